@@ -86,6 +86,16 @@ static int rounded(int n, int to)
     return (n + to - 1) / to * to;
 }
 
+/* Above every position id, and at least so many as a sequence has rows. */
+static int positions_of(const struct pw_batch *b, int longest)
+{
+    int n = longest;
+
+    for (int r = 0; r < b->n_rows; r++)
+        n = b->pos[r] >= n ? b->pos[r] + 1 : n;
+    return n;
+}
+
 /* Everything here follows from the rounded sizes alone, the number of sequences too: those that pad hold up
  * to a grain of rows between them, and are often empty. */
 static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batch *b, int context)
@@ -94,9 +104,7 @@ static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batc
 
     for (int s = 0; s < b->n_seqs; s++)
         z.longest = b->start[s + 1] - b->start[s] > z.longest ? b->start[s + 1] - b->start[s] : z.longest;
-    for (int r = 0; r < b->n_rows; r++)
-        z.positions = b->pos[r] >= z.positions ? b->pos[r] + 1 : z.positions;
-    z.positions = z.positions > z.longest ? z.positions : z.longest;
+    z.positions = positions_of(b, z.longest);
     if (!plan->pads)
         return z;
     z.longest = rounded(z.longest, LEAST_PAD);
@@ -152,17 +160,16 @@ static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err
 static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, int *max_pos,
                           struct pw_err *err)
 {
+    int longest = 0;
+
     assert(b->n_seqs >= 1 && b->start[0] == 0 && b->start[b->n_seqs] == b->n_rows);
-    *max_pos = 0;
     for (int s = 0; s < b->n_seqs; s++) {
         assert(b->start[s] < b->start[s + 1]);
-        if (b->start[s + 1] - b->start[s] - 1 > *max_pos)
-            *max_pos = b->start[s + 1] - b->start[s] - 1;
+        longest = b->start[s + 1] - b->start[s] > longest ? b->start[s + 1] - b->start[s] : longest;
     }
-    for (int r = 0; r < b->n_rows; r++) {
+    for (int r = 0; r < b->n_rows; r++)
         assert(b->tokens[r] >= 0 && b->tokens[r] < m->cfg.vocab && b->pos[r] >= 0);
-        *max_pos = b->pos[r] > *max_pos ? b->pos[r] : *max_pos;
-    }
+    *max_pos = positions_of(b, longest) - 1;
     for (int i = 0; i < b->n_scored; i++) {
         assert(b->rows[i] >= (i > 0 ? b->rows[i - 1] + 1 : 0) && b->rows[i] < b->n_rows);
         assert(b->targets[i] >= 0 && b->targets[i] < m->cfg.vocab);
