@@ -78,5 +78,6 @@ void kill_run(struct harness *h);
 void power_run(struct harness *h);
 void errors_run(struct harness *h);
 void damage_run(struct harness *h);
+void workbench_run(struct harness *h);
 
 #endif

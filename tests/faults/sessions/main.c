@@ -16,7 +16,8 @@ static const struct {
 } harnesses[] = {{"kill", kill_run, 40, NULL},
                  {"power", power_run, 100, "PEWTER_SHIM"},
                  {"errors", errors_run, 40, "PEWTER_SHIM"},
-                 {"damage", damage_run, 100, "PEWTER"}};
+                 {"damage", damage_run, 100, "PEWTER"},
+                 {"workbench", workbench_run, 50, "PEWTER"}};
 
 static struct harness harness; /* for the handler */
 
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
     while (argc > 1 && i < n && strcmp(argv[1], harnesses[i].name) != 0)
         i++;
     if (argc < 2 || argc > 4 || i == n || got < 0) {
-        fprintf(stderr, "usage: %s kill|power|errors|damage [COUNT] [SEED]\n", argv[0]);
+        fprintf(stderr, "usage: %s kill|power|errors|damage|workbench [COUNT] [SEED]\n", argv[0]);
         return 2;
     }
     if (harnesses[i].needs != NULL && getenv(harnesses[i].needs) == NULL) {
