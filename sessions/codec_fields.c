@@ -22,6 +22,10 @@ static const struct pw_field command[] = {
     TEXT(1, u.command.text),
     LIST(2, u.command.at, FROM(0, PW_MANY)),
     LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICATES)),
+    ANY(4, u.command.known),
+    ANY(5, u.command.training),
+    ANY(6, u.command.checking),
+    TEXT(7, u.command.job),
 };
 static const struct pw_field drop[1]; /* its arm says all */
 static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};

@@ -447,6 +447,12 @@ struct pw_event {
             char text[PW_COMMAND];
             int64_t at[PW_MAX_ARMS]; /* completed steps of each arm when it took effect */
             int behind[PW_MAX_ARMS]; /* so many of its replicates, the last ones, had taken one fewer */
+            /* What else was in progress at that moment. A replica's bit is arm - 1 + PW_MAX_ARMS * (replica -
+             * 1). */
+            bool known;        /* the next three are; recordings of version 0.1 have none of them */
+            uint64_t training; /* replicas whose training had not ended */
+            uint64_t checking; /* of these, replicas whose `until` condition was being measured */
+            char job[12];      /* the long command that was running; "": none */
         } command;
         struct pw_ev_lab lab;
         struct pw_ev_arm arm;

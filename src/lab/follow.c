@@ -25,10 +25,12 @@ struct pw_follow {
     struct pw_event *next;       /* on record, of those that matter; NULL: there are no more */
     uint64_t at;                 /* number of the last event that was read */
     uint64_t came;               /* how often next has come, or been passed */
+    uint64_t begun;              /* came, when an evaluation was begun for next */
     int tail[PW_EV_KINDS];       /* of those that don't matter, how many were read after the last that does */
     struct pw_event *checkpoint; /* the next one; NULL: none, or nobody asks */
     bool over;
     bool running; /* a command is */
+    int errors;   /* on record of the command that runs, passed by and not met again yet */
     bool telling; /* progress: for the reader */
     bool live;    /* as cfg.live was */
     int failures; /* as the lab's were */
@@ -75,11 +77,19 @@ static void advance(struct pw_lab *lab)
 
 /* ---- what the lab tells */
 
+/* Errors come from a command, from a line that was none, or from a file; only the first come again, and not
+ * always at the same place among the command's other effects, which need not be on record. */
+static void pass_errors(struct pw_lab *lab)
+{
+    struct pw_follow *f = lab->follow;
+    for (; f->next != NULL && f->next->kind == PW_EV_ERROR; advance(lab))
+        f->errors++;
+}
+
 static void compare(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
-    while (f->next != NULL && f->next->kind == PW_EV_ERROR) /* of a line that wasn't one, or of a file */
-        advance(lab);
+    pass_errors(lab);
     if (f->next != NULL && pw_verify_is(f->next, e)) {
         if (f->v.end == PW_FOLLOW_DIFFERENT || pw_verify_same(&f->v, f->next, e))
             advance(lab); /* after the first difference only places count */
@@ -94,8 +104,9 @@ static void compare(struct pw_lab *lab, const struct pw_event *e)
 static void compare_error(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
-    if (f->next != NULL && f->next->kind == PW_EV_ERROR)
-        advance(lab);
+    pass_errors(lab);
+    if (f->errors > 0)
+        f->errors--;
     else if (f->v.end != PW_FOLLOW_DIFFERENT)
         pw_verify_failed(&f->v, f->next != NULL ? f->next->seq : f->at, e->u.text);
 }
@@ -105,7 +116,7 @@ static void compare_error(struct pw_lab *lab, const struct pw_event *e)
 static void tell_later(struct pw_lab *lab, struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
-    bool known = f->tail[e->kind] > 0 || (e->kind == PW_EV_COMMAND && f->running);
+    bool known = f->tail[e->kind] > 0;
     f->tail[e->kind] -= f->tail[e->kind] > 0;
     if (known || f->opts.verify) {
         pw_lab_fold(lab, e);
@@ -116,17 +127,27 @@ static void tell_later(struct pw_lab *lab, struct pw_event *e)
     f->late[f->n_late++] = e;
 }
 
+/* The command that runs is at the point at which it was recorded: an answer that it had to wait for is there.
+ * That answer need not be on record, and what is on record behind the command is none of it. */
+static void begin_command(struct pw_lab *lab)
+{
+    advance(lab); /* past what it had read */
+}
+
 bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
     if (f == NULL || f->telling)
         return false;
-    if (f->next == NULL && f->v.end != PW_FOLLOW_DIFFERENT) {
+    bool met = e->kind == PW_EV_ERROR && f->running && f->errors > 0;
+    if (f->next == NULL && !met && f->v.end != PW_FOLLOW_DIFFERENT) {
         tell_later(lab, e);
         return true;
     }
     pw_lab_fold(lab, e);
-    if (e->kind == PW_EV_ERROR && f->running)
+    if (e->kind == PW_EV_COMMAND && f->next != NULL && f->next->kind == PW_EV_COMMAND)
+        begin_command(lab);
+    else if (e->kind == PW_EV_ERROR && f->running)
         compare_error(lab, e);
     else if (pw_verify_takes(e->kind))
         compare(lab, e);
@@ -226,7 +247,16 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
 
 enum where { BEFORE, THERE, BEYOND };
 
-/* Where the arms stand, seen from where they stood when the command took effect. */
+/* Is something in progress that had ended when the command took effect? It ends without a step and without an
+ * event that is compared: a check of `until`, a step that fails, a job that comes to nothing. */
+static bool is_unfinished(const struct pw_event *then, const struct pw_event *now)
+{
+    return then->u.command.known && ((now->u.command.training & ~then->u.command.training) != 0 ||
+                                     (now->u.command.checking & ~then->u.command.checking) != 0 ||
+                                     (now->u.command.job[0] != '\0' && then->u.command.job[0] == '\0'));
+}
+
+/* Where the lab is, seen from where it was when the command took effect. */
 static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_event now = {.kind = PW_EV_COMMAND};
@@ -240,20 +270,31 @@ static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
             return BEYOND;
         where = is < then ? BEFORE : where;
     }
-    return where;
+    return where == THERE && is_unfinished(e, &now) ? BEFORE : where;
+}
+
+static void missing(struct pw_lab *lab, const char *why)
+{
+    struct pw_follow *f = lab->follow;
+    if (f->v.end != PW_FOLLOW_DIFFERENT) /* it may have come, with other bits */
+        pw_verify_missing(&f->v, f->next, why);
+    f->over = true;
 }
 
 static void run_command(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
     char text[PW_COMMAND];
+    uint64_t came = f->came;
     memcpy(text, f->next->u.command.text, sizeof text);
+    f->n_files = f->errors = 0;
     f->running = true;
-    f->n_files = 0;
-    advance(lab); /* past what it had read */
     pw_lab_run(lab, text);
     f->running = false;
-    f->v.commands++;
+    if (f->came > came)
+        f->v.commands++;
+    else
+        missing(lab, "it can't be run");
 }
 
 /* Begins what a clock began when it was recorded. False: it can't be. */
@@ -293,8 +334,9 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
     if (arm == NULL || arm->step != e->step)
         return false;
     bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
-    return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE || (e->kind == PW_EV_EVAL && lab->eval.n == 0) ||
-           (picture && !pw_lab_answering(lab));
+    bool checks = e->kind == PW_EV_EVAL && pw_lab_checks(lab); /* a round ends with them, then it evaluates */
+    return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE ||
+           (e->kind == PW_EV_EVAL && lab->eval.n == 0 && !checks) || (picture && !pw_lab_answering(lab));
 }
 
 /* The arm has gone on, so what was recorded of it before can't come any more. */
@@ -302,14 +344,6 @@ static bool is_late(struct pw_lab *lab, const struct pw_event *e)
 {
     const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, e->replicate > 0 ? e->replicate : 1);
     return e->arm > 0 && e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
-}
-
-static void missing(struct pw_lab *lab, const char *why)
-{
-    struct pw_follow *f = lab->follow;
-    if (f->v.end != PW_FOLLOW_DIFFERENT) /* it may have come, with other bits */
-        pw_verify_missing(&f->v, f->next, why);
-    f->over = true;
 }
 
 /* Where a checkpoint was taken: are the models those in it? */
@@ -339,7 +373,8 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
         missing(lab, "training has gone on beyond that");
     } else if (is_triggered(lab, e)) {
         uint64_t came = f->came;
-        bool later = e->kind == PW_EV_EVAL; /* it comes in slices */
+        bool later = e->kind == PW_EV_EVAL && f->begun != came; /* it comes in slices, and once */
+        f->begun = later ? came : f->begun;
         if (!trigger(lab, e) || (f->came == came && !later))
             missing(lab, "there is nothing that it could be about");
     } else if (!pw_lab_work(lab)) {
@@ -350,8 +385,7 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
 void pw_follow_go_on(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
-    while (f->next != NULL && f->next->kind == PW_EV_ERROR)
-        advance(lab);
+    pass_errors(lab);
     look_at_models(lab);
     f->over = f->over || (f->v.end == PW_FOLLOW_DIFFERENT && f->checkpoint == NULL);
     if (atomic_exchange(&lab->interrupt, false)) {

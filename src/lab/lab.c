@@ -75,8 +75,7 @@ static bool asked_for(const struct pw_lab *lab, const struct job *job)
     return job->runs(lab) && (job->runs != evaluates || !lab->eval.live);
 }
 
-/* The long command under way that somebody asked for; NULL: there is none. */
-static const char *job_of(const struct pw_lab *lab)
+const char *pw_lab_job(const struct pw_lab *lab)
 {
     for (int i = 0; i < JOBS; i++)
         if (asked_for(lab, &jobs[i]))
@@ -86,7 +85,7 @@ static const char *job_of(const struct pw_lab *lab)
 
 bool pw_lab_cancel(struct pw_lab *lab, const char *name)
 {
-    const char *job = name != NULL ? name : job_of(lab);
+    const char *job = name != NULL ? name : pw_lab_job(lab);
     for (int i = 0; job != NULL && i < JOBS; i++)
         if (strcmp(jobs[i].name, job) == 0 && asked_for(lab, &jobs[i])) {
             jobs[i].cancel(lab);
@@ -101,7 +100,7 @@ static void serve_interrupt(struct pw_lab *lab)
     if (!atomic_exchange(&lab->interrupt, false))
         return;
     pw_lab_land(lab);
-    const char *job = job_of(lab);
+    const char *job = pw_lab_job(lab);
     char line[32] = "pause";
     if (job != NULL)
         snprintf(line, sizeof line, "cancel %s", job);

@@ -394,6 +394,7 @@ struct pw_arm *pw_lab_flying(struct pw_lab *lab); /* one whose model has steps u
 void pw_lab_land(struct pw_lab *lab);
 /* Before anything changes what a model would answer: looks at acc that have begun come to their end, so that
  * it doesn't matter how far they had come. What they saw counts when training goes on. */
+bool pw_lab_checks(const struct pw_lab *lab); /* is an `until` condition being measured? */
 void pw_lab_end_checks(struct pw_lab *lab);
 
 /* ---- lines.c */
@@ -422,7 +423,8 @@ void pw_lab_run(struct pw_lab *lab, const char *text);
 void pw_lab_cancel_jobs(struct pw_lab *lab);
 /* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
 bool pw_lab_cancel(struct pw_lab *lab, const char *name);
-bool pw_lab_busy(const struct pw_lab *lab); /* an answer or a job is under way, also beside training */
+const char *pw_lab_job(const struct pw_lab *lab); /* the long command that runs; NULL: none does */
+bool pw_lab_busy(const struct pw_lab *lab);       /* an answer or a job is under way, also beside training */
 /* The next slice of it; false: none is under way. */
 bool pw_lab_slice(struct pw_lab *lab);
 /* The same or, where none is, of training; false: nothing is under way, or it is paused. */

@@ -2,6 +2,7 @@
  *
  * Typed lines and a script's wait in queues of their own. The next one is told before it runs (session.h), so
  * that no effect is on record without its cause; a command's event holds exactly what runs. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,12 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
         const struct pw_arm *a = &lab->arms[i];
         e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
         e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.training |= (uint64_t)(a->model != NULL && a->training) << i;
+        e->u.command.checking |= (uint64_t)(a->model != NULL && a->checking) << i;
     }
+    const char *job = pw_lab_job(lab);
+    e->u.command.known = true;
+    snprintf(e->u.command.job, sizeof e->u.command.job, "%s", job != NULL ? job : "");
 }
 
 static void tell_command(struct pw_lab *lab, const char *text)

@@ -309,12 +309,23 @@ static bool in_round(const struct pw_lab *lab, const struct pw_arm *a, const str
     return b->model != NULL && b->training && (lab->share == PW_SHARE_STEPS || b->id == a->id);
 }
 
+static int find_checking(const struct pw_lab *lab)
+{
+    int i = 0;
+    while (i < PW_MAX_PLACES && (lab->arms[i].model == NULL || !lab->arms[i].checking))
+        i++;
+    return i;
+}
+
 static struct pw_arm *first_checking(struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_MAX_PLACES; i++)
-        if (lab->arms[i].model != NULL && lab->arms[i].checking)
-            return &lab->arms[i];
-    return NULL;
+    int i = find_checking(lab);
+    return i < PW_MAX_PLACES ? &lab->arms[i] : NULL;
+}
+
+bool pw_lab_checks(const struct pw_lab *lab)
+{
+    return find_checking(lab) < PW_MAX_PLACES;
 }
 
 /* Model a has taken its step; if nobody was due, that has opened a round. */

@@ -108,7 +108,8 @@ static void keep_line(char *text, size_t size, const char *out, size_t n)
     snprintf(text, size, "%.*s", (int)(n - begin), out + begin);
 }
 
-int life_batch(const char *program, const char *const *args, const char *home, int limit_s, char *text, size_t size)
+int life_batch(const char *program, const char *const *args, const char *home, int limit_s, char *text,
+               size_t size)
 {
     int fd[2], status;
     char out[8192];

@@ -7,7 +7,7 @@
 enum { LIFE_ACTS = 12 };
 
 struct act {
-    int wait_us; /* before it */
+    int wait_us;    /* before it */
     char keys[256]; /* bytes for the terminal; a line is ":TEXT\r" */
 };
 
@@ -20,13 +20,14 @@ struct life {
     int signal; /* SIGKILL; another one ends it in order */
 };
 
-/* Runs `program [ARG]` (arg NULL: without one) in folder `home`, which is its home, too, and ends it as l says.
- * False: it ended by itself, and how goes into text. */
+/* Runs `program [ARG]` (arg NULL: without one) in folder `home`, which is its home, too, and ends it as l
+ * says. False: it ended by itself, and how goes into text. */
 bool life_run(const struct life *l, const char *program, const char *home, const char *arg, char *text,
               size_t size);
 
-/* Runs program with args (NULL-terminated, the first its own name) and a limit of time; its exit status, 128 +
- * the signal that ended it, or -1 past the limit. Its last line of output goes into text. */
-int life_batch(const char *program, const char *const *args, const char *home, int limit_s, char *text, size_t size);
+/* Runs program with args (NULL-terminated, the first its own name) and a limit of time; its exit status, 128
+ * + the signal that ended it, or -1 past the limit. Its last line of output goes into text. */
+int life_batch(const char *program, const char *const *args, const char *home, int limit_s, char *text,
+               size_t size);
 
 #endif

@@ -108,13 +108,36 @@ static void add_look(struct pw_str *s, uint64_t *rng)
 
 static void add_pattern(struct pw_str *s, uint64_t *rng)
 {
-    static const char *const plain[] = {
-        "pause",           "resume",          "stop",        "digest",   "table",        "next",
-        "back",            "restore",         "failing",     "paired",   "runs",         "cancel",
-        "reset",           "say hi; mark m",  "nonsense",    "step 3",   "pause; step 2", "next 3",
-        "set share flops", "set share steps", "sample",      "probe off", "cancel probe", "arm drop 2",
-        "checkpoint now",  "eval; train 5",   "arm next",    "undo",      "pause; eval; resume",
-        "train 40; prompt sort 1 2; eval samples=30; digest"};
+    static const char *const plain[] = {"pause",
+                                        "resume",
+                                        "stop",
+                                        "digest",
+                                        "table",
+                                        "next",
+                                        "back",
+                                        "restore",
+                                        "failing",
+                                        "paired",
+                                        "runs",
+                                        "cancel",
+                                        "reset",
+                                        "say hi; mark m",
+                                        "nonsense",
+                                        "step 3",
+                                        "pause; step 2",
+                                        "next 3",
+                                        "set share flops",
+                                        "set share steps",
+                                        "sample",
+                                        "probe off",
+                                        "cancel probe",
+                                        "arm drop 2",
+                                        "checkpoint now",
+                                        "eval; train 5",
+                                        "arm next",
+                                        "undo",
+                                        "pause; eval; resume",
+                                        "train 40; prompt sort 1 2; eval samples=30; digest"};
     switch (below(rng, 16)) {
     case 0:
     case 1:
@@ -147,7 +170,7 @@ static void add_pattern(struct pw_str *s, uint64_t *rng)
  * or a length, of which the patterns have small ones. */
 static bool is_left_out(const char *name)
 {
-    static const char *const names[] = {"save",   "open",  "backend", "devices", "demo",     "sessions",
+    static const char *const names[] = {"save",   "open",   "backend", "devices", "demo",     "sessions",
                                         "export", "import", "model",   "task",    "construct"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
@@ -214,7 +237,9 @@ void lines_random(struct pw_str *out, uint64_t *rng)
 void lines_first(struct pw_str *out, uint64_t *rng)
 {
     pw_str_clear(out);
-    pw_str_add(out, "task sort lengths=2..4 test=5..6; model tiny width=16 heads=2 layers=%d context=40; optim batch=%d; ",
+    pw_str_add(out,
+               "task sort lengths=2..4 test=5..6; model tiny width=16 heads=2 layers=%d context=40; optim "
+               "batch=%d; ",
                1 + below(rng, 2), 4 + 4 * below(rng, 2));
     add_race(out, rng);
     pw_str_add(out, "; prompt sort");

@@ -1,10 +1,10 @@
-/* workbench.c - the workbench under kill -9 while lines that are made by chance are typed: whatever ran then, the
- * session goes on to the recorded bits, and all of it can be done again.
+/* workbench.c - the workbench under kill -9 while lines that are made by chance are typed: whatever ran then,
+ * the session goes on to the recorded bits, and all of it can be done again.
  *
  * A case is a few lives of one session. Each types some lines and keys at random moments and is killed, also
- * while it recomputes what the life before had recorded. All of a case but the scheduling of processes follows
- * from its seed. A case that fails is kept (PEWTER_KEEP=FOLDER): its plan, the session, and the session as it
- * was before the last life, from which the failure can be repeated. */
+ * while it recomputes what the life before had recorded. All of a case but the scheduling of processes
+ * follows from its seed. A case that fails is kept (PEWTER_KEEP=FOLDER): its plan, the session, and the
+ * session as it was before the last life, from which the failure can be repeated. */
 #include <dirent.h>
 #include <ftw.h>
 #include <signal.h>
@@ -160,9 +160,9 @@ static bool is_begun(const char *session)
     return e != NULL;
 }
 
-/* The session to go on with after a life, in `session` ("": there is none); the one before it in `old`. Ctrl-C
- * during a re-run goes on in a new one, and the old one is put away. A session that had not begun when the life
- * ended is put away, too. False: a re-run differed. */
+/* The session to go on with after a life, in `session` ("": there is none); the one before it in `old`.
+ * Ctrl-C during a re-run goes on in a new one, and the old one is put away. A session that had not begun when
+ * the life ended is put away, too. False: a re-run differed. */
 static bool next_session(const char *home, char *session, size_t size, char *why, size_t room)
 {
     char folder[400], old[500], name[500];
@@ -220,7 +220,8 @@ static void keep(struct harness *h, const struct plan *p, const char *home, cons
 
 /* ---- a case */
 
-/* All the lives; false: something went wrong, which is in why. session: that of the case, "": none has begun. */
+/* All the lives; false: something went wrong, which is in why. session: that of the case, "": none has begun.
+ */
 static bool live(struct harness *h, const struct plan *p, const char *home, char *session, size_t size,
                  struct figures *f, char *why, size_t room)
 {
@@ -273,8 +274,7 @@ void workbench_run(struct harness *h)
     const char *text = getenv("PEWTER_JOBS");
     int jobs = text != NULL ? atoi(text) : (int)sysconf(_SC_NPROCESSORS_ONLN) * 2;
     uint64_t first = h->rng;
-    struct figures *f =
-        mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct figures *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (f == MAP_FAILED) {
         perror("mmap");
         exit(1);
