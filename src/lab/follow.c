@@ -346,20 +346,21 @@ static bool is_late(struct pw_lab *lab, const struct pw_event *e)
     return e->arm > 0 && e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
 }
 
-/* Where a checkpoint was taken: are the models those in it? */
-static void look_at_models(struct pw_lab *lab)
+/* Where a checkpoint was taken: are the models those in it? False: none was taken here. */
+static bool look_at_models(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
     struct pw_event *e = f->checkpoint;
-    if (e == NULL || (f->next != NULL && f->next->seq <= e->u.checkpoint.as_of))
-        return;
+    if (f->over || e == NULL || (f->next != NULL && f->next->seq <= e->u.checkpoint.as_of))
+        return false;
     const struct pw_arm *arm = pw_lab_arm(lab, e->arm);
     if (f->next != NULL && arm != NULL && arm->step < e->step) /* the record has a gap before it */
-        return;
+        return false;
     pw_verify_models(lab, &f->v, e, f->opts.file, f->opts.arg);
     f->checkpoint = f->opts.checkpoint(f->opts.arg, e->u.checkpoint.as_of + 1);
     pw_event_free(e);
-    f->over = f->over || f->v.end == PW_FOLLOW_DIFFERENT;
+    f->over = f->v.end == PW_FOLLOW_DIFFERENT;
+    return true;
 }
 
 /* The next turn with an event on record before it. */
@@ -386,7 +387,8 @@ void pw_follow_go_on(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
     pass_errors(lab);
-    look_at_models(lab);
+    while (look_at_models(lab)) /* several may have been taken without an event in between */
+        ;
     f->over = f->over || (f->v.end == PW_FOLLOW_DIFFERENT && f->checkpoint == NULL);
     if (atomic_exchange(&lab->interrupt, false)) {
         pw_follow_end(lab, PW_FOLLOW_STOPPED);

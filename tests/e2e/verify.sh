@@ -30,5 +30,12 @@ for isa in scalar avx2 avx512; do
         verdicts=$((verdicts + 1))
     done
 done
+# Two checkpoints of the same moment, the end of one session and the beginning of its copy, and then a command that
+# changes a model.
+"$PEWTER" --session still -c 'mark here' >"$WORK/said" 2>&1 || fail "not recorded: $(cat "$WORK/said")"
+"$PEWTER" replay still --from 0 -c 'optim lr=0.02; train 2' >"$WORK/said" 2>&1 || fail "no copy: $(cat "$WORK/said")"
+copy=$(find "$WORK/pewter/sessions" -name '*.pewter' ! -name it.pewter ! -name still.pewter)
+"$PEWTER" replay "$copy" --verify >"$WORK/said" 2>&1 || fail "the copy, status $?: $(cat "$WORK/said")"
+
 [ $verdicts -ge 3 ] || fail "no instruction set is there"
 echo "equal $verdicts times"

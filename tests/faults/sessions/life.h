@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LIFE_ACTS = 12 };
+enum { LIFE_ACTS = 24 };
 
 struct act {
     int wait_us;    /* before it */
