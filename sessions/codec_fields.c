@@ -26,6 +26,7 @@ static const struct pw_field command[] = {
     ANY(5, u.command.training),
     ANY(6, u.command.checking),
     TEXT(7, u.command.job),
+    ANY(8, u.command.answered),
 };
 static const struct pw_field drop[1]; /* its arm says all */
 static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};

@@ -449,7 +449,8 @@ struct pw_event {
             int behind[PW_MAX_ARMS]; /* so many of its replicates, the last ones, had taken one fewer */
             /* What else was in progress at that moment. A replica's bit is arm - 1 + PW_MAX_ARMS * (replica -
              * 1). */
-            bool known;        /* the next three are; recordings of version 0.1 have none of them */
+            bool known;        /* the next four are; recordings of version 0.1 have none of them */
+            bool answered;     /* the pinned prompt's answer was that of the current arm's weights */
             uint64_t training; /* replicas whose training had not ended */
             uint64_t checking; /* of these, replicas whose `until` condition was being measured */
             char job[12];      /* the long command that was running; "": none */

@@ -30,6 +30,7 @@ struct pw_follow {
     struct pw_event *checkpoint; /* the next one; NULL: none, or nobody asks */
     bool over;
     bool running; /* a command is */
+    bool known;   /* and the recording says what was in progress then */
     int errors;   /* on record of the command that runs, passed by and not met again yet */
     bool telling; /* progress: for the reader */
     bool live;    /* as cfg.live was */
@@ -166,6 +167,11 @@ const char *pw_follow_file(struct pw_lab *lab, const char *name)
     return NULL;
 }
 
+bool pw_follow_knows(const struct pw_lab *lab)
+{
+    return lab->follow == NULL || lab->follow->known;
+}
+
 struct pw_lines *pw_follow_script(struct pw_lab *lab)
 {
     return lab->follow != NULL ? &lab->follow->script : &lab->script;
@@ -281,12 +287,26 @@ static void missing(struct pw_lab *lab, const char *why)
     f->over = true;
 }
 
+/* The answer that was there when the command took effect need not be on record. Without it the command would
+ * decode one itself, and the recording has no such events. */
+static void answer_before(struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_err err;
+    if (!e->u.command.answered || pw_lab_answered(lab))
+        return;
+    pw_lab_answer_all(lab);
+    if (!pw_lab_answered(lab) && pw_lab_answer_again(lab, &err) == PW_OK)
+        pw_lab_answer_all(lab);
+}
+
 static void run_command(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
     char text[PW_COMMAND];
     uint64_t came = f->came;
     memcpy(text, f->next->u.command.text, sizeof text);
+    f->known = f->next->u.command.known;
+    answer_before(lab, f->next);
     f->n_files = f->errors = 0;
     f->running = true;
     pw_lab_run(lab, text);

@@ -439,7 +439,10 @@ void pw_follow_go_on(struct pw_lab *lab);                         /* the loop's 
 bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);     /* for comparison: e is gone */
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end);   /* if it follows */
 const char *pw_follow_file(struct pw_lab *lab, const char *name); /* the recording's copy of it; NULL: none */
-struct pw_lines *pw_follow_script(struct pw_lab *lab);            /* the script that commands belong to */
+/* False while a command is re-run of which the recording doesn't say what was in progress: what it looked at
+ * may have been an answer that is not on record. */
+bool pw_follow_knows(const struct pw_lab *lab);
+struct pw_lines *pw_follow_script(struct pw_lab *lab); /* the script that commands belong to */
 void pw_lab_tell_waiting(
     struct pw_lab *lab); /* for the log of a session that is left: who waits will not run */
 /* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */

@@ -78,6 +78,7 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
     }
     const char *job = pw_lab_job(lab);
     e->u.command.known = true;
+    e->u.command.answered = pw_lab_answered(lab);
     snprintf(e->u.command.job, sizeof e->u.command.job, "%s", job != NULL ? job : "");
 }
 

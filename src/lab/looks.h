@@ -37,7 +37,11 @@ int pw_lab_top(int *ids, int most, const float *v, int n);
 float pw_lab_entropy(const float *p, int n); /* of probabilities [n], in bits */
 
 /* ---- step.c: going through the answer; what names the command, for messages */
-/* An answer of the current arm to the pinned prompt, by its weights as they are. */
+/* Is the answer complete, and that of the current arm's weights at the temperature that is set? What a
+ * command does must not depend on an answer that isn't: which one is there depends on when the screen was
+ * refreshed. */
+bool pw_lab_answered(const struct pw_lab *lab);
+/* Decodes the answer again where it isn't. */
 enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err);
 int pw_lab_cursor(const struct pw_pin *pin); /* the position that is looked at */
 /* by tokens, forwards or backwards; forwards beyond the end where decoding had stopped without an end mark.

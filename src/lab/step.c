@@ -25,6 +25,14 @@ static void tell_cursor(struct pw_lab *lab, const struct pw_arm *arm, int pos)
     pw_lab_emit(lab, e);
 }
 
+bool pw_lab_answered(const struct pw_lab *lab)
+{
+    const struct pw_pin *pin = &lab->pin;
+    return pin->id != 0 && pin->decoder == NULL && pin->n > pin->sample.n_prompt &&
+           pin->temperature == lab->temperature &&
+           pin->generation == pw_model_generation(lab->arms[lab->current - 1].model);
+}
+
 /* Decodes what is pinned, to its end. */
 static enum pw_code decode(struct pw_lab *lab, const char *what, struct pw_err *err)
 {
@@ -47,10 +55,7 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
         return pw_fail(err, PW_EUSER, "%s: the pinned prompt has %d tokens; arm %d takes %d", what, pin->kept,
                        arm->id, arm->cfg.context);
     pw_lab_answer_all(lab);
-    if (pin->generation != pw_model_generation(arm->model) || pin->temperature != lab->temperature ||
-        pin->n <= pin->sample.n_prompt)
-        return decode(lab, what, err);
-    return PW_OK;
+    return pw_lab_answered(lab) ? PW_OK : decode(lab, what, err);
 }
 
 /* Decodes up to `by` tokens more where the answer was cut off. */

@@ -244,6 +244,9 @@ static struct pw_event *an_event(enum pw_event_kind kind)
     case PW_EV_COMMAND:
         strcpy(e->u.command.text, "train 1000");
         e->u.command.at[0] = 500, e->u.command.at[7] = 499, e->u.command.behind[7] = 2;
+        e->u.command.known = e->u.command.answered = true;
+        e->u.command.training = 0x8001, e->u.command.checking = 0x8000;
+        strcpy(e->u.command.job, "eval");
         break;
     case PW_EV_LAB:
         e->u.lab = (struct pw_ev_lab){
