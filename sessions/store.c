@@ -298,6 +298,7 @@ static char *copy_of(const char *text)
 static struct pw_store *new_store(const struct pw_store_config *cfg)
 {
     struct pw_store *s = pw_alloc(1, sizeof *s);
+    s->worth.answer = true; /* one that was being decoded at the end of the recording: its prompt is there */
     pthread_condattr_t clock;
     s->cfg = *cfg;
     s->cfg.retry_s = cfg->retry_s > 0.0 ? cfg->retry_s : 1.0;
