@@ -94,7 +94,7 @@ static int count_off(const struct pw_arm *arm)
 
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm)
 {
-    struct pw_event *event = pw_lab_event(lab, PW_EV_HEADS, arm);
+    struct pw_event *event = pw_lab_event(PW_EV_HEADS, arm);
     struct pw_ev_heads *e = &event->u.heads;
     int H = arm->cfg.heads, n = arm->cfg.layers * H;
     e->layers = arm->cfg.layers;

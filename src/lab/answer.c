@@ -40,7 +40,7 @@ char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LAB
 
 static void tell_prompt(struct pw_lab *lab, const struct pw_arm *arm)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_PROMPT, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_PROMPT, arm);
     struct pw_ev_prompt *p = &e->u.prompt;
     p->id = lab->pin.id;
     if (p->id != 0) {
@@ -273,7 +273,7 @@ static void go_on(struct pw_lab *lab)
     enum pw_code code = next_token(lab, arm, &token, &err);
     bool last = code == PW_OK && token.last;
     if (code == PW_OK) {
-        struct pw_event *e = pw_lab_event(lab, PW_EV_TOKEN, arm);
+        struct pw_event *e = pw_lab_event(PW_EV_TOKEN, arm);
         e->u.token = token;
         pw_lab_emit(lab, e);
     }

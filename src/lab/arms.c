@@ -176,7 +176,7 @@ static void clear(struct pw_lab *lab, int id)
 
 static void drop(struct pw_lab *lab, int id)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_DROP, pw_lab_arm(lab, id));
+    struct pw_event *e = pw_lab_event(PW_EV_DROP, pw_lab_arm(lab, id));
     clear(lab, id);
     pw_lab_emit(lab, e);
 }

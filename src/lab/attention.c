@@ -206,7 +206,7 @@ static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool aske
                                .bias = maps + 3 * all,
                                .resid = maps + 4 * all};
     enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);
-    struct pw_event *e = pw_lab_event(lab, PW_EV_ATTENTION, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_ATTENTION, arm);
     struct pw_ev_attention *a = &e->u.attention;
     unsigned uses = arm->pe.pe->uses;
     float part = NAN;

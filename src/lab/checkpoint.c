@@ -63,7 +63,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
 static void finish(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
-    struct pw_event *told = s->checkpoint, *e;
+    struct pw_event *told = s->checkpoint;
     const struct pw_ev_checkpoint *c = &told->u.checkpoint;
     for (int i = 0; i < c->n_files && s->now.how == PW_REC_ON; i++)
         if (!pw_store_has_file(s->store, c->files[i]))
@@ -75,15 +75,12 @@ static void finish(struct pw_lab *lab)
         pw_event_free(told);
         return;
     }
-    e = pw_lab_event(lab, PW_EV_CHECKPOINT, NULL); /* it happens now, and tells of then */
-    told->seq = e->seq;
-    told->t_ns = e->t_ns;
-    pw_event_free(e);
+    told->t_ns = pw_wall_ns(); /* it happens now, and describes then */
     s->first = true;
     bool asked = c->keep;
-    s->told = asked ? told->seq : s->told;
     s->told_step = asked ? told->step : s->told_step;
     pw_lab_emit(lab, told);
+    s->told = asked ? lab->seq : s->told;
     if (asked)
         pw_store_hurry(s->store);
 }

@@ -352,7 +352,7 @@ uint64_t pw_lab_draw(const struct pw_lab *lab)
 static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
 {
     struct pw_eval_plan *p = &lab->eval;
-    struct pw_event *e = pw_lab_event(lab, PW_EV_EVAL, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_EVAL, arm);
     e->u.eval.n = p->n_rows;
     e->u.eval.live = p->live;
     e->u.eval.n_pairs = p->n_pairs;

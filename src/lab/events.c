@@ -14,10 +14,9 @@
 
 #define QUEUE_STEPS 65536 /* step events are dropped beyond so many waiting events */
 
-struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm)
+struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm)
 {
     struct pw_event *e = pw_event_new(kind);
-    e->seq = ++lab->seq;
     e->t_ns = pw_wall_ns();
     e->arm = arm != NULL ? arm->id : 0;
     e->replicate = arm != NULL ? arm->replicate : 0;
@@ -81,6 +80,7 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
     if (pw_follow_takes(lab, e))
         return;
+    e->seq = ++lab->seq; /* here, since others may have been emitted while this one was filled in */
     pw_lab_fold(lab, e);
     pw_session_put(lab, e);
     pthread_mutex_lock(&lab->lock);
@@ -111,7 +111,7 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_NOTE, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_NOTE, NULL);
     char text[sizeof e->u.text];
     va_list ap;
     va_start(ap, fmt);
@@ -185,7 +185,7 @@ static void view_task(const struct pw_task_use *use, struct pw_task_view *v)
 
 void pw_lab_tell_lab(struct pw_lab *lab)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_LAB, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_LAB, NULL);
     struct pw_ev_lab *l = &e->u.lab;
     struct pw_str text = {0};
     pw_taskset_print(&lab->tasks, &text);
@@ -202,7 +202,7 @@ void pw_lab_tell_lab(struct pw_lab *lab)
 
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_ARM, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_ARM, arm);
     struct pw_ev_arm *a = &e->u.arm;
     struct pw_str text = {0};
     a->id = arm->id;
@@ -235,7 +235,7 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
 
 void pw_lab_tell_state(struct pw_lab *lab)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_STATE, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_STATE, NULL);
     int64_t left = 0, until = 0;
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         const struct pw_arm *a = &lab->arms[i];
@@ -261,7 +261,7 @@ void pw_lab_tell_state(struct pw_lab *lab)
 void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
                      int64_t total)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_JOB, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_JOB, NULL);
     snprintf(e->u.job.name, sizeof e->u.job.name, "%s", name);
     e->u.job.state = state;
     e->u.job.done = done;
@@ -271,7 +271,7 @@ void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state sta
 
 void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33])
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_DIGEST, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_DIGEST, arm);
     pw_model_digest(arm->model, e->u.digest);
     if (text != NULL)
         pw_digest_text(text, e->u.digest);

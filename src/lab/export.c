@@ -65,7 +65,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
     code = pw_checkpoint_save(arm->model, path, &info, moments, err);
     pw_str_fini(&task);
     if (code == PW_OK) {
-        struct pw_event *e = pw_lab_event(lab, PW_EV_CHECKPOINT, arm);
+        struct pw_event *e = pw_lab_event(PW_EV_CHECKPOINT, arm);
         pw_text_copy(e->u.checkpoint.text, sizeof e->u.checkpoint.text, path);
         pw_lab_emit(lab, e);
     }

@@ -109,7 +109,7 @@ enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, in
     enum pw_code code = PW_OK;
     if (row == NULL)
         return PW_EUSER;
-    struct pw_event *e = pw_lab_event(lab, PW_EV_FAILING, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_FAILING, arm);
     struct pw_ev_failing *f = &e->u.failing;
     *f = (struct pw_ev_failing){.task = row->task,
                                 .length = row->length,

@@ -13,7 +13,7 @@
 static void tell(void *arg, const char *path, const char *data, size_t size)
 {
     struct pw_lab *lab = arg;
-    struct pw_event *e = pw_lab_event(lab, PW_EV_FILE, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_FILE, NULL);
     pw_text_copy(e->u.file.name, sizeof e->u.file.name, path);
     pw_sha256_of(e->u.file.sha, data, size);
     e->u.file.bytes = (int64_t)size;

@@ -213,10 +213,8 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
  * from now on: it belongs to the last event on record, and will be told right behind it again. */
 static void tell_late(struct pw_lab *lab, struct pw_follow *f)
 {
-    for (int i = 0; i < f->n_late; i++) {
-        f->late[i]->seq = ++lab->seq;
+    for (int i = 0; i < f->n_late; i++)
         pw_lab_emit(lab, f->late[i]);
-    }
 }
 
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
@@ -354,7 +352,8 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
     if (arm == NULL || arm->step != e->step)
         return false;
     bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
-    bool checks = e->kind == PW_EV_EVAL && pw_lab_checks(lab); /* a round ends with them, then it evaluates */
+    /* A round ends with its checks, then it evaluates; while training is paused `ablate` may. */
+    bool checks = e->kind == PW_EV_EVAL && pw_lab_checks(lab) && (!lab->paused || lab->allowed > 0);
     return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE ||
            (e->kind == PW_EV_EVAL && lab->eval.n == 0 && !checks) || (picture && !pw_lab_answering(lab));
 }

@@ -181,9 +181,9 @@ static enum pw_code read_all(const struct source *s, struct pw_ev_attention *a, 
     return code;
 }
 
-static struct pw_event *new_event(struct pw_lab *lab, const char *name)
+static struct pw_event *new_event(const char *name)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_ATTENTION, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_ATTENTION, NULL);
     e->u.attention.asked = true;
     pw_text_copy(e->u.attention.source, sizeof e->u.attention.source, name);
     return e;
@@ -197,7 +197,7 @@ enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struc
     if (code != PW_OK)
         return code;
     const char *slash = strrchr(path, '/');
-    struct pw_event *e = new_event(lab, slash != NULL ? slash + 1 : path);
+    struct pw_event *e = new_event(slash != NULL ? slash + 1 : path);
     code = find(&s, z, err);
     if (code == PW_OK)
         code = read_all(&s, &e->u.attention, err);
@@ -216,6 +216,6 @@ enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struc
 
 void pw_lab_forget_attention(struct pw_lab *lab)
 {
-    pw_lab_emit(lab, new_event(lab, "off"));
+    pw_lab_emit(lab, new_event("off"));
     pw_lab_note(lab, "no file's attention is shown");
 }

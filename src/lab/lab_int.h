@@ -205,8 +205,8 @@ struct pw_lab {
     int64_t steps_done; /* of all arms since the start */
 };
 
-/* ---- events.c: tell what happened. emit takes e. */
-struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
+/* ---- events.c: tell what happened. emit takes e, and gives it its number. */
+struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* into the lab's own record */
 bool pw_lab_keeps(const struct pw_event *e);                    /* in its own record */

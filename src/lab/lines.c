@@ -44,7 +44,7 @@ void pw_lines_fini(struct pw_lines *q)
 
 static void tell_error(struct pw_lab *lab, const char *msg)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_ERROR, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_ERROR, NULL);
     pw_text_copy(e->u.text, sizeof e->u.text, msg);
     pthread_mutex_lock(&lab->lock);
     lab->failures++;
@@ -84,7 +84,7 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
 
 static void tell_command(struct pw_lab *lab, const char *text)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_COMMAND, NULL);
     pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
     pw_lab_stand(lab, e);
     pw_lab_emit(lab, e);

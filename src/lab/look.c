@@ -146,7 +146,7 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
         free(mem);
         return code;
     }
-    struct pw_event *e = pw_lab_event(lab, PW_EV_LOOK, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_LOOK, arm);
     struct pw_ev_look *k = &e->u.look;
     const float *last = in.logits + (size_t)(T - 1) * V;
     int said = pin->tokens[pos], target = pos < pin->sample.n ? pin->sample.tokens[pos] : -1;

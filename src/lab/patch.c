@@ -213,7 +213,7 @@ void pw_lab_patch_slice(struct pw_lab *lab)
     } else {
         tell(lab, PW_JOB_DONE);
         describe(p);
-        struct pw_event *e = pw_lab_event(lab, PW_EV_PATCH, arm);
+        struct pw_event *e = pw_lab_event(PW_EV_PATCH, arm);
         e->u.patch = p->e->u.patch;
         memset(&p->e->u, 0, sizeof p->e->u); /* its arrays went along */
         pw_lab_emit(lab, e);

@@ -99,7 +99,7 @@ void pw_lab_probe_cancel(struct pw_lab *lab)
 
 void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_FINDING, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_FINDING, arm);
     e->u.finding = *f;
     memset(f, 0, sizeof *f);
     pw_lab_emit(lab, e);

@@ -108,11 +108,11 @@ void pw_session_ask(struct pw_lab *lab, char *text, bool script)
     s->used = true;
     if (s->store == NULL)
         return;
-    struct pw_event *e = pw_lab_event(lab, PW_EV_ASKED, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_ASKED, NULL);
     pw_text_copy(e->u.text, sizeof e->u.text, text);
-    s->asked = e->seq;
     atomic_store(&s->waits, true);
     pw_lab_emit(lab, e);
+    s->asked = lab->seq;
     pw_store_hurry(s->store);
 }
 
@@ -133,7 +133,7 @@ bool pw_session_ready(struct pw_lab *lab)
 void pw_session_tell(struct pw_lab *lab, bool fresh)
 {
     struct pw_session *s = &lab->session;
-    struct pw_event *e = pw_lab_event(lab, PW_EV_SESSION, NULL);
+    struct pw_event *e = pw_lab_event(PW_EV_SESSION, NULL);
     if (s->store != NULL)
         pw_store_status(s->store, &s->now);
     if (s->store != NULL && !s->unnamed)

@@ -19,7 +19,7 @@ int pw_lab_cursor(const struct pw_pin *pin)
 
 static void tell_cursor(struct pw_lab *lab, const struct pw_arm *arm, int pos)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_CURSOR, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_CURSOR, arm);
     e->u.cursor.newest = lab->pin.at == 0;
     e->u.cursor.at = lab->pin.said[pos];
     pw_lab_emit(lab, e);

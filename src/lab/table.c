@@ -233,7 +233,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
     if (code != PW_OK)
         return code;
     const struct pw_pe *pe = arm->pe.pe;
-    struct pw_event *e = pw_lab_event(lab, PW_EV_TABLE, arm);
+    struct pw_event *e = pw_lab_event(PW_EV_TABLE, arm);
     struct pw_ev_table *x = &e->u.table;
     struct pw_str text = {0};
     pw_pe_print(&arm->pe, &text);

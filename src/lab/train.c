@@ -247,7 +247,7 @@ static void tell_seldom(struct pw_lab *lab, const struct pw_arm *a)
 {
     _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
     if (a->step % UPDATES_EVERY == 0) {
-        struct pw_event *e = pw_lab_event(lab, PW_EV_UPDATES, a);
+        struct pw_event *e = pw_lab_event(PW_EV_UPDATES, a);
         e->u.updates.n = a->cfg.layers + 3;
         pw_model_updates(a->model, e->u.updates.ratio);
         pw_lab_emit(lab, e);
@@ -263,7 +263,7 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     if (code != PW_OK)
         return code;
     lab->steps_done++;
-    struct pw_event *e = pw_lab_event(lab, PW_EV_STEP, a);
+    struct pw_event *e = pw_lab_event(PW_EV_STEP, a);
     e->u.step.loss = (float)r.loss;
     e->u.step.accuracy = (float)r.accuracy;
     e->u.step.lr = (float)r.lr;

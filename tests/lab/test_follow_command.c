@@ -111,6 +111,40 @@ static void test_check(void **state)
         }
 }
 
+/* Training is paused in the middle of a check, and an evaluation is begun there, which is not the round's. */
+static bool pause_in_check(struct record *r)
+{
+    struct bench b;
+    record_open(&b, r, 2, true);
+    bench_send(&b, "model tiny width=32; optim batch=4; race none,t5 seeds=2; train 100 until acc=0.9");
+    while (b.s == NULL || b.s->arms[0].info.step < 50)
+        bench_look(&b, 1);
+    bench_send(&b, "pause");
+    bench_send(&b, "ablate 0.0");
+    while (record_find(r, PW_EV_HEADS, NULL) < 0)
+        bench_look(&b, 10);
+    for (int i = 0; i < 100; i++) /* the evaluation */
+        bench_look(&b, 10);
+    bench_send(&b, "resume; stop; digest");
+    bench_until_idle(&b);
+    bench_close(&b);
+    return r->e[record_find(r, PW_EV_COMMAND, "pause")]->u.command.checking != 0;
+}
+
+static void test_paused_check(void **state)
+{
+    bool paused = false;
+    (void)state;
+    for (int i = 0; i < 20 && !paused; i++) {
+        struct record r;
+        paused = pause_in_check(&r);
+        record_must(&r, 1);
+        record_free(&r);
+    }
+    if (!paused)
+        skip(); /* the machine is too busy to type in the middle of a check */
+}
+
 /* A command that fails when it is re-run and did not fail when it was recorded is a difference, also where
  * the recording has an error of an earlier line. */
 static void test_fails_now(void **state)
@@ -134,6 +168,7 @@ int main(void)
         cmocka_unit_test(test_unrecorded_answer),
         cmocka_unit_test(test_old_answer),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_paused_check),
         cmocka_unit_test(test_fails_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,5 +79,6 @@ void power_run(struct harness *h);
 void errors_run(struct harness *h);
 void damage_run(struct harness *h);
 void workbench_run(struct harness *h);
+void shrink_run(struct harness *h); /* of the seed; count: runs of each smaller case */
 
 #endif

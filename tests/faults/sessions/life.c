@@ -35,39 +35,57 @@ static void settle(const char *home)
         _exit(126);
 }
 
+/* What was drawn last: where a program aborts, its message. */
+struct drawn {
+    char bytes[1 << 16];
+    size_t n;
+};
+
 /* Takes what the program draws, for so long; false: it has closed its terminal. */
-static bool watch(int fd, int us)
+static bool watch(int fd, int us, struct drawn *drawn)
 {
     double end = now() + us * 1e-6;
-    char bytes[1 << 16];
     for (;;) {
         double left = end - now();
         struct pollfd p = {.fd = fd, .events = POLLIN};
         struct timespec t = {.tv_nsec = left > 0.0 ? (long)(left * 1e9) % 1000000000 : 0,
                              .tv_sec = left > 0.0 ? (time_t)left : 0};
         int n = ppoll(&p, 1, &t, NULL);
-        if (n > 0 && read(fd, bytes, sizeof bytes) <= 0)
-            return false;
+        if (n > 0) {
+            ssize_t got = read(fd, drawn->bytes, sizeof drawn->bytes);
+            if (got <= 0)
+                return false;
+            drawn->n = (size_t)got;
+        }
         if (left <= 0.0)
             return true;
     }
 }
 
-static void say_end(int status, char *text, size_t size)
+static void say_end(int status, const struct drawn *drawn, char *text, size_t size)
 {
+    size_t n = 0, tail = drawn->n < 300 ? drawn->n : 300;
     if (WIFSIGNALED(status))
-        snprintf(text, size, "it was ended by signal %d", WTERMSIG(status));
+        snprintf(text, size, "it was ended by signal %d: ", WTERMSIG(status));
     else
-        snprintf(text, size, "it ended by itself with status %d", WEXITSTATUS(status));
+        snprintf(text, size, "it ended by itself with status %d: ", WEXITSTATUS(status));
+    for (n = strlen(text); tail > 0 && n + 1 < size; tail--) {
+        char c = drawn->bytes[drawn->n - tail];
+        if (c >= ' ' && c < 127)
+            text[n++] = c;
+    }
+    text[n] = '\0';
 }
 
 bool life_run(const struct life *l, const char *program, const char *home, const char *arg, char *text,
               size_t size)
 {
+    static struct drawn drawn;
     struct winsize wide = {.ws_row = 24, .ws_col = 80};
     char threads[16];
     int fd, status;
     snprintf(threads, sizeof threads, "%d", l->threads);
+    drawn.n = 0;
     pid_t child = forkpty(&fd, NULL, NULL, &wide);
     if (child < 0) {
         snprintf(text, size, "there is no pseudo-terminal");
@@ -78,22 +96,24 @@ bool life_run(const struct life *l, const char *program, const char *home, const
         execl(program, program, "--threads", threads, arg, (char *)NULL);
         _exit(127);
     }
-    bool open = watch(fd, l->begin_us);
+    bool open = watch(fd, l->begin_us, &drawn);
     for (int i = 0; open && i < l->n; i++) {
         const char *keys = l->act[i].keys;
-        open = watch(fd, l->act[i].wait_us) && write(fd, keys, strlen(keys)) == (ssize_t)strlen(keys);
+        open = watch(fd, l->act[i].wait_us, &drawn) && write(fd, keys, strlen(keys)) == (ssize_t)strlen(keys);
     }
-    open = open && watch(fd, l->end_us);
+    open = open && watch(fd, l->end_us, &drawn);
+    while (!open && l->signal == SIGKILL && watch(fd, 0, &drawn)) /* its last words */
+        ;
     kill(child, l->signal);
     while (l->signal != SIGKILL && open)
-        open = watch(fd, 1000000);
+        open = watch(fd, 1000000, &drawn);
     close(fd);
     waitpid(child, &status, 0);
     /* Ctrl-C ends a program that has not taken over its terminal yet. */
     bool ended = WIFSIGNALED(status) ? WTERMSIG(status) == l->signal || WTERMSIG(status) == SIGINT
                                      : WEXITSTATUS(status) == 128 + l->signal;
     if (!ended)
-        say_end(status, text, size);
+        say_end(status, &drawn, text, size);
     return ended;
 }
 

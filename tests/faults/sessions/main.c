@@ -17,7 +17,8 @@ static const struct {
                  {"power", power_run, 100, "PEWTER_SHIM"},
                  {"errors", errors_run, 40, "PEWTER_SHIM"},
                  {"damage", damage_run, 100, "PEWTER"},
-                 {"workbench", workbench_run, 50, "PEWTER"}};
+                 {"workbench", workbench_run, 50, "PEWTER"},
+                 {"shrink", shrink_run, 10, "PEWTER"}};
 
 static struct harness harness; /* for the handler */
 
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
     while (argc > 1 && i < n && strcmp(argv[1], harnesses[i].name) != 0)
         i++;
     if (argc < 2 || argc > 4 || i == n || got < 0) {
-        fprintf(stderr, "usage: %s kill|power|errors|damage|workbench [COUNT] [SEED]\n", argv[0]);
+        fprintf(stderr, "usage: %s kill|power|errors|damage|workbench|shrink [COUNT] [SEED]\n", argv[0]);
         return 2;
     }
     if (harnesses[i].needs != NULL && getenv(harnesses[i].needs) == NULL) {
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
     self[got] = '\0';
     h->self = self;
     h->shim = getenv("PEWTER_SHIM");
-    h->program = getenv("PEWTER");
+    h->program = getenv("PEWTER") != NULL ? realpath(getenv("PEWTER"), NULL) : NULL;
     h->count = argc > 2 ? atoi(argv[2]) : harnesses[i].count;
     h->rng = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     /* In memory where that is possible: what is waited for is then not somebody's disk. */

@@ -17,92 +17,13 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "life.h"
-#include "lines.h"
+#include "plan.h"
 
-#define MOST_LIVES 5
-#define LIMIT_S    300 /* for a verification, which does again all that the lives did */
-
-struct plan {
-    int n;
-    struct life life[MOST_LIVES];
-};
+#define LIMIT_S 300 /* for a verification, which does again all that the lives did */
 
 struct figures { /* shared by the processes that run cases */
     int sessions, kills, failed;
 };
-
-/* ---- a plan */
-
-static int below(struct harness *h, int n)
-{
-    return (int)harness_random(h, (uint64_t)n);
-}
-
-/* Many short waits, some long ones. */
-static int some_us(struct harness *h)
-{
-    static const int most[] = {1000, 10000, 40000, 40000, 150000};
-    return below(h, most[below(h, 5)]);
-}
-
-static void plan_act(struct harness *h, struct act *a, bool first)
-{
-    static const char *const keys[] = {"\003", " ", "]", "[", ">", "<", "\003"};
-    struct pw_str line = {0};
-    a->wait_us = first ? 0 : some_us(h);
-    if (first)
-        lines_first(&line, &h->rng);
-    else if (below(h, 6) > 0)
-        lines_random(&line, &h->rng);
-    if (line.len > 0)
-        snprintf(a->keys, sizeof a->keys, ":%.250s\r", line.s);
-    else
-        snprintf(a->keys, sizeof a->keys, "%s", keys[below(h, sizeof keys / sizeof *keys)]);
-    pw_str_fini(&line);
-}
-
-static void plan_life(struct harness *h, struct life *l, bool first)
-{
-    static const int others[] = {SIGTERM, SIGHUP};
-    *l = (struct life){.threads = 1 + below(h, 2), .signal = SIGKILL};
-    l->begin_us = first ? 100000 : some_us(h);
-    l->n = first ? 2 + below(h, LIFE_ACTS - 2) : below(h, LIFE_ACTS);
-    for (int i = 0; i < l->n; i++)
-        plan_act(h, &l->act[i], first && i == 0);
-    l->end_us = some_us(h);
-    if (below(h, 12) == 0)
-        l->signal = others[below(h, 2)];
-}
-
-static void plan_case(struct harness *h, struct plan *p, uint64_t seed)
-{
-    h->rng = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    p->n = 2 + below(h, MOST_LIVES - 1);
-    for (int i = 0; i < p->n; i++)
-        plan_life(h, &p->life[i], i == 0);
-}
-
-/* As text that a reader can follow, and that the shell's printf could type. */
-static void print_plan(FILE *f, const struct plan *p)
-{
-    for (int i = 0; i < p->n; i++) {
-        const struct life *l = &p->life[i];
-        fprintf(f, "life %d: threads %d, after %.1f ms\n", i + 1, l->threads, l->begin_us * 1e-3);
-        for (int k = 0; k < l->n; k++) {
-            fprintf(f, "  %7.1f ms  ", l->act[k].wait_us * 1e-3);
-            for (const char *c = l->act[k].keys; *c != '\0'; c++)
-                if (*c == '\r')
-                    fputs(" Enter", f);
-                else if (*c < ' ')
-                    fprintf(f, "Ctrl-%c", *c + '@');
-                else
-                    fputc(*c, f);
-            fputc('\n', f);
-        }
-        fprintf(f, "  %7.1f ms  signal %d\n", l->end_us * 1e-3, l->signal);
-    }
-}
 
 /* ---- folders */
 
@@ -214,7 +135,7 @@ static void keep(struct harness *h, const struct plan *p, const char *home, cons
     if (f == NULL)
         return;
     fprintf(f, "%s\n%s\n", h->now, why);
-    print_plan(f, p);
+    plan_print(f, p);
     fclose(f);
 }
 
@@ -249,24 +170,35 @@ static bool check(struct harness *h, const char *home, const char *session, char
     return status == 0;
 }
 
+/* Runs a plan; false: it failed, and is kept. */
+static bool run_plan(struct harness *h, const struct plan *p, const char *name, struct figures *f, char *why,
+                     size_t room)
+{
+    char home[200], session[500];
+    snprintf(home, sizeof home, "%s/%s", h->dir, name);
+    mkdir(home, 0700);
+    why[0] = '\0';
+    bool well = live(h, p, home, session, sizeof session, f, why, room);
+    if (well && session[0] != '\0')
+        well = check(h, home, session, why, room);
+    if (!well)
+        keep(h, p, home, why);
+    harness_remove(home);
+    return well;
+}
+
 static void one_case(struct harness *h, uint64_t seed, struct figures *f)
 {
     struct plan p;
-    char home[200], session[500], why[1200] = "";
+    char name[40], why[1200];
     snprintf(h->now, sizeof h->now, "workbench, seed %llu", (unsigned long long)seed);
-    snprintf(home, sizeof home, "%s/case-%llu", h->dir, (unsigned long long)seed);
-    mkdir(home, 0700);
-    plan_case(h, &p, seed);
-    bool well = live(h, &p, home, session, sizeof session, f, why, sizeof why);
-    if (well && session[0] != '\0')
-        well = check(h, home, session, why, sizeof why);
-    if (!well) {
+    snprintf(name, sizeof name, "case-%llu", (unsigned long long)seed);
+    plan_case(&p, seed);
+    if (!run_plan(h, &p, name, f, why, sizeof why)) {
         harness_violation(h, "%s", why);
-        keep(h, &p, home, why);
         __atomic_fetch_add(&f->failed, 1, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&f->sessions, 1, __ATOMIC_RELAXED);
-    harness_remove(home);
 }
 
 void workbench_run(struct harness *h)
@@ -292,4 +224,49 @@ void workbench_run(struct harness *h)
     printf("kill -9 of the workbench under random commands: %d kills in %d sessions, each gone on with and "
            "verified: %d violations\n",
            f->kills, f->sessions, f->failed);
+}
+
+/* ---- a smaller case that fails, too */
+
+/* Does the plan fail in one of so many runs? It depends on when the processes get their turns. */
+static bool fails(struct harness *h, const struct plan *p, struct figures *f)
+{
+    char why[1200];
+    for (int i = 0; i < h->count; i++)
+        if (!run_plan(h, p, "shrunk", f, why, sizeof why)) {
+            fprintf(stderr, "%d lives: %s\n", p->n, why);
+            return true;
+        }
+    return false;
+}
+
+/* Takes away what it can of a life's keys, in halves, quarters, ..., and one by one. */
+static void shrink_life(struct harness *h, struct plan *p, int life, struct figures *f)
+{
+    struct plan smaller;
+    for (int n = LIFE_ACTS / 2; n > 0; n /= 2)
+        for (int from = life == 0; from + n <= p->life[life].n;)
+            if (plan_without_acts(&smaller, p, life, from, n) && fails(h, &smaller, f))
+                *p = smaller;
+            else
+                from += n;
+}
+
+void shrink_run(struct harness *h)
+{
+    struct figures f = {0};
+    struct plan p, smaller;
+    plan_case(&p, h->rng);
+    snprintf(h->now, sizeof h->now, "workbench, seed %llu, shrunk", (unsigned long long)h->rng);
+    if (!fails(h, &p, &f)) {
+        printf("it does not fail in %d runs\n", h->count);
+        return;
+    }
+    for (int life = p.n - 1; life > 0; life--)
+        if (plan_without_life(&smaller, &p, life) && fails(h, &smaller, &f))
+            p = smaller;
+    for (int life = p.n - 1; life >= 0; life--)
+        shrink_life(h, &p, life, &f);
+    h->violations = 1;
+    plan_print(stdout, &p);
 }
