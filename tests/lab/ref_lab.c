@@ -69,11 +69,17 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
     }
 }
 
-void bench_open(struct bench *b, int threads, bool live)
+void bench_open_as(struct bench *b, struct pw_lab_config cfg)
 {
     *b = (struct bench){0};
-    b->lab = lab_open(
-        (struct pw_lab_config){.threads = threads, .live = live, .on_event = on_event, .on_event_arg = b});
+    cfg.on_event = on_event;
+    cfg.on_event_arg = b;
+    b->lab = lab_open(cfg);
+}
+
+void bench_open(struct bench *b, int threads, bool live)
+{
+    bench_open_as(b, (struct pw_lab_config){.threads = threads, .live = live});
 }
 
 void bench_close(struct bench *b)

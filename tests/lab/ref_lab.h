@@ -32,6 +32,7 @@ extern const char *const bench_asked[];
 
 /* live: as in the workbench, with evaluations and looks at the prompt while training. */
 void bench_open(struct bench *b, int threads, bool live);
+void bench_open_as(struct bench *b, struct pw_lab_config cfg); /* on_event is the bench's */
 void bench_close(struct bench *b);
 /* Runs the script and waits for its end. */
 void bench_run(struct bench *b, const char *script);

@@ -133,8 +133,11 @@ static void test_in_the_middle(void **state)
         bench_must(&b, within(state, "export weights @/w.safetensors; train 3", job));
         bench_close(&b);
     }
-    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        bench_open(&b, 2, false);
+    const size_t n_jobs = sizeof jobs / sizeof *jobs;
+    for (size_t round = 0; round <= n_jobs; round++) { /* the last one in a session that is recorded */
+        size_t i = round < n_jobs ? round : 1;
+        bench_open_as(
+            &b, (struct pw_lab_config){.threads = 2, .from = -1, .session = round < n_jobs ? NULL : ""});
         for (int k = 0; typed[k] != NULL; k++) {
             bench_must(&b, FRESH);
             if (first[0] == '\0')

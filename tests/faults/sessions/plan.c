@@ -50,7 +50,8 @@ static void plan_life(uint64_t *rng, struct life *l, bool first)
 
 void plan_case(struct plan *p, uint64_t seed)
 {
-    uint64_t rng = codec_next(&seed); /* mixed: states that follow each other give the same numbers, shifted */
+    uint64_t rng =
+        codec_next(&seed); /* mixed: states that follow each other give the same numbers, shifted */
     p->n = 2 + below(&rng, PLAN_LIVES - 1);
     for (int i = 0; i < p->n; i++)
         plan_life(&rng, &p->life[i], i == 0);

@@ -17,8 +17,8 @@ void plan_case(struct plan *p, uint64_t seed);
 /* As text for a reader: what is typed, after how many milliseconds. */
 void plan_print(FILE *f, const struct plan *p);
 
-/* Copies without some lives, or without some keys of a life. False: nothing would be left, or there is nothing to
- * take away. */
+/* Copies without some lives, or without some keys of a life. False: nothing would be left, or there is
+ * nothing to take away. */
 bool plan_without_life(struct plan *out, const struct plan *p, int life);
 bool plan_without_acts(struct plan *out, const struct plan *p, int life, int from, int n);
 
