@@ -22,10 +22,11 @@ static enum wire wire_of(const struct pw_field *f)
                                                             : WIRE_VARINT;
 }
 
-/* How many entries the members of base say; SIZE_MAX: more than can be, or less than none. */
-static size_t count_of(const struct pw_field *f, const char *base)
+size_t pw_field_count(const struct pw_field *f, const char *base)
 {
     size_t n = 1;
+    if (f->form == PW_FORM_LIST)
+        return (size_t)f->most;
     if (f->count != NULL) {
         int k = f->count(base);
         return k >= 0 ? (size_t)k : SIZE_MAX;
@@ -39,6 +40,12 @@ static size_t count_of(const struct pw_field *f, const char *base)
         n *= (size_t)k;
     }
     return n;
+}
+
+const char *pw_field_name(const struct pw_field *f)
+{
+    const char *dot = strrchr(f->name, '.');
+    return dot != NULL ? dot + 1 : f->name;
 }
 
 /* ---- writing */
@@ -105,7 +112,7 @@ static bool all_zero(const char *p, size_t n)
 static void put_list(struct pw_str *out, const struct pw_field *f, const char *base, size_t *room)
 {
     const char *p = base + f->at;
-    size_t n = f->form == PW_FORM_LIST ? (size_t)f->most : count_of(f, base);
+    size_t n = pw_field_count(f, base);
     if (f->form == PW_FORM_ARRAY) {
         memcpy(&p, base + f->at, sizeof p);
         if (p == NULL || n > *room / f->size) /* too large to be recorded: as if it had not been told */
@@ -175,6 +182,10 @@ void pw_event_encode(struct pw_str *out, const struct pw_event *e)
     const struct pw_message *m = &pw_messages[e->kind];
     size_t room = PW_EVENT_BYTES;
     put_fields(out, m, (const char *)e + m->at, &room);
+    if (e->older < PW_EDITION) {
+        pw_put_varint(out, PW_EDITION_FIELD * 4 + WIRE_VARINT);
+        pw_put_varint(out, (uint64_t)(PW_EDITION - e->older));
+    }
 }
 
 /* ---- reading */
@@ -186,16 +197,15 @@ struct input {
 struct decoding { /* what all levels share */
     size_t room;
     int *unknown;
+    uint64_t edition;
     const char *kind;
     struct pw_err *err;
 };
 
 static enum pw_code bad(const struct decoding *d, const struct pw_field *f, const char *why)
 {
-    const char *dot = f != NULL ? strrchr(f->name, '.') : NULL;
-    const char *name = dot != NULL ? dot + 1 : f != NULL ? f->name : "";
-    return pw_fail(d->err, PW_EUSER, "a recorded %s can't be read: %s%s%s", d->kind, name,
-                   f != NULL ? ": " : "", why);
+    return pw_fail(d->err, PW_EUSER, "a recorded %s can't be read: %s%s%s", d->kind,
+                   f != NULL ? pw_field_name(f) : "", f != NULL ? ": " : "", why);
 }
 
 /* Takes a length and so many bytes off `in`. */
@@ -283,7 +293,7 @@ static enum pw_code get_list(struct decoding *d, struct input *in, const struct 
     if (!get_bytes(in, &part))
         return bad(d, f, "it ends too early");
     size_t have = (size_t)(part.end - part.at), bytes = (size_t)pw_field_bytes(f->type);
-    size_t n = f->form == PW_FORM_LIST ? (size_t)f->most : count_of(f, base);
+    size_t n = pw_field_count(f, base);
     char *p = base + f->at;
     if (f->form == PW_FORM_ARRAY) {
         /* Every entry takes a byte at least, so what is allocated was paid for by the input. */
@@ -315,7 +325,7 @@ static enum pw_code get_nothing(struct decoding *d, const struct pw_field *f, co
         return f->type <= PW_F_LONG && (f->lo > 0 || f->hi < 0) ? bad(d, f, "out of range") : PW_OK;
     if (f->form == PW_FORM_LIST)
         return PW_OK;
-    size_t n = count_of(f, base);
+    size_t n = pw_field_count(f, base);
     if (f->form == PW_FORM_COUNTED ? n > 0 : n > 0 && f->needed)
         return bad(d, f, "not as many as it says");
     return PW_OK;
@@ -346,6 +356,11 @@ static enum pw_code get_fields(struct decoding *d, struct input in, const struct
             code = get_nothing(d, &m->fields[i], base);
         if (code != PW_OK)
             break;
+        if (key == PW_EDITION_FIELD * 4 + WIRE_VARINT) {
+            if (!pw_get_varint(&in.at, in.end, &d->edition))
+                return bad(d, NULL, "a field ends too early");
+            continue;
+        }
         if (i == m->n || (uint64_t)m->fields[i].number != last) {
             ++*d->unknown;
             if (!skip(&in, (enum wire)(key % 4)))
@@ -374,6 +389,7 @@ enum pw_code pw_event_decode(struct pw_event **e, int kind, const void *data, si
     *e = pw_event_new((enum pw_event_kind)kind);
     struct input in = {at, n > 0 ? at + n : at};
     enum pw_code code = get_fields(&d, in, m, (char *)*e + m->at);
+    (*e)->older = d.edition < PW_EDITION ? PW_EDITION - (int)d.edition : 0;
     if (code != PW_OK) {
         pw_event_free(*e);
         *e = NULL;

@@ -23,6 +23,16 @@ void pw_event_encode(struct pw_str *out, const struct pw_event *e);
 enum pw_code pw_event_decode(struct pw_event **e, int kind, const void *data, size_t n, int *unknown,
                              struct pw_err *err);
 
+/* The first member in which a recorded event and one of now, of the same kind, differ: its name, and both
+ * values with their bits. */
+struct pw_difference {
+    char what[64]; /* "loss", "exact at length 12", "candidate's probability at position 9 [2]" */
+    char recorded[64], now[64];
+};
+/* Have both the same bits on record? Compares every field, but for those of the host and those that the
+ * recorded one's writer didn't know. */
+bool pw_event_same(const struct pw_event *recorded, const struct pw_event *now, struct pw_difference *d);
+
 /* Are number, arm, replicate, step and time such as consumers can bear? They are no part of a payload: who
  * reads them from elsewhere asks this. */
 bool pw_event_placed(const struct pw_event *e);

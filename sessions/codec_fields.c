@@ -15,6 +15,9 @@
 #define ROWS    (1 << 12)          /* lengths of all tasks */
 #define SUMMED  (INT64_C(1) << 40) /* what is summed over rows and events */
 
+/* Members that re-running doesn't compare (struct pw_field): class portable doesn't cover them. */
+static const char log2_of_c[] = "an entropy, by the C library's log2, whose last bit is the library's own";
+
 /* ---- the lab and its arms */
 
 #define S struct pw_event
@@ -129,7 +132,8 @@ static const struct pw_field eval_row[] = {
     RANGE(15, taught, 0, SAMPLES),
 };
 #undef S
-static const struct pw_message row_message = {.fields = eval_row, .n = N(eval_row), .check = pw_check_row};
+static const struct pw_message row_message = {
+    .fields = eval_row, .n = N(eval_row), .check = pw_check_row, .place = "length", .upto = {13}};
 
 #define S struct pw_eval_pair
 static const struct pw_field eval_pair[] = {
@@ -139,7 +143,7 @@ static const struct pw_field eval_pair[] = {
 };
 #undef S
 static const struct pw_message pair_message = {
-    .fields = eval_pair, .n = N(eval_pair), .check = pw_check_pair};
+    .fields = eval_pair, .n = N(eval_pair), .check = pw_check_pair, .upto = {6}};
 
 #define S struct pw_ev_eval
 static const struct pw_field eval[] = {
@@ -206,7 +210,7 @@ static const struct pw_field token[] = {
     TEXT(4, label),
     ANY(5, prob),
     ANY(6, logit),
-    ANY(7, entropy),
+    HOST(7, entropy, log2_of_c),
     RANGE(8, n_top, 0, PW_TOP),
     COUNTED(9, top_label, ALL, OF(n_top)),
     COUNTED(10, top_prob, ALL, OF(n_top)),
@@ -218,7 +222,7 @@ static const struct pw_field token[] = {
     TEXT(16, target),
 };
 #undef S
-static const struct pw_message token_message = {.fields = token, .n = N(token)};
+static const struct pw_message token_message = {.fields = token, .n = N(token), .place = "pos"};
 
 #define S struct pw_ev_cursor
 static const struct pw_field cursor[] = {ANY(1, newest), INSIDE(2, at, token_message)};
@@ -241,7 +245,7 @@ static const struct pw_field look_part[] = {
 static const struct pw_message look_part_message = {.fields = look_part, .n = N(look_part)};
 
 #define S struct pw_look_lens
-static const struct pw_field look_lens[] = {TEXT(1, label), ANY(2, prob), ANY(3, entropy)};
+static const struct pw_field look_lens[] = {TEXT(1, label), ANY(2, prob), HOST(3, entropy, log2_of_c)};
 #undef S
 static const struct pw_message look_lens_message = {.fields = look_lens, .n = N(look_lens)};
 
@@ -250,7 +254,7 @@ static const struct pw_field look[] = {
     ANY(1, prompt),
     RANGE(2, pos, 0, FAR),
     ANY(3, temperature),
-    ANY(4, entropy),
+    HOST(4, entropy, log2_of_c),
     RANGE(5, vocab, 0, COUNT),
     ANY(6, mean_logit),
     RANGE(7, n, 0, PW_LOOK_TOP + 2), /* what was said and what is right may not be among the best */
@@ -271,7 +275,7 @@ static const struct pw_field look[] = {
 /* ---- inspection */
 
 #define S struct pw_score_kind
-static const struct pw_field score_kind[] = {TEXT(1, name), TEXT(2, unit), ANY(3, chance)};
+static const struct pw_field score_kind[] = {TEXT(1, name), TEXT(2, unit), HOST(3, chance, log2_of_c)};
 #undef S
 static const struct pw_message score_kind_message = {.fields = score_kind, .n = N(score_kind)};
 
@@ -306,7 +310,8 @@ static const struct pw_field attention[] = {
     ARRAY_STRUCTS(22, gold, gold_message, OF(n_gold)),
     RANGE(23, n_scores, 0, PW_MAX_SCORES),
     COUNTED_STRUCTS(24, kinds, score_kind_message, OF(n_scores)),
-    MAYBE(25, scores, ALL, OF(layers), OF(heads), OF(n_scores)),
+    {HEAD(25, scores), .form = PW_FORM_ARRAY, ENTRY(scores), ALL, .by = {OF(layers), OF(heads), OF(n_scores)},
+     .host = log2_of_c}, /* two of them are entropies */
     TEXT(26, source),
     MAYBE(27, all_scores, ALL, OF(layers), OF(heads), OF(T), OF(T)),
 };
@@ -444,17 +449,17 @@ const struct pw_message pw_messages[] = {
     [PW_EV_LAB] = {"LAB", IN(lab, u.lab)},
     [PW_EV_ARM] = {"ARM", IN(arm, u.arm)},
     [PW_EV_DROP] = {"DROP", drop, 0, 0, NULL},
-    [PW_EV_STATE] = {"STATE", IN(state, u.state)},
+    [PW_EV_STATE] = {"STATE", IN(state, u.state), .upto = {5}},
     [PW_EV_STEP] = {"STEP", IN(step, u.step)},
     [PW_EV_UPDATES] = {"UPDATES", IN(updates, u.updates)},
     [PW_EV_DIGEST] = {"DIGEST", digest, N(digest), 0, NULL},
     [PW_EV_EVAL] = {"EVAL", IN(eval, u.eval), .check = pw_check_eval},
     [PW_EV_PROMPT] = {"PROMPT", IN(prompt, u.prompt), .check = pw_check_prompt},
-    [PW_EV_TOKEN] = {"TOKEN", IN(token, u.token)},
+    [PW_EV_TOKEN] = {"TOKEN", IN(token, u.token), .place = "pos"},
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
     [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = pw_check_look},
     [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = pw_check_attention},
-    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table},
+    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table, .upto = {25}},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},
     [PW_EV_CHECKPOINT] = {"CHECKPOINT", IN(checkpoint, u.checkpoint)},
     [PW_EV_MARK] = TEXT_OF("MARK"),

@@ -45,7 +45,13 @@ struct pw_field {
     int (*count)(const void *); /* or this, of the struct; members that it reads have lower numbers */
     int64_t lo, hi;             /* of BOOL, INT, LONG and BYTE, each entry's */
     const struct pw_message *of;
+    const char *host; /* why the same lab on another machine may tell another value; NULL: it may not */
 };
+
+/* Which fields a recording's writer had. 0: the tables of pewter 0.1, before they had a number. A new field
+ * of any message begins a new edition: raise this, and tell in `upto` where its message ended until then. */
+#define PW_EDITION       1
+#define PW_EDITION_FIELD 1000 /* of every payload: its edition, where that isn't 0 */
 
 struct pw_message {
     const char *name; /* of a kind, like the next but two */
@@ -54,9 +60,16 @@ struct pw_message {
     size_t at; /* where in struct pw_event */
     /* What no single field can say: NULL where all is well, else what is wrong. NULL: nothing to check. */
     const char *(*check)(const void *);
+    const char *place;    /* the name of the member by which structs of this kind are told apart */
+    int upto[PW_EDITION]; /* the last number that edition i had, where it didn't have all; 0: it had */
 };
 
 extern const struct pw_message pw_messages[PW_EV_KINDS];
+
+/* ---- codec.c */
+/* How many entries the members of base say that a list has; SIZE_MAX: more than can be, or less than none. */
+size_t pw_field_count(const struct pw_field *f, const char *base);
+const char *pw_field_name(const struct pw_field *f); /* of the member, without what it is in */
 
 /* ---- codec_finding.c: the table of struct pw_finding */
 #define PW_FINDING_FIELDS 13

@@ -28,7 +28,7 @@
 #define ALL        .lo = INT64_MIN, .hi = INT64_MAX
 #define FROM(l, h) .lo = (l), .hi = (h)
 
-/* One value: any, or one of a range; a text; a struct. */
+/* One value: any, or one of a range; any, and it depends on the host; a text; a struct. */
 #define ANY(n, m)                                                                                            \
     {                                                                                                        \
         HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL                           \
@@ -36,6 +36,10 @@
 #define RANGE(n, m, l, h)                                                                                    \
     {                                                                                                        \
         HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), FROM(l, h)                    \
+    }
+#define HOST(n, m, why)                                                                                      \
+    {                                                                                                        \
+        HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL, .host = (why)            \
     }
 #define TEXT(n, m)                                                                                           \
     {                                                                                                        \

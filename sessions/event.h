@@ -442,6 +442,7 @@ struct pw_event {
     int replicate; /* of the arm, by STEP, UPDATES, DIGEST, EVAL and HEADS; 0 is read as 1, which answers
                       prompts */
     int64_t step;  /* completed steps of that arm */
+    int older;     /* of a recorded one: how many editions of the codec's tables have come since; else 0 */
     union {
         struct {
             char text[PW_COMMAND];

@@ -1,0 +1,272 @@
+/* test_codec_compare.c - a bit that differs anywhere in a recorded event is found: every member of every
+ * kind, by the codec's tables, so that a new member is covered by being there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "lab/verify.h"
+#include "ref_codec.h"
+
+#define MOST 1000 /* fields of all tables */
+
+static struct tried {
+    const struct pw_field *f;
+    int times;
+} tried[MOST];
+static int n_tried;
+
+static struct tried *tried_of(const struct pw_field *f)
+{
+    int i = 0;
+    while (i < n_tried && tried[i].f != f)
+        i++;
+    assert_true(i < MOST);
+    tried[i].f = f;
+    n_tried = i == n_tried ? n_tried + 1 : n_tried;
+    return &tried[i];
+}
+
+/* The event as a reader of a session gets it. */
+static struct pw_event *recorded(const struct pw_event *e)
+{
+    struct pw_str bytes = {0};
+    struct pw_event *back;
+    struct pw_err err;
+    int unknown = 0;
+    pw_event_encode(&bytes, e);
+    assert_int_equal(pw_event_decode(&back, (int)e->kind, pw_str_text(&bytes), bytes.len, &unknown, &err),
+                     PW_OK);
+    assert_int_equal(unknown, 0);
+    pw_str_fini(&bytes);
+    return back;
+}
+
+struct pair {
+    struct pw_event *then;
+    const struct pw_event *now;
+};
+
+/* One member of then differs: that is found, and told, if the member isn't the host's. */
+static void must_differ(const struct pair *p, const struct pw_field *f, bool host)
+{
+    struct pw_verdict v = {.end = PW_FOLLOW_EQUAL};
+    bool same = pw_verify_same(&v, p->then, p->now);
+    if (same != host)
+        print_error("%s: %s: %s\n", pw_messages[p->then->kind].name, f->name,
+                    same ? "a difference is not found" : "the host's member is compared");
+    assert_true(same == host);
+    tried_of(f)->times++;
+    if (same)
+        return;
+    assert_int_equal(v.end, PW_FOLLOW_DIFFERENT);
+    assert_true(v.what[0] != '\0');
+    assert_non_null(strstr(v.text, " when it was recorded and is "));
+    assert_true(f->type == PW_F_TEXT || f->type == PW_F_STRING || strcmp(v.recorded, v.now) != 0);
+}
+
+static void flip_fields(const struct pair *p, const struct pw_message *m, char *base, bool host);
+
+/* All of them are the same one, whatever their bits. */
+static bool is_nan(const struct pw_field *f, const char *at)
+{
+    uint64_t bits = pw_load_bits(f->type, at);
+    return f->type == PW_F_FLOAT    ? isnan(pw_bits_float(bits))
+           : f->type == PW_F_DOUBLE ? isnan(pw_bits_double(bits))
+                                    : f->type == PW_F_HALF && isnan(pw_from_half((uint16_t)bits));
+}
+
+/* Changes a value, looks, and puts it back. */
+static void flip_value(const struct pair *p, const struct pw_field *f, char *at, bool host)
+{
+    char kept[PW_COMMAND], other[] = "another", *string = other;
+    if (f->type == PW_F_STRUCT) {
+        flip_fields(p, f->of, at, host);
+        return;
+    }
+    assert_true(f->size <= sizeof kept);
+    memcpy(kept, at, f->size);
+    if (f->type == PW_F_TEXT)
+        at[0] = at[0] == 'a' ? 'b' : 'a', at[1] = at[0] == kept[0] ? at[1] : '\0';
+    else if (f->type == PW_F_STRING)
+        memcpy(at, &string, sizeof string);
+    else if (f->type <= PW_F_LONG)
+        pw_store_number(f->type, at,
+                        f->type == PW_F_BOOL ? !pw_load_number(f->type, at)
+                                             : pw_load_number(f->type, at) + (kept[0] ? -1 : 1));
+    else
+        pw_store_bits(f->type, at, is_nan(f, at) ? 0 : pw_load_bits(f->type, at) ^ 1);
+    must_differ(p, f, host);
+    memcpy(at, kept, f->size);
+}
+
+static void flip_fields(const struct pair *p, const struct pw_message *m, char *base, bool host)
+{
+    for (int i = 0; i < m->n; i++) {
+        const struct pw_field *f = &m->fields[i];
+        char *at = base + f->at, *nothing = NULL;
+        bool hosts = host || f->host != NULL;
+        if (f->form == PW_FORM_ONE) {
+            flip_value(p, f, at, hosts);
+            continue;
+        }
+        size_t n = pw_field_count(f, base);
+        if (f->form == PW_FORM_ARRAY)
+            memcpy(&at, base + f->at, sizeof at);
+        if (at == NULL || n == 0)
+            continue;
+        flip_value(p, f, at, hosts);
+        flip_value(p, f, at + (n - 1) * f->size, hosts);
+        if (f->form == PW_FORM_ARRAY) {
+            memcpy(base + f->at, &nothing, sizeof nothing);
+            must_differ(p, f, hosts);
+            memcpy(base + f->at, &at, sizeof at);
+        }
+    }
+}
+
+/* Every field of a table, and of those inside of it. */
+static void each_field(const struct pw_message *m,
+                       void (*each)(void *, const struct pw_message *, const struct pw_field *), void *arg)
+{
+    for (int i = 0; i < m->n; i++) {
+        each(arg, m, &m->fields[i]);
+        if (m->fields[i].type == PW_F_STRUCT)
+            each_field(m->fields[i].of, each, arg);
+    }
+}
+
+static void must_be_tried(void *kind, const struct pw_message *m, const struct pw_field *f)
+{
+    (void)m;
+    if (f->type != PW_F_STRUCT && tried_of(f)->times == 0)
+        fail_msg("%s: %s was never changed", (const char *)kind, f->name);
+}
+
+static void test_every_member(void **state)
+{
+    uint64_t rng = 29;
+    (void)state;
+    for (int kind = 0; kind < PW_EV_KINDS; kind++) {
+        const struct pw_message *m = &pw_messages[kind];
+        for (int i = 0; i < 60; i++) {
+            struct pw_event *e = codec_random((enum pw_event_kind)kind, &rng);
+            struct pair p = {recorded(e), e};
+            struct pw_verdict v = {.end = PW_FOLLOW_EQUAL};
+            assert_true(pw_verify_same(&v, p.then, p.now));
+            flip_fields(&p, m, (char *)p.then + m->at, false);
+            pw_event_free(p.then);
+            pw_event_free(e);
+        }
+        each_field(m, must_be_tried, (void *)(uintptr_t)m->name);
+    }
+}
+
+/* ---- what is left out on purpose */
+
+static void list_host(void *arg, const struct pw_message *m, const struct pw_field *f)
+{
+    (void)m;
+    if (f->host != NULL)
+        pw_str_add(arg, "%s ", f->name);
+}
+
+/* Who marks another member as the host's says so here, too. */
+static void test_members_of_the_host(void **state)
+{
+    static const struct {
+        enum pw_event_kind kind;
+        const char *members;
+    } known[] = {{PW_EV_TOKEN, "entropy "},
+                 {PW_EV_CURSOR, "entropy "},
+                 {PW_EV_LOOK, "entropy entropy "},
+                 {PW_EV_ATTENTION, "chance scores "}};
+    (void)state;
+    for (int kind = 0; kind < PW_EV_KINDS; kind++) {
+        struct pw_str text = {0};
+        const char *expected = "";
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            expected = (int)known[i].kind == kind ? known[i].members : expected;
+        each_field(&pw_messages[kind], list_host, &text);
+        assert_string_equal(pw_str_text(&text), expected);
+        pw_str_fini(&text);
+    }
+}
+
+/* ---- recordings of an older pewter */
+
+static void count_fields(void *arg, const struct pw_message *m, const struct pw_field *f)
+{
+    int *n = arg;
+    for (int edition = 0; edition <= PW_EDITION; edition++)
+        n[edition] += edition == PW_EDITION || m->upto[edition] == 0 || f->number <= m->upto[edition];
+}
+
+/* What a reader takes for zero because its writer didn't know it must not be taken for what was recorded. */
+static void test_a_new_field_begins_an_edition(void **state)
+{
+    static const int known[PW_EDITION + 1] = {312, 333};
+    int n[PW_EDITION + 1] = {0};
+    (void)state;
+    for (int kind = 0; kind < PW_EV_KINDS; kind++)
+        each_field(&pw_messages[kind], count_fields, n);
+    for (int i = 0; i <= PW_EDITION; i++) {
+        if (n[i] != known[i])
+            print_error("edition %d has %d fields: a new field raises PW_EDITION (sessions/codec_int.h)\n", i,
+                        n[i]);
+        assert_int_equal(n[i], known[i]);
+    }
+}
+
+static struct pw_event *a_row(int exact, int taught)
+{
+    struct pw_event *e = pw_event_new(PW_EV_EVAL);
+    e->u.eval.n = 1;
+    e->u.eval.rows = pw_alloc(1, sizeof *e->u.eval.rows);
+    *e->u.eval.rows = (struct pw_eval_row){.length = 12, .samples = 8, .exact = exact, .taught = taught};
+    return e;
+}
+
+static void test_fields_that_were_not_known(void **state)
+{
+    struct pw_event *e = a_row(5, 3), *without = a_row(5, 0), *none = a_row(0, 0);
+    struct pw_difference d;
+    (void)state;
+    assert_false(pw_event_same(without, e, &d)); /* zero on record, by a writer who knew the member */
+    assert_string_equal(d.what, "teacher-forced at length 12");
+    assert_string_equal(d.recorded, "0");
+    assert_string_equal(d.now, "3");
+    without->older = none->older = 1;
+    struct pw_event *back = recorded(without), *again = recorded(back);
+    assert_int_equal(back->older, 1); /* a copy of a recording doesn't know more than it */
+    assert_int_equal(again->older, 1);
+    assert_true(pw_event_same(again, e, &d));
+    assert_false(pw_event_same(none, e, &d)); /* that one 0.1 had */
+    assert_string_equal(d.what, "exact at length 12");
+    without->older = 0;
+    e->u.eval.rows->taught = 2;
+    assert_false(pw_event_same(without, e, &d));
+    pw_event_free(again);
+    pw_event_free(back);
+    pw_event_free(none);
+    pw_event_free(without);
+    pw_event_free(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_member),
+        cmocka_unit_test(test_members_of_the_host),
+        cmocka_unit_test(test_a_new_field_begins_an_edition),
+        cmocka_unit_test(test_fields_that_were_not_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
