@@ -25,6 +25,7 @@
 #define READING                                                                                              \
     (SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE)
 #define PATIENCE 5.0
+#define MOST     "9007199254740992" /* PW_MANY */
 
 void pw_record_hurry(struct pw_record *r, double seconds)
 {
@@ -193,18 +194,26 @@ static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_e
     return code;
 }
 
+/* The numbers of the first and the last event. A row with numbers that no session has is left out by readers
+ * and told by pw_record_check; it doesn't make the session longer. */
 static enum pw_code read_ends(struct pw_record *r, struct pw_err *err)
 {
-    int64_t first, last;
+    static const char *const sql[] = {"SELECT seq FROM event WHERE seq<1 LIMIT 1",
+                                      "SELECT seq FROM event WHERE seq<=" MOST " ORDER BY seq LIMIT 1",
+                                      "SELECT CASE WHEN last BETWEEN seq AND " MOST
+                                      " THEN last ELSE seq END FROM event WHERE seq<=" MOST
+                                      " ORDER BY seq DESC LIMIT 1"};
+    int64_t is[3] = {1};
+    enum pw_code code = PW_OK;
     pw_record_hurry(r, PATIENCE);
-    enum pw_code code = pw_sql_int(r->db, "SELECT seq FROM event ORDER BY seq LIMIT 1", 0, &first, err);
-    if (code == PW_OK)
-        code = pw_sql_int(r->db, "SELECT last FROM event ORDER BY seq DESC LIMIT 1", 0, &last, err);
-    if (code == PW_OK && (first < 0 || last < first))
-        code = pw_fail(err, PW_EUSER, "its events are numbered wrongly");
+    for (int i = 0; i < 3 && code == PW_OK; i++)
+        code = pw_sql_int(r->db, sql[i], is[i], &is[i], err);
+    if (code == PW_OK && is[0] < 1)
+        code =
+            pw_fail(err, PW_EUSER, "one of its events has the number %" PRId64 "; they begin with 1", is[0]);
     if (code == PW_OK) {
-        r->first = (uint64_t)first;
-        r->last = (uint64_t)last;
+        r->first = (uint64_t)is[1];
+        r->last = (uint64_t)is[2];
     }
     return code;
 }

@@ -73,6 +73,7 @@ static enum pw_code check_events(struct pw_record *r, uint64_t *intact, struct p
     sqlite3_stmt *q = NULL;
     struct pw_err why;
     enum pw_code code = PW_OK;
+    int64_t last = 0; /* event of the row before */
     int rc = sqlite3_prepare_v2(r->db, "SELECT " PW_ROW_COLUMNS " FROM event ORDER BY seq", -1, &q, NULL);
     pw_record_hurry(r, PW_RECORD_LONG);
     while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -80,9 +81,15 @@ static enum pw_code check_events(struct pw_record *r, uint64_t *intact, struct p
         bool whole = pw_row_read(&row, stored, q);
         if (whole) {
             pw_row_chain(chain, chain, &row);
-            whole = memcmp(chain, stored, PW_CHAIN) == 0 && pw_record_plausible(&row);
+            whole = memcmp(chain, stored, PW_CHAIN) == 0;
         }
-        code = whole ? check_row(r, &row, intact, &why) : pw_fail(&why, PW_EUSER, "it is damaged");
+        if (!whole)
+            code = pw_fail(&why, PW_EUSER, "it is damaged");
+        else if (!pw_record_plausible(&row) || row.seq <= last)
+            code = pw_fail(&why, PW_EUSER, "its numbers are out of range");
+        else
+            code = check_row(r, &row, intact, &why);
+        last = row.last;
         if (code != PW_OK)
             pw_fail(err, code, "event %" PRId64 ": %s", (int64_t)sqlite3_column_int64(q, 0), why.msg);
         rc = SQLITE_OK;

@@ -1,7 +1,7 @@
 /* record_int.h - what the parts of a record share: opening, rows, checking. */
 #ifndef PW_RECORD_INT_H
 #define PW_RECORD_INT_H
-#include "sessions/codec.h"
+#include "sessions/codec_int.h"
 #include "sessions/record.h"
 #include "sessions/schema.h"
 

@@ -15,10 +15,12 @@
 #define PATIENCE 5.0
 
 static const char alone[] = "the row before it can't be read, so nothing vouches for it";
+static const char wild[] = "its numbers are out of range";
 
 struct pw_record_cursor {
     struct pw_record *r;
     uint64_t from, next; /* the first event that is wanted; the next row has this number or a larger one */
+    uint64_t given;      /* the last event that was read: numbers ascend */
     uint8_t chain[PW_CHAIN];
     bool chained; /* it is known */
     bool in_run;
@@ -31,10 +33,10 @@ struct pw_record_cursor {
 
 bool pw_record_plausible(const struct pw_row *row)
 {
-    return row->seq >= 1 && row->last >= row->seq && row->kind >= 0 && row->kind < 10000 && row->arm >= 0 &&
-           row->arm <= PW_MAX_ARMS && row->replicate >= 0 && row->replicate <= PW_MAX_REPLICATES &&
-           row->step >= 0 && (row->kind == PW_EV_STEP || row->last == row->seq) &&
-           (row->data != NULL) != (row->blob != NULL);
+    return row->seq >= 1 && row->last >= row->seq && row->last <= PW_MANY && row->kind >= 0 &&
+           row->kind < 10000 && row->arm >= 0 && row->arm <= PW_MAX_ARMS && row->replicate >= 0 &&
+           row->replicate <= PW_MAX_REPLICATES && row->step >= 0 && row->step <= PW_MANY &&
+           (row->kind == PW_EV_STEP || row->last == row->seq) && (row->data != NULL) != (row->blob != NULL);
 }
 
 /* Deflated bytes of a foreign file: what comes out is bounded by what is asked for. */
@@ -102,13 +104,16 @@ enum pw_code pw_record_decode(struct pw_record *r, struct pw_event **e, const st
         return PW_OK;
     pw_event_free(*e);
     *e = NULL;
-    return pw_fail(err, PW_EUSER, "its numbers are out of range");
+    return pw_fail(err, PW_EUSER, "%s", wild);
 }
 
 /* The first row at or after seq; SQLITE_ROW, SQLITE_DONE or what went wrong. Reset afterwards. A tree that is
- * out of order can give one before it, behind which one would look for ever. */
+ * out of order can give one before it, behind which one would look for ever; and so would who goes on behind
+ * the largest number that SQLite has. */
 static int seek(struct pw_record *r, uint64_t seq)
 {
+    if (seq > (uint64_t)PW_MANY)
+        return SQLITE_DONE;
     pw_record_hurry(r, PATIENCE);
     sqlite3_bind_int64(r->row, 1, (sqlite3_int64)seq);
     int rc = sqlite3_step(r->row);
@@ -189,9 +194,11 @@ static struct pw_event *event_at(struct pw_record *r, uint64_t seq)
         why = "it can't be read";
     } else {
         pw_row_chain(expect, chain, &row);
-        if (!chained)
+        if (!pw_record_plausible(&row))
+            why = wild;
+        else if (!chained)
             why = alone;
-        else if (!pw_record_plausible(&row) || memcmp(expect, stored, PW_CHAIN) != 0)
+        else if (memcmp(expect, stored, PW_CHAIN) != 0)
             why = "it is damaged";
         else if (pw_record_payload(r, &row, &data, &n, &dropped, &err) != PW_OK ||
                  (!dropped && pw_record_decode(r, &e, &row, data, n, &err) != PW_OK))
@@ -295,8 +302,10 @@ static struct pw_event *open_row(struct pw_record_cursor *c)
     row.seq = sqlite3_column_int64(r->row, 0);
     if (typed)
         pw_row_chain(expect, c->chain, &row);
-    if (!typed || !pw_record_plausible(&row))
+    if (!typed)
         why = "it is damaged";
+    else if (!pw_record_plausible(&row))
+        why = wild;
     else if (!c->chained)
         why = alone;
     else if (memcmp(expect, stored, PW_CHAIN) != 0)
@@ -358,7 +367,12 @@ struct pw_event *pw_record_next(struct pw_record_cursor *c)
                     return NULL;
             }
         }
-        if (e != NULL && e->seq >= c->from)
+        bool ascends = e == NULL || e->seq > c->given;
+        if (!ascends)
+            pw_record_damage(r, e->seq, "its number was there before");
+        else if (e != NULL)
+            c->given = e->seq;
+        if (e != NULL && ascends && e->seq >= c->from)
             return e;
         pw_event_free(e);
     }

@@ -4,6 +4,7 @@
  * then, though no kill -9 can show it). The write-ahead log is folded into the database by this connection
  * alone and stays at about 1 MiB: a session whose disk is full has to be opened and copied, and both take as
  * much room as the log has. */
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -31,8 +32,13 @@ static enum pw_code read_tail(struct pw_store *s, struct pw_err *err)
     int rc =
         sqlite3_prepare_v2(s->db, "SELECT last,chain FROM event ORDER BY seq DESC LIMIT 1", -1, &q, NULL);
     if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        s->last = (uint64_t)sqlite3_column_int64(q, 0);
-        if (sqlite3_column_bytes(q, 1) == PW_CHAIN)
+        int64_t last = sqlite3_column_int64(q, 0);
+        s->last = (uint64_t)last;
+        if (last < 1 || last > PW_MANY / 2) /* what follows needs numbers, too */
+            code = pw_fail(
+                err, PW_EUSER,
+                "its last event has the number %" PRId64 ", as no session has: it can't be continued", last);
+        else if (sqlite3_column_bytes(q, 1) == PW_CHAIN)
             memcpy(s->chain, sqlite3_column_blob(q, 1), PW_CHAIN);
         else
             code = pw_fail(err, PW_EUSER, "its last row is damaged");

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
-#include "sessions/codec.h"
+#include "sessions/codec_int.h"
 #include "sessions/schema.h"
 #include "sessions/store.h"
 

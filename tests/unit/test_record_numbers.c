@@ -1,0 +1,184 @@
+/* test_record_numbers.c - what a session's rows say costs a reader no more than the rows themselves: numbers
+ * that no session has are refused or left out at once, also where all sums are right. */
+#include "ref_session.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ref_forge.h"
+#include "sessions/codec.h"
+#include "sessions/pack.h"
+#include "sessions/player.h"
+
+/* Of the processor's time, for all that is done with a session: far more than it takes. */
+#define MOST_S 1.0
+
+struct seen {
+    int n;
+    uint64_t last;
+};
+
+static bool each(void *arg, struct pw_event *e)
+{
+    struct seen *s = arg;
+    assert_true(e->seq > s->last && pw_event_placed(e));
+    s->last = e->seq;
+    s->n++;
+    return true;
+}
+
+/* Everything that reads a recording, as replay, lists and checks do; returns whether something was wrong. */
+static bool read_all(const char *path, struct seen *seen)
+{
+    struct pw_record *r;
+    struct pw_record_info info;
+    struct pw_player *p;
+    struct pw_err err = {.msg = ""};
+    uint64_t intact;
+    *seen = (struct seen){0};
+    if (pw_record_open(&r, path, &err) != PW_OK) {
+        assert_true(err.msg[0] != '\0' && strchr(err.msg, '\n') == NULL);
+        return true;
+    }
+    assert_int_equal(pw_record_events(r, 1, UINT64_MAX, each, seen, &err), PW_OK);
+    for (uint64_t from = 1; from <= (uint64_t)1 << 60; from *= 4) { /* it begins anywhere */
+        struct seen rest = {.last = from - 1};
+        assert_int_equal(pw_record_events(r, from, UINT64_MAX, each, &rest, &err), PW_OK);
+    }
+    for (int kind = 0; kind < PW_EV_KINDS; kind++)
+        pw_event_free(pw_record_last(r, (enum pw_event_kind)kind, -1, -1, UINT64_MAX));
+    pw_record_info(r, &info);
+    assert_true(info.last >= seen->last && info.last < (uint64_t)1 << 54);
+    bool wrong = pw_record_check(r, &intact, &err) != PW_OK;
+    assert_true(!wrong || (err.msg[0] != '\0' && strchr(err.msg, '\n') == NULL));
+    pw_record_close(r);
+    if (pw_player_open(&p, path, &err) != PW_OK)
+        return true;
+    assert_int_equal(pw_player_last(p), seen->last);
+    for (uint64_t at = pw_player_last(p); at > 0; at /= 2)
+        assert_true(pw_player_at(p, at)->seq <= at);
+    for (uint64_t at = 0; (at = pw_player_seek(p, at, 1, PW_EV_COMMAND, "")) > 0;)
+        assert_true(at <= seen->last);
+    pw_player_close(p);
+    return wrong;
+}
+
+/* A session of 400 events. */
+static void record(const char *path)
+{
+    struct pw_store *s = session_open(path, true);
+    uint64_t rng = 3;
+    session_put(s, 1, 400, &rng);
+    pw_store_close(s, "quit");
+}
+
+#define LAST "(SELECT max(seq) FROM event)"
+#define SOME "(SELECT seq FROM event ORDER BY seq LIMIT 1 OFFSET 20)"
+
+static const char *const numbers[] = {"9223372036854775807",
+                                      "9223372036854775806",
+                                      "4611686018427387904",
+                                      "9007199254740993",
+                                      "9007199254740992",
+                                      "1099511627776",
+                                      "0",
+                                      "-1",
+                                      "(-9223372036854775807 - 1)"};
+static const char *const edits[] = {
+    "UPDATE event SET seq=%s WHERE seq=" LAST,
+    "UPDATE event SET seq=%s, last=%s WHERE seq=" LAST,
+    "UPDATE event SET seq=%s, last=%s WHERE seq=" SOME,
+    "UPDATE event SET last=%s WHERE seq=" LAST,
+    "UPDATE event SET last=%s WHERE seq=" SOME,
+    "UPDATE event SET last=%s WHERE kind=5",
+    "UPDATE event SET step=%s WHERE seq=" SOME,
+    "UPDATE event SET t_ns=%s WHERE seq=" SOME,
+    "UPDATE event SET arm=%s WHERE seq=" SOME,
+    "UPDATE event SET replicate=%s WHERE seq=" SOME,
+    "UPDATE event SET kind=%s WHERE seq=" SOME,
+    "UPDATE event SET step=%s",
+    "UPDATE event SET t_ns=%s",
+};
+
+static void numbers_cost_nothing(void **state)
+{
+    char path[4096], copy[4096], sql[400];
+    struct seen whole, seen;
+    record(session_path(state, path));
+    assert_false(read_all(path, &whole));
+    assert_int_equal(whole.n, 400);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            for (int sums = 0; sums < 2; sums++) {
+                snprintf(sql, sizeof sql, edits[i], numbers[k], numbers[k]);
+                pw_session_remove(scratch_path(state, "copy.pewter", copy));
+                session_copy(path, copy);
+                forge(copy, sql, sums);
+                clock_t began = clock();
+                alarm(60); /* what goes on for ever must not hold up the others */
+                bool wrong = read_all(copy, &seen);
+                alarm(0);
+                double took = (double)(clock() - began) / CLOCKS_PER_SEC;
+                if (took > MOST_S)
+                    fail_msg("%s: %.1f s", sql, took);
+                if (!wrong && !sums)
+                    fail_msg("%s: nobody noticed", sql);
+                assert_true(seen.n <= whole.n);
+            }
+}
+
+/* Rows that nobody can take for a session's don't hide the sound ones before them. */
+static void what_is_sound_is_shown(void **state)
+{
+    char path[4096], file[4096];
+    struct seen seen;
+    struct pw_record *r;
+    struct pw_err err;
+    uint64_t intact;
+    record(session_path(state, path));
+    forge(path, "UPDATE event SET seq=9223372036854775807,last=9223372036854775807 WHERE seq=" LAST, true);
+    assert_true(read_all(path, &seen));
+    assert_in_range(seen.n, 380, 399);
+    r = session_read(path);
+    assert_int_equal(pw_record_check(r, &intact, &err), PW_EUSER);
+    assert_string_equal(err.msg, "event 9223372036854775807: its numbers are out of range");
+    assert_int_equal(intact, seen.n);
+    pw_record_close(r);
+    if (pw_session_pack(path, scratch_path(state, "packed", file), &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_true(read_all(file, &seen));
+    assert_in_range(seen.n, 380, 399);
+    session_refused(path, false, "its last event has the number 9223372036854775807, as no session has");
+}
+
+/* The same event twice: runs that overlap, and one that is longer than its row says. */
+static void numbers_ascend(void **state)
+{
+    static const char *const twice[] = {
+        "UPDATE event SET last=(SELECT min(e.seq) FROM event e WHERE e.seq>event.seq) WHERE kind=5",
+        "INSERT INTO event SELECT seq-1,last,seg,t_ns,kind,arm,replicate,step,text,data,blob,chain FROM "
+        "event a "
+        "WHERE kind=5 AND last>seq+2 AND NOT EXISTS (SELECT 1 FROM event b WHERE b.seq=a.seq-1) LIMIT 1",
+    };
+    char path[4096], copy[4096];
+    struct seen seen;
+    record(session_path(state, path));
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
+        pw_session_remove(scratch_path(state, "copy.pewter", copy));
+        session_copy(path, copy);
+        forge(copy, twice[i], true);
+        read_all(copy, &seen);
+        assert_in_range(seen.n, 300, 400);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(numbers_cost_nothing, session_setup, session_teardown),
+        cmocka_unit_test_setup_teardown(what_is_sound_is_shown, session_setup, session_teardown),
+        cmocka_unit_test_setup_teardown(numbers_ascend, session_setup, session_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
