@@ -230,6 +230,7 @@ enum pw_code pw_record_open(struct pw_record **out, const char *path, struct pw_
         code = read_ends(r, &why);
     }
     if (code == PW_OK) {
+        pw_record_pass(r);
         *out = r;
         return PW_OK;
     }

@@ -122,6 +122,7 @@ enum pw_code pw_record_check(struct pw_record *r, uint64_t *intact, struct pw_er
 {
     static const char *const guarded[] = {"meta", "segment", "file"};
     *intact = 0;
+    pw_record_pass(r);
     enum pw_code code = check_events(r, intact, err);
     if (code == PW_OK)
         code = check_trees(r, err);

@@ -18,6 +18,7 @@ struct pw_record {
     int unknown, damaged;
     char damage[PW_LINE];
     struct pw_str payload; /* of the row that was read last */
+    int64_t unpacks;       /* bytes that blobs may still unpack to: pw_record_pass */
 };
 
 #define PW_RECORD_LONG 3600.0 /* for what goes over all of a session of many GB */
@@ -25,6 +26,9 @@ struct pw_record {
 void pw_record_hurry(struct pw_record *r, double seconds);
 void pw_record_damage(struct pw_record *r, uint64_t seq, const char *why);
 
+/* Begins a pass over rows. Many rows may name one blob, and a few bytes unpack to 64 MiB; so a pass unpacks
+ * what sessions of this size do at the most, and leaves out what rows beyond that carry. */
+void pw_record_pass(struct pw_record *r);
 /* The payload of a row, unpacked and compared with its sum, valid until the next call. *dropped: the budget
  * took it, and data is NULL. */
 enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, const void **data, size_t *n,

@@ -14,6 +14,13 @@
 
 #define PATIENCE 5.0
 
+/* What a pass unpacks: 256 MiB, and for each byte of the database and each row so much more. Maps of
+ * attention take a fifth to a fiftieth of their bytes; a table that doesn't change is one blob, however often
+ * it is told. */
+#define UNPACKS     ((int64_t)256 << 20)
+#define OF_EACH     64
+#define OF_EACH_ROW ((int64_t)64 << 10)
+
 static const char alone[] = "the row before it can't be read, so nothing vouches for it";
 static const char wild[] = "its numbers are out of range";
 
@@ -51,6 +58,14 @@ static bool inflate_all(struct pw_str *out, size_t n, const void *packed, size_t
     return uncompress2((Bytef *)out->s, &size, packed, &used) == Z_OK && size == n;
 }
 
+void pw_record_pass(struct pw_record *r)
+{
+    int64_t pages;
+    pw_record_hurry(r, PATIENCE);
+    pw_sql_int(r->db, "PRAGMA page_count", 0, &pages, NULL);
+    r->unpacks = UNPACKS + pages * PW_PAGE * OF_EACH;
+}
+
 enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, const void **data, size_t *n,
                                bool *dropped, struct pw_err *err)
 {
@@ -59,6 +74,7 @@ enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, co
     *dropped = false;
     *data = row->data;
     *n = row->n_data;
+    r->unpacks += OF_EACH_ROW;
     if (row->blob == NULL)
         return PW_OK;
     sqlite3_bind_blob(r->blob, 1, row->blob, PW_SHA256, SQLITE_STATIC);
@@ -69,6 +85,8 @@ enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, co
     if (rc != SQLITE_ROW)
         code = rc == SQLITE_DONE ? pw_fail(err, PW_EUSER, "what it carries is missing")
                                  : pw_sql_fail(err, r->db, "what it carries can't be read");
+    else if (!*dropped && bytes > r->unpacks)
+        code = pw_fail(err, PW_EUSER, "what it carries is too much for a session of so few bytes");
     else if (!*dropped &&
              (packed == NULL || bytes < 0 || bytes > (int64_t)PW_PAYLOAD_MAX ||
               !inflate_all(&r->payload, (size_t)bytes, packed, (size_t)sqlite3_column_bytes(r->blob, 2))))
@@ -76,6 +94,7 @@ enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, co
     sqlite3_reset(r->blob);
     if (code != PW_OK || *dropped)
         return code;
+    r->unpacks -= bytes;
     pw_sha256_of(is, r->payload.s, (size_t)bytes);
     if (memcmp(is, row->blob, sizeof is) != 0)
         return pw_fail(err, PW_EUSER, "what it carries is damaged");
@@ -242,6 +261,7 @@ enum pw_code pw_record_begin(struct pw_record *r, uint64_t from, struct pw_recor
     struct pw_record_cursor *c = pw_alloc(1, sizeof *c);
     uint64_t row, last;
     (void)err;
+    pw_record_pass(r);
     c->r = r;
     c->from = from > 0 ? from : 1;
     c->next = c->from;

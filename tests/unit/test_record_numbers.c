@@ -3,13 +3,18 @@
 #include "ref_session.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include "base/alloc.h"
+#include "base/sha256.h"
 #include "ref_forge.h"
 #include "sessions/codec.h"
 #include "sessions/pack.h"
 #include "sessions/player.h"
+#include "sessions/schema.h"
 
 /* Of the processor's time, for all that is done with a session: far more than it takes. */
 #define MOST_S 1.0
@@ -173,12 +178,62 @@ static void numbers_ascend(void **state)
     }
 }
 
+/* One blob of few bytes that unpacks to many, named by row after row. */
+static void blobs_are_not_unpacked_for_ever(void **state)
+{
+    enum { SIZE = 60 << 20, ROWS = 400 };
+    char path[4096], file[4200], sql[400];
+    char head[] = "\x07\x02hi\xa3\x3f\x80\x80\x80\x1e"; /* a note, and a field that nobody knows */
+    char *payload = pw_alloc(SIZE, 1);
+    unsigned char *packed = pw_alloc(SIZE >> 8, 1);
+    uLongf n = SIZE >> 8;
+    uint8_t sha[PW_SHA256];
+    char digits[65];
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    struct seen seen;
+    record(session_path(state, path));
+    memcpy(payload, head, sizeof head - 1);
+    size_t used = sizeof head - 1 + ((size_t)30 << 21);
+    pw_sha256_of(sha, payload, used);
+    pw_sha256_text(digits, sha);
+    assert_int_equal(compress2(packed, &n, (Bytef *)payload, used, 9), Z_OK);
+    snprintf(file, sizeof file, "%s/" PW_SESSION_DB, path);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO blob VALUES(?1,?2,0,?3)", -1, &q, NULL), SQLITE_OK);
+    sqlite3_bind_blob(q, 1, sha, PW_SHA256, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 2, (sqlite3_int64)used);
+    sqlite3_bind_blob64(q, 3, packed, n, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(q), SQLITE_DONE);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    snprintf(sql, sizeof sql,
+             "WITH RECURSIVE i(n) AS (SELECT 401 UNION ALL SELECT n+1 FROM i WHERE n<%d) INSERT INTO event "
+             "SELECT n,n,1,1,%d,0,0,0,NULL,NULL,x'%s',zeroblob(16) FROM i",
+             400 + ROWS, PW_EV_NOTE, digits);
+    forge(path, sql, true);
+    clock_t began = clock();
+    struct pw_record *r = session_read(path);
+    struct pw_record_info info;
+    struct pw_err err;
+    assert_int_equal(pw_record_events(r, 1, UINT64_MAX, each, (seen = (struct seen){0}, &seen), &err), PW_OK);
+    pw_record_info(r, &info);
+    assert_in_range(seen.n, 402, 400 + ROWS / 10); /* some are shown, and then it is said why no more are */
+    assert_int_equal(info.damaged, 400 + ROWS - seen.n);
+    assert_non_null(strstr(info.damage, "too much for a session of so few bytes"));
+    pw_record_close(r);
+    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 3 * MOST_S);
+    free(payload);
+    free(packed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(numbers_cost_nothing, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(what_is_sound_is_shown, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(numbers_ascend, session_setup, session_teardown),
+        cmocka_unit_test_setup_teardown(blobs_are_not_unpacked_for_ever, session_setup, session_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,153 @@
+/* test_hostile.c - sessions whose every sum is right, and whose events say what no laboratory says: numbers
+ * anywhere between their limits, counts without the arrays that they count, arms that come and go, clocks
+ * that jump. Reading one costs what its bytes cost, and every moment of it can be drawn. */
+#include "ref_session.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "ref_codec.h"
+#include "sessions/player.h"
+
+#define EVENTS 300
+#define MOST_S 1.0 /* of the processor's time, for reading a session, or for a drawn moment */
+#define MOST_B                                                                                               \
+    ((long)600 << 20) /* of memory at the most: the largest event may take 64 MiB, maps are kept             \
+                       */
+
+static int64_t wild(uint64_t *rng)
+{
+    static const int64_t some[] = {0, 1, 2, 100, INT32_MAX, INT64_C(1) << 32, INT64_C(1) << 53};
+    uint64_t r = codec_next(rng);
+    return r % 2 == 0 ? (int64_t)(r >> 32) % 50 : some[(r >> 32) % (sizeof some / sizeof *some)];
+}
+
+/* Does field f say how many entries field `of` has? */
+static bool counts(const struct pw_field *f, const struct pw_field *of)
+{
+    for (int k = 0; k < 4; k++)
+        if (of->by[k].member == f->at + 1)
+            return true;
+    return of->count != NULL;
+}
+
+/* One of the counts becomes as large as it may be, and arrays that may be missing are. */
+static void lose_arrays(struct pw_event *e, uint64_t *rng)
+{
+    const struct pw_message *m = &pw_messages[e->kind];
+    char *base = (char *)e + m->at, *array, *nothing = NULL;
+    const struct pw_field *f = &m->fields[codec_next(rng) % (uint64_t)(m->n > 0 ? m->n : 1)];
+    bool any = false;
+    for (int i = 0; i < m->n; i++) {
+        const struct pw_field *of = &m->fields[i];
+        if (counts(f, of) && (of->needed || of->form != PW_FORM_ARRAY))
+            return;
+        any = any || counts(f, of);
+    }
+    if (!any || f->form != PW_FORM_ONE || f->type != PW_F_INT)
+        return;
+    for (int i = 0; i < m->n; i++) {
+        if (!counts(f, &m->fields[i]))
+            continue;
+        memcpy(&array, base + m->fields[i].at, sizeof array);
+        free(array);
+        memcpy(base + m->fields[i].at, &nothing, sizeof nothing);
+    }
+    pw_store_number(f->type, base + f->at, f->hi);
+}
+
+static struct pw_event *make(uint64_t seq, uint64_t *rng)
+{
+    int arm = (int)(codec_next(rng) % 4);
+    enum pw_event_kind kind = (enum pw_event_kind)(codec_next(rng) % PW_EV_KINDS);
+    kind = kind == PW_EV_SESSION ? PW_EV_STEP : seq <= 4 ? PW_EV_ARM : kind;
+    struct pw_event *e = codec_random(kind, rng);
+    if (codec_next(rng) % 2 == 0)
+        lose_arrays(e, rng);
+    e->seq = seq;
+    e->t_ns = wild(rng) * (codec_next(rng) % 3 == 0 ? 1 : 400);
+    bool metric = kind == PW_EV_STEP || kind == PW_EV_UPDATES || kind == PW_EV_DIGEST;
+    e->arm = seq <= 4 ? (int)seq : metric ? 1 + arm : arm;
+    e->replicate = (int)(codec_next(rng) % 4);
+    e->step = wild(rng);
+    if (kind == PW_EV_ARM) {
+        e->u.arm.id = seq <= 4 ? (int)seq : 1 + arm;
+        e->u.arm.restarted = codec_next(rng) % 4 == 0;
+    }
+    int id = codec_next(rng) % 8 == 0 ? 4 : 3; /* of the pinned prompt, mostly */
+    switch (kind) {
+    case PW_EV_PROMPT: e->u.prompt.id = id; break;
+    case PW_EV_TOKEN: e->u.token.prompt = id; break;
+    case PW_EV_CURSOR: e->u.cursor.at.prompt = id; break;
+    case PW_EV_LOOK: e->u.look.prompt = id; break;
+    case PW_EV_ATTENTION: e->u.attention.prompt = id, e->u.attention.asked = true; break;
+    default: break;
+    }
+    return e;
+}
+
+static void record(const char *path, uint64_t seed)
+{
+    struct pw_store *s = session_open(path, true);
+    uint64_t rng = seed, seq = 0;
+    for (int i = 0; i < EVENTS; i++) {
+        seq += i > 4 && codec_next(&rng) % 50 == 0 ? (uint64_t)wild(&rng) % ((uint64_t)1 << 40) + 1 : 1;
+        struct pw_event *e = make(seq, &rng);
+        pw_store_put(s, e);
+        pw_event_free(e);
+    }
+    pw_store_close(s, "quit");
+}
+
+static double took(clock_t since)
+{
+    return (double)(clock() - since) / CLOCKS_PER_SEC;
+}
+
+static void test_sessions(void **state)
+{
+    const char *most = getenv("PEWTER_HOSTILE"); /* how many, for a hunt */
+    (void)state;
+    const char *only = getenv("PEWTER_SEED");
+    for (uint64_t seed = only != NULL ? (uint64_t)atoi(only) : 1;
+         seed <= (most != NULL ? (uint64_t)atoi(most) : 12); seed++) {
+        char path[4096], name[40];
+        struct pw_player *p;
+        struct pw_err err;
+        struct rusage used;
+        uint64_t rng = seed;
+        snprintf(name, sizeof name, "s%d.pewter", (int)seed);
+        if (most != NULL)
+            print_message("seed %d\n", (int)seed);
+        record(scratch_path(state, name, path), seed);
+        clock_t began = clock();
+        if (pw_player_open(&p, path, &err) != PW_OK)
+            fail_msg("seed %d: %s", (int)seed, err.msg);
+        if (took(began) > MOST_S)
+            fail_msg("seed %d: opening takes %.1f s", (int)seed, took(began));
+        for (int i = 0; i < 12; i++) {
+            uint64_t at = pw_player_last(p);
+            for (uint64_t back = codec_next(&rng) % EVENTS; back > 0; back--)
+                at = pw_player_seek(p, at, -1, PW_EV_KINDS, "");
+            began = clock();
+            codec_draw(pw_player_at(p, at), codec_next(&rng));
+            if (took(began) > 8 * 4 * MOST_S) /* so many panes are drawn, each so often */
+                fail_msg("seed %d, event %llu: drawing takes %.1f s", (int)seed, (unsigned long long)at,
+                         took(began));
+        }
+        pw_player_close(p);
+        pw_session_remove(path);
+        getrusage(RUSAGE_SELF, &used);
+        if (used.ru_maxrss > MOST_B / 1024)
+            fail_msg("seed %d: %ld MiB of memory", (int)seed, used.ru_maxrss >> 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_sessions, session_setup, session_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
