@@ -224,6 +224,12 @@ const struct pw_enc_page pw_enc_buckets = {
 
 /* ---- query by key */
 
+/* Its readout tells the bias, too, which the table of a file may lack. */
+static bool has_matrix(const struct pw_ui *ui, const struct pw_ev_table *t)
+{
+    return has_list(ui, t) && t->bias;
+}
+
 static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                            struct pw_rect r)
 {
@@ -263,5 +269,5 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
 }
 
 const struct pw_enc_page pw_enc_matrix = {
-    "matrix",       PW_ENC_DISTANCE, PW_ENC_HEAD,           has_list,
+    "matrix",       PW_ENC_DISTANCE, PW_ENC_HEAD,           has_matrix,
     draw_matrix_in, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
