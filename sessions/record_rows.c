@@ -356,7 +356,9 @@ static struct pw_event *next_of_run(struct pw_record_cursor *c)
     bool got;
     struct pw_event *e = pw_event_new(PW_EV_STEP);
     enum pw_code code = pw_run_next(&c->reader, e, &got, &err);
-    if (code == PW_OK && got && (e->seq < (uint64_t)c->row.seq || e->seq > (uint64_t)c->row.last))
+    bool within = got ? e->seq >= (uint64_t)c->row.seq && e->seq <= (uint64_t)c->row.last
+                      : c->given == (uint64_t)c->row.last;
+    if (code == PW_OK && !within)
         code = pw_fail(&err, PW_EUSER, "its run has other numbers");
     if (code != PW_OK)
         pw_record_damage(c->r, (uint64_t)c->row.seq, err.msg);

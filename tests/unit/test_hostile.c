@@ -11,10 +11,8 @@
 #include "sessions/player.h"
 
 #define EVENTS 300
-#define MOST_S 1.0 /* of the processor's time, for reading a session, or for a drawn moment */
-#define MOST_B                                                                                               \
-    ((long)600 << 20) /* of memory at the most: the largest event may take 64 MiB, maps are kept             \
-                       */
+#define MOST_S 1.0               /* of the processor's time, for reading a session, or for a drawn moment */
+#define MOST_B ((long)300 << 20) /* of memory */
 
 static int64_t wild(uint64_t *rng)
 {

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/sha256.h"
 #include "ref_forge.h"
 #include "sessions/codec.h"
@@ -21,6 +22,7 @@
 
 struct seen {
     int n;
+    bool told; /* something wrong was, without the check */
     uint64_t last;
 };
 
@@ -44,16 +46,18 @@ static bool read_all(const char *path, struct seen *seen)
     *seen = (struct seen){0};
     if (pw_record_open(&r, path, &err) != PW_OK) {
         assert_true(err.msg[0] != '\0' && strchr(err.msg, '\n') == NULL);
+        seen->told = true;
         return true;
     }
     assert_int_equal(pw_record_events(r, 1, UINT64_MAX, each, seen, &err), PW_OK);
-    for (uint64_t from = 1; from <= (uint64_t)1 << 60; from *= 4) { /* it begins anywhere */
+    for (uint64_t from = 1; from < (uint64_t)1 << 50; from *= 256) { /* it begins anywhere */
         struct seen rest = {.last = from - 1};
         assert_int_equal(pw_record_events(r, from, UINT64_MAX, each, &rest, &err), PW_OK);
     }
     for (int kind = 0; kind < PW_EV_KINDS; kind++)
         pw_event_free(pw_record_last(r, (enum pw_event_kind)kind, -1, -1, UINT64_MAX));
     pw_record_info(r, &info);
+    seen->told = info.damaged > 0;
     assert_true(info.last >= seen->last && info.last < (uint64_t)1 << 54);
     bool wrong = pw_record_check(r, &intact, &err) != PW_OK;
     assert_true(!wrong || (err.msg[0] != '\0' && strchr(err.msg, '\n') == NULL));
@@ -81,15 +85,8 @@ static void record(const char *path)
 #define LAST "(SELECT max(seq) FROM event)"
 #define SOME "(SELECT seq FROM event ORDER BY seq LIMIT 1 OFFSET 20)"
 
-static const char *const numbers[] = {"9223372036854775807",
-                                      "9223372036854775806",
-                                      "4611686018427387904",
-                                      "9007199254740993",
-                                      "9007199254740992",
-                                      "1099511627776",
-                                      "0",
-                                      "-1",
-                                      "(-9223372036854775807 - 1)"};
+static const char *const numbers[] = {"9223372036854775807", "4611686018427387904", "9007199254740993", "0",
+                                      "-1"};
 static const char *const edits[] = {
     "UPDATE event SET seq=%s WHERE seq=" LAST,
     "UPDATE event SET seq=%s, last=%s WHERE seq=" LAST,
@@ -108,17 +105,23 @@ static const char *const edits[] = {
 
 static void numbers_cost_nothing(void **state)
 {
-    char path[4096], copy[4096], sql[400];
+    char path[4096], copy[4096], sql[400], file[4200], *db;
     struct seen whole, seen;
+    struct pw_err err;
+    size_t n;
     record(session_path(state, path));
     assert_false(read_all(path, &whole));
     assert_int_equal(whole.n, 400);
+    snprintf(file, sizeof file, "%s/" PW_SESSION_DB, path);
+    assert_int_equal(pw_file_read(file, 1 << 24, &db, &n, &err), PW_OK);
+    session_copy(path, scratch_path(state, "copy.pewter", copy));
+    snprintf(file, sizeof file, "%s/" PW_SESSION_DB, copy);
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             for (int sums = 0; sums < 2; sums++) {
                 snprintf(sql, sizeof sql, edits[i], numbers[k], numbers[k]);
-                pw_session_remove(scratch_path(state, "copy.pewter", copy));
-                session_copy(path, copy);
+                FILE *f = fopen(file, "w");
+                assert_true(f != NULL && fwrite(db, 1, n, f) == n && fclose(f) == 0);
                 forge(copy, sql, sums);
                 clock_t began = clock();
                 alarm(60); /* what goes on for ever must not hold up the others */
@@ -129,8 +132,11 @@ static void numbers_cost_nothing(void **state)
                     fail_msg("%s: %.1f s", sql, took);
                 if (!wrong && !sums)
                     fail_msg("%s: nobody noticed", sql);
+                if (!seen.told && strstr(sql, "SET last") != NULL)
+                    fail_msg("%s: not told while it is read", sql);
                 assert_true(seen.n <= whole.n);
             }
+    free(db);
 }
 
 /* Rows that nobody can take for a session's don't hide the sound ones before them. */
