@@ -445,7 +445,7 @@ static const struct pw_field session[] = {
     }
 
 const struct pw_message pw_messages[] = {
-    [PW_EV_COMMAND] = {"COMMAND", command, N(command), 0, NULL},
+    [PW_EV_COMMAND] = {"COMMAND", command, N(command), .upto = {3}},
     [PW_EV_LAB] = {"LAB", IN(lab, u.lab)},
     [PW_EV_ARM] = {"ARM", IN(arm, u.arm)},
     [PW_EV_DROP] = {"DROP", drop, 0, 0, NULL},
