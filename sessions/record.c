@@ -252,18 +252,20 @@ void pw_record_close(struct pw_record *r)
     free(r);
 }
 
+/* The version changes also when the log is folded into the database or a row other than an event's is
+ * written: only an event is news. Where the ends can't be read, the next call tries again. */
 bool pw_record_poll(struct pw_record *r)
 {
     int64_t version = r->seen_version;
+    uint64_t last = r->last;
     pw_record_hurry(r, PATIENCE);
     if (sqlite3_step(r->version) == SQLITE_ROW)
         version = sqlite3_column_int64(r->version, 0);
     sqlite3_reset(r->version);
-    bool new = version != r->seen_version;
+    if (version == r->seen_version || read_ends(r, NULL) != PW_OK)
+        return false;
     r->seen_version = version;
-    if (new)
-        read_ends(r, NULL);
-    return new;
+    return r->last != last;
 }
 
 /* ---- about it */

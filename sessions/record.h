@@ -33,7 +33,7 @@ void pw_record_info(struct pw_record *r, struct pw_record_info *out);
 /* Who records it now: "pid 4711"; "": nobody. */
 void pw_record_writer(const struct pw_record *r, char *dst, size_t size);
 
-/* Has anything been committed since the last call? The last event's number grows then. */
+/* Have events been committed since the last call? The last event's number grows then. */
 bool pw_record_poll(struct pw_record *r);
 
 /* Going through the events with numbers from..to in their order, those of runs at their places. each returns

@@ -3,6 +3,7 @@
 #include "ref_session.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 
 /* ---- the end of the process */
@@ -99,7 +100,21 @@ static void notices_that_its_log_is_gone(void **state)
     pw_store_close(s, "quit");
 }
 
-/* The end of the log is damaged: SQLite says nothing. */
+/* A connection of somebody else, as any program may have one. */
+static sqlite3 *connect_to(const char *path)
+{
+    char db[4200];
+    sqlite3 *other;
+    snprintf(db, sizeof db, "%s/session.db", path);
+    assert_int_equal(sqlite3_open_v2(db, &other, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    sqlite3_busy_timeout(other, 60000);
+    assert_int_equal(sqlite3_exec(other, "SELECT * FROM meta", NULL, NULL, NULL),
+                     SQLITE_OK); /* opens the log */
+    return other;
+}
+
+/* The end of the log is damaged: SQLite says nothing. Meanwhile a reader keeps its transaction open, so that
+ * the store can't empty the log, as it does when nothing has happened for two seconds. */
 static void notices_that_its_log_was_damaged(void **state)
 {
     char path[4096], copy[4200], log[4300], saved[4300];
@@ -109,12 +124,17 @@ static void notices_that_its_log_was_damaged(void **state)
     struct stat st;
     int n;
     struct pw_store *s = session_open(session_path(state, path), true);
-    for (uint64_t seq = 1; seq <= 400; seq += 100) {
+    session_put(s, 1, 100, &rng);
+    session_wait(s, 100);
+    sqlite3 *reader = connect_to(path);
+    assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT * FROM meta", NULL, NULL, NULL), SQLITE_OK);
+    for (uint64_t seq = 101; seq <= 400; seq += 100) {
         session_put(s, seq, seq + 99, &rng);
         session_wait(s, seq + 99);
     }
     scratch_path(state, "copy.pewter", copy);
     session_copy(path, copy);
+    sqlite3_close(reader);
     pw_store_close(s, "quit");
     snprintf(saved, sizeof saved, "%s/saved", path);
     assert_int_equal(access(saved, F_OK), -1); /* it has come to its end, and says so itself */
@@ -155,6 +175,30 @@ static void notices_that_its_log_was_damaged(void **state)
 }
 
 /* ---- followers */
+
+/* Folding the log changes the database's version, and there is nothing new to read. */
+static void folding_the_log_is_no_news(void **state)
+{
+    char path[4096];
+    uint64_t rng = 5;
+    int in_log = -1, folded = -1;
+    struct pw_store *s = session_open(session_path(state, path), true);
+    session_put(s, 1, 10, &rng);
+    session_wait(s, 10);
+    struct pw_record *r = session_read(path);
+    sqlite3 *other = connect_to(path);
+    assert_int_equal(sqlite3_wal_checkpoint_v2(other, NULL, SQLITE_CHECKPOINT_TRUNCATE, &in_log, &folded),
+                     SQLITE_OK);
+    sqlite3_close(other);
+    assert_int_equal(in_log, 0);
+    assert_false(pw_record_poll(r));
+    session_put(s, 11, 20, &rng);
+    session_wait(s, 20);
+    assert_true(pw_record_poll(r));
+    assert_false(pw_record_poll(r));
+    pw_record_close(r);
+    pw_store_close(s, "quit");
+}
 
 static void a_follower_sees_commits(void **state)
 {
@@ -198,9 +242,8 @@ static void a_follower_sees_commits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nothing_is_lost_by_kill),
-        TEST(notices_that_its_log_is_gone),
-        TEST(notices_that_its_log_was_damaged),
+        TEST(nothing_is_lost_by_kill),          TEST(notices_that_its_log_is_gone),
+        TEST(notices_that_its_log_was_damaged), TEST(folding_the_log_is_no_news),
         TEST(a_follower_sees_commits),
     };
     return cmocka_run_group_tests_name("store_lost", tests, NULL, NULL);
