@@ -2,14 +2,15 @@
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-plain-XXXXXX)
-trap 'rm -rf "$WORK"' EXIT
+pid= # of a program that runs in the background
+trap '[ -z "$pid" ] || kill -KILL "$pid"; rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1
 export HOME=$WORK LC_ALL=C.UTF-8
 unset XDG_STATE_HOME
 
 fail() {
     echo "FAILED: $*"
-    tail -n 20 out err
+    tail -n 20 out* err*
     exit 1
 }
 # plain INPUT: runs the program in plain mode on these lines.
@@ -148,18 +149,28 @@ for lesson in "${lessons[@]}"; do
     awk '/^say / && length > 460 { print FILENAME ": too long: " $0; bad = 1 } END { exit bad }' "$lesson.pewter" || fail "$lesson"
 done
 
-# A signal ends it, in order, and is its status.
+# A signal ends it, in order, and is its status. Each run has files of its own: the shell truncates them only after the fifo
+# has been opened at both ends, so until then a shared file would still hold the output of the previous run.
 for signal in TERM HUP INT; do
     mkfifo line.$signal
-    "$PEWTER" --no-session <line.$signal >out 2>err &
+    "$PEWTER" --no-session <line.$signal >out.$signal 2>err.$signal &
     pid=$!
     exec 9>line.$signal
     echo 'train 1' >&9
-    end=$((SECONDS + 20))
-    until grep -q 'step 1' out || [ $SECONDS -gt $end ]; do sleep 0.02; done
+    end=$((SECONDS + 60))
+    until grep -qs 'step 1' out.$signal; do
+        [ $SECONDS -le $end ] || fail "SIG$signal: it doesn't train"
+        sleep 0.02
+    done
     kill -$signal $pid
+    end=$((SECONDS + 60))
+    while grep -qs '^State:[^Z]*$' /proc/$pid/status; do
+        [ $SECONDS -le $end ] || fail "SIG$signal: it goes on"
+        sleep 0.02
+    done
     wait $pid
     [ $? -eq $((128 + $(kill -l $signal))) ] || fail "SIG$signal: another status"
+    pid=
     exec 9>&-
-    grep -q "ended by SIG$signal" err || fail "SIG$signal: it doesn't say so"
+    grep -q "ended by SIG$signal" err.$signal || fail "SIG$signal: it doesn't say so"
 done
