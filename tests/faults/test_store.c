@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "sessions/record.h"
 #include "sessions/store.h"
@@ -231,6 +232,10 @@ static uint64_t saved(struct pw_store *s)
     return status.saved;
 }
 
+/* How long what must come is waited for: a busy machine may let the store's thread wait for seconds, and what
+ * is never there is missed all the same. */
+#define PATIENCE_S 60.0
+
 /* Records 40 events in as many commits and a file; the n-th call of a kind fails. True: there was one. */
 static bool survives(enum op op, int n, bool sticky)
 {
@@ -245,16 +250,17 @@ static bool survives(enum op op, int n, bool sticky)
         pw_store_hurry(s);
         if (seq == 10)
             store_file(s, sha, (uint8_t)n);
-        for (int i = 0; i < 2000 && !pw_store_has(s, seq); i++)
+        for (double end = pw_now() + PATIENCE_S; !pw_store_has(s, seq) && pw_now() < end;)
             usleep(20);
     }
-    for (int i = 0; failed == 0 && i < 2000 && !pw_store_has_file(s, sha); i++)
+    for (double end = pw_now() + PATIENCE_S; failed == 0 && !pw_store_has_file(s, sha) && pw_now() < end;)
         usleep(100);
     bool was = failed > 0;
     uint64_t acknowledged = saved(s);
     assert_whole(path, acknowledged); /* what is there can be read while it fails */
     failing = NONE;
-    for (int i = 0; i < 3000 && (saved(s) < 40 || !pw_store_has_file(s, sha)); i++) {
+    for (double end = pw_now() + PATIENCE_S;
+         (saved(s) < 40 || !pw_store_has_file(s, sha)) && pw_now() < end;) {
         pw_store_hurry(s);
         usleep(1000);
     }
@@ -305,7 +311,8 @@ static void moves_in_parts(void **state)
     struct pw_store *s = create(path);
     store_file(s, sha, 1);
     put(s, 1, 10);
-    for (int i = 0; i < 5000 && !(pw_store_has(s, 1) && pw_store_has_file(s, sha)); i++) {
+    for (double end = pw_now() + PATIENCE_S;
+         !(pw_store_has(s, 1) && pw_store_has_file(s, sha)) && pw_now() < end;) {
         pw_store_hurry(s);
         usleep(1000);
     }
@@ -359,10 +366,8 @@ static void a_full_disk_pauses_it(void **state)
     fill(filler);
     do {
         put(s, ++seq, 400);
-        if (seq % 200 == 0) {
+        for (; seq % 200 == 0 && !pw_store_has(s, seq); usleep(1000)) /* or none would notice for long */
             pw_store_hurry(s);
-            usleep(1000);
-        }
         pw_store_status(s, &status);
     } while (status.how == PW_REC_ON && seq < 100000);
     assert_int_equal(status.how, PW_REC_PAUSED);
@@ -387,7 +392,8 @@ static void a_full_disk_pauses_it(void **state)
         assert_false(pw_store_has_file(s, sha));
 
     assert_int_equal(remove(filler), 0);
-    for (int i = 0; i < 5000 && (saved(s) < seq || !pw_store_has_file(s, sha)); i++)
+    for (double end = pw_now() + PATIENCE_S;
+         (saved(s) < seq || !pw_store_has_file(s, sha)) && pw_now() < end;)
         usleep(1000); /* by itself */
     pw_store_status(s, &status);
     assert_int_equal(status.how, PW_REC_ON);
