@@ -73,10 +73,14 @@ wait_for "^! present: training goes on; 'stop' ends it"
 command_line "stop"
 wait_for "idle"
 
-# at the prompt what stands behind a wait comes later
-command_line "train 30; wait done; focus prompt; wait 0.2; focus log"
-wait_for "┏━ 6 Prompt"
+# at the prompt what stands behind a wait comes later; a picture of what is there for a moment is taken by the line itself
+resize 120x24 # for the line
+began=$(date +%s%N)
+command_line "train 30; wait done; focus prompt; wait 1.5; screenshot $WORK/between.txt; focus log"
 wait_for "┏━ 7 Log"
+[ $(($(date +%s%N) - began)) -ge 1500000000 ] || fail "it did not wait"
+grep -q "┏━ 6 Prompt" "$WORK/between.txt" || fail "the pane behind the first wait was not there"
+grep -q " idle " "$WORK/between.txt" || fail "the wait for training's end was none"
 command_line "wait forever"
 wait_for "^! wait: allowed are key, done, or seconds"
 keys q
