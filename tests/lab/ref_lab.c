@@ -121,6 +121,15 @@ void bench_until_idle(struct bench *b)
     while (!pw_lab_idle(b->lab));
 }
 
+void bench_begin_job(struct bench *b, const char *line)
+{
+    bench_send(b, line);
+    do {
+        bench_look(b, 10000);
+        assert_false(pw_lab_idle(b->lab)); /* over before it was seen */
+    } while (b->s->job.state != PW_JOB_RUNNING);
+}
+
 void bench_doze(double ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);

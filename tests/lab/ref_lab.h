@@ -42,6 +42,9 @@ void bench_must(struct bench *b, const char *script);
 void bench_send(struct bench *b, const char *line);
 void bench_look(struct bench *b, int ms);
 void bench_until_idle(struct bench *b);
+/* Sends a line that begins a long job, and looks until the job runs: an interrupt before that ends nothing.
+ */
+void bench_begin_job(struct bench *b, const char *line);
 void bench_doze(double ms);
 
 /* Line i of b->digests, or of a copy; and do two lines say the same to their ends? */

@@ -162,10 +162,11 @@ static void test_cancelled(void **state)
     bench_open(&b, 2, false);
     bench_must(&b, SMALL "task parity scratchpad=full lengths=2..3 test=4; train 20; digest");
     memcpy(before, b.digests, sizeof before);
-    bench_send(&b, "eval samples=100000");
-    bench_look(&b, 50);
+    bench_begin_job(&b, "eval samples=100000");
+    b.decoded = 0;
     bench_send(&b, "prompt parity 1 0 1"); /* served in between */
-    bench_look(&b, 50);
+    while (b.decoded == 0)
+        bench_look(&b, 1000);
     pw_lab_interrupt(b.lab);
     bench_until_idle(&b);
     assert_string_equal(b.note, "cancelled: eval");

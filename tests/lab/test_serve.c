@@ -9,7 +9,35 @@
 /* A model large enough that most commands meet it in the middle of a step. */
 #define SET_UP "model tiny width=64; optim batch=48; race t5,rotary seeds=2; "
 
-/* Whatever is asked while arms and replicates train, watched or not, their bits are those of a quiet run. */
+/* Trains, asks meanwhile, and compares the digests. Returns how much was asked. */
+static int ask(int threads, struct pw_rng *rng, const char *digests)
+{
+    struct bench b;
+    int n_asked = 0, n = 0;
+    while (bench_asked[n_asked] != NULL)
+        n_asked++;
+    bench_open(&b, threads, threads == 2);
+    bench_must(&b, SET_UP);
+    pw_lab_send(b.lab, "train 8", PW_SEND_SCRIPT);
+    do {
+        int before = b.steps;
+        bench_send(&b, bench_asked[n++ % n_asked]);
+        bench_doze(8.0 * pw_rng_unit(rng));
+        bench_look(&b, 0);
+        while (n % 4 == 0 && b.steps == before && !pw_lab_idle(b.lab))
+            bench_look(&b, 10); /* who asks without end would keep it from training where it is slow */
+    } while (b.steps < 32);
+    bench_until_idle(&b);
+    if (b.errors > 0) /* of a pause or resume that came too late */
+        assert_non_null(strstr(b.error, "nothing is "));
+    bench_must(&b, "digest");
+    assert_string_equal(b.digests, digests);
+    bench_close(&b);
+    return n;
+}
+
+/* Whatever is asked while arms and replicates train, watched or not, their bits are those of a quiet run.
+ * Where this thread is kept from running, training ends before much was asked; then it is tried again. */
 static void test_asked(void **state)
 {
     struct bench b;
@@ -20,30 +48,12 @@ static void test_asked(void **state)
     bench_must(&b, SET_UP "train 8; digest");
     memcpy(first, b.digests, sizeof first);
     bench_close(&b);
-    int n_asked = 0;
-    while (bench_asked[n_asked] != NULL)
-        n_asked++;
     pw_rng_init(&rng, 1, PW_STREAM_TEST, 0);
     for (int threads = 1; threads <= 3; threads++) {
-        bench_open(&b, threads, threads == 2);
-        bench_must(&b, SET_UP);
-        pw_lab_send(b.lab, "train 8", PW_SEND_SCRIPT);
         int n = 0;
-        do {
-            int before = b.steps;
-            bench_send(&b, bench_asked[n++ % n_asked]);
-            bench_doze(8.0 * pw_rng_unit(&rng));
-            bench_look(&b, 0);
-            while (n % 4 == 0 && b.steps == before && !pw_lab_idle(b.lab))
-                bench_look(&b, 10); /* who asks without end would keep it from training where it is slow */
-        } while (b.steps < 32);
-        bench_until_idle(&b);
-        if (b.errors > 0) /* of a pause or resume that came too late */
-            assert_non_null(strstr(b.error, "nothing is "));
+        for (int i = 0; i < 20 && n <= 8; i++)
+            n = ask(threads, &rng, first);
         assert_true(n > 8);
-        bench_must(&b, "digest");
-        assert_string_equal(b.digests, first);
-        bench_close(&b);
     }
 }
 
@@ -60,7 +70,8 @@ static void test_broken_off(void **state)
     memcpy(first, b.digests, sizeof first);
     bench_must(&b, SET_UP);
     pw_rng_init(&rng, 2, PW_STREAM_TEST, 0);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8 && b.s->arms[0].info.step < 9;
+         i++) { /* where nothing comes in time all 5 are taken */
         pw_lab_send(b.lab, "train 5", PW_SEND_SCRIPT);
         bench_doze(1 + 12.0 * pw_rng_unit(&rng));
         if (i % 3 == 0)
@@ -96,9 +107,9 @@ static void test_at(void **state)
     int uneven = 0;
     (void)state;
     bench_run(&b, SET_UP);
-    for (int i = 0; i < 15; i++) {
+    for (int i = 0; i < 15 || (uneven == 0 && i < 200); i++) {
         pw_lab_send(b.lab, "train 50", PW_SEND_SCRIPT);
-        bench_doze(3 + i);
+        bench_doze(3 + i % 15);
         bench_send(&b, "stop");
         bench_until_idle(&b);
         assert_true(at[0] == at[1] || at[0] == at[1] + 1);
@@ -144,22 +155,35 @@ static void test_goal_of_a_round(void **state)
     }
 }
 
+/* Begins to train 9 steps of 4 models and pauses somewhere in it. Returns how many rounds were over. */
+static int pause_in_the_middle(struct bench *b)
+{
+    bench_send(b, "stop"); /* of an earlier try, which a script would wait for */
+    bench_until_idle(b);
+    bench_must(b, SET_UP);
+    pw_lab_send(b->lab, "train 9", PW_SEND_SCRIPT);
+    while (b->steps == 0)
+        bench_look(b, 1000);
+    bench_send(b, "pause");
+    while (b->s->state.run != PW_RUN_PAUSED && !pw_lab_idle(b->lab))
+        bench_look(b, 1000);
+    bench_doze(20);
+    bench_look(b, 0);
+    return b->steps / 4; /* what has begun of the next one is part of it */
+}
+
 /* The steps of a pause are served, too, and come out of what is left. */
 static void test_steps_of_a_pause(void **state)
 {
     struct bench b;
+    int rounds = 9;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, SET_UP);
-    pw_lab_send(b.lab, "train 9", PW_SEND_SCRIPT);
-    while (b.steps == 0)
-        bench_look(&b, 1000);
-    bench_send(&b, "pause");
-    while (b.s->state.run != PW_RUN_PAUSED)
-        bench_look(&b, 1000);
-    bench_doze(20);
-    bench_look(&b, 0);
-    int rounds = b.steps / 4; /* what has begun of the next one is part of it */
+    for (int i = 0; i < 50 && rounds > 5; i++) /* it may come too late */
+        rounds = pause_in_the_middle(&b);
+    assert_true(rounds <= 5);
+    assert_int_equal(b.s->state.run, PW_RUN_PAUSED);
+    b.errors = 0;
     bench_send(&b, "step 3");
     bench_send(&b, "say between");
     while (b.steps < 4 * (rounds + 3))

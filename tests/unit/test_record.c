@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
@@ -232,7 +233,7 @@ static void comes_to_an_end(void **state)
     session_path(state, path);
     record_some(path, 800);
     read_db(path, &data, &size);
-    alarm(60);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = 60}, NULL); /* of this process' own time */
     for (int last = 0; last < 60; last += 6) {
         write_db(path, data, size);
         snprintf(sql, sizeof sql, "UPDATE event SET last=%d WHERE seq=(SELECT max(seq) FROM event)", last);
@@ -245,7 +246,7 @@ static void comes_to_an_end(void **state)
         assert_true(found);
         free(edited);
     }
-    alarm(0);
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
     free(data);
 }
 
