@@ -6,7 +6,7 @@
 run() {
     local want=$1 got
     shift
-    timeout 120 "$PEWTER" "$@" >out 2>err </dev/null
+    timeout 600 "$PEWTER" "$@" >out 2>err </dev/null
     got=$?
     check "pewter $* has status $want, not $got" test "$got" = "$want"
 }
@@ -76,11 +76,11 @@ run 1 -c 'source good; optim lr=99'
 check 'and no file where none has it' grep -q '^pewter: optim: lr=99' err
 
 # ---- who reads has seen enough: then nothing is left to do
-timeout 60 "$PEWTER" --json -c 'train 3000000' 2>err | head -n 1 >out
+timeout 600 "$PEWTER" --json -c 'train 3000000' 2>err | head -n 1 >out
 check 'a reader that leaves ends it' test "${PIPESTATUS[0]}" = 141
 
 # ---- what a program is started with: no standard input, files of a limited size, a script with a byte order mark
-timeout 20 "$PEWTER" --no-session <&- >out 2>err
+timeout 600 "$PEWTER" --no-session <&- >out 2>err
 check 'without standard input there is nothing to do' test $? = 0
 (
     ulimit -f 100

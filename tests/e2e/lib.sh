@@ -6,7 +6,7 @@
 
 set -u
 PEWTER=$(realpath "$1")
-PATIENCE=${PATIENCE:-20} # seconds until what was expected counts as missing
+PATIENCE=${PATIENCE:-60} # seconds until what was expected counts as missing; a busy machine takes many times as long
 PROMPT='ready>'          # of the shell
 
 command -v tmux >/dev/null || {

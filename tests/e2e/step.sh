@@ -77,6 +77,6 @@ literal '>><>>>'
 wait_for 'alibi of 3'
 
 command_line 'quit'
-wait_exit 10
+wait_exit 30
 assert_terminal_is_back
 echo 'step: all as expected'

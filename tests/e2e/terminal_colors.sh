@@ -22,7 +22,7 @@ draw COLORTERM=truecolor
 until_true "RGB" colors_have "$ESC\[[0-9;]*38;2;[0-9]+;[0-9]+;[0-9]+"
 command_line "set color 256"
 until_true "256 colours" colors_have "$ESC\[[0-9;]*38;5;[0-9]+"
-colors_lack "38;2;" || fail "RGB is left"
+until_true "no RGB any more" colors_lack "38;2;"
 command_line "set color mono"
 until_true "no colours" colors_lack "$ESC\[[0-9;]*(3[0-7]|38)[;m]"
 command_line "set color true"
@@ -55,10 +55,10 @@ screen_colors | grep -q "$ESC" && fail "sequences on a dumb terminal"
 line "focus log"
 wait_for "no panes in plain mode"
 line "quit"
-wait_exit 10
+wait_exit 30
 wait_for "status=0"
 
 shell 100x30 TERM=no-such-terminal COLORTERM=
 pewter
 wait_for "no-such-terminal"
-wait_exit 10
+wait_exit 30

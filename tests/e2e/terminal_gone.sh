@@ -4,7 +4,7 @@
 shell 80x24
 workbench
 t kill-server
-wait_exit 10
+wait_exit 30
 
 # The same for one that is deaf to SIGHUP because nobody sends it: only the descriptor tells.
 shell 80x24 "PEWTER=$PEWTER"
@@ -12,7 +12,7 @@ line "setsid -c sh -c 'trap \"\" HUP; echo \$\$ >$WORK/pid; exec \$PEWTER' ; ech
 until_true "the workbench takes the screen" flag_is alternate_on 1
 APP_PID=$(cat "$WORK/pid")
 t kill-server
-wait_exit 10
+wait_exit 30
 
 # And while it trains.
 shell 80x24
@@ -20,4 +20,4 @@ workbench
 command_line "train 100000"
 wait_for "TRAIN"
 t kill-server
-wait_exit 10
+wait_exit 30

@@ -37,5 +37,5 @@ echo "training, 10 frames a second: $rate bytes a second"
 keys q
 wait_for "^:quit .*Esc stays" # asked, because it trains
 keys Enter
-wait_exit 10
+wait_exit 30
 assert_terminal_is_back

@@ -28,10 +28,13 @@ keys 1
 until_true "braille" screen_has "⠉|⣀|⠳|⢳|⠑"
 command_line "set marker block"
 until_true "quarters" screen_has "▖|▗|▘|▝|▚|▞|▙|▛|▜|▟"
-screen_has "⠉|⣀|⠳|⢳|⠑" && fail "braille is left"
+wait_gone "⠉|⣀|⠳|⢳|⠑" # no braille is left
 command_line "set marker ascii"
 wait_for "#= 1 Curves"
-screen | LC_ALL=C grep -aq '[^ -~]' && fail "more than ASCII"
+ascii_alone() {
+    ! screen | LC_ALL=C grep -aq '[^ -~]'
+}
+until_true "nothing but ASCII" ascii_alone
 command_line "set marker auto"
 wait_for "┏━ 1 Curves"
 
@@ -41,7 +44,7 @@ command_line "prompt sort 3 1 2"
 until_true "viridis" colors_have "48;2;44;20;84"
 command_line "set colormap cividis"
 until_true "cividis" colors_have "48;2;4;32;74"
-colors_lack "48;2;44;20;84" || fail "viridis is left"
+until_true "no viridis any more" colors_lack "48;2;44;20;84"
 
 # files
 command_line "screenshot $WORK/a.txt"
@@ -71,7 +74,7 @@ command_line "screenshot $WORK/no/such/d.svg"
 wait_for "^! .*no/such"
 [ ! -e "$WORK/d.svg" ] || fail "a file in spite of an error"
 keys q
-wait_exit 10
+wait_exit 30
 assert_terminal_is_back
 
 # COLORFGBG, where the terminal doesn't answer
@@ -79,7 +82,7 @@ shell 80x24 COLORTERM=truecolor "COLORFGBG=0;15"
 workbench
 until_true "light, by COLORFGBG" colors_have "38;2;111;111;111"
 keys q
-wait_exit 10
+wait_exit 30
 
 # no colours at all, and everything still there
 shell 80x24 COLORTERM=truecolor NO_COLOR=1
@@ -91,5 +94,5 @@ wait_for "┏━ 3 Attention"
 wait_for "p=[01]"
 colors_lack "$ESC\[[0-9;]*(3[0-7]|38|4[0-7]|48)[;m]" || fail "colours in spite of NO_COLOR"
 keys q
-wait_exit 10
+wait_exit 30
 assert_terminal_is_back

@@ -10,7 +10,7 @@ sed 's/seeds=3/seeds=1/; s/^press Space$/train 2/; s/^press e$/eval samples=4/; 
 echo 'press e j k f v v Enter ?' >>tour.pewter # what the README says besides
 for threads in 1 3; do
     mkdir -p docs/pictures
-    timeout 120 "$PEWTER" --threads $threads run tour.pewter >out 2>err </dev/null
+    timeout 600 "$PEWTER" --threads $threads run tour.pewter >out 2>err </dev/null
     status=$?
     check "the tour with $threads threads: $(tail -n 1 err)" test $status = 0
     mv docs "docs$threads"

@@ -107,7 +107,7 @@ uint64_t session_put(struct pw_store *s, uint64_t first, uint64_t last, uint64_t
 void session_wait(struct pw_store *s, uint64_t seq)
 {
     pw_store_hurry(s);
-    for (int i = 0; i < 5000 && !pw_store_has(s, seq); i++)
+    for (int i = 0; i < 60000 && !pw_store_has(s, seq); i++)
         usleep(1000);
     assert_true(pw_store_has(s, seq));
 }

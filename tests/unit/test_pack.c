@@ -20,7 +20,7 @@ static void put_file(struct pw_store *s, size_t n, uint8_t sha[PW_SHA256])
         bytes[i] = (unsigned char)(i * 7 + i / 251);
     pw_sha256_of(sha, bytes, n);
     pw_store_file(s, sha, bytes, n);
-    for (int i = 0; i < 5000 && !pw_store_has_file(s, sha); i++)
+    for (int i = 0; i < 60000 && !pw_store_has_file(s, sha); i++)
         usleep(1000);
     assert_true(pw_store_has_file(s, sha));
 }

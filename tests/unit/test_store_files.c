@@ -15,7 +15,7 @@ static void *bytes_of(size_t n, uint64_t seed)
 
 static void wait_file(struct pw_store *s, const uint8_t sha[32])
 {
-    for (int i = 0; i < 10000 && !pw_store_has_file(s, sha); i++)
+    for (int i = 0; i < 60000 && !pw_store_has_file(s, sha); i++)
         usleep(1000);
     assert_true(pw_store_has_file(s, sha));
 }

@@ -81,7 +81,7 @@ static off_t size_of(const char *folder, const char *name)
 /* Goes on with it until something is in its log, and kills the program. */
 static void go_on_and_die(struct harness *h, const char *folder)
 {
-    int status, patience = 30000;
+    int status, patience = 300000;
     pid_t child = fork();
     if (child == 0) {
         freopen("/dev/null", "w", stdout);

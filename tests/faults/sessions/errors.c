@@ -14,7 +14,7 @@
 
 #define EVENTS   "300"
 #define AT_ONCE  16
-#define PATIENCE 120.0 /* seconds */
+#define PATIENCE 600.0 /* seconds */
 #define A_WHILE  0.4   /* longer than between two tries */
 #define N_FAULTS (int)(sizeof faults / sizeof faults[0])
 

@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "harness.h"
 
-#define PATIENCE_S 30 /* until a fault that has passed is got over */
+#define PATIENCE_S 300 /* until a fault that has passed is got over */
 
 static uint64_t rng_of(uint64_t seq)
 {
