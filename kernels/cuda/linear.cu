@@ -100,7 +100,8 @@ static __global__ void __launch_bounds__(EDGE *EDGE) product(operand a, operand 
     int half = 0;
     for (size_t k0 = 0; k0 < K; k0 += DEPTH, half ^= 1) {
         bool more = k0 + DEPTH < K;
-        float4 x, y;
+        float4 x = make_float4(0.0f, 0.0f, 0.0f, 0.0f),
+               y = x; /* gcc 14 doesn't see that `more` guards both uses */
         if (more) {
             x = fetch<a_along_k>(a, i0, k0 + DEPTH, K);
             y = fetch<b_along_k>(b, j0, k0 + DEPTH, K);

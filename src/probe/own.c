@@ -30,7 +30,7 @@ static const struct pw_param *find(const struct pw_model *m, const char *name)
     for (int i = 0; i < n; i++)
         if (strcmp(p[i].name, name) == 0)
             return &p[i];
-    assert(!"a parameter of that name");
+    assert(0 && "a parameter of that name");
     return NULL;
 }
 

@@ -36,7 +36,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct pw_config cfg = {0};
     struct pw_checkpoint_info info = {.vocab = vocab, .n_vocab = VOCAB, .task = task, .seed = 1, .step = 2};
     struct pw_pe_use_opts pe;
-    struct pw_backend *be;
+    struct pw_backend *be = NULL;
     struct pw_err err;
     const struct pw_backend_ops *ops = pw_backend_cpu();
 

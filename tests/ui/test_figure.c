@@ -235,8 +235,8 @@ static void hostile_text_stays_text(void **state)
                                          "&amp;",
                                          "\"'>",
                                          "]]>",
-                                         "\xe2\x80\xae"
-                                         "evil",
+                                         ("\xe2\x80\xae"
+                                          "evil"),
                                          "日本",
                                          "\xff\xfe",
                                          "a\tb",

@@ -255,7 +255,7 @@ struct pw_snapshot *codec_snapshot(void)
 void codec_look(struct pw_snapshot *s, struct pw_event *e)
 {
     char line[PW_LINE];
-    volatile double sum = 0; /* what is read counts as used */
+    volatile double sum = 0; /* volatile: the compiler must keep the reads */
     struct pw_paired *x = pw_alloc(1, sizeof *x);
     if (e->kind == PW_EV_HEADS)
         pw_heads_text(line, sizeof line, &e->u.heads);

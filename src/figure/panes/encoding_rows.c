@@ -92,13 +92,13 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
     static const char *const what[] = {
         [PW_ENC_MATRIX] = " Colour: the bucket's number.",
         [PW_ENC_TURNS] =
-            " Colour: the cosine of the angle that a pair has turned by that distance. Right: wavelength "
-            "in positions, and the share of a full turn within the trained distances; what lies beyond "
-            "less than one is an angle that training never met.",
+            (" Colour: the cosine of the angle that a pair has turned by that distance. Right: wavelength "
+             "in positions, and the share of a full turn within the trained distances; what lies beyond "
+             "less than one is an angle that training never met."),
         [PW_ENC_ROWS] = " Positions down, dimensions across.",
         [PW_ENC_KEYS] =
-            " Dimensions of a head across; down the distances that have a row, the last of which is "
-            "read at all beyond.",
+            (" Dimensions of a head across; down the distances that have a row, the last of which is "
+             "read at all beyond."),
         [PW_ENC_COSINE] = " Colour: cosine of the two rows."};
     const struct pw_ev_table *t = pw_figure_table(f);
 

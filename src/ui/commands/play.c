@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
-#include <stdio.h>
 #include <string.h>
 
 /* What faster and slower go through; 0: as recorded. */
@@ -19,12 +18,9 @@ static void complete(struct pw_completion *c)
 
 static void values(struct pw_completion *c)
 {
-    char text[16];
     pw_complete_offer(c, "recorded");
-    for (int i = 1; i < N_SPEEDS; i++) {
-        snprintf(text, sizeof text, "%g", speeds[i]);
-        pw_complete_offer(c, text);
-    }
+    for (int i = 1; i < N_SPEEDS; i++)
+        pw_complete_offer(c, "%g", speeds[i]);
 }
 
 /* The next speed in that direction, or the last one. */

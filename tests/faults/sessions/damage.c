@@ -84,8 +84,8 @@ static void go_on_and_die(struct harness *h, const char *folder)
     int status, patience = 300000;
     pid_t child = fork();
     if (child == 0) {
-        freopen("/dev/null", "w", stdout);
-        freopen("/dev/null", "w", stderr);
+        if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
+            _exit(127);
         execl(h->program, "pewter", "--threads", "1", "--session", folder, "-c", GO_ON, (char *)NULL);
         _exit(127);
     }
