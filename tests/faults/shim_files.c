@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,8 +63,13 @@ __attribute__((constructor)) static void begin(void)
                broken.how);
     if (file == NULL)
         return;
+    /* Out of the way: the program sees the descriptors that it would have had. There may be as few as FDS. */
+    struct rlimit most;
+    getrlimit(RLIMIT_NOFILE, &most);
     int fd = real_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    log_fd = fcntl(fd, F_DUPFD_CLOEXEC, FDS); /* out of the way */
+    log_fd = fcntl(fd, F_DUPFD_CLOEXEC, most.rlim_cur < FDS ? (int)most.rlim_cur - 1 : FDS - 1);
+    if (log_fd < 0)
+        abort();
     close(fd);
 }
 

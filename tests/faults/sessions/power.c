@@ -83,6 +83,10 @@ static void read_log(struct log *l, const char *file)
         l->entries = pw_grow(l->entries, (size_t)l->n_entries + 1, sizeof *l->entries);
         l->entries[l->n_entries++] = e;
     }
+    if (l->n_entries == 0) {
+        fprintf(stderr, "%s: the shim has written down no call\n", file);
+        exit(1);
+    }
 }
 
 static void record(struct harness *h, struct log *l)
