@@ -6,6 +6,7 @@
 
 set -u
 PEWTER=$(realpath "$1")
+PROGRAM=$(printf %q "$PEWTER") # as it is typed: the path may have blanks in it
 PATIENCE=${PATIENCE:-60} # seconds until what was expected counts as missing; a busy machine takes many times as long
 PROMPT='ready>'          # of the shell
 
@@ -58,7 +59,7 @@ shell() {
 pewter() {
     rm -f "$WORK/pid"
     # exec in a shell of its own, so that the number is known before the program runs
-    line "clear; sh -c 'echo \$\$ >$WORK/pid.new; mv $WORK/pid.new $WORK/pid; exec \"\$0\" \"\$@\"' $PEWTER $*; echo status=\$?"
+    line "clear; sh -c 'echo \$\$ >$WORK/pid.new; mv $WORK/pid.new $WORK/pid; exec \"\$0\" \"\$@\"' $PROGRAM $*; echo status=\$?"
     until_true "the program starts" test -s "$WORK/pid"
     APP_PID=$(cat "$WORK/pid")
 }

@@ -8,7 +8,7 @@ wait_exit 30
 
 # The same for one that is deaf to SIGHUP because nobody sends it: only the descriptor tells.
 shell 80x24 "PEWTER=$PEWTER"
-line "setsid -c sh -c 'trap \"\" HUP; echo \$\$ >$WORK/pid; exec \$PEWTER' ; echo status=\$?"
+line "setsid -w sh -c 'trap \"\" HUP; echo \$\$ >$WORK/pid; exec \"\$PEWTER\"' ; echo status=\$?"
 until_true "the workbench takes the screen" flag_is alternate_on 1
 APP_PID=$(cat "$WORK/pid")
 t kill-server
