@@ -7,7 +7,8 @@ shim=$(dirname "$PEWTER")/tests/libfaults_shim.so # tests/faults
     exit 77
 }
 # Enough for a screen; training, which allocates an event a step, uses it up.
-PEWTER="env LD_PRELOAD=$shim PEWTER_FAIL_ON=1 PEWTER_FAIL_AT=60000 $PEWTER"
+ln -s "$shim" "$WORK/shim.so" # LD_PRELOAD can't hold a path with a blank
+PROGRAM="env LD_PRELOAD=$WORK/shim.so PEWTER_FAIL_ON=1 PEWTER_FAIL_AT=60000 $PROGRAM"
 shell 80x24
 workbench
 command_line "model width=8 heads=1 layers=1"

@@ -7,6 +7,8 @@ set -eu
 pewter=$1 shim=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+ln -s "$(realpath "$shim")" "$dir/shim.so" # LD_PRELOAD can't hold a path with a blank
+shim=$dir/shim.so
 
 script="task copy lengths=1..3 alphabet=4 test=4..5; model tiny width=16 heads=2; train 2; eval samples=3
 race none,t5 seeds=2; prompt copy 1 2 0; train 2; inspect head=1 view=bias; fork rotary; pe alibi; runs; set threads 1; eval samples=2

@@ -10,6 +10,10 @@ disk=$dir/disk
 pid=
 trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || :; umount "$disk" 2>/dev/null || :; rm -rf "$dir"' EXIT
 mkdir "$disk"
+if [ "$shim" != - ]; then # LD_PRELOAD can't hold a path with a blank
+    ln -s "$(realpath "$shim")" "$dir/shim.so"
+    shim=$dir/shim.so
+fi
 
 lab="task copy lengths=1..3 alphabet=4 test=4..5; model tiny width=16 heads=2; pe none"
 what=beginning

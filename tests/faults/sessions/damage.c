@@ -53,7 +53,8 @@ struct figures {
 static int program(const struct harness *h, char *dst, size_t size, const char *session, const char *commands)
 {
     char line[1000];
-    snprintf(line, sizeof line, "%s --threads 1 --session %s -c '%s' 2>&1", h->program, session, commands);
+    snprintf(line, sizeof line, "'%s' --threads 1 --session '%s' -c '%s' 2>&1", h->program, session,
+             commands);
     FILE *f = popen(line, "r");
     size_t n = f != NULL ? fread(dst, 1, size - 1, f) : 0;
     char rest[4096];

@@ -38,7 +38,7 @@ static void died(int number)
 int main(int argc, char **argv)
 {
     struct harness *h = &harness;
-    char self[4096];
+    char self[4096], shim[80];
     size_t i = 0, n = sizeof harnesses / sizeof harnesses[0];
     ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
     /* The limit that most machines have; what works here works there, too. */
@@ -71,6 +71,14 @@ int main(int argc, char **argv)
     if (mkdtemp(h->dir) == NULL) {
         perror(h->dir);
         return 1;
+    }
+    if (h->shim != NULL) { /* LD_PRELOAD can't hold a path with a blank, which the shim's may have */
+        snprintf(shim, sizeof shim, "%s/shim.so", h->dir);
+        if (symlink(h->shim, shim) != 0) {
+            perror(shim);
+            return 1;
+        }
+        h->shim = shim;
     }
     signal(SIGSEGV, died);
     signal(SIGBUS, died);
