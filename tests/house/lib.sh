@@ -29,7 +29,7 @@ files() {
         git ls-files -- "${names[@]}"
     else
         for pattern in "$@"; do names+=(-o -name "$pattern"); done
-        find . \( -name .git -o -path ./build -o -path ./.cache -o -name '*.pewter' \) -prune -o \
+        find . \( -name .git -o -path ./build -o -path ./.cache -o -type d -name '*.pewter' \) -prune -o \
             -type f \( "${names[@]:1}" \) -printf '%P\n'
     fi | while IFS= read -r name; do
         [ ! -f "$name" ] || printf '%s\n' "$name" # git also lists what was removed and not yet committed

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Plain `cmake -S . -B FOLDER`, without a preset: it configures where make builds and a CUDA toolkit is there, and leaves
+# the tests out, with a message, where there is no cmocka.
+# shellcheck source=tests/house/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if command -v make >/dev/null; then
+    cmake -S . -B "$work/make" -G 'Unix Makefiles' >"$work/out" 2>&1 || fail "with make: $(grep -A 2 -m 1 Error "$work/out")"
+fi
+
+cat >"$work/pkg-config" <<'EOF'
+#!/bin/sh
+case " $* " in *' cmocka '*) exit 1 ;; esac
+exec pkg-config "$@"
+EOF
+chmod +x "$work/pkg-config"
+cmake -S . -B "$work/lean" -DPEWTER_CUDA=OFF -DPKG_CONFIG_EXECUTABLE="$work/pkg-config" >"$work/out" 2>&1 ||
+    fail "without cmocka: $(grep -A 2 -m 1 Error "$work/out")"
+grep -q 'The tests are left out: they need cmocka' "$work/out" || fail "without cmocka: nothing is said: $(cat "$work/out")"
+[ ! -d "$work/lean/tests" ] || fail "without cmocka: the tests are configured all the same"
+finish

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# `./dev` on machines of others: in a path with blanks, in a folder that was moved, belongs to somebody else or has no
+# PyTorch; what scripts read of it; and flags that don't depend on the verb. The real cmake configures a copy of the
+# checkout; what it would build is left out.
+# shellcheck source=tests/house/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+command -v ninja >/dev/null || {
+    echo "skipped: there is no ninja here"
+    exit 77
+}
+real=$(command -v cmake)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset CI PEWTER_WERROR
+
+mkdir -p "$work/a checkout" "$work/bin"
+files '*' | tar --verbatim-files-from -T - -c | tar -C "$work/a checkout" -x
+cd "$work/a checkout" || exit 1
+
+# `cmake --build` says something, as ninja does, and puts a program there that says what JSON is.
+cat >"$work/bin/cmake" <<EOF
+#!/bin/sh
+if [ "\$1" = --build ]; then
+    echo "[1/1] Linking"
+    printf '#!/bin/sh\necho "{\\\\"args\\\\": \$#}"\n' >build/release/pewter
+    chmod +x build/release/pewter
+else
+    exec "$real" "\$@" -DPEWTER_CUDA=OFF
+fi
+EOF
+# All packages are there.
+cat >"$work/bin/all-there" <<'EOF'
+#!/bin/sh
+for package in "$@"; do echo "installed $package"; done
+EOF
+chmod +x "$work/bin/cmake" "$work/bin/all-there"
+cp "$work/bin/all-there" "$work/bin/dpkg-query"
+export PATH=$work/bin:$PATH
+
+# one_line TEXT PATTERN: it is one line, which matches.
+one_line() {
+    [ "$(wc -l <<<"$1")" -eq 1 ] && grep -q -- "$2" <<<"$1"
+}
+
+# flags: the command line of each source of the program, without those of tests.
+flags() {
+    grep '"command"' build/release/compile_commands.json | grep -v '/tests/' | sort
+}
+
+out=$(./dev run --json -c 'x y' 2>"$work/err") || fail "run: status $?: $(cat "$work/err")"
+[ "$out" = '{"args": 3}' ] || fail "run: standard output has more than the program's: $out"
+lean=$(flags)
+[ "$(wc -l <<<"$lean")" -gt 300 ] || fail "run: not all of the program is there to be compiled"
+grep -q -- -Werror <<<"$lean" && fail "run: warnings are errors, and nobody asked"
+
+./dev build release >"$work/out" 2>&1 || fail "build: $(tail -n 5 "$work/out")"
+[ "$(flags)" = "$lean" ] || fail "build after run: other flags, so all would be compiled again"
+grep -q '/tests/unit/' build/release/compile_commands.json || fail "build: without tests"
+CI=true ./dev build release >"$work/out" 2>&1 || fail "build in CI: $(tail -n 5 "$work/out")"
+flags | grep -qv -- -Werror && fail "CI: warnings are no errors"
+
+# Moved, with all that was built.
+cd "$work" && mv 'a checkout' 'another one' && cd 'another one' || exit 1
+out=$(./dev run 2>"$work/err") || fail "moved: status $?: $(cat "$work/err")"
+[ "$out" = '{"args": 1}' ] || fail "moved: not the program: $out"
+grep -q '^dev: build/release is of another folder, .*/a checkout; it is configured anew$' "$work/err" ||
+    fail "moved: nothing is said: $(cat "$work/err")"
+grep -q 'CMake Error' "$work/err" && fail "moved: CMake's own words: $(cat "$work/err")"
+./dev run >/dev/null 2>"$work/err"
+grep -q 'another folder' "$work/err" && fail "moved: configured anew every time"
+
+# Somebody else's: for who may do everything there is none.
+chmod a-w build/release
+run=()
+[ "$(id -u)" -ne 0 ] || run=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+chmod -R go+rX "$work"
+out=$("${run[@]}" ./dev run 2>&1) && fail "not writable: status 0"
+one_line "$out" "build/release belongs to $(id -un) and can't be written by " ||
+    fail "not writable: not one clear line: $out"
+chmod u+w build/release
+
+# PyTorch: a virtual environment's; without one, and without a package, one line says how.
+printf '#!/bin/sh\n' >"$work/bin/apt-cache" # knows of no package
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
+chmod +x "$work/bin/apt-cache"
+out=$(./dev bench 2>&1) && fail "bench: status 0 without PyTorch"
+one_line "$out" 'build/torch/bin/pip install torch.*--no-torch' ||
+    fail "bench: not one clear line: $out"
+cp "$work/bin/all-there" "$work/bin/dpkg-query"
+mkdir -p build/torch/bin
+printf '#!/bin/sh\necho "torch of its own: %s"\n' "\$1" >build/torch/bin/python3
+chmod +x build/torch/bin/python3
+out=$(./dev bench 2>/dev/null) || fail "bench: status $? with a virtual environment"
+[ "$out" = "torch of its own: $PWD/bench/bench.py" ] || fail "bench: not that of build/torch: $out"
+
+finish
