@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# distros.sh - `./dev distros`: builds and tests in bare chroots of distributions, with each compiler, as root and as a
+# user without rights. As root only. What a machine of ours has beyond a bare one, a test can lean on unnoticed.
+#
+# A chroot is bootstrapped once (debootstrap, with the mirrors that it knows) and kept; each run puts a fresh copy of the
+# checkout's files into it, and `./dev test` installs there what it needs. inside.sh is what runs in it.
+set -eu
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source=$(cd "$here/../.." && pwd)
+folder=${PEWTER_DISTROS:-$source/build/distros}
+
+distros=(debian12 debian13 ubuntu24.04)
+compilers=(gcc clang)
+users=(root user)
+
+usage() {
+    cat <<'END'
+usage: ./dev distros [WORD...] [-- CTEST-ARGUMENT...]
+
+Builds and runs all tests in bare chroots, warnings being errors, and prints a line for each combination of
+  distribution   debian12, debian13, ubuntu24.04
+  compiler       gcc, clang
+  user           root, user (without rights)
+WORDs restrict them: `./dev distros debian13 gcc` has two combinations, root and user. Exit status 1 if one fails. A
+combination takes as long as a build and all tests: a quarter of an hour on two cores.
+
+Chroots are kept in build/distros, or where PEWTER_DISTROS says, and used again; remove a folder there to have it made
+anew. PEWTER_MIRROR_DEBIAN and PEWTER_MIRROR_UBUNTU name mirrors in place of debootstrap's own, PEWTER_KEYS_UBUNTU the
+keyring by which Ubuntu's is checked (that of the package ubuntu-keyring). What a combination said is kept in
+build/distros/log.
+END
+}
+
+say() { printf '%s\n' "$*"; }
+
+# ---- what is asked for
+
+asked_distros=() asked_compilers=() asked_users=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    debian12 | debian13 | ubuntu24.04) asked_distros+=("$1") ;;
+    gcc | clang) asked_compilers+=("$1") ;;
+    root | user) asked_users+=("$1") ;;
+    --)
+        shift
+        break
+        ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    *)
+        say "distros: no '$1'; there are ${distros[*]}, ${compilers[*]}, ${users[*]}" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+[ ${#asked_distros[@]} -eq 0 ] || distros=("${asked_distros[@]}")
+[ ${#asked_compilers[@]} -eq 0 ] || compilers=("${asked_compilers[@]}")
+[ ${#asked_users[@]} -eq 0 ] || users=("${asked_users[@]}")
+
+# ---- chroots
+
+# in_background COMMAND...: and wait, so that a signal is served at once. Who runs in a namespace of processes (enter.sh,
+# enter_mounts) takes everything with it.
+child=
+in_background() {
+    "$@" &
+    child=$!
+    local status=0
+    wait "$child" || status=$?
+    child=
+    return "$status"
+}
+# shellcheck disable=SC2317 # called by a signal
+stop() {
+    [ -z "$child" ] || kill -KILL "$child" 2>/dev/null || true
+    exit 130
+}
+trap stop INT TERM HUP
+
+# bootstrap DISTRO LOG: made beside its place and moved there when it is whole.
+bootstrap() {
+    local new=$folder/$1.new suite mirror options=(--variant=minbase)
+    case $1 in
+    debian12) suite=bookworm mirror=${PEWTER_MIRROR_DEBIAN:-} ;;
+    debian13) suite=trixie mirror=${PEWTER_MIRROR_DEBIAN:-} ;;
+    ubuntu24.04) suite=noble mirror=${PEWTER_MIRROR_UBUNTU:-} options+=("--components=main,universe") ;;
+    esac
+    rm -rf "$new"
+    mkdir -p "$folder"
+    if [ "$suite" = noble ]; then # Debian's debootstrap may be older than it; all of Ubuntu go by one script
+        local keys=${PEWTER_KEYS_UBUNTU:-/usr/share/keyrings/ubuntu-archive-keyring.gpg}
+        if [ ! -f "$keys" ]; then
+            echo "E: there is no $keys: the package ubuntu-keyring has it, and PEWTER_KEYS_UBUNTU may name another" >"$2"
+            return 1
+        fi
+        in_background enter_mounts debootstrap "${options[@]}" "--keyring=$keys" "$suite" "$new" "$mirror" gutsy \
+            >"$2" 2>&1 || return 1
+    else
+        in_background enter_mounts debootstrap "${options[@]}" "$suite" "$new" ${mirror:+"$mirror"} >"$2" 2>&1 || return 1
+    fi
+    mv "$new" "$folder/$1"
+}
+
+# What debootstrap mounts goes with it, too.
+# shellcheck disable=SC2317 # called by in_background
+enter_mounts() {
+    exec unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$@"
+}
+
+# copy DISTRO NAME: the files of this checkout, and nothing that was built.
+copy() {
+    local target=$folder/$1/checkout/$2
+    rm -rf "$target"
+    mkdir -p "$target"
+    # shellcheck source=tests/house/lib.sh
+    (. "$source/tests/house/lib.sh" "$source" && files '*' | tar -C "$source" --verbatim-files-from -T - -c) |
+        tar -C "$target" --no-same-owner -x
+    [ ! -f /etc/resolv.conf ] || cp -L /etc/resolv.conf "$folder/$1/etc/resolv.conf"
+}
+
+# summary LOG: of ctest, or what came of it.
+summary() {
+    local passed
+    passed=$(sed -n 's/^\([0-9]*\)% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\3 tests, \2 failed/p' "$1" | tail -n 1)
+    if [ -n "$passed" ]; then
+        local skipped failed
+        skipped=$(sed -n '/did not run:/,$p' "$1" | grep -c '(Skipped)') || true
+        failed=$(sed -n '/tests FAILED:/,$p' "$1" | sed -nE 's/^[[:space:]]*[0-9]+ - ([^ ]+) \((Failed|Timeout|SEGFAULT|Subprocess|Child).*/\1/p' | tr '\n' ' ')
+        printf '%s, %s skipped%s' "$passed" "$skipped" "${failed:+: ${failed% }}"
+    else
+        printf 'does not build: %s' "$(grep -m 1 -E '(error|E|dev|warning):|FAILED' "$1" || tail -n 1 "$1")"
+    fi
+}
+
+# ---- all of them
+
+[ "$(id -u)" -eq 0 ] || {
+    say "distros: chroots need root" >&2
+    exit 1
+}
+logs=$folder/log
+mkdir -p "$logs"
+failures=0
+for distro in "${distros[@]}"; do
+    if [ ! -d "$folder/$distro" ] && ! bootstrap "$distro" "$logs/$distro"; then
+        say "$distro: cannot be bootstrapped: $(grep -m 1 '^E: ' "$logs/$distro" || tail -n 1 "$logs/$distro")"
+        failures=$((failures + 1))
+        continue
+    fi
+    for compiler in "${compilers[@]}"; do
+        for user in "${users[@]}"; do
+            log=$logs/$distro-$compiler-$user began=$SECONDS verdict=passed
+            copy "$distro" "$compiler-$user"
+            in_background bash "$here/enter.sh" "$folder/$distro" bash "/checkout/$compiler-$user/tests/distros/inside.sh" \
+                "$compiler" "$user" "$@" >"$log" 2>&1 </dev/null || verdict=FAILED
+            [ "$verdict" = passed ] || failures=$((failures + 1))
+            version=$(grep -m 1 -oE '^(gcc|.*clang version) .*' "$log" | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1) || true
+            say "$distro $compiler ${version:+$version }as $user: $verdict: $(summary "$log") in $((SECONDS - began)) s"
+        done
+    done
+done
+exit "$((failures > 0))"
