@@ -38,7 +38,7 @@ static void died(int number)
 int main(int argc, char **argv)
 {
     struct harness *h = &harness;
-    char self[4096], shim[80];
+    char self[4096], shim[700];
     size_t i = 0, n = sizeof harnesses / sizeof harnesses[0];
     ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
     /* The limit that most machines have; what works here works there, too. */
