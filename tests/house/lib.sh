@@ -20,11 +20,12 @@ finish() {
     exit 0
 }
 
-# files PATTERN...: what git tracks, or without git (a release archive, a foreign owner) every file outside build/.
+# files PATTERN...: what git tracks, or without git (a release archive, also inside of another repository; a foreign owner)
+# every file outside build/.
 # Patterns are of whole file names: '*.c'.
 files() {
     local pattern names=()
-    if git rev-parse --git-dir >/dev/null 2>&1; then
+    if [ "$(git rev-parse --show-toplevel 2>/dev/null)" -ef . ]; then
         for pattern in "$@"; do names+=(":(glob)**/$pattern"); done
         git ls-files -- "${names[@]}"
     else
