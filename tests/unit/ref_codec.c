@@ -255,7 +255,7 @@ struct pw_snapshot *codec_snapshot(void)
 void codec_look(struct pw_snapshot *s, struct pw_event *e)
 {
     char line[PW_LINE];
-    volatile double sum = 0; /* volatile: the compiler must keep the reads */
+    volatile double sum = 0; /* volatile: the compiler must keep what is computed for it */
     struct pw_paired *x = pw_alloc(1, sizeof *x);
     if (e->kind == PW_EV_HEADS)
         pw_heads_text(line, sizeof line, &e->u.heads);
@@ -280,6 +280,7 @@ void codec_look(struct pw_snapshot *s, struct pw_event *e)
         }
     }
     pw_paired_find(x, s, 3, 0, 0, 100);
+    (void)sum;
     free(x);
 }
 
