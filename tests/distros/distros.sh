@@ -157,7 +157,7 @@ for distro in "${distros[@]}"; do
             in_background bash "$here/enter.sh" "$folder/$distro" bash "/checkout/$compiler-$user/tests/distros/inside.sh" \
                 "$compiler" "$user" "$@" >"$log" 2>&1 </dev/null || verdict=FAILED
             [ "$verdict" = passed ] || failures=$((failures + 1))
-            version=$(grep -m 1 -oE '^(gcc|.*clang version) .*' "$log" | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1) || true
+            version=$(sed -nE 's/^compiler: .*[^0-9]([0-9]+\.[0-9]+\.[0-9]+).*/\1/p' "$log" | head -n 1)
             say "$distro $compiler ${version:+$version }as $user: $verdict: $(summary "$log") in $((SECONDS - began)) s"
         done
     done

@@ -9,7 +9,7 @@ export DEBIAN_FRONTEND=noninteractive
 cd "$folder"
 
 case $compiler in
-gcc) compilers=(CC=gcc CXX=g++) ;;
+gcc) compilers=(CC=cc CXX=c++) ;; # what a bare machine takes
 clang)
     compilers=(CC=clang CXX=clang++)
     if ! command -v clang >/dev/null; then
@@ -19,15 +19,13 @@ clang)
     ;;
 esac
 run=(env)
-if [ "$user" = root ]; then
-    : # as on a machine where nothing has been prepared: `./dev test` installs what it needs
-else
-    ./dev packages
+./dev packages
+if [ "$user" != root ]; then
     id user >/dev/null 2>&1 || useradd --create-home user
     chown -R user: "$folder"
     run=(runuser -u user -- env HOME=/home/user)
 fi
-"${compilers[0]#CC=}" --version | head -n 1
+printf 'compiler: %s\n' "$("${compilers[0]#CC=}" --version | head -n 1)"
 ulimit -n 1024 # what most machines have
 status=0
 "${run[@]}" "${compilers[@]}" PEWTER_WERROR=ON ./dev test release "$@" || status=$?
