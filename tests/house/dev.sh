@@ -34,7 +34,9 @@ cat >"$work/bin/all-there" <<'EOF'
 #!/bin/sh
 for package in "$@"; do echo "installed $package"; done
 EOF
-chmod +x "$work/bin/cmake" "$work/bin/all-there"
+printf '#!/bin/sh\necho "a test installs nothing"\nexit 1\n' >"$work/bin/apt-get"
+cp "$work/bin/apt-get" "$work/bin/sudo"
+chmod +x "$work/bin/cmake" "$work/bin/all-there" "$work/bin/apt-get" "$work/bin/sudo"
 cp "$work/bin/all-there" "$work/bin/dpkg-query"
 export PATH=$work/bin:$PATH
 
