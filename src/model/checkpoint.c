@@ -148,19 +148,32 @@ static enum pw_code take_counts(struct loading *x, struct pw_err *err)
     return code;
 }
 
+/* Files of version 0.1 have the sums of several tensors in the shape of the last one, and so but a few of
+ * them. */
+static bool is_partial(const struct loading *x, size_t needed)
+{
+    const struct pw_st_tensor *t = pw_st_find(&x->c->st, "met.grad");
+    size_t last = pw_param_count(&x->m->lay.params[x->m->lay.n - 1]);
+    return t != NULL && last < needed && t->bytes == last * sizeof(double);
+}
+
 static enum pw_code take_met(struct loading *x, struct pw_err *err)
 {
     const struct pw_model *m = x->m;
-    const struct pw_param *own = &m->lay.params[m->lay.n - 1];
+    int64_t dims[4];
+    int n = pw_met_dims(m, dims);
     enum pw_code code = take(x, x->met, "met.steps", PW_ST_I64, 1, (int64_t[]){2}, err);
 
     if (code == PW_OK)
         code = take(x, x->seqs, "met.seqs", PW_ST_I64, 1, (int64_t[]){m->cfg.context + 1}, err);
-    if (code == PW_OK && own->pe) {
-        int64_t dims[4];
-        int n = pw_param_dims(own, dims);
-        code = take(x, x->grad, "met.grad", PW_ST_F64, n, dims, err);
-    }
+    if (code != PW_OK || n == 0)
+        return code;
+    if (!is_partial(x, m->lay.size - m->lay.core))
+        return take(x, x->grad, "met.grad", PW_ST_F64, n, dims, err);
+    n = pw_param_dims(&m->lay.params[m->lay.n - 1], dims);
+    code = take(x, x->grad, "met.grad", PW_ST_F64, n, dims, err);
+    memset(x->grad, 0, (m->lay.size - m->lay.core) * sizeof *x->grad);
+    x->met[1] = 0; /* summed from now on */
     return code;
 }
 

@@ -7,7 +7,8 @@
  * and in an image:
  *   met.steps    [2]            steps since training is counted; of these, whose gradients are summed, I64
  *   met.seqs     [context+1]    sequences that training met, by their rows, I64
- *   met.grad     [rows,cols]    sums of |gradient| of the encoding's own parameter, F64, where it has one
+ *   met.grad     [rows,cols]    sums of |gradient| of the encoding's own parameter, F64, where it has one;
+ *                               of several all floats in one row, [n]
  *   heads.as     [L,H]          the caller's word for what replaces a head, 0: it works, I64
  *   heads.at     [L,H]          which of the tables that is; -1: zeros, I64
  *   heads.tables [n,context,D]  F32, where there are some */

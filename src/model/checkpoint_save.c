@@ -109,17 +109,14 @@ static void add_counts(struct parts *x, const struct pw_model *m, const int *ord
 
 static void add_met(struct parts *x, const struct pw_model *m)
 {
-    const struct pw_param *own = &m->lay.params[m->lay.n - 1];
+    int64_t dims[4];
 
     x->met[0] = m->met.steps;
     x->met[1] = m->met.sampled;
     add(x, "met.steps", PW_ST_I64, (int64_t[]){2, 0}, x->met);
     add(x, "met.seqs", PW_ST_I64, (int64_t[]){m->cfg.context + 1, 0}, m->met.seqs);
-    if (m->met.grad) {
-        int64_t dims[4];
-        pw_param_dims(own, dims);
+    if (pw_met_dims(m, dims) > 0)
         add(x, "met.grad", PW_ST_F64, dims, m->met.grad);
-    }
 }
 
 static void add_heads(struct parts *x, struct pw_model *m)

@@ -18,6 +18,17 @@ static size_t learned(const struct pw_model *m)
     return m->lay.size - m->lay.core;
 }
 
+int pw_met_dims(const struct pw_model *m, int64_t dims[4])
+{
+    const struct pw_param *last = &m->lay.params[m->lay.n - 1];
+
+    if (learned(m) == 0 || pw_param_count(last) == learned(m))
+        return learned(m) == 0 ? 0 : pw_param_dims(last, dims);
+    dims[0] = (int64_t)learned(m);
+    dims[1] = 0;
+    return 1;
+}
+
 bool pw_met_init(struct pw_model *m)
 {
     struct pw_met *met = &m->met;

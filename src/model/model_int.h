@@ -311,6 +311,10 @@ void pw_tables_fini(struct pw_model *m);
 
 /* ---- met.c */
 bool pw_met_init(struct pw_model *m); /* false: no memory; fini all the same */
+/* The shape in which the sums of gradients are kept in a file: that of the encoding's tensor, or of several
+ * tensors all their floats in one row, dims ending with 0. Returns how many dimensions; 0: there are no such
+ * sums. */
+int pw_met_dims(const struct pw_model *m, int64_t dims[4]);
 void pw_met_fini(struct pw_model *m);
 void pw_met_copy(struct pw_model *to, const struct pw_model *from); /* of the same configuration */
 /* As it stands in a file: steps [2] (and of these, whose gradients are summed), seqs [context+1], grad.

@@ -88,6 +88,15 @@ static struct pw_model *veteran(struct toy *toy, const char *pe)
     return m;
 }
 
+/* Of every float that the encoding has learned: the image alone doesn't say that it holds all of them. */
+static void assert_gradients(const struct pw_model *a, const struct pw_model *b)
+{
+    float x[4096] = {0}, y[4096] = {0};
+    assert_true(pw_model_size(a) <= 4096);
+    assert_int_equal(pw_model_pe_gradient(a, x), pw_model_pe_gradient(b, y));
+    assert_memory_equal(x, y, sizeof x);
+}
+
 /* From the image another model goes on with the same bits, dropout's included, and shows the same. */
 static void test_there_and_back(void **state)
 {
@@ -99,6 +108,7 @@ static void test_there_and_back(void **state)
         if (load(&before, other, &err))
             fail_msg("%s: %s", pw_pes[e]->name, err.msg);
         assert_image(other, 5, &before);
+        assert_gradients(other, m);
         for (int i = 0; i < L * H; i++)
             assert_int_equal(pw_model_replaced(other, i / H, i % H), pw_model_replaced(m, i / H, i % H));
         train(m, 18, 12);
