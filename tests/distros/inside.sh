@@ -23,7 +23,7 @@ run=(env)
 if [ "$user" != root ]; then
     id user >/dev/null 2>&1 || useradd --create-home user
     chown -R user: "$folder"
-    run=(runuser -u user -- env HOME=/home/user)
+    run=(runuser -u user -- env HOME="$(getent passwd user | cut -d: -f6)")
 fi
 printf 'compiler: %s\n' "$("${compilers[0]#CC=}" --version | head -n 1)"
 ulimit -n 1024 # what most machines have
