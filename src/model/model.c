@@ -138,6 +138,7 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
     pw_model_formed(m);
+    pw_model_changed(m);
     m->stale = PW_STALE_ALL;
     return PW_OK;
 }

@@ -357,9 +357,25 @@ static void test_samples(void **state)
     bench_close(&b);
 }
 
+/* The answer of another model is none, also while no model has taken a step. */
+static void test_untrained(void **state)
+{
+    static const char *const others[] = {"arm 2; back", "reset; back", "seed 5; back", "arm next; back"};
+    struct bench b;
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        bench_open(&b, 1, false);
+        bench_must(&b, "model tiny width=16 layers=1 heads=2; race none,t5; prompt sort 3 1 2");
+        bench_run(&b, others[i]);
+        assert_int_equal(b.decoded, 1); /* whether there is a token to go to or not */
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_untrained),
         cmocka_unit_test(test_back_and_forth),
         cmocka_unit_test(test_edit),
         cmocka_unit_test(test_edit_the_prompt),
