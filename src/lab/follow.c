@@ -249,7 +249,7 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
 
 /* ---- the loop */
 
-enum where { BEFORE, THERE, BEYOND };
+enum where { BEFORE, UNFINISHED, THERE, BEYOND };
 
 /* Is something in progress that had ended when the command took effect? It ends without a step and without an
  * event that is compared: a check of `until`, a step that fails, a job that comes to nothing. */
@@ -274,7 +274,7 @@ static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
             return BEYOND;
         where = is < then ? BEFORE : where;
     }
-    return where == THERE && is_unfinished(e, &now) ? BEFORE : where;
+    return where == THERE && is_unfinished(e, &now) ? UNFINISHED : where;
 }
 
 static void missing(struct pw_lab *lab, const char *why)
@@ -397,7 +397,7 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
         f->begun = later ? came : f->begun;
         if (!trigger(lab, e) || (f->came == came && !later))
             missing(lab, "there is nothing that it could be about");
-    } else if (!pw_lab_work(lab)) {
+    } else if (where == UNFINISHED ? !pw_lab_work_beside(lab) : !pw_lab_work(lab)) {
         missing(lab, "there is nothing to be done");
     }
 }

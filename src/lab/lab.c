@@ -181,13 +181,26 @@ bool pw_lab_slice(struct pw_lab *lab)
     return true;
 }
 
-bool pw_lab_work(struct pw_lab *lab)
+static bool train(struct pw_lab *lab)
 {
-    if (pw_lab_slice(lab))
-        return true;
     if (!may_train(lab))
         return false;
     pw_lab_train_step(lab);
+    return true;
+}
+
+bool pw_lab_work(struct pw_lab *lab)
+{
+    return pw_lab_slice(lab) || train(lab);
+}
+
+bool pw_lab_work_beside(struct pw_lab *lab)
+{
+    const struct job *job = next_job(lab);
+    if (job == NULL)
+        return train(lab);
+    pw_lab_land(lab);
+    job->slice(lab);
     return true;
 }
 

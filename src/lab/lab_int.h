@@ -429,6 +429,8 @@ bool pw_lab_busy(const struct pw_lab *lab);       /* an answer or a job is under
 bool pw_lab_slice(struct pw_lab *lab);
 /* The same or, where none is, of training; false: nothing is under way, or it is paused. */
 bool pw_lab_work(struct pw_lab *lab);
+/* The same, but an answer that is being decoded stays where it is. */
+bool pw_lab_work_beside(struct pw_lab *lab);
 bool pw_lab_quits(struct pw_lab *lab); /* who opened it leaves */
 
 /* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */

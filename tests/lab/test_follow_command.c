@@ -111,6 +111,30 @@ static void test_check(void **state)
         }
 }
 
+/* Behind a check an answer is being decoded, and a command that doesn't wait for it comes in between: the
+ * check ends before that command, and the answer behind it. Whether the command really came in between is
+ * chance, and then the events say so. */
+static void test_check_and_answer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        struct bench b;
+        struct record r;
+        record_open(&b, &r, 2, true);
+        bench_must(&b,
+                   "model tiny width=32 context=60; optim batch=4; prompt sort 3 1 2 5 4 6 7 8 9 1 2 3 4");
+        bench_send(&b, "train 50 until acc=0.9");
+        while (b.s->arms[0].info.step < 50)
+            bench_look(&b, 1);
+        bench_doze(0.2 * i);
+        bench_send(&b, "mark here");
+        bench_until_idle(&b);
+        bench_close(&b);
+        record_must(&r, 1);
+        record_free(&r);
+    }
+}
+
 /* Training is paused in the middle of a check, and an evaluation is begun there, which is not the round's. */
 static bool pause_in_check(struct record *r)
 {
@@ -168,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_unrecorded_answer),
         cmocka_unit_test(test_old_answer),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_and_answer),
         cmocka_unit_test(test_paused_check),
         cmocka_unit_test(test_fails_now),
     };
