@@ -167,8 +167,8 @@ static bool same_list(struct walk *w, const struct pw_field *f, const char *then
     const char *x = then + f->at, *y = now + f->at;
     size_t n = pw_field_count(f, then), is = pw_field_count(f, now);
     if (f->form == PW_FORM_ARRAY) {
-        memcpy(&x, x, sizeof x);
-        memcpy(&y, y, sizeof y);
+        memcpy(&x, x, sizeof(void *));
+        memcpy(&y, y, sizeof(void *));
         n = x != NULL ? n : 0;
         is = y != NULL ? is : 0;
     }
