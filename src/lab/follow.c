@@ -128,13 +128,8 @@ static void tell_later(struct pw_lab *lab, struct pw_event *e)
     f->late[f->n_late++] = e;
 }
 
-/* The command that runs is at the point at which it was recorded: an answer that it had to wait for is there.
- * That answer need not be on record, and what is on record behind the command is none of it. */
-static void begin_command(struct pw_lab *lab)
-{
-    advance(lab); /* past what it had read */
-}
-
+/* The record moves past a command when the lab emits it. By then an answer that the command waits for is
+ * there; that answer need not be on record, and no recorded event behind the command belongs to it. */
 bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
@@ -147,7 +142,7 @@ bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
     }
     pw_lab_fold(lab, e);
     if (e->kind == PW_EV_COMMAND && f->next != NULL && f->next->kind == PW_EV_COMMAND)
-        begin_command(lab);
+        advance(lab);
     else if (e->kind == PW_EV_ERROR && f->running)
         compare_error(lab, e);
     else if (pw_verify_takes(e->kind))
