@@ -2,8 +2,8 @@
  *
  * The event of now goes through the codec first, as the recorded one has: texts are cleaned, every NaN is the
  * same one, and arrays that are too large to be recorded are left out. So a member that is a field is
- * compared, and a new one needs no line here. Members of the host (struct pw_field) are passed over, and so
- * are fields that the recording's edition of the tables did not have. */
+ * compared, and a new one needs no line here. Members that depended on the machine in edition 0 are
+ * passed over there, and so are fields that the recording's edition of the tables did not have. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +205,7 @@ static bool same_fields(struct walk *w, const struct pw_message *m, const char *
     bool same = true;
     for (int i = 0; same && i < m->n; i++) {
         const struct pw_field *f = &m->fields[i];
-        if (f->host != NULL || (!is_known(w, m, f) && is_nothing(f, then)))
+        if ((f->host != NULL && w->edition == 0) || (!is_known(w, m, f) && is_nothing(f, then)))
             continue;
         same = f->form == PW_FORM_ONE ? same_value(w, f, -1, then + f->at, now + f->at)
                                       : same_list(w, f, then, now);

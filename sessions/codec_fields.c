@@ -16,7 +16,7 @@
 #define SUMMED  (INT64_C(1) << 40) /* what is summed over rows and events */
 
 /* Members that re-running doesn't compare (struct pw_field): class portable doesn't cover them. */
-static const char log2_of_c[] = "an entropy, by the C library's log2, whose last bit is the library's own";
+static const char log2_of_c[] = "an entropy, which edition 0 had by the C library's log2";
 
 /* ---- the lab and its arms */
 

@@ -45,7 +45,8 @@ struct pw_field {
     int (*count)(const void *); /* or this, of the struct; members that it reads have lower numbers */
     int64_t lo, hi;             /* of BOOL, INT, LONG and BYTE, each entry's */
     const struct pw_message *of;
-    const char *host; /* why the same lab on another machine may tell another value; NULL: it may not */
+    const char *host; /* why the value depended on the machine in edition 0, where it isn't compared; NULL: it
+                         didn't */
 };
 
 /* Which fields a recording's writer had. 0: the tables of pewter 0.1, before they had a number. A new field

@@ -74,6 +74,11 @@ WITH_FMA double pw_log(double x)
     return pw_log_inline(x);
 }
 
+WITH_FMA double pw_log2(double x)
+{
+    return pw_log_inline(x) * 0x1.71547652b82fep+0; /* 1 / ln 2 */
+}
+
 WITH_FMA double pw_pow(double x, double y)
 {
     if (x == 1 || y == 0)

@@ -145,7 +145,7 @@ float pw_lab_entropy(const float *p, int n)
     double bits = 0.0;
     for (int i = 0; i < n; i++)
         if (p[i] > 0.0f)
-            bits -= (double)p[i] * log2((double)p[i]);
+            bits -= (double)p[i] * pw_log2((double)p[i]);
     return (float)bits;
 }
 

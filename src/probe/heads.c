@@ -16,6 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/maths.h"
+
 const struct pw_head_score_info pw_head_scores[PW_HEAD_SCORES] = {
     [PW_HEAD_PREVIOUS] = {"previous token", ""},
     [PW_HEAD_INDUCTION] = {"induction", ""},
@@ -78,11 +80,11 @@ void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw
         add(&m[PW_HEAD_FIRST], weight(A, in, i, 0));
         for (int j = 0; j < seen; j++) {
             double p = weight(A, in, i, j);
-            entropy -= p > 0.0 ? p * log2(p) : 0.0;
+            entropy -= p > 0.0 ? p * pw_log2(p) : 0.0;
             distance += p * abs(i - j);
         }
         add(&m[PW_HEAD_ENTROPY], entropy);
-        add(&m[PW_HEAD_SPREAD], entropy / log2(seen));
+        add(&m[PW_HEAD_SPREAD], entropy / pw_log2(seen));
         add(&m[PW_HEAD_DISTANCE], distance);
     }
     for (int g = 0; g < in->n_gold; g++) {

@@ -112,7 +112,7 @@ static void flip_fields(const struct pair *p, const struct pw_message *m, char *
     for (int i = 0; i < m->n; i++) {
         const struct pw_field *f = &m->fields[i];
         char *at = base + f->at, *nothing = NULL;
-        bool hosts = host || f->host != NULL;
+        bool hosts = host || (f->host != NULL && p->then->older > 0);
         if (f->form == PW_FORM_ONE) {
             flip_value(p, f, at, hosts);
             continue;
@@ -202,6 +202,21 @@ static void test_members_of_the_host(void **state)
 
 /* ---- recordings of an older pewter */
 
+static void test_entropies(void **state)
+{
+    struct pw_event *then = pw_event_new(PW_EV_TOKEN), *now = pw_event_new(PW_EV_TOKEN);
+    struct pw_difference d;
+    (void)state;
+    then->u.token.entropy = 1.0f;
+    now->u.token.entropy = 1.0000001f;
+    assert_false(pw_event_same(then, now, &d));
+    assert_string_equal(d.what, "entropy at position 0");
+    then->older = 1;
+    assert_true(pw_event_same(then, now, &d));
+    pw_event_free(then);
+    pw_event_free(now);
+}
+
 static void count_fields(void *arg, const struct pw_message *m, const struct pw_field *f)
 {
     int *n = arg;
@@ -265,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_member),
         cmocka_unit_test(test_members_of_the_host),
+        cmocka_unit_test(test_entropies),
         cmocka_unit_test(test_a_new_field_begins_an_edition),
         cmocka_unit_test(test_fields_that_were_not_known),
     };

@@ -63,6 +63,7 @@ static void log_accuracy(void **state)
         double x = ldexp(between(&r, 1, 2), (int)pw_rng_below(&r, 2090) - 1070), y = between(&r, 0.5, 2);
         double z = 1 + between(&r, -1, 1) * 1e-7;
         error = worst(error, pw_log(x), logl((long double)x));
+        error = worst(error, pw_log2(x), log2l((long double)x));
         if (y != 1)
             error = worst(error, pw_log(y), logl((long double)y));
         if (z != 1)
