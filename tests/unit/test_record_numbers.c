@@ -190,7 +190,7 @@ static void blobs_are_not_unpacked_for_ever(void **state)
     enum { SIZE = 60 << 20, ROWS = 400 };
     char path[4096], file[4200], sql[400];
     char head[] = "\x07\x02hi\xa3\x3f\x80\x80\x80\x1e"; /* a note, and a field that nobody knows */
-    char *payload = pw_alloc(SIZE, 1);
+    char *payload = pw_alloc(SIZE + sizeof head, 1);
     unsigned char *packed = pw_alloc(SIZE >> 8, 1);
     uLongf n = SIZE >> 8;
     uint8_t sha[PW_SHA256];

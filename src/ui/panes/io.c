@@ -192,7 +192,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     switch (k) {
     case 'j':
-    case PW_KEY_DOWN: ui->io.top++; return true;
+    case PW_KEY_DOWN: ui->io.top += ui->io.top < INT_MAX - 1; return true;
     case 'k':
     case PW_KEY_UP: ui->io.top -= ui->io.top > 0; return true;
     case 'g':
