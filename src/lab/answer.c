@@ -312,13 +312,18 @@ bool pw_lab_answer_stands(struct pw_lab *lab)
     return arm != NULL && pin->generation == pw_model_generation(arm->model);
 }
 
+bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm)
+{
+    return pin->sample.n_prompt < arm->cfg.context && pin->kept <= arm->cfg.context;
+}
+
 void pw_lab_answer_quietly(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
     const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
     struct pw_decoder *decoder;
     int limit, n = pin->n;
-    if (arm == NULL || n == 0 || pin->sample.n_prompt >= arm->cfg.context || pin->kept > arm->cfg.context ||
+    if (arm == NULL || n == 0 || !pw_pin_fits(pin, arm) ||
         open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, NULL) != PW_OK)
         return;
     int *before = pw_alloc((size_t)n, sizeof *before);
@@ -343,7 +348,7 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
     int limit;
-    if (pin->id == 0 || pin->sample.n_prompt >= arm->cfg.context || pin->kept > arm->cfg.context)
+    if (pin->id == 0 || !pw_pin_fits(pin, arm))
         return PW_OK;
     enum pw_code code = open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
     if (code == PW_OK)

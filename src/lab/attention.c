@@ -269,8 +269,8 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_mov
         return pw_fail(err, PW_EUSER,
                        "inspect: nothing to look at yet; type a prompt first, such as 'prompt %s %s'",
                        lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
-    bool fits = pin->sample.n_prompt < arm->cfg.context && pin->kept <= arm->cfg.context; /* else it is cut */
-    if (fits && pw_follow_knows(lab) && pw_lab_need_answer(lab, "inspect", err) != PW_OK)
+    bool whole = pw_pin_fits(pin, arm); /* else what fits is shown */
+    if (whole && pw_follow_knows(lab) && pw_lab_need_answer(lab, "inspect", err) != PW_OK)
         return PW_EUSER;
     int n = views(arm, l);
     if (!view.by || view.n != 0) /* one that says nothing here stays, unless somebody goes on from it */

@@ -37,6 +37,8 @@ int pw_lab_top(int *ids, int most, const float *v, int n);
 float pw_lab_entropy(const float *p, int n); /* of probabilities [n], in bits */
 
 /* ---- step.c: going through the answer; what names the command, for messages */
+/* Does the model take the pinned prompt, and a token more? */
+bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm);
 /* Is the answer complete, and that of the current arm's weights at the temperature that is set? What a
  * command does must not depend on an answer that isn't: which one is there depends on when the screen was
  * refreshed. */

@@ -51,7 +51,7 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
     enum pw_code code = pw_lab_need_pin(lab, what, err);
     if (code != PW_OK)
         return code;
-    if (pin->sample.n_prompt >= arm->cfg.context || pin->kept > arm->cfg.context)
+    if (!pw_pin_fits(pin, arm))
         return pw_fail(err, PW_EUSER, "%s: the pinned prompt has %d tokens; arm %d takes %d", what, pin->kept,
                        arm->id, arm->cfg.context);
     pw_lab_answer_all(lab);

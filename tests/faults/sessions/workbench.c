@@ -4,9 +4,9 @@
  * A case is a few lives of one session. Each types some lines and keys at random moments and is killed, also
  * while it recomputes what the life before had recorded. All of a case but the scheduling of processes
  * follows from its seed. A case that fails is kept (PEWTER_KEEP=FOLDER): its plan, the session, and the
- * session as it was before the last life, from which the failure can be repeated. */
+ * session as it was before the last life, from which the failure can be repeated. `shrink RUNS SEED` looks
+ * for a smaller case that fails in one of so many runs. PEWTER_JOBS=N runs so many cases at once. */
 #include <dirent.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct figures { /* shared by the processes that run cases */
     int sessions, kills, failed;
 };
 
-/* ---- folders */
+/* ---- what a life has left */
 
 static bool is_session(const struct dirent *e)
 {
@@ -33,17 +33,17 @@ static bool is_session(const struct dirent *e)
     return end != NULL && strcmp(end, ".pewter") == 0;
 }
 
-/* ---- what a life has left */
-
 struct log {
+    bool begun;    /* it has a checkpoint: before the first one nothing runs */
     bool restored; /* the session goes on: its first line is on record */
     bool differs;
     char why[600]; /* the re-run's difference */
 };
 
-static bool read_note(void *arg, struct pw_event *e)
+static bool read_event(void *arg, struct pw_event *e)
 {
     struct log *log = arg;
+    log->begun = log->begun || e->kind == PW_EV_CHECKPOINT;
     if (e->kind != PW_EV_NOTE)
         return true;
     log->restored = log->restored || strncmp(e->u.text, "goes on", 7) == 0;
@@ -63,22 +63,9 @@ static struct log read_log(const char *session)
     if (pw_record_open(&r, session, &err) != PW_OK)
         return log;
     pw_record_info(r, &info);
-    pw_record_events(r, 1, info.last, read_note, &log, &err);
+    pw_record_events(r, 1, info.last, read_event, &log, &err);
     pw_record_close(r);
     return log;
-}
-
-/* A session has something to go on from with its first checkpoint, and nothing runs before that. */
-static bool is_begun(const char *session)
-{
-    struct pw_record *r;
-    struct pw_err err;
-    if (pw_record_open(&r, session, &err) != PW_OK)
-        return false;
-    struct pw_event *e = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, UINT64_MAX);
-    pw_event_free(e);
-    pw_record_close(r);
-    return e != NULL;
 }
 
 /* The session to go on with after a life, in `session` ("": there is none); the one before it in `old`.
@@ -99,7 +86,7 @@ static bool next_session(const char *home, char *session, size_t size, char *why
         if (log.differs) {
             snprintf(why, room, "%s", log.why);
             well = false;
-        } else if (is_begun(name) && (old[0] == '\0' || log.restored)) {
+        } else if (log.begun && (old[0] == '\0' || log.restored)) {
             if (old[0] != '\0')
                 harness_remove(old);
             snprintf(session, size, "%s", name);
