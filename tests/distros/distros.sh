@@ -131,7 +131,7 @@ summary() {
         failed=$(sed -n '/tests FAILED:/,$p' "$1" | sed -nE 's/^[[:space:]]*[0-9]+ - ([^ ]+) \((Failed|Timeout|SEGFAULT|Subprocess|Child).*/\1/p' | tr '\n' ' ')
         printf '%s, %s skipped%s' "$passed" "$skipped" "${failed:+: ${failed% }}"
     else
-        printf 'does not build: %s' "$(grep -m 1 -E '(error|E|dev|warning):|FAILED' "$1" || tail -n 1 "$1")"
+        printf 'does not build: %s' "$(grep -m 1 -E '^(E|dev): |(error|warning): |^FAILED' "$1" || tail -n 1 "$1")"
     fi
 }
 
