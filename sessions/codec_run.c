@@ -1,6 +1,6 @@
 /* codec_run.c - runs: metrics of many steps, each told as what differs from the one before.
  *
- * An event is a byte that says what follows, who it is of (6 * arm + replicate), how much later it is and how
+ * An event is a byte that says what follows, who it is of (arm and replicate), how much later it is and how
  * many operations more it took, and its values as they are: losses of neighbouring steps share no bits worth
  * the trouble. Time, number and step only ever need a few bytes, and mostly none. */
 #include <string.h>
@@ -29,6 +29,32 @@ bool pw_run_takes(const struct pw_event *e)
     return kind && e->arm >= 1 && e->arm <= PW_MAX_ARMS && e->replicate >= 0 &&
            e->replicate <= PW_MAX_REPLICATES &&
            (e->kind != PW_EV_UPDATES || (e->u.updates.n >= 0 && e->u.updates.n <= PW_MAX_BLOCKS));
+}
+
+/* Arm and replicate in one byte: 6 arm + replicate up to replicate 5, which is all that the first recordings
+ * can hold; replicates 6 to 10 follow behind those of every arm. */
+enum { OLD_REPLICATES = 5, OLD_WHO = (PW_MAX_ARMS + 1) * (OLD_REPLICATES + 1) };
+_Static_assert(OLD_WHO + (PW_MAX_ARMS + 1) * (PW_MAX_REPLICATES - OLD_REPLICATES) <= 256,
+               "a byte holds them");
+
+static uint64_t who_of(const struct pw_event *e)
+{
+    if (e->replicate <= OLD_REPLICATES)
+        return (uint64_t)(e->arm * (OLD_REPLICATES + 1) + e->replicate);
+    return (uint64_t)(OLD_WHO + e->arm * (PW_MAX_REPLICATES - OLD_REPLICATES) + e->replicate -
+                      OLD_REPLICATES - 1);
+}
+
+static bool take_who(struct pw_event *e, int who)
+{
+    if (who < OLD_WHO) {
+        e->arm = who / (OLD_REPLICATES + 1);
+        e->replicate = who % (OLD_REPLICATES + 1);
+    } else {
+        e->arm = (who - OLD_WHO) / (PW_MAX_REPLICATES - OLD_REPLICATES);
+        e->replicate = OLD_REPLICATES + 1 + (who - OLD_WHO) % (PW_MAX_REPLICATES - OLD_REPLICATES);
+    }
+    return e->arm >= 1 && e->arm <= PW_MAX_ARMS;
 }
 
 /* Whose operations these are; replicate 0 is read as 1. */
@@ -74,7 +100,7 @@ void pw_run_add(struct pw_run *r, const struct pw_event *e)
     head |= e->t_ns < r->t_ns ? EARLY : 0;
     head |= e->kind == PW_EV_STEP && !whole(*flops_of(r, e), e->u.step.flops, &more) ? FLOPS : 0;
     pw_put_fixed(out, head, 1);
-    pw_put_fixed(out, (uint64_t)(e->arm * (PW_MAX_REPLICATES + 1) + e->replicate), 1);
+    pw_put_fixed(out, who_of(e), 1);
     if (!(head & NEXT))
         pw_put_varint(out, e->seq - r->seq);
     if (steps != 0 && steps != 1)
@@ -170,9 +196,7 @@ static bool get_event(struct pw_run_reader *r, struct pw_event *e)
         (head & KIND) >= KINDS || (head & UNUSED) || ((head & SAME) && (head & LATER)))
         return false;
     e->kind = kinds[head & KIND];
-    e->arm = (int)who / (PW_MAX_REPLICATES + 1);
-    e->replicate = (int)who % (PW_MAX_REPLICATES + 1);
-    if (e->arm < 1)
+    if (!take_who(e, (int)who))
         return false;
     if (!(head & NEXT) && !pw_get_varint(&r->at, r->end, &seq))
         return false;

@@ -1,13 +1,14 @@
 /* paired.c - see paired.h. */
 #include "sessions/paired.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/stats.h"
 
-/* What one pair of replicates got right, each alone. */
+/* How many of the samples that both runs of a pair answered they got right: each, and one alone. */
 struct counts {
-    int64_t samples, only_a, only_b;
+    int64_t samples, right_a, right_b, only_a, only_b;
 };
 
 static void count_row(struct counts *c, const struct pw_ev_eval *a, const struct pw_eval_row *ra,
@@ -19,6 +20,8 @@ static void count_row(struct counts *c, const struct pw_ev_eval *a, const struct
         if (wa < 0 || wb < 0 || wa >= a->n_words || wb >= b->n_words)
             return; /* of a file: outcomes that are not there */
         uint64_t of = n - at < 64 ? (UINT64_C(1) << (n - at)) - 1 : ~UINT64_C(0);
+        c->right_a += __builtin_popcountll(a->outcomes[wa] & of);
+        c->right_b += __builtin_popcountll(b->outcomes[wb] & of);
         c->only_a += __builtin_popcountll(a->outcomes[wa] & ~b->outcomes[wb] & of);
         c->only_b += __builtin_popcountll(~a->outcomes[wa] & b->outcomes[wb] & of);
         c->samples += n - at < 64 ? n - at : 64;
@@ -47,22 +50,26 @@ static struct counts count(const struct pw_ev_eval *a, const struct pw_ev_eval *
 static void compare(struct pw_pair_test *t, const struct pw_arm_view *a, const struct pw_arm_view *b,
                     int task, int lo, int hi)
 {
-    *t = (struct pw_pair_test){.a = a->info.id, .b = b->info.id, .p = 0.0};
+    double right_a[PW_MAX_REPLICATES], right_b[PW_MAX_REPLICATES], difference[PW_MAX_REPLICATES];
+    *t = (struct pw_pair_test){.a = a->info.id, .b = b->info.id, .shared = a->info.seed == b->info.seed};
     for (int r = 0; r < a->info.replicates && r < b->info.replicates; r++) {
         struct counts c = count(&a->rep[r].eval, &b->rep[r].eval, task, lo, hi);
-        double p = pw_mcnemar(c.only_a, c.only_b);
         if (c.samples == 0)
             continue;
-        t->seeds++;
+        right_a[t->seeds] = (double)c.right_a / (double)c.samples;
+        right_b[t->seeds] = (double)c.right_b / (double)c.samples;
+        difference[t->seeds] = (double)(c.only_a - c.only_b) / (double)c.samples;
+        t->difference += difference[t->seeds++];
         t->samples += c.samples;
         t->only_a += c.only_a;
         t->only_b += c.only_b;
         t->ahead_a += c.only_a > c.only_b;
         t->ahead_b += c.only_b > c.only_a;
-        t->p = p > t->p ? p : t->p;
+        t->networks += pw_mcnemar(c.only_a, c.only_b) < PW_SIGNIFICANCE;
     }
-    if (t->ahead_a < t->seeds && t->ahead_b < t->seeds)
-        t->p = 1.0;
+    t->difference /= t->seeds > 0 ? t->seeds : 1;
+    t->p =
+        t->shared ? pw_sign_flip(difference, t->seeds) : pw_two_sample(right_a, t->seeds, right_b, t->seeds);
 }
 
 static bool has_samples(const struct pw_arm_view *a, int task, int lo, int hi)
@@ -91,17 +98,29 @@ static uint64_t common_draw(const struct pw_snapshot *s, const struct pw_paired 
     return best;
 }
 
-/* Is arm id ahead of the other one of t in every one of enough seeds, by more than chance? */
+/* Is arm id better than the other one of t, by more than chance between training runs? */
 static bool wins(const struct pw_pair_test *t, int id)
 {
-    int ahead = id == t->a ? t->ahead_a : t->ahead_b;
-    return t->seeds >= PW_LEAST_SEEDS && ahead == t->seeds && t->corrected < PW_SIGNIFICANCE;
+    return t->p < PW_SIGNIFICANCE && (id == t->a ? t->difference > 0 : t->difference < 0);
+}
+
+/* Holm's correction of those tests that have a p. */
+static void correct(struct pw_paired *x)
+{
+    double p[PW_MAX_TESTS], corrected[PW_MAX_TESTS];
+    int n = 0;
+    for (int i = 0; i < x->n; i++)
+        if (!isnan(x->tests[i].p))
+            p[n++] = x->tests[i].p;
+    pw_holm(corrected, p, n);
+    n = 0;
+    for (int i = 0; i < x->n; i++)
+        x->tests[i].corrected = isnan(x->tests[i].p) ? (double)NAN : corrected[n++];
 }
 
 void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned arms, int task, int lo,
                     int hi)
 {
-    double p[PW_MAX_TESTS], corrected[PW_MAX_TESTS];
     *out = (struct pw_paired){0};
     for (int i = 0; i < PW_MAX_ARMS; i++)
         if (s->arms[i].used && (arms >> i & 1)) {
@@ -123,11 +142,7 @@ void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned
         for (int k = i + 1; k < out->n_arms; k++)
             compare(&out->tests[out->n++], &s->arms[out->arms[i] - 1], &s->arms[out->arms[k] - 1], task, lo,
                     hi);
-    for (int i = 0; i < out->n; i++)
-        p[i] = out->tests[i].p;
-    pw_holm(corrected, p, out->n);
-    for (int i = 0; i < out->n; i++)
-        out->tests[i].corrected = corrected[i];
+    correct(out);
     for (int i = 0; i < out->n_arms && out->n > 0; i++) {
         bool all = true;
         for (int k = 0; k < out->n; k++)
@@ -139,23 +154,34 @@ void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned
 
 void pw_p_text(char dst[16], double p)
 {
-    if (p < 0.001)
+    if (isnan(p))
+        snprintf(dst, 16, "-");
+    else if (p < 0.001)
         snprintf(dst, 16, "<0.001");
     else
         snprintf(dst, 16, "%.3f", p);
 }
 
-/* How far an arm is ahead, over all its pairs. */
-static int64_t lead(const struct pw_paired *x, int id)
+const char *pw_paired_test_name(const struct pw_paired *x)
 {
-    int64_t sum = 0;
+    int shared = 0;
+    for (int i = 0; i < x->n; i++)
+        shared += x->tests[i].shared;
+    return shared == x->n ? "exact sign-flip test over training runs"
+           : shared == 0  ? "exact permutation test over training runs"
+                          : "exact tests over training runs";
+}
+
+/* Sum over its pairs of how far an arm is ahead. */
+static double lead(const struct pw_paired *x, int id)
+{
+    double sum = 0.0;
     for (int i = 0; i < x->n; i++)
         if (x->tests[i].a == id || x->tests[i].b == id)
-            sum += (x->tests[i].a == id ? 1 : -1) * (x->tests[i].only_a - x->tests[i].only_b);
+            sum += (x->tests[i].a == id ? 1 : -1) * x->tests[i].difference;
     return sum;
 }
 
-/* The arm that has won most over all its pairs. */
 static int foremost(const struct pw_paired *x)
 {
     int first = x->arms[0];
@@ -164,50 +190,63 @@ static int foremost(const struct pw_paired *x)
     return first;
 }
 
-/* What speaks against calling the foremost arm best: of its pairs the one most like chance. */
-static void why_none(const struct pw_paired *x, const struct pw_snapshot *s, struct pw_str *out)
+/* The seeds that the pairs of an arm need and have: of the pair that lacks most. */
+static void seeds_needed(const struct pw_paired *x, int id, int *need, int *have)
 {
-    int first = foremost(x);
+    *need = *have = 0;
+    for (int i = 0; i < x->n; i++) {
+        const struct pw_pair_test *t = &x->tests[i];
+        int least = t->shared ? PW_SEEDS_PAIRED : PW_SEEDS_GROUPED;
+        if ((t->a == id || t->b == id) && (*need == 0 || least - t->seeds > *need - *have)) {
+            *need = least;
+            *have = t->seeds;
+        }
+    }
+}
+
+/* What speaks against calling an arm best: of its pairs that it doesn't win the one most like chance. */
+static void why_none(const struct pw_paired *x, const struct pw_snapshot *s, int first, struct pw_str *out)
+{
     const struct pw_pair_test *t = NULL;
+    char p[16];
     for (int i = 0; i < x->n; i++) {
         const struct pw_pair_test *k = &x->tests[i];
-        if ((k->a == first || k->b == first) && !wins(k, first) && (t == NULL || k->corrected > t->corrected))
+        if ((k->a == first || k->b == first) && !wins(k, first) && (t == NULL || k->p > t->p))
             t = k;
     }
     if (t == NULL)
         return;
-    char p[16];
-    pw_p_text(p, t->corrected);
+    pw_p_text(p, t->p);
     pw_str_add(out, "%d %s and %d %s ", t->a, s->arms[t->a - 1].info.name, t->b, s->arms[t->b - 1].info.name);
     if (t->ahead_a > 0 && t->ahead_b > 0)
-        pw_str_add(out, "change places between seeds (%d to %d)", t->ahead_a, t->ahead_b);
+        pw_str_add(out, "change places between seeds (%d to %d, p=%s)", t->ahead_a, t->ahead_b, p);
     else
-        pw_str_add(out, "differ by no more than chance (p=%s)", p);
+        pw_str_add(out, "differ by no more than chance between seeds (p=%s)", p);
 }
 
 void pw_paired_verdict(const struct pw_paired *x, const struct pw_snapshot *s, struct pw_str *out)
 {
-    int seeds = PW_MAX_REPLICATES;
+    int need, have, first;
     if (x->n_arms < 2) {
         pw_str_add(out, "nothing to compare: %s evaluated on the same samples",
                    x->n_arms == 1 ? "only one arm was" : "no arms were");
         return;
     }
-    for (int i = 0; i < x->n; i++)
-        seeds = x->tests[i].seeds < seeds ? x->tests[i].seeds : seeds;
     if (x->best > 0) {
-        pw_str_add(out, "best: %d %s, ahead of every other arm in each of %d seeds, corrected p < %.2g",
-                   x->best, s->arms[x->best - 1].info.name, seeds, PW_SIGNIFICANCE);
+        seeds_needed(x, x->best, &need, &have);
+        pw_str_add(out, "best: %d %s, better than each other arm over %d seeds, p < %.2g (%s)", x->best,
+                   s->arms[x->best - 1].info.name, have, PW_SIGNIFICANCE, pw_paired_test_name(x));
         return;
     }
+    first = foremost(x);
+    seeds_needed(x, first, &need, &have);
     pw_str_add(out, "no arm is called best: ");
-    if (seeds >= PW_LEAST_SEEDS) {
-        why_none(x, s, out);
+    if (have >= need) {
+        why_none(x, s, first, out);
         return;
     }
-    int first = foremost(x);
-    pw_str_add(out, "that needs %d seeds of each (race ... seeds=%d), here is %d", PW_LEAST_SEEDS,
-               PW_LEAST_SEEDS, seeds);
+    pw_str_add(out, "p < %.2g needs %d seeds of each (race ... seeds=%d), here %s %d", PW_SIGNIFICANCE, need,
+               need, have == 1 ? "is" : "are", have);
     if (lead(x, first) > 0)
         pw_str_add(out, "; foremost: %d %s", first, s->arms[first - 1].info.name);
 }

@@ -1,28 +1,44 @@
-/* paired.h - arms compared by pairs, on the same samples: which differences are more than chance.
+/* paired.h - arms compared by pairs, on the same evaluation samples: which differences are more than chance.
  *
- * Evaluation draws the same samples for every arm, so two arms are compared sample by sample (McNemar's
- * test), which sees differences that two intervals beside each other hide. Samples are one source of chance,
- * the initialisation is the other and the larger one: a test over the samples of one trained model says
- * nothing about the encoding. So replicate k is paired with replicate k, one arm is ahead of another only if
- * it is in every pair of replicates (the p of the pair is the largest of theirs: an intersection-union test,
- * Berger 1982), and no arm is called best with fewer than three. */
+ * The unit of inference about an encoding is the training run, not the sample: two networks of the same
+ * encoding that differ only in their first values can differ clearly on any number of samples. So the test
+ * compares the results of runs (exact match over the samples, one number a run):
+ *
+ *   - the arms' seeds are the same: run k of one arm and run k of the other began alike, so their differences
+ * are tested by flipping signs (pw_sign_flip). 0.05 needs six seeds of each arm.
+ *   - the seeds differ: the runs are two independent groups (pw_two_sample). 0.05 needs four seeds of each
+ * arm.
+ *
+ * All runs of one laboratory learn from the same batches, so p is conditional on these; another `seed` has
+ * others.
+ *
+ * The table's p is corrected for the number of its pairs (Holm 1979). An arm is called best if it has p <
+ * 0.05 against each other arm, in its favour: an intersection-union test (Berger 1982), which needs no
+ * correction for the other arms. `bench/decide` prints how often equal arms are called best: at most 5 %.
+ *
+ * McNemar's test over the samples says whether two networks differ, and nothing about their encodings;
+ * `networks` counts the pairs of runs for which it does. */
 #ifndef PW_PAIRED_H
 #define PW_PAIRED_H
 #include "base/text.h"
 #include "sessions/fold.h"
 
-#define PW_MAX_TESTS    (PW_MAX_ARMS * (PW_MAX_ARMS - 1) / 2)
-#define PW_LEAST_SEEDS  3
-#define PW_SIGNIFICANCE 0.05
+#define PW_MAX_TESTS     (PW_MAX_ARMS * (PW_MAX_ARMS - 1) / 2)
+#define PW_SIGNIFICANCE  0.05
+#define PW_SEEDS_PAIRED  6 /* fewest runs of each arm with which p can be below PW_SIGNIFICANCE, */
+#define PW_SEEDS_GROUPED 4 /* and where the arms' seeds differ */
 
 struct pw_pair_test {
     int a, b;               /* ids of two arms, a < b */
-    int seeds;              /* pairs of replicates that answered the same samples */
+    bool shared;            /* their runs have the same seeds */
+    int seeds;              /* pairs of runs that answered the same samples */
     int64_t samples;        /* of all of them together */
     int64_t only_a, only_b; /* of these, what only one of the two got right */
     int ahead_a, ahead_b;   /* seeds in which a (b) got more right */
-    double p;               /* two-sided; the largest of the seeds', 1 where not all say the same */
-    double corrected;       /* for the number of tests, by Holm's method */
+    int networks;           /* seeds whose two networks differ, McNemar's exact p < PW_SIGNIFICANCE */
+    double difference;      /* mean over runs of the share right of a less that of b */
+    double p;               /* over training runs, two-sided; NaN for no runs */
+    double corrected;       /* for the number of tests, by Holm's method; NaN where p is */
 };
 
 struct pw_paired {
@@ -30,16 +46,19 @@ struct pw_paired {
     int n;
     struct pw_pair_test tests[PW_MAX_TESTS];
     int left_out; /* arms evaluated on other samples, or not at all, or by PW_JUDGE_TAUGHT */
-    int best;     /* the arm that is ahead of every other, beyond chance and with enough seeds; 0: none */
+    int best;     /* the arm that is better than each other one, beyond chance; 0: none */
 };
 
 /* Compares by the latest evaluations, over those of a task's lengths that lie in lo..hi, the arms whose bit
  * (id - 1) is in `arms`. */
 void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned arms, int task, int lo,
                     int hi);
-/* One sentence: which arm is best, or why none is called so. */
+/* Appends one sentence without a full stop: which arm is best, or why none is called so. */
 void pw_paired_verdict(const struct pw_paired *x, const struct pw_snapshot *s, struct pw_str *out);
-/* "0.012", "<0.001". */
+/* The test by its name: "exact sign-flip test over training runs", "exact permutation test ...", "exact tests
+ * ..." */
+const char *pw_paired_test_name(const struct pw_paired *x);
+/* "0.012", "<0.001", "-" for NaN. */
 void pw_p_text(char dst[16], double p);
 
 #endif

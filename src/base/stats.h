@@ -11,24 +11,26 @@ double pw_mcnemar(int64_t only_a, int64_t only_b);
 
 /* ---- training runs as the unit: each number is one run's result, such as its exact match
  *
- * Both tests enumerate every assignment that the null hypothesis makes equally likely, so their level is exact for any
- * distribution. p is the share of assignments whose sum is at least as far from 0 (from the mean) as the observed one,
- * two-sided; NaN for n < 1 or m < 1. Sums that differ by less than 1e-9 of the largest count as equal. */
+ * Both tests enumerate every assignment that the null hypothesis makes equally likely, so their level is
+ * exact for any distribution. p is the share of assignments whose sum is at least as far from 0 (from the
+ * mean) as the observed one, two-sided; NaN for n < 1 or m < 1. Sums that differ by less than 1e-9 of the
+ * largest count as equal. */
 
-/* Paired runs: d [n] are differences of run k of one arm from run k of the other. Under the null hypothesis each
- * difference is as likely with the other sign (Fisher 1935, section 21). The smallest p is 2 / 2^n, so six pairs are the
- * fewest that reach 0.05. n <= 20. */
+/* Paired runs: d [n] are differences of run k of one arm from run k of the other. Under the null hypothesis
+ * each difference is as likely with the other sign (Fisher 1935, section 21). The smallest p is 2 / 2^n, so
+ * six pairs are the fewest that reach 0.05. n <= 20. */
 #define PW_SIGN_FLIP_MAX 20
 double pw_sign_flip(const double *d, int n);
 
-/* Independent runs: a [n] and b [m]. Under the null hypothesis every choice of n of the n + m is equally likely (Pitman
- * 1937). The smallest p is 2 / C(n + m, n) for n = m, so four runs of each are the fewest that reach 0.05.
- * n + m <= 24. */
+/* Independent runs: a [n] and b [m]. Under the null hypothesis every choice of n of the n + m is equally
+ * likely (Pitman 1937). The smallest p is 2 / C(n + m, n) for n = m, so four runs of each are the fewest that
+ * reach 0.05. n + m <= 24. */
 #define PW_TWO_SAMPLE_MAX 24
 double pw_two_sample(const double *a, int n, const double *b, int m);
 
-/* Mean and 95 % confidence interval by Student's t distribution (Student 1908), n - 1 degrees of freedom. NaN entries
- * are left out; n is the number of those used. lo and hi are NaN for fewer than two, mean for none. */
+/* Mean and 95 % confidence interval by Student's t distribution (Student 1908), n - 1 degrees of freedom. NaN
+ * entries are left out; n is the number of those used. lo and hi are NaN for fewer than two, mean for none.
+ */
 struct pw_interval {
     int n;
     double mean, lo, hi;

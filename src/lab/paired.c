@@ -14,23 +14,29 @@ static void tell(struct pw_lab *lab, const struct pw_paired *x, int task, struct
         snprintf(lengths, sizeof lengths, "lengths from %d", r.lo);
     else
         snprintf(lengths, sizeof lengths, "lengths %d..%d", r.lo, r.hi);
-    if (x->n > 0)
-        pw_lab_note(lab, "%s, %s: each two arms on the same samples, McNemar's exact test",
-                    s->lab.tasks[task].name, lengths);
-    if (x->n > 0)
-        pw_lab_note(lab, "  %-26s %8s %11s %12s %6s %7s %9s", "arms", "samples", "only first", "only second",
-                    "seeds", "p", "corrected");
+    if (x->n > 0) {
+        pw_lab_note(lab, "%s, %s: each two arms on the same samples; %s", s->lab.tasks[task].name, lengths,
+                    pw_paired_test_name(x));
+        pw_lab_note(lab, "  %-26s %8s %11s %12s %7s %6s %9s %9s", "arms", "samples", "only first",
+                    "only second", "seeds", "p", "corrected", "networks");
+    }
     for (int i = 0; i < x->n; i++) {
         const struct pw_pair_test *t = &x->tests[i];
-        char arms[64], p[16], corrected[16], seeds[32];
+        char arms[64], p[16], corrected[16], seeds[32], networks[32];
         snprintf(arms, sizeof arms, "%d %s : %d %s", t->a, s->arms[t->a - 1].info.name, t->b,
                  s->arms[t->b - 1].info.name);
         snprintf(seeds, sizeof seeds, "%d:%d", t->ahead_a, t->ahead_b);
+        snprintf(networks, sizeof networks, "%d of %d", t->networks, t->seeds);
         pw_p_text(p, t->p);
         pw_p_text(corrected, t->corrected);
-        pw_lab_note(lab, "  %-26s %8lld %11lld %12lld %6s %7s %9s", arms, (long long)t->samples,
-                    (long long)t->only_a, (long long)t->only_b, seeds, p, corrected);
+        pw_lab_note(lab, "  %-26s %8lld %11lld %12lld %7s %6s %9s %9s", arms, (long long)t->samples,
+                    (long long)t->only_a, (long long)t->only_b, seeds, p, corrected, networks);
     }
+    if (x->n > 0)
+        pw_lab_note(lab,
+                    "  networks: seeds whose two networks differ on these samples (McNemar's exact p < "
+                    "%.2g); that says nothing about encodings",
+                    PW_SIGNIFICANCE);
     if (x->left_out > 0)
         pw_lab_note(lab, "  %d more not evaluated on these samples: 'eval' does it", x->left_out);
     pw_paired_verdict(x, s, &verdict);

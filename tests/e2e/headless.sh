@@ -35,7 +35,7 @@ check 'the columns of errors' test "$(head -1 e.csv | cut -d, -f1-11)" = arm,pe,
 check 'a row a length and arm' test "$(wc -l <e.csv)" = 7
 check 'all samples are accounted for' test "$(awk -F, 'NR > 1 { print ($6 + $8 + $9 + $10 > 0.999 && $6 + $8 + $9 + $10 < 1.001) }' e.csv | sort -u)" = 1
 check 'a pair of arms, twice' test "$(grep -c '1 none : 2 alibi' out)" = 2
-check 'no best of one seed' test "$(grep -c '^no arm is called best: that needs 3 seeds' out)" = 2
+check 'no best of one seed' test "$(grep -c '^no arm is called best: p < 0.05 needs 6 seeds' out)" = 2
 check 'two examples' test "$(grep -cE '^  #[0-9]+  (early stop|late stop|wrong token) at token [0-9]+ of 10' out)" = 2
 check 'one pinned' grep -q '^pinned sample 1 of sort, length 9' out
 run 0 --json -c 'train 3; eval lengths=4 samples=9; failing n=1; export errors e.jsonl'

@@ -103,7 +103,7 @@ static void lengths(void **state)
                                "arm 1 none, evaluated at step 640\n",
                                "first errors: ",
                                "on the same samples: ",
-                               "p of McNemar's exact test",
+                               "p over training runs, exact",
                                "corrected\n",
                                "where answers of arm 3 go wrong first",
                                "forced  early  late  wrong  token 1 ",

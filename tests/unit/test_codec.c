@@ -228,6 +228,26 @@ static void test_run_takes(void **state)
     assert_false(pw_run_takes(&e));
 }
 
+/* Every replicate comes back; the byte of the first five is the one that the first recordings have. */
+static void test_run_replicates(void **state)
+{
+    (void)state;
+    for (int arm = 1; arm <= PW_MAX_ARMS; arm++)
+        for (int replicate = 0; replicate <= PW_MAX_REPLICATES; replicate++) {
+            struct pw_event e = {.kind = PW_EV_DIGEST, .seq = 1, .arm = arm, .replicate = replicate}, back;
+            struct pw_run run = {0};
+            struct pw_run_reader r;
+            bool got;
+            pw_run_add(&run, &e);
+            if (replicate <= 5)
+                assert_int_equal((unsigned char)run.bytes.s[1], 6 * arm + replicate);
+            pw_run_open(&r, run.bytes.s, run.bytes.len);
+            assert_int_equal(pw_run_next(&r, &back, &got, NULL), PW_OK);
+            assert_true(got && back.arm == arm && back.replicate == replicate);
+            pw_run_fini(&run);
+        }
+}
+
 /* Steps of 50 to 100 ms of three arms, as the default model takes them. */
 static void test_run_size(void **state)
 {
@@ -296,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_flipped),
         cmocka_unit_test(test_run),
         cmocka_unit_test(test_run_takes),
+        cmocka_unit_test(test_run_replicates),
         cmocka_unit_test(test_run_size),
         cmocka_unit_test(test_run_damaged),
     };

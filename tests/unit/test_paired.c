@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "base/stats.h"
 #include "sessions/paired.h"
 
@@ -87,10 +88,12 @@ static void test_counts(void **state)
     assert_int_equal(x.tests[0].samples, 100);
     assert_int_equal(x.tests[0].only_a, 50);
     assert_int_equal(x.tests[0].only_b, 40);
-    assert_true(x.tests[0].p == pw_mcnemar(50, 40) && x.tests[0].corrected == x.tests[0].p);
+    assert_int_equal(x.tests[0].seeds, 1);
+    assert_true(x.tests[0].p == 1 && x.tests[0].corrected == 1); /* one run of each says nothing */
+    assert_true(fabs(x.tests[0].difference - 0.1) < 1e-12);
+    assert_int_equal(x.tests[0].networks, pw_mcnemar(50, 40) < 0.05);
     pw_paired_find(&x, s, ~0u, 0, 0, 99); /* both lengths */
     assert_int_equal(x.tests[0].samples, 200);
-    assert_true(x.tests[0].p == pw_mcnemar(100, 80));
     pw_paired_find(&x, s, ~0u, 1, 0, 99); /* of no such task */
     assert_int_equal(x.n_arms, 0);
     assert_int_equal(x.left_out, 3);
@@ -110,51 +113,128 @@ static void verdict_is(const struct pw_paired *x, const struct pw_snapshot *s, c
     pw_str_fini(&text);
 }
 
+/* Arm 2 has `right` of 100 right at each length in run r, the others 40. */
+static void put_run(struct pw_snapshot *s, int r, int right)
+{
+    put_eval(s, 1, r, 7, 0, 40);
+    put_eval(s, 2, r, 7, 0, right);
+    put_eval(s, 3, r, 7, 0, 40);
+}
+
+/* However clear each pair of networks is: fewer than six seeds can't reach 0.05. */
 static void test_best(void **state)
 {
     (void)state;
-    struct pw_snapshot *s = lab_of(3, 3);
+    struct pw_snapshot *s = lab_of(3, 6);
     struct pw_paired x;
-    for (int r = 1; r <= 2; r++) {
-        put_eval(s, 1, r, 7, 0, 40);
-        put_eval(s, 2, r, 7, 0, 80);
-        put_eval(s, 3, r, 7, 0, 40);
-    }
+    for (int r = 1; r <= 5; r++)
+        put_run(s, r, 80);
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
-    assert_int_equal(x.tests[0].seeds, 2);
-    assert_int_equal(x.best, 0); /* however clear: two seeds are too few */
-    verdict_is(&x, s, "needs 3 seeds");
-    put_eval(s, 1, 3, 7, 0, 40);
-    put_eval(s, 2, 3, 7, 0, 80);
-    put_eval(s, 3, 3, 7, 0, 40);
+    assert_int_equal(x.tests[0].seeds, 5);
+    assert_int_equal(x.tests[0].networks, 5);
+    assert_true(x.tests[0].shared && x.tests[0].p == 2.0 / 32);
+    assert_int_equal(x.best, 0);
+    verdict_is(&x, s, "p < 0.05 needs 6 seeds of each (race ... seeds=6), here are 5; foremost: 2 t5");
+    put_run(s, 6, 80);
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     assert_int_equal(x.n, 3);
-    assert_int_equal(x.tests[0].ahead_b, 3);
-    assert_int_equal(x.tests[0].only_b, 3 * 80);
-    assert_true(x.tests[0].p == pw_mcnemar(0, 80)); /* the largest of three equal ones */
-    assert_true(x.tests[1].p == 1);                 /* the first and the last don't differ at all */
+    assert_int_equal(x.tests[0].ahead_b, 6);
+    assert_int_equal(x.tests[0].only_b, 6 * 80);
+    assert_true(x.tests[0].p == 2.0 / 64 && x.tests[0].corrected == 3 * 2.0 / 64);
+    assert_true(x.tests[1].p == 1); /* the first and the last don't differ at all */
+    assert_int_equal(x.tests[1].networks, 0);
     assert_int_equal(x.best, 2);
-    verdict_is(&x, s, "best: 2 t5, ahead of every other arm in each of 3 seeds");
+    verdict_is(&x, s, "best: 2 t5, better than each other arm over 6 seeds, p < 0.05 (exact sign-flip test");
 
-    put_eval(s, 2, 3, 7, 0, 39); /* behind in one seed */
+    put_run(s, 6, 30); /* behind in one seed by 10 points, ahead by 40 in five: 4 of 64 are as far from 0 */
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     assert_int_equal(x.best, 0);
-    assert_true(x.tests[0].p == 1);
-    verdict_is(&x, s, "change places between seeds");
-    put_eval(s, 2, 3, 7, 0, 41); /* ahead in all, in one by 2 of 200 samples: 2 / 2^2 */
+    assert_true(x.tests[0].p == 4.0 / 64);
+    verdict_is(&x, s, "change places between seeds (1 to 5, p=0.062)");
+    put_run(s, 6, 41); /* ahead in all, in one by a point */
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
-    assert_int_equal(x.best, 0);
-    assert_true(fabs(x.tests[0].p - 0.5) < 1e-12);
-    verdict_is(&x, s, "no more than chance (p=1.000)"); /* 0.5 for each of two pairs */
+    assert_int_equal(x.best, 2);
+    assert_int_equal(x.tests[0].networks, 5);
     pw_snapshot_free(s);
+}
+
+/* Arms with other seeds are groups: four of each can reach 0.05, and pairing them would be arbitrary. */
+static void test_groups(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = lab_of(2, 4);
+    struct pw_paired x;
+    s->arms[1].info.seed = 500;
+    for (int r = 1; r <= 4; r++) {
+        put_eval(s, 1, r, 7, 0, 40 + r);
+        put_eval(s, 2, r, 7, 0, 50 - r);
+    }
+    pw_paired_find(&x, s, ~0u, 0, 0, 99);
+    assert_true(!x.tests[0].shared && fabs(x.tests[0].p - 2.0 / 70) < 1e-12);
+    assert_int_equal(x.best, 2);
+    verdict_is(&x, s, "exact permutation test");
+    put_eval(s, 2, 1, 7, 0, 30);
+    pw_paired_find(&x, s, ~0u, 0, 0, 99);
+    assert_int_equal(x.best, 0);
+    s->arms[0].info.replicates = 3;
+    pw_paired_find(&x, s, ~0u, 0, 0, 99);
+    verdict_is(&x, s, "needs 4 seeds of each (race ... seeds=4), here are 3");
+    pw_snapshot_free(s);
+}
+
+/* ---- how often equal arms are called best */
+
+/* Results of runs as they occur: bell-shaped, learned or not, skewed. */
+static int draw_right(struct pw_rng *r, int shape)
+{
+    double sum = 0;
+    for (int i = 0; i < 6; i++)
+        sum += pw_rng_unit(r);
+    double u = pw_rng_unit(r);
+    double x = shape == 0   ? 0.5 + 0.1 * (sum - 3)
+               : shape == 1 ? (u < 0.5 ? 0.95 : 0.1) + 0.02 * (sum - 3)
+                            : u * u * u;
+    x = x < 0 ? 0 : x > 1 ? 1 : x;
+    return (int)(100 * x + 0.5);
+}
+
+/* Of 2,000 races of equal arms at most 5 % may have a best one, but for chance: 6.3 % is beyond 2.5
+ * deviations. */
+static void test_null_races(void **state)
+{
+    (void)state;
+    static const struct {
+        int arms, seeds, shape;
+        bool shared;
+    } cases[] = {{2, 6, 0, true},  {2, 6, 1, true}, {2, 10, 2, true}, {2, 4, 0, false},
+                 {2, 6, 1, false}, {3, 6, 0, true}, {3, 5, 2, false}, {5, 6, 1, true}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct pw_snapshot *s = lab_of(cases[c].arms, cases[c].seeds);
+        struct pw_rng r;
+        int best = 0;
+        pw_rng_init(&r, c, PW_STREAM_TEST, 0);
+        for (int a = 0; a < cases[c].arms && !cases[c].shared; a++)
+            s->arms[a].info.seed = (uint64_t)(500 * a);
+        for (int race = 0; race < 2000; race++) {
+            struct pw_paired x;
+            for (int a = 1; a <= cases[c].arms; a++)
+                for (int k = 1; k <= cases[c].seeds; k++)
+                    put_eval(s, a, k, 7, 0, draw_right(&r, cases[c].shape));
+            pw_paired_find(&x, s, ~0u, 0, 0, 99);
+            best += x.best > 0;
+        }
+        if (best > 126)
+            fail_msg("%d arms, %d seeds, shape %d, %s: %d of 2000 null races have a best arm", cases[c].arms,
+                     cases[c].seeds, cases[c].shape, cases[c].shared ? "shared" : "other seeds", best);
+        pw_snapshot_free(s);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outcomes),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_outcomes), cmocka_unit_test(test_counts),     cmocka_unit_test(test_best),
+        cmocka_unit_test(test_groups),   cmocka_unit_test(test_null_races),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

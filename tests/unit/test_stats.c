@@ -55,7 +55,58 @@ static void test_large(void **state)
     close_to(pw_mcnemar(0, 1000), exp2(-999));
 }
 
+/* Smallest p of n signs; an exchange of signs that leaves the sum as far from 0 counts. */
+static void test_sign_flip(void **state)
+{
+    (void)state;
+    const double up[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, one_down[] = {0.1, -0.2, 0.3, 0.4, 0.5, 0.6};
+    close_to(pw_sign_flip(up, 6), 2.0 / 64);
+    close_to(pw_sign_flip(up, 5), 2.0 / 32);
+    /* Sum 1.7 of 2.1: at most 0.2 lies on negative terms: {}, {.1}, {.2}; and as many below -1.7. */
+    close_to(pw_sign_flip(one_down, 6), 6.0 / 64);
+    assert_true(pw_sign_flip((const double[]){0, 0, 0}, 3) == 1);
+    assert_true(pw_sign_flip((const double[]){0, 0, 0.5}, 3) == 1);
+    assert_true(isnan(pw_sign_flip(up, 0)));
+    /* 0.1 + 0.2 and 0.3 are equal but for rounding. */
+    close_to(pw_sign_flip((const double[]){0.1, 0.2, -0.3}, 3), 1);
+}
+
+static void test_two_sample(void **state)
+{
+    (void)state;
+    const double low[] = {0, 1, 2, 3}, high[] = {4, 5, 6, 7}, mixed[] = {2.5, 5, 6, 7};
+    close_to(pw_two_sample(low, 4, high, 4), 2.0 / 70);
+    close_to(pw_two_sample(high, 4, low, 4), 2.0 / 70);
+    close_to(pw_two_sample(low, 3, high, 3), 2.0 / 20);
+    /* Sum of the lower four is 6; exchanging 3 for 2.5 makes it 5.5: two assignments a side. */
+    close_to(pw_two_sample(low, 4, mixed, 4), 4.0 / 70);
+    assert_true(pw_two_sample(low, 4, low, 4) == 1);
+    close_to(pw_two_sample(low, 1, high, 4), 1.0 / 5);
+    assert_true(isnan(pw_two_sample(low, 0, high, 4)) && isnan(pw_two_sample(low, 4, high, 0)));
+}
+
+/* Against quantiles of Student's t from tables, to their digits. */
+static void test_interval(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, (double)NAN, 3, 4, 5};
+    struct pw_interval r = pw_mean_interval(x, 6);
+    assert_int_equal(r.n, 5);
+    assert_true(r.mean == 3);
+    assert_true(fabs(r.hi - (3 + 2.776 * sqrt(2.5 / 5))) < 1e-3 && fabs(r.hi + r.lo - 6) < 1e-12);
+    r = pw_mean_interval(x, 1);
+    assert_true(r.n == 1 && r.mean == 1 && isnan(r.lo) && isnan(r.hi));
+    r = pw_mean_interval(x + 2, 1);
+    assert_true(r.n == 0 && isnan(r.mean));
+    double many[101];
+    for (int i = 0; i < 101; i++)
+        many[i] = i; /* variance 101 * 102 / 12, t of 100 degrees of freedom 1.984 */
+    r = pw_mean_interval(many, 101);
+    assert_true(fabs(r.hi - (50 + 1.984 * sqrt(101 * 102 / 12.0 / 101))) < 0.01);
+}
+
 static void test_holm(void **state)
+
 {
     (void)state;
     /* 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1 is less than that */
@@ -79,9 +130,9 @@ static void test_holm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_against_whole_numbers),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_against_whole_numbers),
+        cmocka_unit_test(test_large),      cmocka_unit_test(test_sign_flip),
+        cmocka_unit_test(test_two_sample), cmocka_unit_test(test_interval),
         cmocka_unit_test(test_holm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,15 +69,17 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_paired = {
     .name = "paired",
     .usage = usage,
-    .summary = "which arm is best: arms compared on the same evaluation samples, beyond chance or not",
+    .summary = "compare arms over seeds on the same evaluation samples: which is best, beyond chance",
     .detail =
-        "Of the samples of the last evaluations, those that only one of two arms has right; p is McNemar's "
-        "exact\n"
-        "test, two-sided, corrected for the number of pairs by Holm's method. Replicate k is paired with\n"
-        "replicate k; p is the largest of theirs, and 1 where they disagree; seeds says how many favour "
-        "each.\n"
-        "An arm is called best if it is ahead of every other in each of at least three seeds, corrected p < "
-        "0.05.",
+        "One number a training run: its exact match over the samples. p is two-sided and exact: of arms "
+        "with\n"
+        "the same seeds by flipping the signs of the differences (0.05 needs 6 seeds: race ... seeds=6), of\n"
+        "arms with other seeds by exchanging runs (4 seeds of each); corrected for the number of pairs "
+        "(Holm).\n"
+        "All runs learn from the same batches. An arm is called best if p < 0.05 against each other arm.\n"
+        "'networks' counts the seeds whose two networks differ on these samples (McNemar's exact test): "
+        "that\n"
+        "says nothing about the encodings.",
     .where = PW_AT_LAB,
     .beside = true,
     .opts = opts,

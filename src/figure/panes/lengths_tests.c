@@ -69,10 +69,9 @@ enum pw_code pw_figure_tests_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->title, "Arms compared on the same samples beyond training");
     pw_figure_say_task(f, &v);
     pw_str_add(&f->caption,
-               " McNemar's exact test on what only one of the two got right; p is the largest over the "
-               "seeds, corrected for %d comparisons (Holm). Seeds: in how many the first and the second "
-               "is ahead. * p < %g. Verdict: ",
-               k.x.n, PW_SIGNIFICANCE);
+               " p: %s, corrected for %d comparisons (Holm). Seeds: in how many the first and the "
+               "second is ahead. * p < %g. Verdict: ",
+               pw_paired_test_name(&k.x), k.x.n, PW_SIGNIFICANCE);
     pw_paired_verdict(&k.x, f->snap, &f->caption);
     pw_str_add(&f->caption, ".");
     struct pw_sheet t = test_sheet(&k);

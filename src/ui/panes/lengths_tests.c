@@ -1,7 +1,7 @@
 /* lengths_tests.c - arms against each other, on the same samples: each two of them a row, and a verdict.
  *
- * Two intervals that overlap may hide a difference that a paired test sees; and one trained model each,
- * however clear the test, says nothing about the encodings: see sessions/paired.h. */
+ * Two intervals that overlap may hide a difference that a paired test sees. The unit is the training run: one
+ * trained model of each encoding says nothing about the encodings (sessions/paired.h). */
 #include <limits.h>
 #include <stdio.h>
 
@@ -110,12 +110,14 @@ void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, s
 
     find(ui, v, &x, &lo, &hi);
     pw_str_add(out,
-               "first\tsecond\tsamples\tonly_first\tonly_second\tseeds_first\tseeds_second\tp\tcorrected\n");
+               "first\tsecond\tsamples\tonly_first\tonly_second\tseeds_first\tseeds_second\tp\tcorrected\t"
+               "networks\n");
     for (int i = 0; i < x.n; i++) {
         const struct pw_pair_test *t = &x.tests[i];
-        pw_str_add(out, "%s\t%s\t%lld\t%lld\t%lld\t%d\t%d\t%.9g\t%.9g\n", ui->snap->arms[t->a - 1].info.pe,
-                   ui->snap->arms[t->b - 1].info.pe, (long long)t->samples, (long long)t->only_a,
-                   (long long)t->only_b, t->ahead_a, t->ahead_b, t->p, t->corrected);
+        pw_str_add(out, "%s\t%s\t%lld\t%lld\t%lld\t%d\t%d\t%.9g\t%.9g\t%d\n",
+                   ui->snap->arms[t->a - 1].info.pe, ui->snap->arms[t->b - 1].info.pe, (long long)t->samples,
+                   (long long)t->only_a, (long long)t->only_b, t->ahead_a, t->ahead_b, t->p, t->corrected,
+                   t->networks);
     }
 }
 
@@ -155,6 +157,5 @@ void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
     }
     if (note)
         pw_draw_cut(c, r, r.y + r.h - 1, r.x, pw_style_dim(),
-                    "same samples, McNemar exact, p corrected by Holm, * below 0.05  b this length alone",
-                    r.w);
+                    "over training runs, exact; p corrected by Holm, * below 0.05  b this length alone", r.w);
 }

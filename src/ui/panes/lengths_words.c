@@ -183,7 +183,7 @@ static void tell_verdict(FILE *out, const struct pw_ui *ui, const struct pw_leng
     if (x.n > 0) {
         pw_paired_verdict(&x, ui->snap, &verdict);
         fprintf(out, "longer than trained, arms on the same samples: %s\n", pw_str_text(&verdict));
-        tell_copied(out, "p of McNemar's exact test, corrected by Holm", ui, v, pw_lengths_copy_tests);
+        tell_copied(out, "p over training runs, exact, corrected by Holm", ui, v, pw_lengths_copy_tests);
     }
     pw_str_fini(&verdict);
 }
