@@ -14,12 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PW_MAX_ARMS       8
-#define PW_MAX_REPLICATES 10 /* of an arm: initialisations seed, seed + 1, ... trained on the same batches   \
-                              */
-#define PW_LABEL       24    /* bytes of a token's label, NUL included, cleaned for display */
-#define PW_TOP         5     /* candidates kept per decoded token */
-#define PW_LOOK_TOP    20    /* and of the row that the cursor stands at */
+#define PW_MAX_ARMS 8
+#define PW_MAX_REPLICATES                                                                                    \
+    10                    /* of an arm: initialisations seed, seed + 1, ... trained on the same batches      \
+                           */
+#define PW_LABEL       24 /* bytes of a token's label, NUL included, cleaned for display */
+#define PW_TOP         5  /* candidates kept per decoded token */
+#define PW_LOOK_TOP    20 /* and of the row that the cursor stands at */
 #define PW_LINE        256
 #define PW_COMMAND     4096 /* bytes of a command, with its NUL */
 #define PW_REMARK      500  /* bytes of what mark and say tell: a log line has it whole */

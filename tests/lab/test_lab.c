@@ -285,7 +285,7 @@ static void test_bad_commands(void **state)
         {"race none,,t5", ""},
         {"race none,xyz", "xyz"},
         {"race none seeds=0", "seeds=0"},
-        {"race none seeds=6", "1..5"},
+        {"race none seeds=11", "1..10"},
         {"race none seed=2", "did you mean 'seeds'"},
         {"race none,none,none,none,none,none,none,none,none", "at most 8"},
         {"arm 3", "there is no arm 3; there is only arm 1"},

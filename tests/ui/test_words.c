@@ -104,7 +104,7 @@ static void lengths(void **state)
                                "first errors: ",
                                "on the same samples: ",
                                "p over training runs, exact",
-                               "corrected\n",
+                               "corrected  networks\n",
                                "where answers of arm 3 go wrong first",
                                "forced  early  late  wrong  token 1 ",
                                "arm 3",

@@ -19,8 +19,8 @@ struct tests {
 };
 
 static const struct pw_sheet_column test_columns[] = {
-    {"first", 0, false},       {"second", 0, false}, {"samples", 46, true},     {"only first", 50, true},
-    {"only second", 56, true}, {"seeds", 34, true},  {"corrected p", 54, true},
+    {"first", 0, false},       {"second", 0, false}, {"samples", 46, true}, {"only first", 50, true},
+    {"only second", 56, true}, {"seeds", 34, true},  {"p", 34, true},       {"corrected p", 54, true},
 };
 
 static void test_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
@@ -32,7 +32,7 @@ static void test_cell(const void *arg, int row, int column, char *dst, size_t si
 
     if (t->corrected < PW_SIGNIFICANCE)
         font->bold =
-            column == 6 || (column == 0 ? t->ahead_a > t->ahead_b : column == 1 && t->ahead_b > t->ahead_a);
+            column == 7 || (column == 0 ? t->ahead_a > t->ahead_b : column == 1 && t->ahead_b > t->ahead_a);
     switch (column) {
     case 0:
     case 1: pw_arm_name(&k->s->arms[(column == 0 ? t->a : t->b) - 1], &name); break;
@@ -40,6 +40,10 @@ static void test_cell(const void *arg, int row, int column, char *dst, size_t si
     case 3: pw_str_add(&name, "%lld", (long long)t->only_a); break;
     case 4: pw_str_add(&name, "%lld", (long long)t->only_b); break;
     case 5: pw_str_add(&name, "%d:%d", t->ahead_a, t->ahead_b); break;
+    case 6:
+        pw_p_text(p, t->p);
+        pw_str_add(&name, "%s", p);
+        break;
     default:
         pw_p_text(p, t->corrected);
         pw_str_add(&name, "%s%s", p, t->corrected < PW_SIGNIFICANCE ? " *" : "");

@@ -14,7 +14,7 @@ enum { NAMES = 27, COLUMN = 10 };
 static const struct {
     const char *name;
     int rank; /* place in the row among those that are shown */
-} columns[] = {{"corrected", 4}, {"seeds", 3}, {"only 1st", 1}, {"only 2nd", 2}, {"samples", 0}};
+} columns[] = {{"p", 4}, {"seeds", 3}, {"corrected", 5}, {"only 1st", 1}, {"only 2nd", 2}, {"samples", 0}};
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
@@ -24,12 +24,16 @@ static void cell_text(char *dst, size_t size, const struct pw_pair_test *t, int 
 
     switch (column) {
     case 0:
+        pw_p_text(p, t->p);
+        snprintf(dst, size, "%s%s", p, t->p < PW_SIGNIFICANCE ? " *" : "  ");
+        break;
+    case 1: snprintf(dst, size, "%d:%d", t->ahead_a, t->ahead_b); break;
+    case 2:
         pw_p_text(p, t->corrected);
         snprintf(dst, size, "%s%s", p, t->corrected < PW_SIGNIFICANCE ? " *" : "  ");
         break;
-    case 1: snprintf(dst, size, "%d:%d", t->ahead_a, t->ahead_b); break;
-    case 2: snprintf(dst, size, "%lld", (long long)t->only_a); break;
-    case 3: snprintf(dst, size, "%lld", (long long)t->only_b); break;
+    case 3: snprintf(dst, size, "%lld", (long long)t->only_a); break;
+    case 4: snprintf(dst, size, "%lld", (long long)t->only_b); break;
     default: snprintf(dst, size, "%lld", (long long)t->samples); break;
     }
 }
@@ -156,6 +160,8 @@ void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
         draw_columns(c, r, r.y + 1 + i, r.x + names, shown, t);
     }
     if (note)
-        pw_draw_cut(c, r, r.y + r.h - 1, r.x, pw_style_dim(),
-                    "over training runs, exact; p corrected by Holm, * below 0.05  b this length alone", r.w);
+        pw_draw_cut(
+            c, r, r.y + r.h - 1, r.x, pw_style_dim(),
+            "p over training runs, exact; corrected for all pairs (Holm); * below 0.05  b this length alone",
+            r.w);
 }
