@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The benchmark programs still speak bench.py's protocol, and what they measure adds up.
-# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER BENCH_REPLAY
+# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER BENCH_REPLAY BENCH_DECIDE
 set -eu
-train=$1 peak=$2 serve=$3 pewter=$4 replay=$5
+train=$1 peak=$2 serve=$3 pewter=$4 replay=$5 decide=$6
 
 fail() {
     printf '%s\n' "$*"
@@ -49,6 +49,11 @@ grep -qE "^\| demo \| a frame's wake-up \| [1-9]" <<<"$out" || fail "no frames: 
 out=$("$replay" steps=2000 arms=2 seeks=5 2>/dev/null)
 [ "$(grep -cE '^\| (opening|a moment|a moment and its frame|all of the curves) \| [1-9][0-9]* \|( [0-9.]+ \|){3}$' <<<"$out")" -eq 4 ] ||
     fail "four rows were due: $out"
+
+# Rules of decision by simulation: two equal arms with six seeds each are rarely told apart.
+out=$("$decide" 40)
+grep -qE '^\| 2 \| 6 \| other seeds \| ([0-9]|1[0-9])\.[0-9] \|' <<<"$out" || fail "no error rate of two arms: $out"
+[ "$(grep -cE '^\|( [0-9]+ \|){2} (shared|other seeds) \|( [0-9.]+ \|){4}$' <<<"$out")" -eq 24 ] || fail "24 rows were due: $out"
 
 # What the screen costs, of a workbench that does nothing: nothing.
 if command -v python3 >/dev/null; then
