@@ -46,7 +46,7 @@ one_line() {
 # seen PATTERN: within a while the program prints it.
 seen() {
     local patience
-    for ((patience = 600; patience > 0; patience--)); do
+    for ((patience = 6000; patience > 0; patience--)); do
         ! grep -q "$1" "$dir/run" || return 0
         sleep 0.05
     done
@@ -122,7 +122,7 @@ what="no room for a checkpoint"
 digest=$(digest "$dir/run")
 dd if=/dev/zero of="$disk/filler" bs=1M count=5 2>/dev/null
 status=0
-timeout 60 "$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 60; digest" >"$dir/run" 2>"$dir/err" ||
+timeout 600 "$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 60; digest" >"$dir/run" 2>"$dir/err" ||
     status=$?
 [ "$status" = 1 ] || fail "status $status"
 seen "recording is paused: no space for a file of .*; training goes on"
@@ -142,25 +142,36 @@ mount -o remount,size=8m "$disk"
 
 # ---- which gets full
 
+# typed SESSION: starts the program with lines from descriptor 3, so that it trains on no earlier than the disk is full.
+typed() {
+    rm -f "$dir/typed"
+    mkfifo "$dir/typed"
+    "$pewter" --plain --threads 1 --session "$1" <"$dir/typed" >"$dir/run" 2>"$dir/err" &
+    pid=$!
+    exec 3>"$dir/typed"
+    printf '%s; train 100\n' "$lab" >&3
+    until "$pewter" replay "$1" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
+    dd if=/dev/zero of="$disk/filler" bs=4k count=4000 2>/dev/null || :
+    echo 'train 2000' >&3
+    seen "recording is paused: .*no space left on the disk; training goes on"
+}
+
 what="full disk"
-"$pewter" --threads 1 --session "$disk/s.pewter" -c "$lab; train 10000; digest" >"$dir/run" 2>&1 &
-pid=$!
-until "$pewter" replay "$disk/s.pewter" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
-dd if=/dev/zero of="$disk/filler" bs=4k count=4000 2>/dev/null || :
-seen "recording is paused: .*no space left on the disk; training goes on"
+typed "$disk/s.pewter"
 rm "$disk/filler"
+echo 'train 2000; digest' >&3
 seen "recording goes on"
+exec 3>&-
 wait "$pid" || fail "the program ended with $?"
 pid=
-grep -q digest "$dir/run" || fail "training ended"
 digest=$(digest "$dir/run")
+[ -n "$digest" ] || fail "training ended"
 verify "$disk/s.pewter"
 
 what="full to the end"
-"$pewter" --threads 1 --session "$disk/e.pewter" -c "$lab; train 10000; digest" >"$dir/run" 2>"$dir/err" &
-pid=$!
-until "$pewter" replay "$disk/e.pewter" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
-dd if=/dev/zero of="$disk/filler" bs=4k count=4000 2>/dev/null || :
+typed "$disk/e.pewter"
+echo 'train 2000; digest' >&3
+exec 3>&-
 status=0
 wait "$pid" || status=$?
 pid=
