@@ -1,21 +1,16 @@
-/* file.c - reading with a limit, and writing beside and renaming.
+/* file.c - whole files are read with a limit; file_write.c writes them.
  *
  * A name given by a user can be a directory, a pipe that never ends, a disk image or a device; reading
- * and writing both take regular files only, and look before they act: O_NONBLOCK keeps open() from
- * waiting for a pipe's other end, and a rename must not put a file where /dev/null was.
- *
- * The stream is a cookie stream of ours instead of fdopen()'s, because stdio remembers that a write
- * failed, but not why, and "no space left on device" is what the user has to know. */
+ * takes regular files only and checks before it reads: O_NONBLOCK keeps open() from waiting for a pipe's
+ * other end. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static enum pw_code fail_errno(struct pw_err *err, const char *path, const char *doing, int number)
@@ -23,8 +18,6 @@ static enum pw_code fail_errno(struct pw_err *err, const char *path, const char 
     return pw_fail(err, number == ENOMEM ? PW_ENOMEM : PW_EIO, "%.240s: cannot %s: %s", path, doing,
                    strerror(number));
 }
-
-/* ---- reading */
 
 static _Thread_local struct pw_file_watch watch;
 
@@ -147,166 +140,4 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
     buf[*got] = '\0';
     *data = buf;
     return PW_OK;
-}
-
-/* ---- writing */
-
-struct pw_file {
-    FILE *stream;
-    int fd;
-    int failed; /* errno of the first write that failed */
-    char *path, *beside;
-};
-
-static ssize_t cookie_write(void *cookie, const char *data, size_t n)
-{
-    struct pw_file *f = cookie;
-    size_t done = 0;
-
-    while (done < n && f->failed == 0) {
-        ssize_t put = write(f->fd, data + done, n - done);
-        if (put >= 0)
-            done += (size_t)put;
-        else if (errno != EINTR)
-            f->failed = errno;
-    }
-    return f->failed == 0 ? (ssize_t)n : 0; /* 0 is stdio's sign of failure */
-}
-
-static int cookie_seek(void *cookie, off64_t *offset, int whence)
-{
-    struct pw_file *f = cookie;
-    off_t at = lseek(f->fd, *offset, whence);
-
-    if (at < 0)
-        return -1;
-    *offset = at;
-    return 0;
-}
-
-/* Not mkstemp(): its files can be read by their owner alone, and the result should have the permissions
- * that the user's umask gives to every new file. */
-static int open_beside(char *beside, size_t stem)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32;
-    for (int attempt = 0; attempt < 100; attempt++) {
-        x = x * 6364136223846793005u + 1442695040888963407u;
-        snprintf(beside + stem, 7, "%06x", (unsigned)(x >> 40));
-        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_err *err)
-{
-    struct stat st;
-    size_t n = strlen(path);
-
-    *out = NULL;
-    if (n == 0)
-        return pw_fail(err, PW_EUSER, "the name of the file to write is empty");
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return pw_fail(err, PW_EUSER, "%.240s: is %s; a file is written here", path,
-                       S_ISDIR(st.st_mode) ? "a directory" : "a device or a pipe");
-    struct pw_file *f = calloc(1, sizeof *f);
-    if (f != NULL) {
-        f->fd = -1;
-        f->path = strdup(path);
-        f->beside = malloc(n + sizeof ".tmpXXXXXX");
-    }
-    if (f == NULL || f->path == NULL || f->beside == NULL) {
-        pw_file_abandon(f);
-        return pw_fail(err, PW_ENOMEM, "%.240s: out of memory", path);
-    }
-    memcpy(f->beside, path, n);
-    memcpy(f->beside + n, ".tmp", 4);
-    f->fd = open_beside(f->beside, n + 4);
-    if (f->fd >= 0)
-        f->stream = fopencookie(f, "w", (cookie_io_functions_t){.write = cookie_write, .seek = cookie_seek});
-    if (f->stream == NULL) {
-        enum pw_code code = fail_errno(err, path, "create", errno);
-        pw_file_abandon(f);
-        return code;
-    }
-    *out = f;
-    return PW_OK;
-}
-
-void pw_file_private(struct pw_file *f)
-{
-    fchmod(f->fd, 0600); /* it is ours, and new */
-}
-
-FILE *pw_file_stream(struct pw_file *f)
-{
-    return f->stream;
-}
-
-/* A rename is on the disk only when its directory is. A directory that can't be opened for reading, or a
- * file system that knows no such thing, is no failure: the file itself is written. */
-static int sync_directory(const char *path)
-{
-    char *dir = strdup(path);
-    int number = 0;
-
-    if (dir == NULL)
-        return ENOMEM;
-    char *slash = strrchr(dir, '/');
-    if (slash != NULL)
-        slash[slash == dir] = '\0'; /* "/name" is in "/" */
-    int fd = open(slash != NULL ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(dir);
-    if (fd >= 0) {
-        if (fsync(fd) != 0 && errno == EIO)
-            number = EIO;
-        close(fd);
-    }
-    return number;
-}
-
-static int finish(struct pw_file *f)
-{
-    bool bad = fflush(f->stream) != 0 || ferror(f->stream);
-
-    if (f->failed != 0)
-        return f->failed;
-    if (bad)
-        return EIO;
-    if (fsync(f->fd) != 0 && errno != EINVAL && errno != EROFS) /* those: nothing here to sync */
-        return errno;
-    if (rename(f->beside, f->path) != 0)
-        return errno;
-    free(f->beside); /* from here on there is nothing beside to remove */
-    f->beside = NULL;
-    return sync_directory(f->path);
-}
-
-enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err)
-{
-    int number = finish(f);
-    enum pw_code code = number == 0 ? PW_OK : fail_errno(err, f->path, "write", number);
-
-    pw_file_abandon(f);
-    return code;
-}
-
-void pw_file_abandon(struct pw_file *f)
-{
-    if (f == NULL)
-        return;
-    if (f->stream != NULL)
-        fclose(f->stream);
-    if (f->fd >= 0) {
-        close(f->fd);
-        if (f->beside != NULL)
-            unlink(f->beside);
-    }
-    free(f->beside);
-    free(f->path);
-    free(f);
 }

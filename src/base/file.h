@@ -22,8 +22,10 @@ void pw_file_watch(struct pw_file_watch w); /* members may be NULL */
 enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *got, size_t *size,
                                struct pw_err *err);
 
-/* Opens PATH.tmpXXXXXX beside path for writing (of a regular file or a new one, never a device); commit
- * syncs, renames it to path and closes; abandon removes it. Both free f. A failed write is remembered: no
+/* Opens a file for writing that replaces path (a regular file or a new one, never a device) when it is
+ * committed; until then it has no name, and a process that is killed leaves nothing of it. (Where the system
+ * has no files without a name, it is PATH.tmpXXXXXX, and the next create for the same path removes it.)
+ * commit syncs, puts it at path and closes; abandon drops it. Both free f. A failed write is remembered: no
  * fprintf needs a check, commit reports the first failure and leaves what was under path before. The
  * stream has no descriptor of its own: no fileno. */
 struct pw_file;

@@ -1,11 +1,50 @@
 /* Whole files: what is read, what is refused, and that a name never shows half of a file. */
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "base/file.h"
+
+/* Is there a file system here without O_TMPFILE? (CMakeLists.txt: --wrap) */
+static bool no_unnamed;
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {
+        va_list args;
+        va_start(args, flags);
+        mode = va_arg(args, mode_t);
+        va_end(args);
+    }
+    if (no_unnamed && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return __real_open(path, flags, mode);
+}
+
+static int named_setup(void **state)
+{
+    no_unnamed = true;
+    return scratch_setup(state);
+}
+
+static int named_teardown(void **state)
+{
+    no_unnamed = false;
+    return scratch_teardown(state);
+}
 
 static void put(const char *path, const char *text)
 {
@@ -131,7 +170,7 @@ static void appears_with_commit(void **state)
     assert_true(fprintf(pw_file_stream(f), "%s %d", "new", 1) > 0);
     assert_int_equal(fflush(pw_file_stream(f)), 0);
     assert_holds(path, "old");
-    assert_int_equal(scratch_count(*state, NULL), 2);
+    assert_int_equal(scratch_count(*state, NULL), no_unnamed ? 2 : 1);
     assert_int_equal(pw_file_commit(f, &err), PW_OK);
     assert_holds(path, "new 1");
     assert_int_equal(scratch_count(*state, NULL), 1);
@@ -267,7 +306,81 @@ static void a_failed_rename_is_reported(void **state)
     assert_int_equal(scratch_count(*state, NULL), 1);
 }
 
+/* A process that begins a file and is killed before it can commit it; its id, in case it is to be killed
+ * later. */
+static pid_t killed_while_writing(const char *path, bool now)
+{
+    int ready[2];
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct pw_file *f;
+        if (pw_file_create(&f, path, NULL) != PW_OK || fputs("half", pw_file_stream(f)) < 0 ||
+            fflush(pw_file_stream(f)) != 0 || write(ready[1], "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    if (now) {
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+    return pid;
+}
+
+static void a_killed_writer_leaves_nothing(void **state)
+{
+    char path[4096];
+
+    killed_while_writing(scratch_path(state, "f", path), true);
+    assert_int_equal(scratch_count(*state, NULL), 0);
+    put(path, "old");
+    killed_while_writing(path, true);
+    assert_holds(path, "old");
+    assert_int_equal(scratch_count(*state, NULL), 1);
+}
+
+/* Without O_TMPFILE the next writer of the same file removes what was left; of a process that is still
+ * writing, of another target or of another kind nothing is removed. */
+static void the_next_writer_removes_what_was_left(void **state)
+{
+    char path[4096], other[4096];
+    struct pw_file *f;
+    static const char *const others[] = {"g.tmp0123ab", "f.tmp0123a", "f.tmp0123abc", "f.tmp0123xy", "f.tmp"};
+
+    scratch_path(state, "f", path);
+    for (int i = 0; i < 5; i++)
+        put(scratch_path(state, others[i], other), "a user's");
+    killed_while_writing(path, true);
+    assert_int_equal(scratch_count(*state, NULL), 6);
+    pid_t alive = killed_while_writing(path, false);
+    assert_int_equal(scratch_count(*state, NULL), 6); /* the killed one's is gone, the other's is there */
+    assert_int_equal(pw_file_create(&f, path, NULL), PW_OK);
+    assert_int_equal(scratch_count(*state, NULL), 7);
+    fputs("new", pw_file_stream(f));
+    assert_int_equal(pw_file_commit(f, NULL), PW_OK);
+    assert_holds(path, "new");
+    assert_int_equal(scratch_count(*state, NULL), 7);
+    assert_int_equal(kill(alive, SIGKILL), 0);
+    assert_int_equal(waitpid(alive, NULL, 0), alive);
+    assert_int_equal(pw_file_create(&f, path, NULL), PW_OK);
+    pw_file_abandon(f);
+    assert_int_equal(scratch_count(*state, NULL), 6);
+    for (int i = 0; i < 5; i++)
+        assert_holds(scratch_path(state, others[i], other), "a user's");
+}
+
 #define writing(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+#define named(test)                                                                                          \
+    {                                                                                                        \
+#test " by name", test, named_setup, named_teardown, NULL                                            \
+    }
 
 int main(void)
 {
@@ -283,6 +396,14 @@ int main(void)
         writing(refuses_to_write),
         writing(a_failed_write_keeps_the_old_file),
         writing(a_failed_rename_is_reported),
+        writing(a_killed_writer_leaves_nothing),
+        named(the_next_writer_removes_what_was_left),
+        named(appears_with_commit),
+        named(positions_of_the_stream),
+        named(abandon_leaves_nothing),
+        named(refuses_to_write),
+        named(a_failed_write_keeps_the_old_file),
+        named(a_failed_rename_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
