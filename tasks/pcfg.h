@@ -9,6 +9,7 @@
 #define PW_PCFG_UNARY     6
 #define PW_PCFG_BINARY    4
 #define PW_PCFG_FUNCTIONS 35  /* that a source can have */
+#define PW_PCFG_RELEASE   71  /* tokens of the release's longest source */
 #define PW_PCFG_TOKENS    250 /* as many as 35 functions can take: 35 commas and 36 strings of 5 */
 #define PW_PCFG_ANSWER    500
 

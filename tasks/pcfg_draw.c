@@ -1,18 +1,35 @@
-/* pcfg_draw.c - sources of PCFG SET, drawn with a given number of functions.
+/* pcfg_draw.c - sources of PCFG SET: how often each number of functions, and a source that has it.
  *
- * Drawing from the grammar until the number of functions and of tokens fits would be the obvious way; of 35
- * functions one draw in four thousand fits into 71 tokens. So both are built in: `trees` has, for every
- * number of functions and of strings, what all trees with so many weigh together, `fits` how often so many
- * strings have so many symbols or fewer, and the tree and its strings are drawn from the root on by what the
- * rest then weighs. What comes out has exactly the grammar's chances under the condition. Only answers that
- * are too long are drawn anew. */
+ * The release. Hupkes et al. drew from the grammar with random chances for every sample and then kept what
+ * matches the lengths and depths of sentences of English (WMT), so no grammar alone has its frequencies: one
+ * with the release's own chances (0.60 and 0.576) makes a third of all sources a single function, and 14.4
+ * tokens in the mean. What is known of the release is this:
+ *
+ *   92,343 sources of the productivity split, 11,333 of which have more than 8 functions       12.27 %
+ *   mean length of a source                                                                    18.2 tokens
+ *   functions of one argument 0.60, arguments that are functions 0.576, at most                71 tokens
+ *
+ * From these follow 5.22 functions in the mean, and with a negative binomial distribution of their number
+ * less one, of shape 5, the 12.27 %. 176 sources of the release fit it (tests/tasks/test_pcfg.c; a single
+ * function is one source in thirty there, as here). Its trees are those of a grammar in which a function
+ * takes one argument with chance 0.584, which under this distribution gives all the above. The names of the
+ * functions are all alike, and strings have two to five symbols with equal chances.
+ *
+ * The draw. Drawing from the grammar until the number of functions and of tokens fits would be the obvious
+ * way; of 35 functions one draw in four thousand fits into 71 tokens. So both are built in: `trees` has, for
+ * every number of functions and of strings, what all trees with so many weigh together, `fits` how often so
+ * many strings have so many symbols or fewer, and the tree and its strings are drawn from the root on by what
+ * the rest then weighs. What comes out has exactly the grammar's chances under the condition. Only answers
+ * that are too long are drawn anew. */
 #include "tasks/pcfg.h"
 #include <pthread.h>
 #include <string.h>
 
-#define P_UNARY    0.60  /* of functions; measured on the release, as is */
+#define P_UNARY    0.584 /* of functions, whatever their number; 0.60 of all those of the release */
 #define P_FUNCTION 0.576 /* of arguments */
-#define SHORTEST   2     /* strings */
+#define MORE       4.22  /* functions in the mean, beside the first one */
+#define SHAPE      5
+#define SHORTEST   2 /* strings */
 #define LONGEST    5
 #define N          PW_PCFG_FUNCTIONS
 #define STRINGS    (N + 1)
@@ -90,13 +107,33 @@ static double weigh(const struct pw_pcfg_opts *opt, const struct trees *t, doubl
     return room < 0 || t->w[n][m] == 0 ? 0 : t->w[n][m] * table[m][room];
 }
 
-double pw_pcfg_weight(const void *o, int length)
+/* Of n functions with any number of strings. */
+static double weigh_all(const struct pw_pcfg_opts *opt, int n)
 {
     double sum = 0;
-    prepare();
-    for (int m = 1; m <= length + 1; m++)
-        sum += weigh(o, &trees, fits, length, m);
+    for (int m = 1; m <= n + 1; m++)
+        sum += weigh(opt, &trees, fits, n, m);
     return sum;
+}
+
+/* The release's part with n functions: the negative binomial distribution of n - 1, but for a constant. */
+static double release(int n)
+{
+    double w = 1;
+    for (int k = 1; k < n; k++)
+        w *= MORE / (MORE + SHAPE) * (k + SHAPE - 1) / k;
+    return w;
+}
+
+/* The release has at most 71 tokens: with tokens= fewer, only those of its sources that fit count. */
+double pw_pcfg_weight(const void *o, int length)
+{
+    const struct pw_pcfg_opts *opt = o;
+    struct pw_pcfg_opts whole = *opt;
+    prepare();
+    whole.tokens = PW_PCFG_RELEASE;
+    double fit = opt->tokens < PW_PCFG_RELEASE ? weigh_all(opt, length) / weigh_all(&whole, length) : 1;
+    return release(length) * fit;
 }
 
 bool pw_pcfg_has(const void *o, int length)
@@ -191,7 +228,7 @@ void pw_pcfg_draw(const void *o, struct pw_rng *rng, int length, struct pw_item 
     int value[PW_PCFG_ANSWER], n;
     prepare();
     do {
-        double left = pw_rng_unit(rng) * pw_pcfg_weight(opt, length);
+        double left = pw_rng_unit(rng) * weigh_all(opt, length);
         int m = 1; /* strings, of which functions of one argument alone have one */
         for (int k = 1; k <= length + 1 && left >= 0; k++) {
             double w = weigh(opt, &trees, fits, length, k);
