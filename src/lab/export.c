@@ -174,12 +174,13 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
     if (code == PW_OK) {
         const struct pw_ev_table *t = &e->u.table;
         cJSON *j = cJSON_CreateObject(), *options = cJSON_CreateObject();
+        const struct pw_pe_use_opts use = pw_pe_settled(&arm->pe, &arm->cfg);
         struct pw_str text = {0};
         pw_json_str(j, "pe", arm->pe.pe->name);
         for (const struct pw_opt *p = arm->pe.pe->opts; p != NULL && p->name != NULL; p++) {
             const struct pw_opt one[] = {*p, {.name = NULL}};
             pw_str_clear(&text);
-            pw_opt_print(one, arm->pe.o.bytes, false, &text);
+            pw_opt_print(one, use.o.bytes, false, &text);
             const char *value = strchr(pw_str_text(&text), '=');
             double number;
             if (value != NULL && pw_text_double(value + 1, &number))

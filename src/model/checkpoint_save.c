@@ -170,7 +170,7 @@ static enum pw_code save(struct pw_model *m, const char *path, void **bytes, siz
                          const struct pw_checkpoint_info *info, enum what what, struct pw_err *err)
 {
     int *order = pw_param_order(m->lay.params, m->lay.n);
-    cJSON *meta = pw_metadata_make(info, m, what >= RESUMABLE);
+    cJSON *meta = pw_metadata_make(info, m, what >= RESUMABLE, what != IMAGE);
     enum pw_code code;
     struct parts x;
 

@@ -84,13 +84,15 @@ static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw
     return add_text(meta, "pewter.config", config) && ok;
 }
 
-cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_model *m, bool resumable)
+cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_model *m, bool resumable,
+                        bool settled)
 {
+    const struct pw_pe_use_opts pe = settled ? pw_pe_settled(&m->pe, &m->cfg) : m->pe;
     cJSON *meta = cJSON_CreateObject(), *optim = cJSON_CreateObject();
     bool ok = add_options(optim, pw_optim_opts, &info->optim, NULL);
 
     ok = add_text(meta, "pewter.optim", optim) && ok;
-    ok = add_config(meta, &m->cfg, &m->pe) && ok;
+    ok = add_config(meta, &m->cfg, &pe) && ok;
     if (info->vocab)
         ok = add_text(meta, "pewter.vocab",
                       cJSON_CreateStringArray((const char *const *)info->vocab, info->n_vocab)) &&
@@ -168,6 +170,8 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
     }
     if (code == PW_OK)
         code = pw_pe_parse(&info->pe, pw_str_text(&text), &info->config, err);
+    if (code == PW_OK)
+        pw_pe_unsettle(&info->pe, &info->config);
     pw_str_fini(&text);
     return code;
 }

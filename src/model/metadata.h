@@ -10,9 +10,11 @@ struct pw_metadata_counts {
     int64_t schedule, taken;
 };
 
-/* A new object of strings; the caller's (cJSON_Delete). NULL without memory. */
+/* A new object of strings; the caller's (cJSON_Delete). NULL without memory. settled: the encoding's options
+ * as they run, for whoever reads the file; else as they were given, for a laboratory that goes on as it was.
+ */
 struct cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_model *m,
-                               bool resumable);
+                               bool resumable, bool settled);
 
 /* Reads what is there; what isn't keeps its default. On failure nothing stays allocated. */
 enum pw_code pw_metadata_read(const struct pw_st *st, struct pw_checkpoint_info *info,

@@ -182,6 +182,27 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
     return code;
 }
 
+struct pw_pe_use_opts pw_pe_settled(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
+{
+    struct pw_pe_use_opts settled = *use;
+
+    if (use->pe->settle)
+        use->pe->settle(settled.o.bytes, cfg);
+    return settled;
+}
+
+void pw_pe_unsettle(struct pw_pe_use_opts *use, const struct pw_config *cfg)
+{
+    for (const struct pw_opt *o = use->pe->settle ? use->pe->opts : NULL; o && o->name; o++) {
+        struct pw_pe_use_opts other = *use, settled;
+        if (o->def == NULL || pw_opt_set(use->pe->opts, other.o.bytes, "", o->name, o->def, NULL) != PW_OK)
+            continue;
+        settled = pw_pe_settled(&other, cfg);
+        if (memcmp(settled.o.bytes, use->o.bytes, sizeof settled.o.bytes) == 0)
+            *use = other;
+    }
+}
+
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out)
 {
     pw_str_add(out, "%s", use->pe->name);

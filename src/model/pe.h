@@ -82,6 +82,9 @@ struct pw_pe {
      * none. */
     void (*resolve)(void *opts, const struct pw_config *cfg);
     enum pw_code (*check)(const void *opts, const struct pw_config *cfg, struct pw_err *err);
+    /* Replaces values that mean "as the model has it" (rotary: dims=0) by what runs, for files that others
+     * read. NULL: there are none. */
+    void (*settle)(void *opts, const struct pw_config *cfg);
 
     /* Rotation: number of pairs and pairing. */
     int (*pairs)(const void *opts, const struct pw_config *cfg);
@@ -155,6 +158,12 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
                          struct pw_err *err);
 /* "t5 buckets=8 distance=16", options resolved. */
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
+
+/* The same encoding with the options that run, none of which means "as the model has it". */
+struct pw_pe_use_opts pw_pe_settled(const struct pw_pe_use_opts *use, const struct pw_config *cfg);
+/* And back: options that run as they would by default get their default, so that they follow when the model's
+ * shape changes. */
+void pw_pe_unsettle(struct pw_pe_use_opts *use, const struct pw_config *cfg);
 
 /* "option=value", which is cut up. */
 enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_err *err);

@@ -107,7 +107,7 @@ def forward(w, config, tokens):
         normed = rms_norm(x, w[p + "norm1.weight"])
         q, k, v = [(normed @ w[p + f"attn.{n}.weight"].T).view(T, H, D).transpose(0, 1) for n in "qkv"]
         if pe["name"] == "rotary":
-            q, k = [rotate(t, pe["dims"] or D, pe["base"]) for t in (q, k)]
+            q, k = [rotate(t, pe["dims"], pe["base"]) for t in (q, k)]
         score = q @ k.transpose(1, 2) * (D**-0.5 if config["scale"] else 1) + bias
         maps.append(score.masked_fill(hidden, -math.inf).softmax(-1))
         z = (maps[-1] @ v).transpose(0, 1).reshape(T, H * D)

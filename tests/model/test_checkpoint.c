@@ -56,6 +56,8 @@ static struct pw_checkpoint_info an_info(void)
                                        .step = 12};
 }
 
+static void write_raw(const void *data, size_t n);
+
 static void save(struct pw_model *m, bool resumable)
 {
     struct pw_checkpoint_info info = an_info();
@@ -101,6 +103,55 @@ static void test_info(void **state)
     assert_true(i->config.logit_scale == 0.1f);
     assert_memory_equal(&i->pe, pw_model_pe(m), sizeof i->pe);
     pw_checkpoint_close(c);
+    pw_model_destroy(m);
+}
+
+/* A file says how many entries of a head rotate, where the option says "all" (0), and is read to the same
+ * encoding; a file of before says 0. What a session keeps is as it was typed. */
+static void test_options_that_run(void **state)
+{
+    struct pw_model *m = toy_model(*state, OPTIONS, "rotary", 7, 1);
+    struct pw_checkpoint_info info = an_info();
+    struct pw_err err = {0};
+    struct pw_checkpoint *c;
+    struct pw_str text = {0};
+    char data[32768], *dims;
+    void *image;
+    size_t n, size;
+
+    save(m, false);
+    c = opened();
+    pw_pe_print(&pw_checkpoint_info(c)->pe, &text);
+    assert_string_equal(text.s, "rotary base=10000 dims=0 pairing=half"); /* it follows the head width */
+    pw_checkpoint_close(c);
+
+    FILE *f = fopen(file, "rb");
+    assert_non_null(f);
+    n = fread(data, 1, sizeof data - 1, f);
+    fclose(f);
+    dims = memmem(data, n, "\\\"dims\\\":4", 10);
+    assert_non_null(dims);
+    dims[9] = '0';
+    write_raw(data, n);
+    c = opened();
+    pw_str_clear(&text);
+    pw_pe_print(&pw_checkpoint_info(c)->pe, &text);
+    assert_string_equal(text.s, "rotary base=10000 dims=0 pairing=half");
+    pw_checkpoint_close(c);
+
+    assert_int_equal(pw_checkpoint_image(m, &info, &image, &size, &err), PW_OK);
+    assert_non_null(memmem(image, size, "\\\"dims\\\":0", 10));
+    free(image);
+    pw_model_destroy(m);
+
+    m = toy_model(*state, OPTIONS, "rotary dims=2", 7, 1);
+    save(m, false);
+    c = opened();
+    pw_str_clear(&text);
+    pw_pe_print(&pw_checkpoint_info(c)->pe, &text);
+    assert_string_equal(text.s, "rotary base=10000 dims=2 pairing=half");
+    pw_checkpoint_close(c);
+    pw_str_fini(&text);
     pw_model_destroy(m);
 }
 
@@ -389,7 +440,7 @@ int main(void)
         cmocka_unit_test(test_info),         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_weights_only), cmocka_unit_test(test_lies),
         cmocka_unit_test(test_truncated),    cmocka_unit_test(test_other_models),
-        cmocka_unit_test(test_wrong_dtype),
+        cmocka_unit_test(test_wrong_dtype),  cmocka_unit_test(test_options_that_run),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

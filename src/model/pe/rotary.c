@@ -61,6 +61,13 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
     return PW_OK;
 }
 
+static void settle(void *opts, const struct pw_config *cfg)
+{
+    struct options *o = opts;
+
+    o->dims = rotated(o, cfg);
+}
+
 static int pairs(const void *opts, const struct pw_config *cfg)
 {
     return rotated(opts, cfg) / 2;
@@ -100,6 +107,7 @@ const struct pw_pe pw_pe_rotary = {
     .uses = PW_PE_ROTATION,
     .resolve = resolve,
     .check = check,
+    .settle = settle,
     .pairs = pairs,
     .pairing = pairing,
     .build = build,
