@@ -82,7 +82,7 @@ const char *pw_check_table(const void *table)
         if (t->bucket[i] >= t->n_buckets)
             return "a distance lies in no bucket";
     for (int b = 0; t->bucket_from != NULL && b < t->n_buckets; b++)
-        if (t->bucket_from[b + 1] < t->bucket_from[b])
+        if (t->bucket_from[b + 1] < t->bucket_from[b] && (t->later == 0 || b + 1 != t->n_buckets - t->later))
             return "its buckets don't ascend";
     for (int q = 0; q < t->n_queries; q++)
         if (t->queries[q] >= t->length || (q > 0 && t->queries[q] <= t->queries[q - 1]))

@@ -367,6 +367,7 @@ static const struct pw_field table[] = {
     ANY(40, fire_threshold),
     ANY(41, fire_from),
     ANY(42, fire_step),
+    RANGE(43, later, 0, FAR),
 };
 #undef S
 #define S struct pw_ev_heads
@@ -459,7 +460,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
     [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = pw_check_look},
     [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = pw_check_attention},
-    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table, .upto = {25}},
+    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table, .upto = {25, 42}},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},
     [PW_EV_CHECKPOINT] = {"CHECKPOINT", IN(checkpoint, u.checkpoint)},
     [PW_EV_MARK] = TEXT_OF("MARK"),

@@ -323,9 +323,13 @@ struct pw_ev_table {
     char pe[PW_LINE];
     int length; /* N */
     int heads, width, pairs;
-    int *bucket; /* [N] by distance */
+    int *bucket; /* [N] by distance, of keys that are not after the query */
     int n_buckets;
-    int *bucket_from;   /* [n_buckets+1] bucket b takes distances from[b]..from[b+1]-1; INT_MAX: no end */
+    /* [n_buckets+1] bucket b takes distances from[b]..from[b+1]-1; INT_MAX: no end. Without the causal mask
+     * the last `later` buckets are for keys after the query, by the sizes of their distances; the last one
+     * before them has no end either (pw_bucket_end). */
+    int *bucket_from;
+    int later;
     float *bucket_bias; /* [n_buckets,heads] as learned, buckets beyond N included */
     float *bias;        /* [heads,N] by distance; of which query: pw_table_bias_query */
     float *slopes;      /* [heads] */

@@ -65,21 +65,6 @@ const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm)
     return arm >= 1 && arm <= PW_MAX_ARMS && s->arms[arm - 1].has_table ? &s->arms[arm - 1].table : NULL;
 }
 
-int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket)
-{
-    int64_t sum = 0;
-    if (t->met == NULL || t->bucket == NULL)
-        return -1;
-    if (t->bucket_from != NULL && t->bucket_from[bucket + 1] > t->length && t->trained >= t->length)
-        return t->bucket_from[bucket] > t->trained ? 0 : -1;
-    for (int d = 0; d < t->length; d++) /* events may come from a file: more than a number holds is as much */
-        if (t->bucket[d] == bucket && t->met[d] > 0)
-            sum += t->met[d] < INT64_MAX - sum ? t->met[d] : INT64_MAX - sum;
-    if (sum == 0 && t->bucket_from != NULL && t->bucket_from[bucket] <= t->trained && t->trained > 0)
-        return -1;
-    return sum;
-}
-
 bool pw_table_empty(const struct pw_ev_table *t)
 {
     return t->bias == NULL && t->frequencies == NULL && t->added == NULL && t->keys == NULL;

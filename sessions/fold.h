@@ -183,6 +183,13 @@ int pw_findings(const struct pw_snapshot *s, const struct pw_finding_view *list[
 /* The finding of this name and topic; NULL: there is none. */
 const struct pw_finding_view *pw_finding_of(const struct pw_snapshot *s, const char *name, const char *topic);
 
+/* Behind the last distance of a bucket; INT_MAX: it has no end. */
+int pw_bucket_end(const struct pw_ev_table *t, int bucket);
+/* Is it for keys after the query? */
+bool pw_bucket_later(const struct pw_ev_table *t, int bucket);
+/* The bucket of a distance between query and key, within the table's length; negative: the key comes after
+ * the query. -1: the table doesn't say. */
+int pw_bucket_of(const struct pw_ev_table *t, int distance);
 /* Pairs of a bucket that training had; -1: not known, as some of its distances lie beyond those that the
  * table has, or none was counted of what training met before the weights were loaded. */
 int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npz.h"
@@ -194,6 +195,14 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         pw_json_num(j, "width", t->width);
         pw_json_num(j, "length", t->length);
         pw_json_ints(j, "bucket", t->bucket, t->length);
+        if (t->later > 0) {
+            int *later = pw_alloc((size_t)t->length, sizeof *later);
+            for (int d = 0; d < t->length; d++) /* no key is both later and at distance 0 */
+                later[d] = d > 0 ? pw_bucket_of(t, -d) : t->bucket[0];
+            pw_json_ints(j, "bucket_of_later_keys", later, t->length);
+            free(later);
+        }
+        pw_json_matrix(j, "bucket_bias", t->bucket_bias, t->n_buckets, t->heads);
         pw_json_matrix(j, "bias", t->bias, t->heads, t->length);
         pw_json_floats(j, "slopes", t->slopes, t->heads);
         pw_json_floats(j, "frequencies", t->frequencies, t->pairs);

@@ -123,11 +123,17 @@ static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
     free(mean);
 }
 
-/* First distance of bucket b, from `from` on: buckets ascend. */
-static int bucket_begin(const struct pw_arm *arm, int b, int from)
+/* The bucket of distance d, or with side -1 of a key that is d positions after the query. */
+static int bucket_at(const struct pw_arm *arm, int side, int d)
+{
+    return arm->pe.pe->index(arm->pe.o.bytes, &arm->cfg, side * d);
+}
+
+/* First distance of bucket b of a side, from `from` on: buckets ascend. */
+static int bucket_begin(const struct pw_arm *arm, int side, int b, int from)
 {
     int low = from - 1, high = from; /* the first is in (low, high] */
-    while (high < FARTHEST && arm->pe.pe->index(arm->pe.o.bytes, high) < b) {
+    while (high < FARTHEST && bucket_at(arm, side, high) < b) {
         low = high;
         high = 2 * high + 1;
     }
@@ -135,7 +141,7 @@ static int bucket_begin(const struct pw_arm *arm, int b, int from)
         return INT_MAX;
     while (high - low > 1) {
         int mid = low + (high - low) / 2;
-        if (arm->pe.pe->index(arm->pe.o.bytes, mid) < b)
+        if (bucket_at(arm, side, mid) < b)
             low = mid;
         else
             high = mid;
@@ -143,19 +149,23 @@ static int bucket_begin(const struct pw_arm *arm, int b, int from)
     return high;
 }
 
-/* Those of keys before the query; others come behind them. */
+/* Of keys before the query, then without the causal mask of those after it. */
 static void tell_buckets(const struct pw_arm *arm, struct pw_ev_table *x)
 {
-    const struct pw_pe *pe = arm->pe.pe;
-    int n, last;
+    int last, before = bucket_at(arm, 1, FARTHEST) + 1,
+              n = arm->cfg.causal ? before : bucket_at(arm, -1, FARTHEST) + 1;
     const struct pw_param *p = pw_model_params(arm->model, &last);
-    x->n_buckets = n = pe->index(arm->pe.o.bytes, FARTHEST) + 1;
+    x->n_buckets = n;
+    x->later = n - before;
     x->bucket = pw_alloc((size_t)x->length, sizeof *x->bucket);
     for (int d = 0; d < x->length; d++)
-        x->bucket[d] = pe->index(arm->pe.o.bytes, d);
+        x->bucket[d] = bucket_at(arm, 1, d);
     x->bucket_from = pw_alloc((size_t)n + 1, sizeof *x->bucket_from);
-    for (int b = 1; b <= n; b++)
-        x->bucket_from[b] = b == n ? INT_MAX : bucket_begin(arm, b, x->bucket_from[b - 1]);
+    for (int b = 1; b < n; b++)
+        x->bucket_from[b] = b < before    ? bucket_begin(arm, 1, b, x->bucket_from[b - 1])
+                            : b == before ? bucket_begin(arm, -1, b, 1)
+                                          : bucket_begin(arm, -1, b, x->bucket_from[b - 1]);
+    x->bucket_from[n] = INT_MAX;
     x->bucket_bias = pw_alloc((size_t)n * x->heads, sizeof *x->bucket_bias);
     pw_model_read(arm->model, x->bucket_bias, p[last - 1].offset, (size_t)n * x->heads);
 }

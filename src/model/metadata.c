@@ -13,6 +13,8 @@
 
 #include "model/model_int.h"
 
+#define RULE "rule" /* beside an encoding's options: see pe.h */
+
 /* ---- writing */
 
 static bool add_float(cJSON *object, const char *name, float x)
@@ -81,6 +83,8 @@ static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw
     ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) &&
          add_options(pe, use->pe->opts, use->o.bytes, NULL) &&
          add_options(pe, pw_pe_tune_opts, &use->tune, &as_it_is);
+    if (use->pe->rule && use->pe->rule(cfg) != 0)
+        ok = ok && cJSON_AddNumberToObject(pe, RULE, use->pe->rule(cfg));
     return add_text(meta, "pewter.config", config) && ok;
 }
 
@@ -147,6 +151,19 @@ static enum pw_code read_optim(struct pw_optim *optim, const cJSON *json, const 
     return code;
 }
 
+static enum pw_code check_rule(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
+                               const cJSON *json, const char *what, struct pw_err *err)
+{
+    int ours = use->pe->rule ? use->pe->rule(cfg) : 0, theirs = json ? json->valueint : 0;
+
+    if (theirs == ours)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER,
+                   "%s: %s of %s version, where it is another function of the distance in this model; these "
+                   "weights can't be used",
+                   what, use->pe->name, theirs < ours ? "an earlier" : "a later");
+}
+
 /* {"name": "t5", "buckets": 8} as "t5 buckets=8". */
 static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
                             struct pw_err *err)
@@ -160,7 +177,7 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
         return pw_fail(err, PW_EUSER, "%s: 'pe' must name an encoding", what);
     pw_str_add(&text, "%s", name);
     for (const cJSON *item = json->child; item && code == PW_OK; item = item->next) {
-        if (strcmp(item->string, "name") == 0)
+        if (strcmp(item->string, "name") == 0 || strcmp(item->string, RULE) == 0)
             continue;
         if (as_text(item, value, sizeof value))
             pw_str_add(&text, " %s=%s", item->string, value);
@@ -170,6 +187,8 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
     }
     if (code == PW_OK)
         code = pw_pe_parse(&info->pe, pw_str_text(&text), &info->config, err);
+    if (code == PW_OK)
+        code = check_rule(&info->pe, &info->config, cJSON_GetObjectItemCaseSensitive(json, RULE), what, err);
     if (code == PW_OK)
         pw_pe_unsettle(&info->pe, &info->config);
     pw_str_fini(&text);

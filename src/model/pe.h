@@ -85,6 +85,9 @@ struct pw_pe {
     /* Replaces values that mean "as the model has it" (rotary: dims=0) by what runs, for files that others
      * read. NULL: there are none. */
     void (*settle)(void *opts, const struct pw_config *cfg);
+    /* Which rule the same options stand for in this model, where an earlier version had another: a file of
+     * weights says it, and one of another rule is refused. 0, and NULL: the first one. */
+    int (*rule)(const struct pw_config *cfg);
 
     /* Rotation: number of pairs and pairing. */
     int (*pairs)(const void *opts, const struct pw_config *cfg);
@@ -95,13 +98,15 @@ struct pw_pe {
 
     /* One learned parameter: pe.NAME [rows, columns], shared by all layers, but of KEYS one for each:
      * [L, rows, columns]. rows 0: none. ADDED: the tables, one below the other, context rows each, columns =
-     * W. BIAS: columns = H and the row of distance r is index(r); r is negative only without the causal mask.
+     * W. BIAS: columns = H and the row of distance r is index(r). r is negative only without the causal mask:
+     * then the key comes after the query, and its rows are the last ones of the parameter, which ascend with
+     * -r as the first ones do with r.
      * KEYS: columns = D, rows and their order as pw_key_rows and pw_key_row (kernels/backend.h) say of this
      * reach. */
     const char *param; /* "table", "bias", "keys"; NULL: none */
     int (*param_rows)(const void *opts, const struct pw_config *cfg);
     float init_std;
-    int (*index)(const void *opts, int distance);
+    int (*index)(const void *opts, const struct pw_config *cfg, int distance);
     int (*reach)(const void *opts);
 
     /* Or a DENSE bias that follows from parameters by arithmetic of its own. params: which, and how many.

@@ -78,7 +78,7 @@ static int *make_index(struct pw_model *m, int P)
         int distance = j - (P - 1);
         index[j] = m->cfg.causal && distance < 0
                        ? -1
-                       : m->pe.pe->index(m->pe.o.bytes, pw_pe_stretched(&m->pe, distance));
+                       : m->pe.pe->index(m->pe.o.bytes, &m->cfg, pw_pe_stretched(&m->pe, distance));
     }
     dev = send(m, index, (size_t)n * sizeof *index);
     free(index);
@@ -227,7 +227,7 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
     for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)
         for (size_t h = 0; h < H; h++)
             t->bias[h * (2 * rows - 1) + (rows - 1 + r)] =
-                m->host[pe->index(m->pe.o.bytes, pw_pe_stretched(&m->pe, r)) * H + h];
+                m->host[pe->index(m->pe.o.bytes, &m->cfg, pw_pe_stretched(&m->pe, r)) * H + h];
 }
 
 enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out, struct pw_err *err)

@@ -6,18 +6,22 @@
 
 #define TURN 6.283185307179586
 
+/* Distances between query and key are negative where the key comes later, so there the last one is written
+ * first. */
 void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32])
 {
-    int from = t->bucket_from[b], end = t->bucket_from[b + 1];
+    int from = t->bucket_from[b], end = pw_bucket_end(t, b);
+    bool later = pw_bucket_later(t, b);
+    const char *sign = later ? "-" : "";
 
     if (from == INT_MAX || end <= from)
         snprintf(text, 32, "none");
     else if (end == INT_MAX)
-        snprintf(text, 32, "%d–", from);
+        snprintf(text, 32, later ? "–-%d" : "%d–", from);
     else if (end == from + 1)
-        snprintf(text, 32, "%d", from);
+        snprintf(text, 32, "%s%d", sign, from);
     else
-        snprintf(text, 32, "%d–%d", from, end - 1);
+        snprintf(text, 32, "%s%d–%s%d", sign, later ? end - 1 : from, sign, later ? from : end - 1);
 }
 
 void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out)

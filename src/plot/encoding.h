@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "sessions/fold.h"
 
-/* "16–18", "113–": the distances of a bucket; "none" where it has none. */
+/* "16–18", "113–", of later keys "-18–-16": the distances of a bucket; "none" where it has none. */
 void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32]);
 /* "never trained: buckets 29–31" */
 void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out);

@@ -240,6 +240,8 @@ static void table(cJSON *o, const struct pw_ev_table *t)
     pw_json_str(o, "pe", t->pe);
     pw_json_num(o, "length", t->length);
     pw_json_ints(o, "bucket", t->bucket, t->length);
+    if (t->later > 0)
+        pw_json_num(o, "later_buckets", t->later);
     pw_json_floats(o, "bias", t->bias, t->heads * t->length);
     pw_json_floats(o, "slopes", t->slopes, t->heads);
     pw_json_floats(o, "frequencies", t->frequencies, t->pairs);

@@ -23,15 +23,18 @@ static void print_counts(FILE *out, const char *what, const int64_t *x, int n)
     fputc('\n', out);
 }
 
-static void print_range(FILE *out, int from, int end)
+/* Distances from .. end - 1; of later keys they are negative. */
+static void print_range(FILE *out, int from, int end, bool later)
 {
     char text[32];
     if (from == INT_MAX || end <= from)
         snprintf(text, sizeof text, "none");
     else if (end == INT_MAX)
-        snprintf(text, sizeof text, "from %d", from);
+        snprintf(text, sizeof text, later ? "to -%d" : "from %d", from);
     else if (end == from + 1)
-        snprintf(text, sizeof text, "%d", from);
+        snprintf(text, sizeof text, "%s%d", later ? "-" : "", from);
+    else if (later)
+        snprintf(text, sizeof text, "-%d..-%d", end - 1, from);
     else
         snprintf(text, sizeof text, "%d..%d", from, end - 1);
     fprintf(out, "%-12s", text);
@@ -43,6 +46,11 @@ static void print_buckets(FILE *out, const struct pw_ev_table *t)
     fprintf(out, "  bucket by distance");
     for (int i = 0; i < t->length; i++)
         fprintf(out, " %d", t->bucket[i]);
+    if (t->later > 0) {
+        fprintf(out, "\n  bucket of later keys by distance");
+        for (int i = 1; i < t->length; i++)
+            fprintf(out, " %d", pw_bucket_of(t, -i));
+    }
     fprintf(out, "\n  bucket  distances     pairs met  mean |gradient|  bias of each head\n");
     for (int b = 0; b < t->n_buckets; b++) {
         int64_t met = pw_bucket_met(t, b);
@@ -50,7 +58,7 @@ static void print_buckets(FILE *out, const struct pw_ev_table *t)
         for (int h = 0; t->grad != NULL && h < t->heads; h++)
             grad += (double)t->grad[b * t->heads + h] / t->heads;
         fprintf(out, "  %6d  ", b);
-        print_range(out, t->bucket_from[b], t->bucket_from[b + 1]);
+        print_range(out, t->bucket_from[b], pw_bucket_end(t, b), pw_bucket_later(t, b));
         if (met >= 0)
             fprintf(out, "%11" PRId64, met);
         else
@@ -90,7 +98,7 @@ static void print_keys(FILE *out, const struct pw_ev_table *t)
         if (r == 0 && distance < 0)
             fprintf(out, "to %-9d", distance);
         else
-            print_range(out, distance, r == t->n_keys - 1 ? INT_MAX : distance + 1);
+            print_range(out, distance, r == t->n_keys - 1 ? INT_MAX : distance + 1, false);
         if (t->key_met != NULL)
             fprintf(out, "%11" PRId64, t->key_met[r]);
         else

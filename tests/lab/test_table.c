@@ -1,4 +1,5 @@
 /* test_table.c - what the table of an arm tells of training: counted again over the very samples. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,23 +149,71 @@ static void rows_that_depend_on_the_length(void **state)
     bench_close(&b);
 }
 
-/* Of what stands on both sides of the query the table tells the past. */
-static void clipped_without_the_mask(void **state)
+/* Pairs of training samples 0 .. n - 1 without the causal mask, by key - query + N - 1. */
+static void count_both(int64_t *pairs, int N, int n)
 {
+    struct pw_taskset set;
+    struct pw_err err;
+    int tokens[512];
+    assert_int_equal(pw_taskset_init(&set, TASK, &err), PW_OK);
+    memset(pairs, 0, (size_t)(2 * N - 1) * sizeof *pairs);
+    for (int k = 0; k < n; k++) {
+        struct pw_sample x = {.tokens = tokens, .cap = 512};
+        pw_taskset_sample(&set, 0, PW_SPLIT_TRAIN, (uint64_t)k, 0, 0, &x);
+        for (int query = 0; query < x.n - 1; query++)
+            for (int key = 0; key < x.n - 1; key++)
+                if (key - query < N && query - key < N)
+                    pairs[key - query + N - 1]++;
+    }
+    pw_taskset_fini(&set);
+}
+
+/* Without the causal mask the table has the buckets of both sides: where they begin and end, the pairs of
+ * training, the gradients. (Two layers: only answers are scored, and their queries have no far later key.) */
+static void both_sides_without_the_mask(void **state)
+{
+    static const struct {
+        const char *pe;
+        int before, later;
+        int first[12]; /* distances of each bucket */
+    } cases[] = {
+        {"clipped distance=5", 6, 5, {0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5}},
+        {"t5 buckets=12 distance=24", 6, 6, {0, 1, 2, 3, 6, 12, 1, 1, 2, 3, 6, 12}},
+    };
+    enum { N = 32 };
+    char line[256];
     struct bench b;
     (void)state;
     bench_open(&b, 1, false);
-    bench_must(&b,
-               "task " TASK "; " MODEL "model causal=off; pe clipped distance=5; train 11; table length=12");
-    const struct pw_ev_table *t = pw_table_of(b.s, 1);
-    assert_int_equal(t->n_buckets, 6);
-    for (int d = 0; d < 12; d++)
-        assert_int_equal(t->bucket[d], d < 5 ? d : 5);
-    assert_int_equal(t->bucket_from[5], 5);
-    for (int i = 0; i < 6 * 2; i++)
-        assert_true(t->grad[i] > 0);
-    for (int h = 0; h < 2; h++)
-        assert_true(t->bias[h * 12 + 11] == t->bucket_bias[5 * 2 + h]);
+    for (int c = 0; c < 2; c++) {
+        int64_t pairs[2 * N - 1];
+        int n = cases[c].before + cases[c].later;
+        snprintf(line, sizeof line,
+                 "task " TASK "; " MODEL "model layers=2 causal=off; pe %s; train 11; table length=%d",
+                 cases[c].pe, N);
+        bench_must(&b, line);
+        const struct pw_ev_table *t = pw_table_of(b.s, 1);
+        assert_int_equal(t->n_buckets, n);
+        assert_int_equal(t->later, cases[c].later);
+        count_both(pairs, N, 88);
+        for (int i = 0; i < n; i++) {
+            bool later = i >= cases[c].before, last = i == cases[c].before - 1 || i == n - 1;
+            int64_t met = 0;
+            assert_int_equal(pw_bucket_later(t, i), later);
+            assert_int_equal(t->bucket_from[i], cases[c].first[i]);
+            assert_int_equal(pw_bucket_end(t, i), last ? INT_MAX : cases[c].first[i + 1]);
+            for (int d = later; d < N; d++) { /* of key - query, or query - key */
+                bool in = d >= cases[c].first[i] && (last || d < cases[c].first[i + 1]);
+                assert_int_equal(pw_bucket_of(t, later ? -d : d) == i, in);
+                met += in ? pairs[(later ? d : -d) + N - 1] : 0;
+            }
+            assert_int_equal(pw_bucket_met(t, i), met);
+            for (int h = 0; h < 2; h++) /* of two steps of the eleven: the longest distances may be missing */
+                assert_true(t->grad[i * 2 + h] > 0 ? met > 0 : met < 100);
+        }
+        for (int h = 0; h < 2; h++)
+            assert_true(t->bias[h * N + 31] == t->bucket_bias[(cases[c].before - 1) * 2 + h]);
+    }
     bench_close(&b);
 }
 
@@ -279,7 +328,7 @@ int main(void)
         cmocka_unit_test(what_was_never_met_is_as_it_began),
         cmocka_unit_test(learned_rows_beyond_training_have_no_gradient),
         cmocka_unit_test(rows_that_depend_on_the_length),
-        cmocka_unit_test(clipped_without_the_mask),
+        cmocka_unit_test(both_sides_without_the_mask),
         cmocka_unit_test(the_length_leaks),
         cmocka_unit_test(the_kernel_of_a_layer),
         cmocka_unit_test(looked_at_tables_stay_up_to_date),

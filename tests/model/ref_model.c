@@ -204,12 +204,12 @@ static double bias(const struct view *r, int h, int query, int key)
         return -abs(distance) * pow(2, h < P ? -8.0 * (h + 1) / P : -4.0 * (2 * (h - P) + 1) / P);
     }
     if (is(r, "t5")) {
-        int B = r->buckets, E = B / 2, n = distance > 0 ? distance : 0, bucket = n;
+        int B = r->cfg->causal ? r->buckets : r->buckets / 2, E = B / 2, n = abs(distance), bucket = n;
         if (n >= E)
             bucket = E + (int)floor(log((double)n / E) / log((double)r->distance / E) * (B - E) + 1e-9);
         if (bucket > B - 1)
             bucket = B - 1;
-        return r->pe[bucket * H + h];
+        return r->pe[(distance < 0 ? B + bucket : bucket) * H + h];
     }
     if (is(r, "clipped")) {
         int k = r->distance, n = abs(distance) < k ? abs(distance) : k;

@@ -300,7 +300,7 @@ static void test_clipped(void **state)
 
     (void)state;
     for (int d = -4; d <= 4; d++)
-        assert_int_equal(pe.pe->index(pe.o.bytes, d), index[d + 4]);
+        assert_int_equal(pe.pe->index(pe.o.bytes, &cfg, d), index[d + 4]);
     assert_int_equal(pe.pe->param_rows(pe.o.bytes, &cfg), 7);
     cfg.causal = true;
     assert_int_equal(pe.pe->param_rows(pe.o.bytes, &cfg), 4);

@@ -21,7 +21,7 @@ static float value(const void *arg, int row, int col)
     int a = row * v->every, b = col * v->every;
 
     switch (v->kind) {
-    case PW_ENC_MATRIX: return b > a ? -INFINITY : (float)t->bucket[a - b];
+    case PW_ENC_MATRIX: return b > a && t->later == 0 ? -INFINITY : (float)pw_bucket_of(t, a - b);
     case PW_ENC_TURNS: return (float)cos((double)t->frequencies[row] * b);
     case PW_ENC_ROWS: return t->added[(size_t)a * t->width + col];
     case PW_ENC_KEYS: return t->keys[(size_t)row * t->key_width + col];

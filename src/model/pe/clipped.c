@@ -23,8 +23,9 @@ static int rows(const void *opts, const struct pw_config *cfg)
     return cfg->causal ? k + 1 : 2 * k + 1;
 }
 
-static int row(const void *opts, int distance)
+static int row(const void *opts, const struct pw_config *cfg, int distance)
 {
+    (void)cfg;
     int k = ((const struct options *)opts)->distance;
 
     if (distance < 0)

@@ -10,6 +10,10 @@
  * >= D^j E^k  with k = B - E, which is decided by exact integers (tests/model/test_golden_pe.c holds the two
  * against each other).
  *
+ * Without the causal mask half of the buckets are for keys after the query: the first B/2 for distances
+ * n >= 0, the others for the sizes of negative ones, each half as above with B/2 in place of B. The first
+ * bucket of the second half would be that of size 0, so it is never used (as in T5's code).
+ *
  * Defaults follow the model: T5's 32 buckets up to distance 128 leave most buckets untrained when the
  * sequences of training are short, and what lies beyond them then has random biases; contexts up to 256 take
  * 8 and 16, unless the model is of the kind of the released code, which has 32 and 128 at every length. */
@@ -26,7 +30,8 @@ struct options {
 
 static const struct pw_opt opts_table[] = {
     {"buckets", PW_OPT_INT, offsetof(struct options, buckets), NULL, 2, MAX_BUCKETS, NULL, 0,
-     "learned biases of a head; 8 for contexts up to 256, else 32"},
+     "learned biases of a head, with causal=off half of them for later keys; 8 for contexts up to 256, else "
+     "32"},
     {"distance", PW_OPT_INT, offsetof(struct options, distance), NULL, 2, MAX_DISTANCE, NULL, 0,
      "from here on all distances share one bias; twice the buckets, or 128 for 32"},
     {0},
@@ -102,16 +107,33 @@ static void resolve(void *opts, const struct pw_config *cfg)
         o->distance = o->buckets == 32 ? 128 : 2 * o->buckets;
 }
 
+/* Of keys before the query; of those after it as many, where the model sees them. */
+static int buckets_a_side(const struct options *o, const struct pw_config *cfg)
+{
+    return cfg->causal ? o->buckets : o->buckets / 2;
+}
+
 static enum pw_code check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
 {
     const struct options *o = opts;
+    int exact = buckets_a_side(o, cfg) / 2;
 
-    (void)cfg;
-    if (o->distance <= o->buckets / 2)
+    if (!cfg->causal && (o->buckets < 4 || o->buckets % 2 != 0))
         return pw_fail(err, PW_EUSER,
-                       "t5: buckets=%d distance=%d: the distance must be above half the buckets, %d",
-                       o->buckets, o->distance, o->buckets / 2);
+                       "t5: buckets=%d: with causal=off half of them are for later keys; allowed are even "
+                       "numbers from 4 on",
+                       o->buckets);
+    if (o->distance <= exact)
+        return pw_fail(err, PW_EUSER,
+                       "t5: buckets=%d distance=%d: the distance must be above %s the buckets, %d",
+                       o->buckets, o->distance, cfg->causal ? "half" : "a quarter of", exact);
     return PW_OK;
+}
+
+/* 0.1 had all later keys in bucket 0. */
+static int rule(const struct pw_config *cfg)
+{
+    return cfg->causal ? 0 : 1;
 }
 
 static int rows(const void *opts, const struct pw_config *cfg)
@@ -120,11 +142,14 @@ static int rows(const void *opts, const struct pw_config *cfg)
     return ((const struct options *)opts)->buckets;
 }
 
-static int bucket(const void *opts, int distance)
+static int bucket(const void *opts, const struct pw_config *cfg, int distance)
 {
     const struct options *o = opts;
+    int side = buckets_a_side(o, cfg);
 
-    return pw_t5_bucket(distance, o->buckets, o->distance);
+    if (distance >= 0)
+        return pw_t5_bucket(distance, side, o->distance);
+    return side + pw_t5_bucket(-distance, side, o->distance);
 }
 
 const struct pw_pe pw_pe_t5 = {
@@ -136,6 +161,7 @@ const struct pw_pe pw_pe_t5 = {
     .uses = PW_PE_BIAS,
     .resolve = resolve,
     .check = check,
+    .rule = rule,
     .param = "bias",
     .param_rows = rows,
     .init_std = 0.1f,

@@ -185,7 +185,7 @@ static bool bucket_met(const struct pw_ev_table *t, int distance)
 {
     int d = distance < t->length ? distance : t->length - 1;
 
-    if (d < distance && t->bucket[d] < t->n_buckets - 1)
+    if (d < distance && t->bucket[d] < t->n_buckets - t->later - 1)
         return false;
     for (int i = 0; i < t->length; i++)
         if (t->bucket[i] == t->bucket[d] && met(t, i))

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ui/panes/encoding.h"
 
@@ -241,7 +242,7 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), "too small for the matrix", r.w);
         return;
     }
-    across = down; /* what lies right of the last query is hidden anyway */
+    across = down; /* what lies right of the last query is hidden anyway, or like what lies below it */
     pw_enc_area(ui, (struct pw_enc_area){
                         {r.y + 2, x0, down, across * w}, PW_ENC_DISTANCE, PW_ENC_BETWEEN, .size = w});
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(),
@@ -250,10 +251,10 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
         pw_draw_fmt(c, r, r.y + 1, x0 + i * w, pw_style_dim(), "%*d", w - 1, i);
     for (int q = 0; q < down; q++) {
         pw_draw_fmt(c, r, r.y + 2 + q, r.x, pw_style_dim(), "%6d", q);
-        for (int key = 0; key <= q && key < across; key++) {
-            int d = q - key, b = t->bucket[d];
+        for (int key = 0; (key <= q || t->later > 0) && key < across; key++) {
+            int d = q - key, b = pw_bucket_of(t, d);
             float f = t->n_buckets > 1 ? (float)b / (float)(t->n_buckets - 1) : 0;
-            bool met = d <= t->trained && t->trained > 0;
+            bool met = abs(d) <= t->trained && t->trained > 0;
             struct pw_style s = pw_style_dim();
             if (met && ui->look.utf8 && ui->look.colors >= PW_COLORS_256)
                 s = pw_style_value(f, false);
