@@ -97,6 +97,22 @@ static const struct pw_task_pairs pairs = {
     .of = pair_of,
 };
 
+/* A number of n digits, the first of which isn't 0 where there are more; returns what is left of k. */
+static uint64_t list_number(uint64_t k, int *digits, int n)
+{
+    if (n == 1)
+        return pw_list_nth(10, 0, k, digits, 1);
+    return pw_list_nth(9, 1, pw_list_nth(10, 0, k, digits + 1, n - 1), digits, 1);
+}
+
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    (void)o;
+    set_counts(item, at.a, at.b);
+    k = list_number(k, item->v + 2 + at.a, at.b);
+    list_number(k, item->v + 2, at.a);
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     (void)o;
@@ -293,6 +309,7 @@ const struct pw_task pw_task_addition = {
     .unit = "digits of the longer number",
     .pairs = &pairs,
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .longest = longest,

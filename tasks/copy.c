@@ -63,20 +63,12 @@ static void words(const void *o, struct pw_vocab *v)
     pw_styled_words(style, opt->common.alphabet, v);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+/* A symbol so many times; of rdc before it the pair with number `other` of the symbols that replace it. */
+static void repeat(const struct copy_opts *opt, int symbol, int other, int length, struct pw_item *item)
 {
-    const struct copy_opts *opt = o;
-    uint32_t n = (uint32_t)opt->common.alphabet;
     int *list = item->v;
     item->length = item->n = length;
-    if (opt->variant == CMC || opt->variant == CMC2X) {
-        for (int i = 0; i < length; i++)
-            list[i] = (int)pw_rng_below(rng, n);
-        return;
-    }
-    int symbol = (int)pw_rng_below(rng, n);
     if (opt->variant == RDC) {
-        int other = (int)pw_rng_below(rng, n - 1); /* any but symbol: ordered pairs are equally likely */
         list[0] = symbol;
         list[1] = other + (other >= symbol);
         list += 2;
@@ -84,6 +76,22 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     }
     for (int i = 0; i < length; i++)
         list[i] = symbol;
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    const struct copy_opts *opt = o;
+    uint32_t n = (uint32_t)opt->common.alphabet;
+    item->length = item->n = length;
+    if (opt->variant == CMC || opt->variant == CMC2X) {
+        for (int i = 0; i < length; i++)
+            item->v[i] = (int)pw_rng_below(rng, n);
+        return;
+    }
+    int symbol = (int)pw_rng_below(rng, n), other = 0;
+    if (opt->variant == RDC)
+        other = (int)pw_rng_below(rng, n - 1); /* any but symbol: ordered pairs are equally likely */
+    repeat(opt, symbol, other, length, item);
 }
 
 /* What stands before the list: of rdc with the pair that an item begins with. */
@@ -202,6 +210,20 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return pw_read_end(&text, "copy", example(opt), err);
 }
 
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    const struct copy_opts *opt = o;
+    int n = opt->common.alphabet, length = at.a;
+    if (opt->variant == CMC || opt->variant == CMC2X) {
+        item->length = item->n = length;
+        pw_list_nth(n, 0, k, item->v, length);
+    } else if (opt->variant == RDC) {
+        repeat(opt, (int)k / (n - 1), (int)k % (n - 1), length, item);
+    } else {
+        repeat(opt, (int)k, 0, length, item);
+    }
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     const struct copy_opts *opt = o;
@@ -241,6 +263,7 @@ const struct pw_task pw_task_copy = {
     .unit = "symbols",
     .check = check,
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .write = write_item,

@@ -294,6 +294,15 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     pick(o, rng, PW_SPLIT_TEST, length, item);
 }
 
+/* In the order of the file. */
+static bool every(const void *o, uint64_t k, struct pw_item *item)
+{
+    const struct corpus *c = ((const struct file_opts *)o)->corpus;
+    if (k < (uint64_t)c->n)
+        take_item(c, (uint32_t)k, item);
+    return k < (uint64_t)c->n;
+}
+
 static void longest_line(const void *o, int length, struct pw_item *item)
 {
     const struct corpus *c = ((const struct file_opts *)o)->corpus;
@@ -393,6 +402,7 @@ const struct pw_task pw_task_file = {
     .open = open_file,
     .close = close_file,
     .pick = pick,
+    .every = every,
     .has = has,
     .to_the_end = true,
     .share = share,

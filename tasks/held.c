@@ -132,6 +132,11 @@ static bool is_split(const struct pw_task_use *use, int length)
     return use->shared != NULL && is_trained(use, length) && !use->shared[length - use->o.common.lengths.lo];
 }
 
+bool pw_task_holds_out(const struct pw_task_use *use, const struct pw_item *item)
+{
+    return is_split(use, item->length) && held_item(item);
+}
+
 int pw_held_count(const struct pw_task_use *use, int length)
 {
     const int *first = use->kept + (length - use->o.common.lengths.lo);

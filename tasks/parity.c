@@ -102,6 +102,13 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    (void)o;
+    item->length = item->n = at.a;
+    pw_list_nth(2, 0, k, item->v, item->n);
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     (void)o;
@@ -183,6 +190,7 @@ const struct pw_task pw_task_parity = {
     .lengths = "3..8",
     .unit = "bits",
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .write = write_item,

@@ -244,6 +244,16 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    (void)o;
+    item->length = at.a;
+    item->n = 1 + 2 * at.a;
+    for (int i = at.a; i-- > 0;)
+        k = pw_list_nth(7, -3, pw_list_nth(4, 0, k, &item->v[2 + 2 * i], 1), &item->v[1 + 2 * i], 1);
+    pw_list_nth(5, -2, k, &item->v[0], 1);
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     (void)o;
@@ -341,6 +351,7 @@ const struct pw_task pw_task_polynomial = {
     .lengths = "1..8",
     .unit = "terms",
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .longest = longest,

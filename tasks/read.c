@@ -251,3 +251,12 @@ double pw_list_count(int items, int n)
         count *= items;
     return count;
 }
+
+uint64_t pw_list_nth(int items, int first, uint64_t k, int *v, int n)
+{
+    while (n-- > 0) {
+        v[n] = first + (int)(k % (uint64_t)items);
+        k /= (uint64_t)items;
+    }
+    return k;
+}

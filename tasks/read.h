@@ -52,6 +52,9 @@ bool pw_says_digit(const char *text, const char *lead, int digit);
 
 /* Lists of n items of which there are so many each: the power, infinite where a double can't hold it. */
 double pw_list_count(int items, int n);
+/* The list number k of them, the last item counting fastest: items first .. first + items - 1. Returns what
+ * is left of k: 0 where it is below the count. */
+uint64_t pw_list_nth(int items, int first, uint64_t k, int *v, int n);
 
 /* Token i without its blank; is it a symbol, in either spelling? */
 const char *pw_spelling_word(const struct pw_spelling *text, int i);

@@ -107,6 +107,13 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    const struct reverse_opts *opt = o;
+    item->length = item->n = at.a;
+    pw_list_nth(opt->common.alphabet, 0, k, item->v, item->n);
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     const struct reverse_opts *opt = o;
@@ -135,6 +142,7 @@ const struct pw_task pw_task_reverse = {
     .lengths = "2..10",
     .unit = "symbols",
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .write = write_item,

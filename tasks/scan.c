@@ -201,6 +201,15 @@ static void nth(const void *o, int length, int k, struct pw_item *item)
     take(all.order[all.first[length] + k], item);
 }
 
+/* In the grammar's order: a part alone, then both joined by and, then by after. */
+static bool every(const void *o, uint64_t k, struct pw_item *item)
+{
+    (void)o;
+    if (k < COMMANDS)
+        take((int)k, item);
+    return k < COMMANDS;
+}
+
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     nth(o, length, (int)pw_rng_below(rng, (uint32_t)count_of(length)), item);
@@ -357,6 +366,7 @@ const struct pw_task pw_task_scan = {
     .words = words,
     .draw = draw,
     .nth = nth,
+    .every = every,
     .longest = longest,
     .write = write_item,
     .payload = payload,

@@ -91,6 +91,21 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     }
 }
 
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    const struct session_opts *opt = o;
+    int n = opt->common.alphabet, rest[PW_MAX_SYMBOLS], place[PW_MAX_SYMBOLS];
+    item->length = item->n = at.a;
+    for (int i = at.a; i-- > 0;) /* place i among the symbols that are left */
+        k = pw_list_nth(n - i, 0, k, &place[i], 1);
+    for (int i = 0; i < n; i++)
+        rest[i] = i;
+    for (int i = 0; i < at.a; i++) {
+        item->v[i] = rest[place[i]];
+        memmove(&rest[place[i]], &rest[place[i] + 1], (size_t)(n - i - 1 - place[i]) * sizeof *rest);
+    }
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     const struct pw_task_opts *opt = o;
@@ -186,6 +201,7 @@ const struct pw_task pw_task_session = {
     .has = has,
     .check = check,
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .write = write_item,

@@ -208,6 +208,15 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    const struct sort_opts *opt = o;
+    struct pw_range r =
+        opt->variant == MULTI ? numbers_of(opt) : (struct pw_range){0, opt->common.alphabet - 1};
+    item->length = item->n = at.a;
+    pw_list_nth(r.hi - r.lo + 1, r.lo, k, item->v, item->n);
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     const struct sort_opts *opt = o;
@@ -306,6 +315,7 @@ const struct pw_task pw_task_sort = {
     .lengths = "2..8",
     .unit = "symbols or numbers",
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .longest = longest,

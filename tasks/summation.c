@@ -107,6 +107,13 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)
+{
+    (void)o;
+    item->length = item->n = at.a;
+    pw_list_nth(9, 1, k, item->v, item->n);
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     (void)o;
@@ -184,6 +191,7 @@ const struct pw_task pw_task_summation = {
     .lengths = "2..8",
     .unit = "digits",
     .inputs = inputs,
+    .list = list_input,
     .words = words,
     .draw = draw,
     .longest = longest,

@@ -121,6 +121,11 @@ struct pw_task {
     /* Of numbered inputs: number k of those that a length has, 0 <= k < inputs. Evaluation meets each once.
      */
     void (*nth)(const void *opts, int length, int k, struct pw_item *item);
+    /* Every input, each once (every.c): number k of those that a length, or pair, has, 0 <= k < inputs; or
+     * where the source has an order of its own over all lengths, number k of all, false where there are no
+     * more. Both NULL: they can't be listed. */
+    void (*list)(const void *opts, struct pw_pair at, uint64_t k, struct pw_item *item);
+    bool (*every)(const void *opts, uint64_t k, struct pw_item *item);
     /* The item of the most tokens at a length; NULL where the length alone decides. */
     void (*longest)(const void *opts, int length, struct pw_item *item);
     /* Where no item is known to be the longest: tokens that none at a length has more of, without an end
@@ -284,6 +289,20 @@ struct pw_pair pw_item_pair(const struct pw_task_use *use, const struct pw_item 
 bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair);
 /* How many different inputs there are at a length. */
 double pw_task_inputs(const struct pw_task_use *use, int length);
+/* Is this input kept from training? */
+bool pw_task_holds_out(const struct pw_task_use *use, const struct pw_item *item);
+
+/* ---- every.c: all inputs of the trained and the tested lengths, each once, in the order of the source */
+struct pw_every {
+    const struct pw_task_use *use;
+    int length, pair; /* at hand; of the pairs of the length */
+    uint64_t k;       /* the next one's number there */
+};
+/* How many there are; INFINITY: too many to count. -1: the task can't list them. */
+double pw_every_count(const struct pw_task_use *use);
+void pw_every_begin(struct pw_every *e, const struct pw_task_use *use);
+bool pw_every_next(struct pw_every *e, struct pw_item *item); /* false: there are no more */
+
 /* Does an evaluation at this length meet inputs again that training has met, because there are so few? */
 bool pw_task_seen(const struct pw_task_use *use, int length);
 /* Samples of a fixed set in TRAIN or VALID, and of numbered inputs in TEST; 0: any number. */

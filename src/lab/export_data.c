@@ -1,4 +1,8 @@
-/* export_data.c - `export data`: samples as text, a line each. Millions take a while, so it is a job. */
+/* export_data.c - `export data`: samples as text, a line each. Millions take a while, so it is a job.
+ *
+ * train, valid and test are samples as they are drawn, n of each. `all` without n is every input that the
+ * tasks have, each once (tasks/every.c), with the split that it belongs to; of a fixed set (data=N) it is all
+ * samples of the set. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -8,7 +12,8 @@
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 
-#define SLICE_S 0.04
+#define SLICE_S    0.04
+#define MOST_LINES 10000000 /* of a split; of all inputs */
 
 enum data_split { DATA_TRAIN, DATA_VALID, DATA_TEST, DATA_ALL };
 
@@ -18,24 +23,28 @@ struct data_opts {
 
 static const char *const splits[] = {"train", "valid", "test", "all", NULL};
 
-const struct pw_opt pw_data_opts[] = {{.name = "split",
-                                       .type = PW_OPT_CHOICE,
-                                       .offset = offsetof(struct data_opts, split),
-                                       .def = "train",
-                                       .choices = splits,
-                                       .help = "which samples"},
-                                      {.name = "n",
-                                       .type = PW_OPT_INT,
-                                       .offset = offsetof(struct data_opts, n),
-                                       .min = 1,
-                                       .max = 10000000,
-                                       .help = "samples of each split; 1000, or with data=N all"},
-                                      {.name = NULL}};
+const struct pw_opt pw_data_opts[] = {
+    {.name = "split",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct data_opts, split),
+     .def = "train",
+     .choices = splits,
+     .help = "which samples; all without n: every input once"},
+    {.name = "n",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct data_opts, n),
+     .min = 1,
+     .max = MOST_LINES,
+     .help = "samples of each split; 1000, or with data=N, of numbered inputs and with split=all all"},
+    {.name = NULL}};
 
 struct pw_writing {
     struct pw_file *file;
     char path[PW_LINE];
     struct data_opts o;
+    bool every; /* input, instead of samples */
+    int task;   /* whose inputs are at hand */
+    struct pw_every input;
     int split, end;         /* the one at hand, and that behind the last */
     int64_t k, lines, of;   /* of the split: next sample, lines so far, of how many */
     int left[PW_MAX_TASKS]; /* of its tasks' samples: 0: any number, -1: none */
@@ -43,6 +52,24 @@ struct pw_writing {
 };
 
 /* ---- lines */
+
+/* A sample as a line; split NULL: it isn't said. */
+static void write_line(FILE *f, const struct pw_task_use *use, int length, struct pw_pair pair,
+                       const struct pw_str *prompt, const struct pw_str *answer, const char *split)
+{
+    cJSON *o = cJSON_CreateObject();
+    pw_json_str(o, "task", use->task->name);
+    pw_json_num(o, "length", length);
+    if (use->task->pairs != NULL) {
+        pw_json_num(o, "length_a", pair.a);
+        pw_json_num(o, "length_b", pair.b);
+    }
+    if (split != NULL)
+        pw_json_str(o, "split", split);
+    pw_json_str(o, "prompt", pw_str_text(prompt));
+    pw_json_str(o, "answer", pw_str_text(answer));
+    pw_json_line(f, o);
+}
 
 /* Sample k of a split as one line, unless its task has no more of them. Test samples go round the tasks and
  * their test lengths. */
@@ -70,16 +97,30 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
         left[x.task] = -1;
     struct pw_str prompt = {0}, answer = {0};
     pw_taskset_sample_text(set, lab->seed, split, (uint64_t)index, task, length, &prompt, &answer);
-    cJSON *o = cJSON_CreateObject();
-    pw_json_str(o, "task", set->use[x.task].task->name);
-    pw_json_num(o, "length", x.length);
-    if (set->use[x.task].task->pairs != NULL) {
-        pw_json_num(o, "length_a", x.pair.a);
-        pw_json_num(o, "length_b", x.pair.b);
+    write_line(f, &set->use[x.task], x.length, x.pair, &prompt, &answer, NULL);
+    pw_str_fini(&prompt);
+    pw_str_fini(&answer);
+    return true;
+}
+
+/* The next input of all tasks as one line; false: there are no more. */
+static bool input_line(const struct pw_lab *lab, struct pw_writing *w)
+{
+    struct pw_item item;
+    struct pw_str prompt = {0}, answer = {0};
+    while (!pw_every_next(&w->input, &item)) {
+        if (++w->task >= lab->tasks.n)
+            return false;
+        pw_every_begin(&w->input, &lab->tasks.use[w->task]);
     }
-    pw_json_str(o, "prompt", pw_str_text(&prompt));
-    pw_json_str(o, "answer", pw_str_text(&answer));
-    pw_json_line(f, o);
+    const struct pw_task_use *use = w->input.use;
+    struct pw_range train = pw_task_train(use);
+    bool trained = item.length >= train.lo && item.length <= train.hi;
+    pw_item_write(use, &item, &prompt, &answer);
+    write_line(pw_file_stream(w->file), use, item.length, pw_item_pair(use, &item), &prompt, &answer,
+               splits[!trained                        ? DATA_TEST
+                      : pw_task_holds_out(use, &item) ? DATA_VALID
+                                                      : DATA_TRAIN]);
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
     return true;
@@ -132,6 +173,39 @@ static void begin_split(const struct pw_lab *lab, struct pw_writing *w, int spli
         w->of = lines_of(lab, (enum pw_split)split, w->o.n, w->left);
 }
 
+/* How many inputs all tasks have; PW_EUSER where they can't be listed, or are too many. */
+static enum pw_code count_inputs(const struct pw_lab *lab, int64_t *total, struct pw_err *err)
+{
+    double sum = 0;
+    for (int i = 0; i < lab->tasks.n; i++) {
+        double n = pw_every_count(&lab->tasks.use[i]);
+        const char *name = lab->tasks.use[i].task->name;
+        if (n < 0)
+            return pw_fail(
+                err, PW_EUSER,
+                "export data: split=all: the inputs of %s can't be listed; use split=train|valid|test, "
+                "or n=N samples of each",
+                name);
+        sum += n;
+        if (sum > MOST_LINES)
+            return pw_fail(err, PW_EUSER,
+                           "export data: split=all: %s has %.3g inputs of these lengths; at most %d are "
+                           "written: use fewer lengths, or n=N samples of each split",
+                           name, n, MOST_LINES);
+    }
+    *total = (int64_t)sum;
+    return PW_OK;
+}
+
+/* Is the set a fixed one, all of which is written? */
+static bool is_fixed(const struct pw_lab *lab)
+{
+    for (int i = 0; i < lab->tasks.n; i++)
+        if (lab->tasks.use[i].pool == NULL)
+            return false;
+    return true;
+}
+
 enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                struct pw_err *err)
 {
@@ -140,18 +214,25 @@ enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struc
     pw_opt_defaults(pw_data_opts, &o);
     if (lab->writing != NULL)
         return pw_fail(err, PW_EUSER, "export data: %s is still being made", lab->writing->path);
+    int64_t inputs = 0;
     enum pw_code code = pw_args_opts(args, pw_data_opts, &o, err);
+    bool every = o.split == DATA_ALL && o.n == 0 && !is_fixed(lab);
+    if (code == PW_OK && every)
+        code = count_inputs(lab, &inputs, err);
     if (code == PW_OK)
         code = pw_file_create(&file, path, err);
     if (code != PW_OK)
         return code;
     struct pw_writing *w = lab->writing = pw_alloc(1, sizeof *w);
     int first = o.split == DATA_ALL ? 0 : o.split;
+    w->every = every;
     w->file = file;
     w->o = o;
     w->end = o.split == DATA_ALL ? DATA_ALL : o.split + 1;
     pw_text_copy(w->path, sizeof w->path, path);
-    for (int s = first; s < w->end; s++)
+    w->total = inputs;
+    pw_every_begin(&w->input, &lab->tasks.use[0]);
+    for (int s = first; s < w->end && !every; s++)
         w->total += lines_of(lab, (enum pw_split)s, o.n, w->left);
     begin_split(lab, w, first);
     tell(lab, PW_JOB_RUNNING);
@@ -176,6 +257,12 @@ void pw_lab_data_slice(struct pw_lab *lab)
 {
     struct pw_writing *w = lab->writing;
     for (double end = pw_now() + SLICE_S; w->split < w->end && pw_now() < end;) {
+        if (w->every) {
+            bool more = input_line(lab, w);
+            w->done += more;
+            w->split = more ? w->split : w->end;
+            continue;
+        }
         bool told = w->lines < w->of &&
                     data_line(lab, pw_file_stream(w->file), (enum pw_split)w->split, w->k++, w->left);
         w->lines += told;

@@ -100,6 +100,17 @@ run 0 replay second --verify
 # ---- all commands of SCAN, and nothing behind a session's next item
 run 0 -c 'task scan; export data s.jsonl split=test; task scan lengths=1..22; export data o.jsonl split=test'
 check 'the test commands of both splits' test "$(wc -l <s.jsonl) $(sort -u o.jsonl | wc -l)" = '3136 3920'
+run 0 -c 'task scan; export data a.jsonl split=all'
+check 'every command once' test "$(wc -l <a.jsonl) $(sort -u a.jsonl | wc -l)" = '20910 20910'
+check 'in the order of the grammar' test "$(sed -n '1p;103p' a.jsonl | cut -d'"' -f14 | tr '\n' ,)" = 'scan walk >,scan walk and walk >,'
+check 'of each split' test "$(cut -d'"' -f10 a.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = ' 3136 test 16028 train 1746 valid '
+for bad in 'task lego' 'task copy' 'task sort,pcfg'; do
+    run 1 -c "$bad; export data b.jsonl split=all"
+    one_line
+    check 'nothing is written' test ! -e b.jsonl
+done
+run 0 -c 'task lego; export data b.jsonl split=all n=5'
+check 'samples of each split' test "$(wc -l <b.jsonl)" = 15
 run 0 -c 'model causal=off; task session by=last; pe rspe; train 300; eval samples=50; prompt session 3 1 4; export lengths l.csv'
 check 'an encoding that counts from the back' test "$(awk -F, '$4 == 10 && $6 > 0.9' l.csv | wc -l)" = 1
 check 'one token' grep -qx 'answer  4' out
@@ -313,6 +324,11 @@ one_line
 mkdir dir.safetensors
 run 1 -c 'export weights dir.safetensors'
 one_line
+"$PEWTER" -c 'task sort; export data big.jsonl n=10000000' >out 2>&1 &
+sleep 1
+kill -KILL $!
+wait $! 2>/dev/null || :
+check 'nor is the file of a killed export' test -z "$(find . -name 'big.jsonl*')"
 check 'no temporary files are left' test -z "$(find . -name '*.tmp*')"
 if [ -e /dev/full ]; then
     "$PEWTER" -c help >/dev/full 2>err

@@ -34,6 +34,15 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
+/* Are there such files where the tests write? */
+static bool has_unnamed(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_WRONLY, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 static int named_setup(void **state)
 {
     no_unnamed = true;
@@ -170,7 +179,7 @@ static void appears_with_commit(void **state)
     assert_true(fprintf(pw_file_stream(f), "%s %d", "new", 1) > 0);
     assert_int_equal(fflush(pw_file_stream(f)), 0);
     assert_holds(path, "old");
-    assert_int_equal(scratch_count(*state, NULL), no_unnamed ? 2 : 1);
+    assert_int_equal(scratch_count(*state, NULL), has_unnamed(*state) ? 1 : 2);
     assert_int_equal(pw_file_commit(f, &err), PW_OK);
     assert_holds(path, "new 1");
     assert_int_equal(scratch_count(*state, NULL), 1);
@@ -338,6 +347,8 @@ static void a_killed_writer_leaves_nothing(void **state)
 {
     char path[4096];
 
+    if (!has_unnamed(*state))
+        skip();
     killed_while_writing(scratch_path(state, "f", path), true);
     assert_int_equal(scratch_count(*state, NULL), 0);
     put(path, "old");
