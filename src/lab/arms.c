@@ -107,7 +107,7 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
     fresh.model = NULL;
     enum pw_code code = pw_config_check(&fresh.cfg, err);
     if (code == PW_OK)
-        code = pw_lab_check_context(&lab->tasks, &fresh.cfg, err);
+        code = pw_lab_check_context(&lab->tasks, &fresh.cfg, false, err);
     if (code == PW_OK && fresh.pe.pe->check != NULL)
         code = fresh.pe.pe->check(fresh.pe.o.bytes, &fresh.cfg, err);
     if (code == PW_OK)

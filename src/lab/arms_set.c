@@ -6,16 +6,18 @@
 
 #include "lab/lab_int.h"
 
-enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
+enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg, bool for_task,
                                   struct pw_err *err)
 {
-    if (set->max_tokens - 1 <= cfg->context)
+    int need = set->max_tokens - 1;
+
+    if (need <= cfg->context)
         return PW_OK;
     return pw_fail(
         err, PW_EUSER,
-        "the longest sample has %d positions, this model takes %d: shorter lengths= or test=, or model "
-        "context=%d",
-        set->max_tokens - 1, cfg->context, set->max_tokens - 1);
+        "the longest sample has %d positions, this model takes %d: use shorter lengths= or test=, or "
+        "%s'model context=%d'",
+        need, cfg->context, for_task ? "give the model before the task: " : "", need);
 }
 
 /* Every arm anew, by settings. */
@@ -63,7 +65,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
     int n = pw_lab_collect(lab, 0, settings);
     for (int i = 0; i < n && code == PW_OK; i++)
-        code = pw_lab_check_context(&set, &settings[i].cfg, err);
+        code = pw_lab_check_context(&set, &settings[i].cfg, true, err);
     if (code == PW_OK)
         pw_lab_end_checks(lab);
     lab->tasks = set;

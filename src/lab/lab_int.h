@@ -290,8 +290,9 @@ enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, cons
                               struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
- * their own lengths; training data must fit before anything is built. */
-enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
+ * their own lengths; training data must fit before anything is built. for_task: it is the task that is new.
+ */
+enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg, bool for_task,
                                   struct pw_err *err);
 
 /* ---- construct.c: an arm whose first values are a proof's (model/theorem.h) */

@@ -240,8 +240,15 @@ static void test_long_ones(void **state)
                                  "context=4639'");
     bench_run(&b, "task sort scratchpad=full lengths=2..40 text=paper");
     assert_string_equal(b.error,
-                        "the longest sample has 7779 positions, this model takes 3000: shorter lengths= or "
-                        "test=, or model context=7779");
+                        "the longest sample has 7779 positions, this model takes 3000: use shorter lengths= "
+                        "or test=, or give the model before the task: 'model context=7779'");
+    bench_must(&b, "task sort lengths=2..5");
+    bench_run(&b, "model context=9");
+    assert_string_equal(b.error,
+                        "the longest sample has 22 positions, this model takes 9: use shorter lengths= "
+                        "or test=, or 'model context=22'");
+    bench_run(&b, "model context=22");
+    assert_string_equal(b.error, "");
     bench_close(&b);
 }
 
