@@ -24,6 +24,8 @@ static void settle(const char *home)
 {
     char state[600];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = 1; i < SIGRTMIN; i++)
+        signal(i, SIG_DFL); /* nohup and background jobs ignore some: one that comes early would be lost */
     snprintf(state, sizeof state, "%s/state", home);
     clearenv();
     setenv("HOME", home, 1);
