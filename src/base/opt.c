@@ -440,7 +440,10 @@ void pw_opt_print(const struct pw_opt *table, const void *target, bool only_chan
         if (only_changed && table->def != NULL && parse(table, table->def, &def) && equal(table, v, def))
             continue;
         pw_str_add(out, " %s=", table->name);
-        print(table, v, out);
+        if (table->type == PW_OPT_CHOICE)
+            print_text(table->choices[v.i], out); /* "sort multi" has a blank */
+        else
+            print(table, v, out);
     }
 }
 

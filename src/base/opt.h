@@ -58,8 +58,8 @@ enum pw_code pw_opt_set(const struct pw_opt *table, void *target, const char *wh
                         const char *value, struct pw_err *err);
 
 /* Appends " key=value" for every member, or with only_changed for those that differ from their
- * default: the canonical text, which pw_opt_set reads back to the same bits (a TEXT with spaces or other
- * special characters stands in quotes, as in the command language, which removes them). A member
+ * default: the canonical text, which pw_opt_set reads back to the same bits (a TEXT or CHOICE with spaces or
+ * other special characters stands in quotes, as in the command language, which removes them). A member
  * without a default always counts as changed. */
 void pw_opt_print(const struct pw_opt *table, const void *target, bool only_changed, struct pw_str *out);
 

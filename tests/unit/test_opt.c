@@ -283,6 +283,20 @@ static void prints(void **state)
     pw_str_fini(&out);
 }
 
+/* A choice of two words is one value where the printed text is read as a command line. */
+static void prints_choices_with_blanks(void **state)
+{
+    static const char *const choices[] = {"parity", "sort multi", NULL};
+    static const struct pw_opt one[] = {
+        {.name = "task", .type = PW_OPT_CHOICE, .def = "parity", .choices = choices}, {.name = NULL}};
+    int task = 1;
+    struct pw_str out = {0};
+    (void)state;
+    pw_opt_print(one, &task, true, &out);
+    assert_string_equal(out.s, " task=\"sort multi\"");
+    pw_str_fini(&out);
+}
+
 static void allowed(void **state)
 {
     (void)state;
@@ -437,6 +451,7 @@ int main(void)
         cmocka_unit_test(moves),
         cmocka_unit_test(long_values_are_shown_shortened),
         cmocka_unit_test(prints),
+        cmocka_unit_test(prints_choices_with_blanks),
         cmocka_unit_test(allowed),
         cmocka_unit_test(floats_round_trip),
         cmocka_unit_test(values_round_trip),
