@@ -4,8 +4,8 @@
  * The distance of two heads, D_AT, is the mean of the divergence of their rows, that of two layers the least
  * over all pairs of heads (Eq. 2); the mean over the cheapest matching of heads doesn't hang on one lucky
  * pair, and heads of equal number can be compared where both models began with the same weights. Sequences
- * are prompt and right answer. Row 0 has one key, so that its divergence is 0 in any model: it is left out
- * (the paper's mean has it).
+ * are prompt and right answer. The mean is over all T rows, as in Eq. 2: row 0 of a causal model has one key,
+ * so that its divergence is 0, and it counts.
  *
  * Erratum: Figure 4 goes to 1.5, but no Jensen-Shannon divergence is above ln 2. The released code has the
  * arguments of torch's KLDivLoss the wrong way round, and visits 66 of 144 pairs of heads: those with a < b.
@@ -38,7 +38,7 @@ const struct pw_opt pw_distance_options[] = {
     {"pairs", PW_OPT_CHOICE, AT(pairs), "all", 0, 0, pairings, 0,
      "of heads, for the curves: the least of all, the mean of matched ones, of those of equal number"},
     {"rows", PW_OPT_CHOICE, AT(rows), "all", 0, 0, row_sets, 0,
-     "queries that count: all but the first, or those that predict the answer"},
+     "queries that count: all T of Eq. 2, or those that predict the answer"},
     {"against", PW_OPT_CHOICE, AT(against), "1", 0, 0, opponents, 0,
      "each arm against the first, or all pairs of arms"},
     {"control", PW_OPT_SWITCH, AT(control), "on", 0, 0, NULL, 0, "the same for the models before training"},
@@ -102,13 +102,11 @@ static enum pw_code look(struct pw_distances *d, const struct pw_probe_in *in, i
                          struct pw_err *err)
 {
     const struct pw_probe_subject *s = &in->subject[i];
-    const struct pw_config *c = pw_distance_config(in, i);
     if (i == 0) {
         int n_prompt;
         d->T = in->sequence(in->arg, d->length[example / d->o->samples], example % d->o->samples, d->tokens,
                             d->cap, &n_prompt);
-        bool keep = !c->causal || d->o->formula == PW_DIVERGENCE_RELEASED; /* row 0, as that code does */
-        d->first = d->o->rows == 1 ? n_prompt - 1 : keep || d->T == 1 ? 0 : 1;
+        d->first = d->o->rows == 1 ? n_prompt - 1 : 0;
     }
     enum pw_code code =
         pw_model_inspect(s->model, d->tokens, d->T, &(struct pw_inspection){.probs = d->maps[i]}, err);

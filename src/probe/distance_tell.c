@@ -46,12 +46,13 @@ static double over_lengths(const struct pw_distances *d, int pairs, int curve, i
     return n > 0 ? sum / n : NAN;
 }
 
+/* Of the untrained twins; in the same order as over_lengths, so that equal models have equal numbers. */
 static double over_control(const struct pw_distances *d, int curve)
 {
     double sum = 0;
     for (int i = 0; i < d->n_lengths; i++)
-        sum += mean_of(&d->control[curve * d->n_lengths + i]) / d->n_lengths;
-    return sum;
+        sum += mean_of(&d->control[curve * d->n_lengths + i]);
+    return sum / d->n_lengths;
 }
 
 /* One layer, L: their mean, -1: that of the untrained twins. */
@@ -174,14 +175,12 @@ void pw_distance_tell(const struct pw_distances *d, const struct pw_probe_in *in
              : o->pairs == PW_PAIRS_SAME  ? " same"
                                           : "",
              o->rows == 1 ? " answer" : "", o->against == 1 ? " all" : "");
-    pw_finding_init(
-        f, "distance", topic, "distance of attention%s%s, %s, %s; %d sequences a length, %s",
-        o->against == 0 ? " from arm " : ", all pairs of arms", o->against == 0 ? in->subject[0].name : "",
-        jsd ? "Jensen-Shannon" : "the released code's formula",
-        jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "least of head pairs a < b", o->samples,
-        o->rows == 1                               ? "rows that predict the answer"
-        : jsd && pw_distance_config(in, 0)->causal ? "all rows but the first, which has one key"
-                                                   : "all rows");
+    pw_finding_init(f, "distance", topic, "distance of attention%s%s, %s, %s; %d sequences a length, %s",
+                    o->against == 0 ? " from arm " : ", all pairs of arms",
+                    o->against == 0 ? in->subject[0].name : "",
+                    jsd ? "Jensen-Shannon" : "the released code's formula",
+                    jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "least of head pairs a < b",
+                    o->samples, o->rows == 1 ? "rows that predict the answer" : "all rows");
     snprintf(title, sizeof title, "mean over %d layers, and one standard deviation", d->L);
     tell_plot(d, f, d->L, title);
     for (int l = 0; l < d->L; l++) {

@@ -62,14 +62,15 @@ static double naive(const float *p, const float *q, int n)
     return 0.5 * a + 0.5 * b;
 }
 
-/* Eq. 2 for sample `index` of a length in a layer, between arms 1 and 2, rows from `first` on. */
+/* Eq. 2 for sample `index` of a length in a layer, between arms 1 and 2: over all T rows, or those of the
+ * answer. */
 static double naive_least(struct pw_lab *lab, int length, int index, int layer, bool answer)
 {
     int tokens[64];
     struct pw_sample x = {.tokens = tokens, .cap = 64};
     pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
     int T = x.n - 1, H = lab->arms[0].cfg.heads, L = lab->arms[0].cfg.layers,
-        from = answer ? x.n_prompt - 1 : 1;
+        from = answer ? x.n_prompt - 1 : 0;
     float *P = pw_alloc((size_t)L * H * T * T, sizeof *P), *Q = pw_alloc((size_t)L * H * T * T, sizeof *Q);
     double least = INFINITY;
     struct pw_err err;
