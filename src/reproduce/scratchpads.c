@@ -1,39 +1,37 @@
 /* scratchpads.c - which format of a scratchpad helps (Kazemnejad et al. 2023, section 6, Figures E.6 to
- * E.13).
+ * E.13): the races, and what each of them measured.
  *
  * A race on a task for every format: none, minimal (what a step computes and gives), full, and full without
  * one of its parts. An answer is right if what stands behind the scratchpad is, so it is decoded (`eval`).
- * The paper's numbers are read off its vector figures: mean over unseen lengths, three seeds. Its two claims:
- * a scratchpad helps addition and nothing else for certain, and no format is the best for all encodings.
+ * The paper's numbers are read off its vector figures: mean over unseen lengths, three seeds.
  *
  * The released plots give two configurations of sort and LEGO the name "without input"; that bar is the mean
  * of both and is compared with neither (no `covr` and `iovr` of theirs here). */
+#include "reproduce/scratchpads.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "reproduce/study.h"
-#include "reproduce/suite.h"
-
-enum { FORMATS = 8, TASKS = 7 };
 
 /* As `task scratchpad=` takes them. */
-static const char *const formats[FORMATS] = {"off",  "minimal", "full", "covr",
-                                             "iovr", "icvr",    "icor", "icov"};
-static const char *const short_formats[FORMATS] = {"off", "minimal", "full", "cor",
-                                                   "ior", "icr",     NULL,   "ico"};
-static const char *const format_names[FORMATS] = {"none",          "minimal",  "full",        "- input",
-                                                  "- computation", "- output", "- variables", "- rest"};
+static const char *const formats[PW_PAD_FORMATS] = {"off",  "minimal", "full", "covr",
+                                                    "iovr", "icvr",    "icor", "icov"};
+static const char *const short_formats[PW_PAD_FORMATS] = {"off", "minimal", "full", "cor",
+                                                          "ior", "icr",     NULL,   "ico"};
+const char *const pw_pad_formats[PW_PAD_FORMATS] = {"none",         "minimal", "full",       "-input",
+                                                    "-computation", "-output", "-variables", "-rest"};
 
-#define GAP 0.02 /* a format helps if it gives so much more than none does; fixed before measuring */
-#define NO  -1
+/* Positions that a model takes: room for the longest sample of any entry, scratchpad included. A toy's
+ * longest is 208 (multi-digit sort, full), the paper's 1547 (polynomial, full); its decoding stops at 1500
+ * tokens. */
+#define TOY_CONTEXT   512
+#define PAPER_CONTEXT 2048
 
-/* Per cent on longer inputs by encoding and format; NO: not in the figure. */
-static const struct task {
-    const char *name, *figure, *toy, *paper;
-    bool no_variables; /* its steps have none */
-    float right[PW_PAPER_PES][FORMATS];
-} tasks[TASKS] = {
+#define NO -1
+
+const struct pw_pad_task pw_pad_tasks[PW_PAD_TASKS] = {
     {"addition",
      "Figure E.7",
      "addition lengths=1..2 test=3..4",
@@ -106,15 +104,10 @@ static const struct task {
       {61, 50.5f, 59.6f, NO, NO, 61.2f, NO, 51.4f}}},
 };
 
-static const char *const task_names[TASKS + 2] = {
+static const char *const task_names[PW_PAD_TASKS + 2] = {
     "addition", "summation", "parity", "sort single", "sort multi", "polynomial", "lego", "all", NULL};
 
-struct options {
-    int task, protocol, seeds, steps, samples, format;
-    char pes[256];
-};
-
-#define AT(m) offsetof(struct options, m)
+#define AT(m) offsetof(struct pw_scratchpads, m)
 static const struct pw_opt opts[] = {
     {.name = "task",
      .type = PW_OPT_CHOICE,
@@ -131,10 +124,10 @@ static const struct pw_opt opts[] = {
     {.name = "seeds",
      .type = PW_OPT_INT,
      .offset = AT(seeds),
-     .def = "1",
+     .def = "8",
      .min = 1,
      .max = PW_MAX_REPLICATES,
-     .help = "of each encoding"},
+     .help = "of each encoding; fewer are quicker, and too few leave all verdicts inconclusive"},
     {.name = "steps",
      .type = PW_OPT_INT,
      .offset = AT(steps),
@@ -153,39 +146,40 @@ static const struct pw_opt opts[] = {
      .type = PW_OPT_TEXT,
      .offset = AT(pes),
      .def = "none,t5,alibi,rotary,sinusoidal",
-     .size = sizeof((struct options *)0)->pes,
+     .size = sizeof((struct pw_scratchpads *)0)->pes,
      .help = "encodings, as after `race`"},
     {.name = "format",
      .type = PW_OPT_INT,
      .offset = AT(format),
      .def = "-1",
      .min = -1,
-     .max = FORMATS - 1,
+     .max = PW_PAD_FORMATS - 1,
      .help = "judges one of none, minimal, full and the five without a part; -1: all that were measured"},
     {.name = NULL}};
 #undef AT
 
-static const char *scratchpad(const struct task *t, int format)
+static const char *scratchpad(const struct pw_pad_task *t, int format)
 {
     return t->no_variables ? short_formats[format] : formats[format];
 }
 
-static void topic_of(char out[PW_FINDING_TOPIC], const struct task *t, int format)
+void pw_pad_topic(char out[PW_FINDING_TOPIC], const struct pw_pad_task *t, int format)
 {
-    snprintf(out, PW_FINDING_TOPIC, "%s %s", t->name, format_names[format]);
+    snprintf(out, PW_FINDING_TOPIC, "%s %s", t->name, pw_pad_formats[format]);
 }
 
 /* A race of one task and format, and its judgement. */
-static void add_race(const struct options *o, int task, int format, struct pw_str *out)
+static void add_race(const struct pw_scratchpads *o, int task, int format, struct pw_str *out)
 {
     bool paper = o->protocol == PW_PROTOCOL_PAPER;
-    struct options one = *o;
+    const struct pw_pad_task *t = &pw_pad_tasks[task];
+    struct pw_scratchpads one = *o;
     char text[256], model[64];
     one.task = task;
     one.format = format;
-    snprintf(text, sizeof text, "%s scratchpad=%s%s", paper ? tasks[task].paper : tasks[task].toy,
-             scratchpad(&tasks[task], format), paper ? " text=paper data=100000" : "");
-    snprintf(model, sizeof model, "context=%d", paper ? 1024 : 512);
+    snprintf(text, sizeof text, "%s scratchpad=%s%s", paper ? t->paper : t->toy, scratchpad(t, format),
+             paper ? " text=paper data=100000" : "");
+    snprintf(model, sizeof model, "context=%d", paper ? PAPER_CONTEXT : TOY_CONTEXT);
     struct pw_race_plan plan = {.protocol = o->protocol,
                                 .seeds = o->seeds,
                                 .steps = o->steps > 0 || paper ? o->steps : 600,
@@ -193,6 +187,8 @@ static void add_race(const struct options *o, int task, int format, struct pw_st
                                 .seed = 1,
                                 .pes = o->pes,
                                 .model = model};
+    /* The task has to fit whatever models there are, before the model that is trained is there. */
+    pw_str_add(out, "race none\nmodel tiny context=%d\n", PAPER_CONTEXT);
     pw_suite_script(&plan, text, NULL, out);
     pw_str_add(out, "judge scratchpads");
     pw_opt_print(opts, &one, true, out);
@@ -201,154 +197,63 @@ static void add_race(const struct options *o, int task, int format, struct pw_st
 
 static void script(const void *opts_, struct pw_str *out)
 {
-    const struct options *o = opts_;
-    for (int t = 0; t < TASKS; t++)
-        for (int f = 0; f < FORMATS && (o->task == t || o->task == TASKS); f++)
-            if (scratchpad(&tasks[t], f) != NULL)
+    const struct pw_scratchpads *o = opts_;
+    for (int t = 0; t < PW_PAD_TASKS; t++)
+        for (int f = 0; f < PW_PAD_FORMATS && (o->task == t || o->task == PW_PAD_TASKS); f++)
+            if (scratchpad(&pw_pad_tasks[t], f) != NULL)
                 add_race(o, t, f, out);
 }
 
-/* ---- one format: an arm a row */
-
-static enum pw_code judge_one(const struct options *o, const struct pw_snapshot *s, struct pw_finding *f,
-                              struct pw_err *err)
+/* One format: an arm a row, a column for each of its runs. */
+static enum pw_code judge_one(const struct pw_scratchpads *o, const struct pw_snapshot *s,
+                              struct pw_finding *f, struct pw_err *err)
 {
     const struct pw_arm_view *arms[PW_MAX_ARMS];
     char topic[PW_FINDING_TOPIC];
-    int n = pw_evaluated(s, arms);
-    if (n == 0 || o->task == TASKS)
+    int n = pw_evaluated(s, arms), runs = 0;
+    if (n == 0 || o->task == PW_PAD_TASKS)
         return pw_fail(err, PW_EUSER,
                        "judge scratchpads: no arm was evaluated; 'reproduce scratchpads' does it all");
-    topic_of(topic, &tasks[o->task], o->format);
+    for (int i = 0; i < n; i++)
+        runs = arms[i]->info.replicates > runs ? arms[i]->info.replicates : runs;
+    pw_pad_topic(topic, &pw_pad_tasks[o->task], o->format);
     pw_finding_init(f, "scratchpads", topic, "right answers by %s of %d seeds: scratchpad %s",
-                    pw_judge_name(pw_eval_judge(&arms[0]->rep[0].eval, -1)), o->seeds, topic);
-    pw_right_table(f, "per cent, over lengths", s, arms, n, 0);
-    return PW_OK;
-}
-
-/* ---- a task: formats side by side */
-
-/* Right answers on longer inputs by encoding and format, fractions; NaN: not measured. */
-static int collect(const struct pw_snapshot *s, const struct task *t, double right[PW_PAPER_PES][FORMATS],
-                   double in_range[PW_PAPER_PES][FORMATS])
-{
-    int n = 0;
-    for (int k = 0; k < FORMATS; k++) {
-        char topic[PW_FINDING_TOPIC];
-        topic_of(topic, t, k);
-        const struct pw_finding_view *v = pw_finding_of(s, "scratchpads", topic);
-        n += v != NULL;
-        for (int i = 0; i < PW_PAPER_PES; i++) {
-            right[i][k] = in_range[i][k] = NAN;
-            for (int row = 0; v != NULL && row < v->f.blocks[0].rows; row++)
-                if (strcmp(pw_finding_row_name(&v->f, &v->f.blocks[0], row), pw_paper_pe_names[i]) == 0) {
-                    in_range[i][k] = pw_finding_cell(&v->f, &v->f.blocks[0], row, 0) / 100;
-                    right[i][k] = pw_finding_cell(&v->f, &v->f.blocks[0], row, 1) / 100;
-                }
-        }
-    }
-    return n;
-}
-
-static void tabulate(struct pw_finding *f, const char *title, double v[PW_PAPER_PES][FORMATS])
-{
-    int table = pw_finding_table(f, title, PW_PAPER_PES, FORMATS);
-    f->blocks[table].decimals = 1;
-    for (int k = 0; k < FORMATS; k++)
-        pw_finding_col(f, table, k, "%s", format_names[k]);
-    for (int i = 0; i < PW_PAPER_PES; i++) {
-        pw_finding_row(f, table, i, "%s", pw_paper_pe_names[i]);
-        for (int k = 0; k < FORMATS; k++)
-            pw_finding_put(f, table, i, k, 100 * v[i][k]);
-    }
-}
-
-/* The format that serves an encoding best; -1: none was measured. */
-static int best_of(const double right[FORMATS])
-{
-    int best = -1;
-    for (int k = 0; k < FORMATS; k++)
-        if (!isnan(right[k]) && (best < 0 || right[k] > right[best]))
-            best = k;
-    return best;
-}
-
-static void judge_task(const struct options *o, const struct pw_snapshot *s, const struct task *t,
-                       struct pw_finding *f)
-{
-    double right[PW_PAPER_PES][FORMATS], in_range[PW_PAPER_PES][FORMATS];
-    struct pw_order order = {0};
-    char title[PW_FINDING_TEXT], claim[PW_FINDING_TEXT];
-    int helped = 0, learned = 0, n = 0;
-    collect(s, t, right, in_range);
-    snprintf(title, sizeof title, "%s: right answers on longer inputs, per cent", t->name);
-    tabulate(f, title, right);
-    snprintf(title, sizeof title, "%s: in range, per cent", t->name);
-    tabulate(f, title, in_range);
-    for (int i = 0; i < PW_PAPER_PES; i++) {
-        int best = best_of(right[i]);
-        if (best < 0 || isnan(right[i][0]))
-            continue;
-        n++;
-        learned += in_range[i][0] >= PW_ORDER_IN_RANGE && in_range[i][2] >= PW_ORDER_IN_RANGE;
-        helped += right[i][best] > right[i][0] + GAP;
-        for (int k = 1; k < FORMATS; k++) { /* with a format, against none */
-            bool both = in_range[i][0] >= PW_ORDER_IN_RANGE && in_range[i][k] >= PW_ORDER_IN_RANGE;
-            pw_order_add_pair(&order, both ? right[i][k] - right[i][0] : NAN, t->right[i][k], t->right[i][0]);
-        }
-        pw_finding_remark(f, "%s, %s: best with %s", t->name, pw_paper_pe_names[i], format_names[best]);
-    }
-    bool addition = strcmp(t->name, "addition") == 0, as_paper = addition == (2 * helped > n);
-    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, section 6: a scratchpad %s %s",
-             addition ? "helps" : "doesn't help for certain", t->name);
-    pw_finding_claim(
-        f,
-        learned < n                        ? PW_CLAIM_INCONCLUSIVE
-        : !as_paper                        ? PW_CLAIM_CONTRADICTED
-        : o->protocol == PW_PROTOCOL_PAPER ? PW_CLAIM_REPRODUCED
-                                           : PW_CLAIM_TOY,
-        claim,
-        "%d of %d encodings do better by %g points with some format; %d learn the trained lengths "
-        "without and with a full one",
-        helped, n, 100 * GAP, learned);
-    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, %s: formats against none", t->figure);
-    pw_finding_claim(
-        f, pw_order_verdict(&order, o->protocol), claim,
-        "of %d pairs that the paper parts by 10 points or more %d are in its order, %d in the opposite one",
-        order.pairs, order.alike, order.opposite);
-}
-
-static enum pw_code judge_all(const struct options *o, const struct pw_snapshot *s, struct pw_finding *f,
-                              struct pw_err *err)
-{
-    double right[PW_PAPER_PES][FORMATS], in_range[PW_PAPER_PES][FORMATS];
-    int measured = 0;
-    for (int t = 0; t < TASKS; t++)
-        measured += (o->task == t || o->task == TASKS) && collect(s, &tasks[t], right, in_range) > 0;
-    if (measured == 0)
-        return pw_fail(err, PW_EUSER,
-                       "judge scratchpads: nothing was measured; 'reproduce scratchpads' does it all");
-    pw_finding_init(f, "scratchpads", task_names[o->task], "scratchpad formats by encoding: %s",
-                    task_names[o->task]);
-    for (int t = 0; t < TASKS; t++)
-        if ((o->task == t || o->task == TASKS) && collect(s, &tasks[t], right, in_range) > 0)
-            judge_task(o, s, &tasks[t], f);
+                    pw_judge_name(pw_eval_judge(&arms[0]->rep[0].eval, -1)), runs, topic);
+    int table = pw_right_table(f, "per cent: medians, and on longer inputs seed by seed", s, arms, n, runs);
+    for (int r = 0; r < runs; r++)
+        pw_finding_col(f, table, PW_PAD_RUNS + r, "seed %d", r + 1);
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < arms[i]->info.replicates; r++)
+            pw_finding_put(f, table, i, PW_PAD_RUNS + r,
+                           100 * (double)pw_eval_mean(&s->lab, &arms[i]->rep[r].eval, -1, true));
     return PW_OK;
 }
 
 static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct pw_finding *f,
                           struct pw_err *err)
 {
-    const struct options *o = opts_;
-    return o->format >= 0 ? judge_one(o, s, f, err) : judge_all(o, s, f, err);
+    const struct pw_scratchpads *o = opts_;
+    return o->format >= 0 ? judge_one(o, s, f, err) : pw_scratchpads_judge(o, s, f, err);
 }
 
 const struct pw_study pw_study_scratchpads = {
     .name = "scratchpads",
     .document = "Kazemnejad et al. 2023, Figures E.6-E.13",
     .summary = "scratchpad formats by encoding, on one of seven tasks or all",
+    .detail =
+        "  reproduce scratchpads                  parity, 8 formats by 5 encodings by 8 seeds: 20 minutes on "
+        "two\n"
+        "                                         cores\n"
+        "  reproduce scratchpads seeds=1          a look in 2 or 3 minutes; all verdicts are inconclusive\n"
+        "  reproduce scratchpads pes=none,t5 seeds=6\n"
+        "                                         fewer comparisons need fewer seeds: 7 formats of 2 "
+        "encodings 6\n"
+        "  reproduce scratchpads task=all         seven tasks, and Figure E.6 over all of them: hours\n"
+        "Each format is compared with none, over the seeds, by an exact test; p is corrected for formats "
+        "times\n"
+        "encodings, and so among formats (E.6). Every difference is listed, not the best alone.",
     .opts = opts,
-    .opts_size = sizeof(struct options),
+    .opts_size = sizeof(struct pw_scratchpads),
     .script = script,
     .judge = judge,
     .finding = "scratchpads",

@@ -1,0 +1,58 @@
+/* scratchpads.h - the study of scratchpad formats: what is trained, and one race's numbers (scratchpads.c);
+ * what they say together, each format against none (scratchpads_judge.c) and formats among themselves
+ * (scratchpads_best.c). */
+#ifndef PW_SCRATCHPADS_H
+#define PW_SCRATCHPADS_H
+#include "base/err.h"
+#include "base/finding.h"
+#include "reproduce/contrast.h"
+#include "reproduce/suite.h"
+#include "sessions/fold.h"
+
+enum { PW_PAD_FORMATS = 8, PW_PAD_TASKS = 7 }; /* format 0: no scratchpad */
+
+struct pw_scratchpads {
+    int task; /* PW_PAD_TASKS: all */
+    int protocol, seeds, steps, samples;
+    int format; /* >= 0: judge the race of this format; -1: all that were measured */
+    char pes[256];
+};
+
+struct pw_pad_task {
+    const char *name, *figure;
+    const char *toy, *paper; /* arguments of `task`, without its scratchpad */
+    bool no_variables;       /* its steps have none */
+    /* The paper's mean accuracy on longer inputs, per cent, by encoding and format; < 0: not in the figure.
+     */
+    float right[PW_PAPER_PES][PW_PAD_FORMATS];
+};
+extern const struct pw_pad_task pw_pad_tasks[PW_PAD_TASKS];
+extern const char *const pw_pad_formats[PW_PAD_FORMATS]; /* "none", "minimal", "full", "-input", ... */
+
+/* What a race of a task and format measured: the finding 'scratchpads' about pw_pad_topic. Its first block
+ * has an arm a row, per cent: median in range, median on longer inputs, then on longer inputs run by run from
+ * PW_PAD_RUNS on. */
+#define PW_PAD_RUNS 2
+void pw_pad_topic(char out[PW_FINDING_TOPIC], const struct pw_pad_task *t, int format);
+
+/* The races of a task, per cent; NaN: not measured. */
+struct pw_pads {
+    int n_measured, runs;                          /* formats; the most runs that any has */
+    double in_range[PW_PAPER_PES][PW_PAD_FORMATS]; /* medians */
+    double right[PW_PAPER_PES][PW_PAD_FORMATS][PW_MAX_REPLICATES];
+};
+
+bool pw_pads_measured(const struct pw_pads *d, int pe, int format);
+/* Two formats of an encoding. One that has not learned the trained lengths isn't compared: no runs, p is 1.
+ */
+void pw_pads_compare(struct pw_contrast *c, const struct pw_pads *d, int pe, int first, int second);
+/* Adds a task to the sum over tasks, run by run; of what all of them have. */
+void pw_pads_add(struct pw_pads *sum, const struct pw_pads *d, bool first);
+/* Is one format the best for all encodings? sum: over so many tasks. */
+void pw_pads_claim_best(struct pw_finding *f, const struct pw_pads *sum, int tasks, int protocol);
+
+/* The finding of all races that were measured, of o->task or of all tasks. */
+enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct pw_snapshot *s,
+                                  struct pw_finding *f, struct pw_err *err);
+
+#endif

@@ -1,0 +1,234 @@
+/* scratchpads_judge.c - what the races of all formats say together: every format against none.
+ *
+ * A claim about the best of seven formats must be corrected for choosing it. So each format of each encoding
+ * is compared with none over the seeds, all these tests are corrected together, and all differences are
+ * listed. An encoding that has not learned the trained lengths, without or with the format, is not compared;
+ * its test counts in the correction. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "reproduce/contrast.h"
+#include "reproduce/scratchpads.h"
+
+/* Fixed before these numbers were measured. */
+#define HELPS 5.0 /* points: a format helps if it is certainly better, and by so much on the mean */
+
+enum { FORMATS = PW_PAD_FORMATS, PES = PW_PAPER_PES };
+
+static void read_format(struct pw_pads *d, const struct pw_finding *f, int format)
+{
+    const struct pw_block *b = &f->blocks[0];
+    for (int row = 0; row < b->rows; row++)
+        for (int i = 0; i < PES; i++) {
+            if (strcmp(pw_finding_row_name(f, b, row), pw_paper_pe_names[i]) != 0 ||
+                !isnan(d->in_range[i][format]))
+                continue;
+            d->in_range[i][format] = pw_finding_cell(f, b, row, 0);
+            for (int r = 0; PW_PAD_RUNS + r < b->cols && r < PW_MAX_REPLICATES; r++) {
+                d->right[i][format][r] = pw_finding_cell(f, b, row, PW_PAD_RUNS + r);
+                d->runs = r + 1 > d->runs ? r + 1 : d->runs;
+            }
+        }
+}
+
+static bool collect(struct pw_pads *d, const struct pw_snapshot *s, const struct pw_pad_task *t)
+{
+    d->n_measured = d->runs = 0;
+    for (int k = 0; k < FORMATS; k++) {
+        char topic[PW_FINDING_TOPIC];
+        for (int i = 0; i < PES; i++) {
+            d->in_range[i][k] = NAN;
+            for (int r = 0; r < PW_MAX_REPLICATES; r++)
+                d->right[i][k][r] = NAN;
+        }
+        pw_pad_topic(topic, t, k);
+        const struct pw_finding_view *v = pw_finding_of(s, "scratchpads", topic);
+        d->n_measured += v != NULL;
+        if (v != NULL)
+            read_format(d, &v->f, k);
+    }
+    return d->n_measured > 0;
+}
+
+/* ---- the numbers */
+
+static void tabulate(struct pw_finding *f, const struct pw_pad_task *t, const struct pw_pads *d,
+                     bool in_range)
+{
+    char title[PW_FINDING_TEXT];
+    snprintf(title, sizeof title,
+             in_range ? "%s: in range, per cent, medians" : "%s: longer inputs, per cent, means", t->name);
+    int table = pw_finding_table(f, title, PES, FORMATS);
+    f->blocks[table].decimals = 1;
+    for (int k = 0; k < FORMATS; k++)
+        pw_finding_col(f, table, k, "%s", pw_pad_formats[k]);
+    for (int i = 0; i < PES; i++) {
+        pw_finding_row(f, table, i, "%s", pw_paper_pe_names[i]);
+        for (int k = 0; k < FORMATS; k++)
+            pw_finding_put(f, table, i, k,
+                           in_range ? d->in_range[i][k]
+                                    : pw_mean_interval(d->right[i][k], PW_MAX_REPLICATES).mean);
+    }
+}
+
+/* ---- each format against none */
+
+struct against_none {
+    int n, needed; /* tests, and the runs with which one of them can be significant */
+    struct {
+        int pe, format;
+    } of[PES * FORMATS];
+    struct pw_contrast c[PES * FORMATS];
+};
+
+static void compare_with_none(struct against_none *a, const struct pw_pads *d)
+{
+    a->n = 0;
+    for (int i = 0; i < PES; i++)
+        for (int k = 1; k < FORMATS; k++)
+            if (pw_pads_measured(d, i, 0) && pw_pads_measured(d, i, k)) {
+                a->of[a->n].pe = i;
+                a->of[a->n].format = k;
+                pw_pads_compare(&a->c[a->n++], d, i, k, 0);
+            }
+    pw_contrast_correct(a->c, a->n);
+    a->needed = pw_contrast_runs(a->n);
+}
+
+static void list_differences(struct pw_finding *f, const struct pw_pad_task *t, const struct against_none *a)
+{
+    static const char *const heads[] = {"points", "from", "to", "p", "corrected", "seeds", "paper"};
+    enum { COLUMNS = sizeof heads / sizeof *heads };
+    char title[PW_FINDING_TEXT];
+    snprintf(title, sizeof title, "%s: each format minus none, 95 %% interval, exact test, Holm", t->name);
+    int table = pw_finding_table(f, title, a->n, COLUMNS);
+    for (int k = 0; k < COLUMNS; k++)
+        pw_finding_col(f, table, k, "%s", heads[k]);
+    for (int i = 0; i < a->n; i++) {
+        const struct pw_contrast *c = &a->c[i];
+        const float *theirs = t->right[a->of[i].pe];
+        int format = a->of[i].format;
+        pw_finding_row(f, table, i, "%s %s", pw_paper_pe_names[a->of[i].pe], pw_pad_formats[format]);
+        pw_finding_put(f, table, i, 0, c->difference.mean);
+        pw_finding_put(f, table, i, 1, c->difference.lo);
+        pw_finding_put(f, table, i, 2, c->difference.hi);
+        pw_finding_put(f, table, i, 3, c->difference.n > 0 ? c->p : NAN);
+        pw_finding_put(f, table, i, 4, c->difference.n > 0 ? c->corrected : NAN);
+        pw_finding_put(f, table, i, 5, c->difference.n);
+        pw_finding_put(f, table, i, 6, theirs[format] < 0 ? NAN : (double)(theirs[format] - theirs[0]));
+    }
+}
+
+/* Encodings: of n, helped by some format for certain, and by none of the measured ones. */
+struct helped {
+    int n, helped, unhelped;
+};
+
+static struct helped count_helped(const struct against_none *a)
+{
+    struct helped h = {0, 0, 0};
+    for (int i = 0; i < PES; i++) {
+        bool any = false, some = false, none = true;
+        for (int k = 0; k < a->n; k++)
+            if (a->of[k].pe == i) {
+                any = true;
+                some = some || (pw_contrast_sign(&a->c[k]) > 0 && a->c[k].difference.mean >= HELPS);
+                none = none && a->c[k].difference.n >= PW_CONTRAST_RUNS && a->c[k].difference.hi < HELPS;
+            }
+        h.n += any;
+        h.helped += any && some;
+        h.unhelped += any && none;
+    }
+    return h;
+}
+
+static void claim_help(struct pw_finding *f, const struct pw_pad_task *t, const struct against_none *a,
+                       int runs, int protocol)
+{
+    struct helped h = count_helped(a);
+    char claim[PW_FINDING_TEXT];
+    bool addition = strcmp(t->name, "addition") == 0;
+    int better = 0, worse = 0, unknown = 0;
+    for (int i = 0; i < a->n; i++) {
+        better += pw_contrast_sign(&a->c[i]) > 0;
+        worse += pw_contrast_sign(&a->c[i]) < 0;
+        unknown += a->c[i].difference.n == 0;
+    }
+    int as_paper = addition ? h.helped : h.unhelped, opposite = addition ? h.unhelped : h.helped;
+    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, section 6: a scratchpad %s %s",
+             addition ? "helps" : "doesn't help for certain", t->name);
+    pw_finding_claim(
+        f, pw_contrast_verdict(protocol, runs, a->needed, 2 * opposite > h.n, 2 * as_paper > h.n), claim,
+        "%d seeds (a claim needs %d); of %d formats by encodings %d better than none, %d worse "
+        "(corrected p < %g), %d not learned in range; of %d encodings some format helps %d, each "
+        "one by less than %g points %d",
+        runs, a->needed, a->n, better, worse, PW_CONTRAST_LEVEL, unknown, h.n, h.helped, HELPS, h.unhelped);
+}
+
+static void claim_figure(struct pw_finding *f, const struct pw_pad_task *t, const struct against_none *a,
+                         int runs, int protocol)
+{
+    char claim[PW_FINDING_TEXT];
+    int pairs = 0, alike = 0, opposite = 0;
+    for (int i = 0; i < a->n; i++) {
+        const float *theirs = t->right[a->of[i].pe];
+        float with = theirs[a->of[i].format];
+        if (with < 0 || fabsf(with - theirs[0]) < (float)(100 * PW_ORDER_PAPER))
+            continue;
+        int sign = pw_contrast_sign(&a->c[i]), paper = with > theirs[0] ? 1 : -1;
+        pairs++;
+        alike += sign == paper;
+        opposite += sign == -paper;
+    }
+    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, %s: formats against none", t->figure);
+    pw_finding_claim(
+        f,
+        pw_contrast_verdict(protocol, runs, a->needed, opposite > alike,
+                            pairs > 0 && opposite == 0 && 4 * alike >= 3 * pairs),
+        claim,
+        "%d seeds (a claim needs %d); of %d pairs that the paper parts by %g points or more %d are in "
+        "its order (corrected p < %g), %d in the opposite one, %d undecided",
+        runs, a->needed, pairs, 100 * PW_ORDER_PAPER, alike, PW_CONTRAST_LEVEL, opposite,
+        pairs - alike - opposite);
+}
+
+enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct pw_snapshot *s,
+                                  struct pw_finding *f, struct pw_err *err)
+{
+    struct pw_pads d, sum;
+    struct against_none *a = NULL;
+    int tasks = 0;
+    for (int t = 0; t < PW_PAD_TASKS; t++) {
+        if ((o->task != t && o->task != PW_PAD_TASKS) || !collect(&d, s, &pw_pad_tasks[t]))
+            continue;
+        if (tasks == 0) {
+            a = pw_alloc(1, sizeof *a);
+            pw_finding_init(f, "scratchpads", o->task < PW_PAD_TASKS ? pw_pad_tasks[o->task].name : "all",
+                            "scratchpad formats by encoding: %s, %d seeds",
+                            o->task < PW_PAD_TASKS ? pw_pad_tasks[o->task].name : "all", d.runs);
+        }
+        pw_pads_add(&sum, &d, tasks++ == 0);
+        tabulate(f, &pw_pad_tasks[t], &d, false);
+        tabulate(f, &pw_pad_tasks[t], &d, true);
+        compare_with_none(a, &d);
+        if (a->n == 0)
+            continue;
+        list_differences(f, &pw_pad_tasks[t], a);
+        claim_help(f, &pw_pad_tasks[t], a, d.runs, o->protocol);
+        claim_figure(f, &pw_pad_tasks[t], a, d.runs, o->protocol);
+    }
+    free(a);
+    if (tasks == 0)
+        return pw_fail(err, PW_EUSER,
+                       "judge scratchpads: nothing was measured; 'reproduce scratchpads' does it all");
+    pw_pads_claim_best(f, &sum, tasks, o->protocol);
+    pw_finding_remark(f,
+                      "the seeds of an encoding are initial weights; all of them train on the same batches");
+    pw_finding_remark(
+        f, "all differences are listed; the largest one may be chosen, because p is corrected for their "
+           "number (Holm)");
+    return PW_OK;
+}

@@ -1,0 +1,62 @@
+/* ref_races.c - see ref_races.h. */
+#include "ref_races.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reproduce/study.h"
+
+void races_add(struct pw_snapshot *s, const char *study, const char *topic, const char *const *rows,
+               const double *mean, double step, double in_range, int runs)
+{
+    int n = 0, at = 0;
+    while (rows[n] != NULL)
+        n++;
+    while (s->findings[at].f_seq != 0)
+        at++;
+    struct pw_finding *f = &s->findings[at].f;
+    s->findings[at].f_seq = (uint64_t)at + 1;
+    pw_finding_init(f, study, topic, "from a test");
+    int table = pw_finding_table(f, "per cent", n, 2 + runs);
+    for (int i = 0; i < n; i++) {
+        pw_finding_row(f, table, i, "%s", rows[i]);
+        pw_finding_put(f, table, i, 0, in_range);
+        pw_finding_put(f, table, i, 1, mean[i]);
+        for (int r = 0; r < runs; r++) /* whose order differs from row to row and race to race */
+            pw_finding_put(f, table, i, 2 + r, mean[i] + step * ((r + i + at) % runs - (runs - 1) / 2.0));
+    }
+}
+
+void races_judge(struct pw_finding *f, const struct pw_snapshot *s, const char *study,
+                 const char *const *options)
+{
+    union {
+        char bytes[PW_STUDY_OPTS_MAX];
+        double align;
+    } o;
+    const struct pw_study *of;
+    struct pw_err err;
+    memset(f, 0, sizeof *f);
+    assert_int_equal(pw_study_find(&of, study, &err), PW_OK);
+    pw_opt_defaults(of->opts, o.bytes);
+    for (; *options != NULL; options += 2)
+        if (pw_opt_set(of->opts, o.bytes, study, options[0], options[1], &err) != PW_OK)
+            fail_msg("%s", err.msg);
+    if (of->judge(o.bytes, s, f, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_null(pw_finding_check(f));
+}
+
+int races_verdict(const struct pw_finding *f, const char *text)
+{
+    for (int i = 0; i < f->n_claims; i++)
+        if (strstr(f->claims[i].claim, text) != NULL)
+            return f->claims[i].verdict;
+    fail_msg("no claim with '%s'", text);
+    return -1;
+}

@@ -1,0 +1,109 @@
+/* test_scratchpads.c - verdicts on scratchpad formats: the best of several formats of one run decides
+ * nothing, several runs decide for and against, and what has not been learned isn't compared. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_races.h"
+
+static const char *const pes[] = {"none", "t5", "alibi", "rotary", "sinusoidal", NULL};
+
+#define HELPS "a scratchpad"
+#define BEST  "no scratchpad format is the best"
+
+/* Mean accuracy on longer inputs by encoding: without a scratchpad, minimal, full. */
+struct numbers {
+    double of[3][5];
+};
+
+static struct pw_snapshot *seen(const char *task, const struct numbers *x, double step, double in_range,
+                                int runs)
+{
+    static const char *const formats[] = {"none", "minimal", "full"};
+    struct pw_snapshot *s = pw_snapshot_new();
+    for (int k = 0; k < 3; k++) {
+        char topic[64];
+        snprintf(topic, sizeof topic, "%s %s", task, formats[k]);
+        races_add(s, "scratchpads", topic, pes, x->of[k], step, in_range, runs);
+    }
+    return s;
+}
+
+static void expect(const char *task, const struct numbers *x, double step, double in_range, int runs,
+                   int helps, int best)
+{
+    struct pw_snapshot *s = seen(task, x, step, in_range, runs);
+    struct pw_finding f;
+    races_judge(&f, s, "scratchpads", (const char *const[]){"task", task, NULL});
+    if (races_verdict(&f, HELPS) != helps || races_verdict(&f, BEST) != best)
+        fail_msg("%s, %d runs: %s; %s: %s, %s", task, runs, f.claims[0].found, f.claims[f.n_claims - 1].found,
+                 pw_claim_verdicts[races_verdict(&f, HELPS)], pw_claim_verdicts[races_verdict(&f, BEST)]);
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+enum { TOY = PW_CLAIM_TOY, NOT = PW_CLAIM_CONTRADICTED, OPEN = PW_CLAIM_INCONCLUSIVE };
+
+static const struct numbers helped = {{{20, 20, 20, 20, 20}, {60, 60, 60, 20, 20}, {20, 20, 20, 20, 20}}},
+                            alike = {{{20, 20, 20, 20, 20}, {21, 21, 20, 20, 20}, {20, 20, 20, 20, 20}}},
+                            crossing = {{{20, 20, 20, 20, 20}, {60, 30, 20, 20, 20}, {30, 60, 20, 20, 20}}},
+                            full_best = {{{20, 20, 20, 20, 20}, {30, 30, 30, 30, 30}, {60, 60, 60, 60, 60}}};
+
+/* Chosen among formats, by one run: it was "contradicted" for parity and "same order" for addition. */
+static void test_one_run(void **state)
+{
+    (void)state;
+    expect("parity", &helped, 0, 99, 1, OPEN, OPEN);
+    expect("addition", &helped, 0, 99, 1, OPEN, OPEN);
+    expect("parity", &alike, 0, 99, 1, OPEN, OPEN);
+    expect("parity", &full_best, 0, 99, 3, OPEN, OPEN);
+}
+
+static void test_several_runs(void **state)
+{
+    (void)state;
+    expect("parity", &helped, .5, 99, 6, NOT, OPEN);
+    expect("addition", &helped, .5, 99, 6, TOY, OPEN);
+    expect("parity", &alike, .1, 99, 6, TOY, OPEN);
+    expect("addition", &alike, .1, 99, 6, NOT, OPEN);
+    expect("parity", &alike, 20, 99, 6, OPEN, OPEN);  /* intervals are too wide */
+    expect("parity", &helped, 40, 99, 6, OPEN, OPEN); /* and these runs overlap */
+    expect("parity", &crossing, .5, 99, 6, TOY, TOY); /* three encodings are not helped */
+    expect("parity", &full_best, .5, 99, 6, NOT, NOT);
+}
+
+static void test_not_learned(void **state)
+{
+    (void)state;
+    expect("parity", &helped, .5, 90, 6, OPEN, OPEN);
+    expect("parity", &alike, .1, 90, 6, OPEN, OPEN);
+}
+
+/* Every difference is listed, with its interval, and the number of runs that would do is named. */
+static void test_listed(void **state)
+{
+    struct pw_snapshot *s = seen("parity", &helped, .5, 99, 3);
+    struct pw_finding f;
+    (void)state;
+    races_judge(&f, s, "scratchpads", (const char *const[]){"task", "parity", NULL});
+    const struct pw_block *b = &f.blocks[2];
+    assert_int_equal(b->rows, 10);
+    assert_string_equal(pw_finding_row_name(&f, b, 1), "none full");
+    assert_true(fabs(pw_finding_cell(&f, b, 0, 0) - 40) < 1e-9 && pw_finding_cell(&f, b, 0, 1) < 40);
+    assert_true(fabs(pw_finding_cell(&f, b, 0, 3) - .1) < 1e-9 && pw_finding_cell(&f, b, 0, 4) == 1);
+    assert_non_null(strstr(f.claims[0].found, "3 seeds (a claim needs 6)"));
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_run), cmocka_unit_test(test_several_runs),
+                                       cmocka_unit_test(test_not_learned), cmocka_unit_test(test_listed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
