@@ -1,0 +1,53 @@
+/* test_sensitivity.c - the verdict on learning rate and weight decay: few seeds that show no difference are
+ * no support, small intervals are, and one certain large difference is against it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_races.h"
+
+static const char *const pes[] = {"none", "alibi", "rotary", NULL};
+
+/* Nine settings at which all encodings have 50 % on longer inputs; `apart` points less at setting `other`. */
+static void expect(int other, double apart, double step, double in_range, int runs, int verdict)
+{
+    static const char *const rates[] = {"1", "3", "5"}, *const decays[] = {"0", "0.05", "0.1"};
+    struct pw_snapshot *s = pw_snapshot_new();
+    struct pw_finding f;
+    for (int i = 0; i < 9; i++) {
+        char topic[64];
+        double mean[3] = {50, 50 - (i == other ? apart : 0), 50};
+        snprintf(topic, sizeof topic, "rate %s decay %s", rates[i / 3], decays[i % 3]);
+        races_add(s, "sensitivity", topic, pes, mean, step, i == 8 ? in_range : 99, runs);
+    }
+    races_judge(&f, s, "sensitivity", (const char *const[]){NULL});
+    assert_int_equal(f.n_claims, 1);
+    if (f.claims[0].verdict != verdict)
+        fail_msg("%s: %s", pw_claim_verdicts[f.claims[0].verdict], f.claims[0].found);
+    assert_true(strlen(f.claims[0].found) < sizeof f.claims[0].found - 1);
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    expect(-1, 0, .5, 99, 7, PW_CLAIM_TOY);
+    expect(-1, 0, .5, 99, 3, PW_CLAIM_INCONCLUSIVE); /* nothing was found by too few */
+    expect(-1, 0, 10, 99, 7, PW_CLAIM_INCONCLUSIVE); /* nor by seeds that lie wide apart */
+    expect(2, 20, .5, 99, 7, PW_CLAIM_CONTRADICTED);
+    expect(2, 20, .5, 99, 6, PW_CLAIM_INCONCLUSIVE);
+    expect(2, 3, .1, 99, 7, PW_CLAIM_TOY); /* certain, and small */
+    expect(2, 20, 20, 99, 7, PW_CLAIM_INCONCLUSIVE);
+    expect(-1, 0, .5, 90, 7, PW_CLAIM_INCONCLUSIVE); /* a setting that has not learned the trained lengths */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
