@@ -1,5 +1,6 @@
-/* test_figure4.c - the verdicts on Figure 4: from the paper's own numbers, from their reverse, from models
- * that have learned nothing, and from findings that are not there. */
+/* test_figure4.c - the verdicts on Figures 4 and E.5: from runs with the paper's own numbers, with their
+ * reverse, from too few runs, from runs that lie too wide apart, from models that have learned nothing, and
+ * from findings that are not there. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,32 +18,36 @@
 static const double as_paper[] = {.265, .263, .490, .987, .719}, growing[] = {1.1, 1.1, 1.7, 1.5, 1.4};
 static const double reversed[] = {.9, .95, .5, .3, .4}, flat[] = {1, 1, 1, 1, 1};
 
-/* A finding of the probe: distances at the lengths 8 to 28. */
+enum { PROBED = 0, JUDGED = 10 }; /* where the snapshot has the probe's findings, and those of the runs */
+
+/* A finding of the probe: distances at the lengths 8 to 28, all of them times `scale`. */
 static void add_distances(struct pw_snapshot *s, int at, const char *topic, const double *mean,
-                          const double *growth)
+                          const double *growth, double scale)
 {
     struct pw_finding *f = &s->findings[at].f;
+    pw_finding_fini(f);
     s->findings[at].f_seq = (uint64_t)at + 1;
     pw_finding_init(f, "distance", topic, "from a test");
-    int plot = pw_finding_plot(f, "mean over 2 layers", "length", "nats", 21, 5, true);
-    for (int i = 0; i < 21; i++) {
-        pw_finding_x(f, plot, i, 8 + i);
-        for (int k = 0; k < 5; k++)
-            pw_finding_band(f, plot, i, k, mean[k] * (1 + (growth[k] - 1) * (i - 10) / 20), 0, 1);
+    for (int block = 0; block < 3; block++) {
+        static const char *const titles[] = {"mean over 2 layers", "layer 0", "layer 1"};
+        int plot = pw_finding_plot(f, titles[block], "length", "nats", 21, 5, true);
+        for (int i = 0; i < 21; i++) {
+            pw_finding_x(f, plot, i, 8 + i);
+            for (int k = 0; k < 5; k++)
+                pw_finding_band(f, plot, i, k, scale * mean[k] * (1 + (growth[k] - 1) * (i - 10) / 20), 0, 1);
+        }
     }
-    pw_finding_plot(f, "layer 0", "length", "nats", 21, 5, true);
     int table = pw_finding_table(f, "over layers and lengths", 5, 1);
     pw_finding_col(f, table, 0, "untrained");
     for (int k = 0; k < 5; k++)
         pw_finding_put(f, table, k, 0, .01 * k);
 }
 
-/* Six arms that have `exact` of 100 right at the trained lengths. */
-static struct pw_snapshot *seen(const double *mean, const double *growth, int exact)
+/* What is measured in a run: six arms that have `exact` of 100 right at the trained lengths. */
+static void add_run(struct pw_snapshot *s, const double *mean, const double *growth, int exact, double scale)
 {
     static const char *const topics[] = {"1 2 3 4 5 6 released", "1 2 3 4 5 6", "2 1 3 4 5 6 released",
                                          "2 1 3 4 5 6"};
-    struct pw_snapshot *s = pw_snapshot_new();
     s->lab.n_tasks = 1;
     s->lab.tasks[0].train_lo = 8;
     s->lab.tasks[0].train_hi = 20;
@@ -51,11 +56,37 @@ static struct pw_snapshot *seen(const double *mean, const double *growth, int ex
         s->arms[i].used = true;
         s->arms[i].info.replicates = 1;
         e->n = 1;
-        e->rows = calloc(1, sizeof *e->rows);
+        e->rows = e->rows != NULL ? e->rows : calloc(1, sizeof *e->rows);
         e->rows[0] = (struct pw_eval_row){.length = 10, .samples = 100, .exact = exact};
     }
     for (int i = 0; i < 4; i++)
-        add_distances(s, i, topics[i], mean, growth);
+        add_distances(s, PROBED + i, topics[i], mean, growth, scale);
+}
+
+static const struct pw_figure4 toy = {.task = "scan", .samples = 10, .runs = 6},
+                               whole = {.task = "scan", .samples = 10, .runs = 6, .protocol = 1};
+
+static void judge_run(struct pw_snapshot *s, int run)
+{
+    struct pw_figure4 o = toy;
+    struct pw_finding *f = &s->findings[JUDGED + run].f;
+    struct pw_err err;
+    o.run = run;
+    if (pw_figure4_judge(&o, s, f, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_null(pw_finding_check(f));
+    assert_int_equal(f->n_claims, 0); /* six models claim nothing */
+    s->findings[JUDGED + run].f_seq = (uint64_t)(JUDGED + run + 1);
+}
+
+/* So many runs, whose distances differ by `apart` of them between the first and the last. */
+static struct pw_snapshot *seen(const double *mean, const double *growth, int exact, int runs, double apart)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    for (int run = 1; run <= runs; run++) {
+        add_run(s, mean, growth, exact, 1 + apart * ((run - 1) / 5.0 - .5));
+        judge_run(s, run);
+    }
     return s;
 }
 
@@ -66,27 +97,39 @@ static void judge(const struct pw_snapshot *s, const struct pw_figure4 *o, struc
     if (pw_figure4_judge(o, s, f, &err) != PW_OK)
         fail_msg("%s", err.msg);
     assert_null(pw_finding_check(f));
-    assert_int_equal(f->n_claims, 6);
+    assert_int_equal(f->n_claims, 7);
+    for (int i = 0; i < f->n_claims; i++)
+        assert_true(strlen(f->claims[i].found) < sizeof f->claims[i].found - 1); /* not cut off */
 }
 
-static const struct pw_figure4 toy = {.task = "scan", .samples = 10},
-                               whole = {.task = "scan", .samples = 10, .protocol = 1};
+static void expect_all(const struct pw_snapshot *s, int verdict)
+{
+    struct pw_finding f;
+    judge(s, &toy, &f);
+    for (int i = 0; i < f.n_claims; i++)
+        if ((int)f.claims[i].verdict != verdict)
+            fail_msg("claim %d is %s: %s", i, pw_claim_verdicts[f.claims[i].verdict], f.claims[i].found);
+    pw_finding_fini(&f);
+}
 
 static void test_as_paper(void **state)
 {
-    struct pw_snapshot *s = seen(as_paper, growing, 99);
+    struct pw_snapshot *s = seen(as_paper, growing, 99, 6, .1);
     struct pw_finding f;
     (void)state;
+    expect_all(s, PW_CLAIM_TOY);
     judge(s, &toy, &f);
-    for (int i = 0; i < f.n_claims; i++)
-        assert_int_equal(f.claims[i].verdict, PW_CLAIM_TOY);
     const struct pw_block *table = &f.blocks[f.n_blocks - 1];
     assert_string_equal(pw_finding_row_name(&f, table, 3), "rotary");
-    assert_true(fabs(pw_finding_cell(&f, table, 3, 0) - .987) < 1e-9);
-    assert_true(fabs(pw_finding_cell(&f, table, 3, 1) - .987) < 1e-6);
-    assert_true(fabs(pw_finding_cell(&f, table, 3, 5) - .03) < 1e-9);
-    assert_true(fabs(pw_finding_cell(&f, table, 3, 6) - 99) < 1e-4);
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 0) - .987) < 1e-9); /* mean over runs */
+    assert_true(pw_finding_cell(&f, table, 3, 1) < .987 && pw_finding_cell(&f, table, 3, 2) > .987);
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 3) - .987) < 1e-6); /* the paper's */
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 7) - .03) < 1e-9);
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 8) - 99) < 1e-4);
     assert_string_equal(f.blocks[1].title, "released formula, layer 0");
+    assert_string_equal(f.blocks[2].title, "released formula, layer 1"); /* all of them: Figure E.5 */
+    assert_true(pw_finding_y_at(&f, &f.blocks[0], 10, 3, 1) < .95 &&
+                pw_finding_y_at(&f, &f.blocks[0], 10, 3, 2) > 1);
     pw_finding_fini(&f);
     judge(s, &whole, &f); /* at its own size it is no toy */
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
@@ -96,12 +139,35 @@ static void test_as_paper(void **state)
 
 static void test_contradicted(void **state)
 {
-    struct pw_snapshot *s = seen(reversed, flat, 99);
+    struct pw_snapshot *s = seen(reversed, flat, 99, 6, .1);
+    (void)state;
+    expect_all(s, PW_CLAIM_CONTRADICTED);
+    pw_snapshot_free(s);
+}
+
+/* Six models, whatever they say, are one run. */
+static void test_few_runs(void **state)
+{
+    (void)state;
+    for (int runs = 1; runs <= 3; runs += 2) {
+        struct pw_snapshot *s = seen(as_paper, growing, 99, runs, .1);
+        expect_all(s, PW_CLAIM_INCONCLUSIVE);
+        pw_snapshot_free(s);
+        s = seen(reversed, flat, 99, runs, .1);
+        expect_all(s, PW_CLAIM_INCONCLUSIVE);
+        pw_snapshot_free(s);
+    }
+}
+
+/* Medians in the paper's order, of runs that lie wider apart than its encodings. */
+static void test_wide(void **state)
+{
+    struct pw_snapshot *s = seen(as_paper, growing, 99, 6, 1.9);
     struct pw_finding f;
     (void)state;
     judge(s, &toy, &f);
-    for (int i = 0; i < f.n_claims; i++)
-        assert_int_equal(f.claims[i].verdict, PW_CLAIM_CONTRADICTED);
+    assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
+    assert_int_equal(f.claims[3].verdict, PW_CLAIM_INCONCLUSIVE);
     pw_finding_fini(&f);
     pw_snapshot_free(s);
 }
@@ -112,28 +178,29 @@ static void test_not_learned(void **state)
     const double *const means[] = {as_paper, reversed};
     (void)state;
     for (int k = 0; k < 2; k++) {
-        struct pw_snapshot *s = seen(means[k], k == 0 ? growing : flat, 90);
-        struct pw_finding f;
-        judge(s, &toy, &f);
-        for (int i = 0; i < f.n_claims; i++)
-            assert_int_equal(f.claims[i].verdict, PW_CLAIM_INCONCLUSIVE);
-        pw_finding_fini(&f);
+        struct pw_snapshot *s = seen(means[k], k == 0 ? growing : flat, 90, 6, .1);
+        expect_all(s, PW_CLAIM_INCONCLUSIVE);
         pw_snapshot_free(s);
     }
 }
 
 static void test_missing(void **state)
 {
-    struct pw_snapshot *s = seen(as_paper, growing, 99);
+    struct pw_snapshot *s = pw_snapshot_new();
+    struct pw_figure4 one = toy;
     struct pw_finding f = {0};
     struct pw_err err;
     (void)state;
-    pw_finding_fini(&s->findings[2].f); /* without a name */
+    one.run = 1;
+    add_run(s, as_paper, growing, 99, 1);
     assert_int_equal(pw_figure4_judge(&toy, s, &f, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "no run was measured"));
+    pw_finding_fini(&s->findings[2].f); /* without a name */
+    assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "no finding 'distance' about '2 1 3 4 5 6 released'"));
     pw_finding_init(&s->findings[2].f, "distance", "2 1 3 4 5 6 released", "of something else");
     pw_finding_plot(&s->findings[2].f, "mean over 2 layers", "length", "nats", 3, 2, true);
-    assert_int_equal(pw_figure4_judge(&toy, s, &f, &err), PW_EUSER);
+    assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "is of other arms"));
     pw_snapshot_free(s);
 }
@@ -151,6 +218,11 @@ static void test_script(void **state)
     assert_int_equal(study->check(&o, &err), PW_OK);
     study->script(&o, &out);
     assert_non_null(strstr(out.s, "seed 1\ntask scan\nmodel tiny\n"));
+    assert_non_null(
+        strstr(out.s, "seed 3\ntask scan\n")); /* the second run: other data, and NoPE* another again */
+    assert_non_null(strstr(out.s, "seed 11\ntask scan\n"));
+    assert_null(strstr(out.s, "seed 13\n"));
+    assert_non_null(strstr(out.s, " run=6"));
     assert_non_null(strstr(out.s, "race none,none,t5(buckets=32,distance=128),alibi,rotary,sinusoidal\n"
                                   "seed 2 arm=2\ntrain\neval"));
     assert_non_null(strstr(out.s, "compare 2 1 3 4 5 6 samples=10 formula=released"));
@@ -160,6 +232,7 @@ static void test_script(void **state)
     study->script(&o, &out);
     assert_null(strstr(out.s, "train"));
     assert_non_null(strstr(out.s, "arm 2\nimport weights \"old runs/none_other.safetensors\"\narm 3\n"));
+    assert_non_null(strstr(out.s, "arm 6\nimport weights \"old runs/sinusoidal-6.safetensors\"\n"));
     o.steps = 5;
     assert_int_equal(study->check(&o, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "nothing to train"));
@@ -172,8 +245,9 @@ static void test_script(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_paper), cmocka_unit_test(test_contradicted),
-                                       cmocka_unit_test(test_not_learned), cmocka_unit_test(test_missing),
-                                       cmocka_unit_test(test_script)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_paper), cmocka_unit_test(test_contradicted), cmocka_unit_test(test_few_runs),
+        cmocka_unit_test(test_wide),     cmocka_unit_test(test_not_learned),  cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
