@@ -6,6 +6,7 @@
 #include "reproduce/figure4.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "reproduce/contrast.h"
 
@@ -33,9 +34,34 @@ static int most_runs(const struct pw_contrast *c, int n)
     return most;
 }
 
+/* "NoPE* 0.092, T5 0.199, ALiBi -, ...": means over runs; "-": not learned. */
+static void list_means(char *out, size_t size, const double values[PES][RUNS], int n, int decimals)
+{
+    size_t used = 0;
+    for (int pe = 0; pe < PES && used < size; pe++) {
+        double mean = mean_of(values[pe], n);
+        used += (size_t)snprintf(out + used, size - used, isnan(mean) ? "%s%s -" : "%s%s %.*f",
+                                 pe > 0 ? ", " : "", pw_figure4_names[pe], decimals, mean);
+    }
+}
+
+/* A claim about which no run says anything. */
+static bool claim_unknown(struct pw_finding *f, const struct pw_figure4_runs *r, int runs, int needed,
+                          const char *claim)
+{
+    if (runs == 0)
+        pw_finding_claim(
+            f, PW_CLAIM_INCONCLUSIVE, claim,
+            "%d run%s of 6 models, none in which NoPE, NoPE* and both of a pair learned the trained lengths "
+            "(a claim needs %d)",
+            r->n, r->n == 1 ? "" : "s", needed);
+    return runs == 0;
+}
+
 static void claim_order(struct pw_finding *f, const struct pw_figure4_runs *r, int view, int protocol,
                         const char *claim)
 {
+    char means[128];
     struct pw_contrast c[PES * PES];
     int paper_sign[PES * PES], pairs = 0, alike = 0, opposite = 0;
     const double(*d)[RUNS] = r->distance[view];
@@ -52,15 +78,17 @@ static void claim_order(struct pw_finding *f, const struct pw_figure4_runs *r, i
         opposite += pw_contrast_sign(&c[i]) == -paper_sign[i];
     }
     int needed = pw_contrast_runs(pairs), runs = most_runs(c, pairs);
+    if (claim_unknown(f, r, runs, needed, claim))
+        return;
+    list_means(means, sizeof means, d, r->n, 3);
     pw_finding_claim(
         f,
         pw_contrast_verdict(protocol, runs, needed, opposite > alike,
                             opposite == 0 && 4 * alike >= 3 * pairs),
         claim,
-        "%d runs of 6 models that learned (a claim needs %d): NoPE* %.3f, T5 %.3f, ALiBi %.3f, APE %.3f, "
-        "rotary %.3f; of %d pairs %d in the paper's order (corrected p < %g), %d opposite, %d undecided",
-        runs, needed, mean_of(d[0], r->n), mean_of(d[1], r->n), mean_of(d[2], r->n), mean_of(d[4], r->n),
-        mean_of(d[3], r->n), pairs, alike, PW_CONTRAST_LEVEL, opposite, pairs - alike - opposite);
+        "%d runs of 6 models that learned (a claim needs %d): %s; of %d pairs %d in the paper's order "
+        "(corrected p < %g), %d opposite, %d undecided",
+        runs, needed, means, pairs, alike, PW_CONTRAST_LEVEL, opposite, pairs - alike - opposite);
 }
 
 /* Is T5 the nearest encoding, and as near as NoPE*? */
@@ -70,6 +98,7 @@ static void claim_t5(struct pw_finding *f, const struct pw_figure4_runs *r, int 
     struct pw_contrast c[OTHERS];
     const double(*d)[RUNS] = r->distance[view];
     double share[RUNS];
+    char interval[32] = "";
     int nearer = 0, further = 0, needed = pw_contrast_runs(OTHERS);
     for (int i = 0; i < OTHERS; i++)
         pw_contrast_measure(&c[i], d[PW_PAPER_ALIBI + i], d[PW_PAPER_T5], r->n);
@@ -84,17 +113,25 @@ static void claim_t5(struct pw_finding *f, const struct pw_figure4_runs *r, int 
     bool as_near = x.lo >= 1 - NEAR_T5 && x.hi <= 1 + NEAR_T5,
          not_so = x.lo > 1 + NEAR_T5 || x.hi < 1 - NEAR_T5;
     int runs = most_runs(c, OTHERS);
+    if (x.n > 1)
+        snprintf(interval, sizeof interval, " (%.2f to %.2f)", x.lo, x.hi);
+    if (claim_unknown(f, r, runs, needed, claim))
+        return;
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, needed, further > 0 || not_so, nearer == OTHERS && as_near),
         claim,
-        "%d runs of 6 models that learned (a claim needs %d): T5 at %.2f (%.2f to %.2f) of NoPE*'s distance "
+        "%d runs of 6 models that learned (a claim needs %d): T5 at %.2f%s of NoPE*'s distance "
         "(as near: within %.0f %%); of ALiBi, rotary and APE %d are further than T5, %d nearer (corrected p "
         "< %g)",
-        runs, needed, x.mean, x.lo, x.hi, 100 * NEAR_T5, nearer, further, PW_CONTRAST_LEVEL);
+        runs, needed, x.mean, interval, 100 * NEAR_T5, nearer, further, PW_CONTRAST_LEVEL);
 }
 
 static void claim_growth(struct pw_finding *f, const struct pw_figure4_runs *r, int protocol)
 {
+    static const char claim[] =
+        "Kazemnejad et al. 2023, Figure 4: distances grow with length for ALiBi, rotary and APE, "
+        "less so for NoPE* and T5";
+    char means[128];
     struct pw_contrast c[2 * OTHERS]; /* each against NoPE* and T5 */
     int grow = 0, flat = 0, needed = pw_contrast_runs(2 * OTHERS);
     for (int i = 0; i < OTHERS; i++)
@@ -109,20 +146,21 @@ static void claim_growth(struct pw_finding *f, const struct pw_figure4_runs *r, 
         flat += x.hi < GROWTH || none < 0 || t5 < 0;
     }
     int runs = most_runs(c, 2 * OTHERS);
+    if (claim_unknown(f, r, runs, needed, claim))
+        return;
+    list_means(means, sizeof means, r->growth, r->n, 2);
     pw_finding_claim(
-        f, pw_contrast_verdict(protocol, runs, needed, flat == OTHERS, grow == OTHERS),
-        "Kazemnejad et al. 2023, Figure 4: distances grow with length for ALiBi, rotary and APE, "
-        "less so for NoPE* and T5",
-        "%d runs of 6 models that learned (a claim needs %d): from lengths 8..12 to the longest three NoPE* "
-        "%.2f, T5 "
-        "%.2f, ALiBi %.2f, rotary %.2f, APE %.2f times; growing (%.1f, and more than both): %d of 3, not: %d",
-        runs, needed, mean_of(r->growth[0], r->n), mean_of(r->growth[1], r->n), mean_of(r->growth[2], r->n),
-        mean_of(r->growth[3], r->n), mean_of(r->growth[4], r->n), GROWTH, grow, flat);
+        f, pw_contrast_verdict(protocol, runs, needed, flat == OTHERS, grow == OTHERS), claim,
+        "%d runs of 6 models that learned (a claim needs %d): from lengths 8..12 to the longest three, "
+        "times: %s; growing (%.1f, and more than NoPE* and T5): %d of 3, not: %d",
+        runs, needed, means, GROWTH, grow, flat);
 }
 
 /* Figure E.5: in each layer, each of ALiBi, rotary and APE against T5. */
 static void claim_layers(struct pw_finding *f, const struct pw_figure4_runs *r, int protocol)
 {
+    static const char claim[] =
+        "Kazemnejad et al. 2023, Figure E.5: in every layer T5 is nearer to NoPE than ALiBi, rotary and APE";
     struct pw_contrast c[PW_FIGURE4_LAYERS_MAX * OTHERS];
     int tests = r->layers * OTHERS, nearer = 0, further = 0, all = 0;
     for (int l = 0; l < r->layers; l++)
@@ -141,12 +179,13 @@ static void claim_layers(struct pw_finding *f, const struct pw_figure4_runs *r, 
         all += here == OTHERS;
     }
     int needed = pw_contrast_runs(tests), runs = most_runs(c, tests);
+    if (claim_unknown(f, r, runs, needed, claim))
+        return;
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, needed, further > nearer, tests > 0 && all == r->layers),
-        "Kazemnejad et al. 2023, Figure E.5: in every layer T5 is nearer to NoPE than ALiBi, rotary and APE",
+        claim,
         "%d runs of 6 models that learned (a claim needs %d): in %d of %d layers T5 is nearer than all "
-        "three; "
-        "of %d comparisons %d for it, %d against (corrected p < %g)",
+        "three; of %d comparisons %d for it, %d against (corrected p < %g)",
         runs, needed, all, r->layers, tests, nearer, further, PW_CONTRAST_LEVEL);
 }
 
