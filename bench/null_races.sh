@@ -34,21 +34,29 @@ while [ $# -gt 0 ]; do
 done
 [ -x "$program" ] || die "there is no $program; ./dev build makes it"
 
-best=0 networks=0 pairs=0 began=$SECONDS
+best=0 networks=0 pairs=0 done=0 began=$SECONDS
+
+report() {
+    [ "$done" -gt 0 ] || exit 1
+    awk -v best="$best" -v races="$done" -v networks="$networks" -v pairs="$pairs" -v seeds="$seeds" \
+        -v steps="$steps" -v s="$((SECONDS - began))" 'BEGIN {
+        p = best / races; z = 1.96; d = 1 + z * z / races # Wilson, the interval of a share
+        mid = (p + z * z / (2 * races)) / d
+        half = z * sqrt(p * (1 - p) / races + z * z / (4 * races * races)) / d
+        printf "%d races of none against none, %d seeds each, %d steps, %d s\n", races, seeds, steps, s
+        printf "called best: %d, %.1f %% (95 %%: %.1f to %.1f)\n", best, 100 * p, 100 * (mid - half), 100 * (mid + half)
+        printf "pairs of networks that differ by McNemar at 0.05: %d of %d, %.0f %%\n", networks, pairs, 100 * networks / pairs
+    }'
+}
+trap 'report; exit 130' INT TERM # what is there by then
+
 for ((i = 0; i < races; i++)); do
     seed=$((first + 1000 * i))
     said=$("$program" -c "seed $seed; task copy variant=rsc lengths=2..10 test=11..20; model tiny; race none,none seeds=$seeds; seed $((seed + 500)) arm=2; train $steps; eval samples=128; paired") ||
         die "race $i failed"
-    grep -qE '(^|[^.])(best: |no arm is called best)' <<<"$said" || die "race $i has no verdict"
+    grep -qE '^(best: |no arm is called best)' <<<"$said" || die "race $i has no verdict"
     ! grep -q '^best: ' <<<"$said" || best=$((best + 1))
     read -r differ of < <(sed -nE 's/^ +1 none : 2 none .* ([0-9]+) of ([0-9]+)$/\1 \2/p' <<<"$said")
-    networks=$((networks + differ)) pairs=$((pairs + of))
+    networks=$((networks + differ)) pairs=$((pairs + of)) done=$((done + 1))
 done
-awk -v best="$best" -v races="$races" -v networks="$networks" -v pairs="$pairs" -v seeds="$seeds" -v steps="$steps" \
-    -v s="$((SECONDS - began))" 'BEGIN {
-    p = best / races; z = 1.96; d = 1 + z * z / races
-    mid = (p + z * z / (2 * races)) / d; half = z * sqrt(p * (1 - p) / races + z * z / (4 * races * races)) / d
-    printf "%d races of none against none, %d seeds each, %d steps, %d s\n", races, seeds, steps, s
-    printf "called best: %d, %.1f %% (95 %%: %.1f to %.1f)\n", best, 100 * p, 100 * (mid - half), 100 * (mid + half)
-    printf "pairs of networks that differ by McNemar at 0.05: %d of %d, %.0f %%\n", networks, pairs, 100 * networks / pairs
-}'
+report
