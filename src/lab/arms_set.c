@@ -20,6 +20,12 @@ enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_
         need, cfg->context, for_task ? "give the model before the task: " : "", need);
 }
 
+void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int least)
+{
+    if (cfg->context == 0)
+        cfg->context = set->max_tokens - 1 > least ? set->max_tokens - 1 : least;
+}
+
 /* Every arm anew, by settings. */
 static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
 {

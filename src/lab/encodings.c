@@ -24,3 +24,17 @@ const struct pw_opt *pw_encoding_opts(const struct pw_args *so_far)
 {
     return pw_encoding_opts_at(so_far, 0);
 }
+
+int pw_cut_encodings(char *list, char *out[PW_MOST_ENCODINGS])
+{
+    int n = 0, depth = 0;
+    out[n++] = list;
+    for (char *c = list; *c != '\0'; c++) {
+        depth += (*c == '(') - (*c == ')');
+        if (*c == ',' && depth == 0 && n < PW_MOST_ENCODINGS) {
+            *c = '\0';
+            out[n++] = c + 1;
+        }
+    }
+    return n;
+}

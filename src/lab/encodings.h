@@ -13,4 +13,9 @@ const struct pw_opt *pw_encoding_opts(const struct pw_args *so_far);
 /* The same of the encoding that is word i; NULL where there is none. */
 const struct pw_opt *pw_encoding_opts_at(const struct pw_args *so_far, int i);
 
+/* Cuts "none,t5(buckets=8,distance=16),alibi" in place at the commas outside parentheses; returns how many
+ * there are. What is beyond the last place stays with it. */
+#define PW_MOST_ENCODINGS 32
+int pw_cut_encodings(char *list, char *out[PW_MOST_ENCODINGS]);
+
 #endif

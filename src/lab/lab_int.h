@@ -294,6 +294,9 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
  */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg, bool for_task,
                                   struct pw_err *err);
+/* Of context=fit (0) makes as many positions as the longest sample of the task takes, and no fewer than
+ * `least`, the preset's. */
+void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int least);
 
 /* ---- construct.c: an arm whose first values are a proof's (model/theorem.h) */
 struct pw_construction {

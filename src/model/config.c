@@ -19,7 +19,8 @@ static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL}; /* en
 static const char *const places[] = {"both", "ff", NULL};
 static const char *const acts[] = {"relu", "gelu", "gelu_tanh", NULL};
 static const char *const inits[] = {"pewter", "t5", "theorem1", "theorem2", NULL}; /* enum pw_init */
-static const char *const schedules[] = {"constant", "linear", "cosine", NULL};     /* enum pw_schedule */
+static const char *const contexts[] = {"fit", NULL};
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
 
 const struct pw_opt pw_config_opts[] = {
     {"layers", PW_OPT_INT, AT(layers), "2", 1, PW_MAX_LAYERS, NULL, 0, "blocks of attention and MLP"},
@@ -39,7 +40,8 @@ const struct pw_opt pw_config_opts[] = {
      "first values; t5: as T5 draws them; theorem1, theorem2: those of 'construct'"},
     {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "a query sees no later key"},
     {"dropout", PW_OPT_FLOAT, AT(dropout), "0", 0, 0.9, NULL, 0, "part that training drops at random"},
-    {"context", PW_OPT_INT, AT(context), "128", 2, 65536, NULL, 0, "positions the model can take"},
+    {"context", PW_OPT_INT, AT(context), "128", 2, 65536, contexts, 0,
+     "positions the model can take; fit: those of the task's longest sample, and no fewer than the preset's"},
     {0},
 };
 
@@ -141,6 +143,8 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
 {
     int head_width = cfg->head_width, ffn = cfg->ffn;
 
+    if (cfg->context == 0)
+        return pw_fail(err, PW_EUSER, "context=fit: there is no task to fit here; give context=N");
     if (head_width == 0) {
         if (cfg->width % cfg->heads != 0)
             return pw_fail(

@@ -135,10 +135,10 @@ static const char *const offered[] = {
 
 /* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
 static const char *const nothing[] = {
-    "optim ",  "pause ",      "resume ", "stop ",   "reset ", "eval ",   "failing ",
-    "sample ", "inspect ",    "table ",  "digest ", "undo ",  "redo ",   "devices ",     /* no words */
-    "seed ",   "step ",       "next ",   "back ",                                        /* numbers */
-    "save ",   "checkpoint ", "mark ",   "say ",    "find ",  "filter ", "prompt sort ", /* texts */
+    "optim ",   "pause ",      "resume ", "stop ",  "reset ", "eval ",   "failing ",     "sample ",
+    "inspect ", "table ",      "digest ", "check ", "undo ",  "redo ",   "devices ",     /* no words */
+    "seed ",    "step ",       "next ",   "back ",                                       /* numbers */
+    "save ",    "checkpoint ", "mark ",   "say ",   "find ",  "filter ", "prompt sort ", /* texts */
 };
 
 /* Does it offer a word, and not only keys? */
@@ -182,9 +182,9 @@ static void test_words(void **state)
 /* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
  * task, an encoding or the screen, every number is. */
 static const char *const free_keys[] = {
-    " samples=", " acc=",   " loss=",   " step=",  " flops=",       " n=",
-    " index=",   " size=",  " fps=",    " seeds=", "table length=", "open from=",
-    " title=",   " width=", " height=", " every=", "tune ",         " figure="};
+    " samples=", " acc=",    " loss=",  " step=",        " flops=",    " n=",     " index=",
+    " size=",    " fps=",    " seeds=", "table length=", "open from=", " optim=", " title=",
+    " width=",   " height=", " every=", "tune ",         " figure="};
 
 static bool is_number(const struct pw_opt *o)
 {

@@ -35,6 +35,7 @@ extern const struct pw_command pw_cmd_transplant;
 extern const struct pw_command pw_cmd_probe;
 extern const struct pw_command pw_cmd_compare;
 extern const struct pw_command pw_cmd_judge;
+extern const struct pw_command pw_cmd_check;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
@@ -86,6 +87,7 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_transplant,
     &pw_cmd_probe,
     &pw_cmd_compare,
+    &pw_cmd_check,
     &pw_cmd_judge,
     &pw_cmd_table,
     &pw_cmd_export,

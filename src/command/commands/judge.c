@@ -1,6 +1,9 @@
 /* judge - what the measurements so far say of a study of the documents: the end of `reproduce`. */
+#include <stdio.h>
+
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
+#include "lab/plan.h"
 #include "reproduce/study.h"
 
 extern const struct pw_command pw_cmd_judge;
@@ -19,6 +22,21 @@ static enum pw_code read_study(const struct pw_args *args, const struct pw_study
     return code == PW_OK && (*study)->check != NULL ? (*study)->check(opts, err) : code;
 }
 
+/* Is what was measured what the study asks for? */
+static enum pw_code check_plan(struct pw_lab *lab, const struct pw_study *study, const void *opts,
+                               struct pw_err *err)
+{
+    struct pw_plan plan = {.points = 1};
+    char place[64];
+    if (study->plan == NULL || !study->plan(opts, &plan))
+        return PW_OK;
+    snprintf(place, sizeof place, "judge %s", study->name);
+    enum pw_code code = pw_lab_plan_held(lab, &plan, err);
+    if (code != PW_OK)
+        pw_err_at(err, place);
+    return code;
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     union {
@@ -32,6 +50,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK && study->judge == NULL)
         code = pw_fail(err, PW_EUSER, "judge: %s is judged by its probe; 'reproduce %s' runs it", study->name,
                        study->name);
+    if (code == PW_OK)
+        code = check_plan(lab, study, opts.bytes, err);
     if (code == PW_OK)
         code = study->judge(opts.bytes, lab->record, &f, err);
     if (code == PW_OK)
@@ -56,7 +76,9 @@ const struct pw_command pw_cmd_judge = {
     .name = "judge",
     .usage = "judge STUDY [key=value]",
     .summary = "what evaluations and findings so far say of a study of the documents",
-    .detail = "`reproduce STUDY` ends with it. Alone it judges what has been measured some other way.",
+    .detail =
+        "`reproduce STUDY` ends with it. Alone it judges what has been measured some other way, if that is\n"
+        "what the study asks for: task, encodings, seeds, steps and samples.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .complete = complete,

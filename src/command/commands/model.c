@@ -45,8 +45,10 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
         cfg.head_width = 0;
     if (pw_args_key(args, "width") != NULL)
         pw_config_unset_width(&cfg);
+    int least = cfg.context;
     if (code == PW_OK)
         code = pw_args_opts(args, pw_config_opts, &cfg, err);
+    pw_lab_fit_context(&lab->tasks, &cfg, least);
     if (code == PW_OK)
         code = pw_lab_set_model(lab, arm, preset, &cfg, &optim, err);
     if (code == PW_OK && args->n == 0) {

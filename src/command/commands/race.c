@@ -6,23 +6,6 @@
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
 
-#define MOST 32
-
-/* Cuts "none,t5(buckets=8,distance=16),alibi" at the commas outside parentheses. */
-static int cut(char *list, char **out)
-{
-    int n = 0, depth = 0;
-    out[n++] = list;
-    for (char *c = list; *c != '\0'; c++) {
-        depth += (*c == '(') - (*c == ')');
-        if (*c == ',' && depth == 0 && n < MOST) {
-            *c = '\0';
-            out[n++] = c + 1;
-        }
-    }
-    return n;
-}
-
 struct race_opts {
     int seeds;
 };
@@ -38,7 +21,7 @@ static const struct pw_opt opts[] = {{.name = "seeds",
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    char *list = NULL, *pes[MOST];
+    char *list = NULL, *pes[PW_MOST_ENCODINGS];
     struct race_opts o;
     pw_opt_defaults(opts, &o);
     if (pw_args_words(args) != 1)
@@ -49,7 +32,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     list = pw_text_dup(pw_args_word(args, 0));
-    code = pw_lab_race(ctx, pes, cut(list, pes), o.seeds, err);
+    code = pw_lab_race(ctx, pes, pw_cut_encodings(list, pes), o.seeds, err);
     free(list);
     for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS && pw_lab_arm(ctx, id) != NULL; id++)
         pw_lab_warn_of_length(ctx, pw_lab_arm(ctx, id));
