@@ -6,7 +6,7 @@
  */
 #include "reproduce/suite.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const pw_paper_pe_names[PW_PAPER_PES] = {"none", "t5", "alibi", "rotary", "sinusoidal"};
@@ -18,38 +18,38 @@ const char *const pw_protocols[] = {"toy", "paper", NULL};
 
 /* clang-format off */
 const struct pw_suite_task pw_suite[] = {
-    {"copy rsc", PW_SUITE_PRIMITIVE, true, "copy variant=rsc",
-     "copy variant=rsc alphabet=62 lengths=2..20" BINS, 800, "Figure 3", {98.6f, 77, 29, 0, 0}},
-    {"copy rsc2x", PW_SUITE_PRIMITIVE, false, "copy variant=rsc2x",
-     "copy variant=rsc2x alphabet=62 lengths=2..20" BINS, 1500, NULL, {NOTHING}},
-    {"copy rdc", PW_SUITE_PRIMITIVE, false, "copy variant=rdc",
-     "copy variant=rdc alphabet=62 lengths=2..20" BINS, 800, "Figure 3", {97, 94, 17, 2, 0}},
-    {"copy cmc", PW_SUITE_PRIMITIVE, true, "copy variant=cmc alphabet=10",
-     "copy variant=cmc alphabet=62 lengths=2..20" BINS, 2000, "released results", {63.5f, 92.5f, -1, -1, 4.9f}},
-    {"copy cmc2x", PW_SUITE_PRIMITIVE, false, "copy variant=cmc2x alphabet=10",
-     "copy variant=cmc2x alphabet=62 lengths=2..20" BINS, 2000, NULL, {NOTHING}},
-    {"reverse mc", PW_SUITE_PRIMITIVE, false, "reverse variant=mc alphabet=10",
-     "reverse variant=mc alphabet=62 lengths=2..20" BINS, 2000, NULL, {NOTHING}},
-    {"reverse mc2x", PW_SUITE_PRIMITIVE, false, "reverse variant=mc2x alphabet=10",
-     "reverse variant=mc2x alphabet=62 lengths=2..20" BINS, 2000, NULL, {NOTHING}},
-    {"reverse mcrv", PW_SUITE_PRIMITIVE, false, "reverse variant=mcrv alphabet=10",
-     "reverse variant=mcrv alphabet=62 lengths=2..20" BINS, 2000, NULL, {NOTHING}},
-    {"addition", PW_SUITE_REASONING, false, "addition lengths=1..4 test=5..8",
-     "addition lengths=1..8" BINS, 2000, "Figure E.7", {8.4f, 7.2f, 7.7f, 0, 0.4f}},
-    {"summation", PW_SUITE_REASONING, false, "summation", "summation lengths=2..8" BINS, 1500, "Figure E.8",
+    {"copy rsc", PW_SUITE_PRIMITIVE, true, true, "copy variant=rsc",
+     "copy variant=rsc alphabet=62 lengths=2..20" BINS, 800, 21, 42, "Figure 3", {98.6f, 77, 29, 0, 0}},
+    {"copy rsc2x", PW_SUITE_PRIMITIVE, false, false, "copy variant=rsc2x",
+     "copy variant=rsc2x alphabet=62 lengths=2..20" BINS, 1500, 31, 62, NULL, {NOTHING}},
+    {"copy rdc", PW_SUITE_PRIMITIVE, true, false, "copy variant=rdc",
+     "copy variant=rdc alphabet=62 lengths=2..20" BINS, 800, 24, 45, "Figure 3", {97, 94, 17, 2, 0}},
+    {"copy cmc", PW_SUITE_PRIMITIVE, true, false, "copy variant=cmc alphabet=10",
+     "copy variant=cmc alphabet=62 lengths=2..20" BINS, 2000, 21, 42, "released results", {63.5f, 92.5f, -1, -1, 4.9f}},
+    {"copy cmc2x", PW_SUITE_PRIMITIVE, false, false, "copy variant=cmc2x alphabet=10",
+     "copy variant=cmc2x alphabet=62 lengths=2..20" BINS, 2000, 32, 63, NULL, {NOTHING}},
+    {"reverse mc", PW_SUITE_PRIMITIVE, false, false, "reverse variant=mc alphabet=10",
+     "reverse variant=mc alphabet=62 lengths=2..20" BINS, 2000, 21, 42, NULL, {NOTHING}},
+    {"reverse mc2x", PW_SUITE_PRIMITIVE, false, false, "reverse variant=mc2x alphabet=10",
+     "reverse variant=mc2x alphabet=62 lengths=2..20" BINS, 2000, 32, 63, NULL, {NOTHING}},
+    {"reverse mcrv", PW_SUITE_PRIMITIVE, false, false, "reverse variant=mcrv alphabet=10",
+     "reverse variant=mcrv alphabet=62 lengths=2..20" BINS, 2000, 32, 63, NULL, {NOTHING}},
+    {"addition", PW_SUITE_REASONING, false, false, "addition lengths=1..4 test=5..8",
+     "addition lengths=1..8" BINS, 2000, 15, 31, "Figure E.7", {8.4f, 7.2f, 7.7f, 0, 0.4f}},
+    {"summation", PW_SUITE_REASONING, false, false, "summation", "summation lengths=2..8" BINS, 1500, 10, 23, "Figure E.8",
      {30.1f, 22, 23, 8.6f, 10.9f}},
-    {"parity", PW_SUITE_REASONING, false, "parity", "parity lengths=3..8" BINS, 1000, "Figure E.9",
+    {"parity", PW_SUITE_REASONING, true, false, "parity", "parity lengths=3..8" BINS, 1000, 10, 31, "Figure E.9",
      {74.9f, 68.1f, 61.7f, 51.2f, 52.9f}},
-    {"sort single", PW_SUITE_REASONING, true, "sort", "sort alphabet=50 lengths=2..8" BINS, 1000,
+    {"sort single", PW_SUITE_REASONING, true, true, "sort", "sort alphabet=50 lengths=2..8" BINS, 1000, 17, 43,
      "Figure E.10", {99.5f, 98.7f, 62.3f, 48.9f, 10.2f}},
-    {"sort multi", PW_SUITE_REASONING, false, "sort variant=multi", "sort variant=multi lengths=2..8" BINS, 2000,
+    {"sort multi", PW_SUITE_REASONING, false, false, "sort variant=multi", "sort variant=multi lengths=2..8" BINS, 2000, 79, 91,
      "Figure E.11", {26.4f, 37.1f, 29.5f, 75.1f, 11.2f}},
-    {"polynomial", PW_SUITE_REASONING, false, "polynomial lengths=1..4 test=5..8", "polynomial lengths=1..8" BINS,
-     2000, "Figure E.12", {38.7f, 36, 63.1f, 48.1f, 21.3f}},
-    {"lego", PW_SUITE_REASONING, false, "lego", "lego lengths=4..8" BINS, 2000, "Figure E.13",
+    {"polynomial", PW_SUITE_REASONING, false, false, "polynomial lengths=1..4 test=5..8", "polynomial lengths=1..8" BINS,
+     2000, 12, 67, "Figure E.12", {38.7f, 36, 63.1f, 48.1f, 21.3f}},
+    {"lego", PW_SUITE_REASONING, false, false, "lego", "lego lengths=4..8" BINS, 2000, 27, 53, "Figure E.13",
      {64.6f, 70.5f, 79.7f, 74.8f, 61}},
-    {"scan", PW_SUITE_CLASSIC, false, "scan", "scan text=paper", 3000, NULL, {NOTHING}},
-    {"pcfg", PW_SUITE_CLASSIC, false, "pcfg", "pcfg text=paper", 3000, NULL, {NOTHING}},
+    {"scan", PW_SUITE_CLASSIC, false, false, "scan", "scan text=paper", 3000, 35, 36, NULL, {NOTHING}},
+    {"pcfg", PW_SUITE_CLASSIC, false, false, "pcfg", "pcfg text=paper", 3000, 110, 111, NULL, {NOTHING}},
     {.name = NULL},
 };
 /* clang-format on */
@@ -67,25 +67,111 @@ const struct pw_suite_task *pw_suite_find(const char *name)
     return NULL;
 }
 
+/* x * toy / paper to the nearest whole number. */
+static int scaled(int x, const struct pw_suite_task *t)
+{
+    return (2 * x * t->toy_far + t->paper_far) / (2 * t->paper_far);
+}
+
+void pw_suite_t5(const struct pw_suite_task *t, int *buckets, int *distance)
+{
+    *buckets = 2 * scaled(16, t);
+    *buckets = *buckets < 4 ? 4 : *buckets;
+    *distance = scaled(128, t);
+    *distance = *distance < *buckets ? *buckets : *distance;
+}
+
+/* The paper's five; at toy size as its code has them, rotary on a quarter of the head (2 of 8), and beside
+ * them T5 scaled to the toy's lengths and rotary on the whole head. */
+static void add_encodings(const struct pw_race_plan *p, const struct pw_suite_task *t, char *out, size_t size)
+{
+    char t5[64] = "";
+    int buckets = 32, distance = 128;
+    if (t != NULL)
+        pw_suite_t5(t, &buckets, &distance);
+    if (buckets != 32 || distance != 128)
+        snprintf(t5, sizeof t5, "t5(buckets=%d,distance=%d),", buckets, distance);
+    if (p->pes[0] != '\0')
+        snprintf(out, size, "%s", p->pes);
+    else if (p->protocol == PW_PROTOCOL_PAPER)
+        snprintf(out, size, "none,t5,alibi,rotary,sinusoidal");
+    else
+        snprintf(
+            out, size,
+            "none,t5(buckets=32,distance=128),%salibi,rotary(dims=2,pairing=interleaved),rotary,sinusoidal",
+            t5);
+}
+
+void pw_suite_plan(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
+                   struct pw_plan *out)
+{
+    bool paper = p->protocol == PW_PROTOCOL_PAPER;
+    const char *model = p->model != NULL ? p->model : "";
+    int steps = p->steps > 0 ? p->steps : t != NULL && !paper ? t->steps : 0;
+    *out = (struct pw_plan){.seed = (uint64_t)p->seed,
+                            .seeds = p->seeds,
+                            .samples = p->samples,
+                            .points = p->points > 1 ? p->points : 1};
+    snprintf(out->task, sizeof out->task, "%s", task != NULL ? task : paper ? t->paper : t->toy);
+    snprintf(out->model, sizeof out->model, "%s%s%s%s", paper ? "paper" : "tiny", model[0] != '\0' ? " " : "",
+             model, strstr(model, "context=") != NULL ? "" : " context=fit");
+    if (steps > 0)
+        snprintf(out->optim, sizeof out->optim, "steps=%d", steps);
+    if (p->optim != NULL)
+        snprintf(out->optim + strlen(out->optim), sizeof out->optim - strlen(out->optim), "%s%s",
+                 steps > 0 ? " " : "", p->optim);
+    add_encodings(p, t, out->race, sizeof out->race);
+}
+
+/* Steps of the schedule. */
+static int steps_of(const struct pw_race_plan *p, const struct pw_suite_task *t)
+{
+    if (p->steps > 0)
+        return p->steps;
+    return p->protocol == PW_PROTOCOL_PAPER ? PW_PAPER_STEPS
+           : t != NULL && t->steps > 0      ? t->steps
+                                            : PW_TOY_STEPS;
+}
+
+/* What the lab has before may be of any size, and a task has to fit every model that is there: so one small
+ * model with room for any task comes first, and the one that is trained when the task is known. */
 void pw_suite_script(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
                      struct pw_str *out)
 {
-    static const char *const all[] = {
-        "none,t5(buckets=8,distance=16),t5(buckets=32,distance=128),alibi,rotary,sinusoidal",
-        "none,t5,alibi,rotary,sinusoidal"};
-    bool paper = p->protocol == PW_PROTOCOL_PAPER;
-    int steps = p->steps > 0 ? p->steps : t != NULL && !paper ? t->steps : 0;
-    pw_str_add(out, "seed %d\ntask %s\nmodel %s%s%s\n", p->seed,
-               task != NULL ? task
-               : paper      ? t->paper
-                            : t->toy,
-               paper ? "paper" : "tiny", p->model != NULL ? " " : "", p->model != NULL ? p->model : "");
-    if (steps > 0)
-        pw_str_add(out, "optim steps=%d\n", steps);
-    if (p->optim != NULL)
-        pw_str_add(out, "optim %s\n", p->optim);
-    pw_str_add(out, "race %s seeds=%d\ntrain\neval samples=%d\n",
-               p->pes[0] != '\0' ? p->pes : all[p->protocol], p->seeds, p->samples);
+    struct pw_plan plan;
+    pw_suite_plan(p, task, t, &plan);
+    pw_str_add(out, "race none\nmodel tiny context=%d\nseed %d\ntask %s\nmodel %s\n", PW_SUITE_ROOM, p->seed,
+               plan.task, plan.model);
+    if (plan.optim[0] != '\0')
+        pw_str_add(out, "optim %s\n", plan.optim);
+    pw_str_add(out, "race %s seeds=%d\n", plan.race, plan.seeds);
+    for (int k = 1; k < plan.points; k++)
+        pw_str_add(out, "train until step=%d\neval samples=%d\n",
+                   (int)((int64_t)steps_of(p, t) * k / plan.points), plan.samples);
+    pw_str_add(out, "train\neval samples=%d\n", plan.samples);
+}
+
+static void add_text(struct pw_str *out, const char *key, const char *text)
+{
+    pw_str_add(out, " %s%s\"", key, key[0] != '\0' ? "=" : "");
+    for (; *text != '\0'; text++)
+        pw_str_add(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    pw_str_add(out, "\"");
+}
+
+void pw_suite_check(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
+                    const char *name, struct pw_str *out)
+{
+    struct pw_plan plan;
+    pw_suite_plan(p, task, t, &plan);
+    pw_str_add(out, "check");
+    add_text(out, "", name);
+    add_text(out, "task", plan.task);
+    add_text(out, "model", plan.model);
+    if (plan.optim[0] != '\0')
+        add_text(out, "optim", plan.optim);
+    add_text(out, "race", plan.race);
+    pw_str_add(out, " seeds=%d\n", plan.seeds);
 }
 
 int pw_evaluated(const struct pw_snapshot *s, const struct pw_arm_view *arms[PW_MAX_ARMS])
@@ -110,32 +196,4 @@ int pw_right_table(struct pw_finding *f, const char *title, const struct pw_snap
         pw_finding_put(f, table, i, 1, 100 * (double)pw_spread_mean(&s->lab, arms[i], true).median);
     }
     return table;
-}
-
-void pw_order_add_pair(struct pw_order *o, double ours, float first, float second)
-{
-    double theirs = (double)(first - second) / 100;
-    if (first < 0 || second < 0 || fabs(theirs) < PW_ORDER_PAPER)
-        return;
-    o->pairs++;
-    if (isnan(ours) || fabs(ours) < PW_ORDER_OURS)
-        return;
-    o->alike += (ours > 0) == (theirs > 0);
-    o->opposite += (ours > 0) != (theirs > 0);
-}
-
-void pw_order_add(struct pw_order *o, const double *ours, const float *paper)
-{
-    for (int i = 0; i < PW_PAPER_PES; i++)
-        for (int k = i + 1; k < PW_PAPER_PES; k++)
-            pw_order_add_pair(o, ours[i] - ours[k], paper[i], paper[k]);
-}
-
-enum pw_claim_verdict pw_order_verdict(const struct pw_order *o, int protocol)
-{
-    if (o->opposite > o->alike)
-        return PW_CLAIM_CONTRADICTED;
-    if (o->pairs == 0 || o->opposite > 0 || 4 * o->alike < 3 * o->pairs)
-        return PW_CLAIM_INCONCLUSIVE;
-    return protocol == PW_PROTOCOL_PAPER ? PW_CLAIM_REPRODUCED : PW_CLAIM_TOY;
 }
