@@ -15,15 +15,17 @@
 #define LEAGUE 0.10 /* NoPE in range: at most so much below the best encoding is the same league */
 #define OTHER  0.25 /* more than this below is another one */
 
-/* "t5 32/128", "rotary 2" of an arm; elsewhere the encoding's name. dims=0 is the whole head. */
+/* "t5 32/128", "rotary 2 of 8" of an arm; elsewhere the encoding's name. dims=0 is the whole head. */
 static void short_name(char out[PW_FINDING_LABEL], const struct pw_arm_view *a)
 {
-    int x, y;
+    int x, y, dims = 0, head = a->info.heads > 0 ? a->info.width / a->info.heads : 0;
+    bool rotary = strcmp(a->info.name, "rotary") == 0;
+    const char *turns = rotary ? strstr(a->info.pe, " dims=") : NULL;
     if (sscanf(a->info.pe, "t5 buckets=%d distance=%d", &x, &y) == 2)
         snprintf(out, PW_FINDING_LABEL, "t5 %d/%d", x, y);
-    else if (sscanf(a->info.pe, "rotary base=%d dims=%d", &x, &y) == 2 && y > 0)
-        snprintf(out, PW_FINDING_LABEL, "rotary %d of %d", y, a->info.width / a->info.heads);
-    else if (strcmp(a->info.name, "rotary") == 0)
+    else if (turns != NULL && sscanf(turns, " dims=%d", &dims) == 1 && dims > 0 && dims != head)
+        snprintf(out, PW_FINDING_LABEL, "rotary %d of %d", dims, head);
+    else if (rotary)
         snprintf(out, PW_FINDING_LABEL, "rotary, whole head");
     else
         pw_text_copy(out, PW_FINDING_LABEL, a->info.name);
