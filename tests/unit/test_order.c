@@ -1,0 +1,336 @@
+/* test_order.c - when two encodings are in an order, how often that comes out of nothing, and what the study `lengths`
+ * makes of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "reproduce/lengths.h"
+#include "reproduce/study.h"
+
+/* n seeds around `beyond`, `spread` from the least to the greatest. */
+static struct pw_runs runs(int n, double in_range, double beyond, double spread)
+{
+    struct pw_runs r = {.n = n};
+    for (int i = 0; i < n; i++) {
+        r.in_range[i] = in_range;
+        r.beyond[i] = beyond + spread * (n > 1 ? (double)i / (n - 1) - 0.5 : 0);
+    }
+    return r;
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct pw_runs high = runs(5, 1, .8, .1), low = runs(5, 1, .6, .1), near = runs(5, 1, .72, .1);
+    assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_FIRST);
+    assert_int_equal(pw_order_pair(&low, &high), PW_PAIR_SECOND);
+    assert_int_equal(pw_order_pair(&high, &near), PW_PAIR_UNDECIDED); /* eight points apart, and they overlap */
+    struct pw_runs exact = runs(5, 1, .80, 0), other = runs(5, 1, .79, 0);
+    assert_int_equal(pw_order_pair(&exact, &other), PW_PAIR_UNDECIDED); /* one point decides nothing */
+    /* One seed, four seeds, or 98 % in range: nothing to compare. */
+    struct pw_runs one = runs(1, 1, .9, 0), four = runs(4, 1, .9, 0), late = runs(5, .98, .9, 0), none = {.n = 0};
+    assert_int_equal(pw_order_pair(&one, &low), PW_PAIR_INCOMPARABLE);
+    assert_int_equal(pw_order_pair(&low, &four), PW_PAIR_INCOMPARABLE);
+    assert_int_equal(pw_order_pair(&late, &low), PW_PAIR_INCOMPARABLE);
+    assert_int_equal(pw_order_pair(&none, &low), PW_PAIR_INCOMPARABLE);
+    /* The median seed decides whether an encoding has learned. */
+    high.in_range[0] = .5;
+    assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_FIRST);
+    high.in_range[1] = high.in_range[2] = .5;
+    assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_INCOMPARABLE);
+    /* Parity: both at chance are no order, one above it may be. */
+    struct pw_runs guess = runs(5, 1, .47, .01), guess_too = runs(5, 1, .51, .01), knows = runs(5, 1, .6, .01);
+    guess.chance_beyond = guess_too.chance_beyond = knows.chance_beyond = .5;
+    assert_int_equal(pw_order_pair(&guess_too, &guess), PW_PAIR_INCOMPARABLE);
+    assert_int_equal(pw_order_pair(&knows, &guess), PW_PAIR_FIRST);
+}
+
+/* How often five seeds of each make an order where there is no difference: 2 / 252. */
+static void test_error_rate(void **state)
+{
+    enum { TRIALS = 40000, N = 5 };
+    int ordered = 0;
+    (void)state;
+    for (int t = 0; t < TRIALS; t++) {
+        struct pw_rng rng;
+        struct pw_runs a = runs(N, 1, 0, 0), b = a;
+        pw_rng_init(&rng, 1, PW_STREAM_PROBE, (uint64_t)t);
+        for (int i = 0; i < N; i++) {
+            a.beyond[i] = pw_rng_unit(&rng);
+            b.beyond[i] = pw_rng_unit(&rng);
+        }
+        enum pw_pair_order o = pw_order_pair(&a, &b);
+        ordered += o == PW_PAIR_FIRST || o == PW_PAIR_SECOND;
+    }
+    double rate = (double)ordered / TRIALS, expected = 2.0 / 252; /* standard error 0.0004 */
+    if (fabs(rate - expected) > 0.0018)
+        fail_msg("%.4f, not %.4f", rate, expected);
+}
+
+static void test_verdicts(void **state)
+{
+    static const float paper[PW_PAPER_PES] = {90, 70, 50, 30, 5};
+    struct pw_runs r[PW_PAPER_PES];
+    char text[256];
+    (void)state;
+    for (int i = 0; i < PW_PAPER_PES; i++)
+        r[i] = runs(5, 1, .9 - .2 * i, .02);
+    struct pw_order o = {0};
+    pw_order_compare_all(&o, r, paper);
+    assert_int_equal(o.pairs, 10);
+    assert_int_equal(o.alike, 10);
+    assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_TOY), PW_CLAIM_TOY);
+    assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_PAPER), PW_CLAIM_REPRODUCED);
+    r[2].n = 1;                        /* its four pairs are not comparable */
+    r[3] = runs(5, 1, .9, .02);        /* this one is as good as the first, and the second's opposite */
+    o = (struct pw_order){0};
+    pw_order_compare_all(&o, r, paper);
+    pw_order_text(&o, text, sizeof text);
+    assert_string_equal(text, "of 10 pairs that the paper parts by 10 points or more 4 are in its order, 1 in the "
+                              "opposite one, 1 undecided, 4 not comparable");
+    assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_TOY), PW_CLAIM_INCONCLUSIVE);
+}
+
+/* ---- the study */
+
+/* An arm of n seeds; row 0 is in range, row 1 beyond. */
+static void set_arm(struct pw_snapshot *s, int at, const char *name, const char *pe, int n, double in_range,
+                    double beyond, double chance)
+{
+    struct pw_arm_view *a = &s->arms[at];
+    a->used = true;
+    a->info = (struct pw_ev_arm){.id = at + 1, .replicates = n, .seed = 101, .step = 800, .heads = 8, .width = 64};
+    snprintf(a->info.name, sizeof a->info.name, "%s", name);
+    snprintf(a->info.pe, sizeof a->info.pe, "%s", pe);
+    for (int k = 0; k < n; k++) {
+        struct pw_ev_eval *e = &a->rep[k].eval;
+        double x = beyond + .002 * k;
+        e->n = 2;
+        e->rows = calloc(2, sizeof *e->rows);
+        e->rows[0] = (struct pw_eval_row){
+            .length = 10, .samples = 1000, .exact = (int)lround(1000 * in_range), .chance = (float)chance};
+        e->rows[1] = (struct pw_eval_row){
+            .length = 20, .samples = 1000, .exact = (int)lround(1000 * x), .chance = (float)chance};
+    }
+}
+
+/* The race of a toy on copy rsc: its five encodings, T5 scaled, and rotary on the whole head. */
+static struct pw_snapshot *race(int seeds, double t5, double t5_scaled, double rotary, double in_range)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    s->lab.n_tasks = 1;
+    s->lab.tasks[0].train_lo = 2;
+    s->lab.tasks[0].train_hi = 10;
+    set_arm(s, 0, "none", "none", seeds, in_range, .95, 0);
+    set_arm(s, 1, "t5", "t5 buckets=32 distance=128", seeds, 1, t5, 0);
+    set_arm(s, 2, "t5", "t5 buckets=16 distance=64", seeds, 1, t5_scaled, 0);
+    set_arm(s, 3, "alibi", "alibi", seeds, 1, .3, 0);
+    set_arm(s, 4, "rotary", "rotary base=10000 dims=2 pairing=interleaved", seeds, 1, rotary, 0);
+    set_arm(s, 5, "rotary", "rotary base=10000 dims=0 pairing=half", seeds, 1, .5, 0);
+    set_arm(s, 6, "sinusoidal", "sinusoidal", seeds, 1, .01, 0);
+    return s;
+}
+
+static void judge(struct pw_snapshot *s, int protocol, struct pw_finding *f)
+{
+    struct pw_lengths o = {.task = "copy rsc", .protocol = protocol, .checkpoint = 1};
+    struct pw_err err;
+    memset(f, 0, sizeof *f);
+    if (pw_length_judge(&o, s, f, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_null(pw_finding_check(f));
+}
+
+static bool remarked(const struct pw_finding *f, const char *part)
+{
+    for (int i = 0; i < f->n_remarks; i++)
+        if (strstr(f->remarks[i].text, part) != NULL)
+            return true;
+    return false;
+}
+
+static void test_lengths(void **state)
+{
+    struct pw_finding f;
+    (void)state;
+    struct pw_snapshot *s = race(5, .75, .77, .0, 1);
+    judge(s, PW_PROTOCOL_TOY, &f);
+    assert_int_equal(f.n_claims, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(f.claims[i].verdict, PW_CLAIM_TOY);
+    assert_non_null(strstr(f.claims[0].claim, "as the paper has them (t5 32/128, rotary on a quarter of the head)"));
+    assert_non_null(strstr(f.claims[1].claim, "scaled to the toy's lengths (t5 16/64)"));
+    assert_non_null(strstr(f.claims[0].found, "5 seeds from 101, 800 steps, last step: of 9 pairs"));
+    assert_true(remarked(&f, "T5 16/64 is 32/128 times 21/42"));
+    assert_false(remarked(&f, "scaled T5 alone"));
+    assert_string_equal(pw_finding_row_name(&f, &f.blocks[1], 4), "rotary 2 of 8");
+    assert_string_equal(pw_finding_row_name(&f, &f.blocks[1], 5), "rotary, whole head");
+    assert_true(fabs(pw_finding_cell(&f, &f.blocks[1], 1, PW_LENGTHS_PAPER) - 77) < 1e-6);
+    assert_true(isnan(pw_finding_cell(&f, &f.blocks[1], 2, PW_LENGTHS_PAPER)));
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+/* T5 32/128 at 0 %, as here: what stands on the scaled table alone says so. */
+static void test_scaled_alone(void **state)
+{
+    struct pw_finding f;
+    (void)state;
+    struct pw_snapshot *s = race(5, .0, .77, .0, 1);
+    judge(s, PW_PROTOCOL_TOY, &f);
+    assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
+    assert_int_equal(f.claims[1].verdict, PW_CLAIM_TOY);
+    assert_true(remarked(&f, "the paper's order stands on the scaled T5 alone: with the paper's own 32/128 it is "
+                             "inconclusive"));
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+    s = race(5, .75, .77, .5, 1); /* rotary on a quarter, not on the whole head, is judged: two pairs are opposite */
+    judge(s, PW_PROTOCOL_TOY, &f);
+    assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
+    assert_non_null(strstr(f.claims[0].found, "1 in the opposite one"));
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+/* One seed decides nothing, whatever its numbers. */
+static void test_one_seed(void **state)
+{
+    struct pw_finding f;
+    (void)state;
+    struct pw_snapshot *s = race(1, .75, .77, .0, 1);
+    judge(s, PW_PROTOCOL_TOY, &f);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(f.claims[i].verdict, PW_CLAIM_INCONCLUSIVE);
+    assert_non_null(strstr(f.claims[0].found, "0 undecided, 9 not comparable"));
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+/* NoPE in range: within ten points of the best encoding, in between, or far below. */
+static void test_league(void **state)
+{
+    static const double in_range[] = {.93, .8, .6};
+    static const int verdict[] = {PW_CLAIM_TOY, PW_CLAIM_INCONCLUSIVE, PW_CLAIM_CONTRADICTED};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct pw_finding f;
+        struct pw_snapshot *s = race(5, .75, .77, .0, in_range[i]);
+        judge(s, PW_PROTOCOL_TOY, &f);
+        assert_non_null(strstr(f.claims[2].claim, "same league"));
+        assert_int_equal(f.claims[2].verdict, verdict[i]);
+        assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE); /* NoPE has not learned: four pairs are gone */
+        assert_true(remarked(&f, "none has not learned the trained lengths"));
+        pw_finding_fini(&f);
+        pw_snapshot_free(s);
+    }
+}
+
+/* Of several checkpoints each seed's best in range counts, the earliest of equal ones. */
+static void test_best(void **state)
+{
+    int64_t step[] = {200, 400, 600, 800};
+    float in_range[] = {.5f, .99f, .99f, .9f}, beyond[] = {.1f, .2f, .3f, .4f};
+    struct pw_runs r;
+    (void)state;
+    struct pw_snapshot *s = race(2, .75, .77, .0, 1);
+    s->arms[0].rep[1].track = (struct pw_track){.n = 4, .step = step, .in_range = in_range, .beyond = beyond};
+    pw_suite_runs(s, &s->arms[0], 4, &r);
+    assert_true(fabs(r.in_range[1] - .99) < 1e-6 && fabs(r.beyond[1] - .2) < 1e-6);
+    pw_suite_runs(s, &s->arms[0], 2, &r); /* after 400 and 800 steps */
+    assert_true(fabs(r.beyond[1] - .2) < 1e-6);
+    pw_suite_runs(s, &s->arms[0], 1, &r); /* the last step: the latest evaluation */
+    assert_true(fabs(r.beyond[1] - .952) < 1e-6);
+    s->arms[0].rep[1].track = (struct pw_track){.n = 0};
+    pw_snapshot_free(s);
+}
+
+/* ---- ranks */
+
+/* A finding of `lengths` as lengths_judge.c makes it, with these means beyond, and one encoding that learned nothing
+ * where unlearned is its number. */
+static void add_lengths(struct pw_snapshot *s, int at, const char *task, const double beyond[PW_PAPER_PES],
+                        int unlearned)
+{
+    static const char *const names[] = {"none", "t5 32/128", "alibi", "rotary 2 of 8", "sinusoidal"};
+    struct pw_finding *f = &s->findings[at].f;
+    s->findings[at].f_seq = (uint64_t)at + 1;
+    pw_finding_init(f, "lengths", task, "from a test");
+    pw_finding_plot(f, "by length", "length", "exact match", 1, 1, true);
+    int table = pw_finding_table(f, "means", PW_PAPER_PES, PW_LENGTHS_SEEDS + 5);
+    for (int i = 0; i < PW_PAPER_PES; i++) {
+        pw_finding_row(f, table, i, "%s", names[i]);
+        pw_finding_put(f, table, i, PW_LENGTHS_IN, i == unlearned ? 90 : 100);
+        pw_finding_put(f, table, i, PW_LENGTHS_BEYOND, beyond[i]);
+        for (int k = 0; k < 5; k++)
+            pw_finding_put(f, table, i, PW_LENGTHS_SEEDS + k, beyond[i]);
+    }
+}
+
+static struct pw_finding rank_all(const struct pw_snapshot *s)
+{
+    const struct pw_study *study;
+    struct pw_finding f = {0};
+    struct pw_err err;
+    union {
+        char bytes[PW_STUDY_OPTS_MAX];
+        double align;
+    } opts;
+    assert_int_equal(pw_study_find(&study, "ranks", &err), PW_OK);
+    pw_opt_defaults(study->opts, opts.bytes);
+    assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "group", "all", &err), PW_OK);
+    if (study->judge(opts.bytes, s, &f, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_null(pw_finding_check(&f));
+    assert_int_equal(f.n_claims, 1);
+    return f;
+}
+
+static void test_ranks(void **state)
+{
+    static const char *const printed[] = {"copy rsc",    "copy rdc",   "addition",   "summation", "parity",
+                                          "sort single", "sort multi", "polynomial", "lego"};
+    struct pw_snapshot *s = pw_snapshot_new();
+    double ours[PW_PAPER_PES];
+    (void)state;
+    for (int i = 0; i < 9; i++) { /* the paper's own numbers */
+        for (int pe = 0; pe < PW_PAPER_PES; pe++)
+            ours[pe] = (double)pw_suite_find(printed[i])->beyond[pe];
+        add_lengths(s, i, printed[i], ours, i == 8 ? PW_PAPER_ROTARY : -1);
+    }
+    struct pw_finding f = rank_all(s);
+    /* lego doesn't count, as rotary hasn't learned it; ranks are the paper's own on the eight others. */
+    assert_true(remarked(&f, "lego doesn't count: rotary has not learned the trained lengths"));
+    assert_true(remarked(&f, "scan doesn't count: it was not measured"));
+    assert_true(remarked(&f, "over all its 17 tasks and are not compared"));
+    assert_non_null(strstr(f.claims[0].found, "8 of 17 tasks count, 5 seeds each"));
+    assert_non_null(strstr(f.claims[0].found, "same tasks"));
+    assert_non_null(strstr(f.claims[0].found, "0 in the opposite one"));
+    for (int pe = 0; pe < PW_PAPER_PES; pe++)
+        assert_true(fabs(pw_finding_cell(&f, &f.blocks[0], pe, 1) - pw_finding_cell(&f, &f.blocks[0], pe, 2)) < 1e-12);
+    pw_finding_fini(&f);
+    /* With a task of which the paper prints nothing there is nothing to compare with. */
+    add_lengths(s, 9, "copy rsc2x", ours, -1);
+    f = rank_all(s);
+    assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
+    assert_non_null(strstr(f.claims[0].found, "nothing to compare with"));
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs),      cmocka_unit_test(test_error_rate),
+                                       cmocka_unit_test(test_verdicts),   cmocka_unit_test(test_lengths),
+                                       cmocka_unit_test(test_scaled_alone), cmocka_unit_test(test_one_seed),
+                                       cmocka_unit_test(test_league),     cmocka_unit_test(test_best),
+                                       cmocka_unit_test(test_ranks)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
