@@ -8,11 +8,12 @@ bias table is edited and put back, no other weight is touched:
   as trained   nothing is edited
   zero         buckets that training never met have no bias
   clip         they have the bias of the last bucket that training met
-  mean         and so has every bucket that fewer than 1 % of a head's mean count of pairs met
 
-A table that is smaller but trained in all buckets is beside it (8 up to 16), and the toy's own scaling (16 up to 64).
+Beside it: the same table with first values of 0 from the first step on; tables with a bucket for every distance
+(64/64), with fewer of them, with all of them trained (16/22, 8/16); and the toy's scaling by its lengths (16/64). The
+column "exact" counts the trained distances that have a bucket of their own.
 
-usage: bench/t5_untrained.py [--task "copy variant=rsc"] [--steps 800] [--seeds 101..105] [PEWTER]
+usage: bench/t5_untrained.py [--task "copy variant=rsc"] [--steps 800] [--trained 10] [--seeds 101..105] [--tables 32/128] [PEWTER]
 Prints a table in Markdown: mean exact match beyond the trained lengths in per cent, of each seed.
 """
 import argparse
@@ -23,8 +24,9 @@ import struct
 import subprocess
 import tempfile
 
-TABLES = [(32, 128), (16, 64), (8, 16)]
-EDITS = ["as trained", "zero", "clip", "mean"]
+# Buckets, distance, and whether the table's first values are drawn or 0.
+TABLES = [(32, 128, True), (32, 128, False), (64, 64, True), (16, 64, True), (16, 22, True), (8, 128, True), (8, 16, True)]
+EDITS = ["as trained", "zero", "clip"]
 
 
 def read_weights(path):
@@ -57,20 +59,15 @@ def met_by_bucket(table, buckets):
 
 
 def edited(bias, met, edit):
-    trained = [b for b, n in enumerate(met) if n > 0]
-    often = [b for b in trained if n_often(met, b)]
-    kept = often if edit == "mean" else trained
-    out = []
-    for b, row in enumerate(bias):
-        if b in kept or edit == "as trained":
-            out.append(row)
-        else:
-            out.append([0.0] * len(row) if edit == "zero" else bias[kept[-1]])
-    return out
+    last = max(b for b, n in enumerate(met) if n > 0)
+    if edit == "as trained":
+        return bias
+    return [row if met[b] > 0 else [0.0] * len(row) if edit == "zero" else bias[last] for b, row in enumerate(bias)]
 
 
-def n_often(met, bucket):
-    return met[bucket] >= 0.01 * sum(met) / sum(n > 0 for n in met)
+def exact_distances(table):
+    """Trained distances that share their bucket with no other distance of the table."""
+    return sum(n > 0 and table["bucket"].count(b) == 1 for b, n in zip(table["bucket"], table["met"]))
 
 
 def run(program, script, folder):
@@ -83,19 +80,30 @@ def beyond(path, trained):
     return 100 * sum(rows) / len(rows)
 
 
-def measure(program, folder, task, steps, seed, buckets, distance, trained):
-    setup = f"seed {seed}; task {task}; model tiny; optim steps={steps}; pe t5 buckets={buckets} distance={distance}"
-    run(program, setup + "; train; export weights w.safetensors; export table t.json", folder)
-    head, tensors, header = read_weights(os.path.join(folder, "w.safetensors"))
+def replace_bias(folder, source, target, make):
+    head, tensors, header = read_weights(os.path.join(folder, source))
+    bias = make(bias_of(tensors, header))
+    write_weights(os.path.join(folder, target), head, tensors, header, bias)
+
+
+def measure(program, folder, args, seed, buckets, distance, drawn):
+    setup = (f"seed {seed}; task {args.task}; model tiny; optim steps={args.steps}; "
+             f"pe t5 buckets={buckets} distance={distance}")
+    first = ""
+    if not drawn:
+        run(program, setup + "; export weights first.safetensors", folder)
+        replace_bias(folder, "first.safetensors", "zero.safetensors", lambda b: [[0.0] * len(r) for r in b])
+        first = "; import weights zero.safetensors"
+    run(program, setup + first + "; train; export weights w.safetensors; export table t.json", folder)
     with open(os.path.join(folder, "t.json")) as f:
-        met = met_by_bucket(json.load(f), buckets)
+        table = json.load(f)
+    met = met_by_bucket(table, buckets)
     found = {}
     for edit in EDITS:
-        bias = edited(bias_of(tensors, header), met, edit)
-        write_weights(os.path.join(folder, "e.safetensors"), head, tensors, header, bias)
+        replace_bias(folder, "w.safetensors", "e.safetensors", lambda b: edited(b, met, edit))
         run(program, setup + "; import weights e.safetensors; eval samples=128; export lengths l.csv", folder)
-        found[edit] = beyond(os.path.join(folder, "l.csv"), trained)
-    return found, sum(n > 0 for n in met)
+        found[edit] = beyond(os.path.join(folder, "l.csv"), args.trained)
+    return found, sum(n > 0 for n in met), exact_distances(table)
 
 
 def main():
@@ -105,22 +113,26 @@ def main():
     parser.add_argument("--steps", type=int, default=800)
     parser.add_argument("--trained", type=int, default=10, help="longest trained length")
     parser.add_argument("--seeds", default="101..105")
+    parser.add_argument("--tables", help="only these, as 32/128,16/64")
     parser.add_argument("program", nargs="?", default=os.path.join(root, "build/release/pewter"))
     args = parser.parse_args()
     first, last = (int(x) for x in args.seeds.split(".."))
     print(f"{args.task}, {args.steps} steps, seeds {args.seeds}, 128 samples a length: mean exact match beyond length "
           f"{args.trained}, per cent, of each seed (mean)\n")
-    print("| T5 | buckets met | " + " | ".join(EDITS) + " |")
-    print("|---|--:|" + "--:|" * len(EDITS))
+    print("| T5 | first values | buckets met | exact | " + " | ".join(EDITS) + " |")
+    print("|---|---|--:|--:|" + "--:|" * len(EDITS))
     with tempfile.TemporaryDirectory() as folder:
-        for buckets, distance in TABLES:
-            runs = [measure(args.program, folder, args.task, args.steps, seed, buckets, distance, args.trained)
+        for buckets, distance, drawn in TABLES:
+            if args.tables and f"{buckets}/{distance}" not in args.tables.split(","):
+                continue
+            runs = [measure(args.program, folder, args, seed, buckets, distance, drawn)
                     for seed in range(first, last + 1)]
             cells = []
             for edit in EDITS:
-                x = [found[edit] for found, _ in runs]
+                x = [found[edit] for found, _, _ in runs]
                 cells.append(", ".join("%.0f" % v for v in x) + " (%.1f)" % (sum(x) / len(x)))
-            print(f"| {buckets}/{distance} | {runs[0][1]} | " + " | ".join(cells) + " |", flush=True)
+            print(f"| {buckets}/{distance} | {'drawn' if drawn else '0'} | {runs[0][1]} of {buckets} | {runs[0][2]} | "
+                  + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

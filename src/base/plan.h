@@ -1,8 +1,8 @@
 /* plan.h - what a measurement trains and evaluates, as plain values.
  *
- * A study of a paper writes its script from a plan, the command `check` asks whether the plan can run, and `judge`
- * compares the plan with what the lab holds: all three read the same record, so a verdict can't be about other numbers
- * than the study asks for. */
+ * A study of a paper writes its script from a plan, the command `check` asks whether the plan can run, and
+ * `judge` compares the plan with what the lab holds: all three read the same record, so a verdict can't be
+ * about other numbers than the study asks for. */
 #ifndef PW_PLAN_H
 #define PW_PLAN_H
 #include <stdint.h>
@@ -15,7 +15,8 @@ struct pw_plan {
     uint64_t seed;
     int seeds;   /* of each encoding */
     int samples; /* of each length, of the evaluation at the end */
-    int points;  /* evaluations while training, at equal numbers of steps, the one at the end among them; 1 or more */
+    int points;  /* evaluations while training, at equal numbers of steps, the one at the end among them; 1 or
+                    more */
 };
 
 #endif

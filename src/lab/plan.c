@@ -10,8 +10,8 @@
 
 /* ---- the plan's texts as settings */
 
-/* Sets the options of text, " key=value key=value"; a first word without '=' is the preset (NULL: none may stand
- * there). */
+/* Sets the options of text, " key=value key=value"; a first word without '=' is the preset (NULL: none may
+ * stand there). */
 static enum pw_code read_options(const struct pw_opt *table, void *target, const char *what, const char *text,
                                  struct pw_err *err)
 {
@@ -92,15 +92,17 @@ enum pw_code pw_lab_plan_fits(const struct pw_plan *plan, struct pw_err *err)
 /* Fails with "the lab has SUBJECT HERE, the study asks for WANTED" where the two texts differ. */
 static enum pw_code same_text(const char *subject, const char *here, const char *wanted, struct pw_err *err)
 {
-    return strcmp(here, wanted) == 0 ? PW_OK
-                                     : pw_fail(err, PW_EUSER, "the lab has %s '%s', the study asks for '%s'", subject,
-                                               here[0] == ' ' ? here + 1 : here, wanted[0] == ' ' ? wanted + 1 : wanted);
+    return strcmp(here, wanted) == 0
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "the lab has %s '%s', the study asks for '%s'", subject,
+                         here[0] == ' ' ? here + 1 : here, wanted[0] == ' ' ? wanted + 1 : wanted);
 }
 
 static enum pw_code same_number(const char *subject, long long here, long long wanted, struct pw_err *err)
 {
     return here == wanted ? PW_OK
-                          : pw_fail(err, PW_EUSER, "the lab has %s %lld, the study asks for %lld", subject, here, wanted);
+                          : pw_fail(err, PW_EUSER, "the lab has %s %lld, the study asks for %lld", subject,
+                                    here, wanted);
 }
 
 static enum pw_code same_task(const struct pw_lab *lab, const struct pw_taskset *set, struct pw_err *err)
@@ -115,8 +117,8 @@ static enum pw_code same_task(const struct pw_lab *lab, const struct pw_taskset 
 }
 
 /* Differences of two option structs, as far as `print` shows them. */
-static enum pw_code same_options(const struct pw_opt *table, const char *subject, const void *here, const void *wanted,
-                                 struct pw_err *err)
+static enum pw_code same_options(const struct pw_opt *table, const char *subject, const void *here,
+                                 const void *wanted, struct pw_err *err)
 {
     for (const struct pw_opt *o = table; o->name != NULL; o++) {
         struct pw_str a = {0}, b = {0};
@@ -166,8 +168,8 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
             continue;
         if (row == NULL)
             return pw_fail(err, PW_EUSER, "length %d was not evaluated", length);
-        enum pw_code code =
-            same_number("samples of a length", row->samples, pw_task_samples_at(use, length, plan->samples), err);
+        enum pw_code code = same_number("samples of a length", row->samples,
+                                        pw_task_samples_at(use, length, plan->samples), err);
         if (code != PW_OK)
             return code;
     }
@@ -176,8 +178,8 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
         while (at < rep->track.n && rep->track.step[at] < step)
             at++;
         if (at == rep->track.n || rep->track.step[at] != step)
-            return pw_fail(err, PW_EUSER, "no evaluation after step %lld, one of %d checkpoints", (long long)step,
-                           plan->points);
+            return pw_fail(err, PW_EUSER, "no evaluation after step %lld, one of %d checkpoints",
+                           (long long)step, plan->points);
     }
     return PW_OK;
 }
@@ -195,7 +197,8 @@ static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan 
     if (code == PW_OK)
         code = same_number("a seed", (long long)a->seed, (long long)plan->seed + a->replicate - 1, err);
     if (code == PW_OK && a->swaps > 0)
-        code = pw_fail(err, PW_EUSER, "its encoding was swapped, the study asks for one from the first step on");
+        code =
+            pw_fail(err, PW_EUSER, "its encoding was swapped, the study asks for one from the first step on");
     if (code == PW_OK)
         code = same_number("step", (long long)a->step, wanted->optim.steps, err);
     return code == PW_OK ? same_eval(lab, plan, a, err) : code;

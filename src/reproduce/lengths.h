@@ -11,13 +11,13 @@ struct pw_lengths {
     int group, protocol, seeds, steps, samples, seed, checkpoint;
 };
 
-/* Evaluations while training, of which the best in range is taken; the released code of Kazemnejad et al. 2023
- * evaluates every 2,000 of 40,000 steps. */
+/* Evaluations while training, of which the best in range is taken; the released code of Kazemnejad et al.
+ * 2023 evaluates every 2,000 of 40,000 steps. */
 #define PW_LENGTHS_POINTS 20
 int pw_length_points(const struct pw_lengths *o); /* 1: the last step counts */
 
-/* ---- the finding of one task. Block 0: the curves by length; block 1: a table with an arm a row and the columns
- * below, then one for each seed. */
+/* ---- the finding of one task. Block 0: the curves by length; block 1: a table with an arm a row and the
+ * columns below, then one for each seed. */
 enum pw_lengths_col {
     PW_LENGTHS_IN,        /* in range: median of the seeds */
     PW_LENGTHS_IN_LEAST,  /* and the least of them */
@@ -27,12 +27,14 @@ enum pw_lengths_col {
     PW_LENGTHS_PAPER,
     PW_LENGTHS_SEEDS /* longer, seed 1, 2, ... */
 };
-/* The row of an encoding of the paper, as the paper has it (T5 32/128, rotary on a quarter of the head); -1: none. */
+/* The row of an encoding of the paper, as the paper has it (T5 32/128, rotary on a quarter of the head); -1:
+ * none. */
 int pw_length_row(const struct pw_finding *f, int pe);
-/* Did every one of the paper's encodings learn the trained lengths, by suite.h's rule? name gets one that didn't. */
+/* Did every one of the paper's encodings learn the trained lengths, by suite.h's rule? name gets one that
+ * didn't. */
 bool pw_length_learned(const struct pw_finding *f, char name[PW_FINDING_LABEL]);
 
 enum pw_code pw_length_judge(const struct pw_lengths *o, const struct pw_snapshot *s, struct pw_finding *f,
-                              struct pw_err *err);
+                             struct pw_err *err);
 
 #endif

@@ -1,10 +1,10 @@
-/* lengths_judge.c - the verdict on one task: are the encodings in the paper's order, and is NoPE in the same league
- * in range?
+/* lengths_judge.c - the verdict on one task: are the encodings in the paper's order, and is NoPE in the same
+ * league in range?
  *
- * Two orders are judged, both fixed beforehand. The first has the encodings as the paper has them: T5 with 32 buckets up
- * to distance 128, rotary on a quarter of the head (the released code; the paper's text says the whole head). Of a toy
- * the second has T5's table scaled to the toy's lengths (pw_suite_t5). Rotary on the whole head is shown and not
- * judged. */
+ * Two orders are judged, both fixed beforehand. The first has the encodings as the paper has them: T5 with 32
+ * buckets up to distance 128, rotary on a quarter of the head (the released code; the paper's text says the
+ * whole head). Of a toy the second has T5's table scaled to the toy's lengths (pw_suite_t5). Rotary on the
+ * whole head is shown and not judged. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,8 @@ static bool is_papers(const char *label, int pe)
     if (pe == PW_PAPER_T5)
         return strcmp(label, "t5 32/128") == 0;
     if (pe == PW_PAPER_ROTARY)
-        return sscanf(label, "rotary %d of %d", &dims, &width) == 2 && dims == (width >= 8 ? width / 8 * 2 : 2);
+        return sscanf(label, "rotary %d of %d", &dims, &width) == 2 &&
+               dims == (width >= 8 ? width / 8 * 2 : 2);
     return strcmp(label, pw_paper_pe_names[pe]) == 0;
 }
 
@@ -87,8 +88,8 @@ static struct result collect(const struct pw_lengths *o, const struct pw_snapsho
 static void draw_lengths(struct pw_finding *f, const struct result *r)
 {
     const struct pw_ev_eval *e = &r->arm[0]->rep[0].eval;
-    int plot = pw_finding_plot(f, "exact match by length after the last step, median and range over seeds", "length",
-                               "exact match", e->n, r->n, true);
+    int plot = pw_finding_plot(f, "exact match by length after the last step, median and range over seeds",
+                               "length", "exact match", e->n, r->n, true);
     for (int k = 0; k < r->n; k++)
         pw_finding_name(f, plot, k, "%s", r->name[k]);
     for (int i = 0; i < e->n; i++) {
@@ -117,7 +118,8 @@ static void tabulate(struct pw_finding *f, const struct pw_lengths *o, const str
 {
     char title[PW_FINDING_TEXT];
     if (pw_length_points(o) > 1)
-        snprintf(title, sizeof title, "mean exact match over lengths, per cent, at the best of %d checkpoints in range",
+        snprintf(title, sizeof title,
+                 "mean exact match over lengths, per cent, at the best of %d checkpoints in range",
                  PW_LENGTHS_POINTS);
     else
         snprintf(title, sizeof title, "mean exact match over lengths, per cent, after the last step");
@@ -163,8 +165,9 @@ static int size_of(const struct pw_lengths *o)
     return o->protocol == PW_PROTOCOL_PAPER && o->steps == 0 ? PW_PROTOCOL_PAPER : PW_PROTOCOL_TOY;
 }
 
-static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_lengths *o, const struct result *r,
-                                         const struct pw_suite_task *t, const char *t5, bool scaled)
+static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_lengths *o,
+                                         const struct result *r, const struct pw_suite_task *t,
+                                         const char *t5, bool scaled)
 {
     struct pw_order order = {0};
     struct pw_runs runs[PW_PAPER_PES];
@@ -172,13 +175,14 @@ static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_l
     choose(r, t5, runs);
     pw_order_compare_all(&order, runs, t->beyond);
     pw_order_text(&order, found, sizeof found);
-    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, %s: the order of the encodings on %s%s%s%s", t->from, t->name,
+    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, %s: the order of the encodings on %s%s%s%s",
+             t->from, t->name,
              scaled ? ", T5's table scaled to the toy's lengths (" : ", encodings as the paper has them (",
              t5, scaled ? ")" : ", rotary on a quarter of the head)");
     enum pw_claim_verdict verdict = pw_order_verdict(&order, size_of(o));
-    pw_finding_claim(f, verdict, claim, "%d seeds from %d, %d steps, %s: %s", r->runs[0].n, (int)r->arm[0]->info.seed,
-                     (int)r->arm[0]->info.step, pw_length_points(o) > 1 ? "best checkpoint in range" : "last step",
-                     found);
+    pw_finding_claim(f, verdict, claim, "%d seeds from %d, %d steps, %s: %s", r->runs[0].n,
+                     (int)r->arm[0]->info.seed, (int)r->arm[0]->info.step,
+                     pw_length_points(o) > 1 ? "best checkpoint in range" : "last step", found);
     return verdict;
 }
 
@@ -201,12 +205,13 @@ static void claim_orders(struct pw_finding *f, const struct pw_lengths *o, const
         return;
     }
     enum pw_claim_verdict other = claim_order(f, o, r, t, scaled, true);
-    pw_finding_remark(f,
-                      "T5 %d/%d is 32/128 times %d/%d, the longest distances in training, here and in the paper's text",
-                      buckets, distance, t->toy_far, t->paper_far);
+    pw_finding_remark(
+        f, "T5 %d/%d is 32/128 times %d/%d, the longest distances in training, here and in the paper's text",
+        buckets, distance, t->toy_far, t->paper_far);
     if (other == PW_CLAIM_TOY && papers != PW_CLAIM_TOY)
-        pw_finding_remark(f, "the paper's order stands on the scaled T5 alone: with the paper's own 32/128 it is %s",
-                          pw_claim_verdicts[papers]);
+        pw_finding_remark(
+            f, "the paper's order stands on the scaled T5 alone: with the paper's own 32/128 it is %s",
+            pw_claim_verdicts[papers]);
 }
 
 /* ---- in range */
@@ -229,17 +234,19 @@ static void claim_league(struct pw_finding *f, const struct pw_lengths *o, const
     if (isnan(none) || isnan(best))
         return;
     snprintf(claim, sizeof claim,
-             "Su 2024 (kexue.fm 10347): causal attention without an encoding is in the same league as with one, on %.80s",
+             "Su 2024 (kexue.fm 10347): causal attention without an encoding is in the same league as with "
+             "one, on %.80s",
              o->task);
-    pw_finding_claim(f,
-                     best < PW_ORDER_LEARNED || seeds < PW_ORDER_SEEDS ? PW_CLAIM_INCONCLUSIVE
-                     : none >= best - LEAGUE                           ? PW_CLAIM_TOY
-                     : none < best - OTHER                             ? PW_CLAIM_CONTRADICTED
-                                                                       : PW_CLAIM_INCONCLUSIVE,
-                     claim,
-                     "in range, mean of %d seeds: none %.1f %%, the best encoding (%s) %.1f %% (same league: within %g "
-                     "points; another: more than %g)",
-                     seeds, 100 * none, name, 100 * best, 100 * LEAGUE, 100 * OTHER);
+    pw_finding_claim(
+        f,
+        best < PW_ORDER_LEARNED || seeds < PW_ORDER_SEEDS ? PW_CLAIM_INCONCLUSIVE
+        : none >= best - LEAGUE                           ? PW_CLAIM_TOY
+        : none < best - OTHER                             ? PW_CLAIM_CONTRADICTED
+                                                          : PW_CLAIM_INCONCLUSIVE,
+        claim,
+        "in range, mean of %d seeds: none %.1f %%, the best encoding (%s) %.1f %% (same league: within %g "
+        "points; another: more than %g)",
+        seeds, 100 * none, name, 100 * best, 100 * LEAGUE, 100 * OTHER);
 }
 
 /* ---- the finding */
@@ -250,33 +257,37 @@ static void remark_deviations(struct pw_finding *f, const struct pw_lengths *o, 
     for (int i = 0; i < r->n; i++) {
         double in = pw_runs_median(r->runs[i].in_range, r->runs[i].n);
         if (!(in >= PW_ORDER_LEARNED))
-            pw_finding_remark(f, "%s has not learned the trained lengths (median %.1f %%, %g needed): not comparable",
-                              r->name[i], 100 * in, 100 * PW_ORDER_LEARNED);
+            pw_finding_remark(
+                f, "%s has not learned the trained lengths (median %.1f %%, %g needed): not comparable",
+                r->name[i], 100 * in, 100 * PW_ORDER_LEARNED);
     }
     if (r->runs[0].n < PW_ORDER_SEEDS)
         pw_finding_remark(f, "with %d seeds no pair is comparable: at least %d are needed", r->runs[0].n,
                           PW_ORDER_SEEDS);
     if (r->runs[0].chance_beyond > 0)
-        pw_finding_remark(f, "a guesser who knows the answers' format has %.1f %% beyond", 100 * r->runs[0].chance_beyond);
+        pw_finding_remark(f, "a guesser who knows the answers' format has %.1f %% beyond",
+                          100 * r->runs[0].chance_beyond);
     if (o->protocol == PW_PROTOCOL_TOY)
-        pw_finding_remark(f, "the released code's rotary turns a quarter of the head, the paper's text says all of it: the "
-                             "quarter is judged, the whole head is shown beside it");
+        pw_finding_remark(
+            f, "the released code's rotary turns a quarter of the head, the paper's text says all of it: the "
+               "quarter is judged, the whole head is shown beside it");
     if (t != NULL && t->tuned && o->protocol == PW_PROTOCOL_TOY)
-        pw_finding_remark(f, "the toy's settings were tuned on this task, on seeds 0 to 4 and with the encoding none");
+        pw_finding_remark(
+            f, "the toy's settings were tuned on this task, on seeds 0 to 4 and with the encoding none");
     pw_finding_remark(f, "trained on lengths %d to %d; the paper's shape of text, pewter's own vocabulary",
                       s->lab.tasks[0].train_lo, s->lab.tasks[0].train_hi);
 }
 
 enum pw_code pw_length_judge(const struct pw_lengths *o, const struct pw_snapshot *s, struct pw_finding *f,
-                              struct pw_err *err)
+                             struct pw_err *err)
 {
     const struct pw_suite_task *t = pw_suite_find(o->task);
     struct result r = collect(o, s);
     if (r.n == 0)
         return pw_fail(err, PW_EUSER, "judge lengths: no arm was evaluated; 'reproduce lengths' does it all");
-    pw_finding_init(f, "lengths", o->task, "accuracy by length on %.80s: %d encodings, %d seeds from %d, %d steps, %s",
-                    o->task, r.n, r.runs[0].n, (int)r.arm[0]->info.seed, (int)r.arm[0]->info.step,
-                    r.arm[0]->info.model);
+    pw_finding_init(f, "lengths", o->task,
+                    "accuracy by length on %.80s: %d encodings, %d seeds from %d, %d steps, %s", o->task, r.n,
+                    r.runs[0].n, (int)r.arm[0]->info.seed, (int)r.arm[0]->info.step, r.arm[0]->info.model);
     draw_lengths(f, &r);
     tabulate(f, o, &r, t);
     claim_orders(f, o, &r, t);

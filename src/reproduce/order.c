@@ -1,4 +1,5 @@
-/* order.c - whether encodings stand in the paper's order, beyond what seeds alone make: suite.h has the rule. */
+/* order.c - whether encodings stand in the paper's order, beyond what seeds alone make: suite.h has the rule.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -38,13 +39,15 @@ static int best_point(const struct pw_track *t, int64_t steps, int points)
     for (int k = 1, at = 0; k <= points; k++) {
         while (at < t->n && t->step[at] < steps * k / points)
             at++;
-        if (at < t->n && t->step[at] == steps * k / points && (best < 0 || t->in_range[at] > t->in_range[best]))
+        if (at < t->n && t->step[at] == steps * k / points &&
+            (best < 0 || t->in_range[at] > t->in_range[best]))
             best = at;
     }
     return best;
 }
 
-void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, int points, struct pw_runs *out)
+void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, int points,
+                   struct pw_runs *out)
 {
     *out = (struct pw_runs){.n = arm->info.replicates,
                             .chance_in = chance_of(&s->lab, &arm->rep[0].eval, false),
@@ -97,8 +100,8 @@ enum pw_pair_order pw_order_pair(const struct pw_runs *first, const struct pw_ru
                                                                                 : PW_PAIR_UNDECIDED;
 }
 
-void pw_order_compare(struct pw_order *o, const struct pw_runs *first, const struct pw_runs *second, float in_paper,
-                      float second_in_paper)
+void pw_order_compare(struct pw_order *o, const struct pw_runs *first, const struct pw_runs *second,
+                      float in_paper, float second_in_paper)
 {
     double theirs = (double)(in_paper - second_in_paper) / 100;
     if (in_paper < 0 || second_in_paper < 0 || fabs(theirs) < PW_ORDER_PAPER)
@@ -120,7 +123,8 @@ void pw_order_compare_all(struct pw_order *o, const struct pw_runs runs[PW_PAPER
 void pw_order_text(const struct pw_order *o, char *out, size_t size)
 {
     snprintf(out, size,
-             "of %d pairs that the paper parts by %g points or more %d are in its order, %d in the opposite one, %d "
+             "of %d pairs that the paper parts by %g points or more %d are in its order, %d in the opposite "
+             "one, %d "
              "undecided, %d not comparable",
              o->pairs, 100 * PW_ORDER_PAPER, o->alike, o->opposite,
              o->pairs - o->alike - o->opposite - o->incomparable, o->incomparable);

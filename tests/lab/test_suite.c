@@ -1,11 +1,12 @@
-/* test_suite.c - the paper's tasks as studies run them: every entry takes one step, at toy and at paper settings; an
- * entry that can't run is named before anything trains; and `judge` refuses what the study doesn't ask for. */
+/* test_suite.c - the paper's tasks as studies run them: every entry takes one step, at toy and at paper
+ * settings; an entry that can't run is named before anything trains; and `judge` refuses what the study
+ * doesn't ask for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ref_lab.h"
 #include "lab/plan.h"
+#include "ref_lab.h"
 #include "reproduce/study.h"
 #include "reproduce/suite.h"
 #include "tasks/task.h"
@@ -36,15 +37,16 @@ static void test_distances(void **state)
     for (const struct pw_suite_task *t = pw_suite; t->name != NULL; t++) {
         int toy = longest_distance(t->toy), paper = longest_distance(t->paper);
         if (toy != t->toy_far || paper != t->paper_far)
-            print_error("%s: %d, %d; the table says %d, %d\n", t->name, toy, paper, t->toy_far, t->paper_far), wrong++;
+            print_error("%s: %d, %d; the table says %d, %d\n", t->name, toy, paper, t->toy_far, t->paper_far),
+                wrong++;
     }
     assert_int_equal(wrong, 0);
 }
 
 /* ---- every entry takes a step */
 
-/* Runs an entry as its script says, but for one step, one sample and one seed; a smaller model of the paper's kind
- * where `model` says so. What it races must have been evaluated. */
+/* Runs an entry as its script says, but for one step, one sample and one seed; a smaller model of the paper's
+ * kind where `model` says so. What it races must have been evaluated. */
 static void run_entry(struct bench *b, const struct pw_suite_task *t, int protocol, const char *model)
 {
     struct pw_race_plan race = {.protocol = protocol,
@@ -75,7 +77,8 @@ static void test_entries_at_toy_size(void **state)
     bench_close(&b);
 }
 
-/* The paper's texts, data, context and encodings; of its model one narrow layer, as twelve of 768 are too slow here. */
+/* The paper's texts, data, context and encodings; of its model one narrow layer, as twelve of 768 are too
+ * slow here. */
 static void test_entries_of_the_paper(void **state)
 {
     struct bench b;
@@ -153,11 +156,13 @@ static void test_check(void **state)
         {"check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=128\"",
          "check: sort multi can't run: the longest sample has 160 positions, this model takes 128"},
         {"check task=\"sort varian=multi\"", "check: sort varian=multi can't run: task: "},
-        {"check x race=none,rotary(dims=3)", "check: x can't run: rotary: 3 entries of a head can't form pairs"},
+        {"check x race=none,rotary(dims=3)",
+         "check: x can't run: rotary: 3 entries of a head can't form pairs"},
         {"check x model=tniy", "check: x can't run: no preset 'tniy'; did you mean 'tiny'?"},
         {"check x model=\"tiny width=65\"", "check: x can't run: width=65 heads=8"},
         {"check x optim=speed=3", "check: x can't run: optim: no option 'speed'"},
-        {"check x race=none,none,none,none,none,none,none,none,none", "check: x can't run: 9 encodings; at most 8"},
+        {"check x race=none,none,none,none,none,none,none,none,none",
+         "check: x can't run: 9 encodings; at most 8"},
     };
     struct bench b;
     (void)state;
@@ -167,7 +172,9 @@ static void test_check(void **state)
         if (b.errors != 1 || strncmp(b.error, cases[i][1], strlen(cases[i][1])) != 0)
             fail_msg("%s: %d errors, '%s'", cases[i][0], b.errors, b.error);
     }
-    bench_must(&b, "check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=fit\" race=none,t5 seeds=3");
+    bench_must(
+        &b,
+        "check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=fit\" race=none,t5 seeds=3");
     assert_int_equal(b.s->arms[0].info.context, 128); /* and it builds nothing */
     bench_close(&b);
 }
@@ -225,16 +232,24 @@ static void refuse(struct bench *b, const char *line, const char *why)
 static void test_judge_refuses(void **state)
 {
     static const char *const others[][2] = {
-        {"judge lengths task=\"sort single\" " STUDY, "judge lengths: the lab has task 'copy variant=rsc', the study asks for 'sort'"},
+        {"judge lengths task=\"sort single\" " STUDY,
+         "judge lengths: the lab has task 'copy variant=rsc', the study asks for 'sort'"},
         {"judge lengths task=\"copy lengths=2..9\" " STUDY, "the study asks for 'copy lengths=2..9'"},
         {"judge lengths task=\"copy rsc\" seed=7 " STUDY, "the lab has seed 101, the study asks for 7"},
-        {"judge lengths task=\"copy rsc\" steps=4 seeds=2 samples=4 pes=none,alibi", "optim steps '3', the study asks for '4'"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=1 samples=4 pes=none,alibi", "seeds 2, the study asks for 1"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=5 pes=none,alibi", "samples of a length 4, the study asks for 5"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none,t5", "arm 2: the lab has encoding 'alibi'"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none", "encodings 2, the study asks for 1"},
-        {"judge lengths task=\"copy rsc\" protocol=paper " STUDY, "task 'copy variant=rsc', the study asks for 'copy lengths=2..20"},
-        {"judge lengths task=\"copy rsc\" checkpoint=best " STUDY, "no evaluation after step 0, one of 20 checkpoints"},
+        {"judge lengths task=\"copy rsc\" steps=4 seeds=2 samples=4 pes=none,alibi",
+         "optim steps '3', the study asks for '4'"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=1 samples=4 pes=none,alibi",
+         "seeds 2, the study asks for 1"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=5 pes=none,alibi",
+         "samples of a length 4, the study asks for 5"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none,t5",
+         "arm 2: the lab has encoding 'alibi'"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none",
+         "encodings 2, the study asks for 1"},
+        {"judge lengths task=\"copy rsc\" protocol=paper " STUDY,
+         "task 'copy variant=rsc', the study asks for 'copy lengths=2..20"},
+        {"judge lengths task=\"copy rsc\" checkpoint=best " STUDY,
+         "no evaluation after step 0, one of 20 checkpoints"},
     };
     const struct pw_study *study;
     struct pw_err err;
@@ -242,8 +257,9 @@ static void test_judge_refuses(void **state)
     (void)state;
     assert_int_equal(pw_study_find(&study, "lengths", &err), PW_OK);
     bench_open(&b, 2, false);
-    bench_must(&b, "seed 101; task copy variant=rsc; model tiny; optim steps=3; race none,alibi seeds=2; train; "
-                   "eval samples=4; judge lengths task=\"copy rsc\" " STUDY);
+    bench_must(&b,
+               "seed 101; task copy variant=rsc; model tiny; optim steps=3; race none,alibi seeds=2; train; "
+               "eval samples=4; judge lengths task=\"copy rsc\" " STUDY);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         refuse(&b, others[i][0], others[i][1]);
     bench_must(&b, "judge lengths task=\"copy rsc\" " STUDY); /* a refusal changes nothing */
@@ -261,12 +277,14 @@ static void test_best_checkpoint(void **state)
 {
     const struct pw_finding_view *v;
     struct bench b;
-    struct pw_race_plan race = {.seeds = 2, .steps = 40, .samples = 4, .seed = 101, .pes = "none,alibi", .points = 20};
+    struct pw_race_plan race = {
+        .seeds = 2, .steps = 40, .samples = 4, .seed = 101, .pes = "none,alibi", .points = 20};
     struct pw_str script = {0};
     (void)state;
     bench_open(&b, 2, false);
     pw_suite_script(&race, NULL, pw_suite_find("copy rsc"), &script);
-    pw_str_add(&script, "judge lengths task=\"copy rsc\" steps=40 seeds=2 samples=4 pes=none,alibi checkpoint=best\n");
+    pw_str_add(&script,
+               "judge lengths task=\"copy rsc\" steps=40 seeds=2 samples=4 pes=none,alibi checkpoint=best\n");
     bench_must(&b, pw_str_text(&script));
     assert_int_equal(b.s->arms[0].rep[1].track.n, 20);
     assert_int_equal(b.s->arms[0].rep[1].track.step[0], 2);
@@ -278,11 +296,14 @@ static void test_best_checkpoint(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances),       cmocka_unit_test(test_entries_at_toy_size),
-        cmocka_unit_test(test_entries_of_the_paper), cmocka_unit_test(test_studies),
-        cmocka_unit_test(test_check),           cmocka_unit_test(test_context_fits),
-        cmocka_unit_test(test_checks_come_first), cmocka_unit_test(test_judge_refuses),
-        cmocka_unit_test(test_best_checkpoint)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distances),
+                                       cmocka_unit_test(test_entries_at_toy_size),
+                                       cmocka_unit_test(test_entries_of_the_paper),
+                                       cmocka_unit_test(test_studies),
+                                       cmocka_unit_test(test_check),
+                                       cmocka_unit_test(test_context_fits),
+                                       cmocka_unit_test(test_checks_come_first),
+                                       cmocka_unit_test(test_judge_refuses),
+                                       cmocka_unit_test(test_best_checkpoint)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

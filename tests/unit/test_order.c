@@ -1,5 +1,5 @@
-/* test_order.c - when two encodings are in an order, how often that comes out of nothing, and what the study `lengths`
- * makes of it. */
+/* test_order.c - when two encodings are in an order, how often that comes out of nothing, and what the study
+ * `lengths` makes of it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,11 +32,13 @@ static void test_pairs(void **state)
     struct pw_runs high = runs(5, 1, .8, .1), low = runs(5, 1, .6, .1), near = runs(5, 1, .72, .1);
     assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_FIRST);
     assert_int_equal(pw_order_pair(&low, &high), PW_PAIR_SECOND);
-    assert_int_equal(pw_order_pair(&high, &near), PW_PAIR_UNDECIDED); /* eight points apart, and they overlap */
+    assert_int_equal(pw_order_pair(&high, &near),
+                     PW_PAIR_UNDECIDED); /* eight points apart, and they overlap */
     struct pw_runs exact = runs(5, 1, .80, 0), other = runs(5, 1, .79, 0);
     assert_int_equal(pw_order_pair(&exact, &other), PW_PAIR_UNDECIDED); /* one point decides nothing */
     /* One seed, four seeds, or 98 % in range: nothing to compare. */
-    struct pw_runs one = runs(1, 1, .9, 0), four = runs(4, 1, .9, 0), late = runs(5, .98, .9, 0), none = {.n = 0};
+    struct pw_runs one = runs(1, 1, .9, 0), four = runs(4, 1, .9, 0), late = runs(5, .98, .9, 0),
+                   none = {.n = 0};
     assert_int_equal(pw_order_pair(&one, &low), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&low, &four), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&late, &low), PW_PAIR_INCOMPARABLE);
@@ -47,7 +49,8 @@ static void test_pairs(void **state)
     high.in_range[1] = high.in_range[2] = .5;
     assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_INCOMPARABLE);
     /* Parity: both at chance are no order, one above it may be. */
-    struct pw_runs guess = runs(5, 1, .47, .01), guess_too = runs(5, 1, .51, .01), knows = runs(5, 1, .6, .01);
+    struct pw_runs guess = runs(5, 1, .47, .01), guess_too = runs(5, 1, .51, .01),
+                   knows = runs(5, 1, .6, .01);
     guess.chance_beyond = guess_too.chance_beyond = knows.chance_beyond = .5;
     assert_int_equal(pw_order_pair(&guess_too, &guess), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&knows, &guess), PW_PAIR_FIRST);
@@ -89,13 +92,14 @@ static void test_verdicts(void **state)
     assert_int_equal(o.alike, 10);
     assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_TOY), PW_CLAIM_TOY);
     assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_PAPER), PW_CLAIM_REPRODUCED);
-    r[2].n = 1;                        /* its four pairs are not comparable */
-    r[3] = runs(5, 1, .9, .02);        /* this one is as good as the first, and the second's opposite */
+    r[2].n = 1;                 /* its four pairs are not comparable */
+    r[3] = runs(5, 1, .9, .02); /* this one is as good as the first, and the second's opposite */
     o = (struct pw_order){0};
     pw_order_compare_all(&o, r, paper);
     pw_order_text(&o, text, sizeof text);
-    assert_string_equal(text, "of 10 pairs that the paper parts by 10 points or more 4 are in its order, 1 in the "
-                              "opposite one, 1 undecided, 4 not comparable");
+    assert_string_equal(text,
+                        "of 10 pairs that the paper parts by 10 points or more 4 are in its order, 1 in the "
+                        "opposite one, 1 undecided, 4 not comparable");
     assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_TOY), PW_CLAIM_INCONCLUSIVE);
 }
 
@@ -107,7 +111,8 @@ static void set_arm(struct pw_snapshot *s, int at, const char *name, const char 
 {
     struct pw_arm_view *a = &s->arms[at];
     a->used = true;
-    a->info = (struct pw_ev_arm){.id = at + 1, .replicates = n, .seed = 101, .step = 800, .heads = 8, .width = 64};
+    a->info =
+        (struct pw_ev_arm){.id = at + 1, .replicates = n, .seed = 101, .step = 800, .heads = 8, .width = 64};
     snprintf(a->info.name, sizeof a->info.name, "%s", name);
     snprintf(a->info.pe, sizeof a->info.pe, "%s", pe);
     for (int k = 0; k < n; k++) {
@@ -166,7 +171,8 @@ static void test_lengths(void **state)
     assert_int_equal(f.n_claims, 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(f.claims[i].verdict, PW_CLAIM_TOY);
-    assert_non_null(strstr(f.claims[0].claim, "as the paper has them (t5 32/128, rotary on a quarter of the head)"));
+    assert_non_null(
+        strstr(f.claims[0].claim, "as the paper has them (t5 32/128, rotary on a quarter of the head)"));
     assert_non_null(strstr(f.claims[1].claim, "scaled to the toy's lengths (t5 16/64)"));
     assert_non_null(strstr(f.claims[0].found, "5 seeds from 101, 800 steps, last step: of 9 pairs"));
     assert_true(remarked(&f, "T5 16/64 is 32/128 times 21/42"));
@@ -188,11 +194,13 @@ static void test_scaled_alone(void **state)
     judge(s, PW_PROTOCOL_TOY, &f);
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
     assert_int_equal(f.claims[1].verdict, PW_CLAIM_TOY);
-    assert_true(remarked(&f, "the paper's order stands on the scaled T5 alone: with the paper's own 32/128 it is "
-                             "inconclusive"));
+    assert_true(remarked(&f,
+                         "the paper's order stands on the scaled T5 alone: with the paper's own 32/128 it is "
+                         "inconclusive"));
     pw_finding_fini(&f);
     pw_snapshot_free(s);
-    s = race(5, .75, .77, .5, 1); /* rotary on a quarter, not on the whole head, is judged: two pairs are opposite */
+    s = race(5, .75, .77, .5,
+             1); /* rotary on a quarter, not on the whole head, is judged: two pairs are opposite */
     judge(s, PW_PROTOCOL_TOY, &f);
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
     assert_non_null(strstr(f.claims[0].found, "1 in the opposite one"));
@@ -226,7 +234,8 @@ static void test_league(void **state)
         judge(s, PW_PROTOCOL_TOY, &f);
         assert_non_null(strstr(f.claims[2].claim, "same league"));
         assert_int_equal(f.claims[2].verdict, verdict[i]);
-        assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE); /* NoPE has not learned: four pairs are gone */
+        assert_int_equal(f.claims[0].verdict,
+                         PW_CLAIM_INCONCLUSIVE); /* NoPE has not learned: four pairs are gone */
         assert_true(remarked(&f, "none has not learned the trained lengths"));
         pw_finding_fini(&f);
         pw_snapshot_free(s);
@@ -254,8 +263,8 @@ static void test_best(void **state)
 
 /* ---- ranks */
 
-/* A finding of `lengths` as lengths_judge.c makes it, with these means beyond, and one encoding that learned nothing
- * where unlearned is its number. */
+/* A finding of `lengths` as lengths_judge.c makes it, with these means beyond, and one encoding that learned
+ * nothing where unlearned is its number. */
 static void add_lengths(struct pw_snapshot *s, int at, const char *task, const double beyond[PW_PAPER_PES],
                         int unlearned)
 {
@@ -314,7 +323,8 @@ static void test_ranks(void **state)
     assert_non_null(strstr(f.claims[0].found, "same tasks"));
     assert_non_null(strstr(f.claims[0].found, "0 in the opposite one"));
     for (int pe = 0; pe < PW_PAPER_PES; pe++)
-        assert_true(fabs(pw_finding_cell(&f, &f.blocks[0], pe, 1) - pw_finding_cell(&f, &f.blocks[0], pe, 2)) < 1e-12);
+        assert_true(fabs(pw_finding_cell(&f, &f.blocks[0], pe, 1) -
+                         pw_finding_cell(&f, &f.blocks[0], pe, 2)) < 1e-12);
     pw_finding_fini(&f);
     /* With a task of which the paper prints nothing there is nothing to compare with. */
     add_lengths(s, 9, "copy rsc2x", ours, -1);
@@ -327,10 +337,9 @@ static void test_ranks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs),      cmocka_unit_test(test_error_rate),
-                                       cmocka_unit_test(test_verdicts),   cmocka_unit_test(test_lengths),
-                                       cmocka_unit_test(test_scaled_alone), cmocka_unit_test(test_one_seed),
-                                       cmocka_unit_test(test_league),     cmocka_unit_test(test_best),
-                                       cmocka_unit_test(test_ranks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_error_rate),   cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_lengths), cmocka_unit_test(test_scaled_alone), cmocka_unit_test(test_one_seed),
+        cmocka_unit_test(test_league),  cmocka_unit_test(test_best),         cmocka_unit_test(test_ranks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,8 @@ const struct pw_command pw_cmd_check = {
     .usage = "check [NAME] [task=TEXT] [model=TEXT] [optim=TEXT] [race=TEXT] [seeds=N]",
     .summary = "ask whether a task, a model and encodings go together; build and change nothing",
     .detail = "check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=fit\" race=none,t5\n"
-              "`reproduce` checks all entries of a long suite in this way before the first one trains. NAME stands\n"
+              "`reproduce` checks all entries of a long suite in this way before the first one trains. NAME "
+              "stands\n"
               "in the message.",
     .where = PW_AT_LAB,
     .opts = opts,

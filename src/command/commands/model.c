@@ -82,6 +82,8 @@ const struct pw_command pw_cmd_model = {
     .summary = "shape of the current arm, or of arm K; begins it anew",
     .detail =
         "A preset (tiny, small, medium, paper) sets model, optimiser and steps; keys override it.\n"
+        "context=fit takes as many positions as the task's longest sample needs, and no fewer than the "
+        "preset.\n"
         "paper is the model of Kazemnejad et al. 2023. With its scale=off init=t5 an encoding given by its\n"
         "name alone is that of their released code: rotary turns a quarter of the head, interleaved;\n"
         "sinusoidal has its sines first; t5 has 32 buckets up to 128. 'pe NAME' after the model shows it.",
