@@ -62,8 +62,10 @@ const struct pw_study *const pw_studies[] = {
 
 const char *const pw_studies_left[] = {
     "Kazemnejad et al. 2023, appendix F: language models of 1.3 B parameters: not of this program's size",
-    "Kazemnejad et al. 2023, Figures E.2 and E.4: accuracies on copy rsc2x, copy cmc2x, the three reverses, SCAN and "
-    "PCFG, and of ALiBi and rotary on copy cmc: the figures draw curves and print no numbers, so `lengths` measures "
+    "Kazemnejad et al. 2023, Figures E.2 and E.4: accuracies on copy rsc2x, copy cmc2x, the three reverses, "
+    "SCAN and "
+    "PCFG, and of ALiBi and rotary on copy cmc: the figures draw curves and print no numbers, so `lengths` "
+    "measures "
     "these and claims no order",
     NULL,
 };
