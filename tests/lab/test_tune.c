@@ -253,6 +253,25 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
+/* A first evaluation, of which some lengths have been measured when the model is turned: its other lengths
+ * would be those of another model. It ends, and none is reported. */
+static void test_ends_measuring(void **state)
+{
+    static const char *const lines[] = {"tune stretch=2", "transplant 2 arm=1"};
+    struct bench b;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bench_open(&b, 2, false);
+        bench_must(&b, "race fire,fire; train 2");
+        bench_begin_job(&b, "eval samples=100000");
+        bench_must(&b, lines[i]);
+        bench_until_idle(&b);
+        assert_int_equal(b.s->job.state, PW_JOB_CANCELLED);
+        assert_int_equal(b.evals, 0);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_effects),
@@ -261,6 +280,7 @@ int main(void)
                                        cmocka_unit_test(test_transplant),
                                        cmocka_unit_test(test_transplant_of_layers),
                                        cmocka_unit_test(test_transplant_of_tensors),
+                                       cmocka_unit_test(test_ends_measuring),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
