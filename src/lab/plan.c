@@ -80,7 +80,7 @@ enum pw_code pw_lab_plan_fits(const struct pw_plan *plan, struct pw_err *err)
         return code;
     code = read_model(plan, &set, preset, &cfg, &optim, err);
     if (code == PW_OK)
-        code = pw_lab_check_context(&set, &cfg, err);
+        code = pw_lab_check_context(&set, &cfg, false, err);
     if (code == PW_OK)
         code = check_race(plan, &cfg, err);
     pw_taskset_fini(&set);
