@@ -5,6 +5,7 @@
  * about other numbers than the study asks for. */
 #ifndef PW_PLAN_H
 #define PW_PLAN_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pw_plan {
@@ -17,6 +18,8 @@ struct pw_plan {
     int samples; /* of each length, of the evaluation at the end */
     int points;  /* evaluations while training, at equal numbers of steps, the one at the end among them; 1 or
                     more */
+    int other;   /* the encoding of `race`, from 1, whose initialisation has the next seed; 0: none */
+    bool loaded; /* weights come from files: seeds, models and steps are what they are */
 };
 
 #endif

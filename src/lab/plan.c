@@ -184,23 +184,30 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
     return PW_OK;
 }
 
-static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *a,
-                                 const struct pw_arm *wanted, const char *pe, struct pw_err *err)
+/* What a replica was before its first step, and how long it trained. */
+static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *wanted, uint64_t seed,
+                                  struct pw_err *err)
 {
-    enum pw_code code = same_encoding(a, pe, err);
-    if (code == PW_OK)
-        code = same_text("model", a->preset, wanted->preset, err);
+    enum pw_code code = same_text("model", a->preset, wanted->preset, err);
     if (code == PW_OK)
         code = same_options(pw_config_opts, "model", &a->cfg, &wanted->cfg, err);
     if (code == PW_OK)
         code = same_options(pw_optim_opts, "optim", &a->optim, &wanted->optim, err);
     if (code == PW_OK)
-        code = same_number("a seed", (long long)a->seed, (long long)plan->seed + a->replicate - 1, err);
+        code = same_number("a seed", (long long)a->seed, (long long)seed + a->replicate - 1, err);
     if (code == PW_OK && a->swaps > 0)
         code =
             pw_fail(err, PW_EUSER, "its encoding was swapped, the study asks for one from the first step on");
-    if (code == PW_OK)
-        code = same_number("step", (long long)a->step, wanted->optim.steps, err);
+    return code == PW_OK ? same_number("step", (long long)a->step, wanted->optim.steps, err) : code;
+}
+
+/* Encoding `at` of the plan, from 0. */
+static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *a,
+                                 const struct pw_arm *wanted, const char *pe, int at, struct pw_err *err)
+{
+    enum pw_code code = same_encoding(a, pe, err);
+    if (code == PW_OK && !plan->loaded)
+        code = same_training(a, wanted, plan->seed + (at + 1 == plan->other), err);
     return code == PW_OK ? same_eval(lab, plan, a, err) : code;
 }
 
@@ -219,7 +226,7 @@ static enum pw_code same_arms(struct pw_lab *lab, const struct pw_plan *plan, co
         snprintf(place, sizeof place, "arm %d", id);
         code = same_number("seeds", pw_lab_replicates(lab, id), plan->seeds, err);
         for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
-            code = same_replica(lab, plan, a, wanted, pes[at], err);
+            code = same_replica(lab, plan, a, wanted, pes[at], at, err);
         if (code != PW_OK)
             pw_err_at(err, place);
         at++;

@@ -13,6 +13,7 @@
  * with, so nothing but the encoding is left to make a distance less than NoPE's own. */
 #include "reproduce/figure4.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "reproduce/study.h"
@@ -20,7 +21,7 @@
 
 #define TOY_STEPS 8000 /* until the rare lengths of SCAN are learned, too */
 
-#define ROOM 4096 /* positions: of the model that a run begins with */
+#define SAMPLES 64 /* of each length, of the evaluation */
 
 enum { ARMS = 6 };
 
@@ -66,7 +67,7 @@ static const struct pw_opt opts[] = {
     {.name = "seed",
      .type = PW_OPT_INT,
      .offset = AT(seed),
-     .def = "1",
+     .def = PW_STUDY_SEED_TEXT,
      .min = 0,
      .max = 1000000000,
      .help =
@@ -133,22 +134,33 @@ static void add_files(const struct pw_figure4 *o, int run, struct pw_str *out)
     }
 }
 
-static void add_training(const struct pw_figure4 *o, int run, struct pw_str *out)
+/* Six models of a run. */
+static void plan_run(const struct pw_figure4 *o, int run, struct pw_plan *out)
 {
     const struct pw_suite_task *t = pw_suite_find(o->task);
     bool as_paper = o->protocol == PW_PROTOCOL_PAPER;
     int steps = o->steps > 0 ? o->steps : as_paper ? 0 : TOY_STEPS;
-    /* The task has to fit whatever models there are, before the model that is trained is there. */
-    pw_str_add(out, "race none\nmodel tiny context=%d\nseed %d\ntask %s\nmodel %s\n", ROOM, seed_of(o, run),
-               t == NULL  ? o->task
-               : as_paper ? t->paper
-                          : t->toy,
-               as_paper ? "paper" : sizes[o->model]);
+    *out = (struct pw_plan){.seed = (uint64_t)seed_of(o, run),
+                            .seeds = 1,
+                            .samples = SAMPLES,
+                            .points = 1,
+                            .other = 2,
+                            .loaded = o->load[0] != '\0'};
+    snprintf(out->task, sizeof out->task, "%s", t == NULL ? o->task : as_paper ? t->paper : t->toy);
+    snprintf(out->model, sizeof out->model, "%s context=fit", as_paper ? "paper" : sizes[o->model]);
     if (steps > 0)
-        pw_str_add(out, "optim steps=%d\n", steps);
-    pw_str_add(out, "race none,none,t5(buckets=32,distance=128),alibi,%s,sinusoidal\nseed %d arm=2\n",
-               as_paper ? "rotary(dims=16,pairing=interleaved)" : "rotary", seed_of(o, run) + 1);
-    if (o->load[0] == '\0')
+        snprintf(out->optim, sizeof out->optim, "steps=%d", steps);
+    snprintf(out->race, sizeof out->race, "none,none,t5(buckets=32,distance=128),alibi,%s,sinusoidal",
+             as_paper ? "rotary(dims=16,pairing=interleaved)" : "rotary");
+}
+
+static void add_training(const struct pw_figure4 *o, int run, struct pw_str *out)
+{
+    struct pw_plan plan;
+    plan_run(o, run, &plan);
+    pw_suite_start(&plan, out);
+    pw_str_add(out, "seed %d arm=%d\n", seed_of(o, run) + 1, plan.other);
+    if (!plan.loaded)
         pw_str_add(out, "train\n");
     add_files(o, run, out);
 }
@@ -160,7 +172,7 @@ static void script(const void *opts_, struct pw_str *out)
         struct pw_figure4 one = *o;
         one.run = run;
         add_training(o, run, out);
-        pw_str_add(out, "eval samples=64\n");
+        pw_str_add(out, "eval samples=%d\n", SAMPLES);
         for (int from = 1; from <= 2; from++)
             for (int jsd = 0; jsd <= 1; jsd++)
                 pw_str_add(out, "compare %s 3 4 5 6 samples=%d%s%s\n", from == 1 ? "1 2" : "2 1", o->samples,
@@ -169,6 +181,15 @@ static void script(const void *opts_, struct pw_str *out)
         pw_opt_print(opts, &one, true, out);
         pw_str_add(out, "\n");
     }
+}
+
+/* Of one run; the verdict on all reads their findings. */
+static bool plan(const void *opts_, struct pw_plan *out)
+{
+    const struct pw_figure4 *o = opts_;
+    if (o->run > 0)
+        plan_run(o, o->run, out);
+    return o->run > 0;
 }
 
 const struct pw_study pw_study_figure4 = {
@@ -190,6 +211,7 @@ const struct pw_study pw_study_figure4 = {
     .opts_size = sizeof(struct pw_figure4),
     .check = check,
     .script = script,
+    .plan = plan,
     .judge = pw_figure4_judge,
     .finding = "figure4",
 };

@@ -64,6 +64,8 @@ struct pw_figure4_runs {
     double layer[PW_FIGURE4_LAYERS_MAX][PW_PAPER_PES][PW_FIGURE4_RUNS]; /* released formula */
 };
 
+/* The options that say what a run is: without which runs are judged, and where they are kept. */
+void pw_figure4_as_made(const struct pw_figure4 *o, struct pw_figure4 *out);
 void pw_figure4_topic(char out[PW_FINDING_TOPIC], int run);
 /* The finding of one run, from the six arms and the four findings of the probe. */
 enum pw_code pw_figure4_judge_run(const struct pw_figure4 *o, const struct pw_snapshot *s,

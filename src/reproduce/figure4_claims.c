@@ -53,7 +53,7 @@ static bool claim_unknown(struct pw_finding *f, const struct pw_figure4_runs *r,
         pw_finding_claim(
             f, PW_CLAIM_INCONCLUSIVE, claim,
             "%d run%s of 6 models, none in which NoPE, NoPE* and both of a pair learned the trained lengths "
-            "(a claim needs %d)",
+            "(a claim needs %d runs)",
             r->n, r->n == 1 ? "" : "s", needed);
     return runs == 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/stats.h"
 #include "reproduce/figure4.h"
+#include "reproduce/study.h"
 
 enum { PES = PW_PAPER_PES, RUNS = PW_FIGURE4_RUNS, LAYERS = PW_FIGURE4_LAYERS_MAX };
 
@@ -168,10 +169,15 @@ static enum pw_code judge_all(const struct pw_figure4 *o, const struct pw_snapsh
                               struct pw_err *err)
 {
     struct pw_figure4_runs r = {.n = 0};
+    struct pw_figure4 made;
+    enum pw_code code;
+    pw_figure4_as_made(o, &made);
     for (int run = 1; run <= o->runs; run++) {
         char topic[PW_FINDING_TOPIC];
         pw_figure4_topic(topic, run);
         const struct pw_finding_view *v = pw_finding_of(s, "figure4", topic);
+        if (v != NULL && (code = pw_finding_made_so(&v->f, "figure4", &made, err)) != PW_OK)
+            return code;
         if (v != NULL)
             add_run(&r, &v->f);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reproduce/figure4.h"
+#include "reproduce/study.h"
 
 const char *const pw_figure4_names[PW_PAPER_PES] = {"NoPE*", "T5", "ALiBi", "rotary", "APE"};
 const char *const pw_figure4_topics[PW_FIGURE4_VIEWS] = {"1 2 3 4 5 6 released", "1 2 3 4 5 6",
@@ -20,12 +21,43 @@ void pw_figure4_topic(char out[PW_FINDING_TOPIC], int run)
     snprintf(out, PW_FINDING_TOPIC, "run %d", run);
 }
 
+void pw_figure4_as_made(const struct pw_figure4 *o, struct pw_figure4 *out)
+{
+    pw_opt_defaults(pw_study_opts("figure4"), out);
+    int runs = out->runs;
+    *out = *o;
+    out->runs = runs;
+    out->run = 0;
+    out->save[0] = '\0';
+}
+
 struct view {
     const struct pw_finding *f;
     const struct pw_block *mean; /* over layers */
 };
 
-static enum pw_code find(const struct pw_snapshot *s, const char *topic, struct view *v, struct pw_err *err)
+/* Is it of these models, and of so many sequences? */
+static enum pw_code check_found(const struct pw_snapshot *s, const struct pw_finding_view *found, int samples,
+                                struct pw_err *err)
+{
+    char part[64];
+    snprintf(part, sizeof part, "; %d sequences a length", samples);
+    if (found->f_seq < s->arms[0].rep[0].eval_seq)
+        return pw_fail(err, PW_EUSER,
+                       "judge figure4: the finding about '%s' is older than the models' evaluation; "
+                       "'reproduce figure4' measures it anew",
+                       found->f.topic);
+    if (strstr(found->f.title, part) == NULL)
+        return pw_fail(
+            err, PW_EUSER,
+            "judge figure4: the finding about '%s' is not of %d sequences a length, which the study "
+            "asks for",
+            found->f.topic, samples);
+    return PW_OK;
+}
+
+static enum pw_code find(const struct pw_snapshot *s, const char *topic, int samples, struct view *v,
+                         struct pw_err *err)
 {
     const struct pw_finding_view *found = pw_finding_of(s, "distance", topic);
     if (found == NULL)
@@ -39,7 +71,7 @@ static enum pw_code find(const struct pw_snapshot *s, const char *topic, struct 
                        "judge figure4: the finding about '%s' is of other arms; 'reproduce figure4' makes "
                        "those it takes",
                        topic);
-    return PW_OK;
+    return check_found(s, found, samples, err);
 }
 
 /* Over all lengths, each the same weight. */
@@ -148,9 +180,10 @@ enum pw_code pw_figure4_judge_run(const struct pw_figure4 *o, const struct pw_sn
         "released formula, mean over layers", "Jensen-Shannon, mean over layers (at most 0.693)",
         "released formula, models of other seeds only", "Jensen-Shannon, models of other seeds only"};
     struct view v[PW_FIGURE4_VIEWS];
+    struct pw_figure4 made;
     char topic[PW_FINDING_TOPIC];
     for (int i = 0; i < PW_FIGURE4_VIEWS; i++) {
-        enum pw_code code = find(s, pw_figure4_topics[i], &v[i], err);
+        enum pw_code code = find(s, pw_figure4_topics[i], o->samples, &v[i], err);
         if (code != PW_OK)
             return code;
     }
@@ -164,5 +197,7 @@ enum pw_code pw_figure4_judge_run(const struct pw_figure4 *o, const struct pw_sn
         copy_plot(f, v[i].f, v[i].mean, titles[i]);
     tabulate_means(f, s, v);
     add_layers(f, &v[PW_FIGURE4_RELEASED]);
+    pw_figure4_as_made(o, &made);
+    pw_finding_made(f, "figure4", &made);
     return PW_OK;
 }

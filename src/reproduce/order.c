@@ -50,7 +50,6 @@ void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, i
                    struct pw_runs *out)
 {
     *out = (struct pw_runs){.n = arm->info.replicates,
-                            .chance_in = chance_of(&s->lab, &arm->rep[0].eval, false),
                             .chance_beyond = chance_of(&s->lab, &arm->rep[0].eval, true)};
     for (int r = 0; r < out->n; r++) {
         const struct pw_replicate_view *rep = &arm->rep[r];
@@ -128,25 +127,6 @@ void pw_order_text(const struct pw_order *o, char *out, size_t size)
              "undecided, %d not comparable",
              o->pairs, 100 * PW_ORDER_PAPER, o->alike, o->opposite,
              o->pairs - o->alike - o->opposite - o->incomparable, o->incomparable);
-}
-
-void pw_order_add_pair(struct pw_order *o, double ours, float first, float second)
-{
-    double theirs = (double)(first - second) / 100;
-    if (first < 0 || second < 0 || fabs(theirs) < PW_ORDER_PAPER)
-        return;
-    o->pairs++;
-    if (isnan(ours) || fabs(ours) < PW_ORDER_OURS)
-        return;
-    o->alike += (ours > 0) == (theirs > 0);
-    o->opposite += (ours > 0) != (theirs > 0);
-}
-
-void pw_order_add(struct pw_order *o, const double *ours, const float *paper)
-{
-    for (int i = 0; i < PW_PAPER_PES; i++)
-        for (int k = i + 1; k < PW_PAPER_PES; k++)
-            pw_order_add_pair(o, ours[i] - ours[k], paper[i], paper[k]);
 }
 
 enum pw_claim_verdict pw_order_verdict(const struct pw_order *o, int protocol)

@@ -168,40 +168,73 @@ void pw_pad_topic(char out[PW_FINDING_TOPIC], const struct pw_pad_task *t, int f
     snprintf(out, PW_FINDING_TOPIC, "%s %s", t->name, pw_pad_formats[format]);
 }
 
-/* A race of one task and format, and its judgement. */
-static void add_race(const struct pw_scratchpads *o, int task, int format, struct pw_str *out)
+/* The race of one task and format, with the texts that it points to. */
+struct race {
+    struct pw_race_plan plan;
+    char task[256], model[64];
+};
+
+static void plan_race(const struct pw_scratchpads *o, int task, int format, struct race *out)
 {
     bool paper = o->protocol == PW_PROTOCOL_PAPER;
     const struct pw_pad_task *t = &pw_pad_tasks[task];
+    snprintf(out->task, sizeof out->task, "%s scratchpad=%s%s", paper ? t->paper : t->toy,
+             scratchpad(t, format), paper ? " text=paper data=100000" : "");
+    snprintf(out->model, sizeof out->model, "context=%d", paper ? PAPER_CONTEXT : TOY_CONTEXT);
+    out->plan = (struct pw_race_plan){.protocol = o->protocol,
+                                      .seeds = o->seeds,
+                                      .steps = o->steps > 0 || paper ? o->steps : 600,
+                                      .samples = o->samples,
+                                      .seed = PW_STUDY_SEED,
+                                      .pes = o->pes,
+                                      .model = out->model};
+}
+
+static void add_check(const struct pw_scratchpads *o, int task, int format, struct pw_str *out)
+{
+    struct race race;
+    char name[PW_FINDING_TOPIC];
+    plan_race(o, task, format, &race);
+    pw_pad_topic(name, &pw_pad_tasks[task], format);
+    pw_suite_check(&race.plan, race.task, NULL, name, out);
+}
+
+static void add_race(const struct pw_scratchpads *o, int task, int format, struct pw_str *out)
+{
     struct pw_scratchpads one = *o;
-    char text[256], model[64];
+    struct race race;
     one.task = task;
     one.format = format;
-    snprintf(text, sizeof text, "%s scratchpad=%s%s", paper ? t->paper : t->toy, scratchpad(t, format),
-             paper ? " text=paper data=100000" : "");
-    snprintf(model, sizeof model, "context=%d", paper ? PAPER_CONTEXT : TOY_CONTEXT);
-    struct pw_race_plan plan = {.protocol = o->protocol,
-                                .seeds = o->seeds,
-                                .steps = o->steps > 0 || paper ? o->steps : 600,
-                                .samples = o->samples,
-                                .seed = 1,
-                                .pes = o->pes,
-                                .model = model};
-    /* The task has to fit whatever models there are, before the model that is trained is there. */
-    pw_str_add(out, "race none\nmodel tiny context=%d\n", PAPER_CONTEXT);
-    pw_suite_script(&plan, text, NULL, out);
+    plan_race(o, task, format, &race);
+    pw_suite_script(&race.plan, race.task, NULL, out);
     pw_str_add(out, "judge scratchpads");
     pw_opt_print(opts, &one, true, out);
     pw_str_add(out, "\n");
 }
 
+/* All races are checked before the first of them trains. */
 static void script(const void *opts_, struct pw_str *out)
 {
+    static void (*const adds[])(const struct pw_scratchpads *, int, int, struct pw_str *) = {add_check,
+                                                                                             add_race};
     const struct pw_scratchpads *o = opts_;
-    for (int t = 0; t < PW_PAD_TASKS; t++)
-        for (int f = 0; f < PW_PAD_FORMATS && (o->task == t || o->task == PW_PAD_TASKS); f++)
-            if (scratchpad(&pw_pad_tasks[t], f) != NULL)
-                add_race(o, t, f, out);
+    for (int i = 0; i < 2; i++)
+        for (int t = 0; t < PW_PAD_TASKS; t++)
+            for (int f = 0; f < PW_PAD_FORMATS && (o->task == t || o->task == PW_PAD_TASKS); f++)
+                if (scratchpad(&pw_pad_tasks[t], f) != NULL)
+                    adds[i](o, t, f, out);
+}
+
+/* Of one format; the verdict on all reads their findings. */
+static bool plan(const void *opts_, struct pw_plan *out)
+{
+    const struct pw_scratchpads *o = opts_;
+    struct race race;
+    if (o->format < 0 || o->task == PW_PAD_TASKS || scratchpad(&pw_pad_tasks[o->task], o->format) == NULL)
+        return false;
+    plan_race(o, o->task, o->format, &race);
+    pw_suite_plan(&race.plan, race.task, NULL, out);
+    return true;
 }
 
 /* One format: an arm a row, a column for each of its runs. */
@@ -209,23 +242,20 @@ static enum pw_code judge_one(const struct pw_scratchpads *o, const struct pw_sn
                               struct pw_finding *f, struct pw_err *err)
 {
     const struct pw_arm_view *arms[PW_MAX_ARMS];
+    struct pw_scratchpads made = *o;
     char topic[PW_FINDING_TOPIC];
-    int n = pw_evaluated(s, arms), runs = 0;
+    int n = pw_evaluated(s, arms);
     if (n == 0 || o->task == PW_PAD_TASKS)
         return pw_fail(err, PW_EUSER,
                        "judge scratchpads: no arm was evaluated; 'reproduce scratchpads' does it all");
-    for (int i = 0; i < n; i++)
-        runs = arms[i]->info.replicates > runs ? arms[i]->info.replicates : runs;
     pw_pad_topic(topic, &pw_pad_tasks[o->task], o->format);
-    pw_finding_init(f, "scratchpads", topic, "right answers by %s of %d seeds: scratchpad %s",
-                    pw_judge_name(pw_eval_judge(&arms[0]->rep[0].eval, -1)), runs, topic);
-    int table = pw_right_table(f, "per cent: medians, and on longer inputs seed by seed", s, arms, n, runs);
-    for (int r = 0; r < runs; r++)
-        pw_finding_col(f, table, PW_PAD_RUNS + r, "seed %d", r + 1);
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < arms[i]->info.replicates; r++)
-            pw_finding_put(f, table, i, PW_PAD_RUNS + r,
-                           100 * (double)pw_eval_mean(&s->lab, &arms[i]->rep[r].eval, -1, true));
+    bool decoded = pw_eval_judge(&arms[0]->rep[0].eval, -1) == PW_JUDGE_DECODED;
+    pw_finding_init(f, "scratchpads", topic, "%s, scratchpad %s: right answers%s, %d seed%s",
+                    pw_pad_tasks[o->task].name, pw_pad_formats[o->format], decoded ? ", decoded" : "",
+                    o->seeds, o->seeds == 1 ? "" : "s");
+    pw_right_by_seed(f, s, arms, n, o->seeds);
+    made.format = -1;
+    pw_finding_made(f, "scratchpads", &made);
     return PW_OK;
 }
 
@@ -255,6 +285,7 @@ const struct pw_study pw_study_scratchpads = {
     .opts = opts,
     .opts_size = sizeof(struct pw_scratchpads),
     .script = script,
+    .plan = plan,
     .judge = judge,
     .finding = "scratchpads",
 };

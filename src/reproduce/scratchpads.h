@@ -30,9 +30,8 @@ extern const struct pw_pad_task pw_pad_tasks[PW_PAD_TASKS];
 extern const char *const pw_pad_formats[PW_PAD_FORMATS]; /* "none", "minimal", "full", "-input", ... */
 
 /* What a race of a task and format measured: the finding 'scratchpads' about pw_pad_topic. Its first block
- * has an arm a row, per cent: median in range, median on longer inputs, then on longer inputs run by run from
- * PW_PAD_RUNS on. */
-#define PW_PAD_RUNS 2
+ * has an arm a row, per cent: median in range, median on longer inputs, then on longer inputs seed by seed
+ * (pw_right_by_seed). */
 void pw_pad_topic(char out[PW_FINDING_TOPIC], const struct pw_pad_task *t, int format);
 
 /* The races of a task, per cent; NaN: not measured. */

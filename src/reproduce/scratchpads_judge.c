@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "reproduce/contrast.h"
 #include "reproduce/scratchpads.h"
+#include "reproduce/study.h"
 
 /* Fixed before these numbers were measured. */
 #define HELPS 5.0 /* points: a format helps if it is certainly better, and by so much on the mean */
@@ -27,8 +28,8 @@ static void read_format(struct pw_pads *d, const struct pw_finding *f, int forma
                 !isnan(d->in_range[i][format]))
                 continue;
             d->in_range[i][format] = pw_finding_cell(f, b, row, 0);
-            for (int r = 0; PW_PAD_RUNS + r < b->cols && r < PW_MAX_REPLICATES; r++) {
-                d->right[i][format][r] = pw_finding_cell(f, b, row, PW_PAD_RUNS + r);
+            for (int r = 0; PW_RIGHT_SEEDS + r < b->cols && r < PW_MAX_REPLICATES; r++) {
+                d->right[i][format][r] = pw_finding_cell(f, b, row, PW_RIGHT_SEEDS + r);
                 d->runs = r + 1 > d->runs ? r + 1 : d->runs;
             }
         }
@@ -103,7 +104,8 @@ static void list_differences(struct pw_finding *f, const struct pw_pad_task *t, 
     static const char *const heads[] = {"points", "from", "to", "p", "corrected", "seeds", "paper"};
     enum { COLUMNS = sizeof heads / sizeof *heads };
     char title[PW_FINDING_TEXT];
-    snprintf(title, sizeof title, "%s: each format minus none, 95 %% interval, exact test, Holm", t->name);
+    snprintf(title, sizeof title, "%s: each format minus no scratchpad, 95 %% interval, exact test, Holm",
+             t->name);
     int table = pw_finding_table(f, title, a->n, COLUMNS);
     for (int k = 0; k < COLUMNS; k++)
         pw_finding_col(f, table, k, "%s", heads[k]);
@@ -159,13 +161,14 @@ static void claim_help(struct pw_finding *f, const struct pw_pad_task *t, const 
     }
     int as_paper = addition ? h.helped : h.unhelped, opposite = addition ? h.unhelped : h.helped;
     snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, section 6: a scratchpad %s %s",
-             addition ? "helps" : "doesn't help for certain", t->name);
+             addition ? "helps on" : "doesn't help on", t->name);
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, a->needed, 2 * opposite > h.n, 2 * as_paper > h.n), claim,
-        "%d seeds (a claim needs %d); of %d formats by encodings %d better than none, %d worse "
+        "%d seed%s (a claim needs %d); of %d formats by encodings %d better than no scratchpad, %d worse "
         "(corrected p < %g), %d not learned in range; of %d encodings some format helps %d, each "
         "one by less than %g points %d",
-        runs, a->needed, a->n, better, worse, PW_CONTRAST_LEVEL, unknown, h.n, h.helped, HELPS, h.unhelped);
+        runs, runs == 1 ? "" : "s", a->needed, a->n, better, worse, PW_CONTRAST_LEVEL, unknown, h.n, h.helped,
+        HELPS, h.unhelped);
 }
 
 static void claim_figure(struct pw_finding *f, const struct pw_pad_task *t, const struct against_none *a,
@@ -189,10 +192,27 @@ static void claim_figure(struct pw_finding *f, const struct pw_pad_task *t, cons
         pw_contrast_verdict(protocol, runs, a->needed, opposite > alike,
                             pairs > 0 && opposite == 0 && 4 * alike >= 3 * pairs),
         claim,
-        "%d seeds (a claim needs %d); of %d pairs that the paper parts by %g points or more %d are in "
+        "%d seed%s (a claim needs %d); of %d pairs that the paper parts by %g points or more %d are in "
         "its order (corrected p < %g), %d in the opposite one, %d undecided",
-        runs, a->needed, pairs, 100 * PW_ORDER_PAPER, alike, PW_CONTRAST_LEVEL, opposite,
-        pairs - alike - opposite);
+        runs, runs == 1 ? "" : "s", a->needed, pairs, 100 * PW_ORDER_PAPER, alike, PW_CONTRAST_LEVEL,
+        opposite, pairs - alike - opposite);
+}
+
+/* Were all races made as o asks? */
+static enum pw_code check_races(const struct pw_scratchpads *o, const struct pw_snapshot *s,
+                                struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < PW_PAD_TASKS * FORMATS && code == PW_OK; i++) {
+        struct pw_scratchpads one = *o;
+        char topic[PW_FINDING_TOPIC];
+        one.task = i / FORMATS;
+        pw_pad_topic(topic, &pw_pad_tasks[one.task], i % FORMATS);
+        const struct pw_finding_view *v = pw_finding_of(s, "scratchpads", topic);
+        if (v != NULL && (o->task == one.task || o->task == PW_PAD_TASKS))
+            code = pw_finding_made_so(&v->f, "scratchpads", &one, err);
+    }
+    return code;
 }
 
 enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct pw_snapshot *s,
@@ -201,14 +221,18 @@ enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct p
     struct pw_pads d, sum;
     struct against_none *a = NULL;
     int tasks = 0;
+    enum pw_code code = check_races(o, s, err);
+    if (code != PW_OK)
+        return code;
     for (int t = 0; t < PW_PAD_TASKS; t++) {
         if ((o->task != t && o->task != PW_PAD_TASKS) || !collect(&d, s, &pw_pad_tasks[t]))
             continue;
         if (tasks == 0) {
             a = pw_alloc(1, sizeof *a);
             pw_finding_init(f, "scratchpads", o->task < PW_PAD_TASKS ? pw_pad_tasks[o->task].name : "all",
-                            "scratchpad formats by encoding: %s, %d seeds",
-                            o->task < PW_PAD_TASKS ? pw_pad_tasks[o->task].name : "all", d.runs);
+                            "scratchpad formats by encoding: %s, %d seed%s",
+                            o->task < PW_PAD_TASKS ? pw_pad_tasks[o->task].name : "all", d.runs,
+                            d.runs == 1 ? "" : "s");
         }
         pw_pads_add(&sum, &d, tasks++ == 0);
         tabulate(f, &pw_pad_tasks[t], &d, false);
@@ -225,6 +249,9 @@ enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct p
         return pw_fail(err, PW_EUSER,
                        "judge scratchpads: nothing was measured; 'reproduce scratchpads' does it all");
     pw_pads_claim_best(f, &sum, tasks, o->protocol);
+    pw_finding_remark(f,
+                      "an encoding that has less than %g %% in range with one of two formats is not compared",
+                      100 * PW_ORDER_IN_RANGE);
     pw_finding_remark(f,
                       "the seeds of an encoding are initial weights; all of them train on the same batches");
     pw_finding_remark(

@@ -24,7 +24,6 @@ static const double rates[] = {1, 3, 5}, decays[] = {0, 0.05, 0.1};
 enum { RATES = 3, DECAYS = 3, SETTINGS = RATES * DECAYS };
 
 #define CHOSEN 4 /* the setting of the paper's Table 2: rate 3, decay 0.05 */
-#define RUNS   2 /* the column of a setting's table where its seeds begin */
 
 struct options {
     char task[256], pes[256];
@@ -80,28 +79,48 @@ static void topic_of(char out[PW_FINDING_TOPIC], int setting)
     snprintf(out, PW_FINDING_TOPIC, "rate %g decay %g", rates[setting / DECAYS], decays[setting % DECAYS]);
 }
 
+/* The race of a setting: its plan points to keys. */
+static struct pw_race_plan race_of(const struct options *o, int setting, char keys[64])
+{
+    snprintf(keys, 64, "lr=%g decay=%g",
+             rates[setting / DECAYS] * (o->protocol == PW_PROTOCOL_PAPER ? 1e-5 : 1e-3),
+             decays[setting % DECAYS]);
+    return (struct pw_race_plan){.protocol = o->protocol,
+                                 .seeds = o->seeds,
+                                 .steps = o->steps,
+                                 .samples = 128,
+                                 .seed = PW_STUDY_SEED,
+                                 .pes = o->pes,
+                                 .optim = keys};
+}
+
 static void script(const void *opts_, struct pw_str *out)
 {
     const struct options *o = opts_;
     const struct pw_suite_task *t = pw_suite_find(o->task);
-    struct pw_race_plan plan = {.protocol = o->protocol,
-                                .seeds = o->seeds,
-                                .steps = o->steps,
-                                .samples = 128,
-                                .seed = 1,
-                                .pes = o->pes};
     for (int i = 0; i < SETTINGS; i++) {
         struct options one = *o;
         char keys[64];
+        struct pw_race_plan race = race_of(o, i, keys);
         one.setting = i;
-        snprintf(keys, sizeof keys, "lr=%g decay=%g",
-                 rates[i / DECAYS] * (o->protocol == PW_PROTOCOL_PAPER ? 1e-5 : 1e-3), decays[i % DECAYS]);
-        plan.optim = keys;
-        pw_suite_script(&plan, t != NULL ? NULL : o->task, t, out);
+        pw_suite_script(&race, t != NULL ? NULL : o->task, t, out);
         pw_str_add(out, "judge sensitivity");
         pw_opt_print(opts, &one, true, out);
         pw_str_add(out, "\n");
     }
+}
+
+/* Of one setting; the verdict on all reads their findings. */
+static bool plan(const void *opts_, struct pw_plan *out)
+{
+    const struct options *o = opts_;
+    const struct pw_suite_task *t = pw_suite_find(o->task);
+    char keys[64];
+    if (o->setting < 0)
+        return false;
+    struct pw_race_plan race = race_of(o, o->setting, keys);
+    pw_suite_plan(&race, t != NULL ? NULL : o->task, t, out);
+    return true;
 }
 
 /* One setting: an arm a row, per cent: medians, then its seeds on longer inputs. */
@@ -109,22 +128,18 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
                               struct pw_err *err)
 {
     const struct pw_arm_view *arms[PW_MAX_ARMS];
+    struct options made = *o;
     char topic[PW_FINDING_TOPIC];
-    int n = pw_evaluated(s, arms), runs = 0;
+    int n = pw_evaluated(s, arms);
     if (n == 0)
         return pw_fail(err, PW_EUSER,
                        "judge sensitivity: no arm was evaluated; 'reproduce sensitivity' does it all");
-    for (int i = 0; i < n; i++)
-        runs = arms[i]->info.replicates > runs ? arms[i]->info.replicates : runs;
     topic_of(topic, o->setting);
-    pw_finding_init(f, "sensitivity", topic, "%s: mean exact match on longer inputs, %d seeds", topic, runs);
-    int table = pw_right_table(f, "per cent: medians, and on longer inputs seed by seed", s, arms, n, runs);
-    for (int r = 0; r < runs; r++)
-        pw_finding_col(f, table, RUNS + r, "seed %d", r + 1);
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < arms[i]->info.replicates; r++)
-            pw_finding_put(f, table, i, RUNS + r,
-                           100 * (double)pw_eval_mean(&s->lab, &arms[i]->rep[r].eval, -1, true));
+    pw_finding_init(f, "sensitivity", topic, "%.100s, %s: mean exact match on longer inputs, %d seeds",
+                    o->task, topic, o->seeds);
+    pw_right_by_seed(f, s, arms, n, o->seeds);
+    made.setting = -1;
+    pw_finding_made(f, "sensitivity", &made);
     return PW_OK;
 }
 
@@ -137,7 +152,8 @@ static bool read_runs(const struct pw_finding *f, int k, double runs[PW_MAX_REPL
     const struct pw_block *b = f != NULL ? &f->blocks[0] : NULL;
     bool learned = b != NULL && k < b->rows && pw_finding_cell(f, b, k, 0) >= 100 * PW_ORDER_IN_RANGE;
     for (int r = 0; r < PW_MAX_REPLICATES; r++)
-        runs[r] = learned && RUNS + r < b->cols ? pw_finding_cell(f, b, k, RUNS + r) : NAN;
+        runs[r] =
+            learned && PW_RIGHT_SEEDS + r < b->cols ? pw_finding_cell(f, b, k, PW_RIGHT_SEEDS + r) : NAN;
     return learned;
 }
 
@@ -220,7 +236,8 @@ static void claim_no_difference(struct pw_finding *f, const struct pw_contrast *
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, needed, large > 0, small == tests),
         "Kazemnejad et al. 2023, D.2: rate and decay make no significant difference",
-        "%d seeds (a claim needs %d); of %d differences from the paper's setting %d are certain (corrected p "
+        "%d seeds compared (a claim needs %d); of %d differences from the paper's setting %d are certain "
+        "(corrected p "
         "< %g), %d "
         "of these beyond %g points; %d intervals lie within %g; %d of %d learn the trained lengths",
         runs, needed, tests, significant, PW_CONTRAST_LEVEL, large, POINTS, small, POINTS, learned,
@@ -233,11 +250,14 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
     const struct pw_finding *of[SETTINGS] = {NULL};
     const struct pw_finding *first = NULL;
     struct pw_contrast c[PW_MAX_ARMS * (SETTINGS - 1)];
+    enum pw_code code;
     for (int i = 0; i < SETTINGS; i++) {
         char topic[PW_FINDING_TOPIC];
         topic_of(topic, i);
         const struct pw_finding_view *v = pw_finding_of(s, "sensitivity", topic);
         of[i] = v != NULL ? &v->f : NULL;
+        if (v != NULL && (code = pw_finding_made_so(&v->f, "sensitivity", o, err)) != PW_OK)
+            return code;
         first = first != NULL ? first : of[i];
     }
     if (first == NULL)
@@ -249,6 +269,8 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
     int learned = compare(c, of, n);
     list_differences(f, first, c);
     claim_no_difference(f, c, n, learned, o->protocol);
+    pw_finding_remark(f, "below %g %% in range at one of two settings an encoding is not compared",
+                      100 * PW_ORDER_IN_RANGE);
     return PW_OK;
 }
 
@@ -272,6 +294,7 @@ const struct pw_study pw_study_sensitivity = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .script = script,
+    .plan = plan,
     .judge = judge,
     .finding = "sensitivity",
 };

@@ -55,4 +55,11 @@ const struct pw_opt *pw_study_opts(const char *name);
 /* What reproduces nothing, by document: "seed 003 Table 5: a 1.3 B model". One a line. */
 extern const char *const pw_studies_left[];
 
+/* ---- a verdict on several measurements. The finding of each says by which options it was made (options that
+ * are not said have their defaults), and the verdict refuses one that others made: made.c. What is no option
+ * of the measurement, which of them to judge for one, has its default in opts. */
+void pw_finding_made(struct pw_finding *f, const char *study, const void *opts);
+enum pw_code pw_finding_made_so(const struct pw_finding *f, const char *study, const void *opts,
+                                struct pw_err *err);
+
 #endif

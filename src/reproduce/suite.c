@@ -135,16 +135,21 @@ static int steps_of(const struct pw_race_plan *p, const struct pw_suite_task *t)
 
 /* What the lab has before may be of any size, and a task has to fit every model that is there: so one small
  * model with room for any task comes first, and the one that is trained when the task is known. */
+void pw_suite_start(const struct pw_plan *plan, struct pw_str *out)
+{
+    pw_str_add(out, "race none\nmodel tiny context=%d\nseed %llu\ntask %s\nmodel %s\n", PW_SUITE_ROOM,
+               (unsigned long long)plan->seed, plan->task, plan->model);
+    if (plan->optim[0] != '\0')
+        pw_str_add(out, "optim %s\n", plan->optim);
+    pw_str_add(out, "race %s seeds=%d\n", plan->race, plan->seeds);
+}
+
 void pw_suite_script(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
                      struct pw_str *out)
 {
     struct pw_plan plan;
     pw_suite_plan(p, task, t, &plan);
-    pw_str_add(out, "race none\nmodel tiny context=%d\nseed %d\ntask %s\nmodel %s\n", PW_SUITE_ROOM, p->seed,
-               plan.task, plan.model);
-    if (plan.optim[0] != '\0')
-        pw_str_add(out, "optim %s\n", plan.optim);
-    pw_str_add(out, "race %s seeds=%d\n", plan.race, plan.seeds);
+    pw_suite_start(&plan, out);
     for (int k = 1; k < plan.points; k++)
         pw_str_add(out, "train until step=%d\neval samples=%d\n",
                    (int)((int64_t)steps_of(p, t) * k / plan.points), plan.samples);
@@ -195,5 +200,19 @@ int pw_right_table(struct pw_finding *f, const char *title, const struct pw_snap
         pw_finding_put(f, table, i, 0, 100 * (double)pw_spread_mean(&s->lab, arms[i], false).median);
         pw_finding_put(f, table, i, 1, 100 * (double)pw_spread_mean(&s->lab, arms[i], true).median);
     }
+    return table;
+}
+
+int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const struct pw_arm_view *const *arms,
+                     int n, int seeds)
+{
+    int table = pw_right_table(f, "per cent: medians, and on longer inputs seed by seed", s, arms, n, seeds);
+    for (int r = 0; r < seeds; r++)
+        pw_finding_col(f, table, PW_RIGHT_SEEDS + r, "seed %llu",
+                       (unsigned long long)arms[0]->info.seed + (unsigned)r);
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < arms[i]->info.replicates && r < seeds; r++)
+            pw_finding_put(f, table, i, PW_RIGHT_SEEDS + r,
+                           100 * (double)pw_eval_mean(&s->lab, &arms[i]->rep[r].eval, -1, true));
     return table;
 }

@@ -67,6 +67,8 @@ struct pw_race_plan {
 /* The same as plain values, on a task (arguments of `task`; NULL: t's): what `check` and `judge` compare. */
 void pw_suite_plan(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
                    struct pw_plan *out);
+/* Lines up to the race that a plan asks for: nothing is trained yet. What the lab had before is gone. */
+void pw_suite_start(const struct pw_plan *plan, struct pw_str *out);
 /* Lines that train a race on a task and evaluate it. */
 void pw_suite_script(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
                      struct pw_str *out);
@@ -80,6 +82,10 @@ int pw_evaluated(const struct pw_snapshot *s, const struct pw_arm_view *arms[PW_
  * caller fills. Returns the block. */
 int pw_right_table(struct pw_finding *f, const char *title, const struct pw_snapshot *s,
                    const struct pw_arm_view *const *arms, int n, int more);
+/* The same with a column "seed 101" for each replicate on longer inputs, of so many. */
+int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const struct pw_arm_view *const *arms,
+                     int n, int seeds);
+#define PW_RIGHT_SEEDS 2 /* the column of the first */
 
 /* ---- one encoding's runs */
 struct pw_runs {
@@ -130,11 +136,6 @@ void pw_order_compare_all(struct pw_order *o, const struct pw_runs runs[PW_PAPER
  * undecided, 1 not comparable" */
 void pw_order_text(const struct pw_order *o, char *out, size_t size);
 
-/* Of measurements that have no seeds: compares every pair of encodings by one number each; ours
- * [PW_PAPER_PES], NaN where not trained or not learned. */
-void pw_order_add(struct pw_order *o, const double *ours, const float *paper);
-/* One pair: our difference of the first from the second, theirs in per cent (< 0: none). */
-void pw_order_add_pair(struct pw_order *o, double ours, float first, float second);
 /* reproduced (toy: same order at toy scale): no pair is opposite, and three in four are alike. contradicted:
  * more are opposite than alike. */
 enum pw_claim_verdict pw_order_verdict(const struct pw_order *o, int protocol);

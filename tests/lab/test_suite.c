@@ -1,6 +1,6 @@
 /* test_suite.c - the paper's tasks as studies run them: every entry takes one step, at toy and at paper
- * settings; an entry that can't run is named before anything trains; and `judge` refuses what the study
- * doesn't ask for. */
+ * settings; an entry that can't run is named before anything trains; test_judge.c has what `judge` refuses.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +110,29 @@ static int check_races(const char *name, const char *script)
     return wrong + (races == 0);
 }
 
+union options {
+    char bytes[PW_STUDY_OPTS_MAX];
+    double align;
+};
+
+/* A study with its options, "key=value key=value". */
+static const struct pw_study *find(const char *name, const char *options, union options *o)
+{
+    const struct pw_study *study;
+    struct pw_err err;
+    char words[128], *rest = words, *word;
+    assert_int_equal(pw_study_find(&study, name, &err), PW_OK);
+    pw_opt_defaults(study->opts, o->bytes);
+    snprintf(words, sizeof words, "%s", options);
+    while ((word = strtok_r(rest, " ", &rest)) != NULL) {
+        char *value = strchr(word, '=');
+        *value++ = '\0';
+        if (pw_opt_set(study->opts, o->bytes, "test", word, value, &err) != PW_OK)
+            fail_msg("%s", err.msg);
+    }
+    return study;
+}
+
 /* Every race of every study that trains the paper's tasks goes together, with the paper's own model too. */
 static void test_studies(void **state)
 {
@@ -119,33 +142,43 @@ static void test_studies(void **state)
                                            {"sensitivity", "protocol=paper"},
                                            {"figure4", ""},
                                            {"figure4", "protocol=paper"},
-                                           {"scratchpads", "task=all"}};
+                                           {"scratchpads", "task=all"},
+                                           {"scratchpads", "task=all protocol=paper"}};
     int wrong = 0;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        union {
-            char bytes[PW_STUDY_OPTS_MAX];
-            double align;
-        } opts;
-        const struct pw_study *study;
-        struct pw_err err;
+        union options o;
         struct pw_str script = {0};
-        char words[128], *rest = words, *word, label[192];
-        assert_int_equal(pw_study_find(&study, cases[i][0], &err), PW_OK);
-        pw_opt_defaults(study->opts, opts.bytes);
-        snprintf(words, sizeof words, "%s", cases[i][1]);
-        while ((word = strtok_r(rest, " ", &rest)) != NULL) {
-            char *value = strchr(word, '=');
-            *value++ = '\0';
-            if (pw_opt_set(study->opts, opts.bytes, "test", word, value, &err) != PW_OK)
-                fail_msg("%s", err.msg);
-        }
-        study->script(opts.bytes, &script);
+        char label[192];
+        find(cases[i][0], cases[i][1], &o)->script(o.bytes, &script);
         snprintf(label, sizeof label, "%s %s", cases[i][0], cases[i][1]);
         wrong += check_races(label, pw_str_text(&script));
         pw_str_fini(&script);
     }
     assert_int_equal(wrong, 0);
+}
+
+/* The studies of one task, from their first line to the verdict; test_scratchpads.c has the third. */
+static void test_studies_run(void **state)
+{
+    static const char *const cases[][2] = {{"sensitivity", "seeds=2 steps=1 pes=none,alibi"},
+                                           {"figure4", "runs=2 steps=1 samples=2"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        union options o;
+        struct bench b;
+        struct pw_str script = {0};
+        find(cases[i][0], cases[i][1], &o)->script(o.bytes, &script);
+        pw_str_add(&script, "judge %s %s\n", cases[i][0], cases[i][1]);
+        bench_open(&b, 2, false);
+        bench_must(&b, pw_str_text(&script));
+        const struct pw_finding_view *v = pw_finding_of(b.s, cases[i][0], "");
+        assert_non_null(v);
+        for (int k = 0; k < v->f.n_claims; k++)
+            assert_int_equal(v->f.claims[k].verdict, PW_CLAIM_INCONCLUSIVE);
+        bench_close(&b);
+        pw_str_fini(&script);
+    }
 }
 
 /* ---- an entry that can't run is named before anything trains */
@@ -195,81 +228,33 @@ static void test_context_fits(void **state)
     bench_close(&b);
 }
 
-/* A group's entries are checked before the first of them trains. */
+/* A long suite's entries are checked before the first of them trains; `ranks` is one `reproduce lengths`. */
 static void test_checks_come_first(void **state)
 {
-    const struct pw_study *study;
-    union {
-        char bytes[PW_STUDY_OPTS_MAX];
-        double align;
-    } opts;
-    struct pw_err err;
+    static const struct {
+        const char *study, *options;
+        int entries;
+    } cases[] = {{"lengths", "group=all", 17}, {"scratchpads", "task=all", 4 * 8 + 3 * 7}};
+    union options o;
     struct pw_str out = {0};
-    int checks = 0;
     (void)state;
-    assert_int_equal(pw_study_find(&study, "lengths", &err), PW_OK);
-    pw_opt_defaults(study->opts, opts.bytes);
-    assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "group", "all", &err), PW_OK);
-    study->script(opts.bytes, &out);
-    const char *first = strstr(out.s, "\ntask ");
-    for (const char *at = out.s; strncmp(at, "check ", 6) == 0; at = strchr(at, '\n') + 1, checks++)
-        assert_true(at < first);
-    assert_int_equal(checks, 17);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int checks = 0, races = 0;
+        find(cases[i].study, cases[i].options, &o)->script(o.bytes, &out);
+        const char *at = out.s;
+        for (; strncmp(at, "check ", 6) == 0; at = strchr(at, '\n') + 1)
+            checks++;
+        assert_null(strstr(at, "\ncheck "));
+        for (; (at = strstr(at, "\ntask ")) != NULL; at++)
+            races++;
+        assert_int_equal(checks, cases[i].entries);
+        assert_int_equal(races, cases[i].entries);
+        pw_str_fini(&out);
+    }
+    find("ranks", "group=all", &o)->script(o.bytes, &out);
+    assert_string_equal(out.s,
+                        "reproduce lengths group=all protocol=toy seeds=" PW_STUDY_SEEDS " figure=off\n");
     pw_str_fini(&out);
-}
-
-/* ---- judge refuses what the study doesn't ask for */
-
-#define STUDY "steps=3 seeds=2 samples=4 pes=none,alibi"
-
-static void refuse(struct bench *b, const char *line, const char *why)
-{
-    bench_run(b, line);
-    if (b->errors != 1 || strstr(b->error, why) == NULL)
-        fail_msg("%s: %d errors, '%s', not '%s'", line, b->errors, b->error, why);
-}
-
-static void test_judge_refuses(void **state)
-{
-    static const char *const others[][2] = {
-        {"judge lengths task=\"sort single\" " STUDY,
-         "judge lengths: the lab has task 'copy variant=rsc', the study asks for 'sort'"},
-        {"judge lengths task=\"copy lengths=2..9\" " STUDY, "the study asks for 'copy lengths=2..9'"},
-        {"judge lengths task=\"copy rsc\" seed=7 " STUDY, "the lab has seed 101, the study asks for 7"},
-        {"judge lengths task=\"copy rsc\" steps=4 seeds=2 samples=4 pes=none,alibi",
-         "optim steps '3', the study asks for '4'"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=1 samples=4 pes=none,alibi",
-         "seeds 2, the study asks for 1"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=5 pes=none,alibi",
-         "samples of a length 4, the study asks for 5"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none,t5",
-         "arm 2: the lab has encoding 'alibi'"},
-        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none",
-         "encodings 2, the study asks for 1"},
-        {"judge lengths task=\"copy rsc\" protocol=paper " STUDY,
-         "task 'copy variant=rsc', the study asks for 'copy lengths=2..20"},
-        {"judge lengths task=\"copy rsc\" checkpoint=best " STUDY,
-         "no evaluation after step 0, one of 20 checkpoints"},
-    };
-    const struct pw_study *study;
-    struct pw_err err;
-    struct bench b;
-    (void)state;
-    assert_int_equal(pw_study_find(&study, "lengths", &err), PW_OK);
-    bench_open(&b, 2, false);
-    bench_must(&b,
-               "seed 101; task copy variant=rsc; model tiny; optim steps=3; race none,alibi seeds=2; train; "
-               "eval samples=4; judge lengths task=\"copy rsc\" " STUDY);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        refuse(&b, others[i][0], others[i][1]);
-    bench_must(&b, "judge lengths task=\"copy rsc\" " STUDY); /* a refusal changes nothing */
-    bench_must(&b, "train 1");
-    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has step 4, the study asks for 3");
-    bench_must(&b, "reset; train; eval lengths=2..10 samples=4");
-    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "length 11 was not evaluated");
-    bench_must(&b, "reset; pe alibi arm=1; train");
-    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has encoding 'alibi'");
-    bench_close(&b);
 }
 
 /* checkpoint=best: twenty evaluations, and the verdict takes them. */
@@ -300,10 +285,10 @@ int main(void)
                                        cmocka_unit_test(test_entries_at_toy_size),
                                        cmocka_unit_test(test_entries_of_the_paper),
                                        cmocka_unit_test(test_studies),
+                                       cmocka_unit_test(test_studies_run),
                                        cmocka_unit_test(test_check),
                                        cmocka_unit_test(test_context_fits),
                                        cmocka_unit_test(test_checks_come_first),
-                                       cmocka_unit_test(test_judge_refuses),
                                        cmocka_unit_test(test_best_checkpoint)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@
 
 #include "reproduce/study.h"
 
-void races_add(struct pw_snapshot *s, const char *study, const char *topic, const char *const *rows,
-               const double *mean, double step, double in_range, int runs)
+void races_add(struct pw_snapshot *s, const char *study, const char *topic, const char *made,
+               const char *const *rows, const double *mean, double step, double in_range, int runs)
 {
     int n = 0, at = 0;
     while (rows[n] != NULL)
@@ -22,6 +22,8 @@ void races_add(struct pw_snapshot *s, const char *study, const char *topic, cons
     struct pw_finding *f = &s->findings[at].f;
     s->findings[at].f_seq = (uint64_t)at + 1;
     pw_finding_init(f, study, topic, "from a test");
+    if (made != NULL)
+        pw_finding_remark(f, "made by: %s", made);
     int table = pw_finding_table(f, "per cent", n, 2 + runs);
     for (int i = 0; i < n; i++) {
         pw_finding_row(f, table, i, "%s", rows[i]);
@@ -32,24 +34,39 @@ void races_add(struct pw_snapshot *s, const char *study, const char *topic, cons
     }
 }
 
-void races_judge(struct pw_finding *f, const struct pw_snapshot *s, const char *study,
-                 const char *const *options)
+static enum pw_code judge(struct pw_finding *f, const struct pw_snapshot *s, const char *study,
+                          const char *const *options, struct pw_err *err)
 {
     union {
         char bytes[PW_STUDY_OPTS_MAX];
         double align;
     } o;
     const struct pw_study *of;
-    struct pw_err err;
     memset(f, 0, sizeof *f);
-    assert_int_equal(pw_study_find(&of, study, &err), PW_OK);
+    assert_int_equal(pw_study_find(&of, study, err), PW_OK);
     pw_opt_defaults(of->opts, o.bytes);
     for (; *options != NULL; options += 2)
-        if (pw_opt_set(of->opts, o.bytes, study, options[0], options[1], &err) != PW_OK)
-            fail_msg("%s", err.msg);
-    if (of->judge(o.bytes, s, f, &err) != PW_OK)
+        if (pw_opt_set(of->opts, o.bytes, study, options[0], options[1], err) != PW_OK)
+            fail_msg("%s", err->msg);
+    return of->judge(o.bytes, s, f, err);
+}
+
+void races_judge(struct pw_finding *f, const struct pw_snapshot *s, const char *study,
+                 const char *const *options)
+{
+    struct pw_err err;
+    if (judge(f, s, study, options, &err) != PW_OK)
         fail_msg("%s", err.msg);
     assert_null(pw_finding_check(f));
+}
+
+void races_refuse(const struct pw_snapshot *s, const char *study, const char *const *options, const char *why)
+{
+    struct pw_finding f;
+    struct pw_err err;
+    assert_int_equal(judge(&f, s, study, options, &err), PW_EUSER);
+    assert_string_equal(err.msg, why);
+    pw_finding_fini(&f);
 }
 
 int races_verdict(const struct pw_finding *f, const char *text)

@@ -27,7 +27,7 @@ static void add_distances(struct pw_snapshot *s, int at, const char *topic, cons
     struct pw_finding *f = &s->findings[at].f;
     pw_finding_fini(f);
     s->findings[at].f_seq = (uint64_t)at + 1;
-    pw_finding_init(f, "distance", topic, "from a test");
+    pw_finding_init(f, "distance", topic, "from a test; 10 sequences a length, all rows");
     for (int block = 0; block < 3; block++) {
         static const char *const titles[] = {"mean over 2 layers", "layer 0", "layer 1"};
         int plot = pw_finding_plot(f, titles[block], "length", "nats", 21, 5, true);
@@ -66,9 +66,9 @@ static void add_run(struct pw_snapshot *s, const double *mean, const double *gro
 static const struct pw_figure4 toy = {.task = "scan", .samples = 10, .runs = 6},
                                whole = {.task = "scan", .samples = 10, .runs = 6, .protocol = 1};
 
-static void judge_run(struct pw_snapshot *s, int run)
+static void judge_run(struct pw_snapshot *s, const struct pw_figure4 *made, int run)
 {
-    struct pw_figure4 o = toy;
+    struct pw_figure4 o = *made;
     struct pw_finding *f = &s->findings[JUDGED + run].f;
     struct pw_err err;
     o.run = run;
@@ -80,14 +80,20 @@ static void judge_run(struct pw_snapshot *s, int run)
 }
 
 /* So many runs, whose distances differ by `apart` of them between the first and the last. */
-static struct pw_snapshot *seen(const double *mean, const double *growth, int exact, int runs, double apart)
+static struct pw_snapshot *seen_as(const struct pw_figure4 *made, const double *mean, const double *growth,
+                                   int exact, int runs, double apart)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     for (int run = 1; run <= runs; run++) {
         add_run(s, mean, growth, exact, 1 + apart * ((run - 1) / 5.0 - .5));
-        judge_run(s, run);
+        judge_run(s, made, run);
     }
     return s;
+}
+
+static struct pw_snapshot *seen(const double *mean, const double *growth, int exact, int runs, double apart)
+{
+    return seen_as(&toy, mean, growth, exact, runs, apart);
 }
 
 static void judge(const struct pw_snapshot *s, const struct pw_figure4 *o, struct pw_finding *f)
@@ -131,6 +137,8 @@ static void test_as_paper(void **state)
     assert_true(pw_finding_y_at(&f, &f.blocks[0], 10, 3, 1) < .95 &&
                 pw_finding_y_at(&f, &f.blocks[0], 10, 3, 2) > 1);
     pw_finding_fini(&f);
+    pw_snapshot_free(s);
+    s = seen_as(&whole, as_paper, growing, 99, 6, .1);
     judge(s, &whole, &f); /* at its own size it is no toy */
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
     pw_finding_fini(&f);
@@ -202,7 +210,58 @@ static void test_missing(void **state)
     pw_finding_plot(&s->findings[2].f, "mean over 2 layers", "length", "nats", 3, 2, true);
     assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "is of other arms"));
+    add_run(s, as_paper, growing, 99, 1);
+    one.samples = 9;
+    assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "'1 2 3 4 5 6 released' is not of 9 sequences a length"));
+    one.samples = 10;
+    s->arms[0].rep[0].eval_seq = 3; /* two findings are older */
+    assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "'1 2 3 4 5 6 released' is older than the models' evaluation"));
     pw_snapshot_free(s);
+}
+
+/* Runs that others options made are none of this verdict's; which runs are judged, and where they are saved,
+ * makes no difference. */
+static void test_made_otherwise(void **state)
+{
+    struct pw_snapshot *s = seen(as_paper, growing, 99, 3, .1);
+    struct pw_figure4 o = toy;
+    struct pw_finding f;
+    struct pw_err err;
+    (void)state;
+    o.runs = 3;
+    snprintf(o.save, sizeof o.save, "elsewhere");
+    judge(s, &o, &f);
+    pw_finding_fini(&f);
+    o.steps = 5;
+    assert_int_equal(pw_figure4_judge(&o, s, &f, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "judge figure4: 'run 1' was made by 'reproduce figure4"));
+    assert_non_null(strstr(err.msg, "steps=5"));
+    pw_snapshot_free(s);
+}
+
+/* Six models, the second with the next seed; those of files have their own. */
+static void test_plan(void **state)
+{
+    const struct pw_study *study;
+    struct pw_plan plan;
+    struct pw_figure4 o;
+    struct pw_err err;
+    (void)state;
+    assert_int_equal(pw_study_find(&study, "figure4", &err), PW_OK);
+    pw_opt_defaults(study->opts, &o);
+    assert_false(study->plan(&o, &plan)); /* all runs: their findings say it */
+    o.run = 2;
+    assert_true(study->plan(&o, &plan));
+    assert_string_equal(plan.task, "scan");
+    assert_string_equal(plan.optim, "steps=8000");
+    assert_int_equal(plan.seed, 103);
+    assert_int_equal(plan.other, 2);
+    assert_false(plan.loaded);
+    strcpy(o.load, "old runs");
+    assert_true(study->plan(&o, &plan));
+    assert_true(plan.loaded);
 }
 
 /* Its script is lines of commands, and impossible options are refused. */
@@ -217,14 +276,15 @@ static void test_script(void **state)
     pw_opt_defaults(study->opts, &o);
     assert_int_equal(study->check(&o, &err), PW_OK);
     study->script(&o, &out);
-    assert_non_null(strstr(out.s, "seed 1\ntask scan\nmodel tiny\n"));
+    assert_non_null(strstr(out.s, "seed 101\ntask scan\nmodel tiny context=fit\n"));
     assert_non_null(
-        strstr(out.s, "seed 3\ntask scan\n")); /* the second run: other data, and NoPE* another again */
-    assert_non_null(strstr(out.s, "seed 11\ntask scan\n"));
-    assert_null(strstr(out.s, "seed 13\n"));
+        strstr(out.s, "seed 103\ntask scan\n")); /* the second run: other data, and NoPE* another again */
+    assert_non_null(strstr(out.s, "seed 111\ntask scan\n"));
+    assert_null(strstr(out.s, "seed 113\n"));
     assert_non_null(strstr(out.s, " run=6"));
-    assert_non_null(strstr(out.s, "race none,none,t5(buckets=32,distance=128),alibi,rotary,sinusoidal\n"
-                                  "seed 2 arm=2\ntrain\neval"));
+    assert_non_null(strstr(out.s,
+                           "race none,none,t5(buckets=32,distance=128),alibi,rotary,sinusoidal seeds=1\n"
+                           "seed 102 arm=2\ntrain\neval"));
     assert_non_null(strstr(out.s, "compare 2 1 3 4 5 6 samples=10 formula=released"));
     assert_null(strstr(out.s, "weights"));
     snprintf(o.load, sizeof o.load, "old runs");
@@ -246,8 +306,10 @@ static void test_script(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_paper), cmocka_unit_test(test_contradicted), cmocka_unit_test(test_few_runs),
-        cmocka_unit_test(test_wide),     cmocka_unit_test(test_not_learned),  cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_script)};
+        cmocka_unit_test(test_as_paper),    cmocka_unit_test(test_contradicted),
+        cmocka_unit_test(test_few_runs),    cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_not_learned), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_script),      cmocka_unit_test(test_made_otherwise),
+        cmocka_unit_test(test_plan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

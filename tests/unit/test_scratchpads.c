@@ -27,9 +27,11 @@ static struct pw_snapshot *seen(const char *task, const struct numbers *x, doubl
     static const char *const formats[] = {"none", "minimal", "full"};
     struct pw_snapshot *s = pw_snapshot_new();
     for (int k = 0; k < 3; k++) {
-        char topic[64];
+        char topic[64], made[64];
         snprintf(topic, sizeof topic, "%s %s", task, formats[k]);
-        races_add(s, "scratchpads", topic, pes, x->of[k], step, in_range, runs);
+        snprintf(made, sizeof made, "reproduce scratchpads%s%s",
+                 strcmp(task, "parity") == 0 ? "" : " task=", strcmp(task, "parity") == 0 ? "" : task);
+        races_add(s, "scratchpads", topic, made, pes, x->of[k], step, in_range, runs);
     }
     return s;
 }
@@ -101,9 +103,35 @@ static void test_listed(void **state)
     pw_snapshot_free(s);
 }
 
+/* A format that was measured by other steps is none of this verdict's, of one task or of all. */
+static void test_made_otherwise(void **state)
+{
+    struct pw_snapshot *s = seen("parity", &helped, .5, 99, 6);
+    static const char *const all[] = {"task", "all", NULL}, *const addition[] = {"task", "addition", NULL};
+    struct pw_finding f;
+    (void)state;
+    races_add(s, "scratchpads", "addition none", "reproduce scratchpads task=addition", pes, helped.of[0], .5,
+              99, 6);
+    races_judge(&f, s, "scratchpads", all);
+    pw_finding_fini(&f);
+    races_add(s, "scratchpads", "addition full", "reproduce scratchpads task=addition steps=5", pes,
+              helped.of[1], .5, 99, 6);
+    for (int i = 0; i < 2; i++)
+        races_refuse(s, "scratchpads", i == 0 ? all : addition,
+                     "judge scratchpads: 'addition full' was made by 'reproduce scratchpads task=addition "
+                     "steps=5', not by 'reproduce scratchpads task=addition'");
+    races_add(s, "scratchpads", "lego full", NULL, pes, helped.of[1], .5, 99, 6);
+    races_refuse(s, "scratchpads", (const char *const[]){"task", "lego", NULL},
+                 "judge scratchpads: 'lego full' doesn't say which options made it; measure it again");
+    races_judge(&f, s, "scratchpads", (const char *const[]){NULL}); /* parity's are not among them */
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_run), cmocka_unit_test(test_several_runs),
-                                       cmocka_unit_test(test_not_learned), cmocka_unit_test(test_listed)};
+                                       cmocka_unit_test(test_not_learned), cmocka_unit_test(test_listed),
+                                       cmocka_unit_test(test_made_otherwise)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,8 @@ static void expect(int other, double apart, double step, double in_range, int ru
         char topic[64];
         double mean[3] = {50, 50 - (i == other ? apart : 0), 50};
         snprintf(topic, sizeof topic, "rate %s decay %s", rates[i / 3], decays[i % 3]);
-        races_add(s, "sensitivity", topic, pes, mean, step, i == 8 ? in_range : 99, runs);
+        races_add(s, "sensitivity", topic, "reproduce sensitivity", pes, mean, step, i == 8 ? in_range : 99,
+                  runs);
     }
     races_judge(&f, s, "sensitivity", (const char *const[]){NULL});
     assert_int_equal(f.n_claims, 1);
@@ -46,8 +47,38 @@ static void test_verdicts(void **state)
     expect(-1, 0, .5, 90, 7, PW_CLAIM_INCONCLUSIVE); /* a setting that has not learned the trained lengths */
 }
 
+/* A setting that was measured on another task, or by fewer seeds, is none of this verdict's. */
+static void test_made_otherwise(void **state)
+{
+    static const char *const made[] = {"reproduce sensitivity task=parity", "reproduce sensitivity seeds=2"};
+    static const double mean[] = {50, 50, 50};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pw_snapshot *s = pw_snapshot_new();
+        struct pw_finding f;
+        char why[256];
+        races_add(s, "sensitivity", "rate 1 decay 0", "reproduce sensitivity", pes, mean, .5, 99, 7);
+        races_judge(&f, s, "sensitivity", (const char *const[]){NULL});
+        pw_finding_fini(&f);
+        races_add(s, "sensitivity", "rate 5 decay 0.1", made[i], pes, mean, .5, 99, 7);
+        snprintf(why, sizeof why,
+                 "judge sensitivity: 'rate 5 decay 0.1' was made by '%s', not by 'reproduce sensitivity'",
+                 made[i]);
+        races_refuse(s, "sensitivity", (const char *const[]){NULL}, why);
+        snprintf(why, sizeof why,
+                 "judge sensitivity: 'rate 1 decay 0' was made by 'reproduce sensitivity', not by '%s'",
+                 made[i]);
+        races_refuse(s, "sensitivity",
+                     i == 0 ? (const char *const[]){"task", "parity", NULL}
+                            : (const char *const[]){"seeds", "2", NULL},
+                     why);
+        pw_snapshot_free(s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts),
+                                       cmocka_unit_test(test_made_otherwise)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,39 @@
+/* made.c - see study.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reproduce/study.h"
+
+#define MADE "made by: "
+
+/* As a remark has it: cut at PW_FINDING_TEXT. */
+static void say(char out[PW_FINDING_TEXT], const char *study, const void *opts)
+{
+    struct pw_str text = {0};
+    pw_str_add(&text, MADE "reproduce %s", study);
+    pw_opt_print(pw_study_opts(study), opts, true, &text);
+    snprintf(out, PW_FINDING_TEXT, "%s", pw_str_text(&text));
+    pw_str_fini(&text);
+}
+
+void pw_finding_made(struct pw_finding *f, const char *study, const void *opts)
+{
+    char text[PW_FINDING_TEXT];
+    say(text, study, opts);
+    pw_finding_remark(f, "%s", text);
+}
+
+enum pw_code pw_finding_made_so(const struct pw_finding *f, const char *study, const void *opts,
+                                struct pw_err *err)
+{
+    char text[PW_FINDING_TEXT];
+    say(text, study, opts);
+    for (int i = 0; i < f->n_remarks; i++)
+        if (strncmp(f->remarks[i].text, MADE, sizeof MADE - 1) == 0)
+            return strcmp(f->remarks[i].text, text) == 0
+                       ? PW_OK
+                       : pw_fail(err, PW_EUSER, "judge %s: '%s' was made by '%.200s', not by '%.200s'", study,
+                                 f->topic, f->remarks[i].text + sizeof MADE - 1, text + sizeof MADE - 1);
+    return pw_fail(err, PW_EUSER, "judge %s: '%s' doesn't say which options made it; measure it again", study,
+                   f->topic);
+}

@@ -1,0 +1,167 @@
+/* test_judge.c - `judge` refuses a measurement that isn't what the study asks for, and says what differs. */
+#include <string.h>
+
+#include "ref_lab.h"
+#include "reproduce/study.h"
+
+/* ---- lengths */
+
+#define STUDY "steps=3 seeds=2 samples=4 pes=none,alibi"
+
+static void refuse(struct bench *b, const char *line, const char *why)
+{
+    bench_run(b, line);
+    if (b->errors != 1 || strstr(b->error, why) == NULL)
+        fail_msg("%s: %d errors, '%s', not '%s'", line, b->errors, b->error, why);
+}
+
+static void test_lengths(void **state)
+{
+    static const char *const others[][2] = {
+        {"judge lengths task=\"sort single\" " STUDY,
+         "judge lengths: the lab has task 'copy variant=rsc', the study asks for 'sort'"},
+        {"judge lengths task=\"copy lengths=2..9\" " STUDY, "the study asks for 'copy lengths=2..9'"},
+        {"judge lengths task=\"copy rsc\" seed=7 " STUDY, "the lab has seed 101, the study asks for 7"},
+        {"judge lengths task=\"copy rsc\" steps=4 seeds=2 samples=4 pes=none,alibi",
+         "optim steps '3', the study asks for '4'"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=1 samples=4 pes=none,alibi",
+         "seeds 2, the study asks for 1"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=5 pes=none,alibi",
+         "samples of a length 4, the study asks for 5"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none,t5",
+         "arm 2: the lab has encoding 'alibi'"},
+        {"judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none",
+         "encodings 2, the study asks for 1"},
+        {"judge lengths task=\"copy rsc\" protocol=paper " STUDY,
+         "task 'copy variant=rsc', the study asks for 'copy lengths=2..20"},
+        {"judge lengths task=\"copy rsc\" checkpoint=best " STUDY,
+         "no evaluation after step 0, one of 20 checkpoints"},
+    };
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b,
+               "seed 101; task copy variant=rsc; model tiny; optim steps=3; race none,alibi seeds=2; train; "
+               "eval samples=4; judge lengths task=\"copy rsc\" " STUDY);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        refuse(&b, others[i][0], others[i][1]);
+    bench_must(&b, "judge lengths task=\"copy rsc\" " STUDY); /* a refusal changes nothing */
+    bench_must(&b, "train 1");
+    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has step 4, the study asks for 3");
+    bench_must(&b, "reset; train; eval lengths=2..10 samples=4");
+    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "length 11 was not evaluated");
+    bench_must(&b, "reset; pe alibi arm=1; train");
+    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has encoding 'alibi'");
+    bench_close(&b);
+}
+
+/* ---- scratchpads */
+
+#define PADS "seeds=2 steps=2 samples=2 pes=none,t5"
+
+static void test_scratchpads(void **state)
+{
+    static const char *const others[][2] = {
+        {"judge scratchpads format=2 " PADS,
+         "judge scratchpads: the lab has task 'parity lengths=2..4 test=5..8 scratchpad=minimal', the study asks "
+         "for 'parity lengths=2..4 test=5..8 scratchpad=full'"},
+        {"judge scratchpads task=lego format=1 " PADS, "the study asks for 'lego "},
+        {"judge scratchpads format=1 protocol=paper " PADS, "the study asks for 'parity text=paper data=100000 scratchpad=minimal'"},
+        {"judge scratchpads format=1 seeds=3 steps=2 samples=2 pes=none,t5",
+         "arm 1: the lab has seeds 2, the study asks for 3"},
+        {"judge scratchpads format=1 seeds=2 steps=3 samples=2 pes=none,t5",
+         "arm 1: the lab has optim steps '2', the study asks for '3'"},
+        {"judge scratchpads format=1 seeds=2 steps=2 samples=3 pes=none,t5",
+         "arm 1: the lab has samples of a length 2, the study asks for 3"},
+        {"judge scratchpads format=1 seeds=2 steps=2 samples=2 pes=none,alibi",
+         "arm 2: the lab has encoding 't5 "},
+        {"judge scratchpads", "nothing was measured"},
+    };
+    static const char race[] =
+        "model tiny context=512; optim steps=2; race none,t5 seeds=2; train; eval samples=2";
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "model tiny context=512; seed 101; task parity lengths=2..4 test=5..8 scratchpad=minimal");
+    bench_must(&b, race);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        refuse(&b, others[i][0], others[i][1]);
+    bench_must(&b, "judge scratchpads format=1 " PADS "; judge scratchpads " PADS);
+    refuse(&b, "judge scratchpads", "'parity minimal' was made by 'reproduce scratchpads seeds=2 steps=2");
+    bench_must(&b, "seed 1");
+    bench_must(&b, race);
+    refuse(&b, "judge scratchpads format=1 " PADS,
+           "judge scratchpads: the lab has seed 1, the study asks for 101");
+    bench_must(&b, "seed 101; task parity lengths=2..4 test=5..9 scratchpad=minimal");
+    bench_must(&b, race);
+    refuse(&b, "judge scratchpads format=1 " PADS, "test=5..9 scratchpad=minimal', the study asks for 'parity ");
+    bench_close(&b);
+}
+
+/* ---- sensitivity */
+
+#define RATES "seeds=2 steps=2 pes=none,alibi"
+
+static void test_sensitivity(void **state)
+{
+    static const char *const others[][2] = {
+        {"judge sensitivity setting=2 " RATES, "arm 1: the lab has optim decay '0.05', the study asks for '0.1'"},
+        {"judge sensitivity setting=4 " RATES, "arm 1: the lab has optim lr '0.001', the study asks for '0.003'"},
+        {"judge sensitivity setting=1 task=\"copy rdc\" " RATES,
+         "judge sensitivity: the lab has task 'copy variant=rsc', the study asks for 'copy variant=rdc'"},
+        {"judge sensitivity setting=1 seeds=3 steps=2 pes=none,alibi", "seeds 2, the study asks for 3"},
+        {"judge sensitivity setting=1 seeds=2 steps=3 pes=none,alibi", "optim steps '2', the study asks for '3'"},
+        {"judge sensitivity setting=1 seeds=2 steps=2 pes=none", "encodings 2, the study asks for 1"},
+    };
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "seed 101; task copy variant=rsc; model tiny; optim steps=2 lr=0.001 decay=0.05; race "
+                   "none,alibi seeds=2; train; eval samples=128");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        refuse(&b, others[i][0], others[i][1]);
+    bench_must(&b, "judge sensitivity setting=1 " RATES "; judge sensitivity " RATES);
+    bench_must(&b, "eval samples=4");
+    refuse(&b, "judge sensitivity setting=1 " RATES, "samples of a length 4, the study asks for 128");
+    bench_close(&b);
+}
+
+/* ---- figure4 */
+
+#define MODELS "task=\"copy rsc\" steps=1 samples=2"
+
+/* The second model's seed is the next one; models of files keep their own. */
+static void test_figure4(void **state)
+{
+    static const char *const others[][2] = {
+        {"judge figure4 run=2 " MODELS, "judge figure4: the lab has seed 101, the study asks for 103"},
+        {"judge figure4 run=1 task=scan steps=1", "the lab has task 'copy variant=rsc', the study asks for 'scan'"},
+        {"judge figure4 run=1 task=\"copy rsc\"", "optim steps '1', the study asks for '8000'"},
+        {"judge figure4 run=1 model=small " MODELS, "the lab has model 'tiny', the study asks for 'small'"},
+    };
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "seed 101; task copy variant=rsc; model tiny; optim steps=1; race "
+                   "none,none,t5(buckets=32,distance=128),alibi,rotary,sinusoidal; train; eval samples=64");
+    refuse(&b, "judge figure4 run=1 " MODELS, "judge figure4: arm 2: the lab has a seed 101, the study asks for 102");
+    bench_must(&b, "seed 102 arm=2; train; eval samples=64");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        refuse(&b, others[i][0], others[i][1]);
+    refuse(&b, "judge figure4 run=1 " MODELS, "there is no finding 'distance'"); /* the plan is held */
+    bench_must(&b, "seed 7 arm=3; train; eval samples=64");
+    refuse(&b, "judge figure4 run=1 " MODELS, "arm 3: the lab has a seed 7, the study asks for 101");
+    refuse(&b, "judge figure4 run=1 load=x task=\"copy rsc\" samples=2", "there is no finding 'distance'");
+    refuse(&b, "judge figure4 run=1 load=x task=parity samples=2", "the study asks for 'parity'");
+    bench_must(&b, "pe alibi arm=2; reset; train; eval samples=64");
+    refuse(&b, "judge figure4 run=1 load=x task=\"copy rsc\" samples=2",
+           "arm 2: the lab has encoding 'alibi', the study asks for 'none'");
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths), cmocka_unit_test(test_scratchpads),
+                                       cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_figure4)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
