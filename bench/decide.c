@@ -1,11 +1,12 @@
-/* decide.c - how often pewter's rules find a difference, by simulation: where there is none (their error rate) and where
- * there is one (their power).
+/* decide.c - how often pewter's rules find a difference, by simulation: where there is none (their error
+ * rate) and where there is one (their power).
  *
  * usage: bench_decide [RACES]     2,000 unless given; the same numbers on every machine
  *
- * A race is a snapshot with evaluations of 1,000 samples a run, judged by the code that judges real ones. Results of runs
- * have the shapes that occur: bell (around 50 %, a deviation of 7 points), two-humped (a run learns or doesn't: 95 or
- * 10 %), skewed (most runs near 0). With `shared` seeds, the two runs of a pair share half of their variance. */
+ * A race is a snapshot with evaluations of 1,000 samples a run, judged by the code that judges real ones.
+ * Results of runs have the shapes that occur: bell (around 50 %, a deviation of 7 points), two-humped (a run
+ * learns or doesn't: 95 or 10 %), skewed (most runs near 0). With `shared` seeds, the two runs of a pair
+ * share half of their variance. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
