@@ -270,10 +270,12 @@ static void test_study(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b,
-               SMALL "race none,none,t5,alibi,rotary,sinusoidal; seed 1 arm=2; train 2; eval samples=4; "
-                     "compare 1 2 3 4 5 6 samples=2 formula=released control=off; compare 1 2 3 4 5 6 "
-                     "samples=2; compare 2 1 3 4 5 6 samples=2 formula=released control=off; compare 2 1 "
-                     "3 4 5 6 samples=2 control=off; judge figure4 task=sort run=1; judge figure4 task=sort");
+               "seed 101; task sort; model tiny; optim steps=2; race "
+               "none,none,t5(buckets=32,distance=128),alibi,rotary,sinusoidal; seed 102 arm=2; train; eval "
+               "samples=64; compare 1 2 3 4 5 6 samples=2 formula=released control=off; compare 1 2 3 4 5 6 "
+               "samples=2; compare 2 1 3 4 5 6 samples=2 formula=released control=off; compare 2 1 "
+               "3 4 5 6 samples=2 control=off; judge figure4 task=sort steps=2 samples=2 run=1; judge "
+               "figure4 task=sort steps=2 samples=2");
     const struct pw_finding_view *v = pw_finding_of(b.s, "figure4", "");
     assert_non_null(v);
     assert_int_equal(v->f.n_claims, 7);

@@ -62,11 +62,12 @@ static void test_lengths(void **state)
 static void test_scratchpads(void **state)
 {
     static const char *const others[][2] = {
-        {"judge scratchpads format=2 " PADS,
-         "judge scratchpads: the lab has task 'parity lengths=2..4 test=5..8 scratchpad=minimal', the study asks "
-         "for 'parity lengths=2..4 test=5..8 scratchpad=full'"},
+        {"judge scratchpads format=2 " PADS, "judge scratchpads: the lab has task 'parity lengths=2..4 "
+                                             "test=5..8 scratchpad=minimal', the study asks "
+                                             "for 'parity lengths=2..4 test=5..8 scratchpad=full'"},
         {"judge scratchpads task=lego format=1 " PADS, "the study asks for 'lego "},
-        {"judge scratchpads format=1 protocol=paper " PADS, "the study asks for 'parity text=paper data=100000 scratchpad=minimal'"},
+        {"judge scratchpads format=1 protocol=paper " PADS,
+         "the study asks for 'parity text=paper data=100000 scratchpad=minimal'"},
         {"judge scratchpads format=1 seeds=3 steps=2 samples=2 pes=none,t5",
          "arm 1: the lab has seeds 2, the study asks for 3"},
         {"judge scratchpads format=1 seeds=2 steps=3 samples=2 pes=none,t5",
@@ -94,7 +95,8 @@ static void test_scratchpads(void **state)
            "judge scratchpads: the lab has seed 1, the study asks for 101");
     bench_must(&b, "seed 101; task parity lengths=2..4 test=5..9 scratchpad=minimal");
     bench_must(&b, race);
-    refuse(&b, "judge scratchpads format=1 " PADS, "test=5..9 scratchpad=minimal', the study asks for 'parity ");
+    refuse(&b, "judge scratchpads format=1 " PADS,
+           "test=5..9 scratchpad=minimal', the study asks for 'parity ");
     bench_close(&b);
 }
 
@@ -105,12 +107,15 @@ static void test_scratchpads(void **state)
 static void test_sensitivity(void **state)
 {
     static const char *const others[][2] = {
-        {"judge sensitivity setting=2 " RATES, "arm 1: the lab has optim decay '0.05', the study asks for '0.1'"},
-        {"judge sensitivity setting=4 " RATES, "arm 1: the lab has optim lr '0.001', the study asks for '0.003'"},
+        {"judge sensitivity setting=2 " RATES,
+         "arm 1: the lab has optim decay '0.05', the study asks for '0.1'"},
+        {"judge sensitivity setting=4 " RATES,
+         "arm 1: the lab has optim lr '0.001', the study asks for '0.003'"},
         {"judge sensitivity setting=1 task=\"copy rdc\" " RATES,
          "judge sensitivity: the lab has task 'copy variant=rsc', the study asks for 'copy variant=rdc'"},
         {"judge sensitivity setting=1 seeds=3 steps=2 pes=none,alibi", "seeds 2, the study asks for 3"},
-        {"judge sensitivity setting=1 seeds=2 steps=3 pes=none,alibi", "optim steps '2', the study asks for '3'"},
+        {"judge sensitivity setting=1 seeds=2 steps=3 pes=none,alibi",
+         "optim steps '2', the study asks for '3'"},
         {"judge sensitivity setting=1 seeds=2 steps=2 pes=none", "encodings 2, the study asks for 1"},
     };
     struct bench b;
@@ -135,7 +140,8 @@ static void test_figure4(void **state)
 {
     static const char *const others[][2] = {
         {"judge figure4 run=2 " MODELS, "judge figure4: the lab has seed 101, the study asks for 103"},
-        {"judge figure4 run=1 task=scan steps=1", "the lab has task 'copy variant=rsc', the study asks for 'scan'"},
+        {"judge figure4 run=1 task=scan steps=1",
+         "the lab has task 'copy variant=rsc', the study asks for 'scan'"},
         {"judge figure4 run=1 task=\"copy rsc\"", "optim steps '1', the study asks for '8000'"},
         {"judge figure4 run=1 model=small " MODELS, "the lab has model 'tiny', the study asks for 'small'"},
     };
@@ -144,7 +150,8 @@ static void test_figure4(void **state)
     bench_open(&b, 2, false);
     bench_must(&b, "seed 101; task copy variant=rsc; model tiny; optim steps=1; race "
                    "none,none,t5(buckets=32,distance=128),alibi,rotary,sinusoidal; train; eval samples=64");
-    refuse(&b, "judge figure4 run=1 " MODELS, "judge figure4: arm 2: the lab has a seed 101, the study asks for 102");
+    refuse(&b, "judge figure4 run=1 " MODELS,
+           "judge figure4: arm 2: the lab has a seed 101, the study asks for 102");
     bench_must(&b, "seed 102 arm=2; train; eval samples=64");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         refuse(&b, others[i][0], others[i][1]);
