@@ -90,6 +90,15 @@ static enum pw_code check(const void *opts_, struct pw_err *err)
     return PW_OK;
 }
 
+void pw_length_as_made(const struct pw_lengths *o, const char *task, struct pw_lengths *out)
+{
+    pw_opt_defaults(opts, out);
+    int group = out->group;
+    *out = *o;
+    out->group = group;
+    pw_text_copy(out->task, sizeof out->task, task);
+}
+
 int pw_length_points(const struct pw_lengths *o)
 {
     bool best = o->checkpoint == BEST || (o->checkpoint == AUTO && o->protocol == PW_PROTOCOL_PAPER);
@@ -172,19 +181,23 @@ static int col_of(const char *names[PW_MAX_ARMS], int *n, const char *name)
     return (*n)++;
 }
 
-/* The findings of the group's tasks, in the paper's order; returns how many. */
-static int collect(const struct pw_lengths *o, const struct pw_snapshot *s, const struct pw_finding **found,
-                   const char **tasks)
+/* The findings of the group's tasks, in the paper's order; fails where one was made by other options. */
+static enum pw_code collect(const struct pw_lengths *o, const struct pw_snapshot *s,
+                            const struct pw_finding **found, const char **tasks, int *n, struct pw_err *err)
 {
-    int n = 0;
-    for (const struct pw_suite_task *t = pw_suite; t->name != NULL; t++) {
+    enum pw_code code = PW_OK;
+    *n = 0;
+    for (const struct pw_suite_task *t = pw_suite; t->name != NULL && code == PW_OK; t++) {
         const struct pw_finding_view *v = pw_finding_of(s, "lengths", t->name);
+        struct pw_lengths made;
         if (!pw_suite_has(t, o->group) || v == NULL)
             continue;
-        found[n] = &v->f;
-        tasks[n++] = t->name;
+        pw_length_as_made(o, t->name, &made);
+        code = pw_finding_made_so(&v->f, "lengths", &made, err);
+        found[*n] = &v->f;
+        tasks[(*n)++] = t->name;
     }
-    return n;
+    return code;
 }
 
 static enum pw_code judge_all(const struct pw_lengths *o, const struct pw_snapshot *s, struct pw_finding *f,
@@ -192,7 +205,10 @@ static enum pw_code judge_all(const struct pw_lengths *o, const struct pw_snapsh
 {
     const struct pw_finding *found[PW_MAX_FINDINGS];
     const char *tasks[PW_MAX_FINDINGS], *names[PW_MAX_ARMS];
-    int n = collect(o, s, found, tasks), cols = 0;
+    int n, cols = 0;
+    enum pw_code code = collect(o, s, found, tasks, &n, err);
+    if (code != PW_OK)
+        return code;
     if (n == 0)
         return pw_fail(err, PW_EUSER,
                        "judge lengths: no task of the group was measured; 'reproduce lengths' does it");
@@ -225,7 +241,14 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
                           struct pw_err *err)
 {
     const struct pw_lengths *o = opts_;
-    return o->task[0] != '\0' ? pw_length_judge(o, s, f, err) : judge_all(o, s, f, err);
+    struct pw_lengths made;
+    if (o->task[0] == '\0')
+        return judge_all(o, s, f, err);
+    enum pw_code code = pw_length_judge(o, s, f, err);
+    pw_length_as_made(o, o->task, &made);
+    if (code == PW_OK)
+        pw_finding_made(f, "lengths", &made);
+    return code;
 }
 
 const struct pw_study pw_study_lengths = {

@@ -32,8 +32,9 @@ enum pw_code pw_finding_made_so(const struct pw_finding *f, const char *study, c
         if (strncmp(f->remarks[i].text, MADE, sizeof MADE - 1) == 0)
             return strcmp(f->remarks[i].text, text) == 0
                        ? PW_OK
-                       : pw_fail(err, PW_EUSER, "judge %s: '%s' was made by '%.200s', not by '%.200s'", study,
-                                 f->topic, f->remarks[i].text + sizeof MADE - 1, text + sizeof MADE - 1);
-    return pw_fail(err, PW_EUSER, "judge %s: '%s' doesn't say which options made it; measure it again", study,
-                   f->topic);
+                       : pw_fail(err, PW_EUSER, "judge: '%s %s' was made by '%.200s', not by '%.200s'",
+                                 f->name, f->topic, f->remarks[i].text + sizeof MADE - 1,
+                                 text + sizeof MADE - 1);
+    return pw_fail(err, PW_EUSER, "judge: '%s %s' doesn't say which options made it; measure it again",
+                   f->name, f->topic);
 }

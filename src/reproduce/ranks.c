@@ -120,18 +120,32 @@ static void add_task(struct tally *y, const struct pw_suite_task *t, const struc
     y->tasks++;
 }
 
+/* Was a task measured as `reproduce ranks` does it? */
+static enum pw_code check_made(const struct options *o, const struct pw_finding *f, struct pw_err *err)
+{
+    struct pw_lengths as_asked, made;
+    pw_opt_defaults(pw_study_opts("lengths"), &as_asked);
+    as_asked.protocol = o->protocol;
+    as_asked.seeds = o->seeds;
+    pw_length_as_made(&as_asked, f->topic, &made);
+    return pw_finding_made_so(f, "lengths", &made, err);
+}
+
 /* Says of the tasks that don't count why, and adds the others. */
-static void collect(const struct options *o, const struct pw_snapshot *s, struct tally *y,
-                    struct pw_finding *f)
+static enum pw_code collect(const struct options *o, const struct pw_snapshot *s, struct tally *y,
+                            struct pw_finding *f, struct pw_err *err)
 {
     char name[PW_FINDING_LABEL];
-    for (const struct pw_suite_task *t = pw_suite; t->name != NULL; t++) {
+    enum pw_code code = PW_OK;
+    for (const struct pw_suite_task *t = pw_suite; t->name != NULL && code == PW_OK; t++) {
         const struct pw_finding_view *v = pw_finding_of(s, "lengths", t->name);
         if (!pw_suite_has(t, group_of(o)))
             continue;
         y->asked++;
         if (v == NULL)
             pw_finding_remark(f, "%s doesn't count: it was not measured", t->name);
+        else if ((code = check_made(o, &v->f, err)) != PW_OK)
+            break;
         else if (!pw_length_learned(&v->f, name))
             pw_finding_remark(f,
                               "%s doesn't count: %s has not learned the trained lengths, or was not trained",
@@ -141,6 +155,7 @@ static void collect(const struct options *o, const struct pw_snapshot *s, struct
     }
     for (int i = 0; i < PW_PAPER_PES && y->cases > 0; i++)
         y->by_seed[i] /= y->cases;
+    return code;
 }
 
 static double mean_over(double x[][PW_PAPER_PES], int n, int pe)
@@ -235,8 +250,8 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
     struct tally y = {0};
     struct pw_finding listed = {0};
     pw_finding_init(&listed, "ranks", "", " ");
-    collect(o, s, &y, &listed);
-    if (y.tasks > 0) {
+    enum pw_code code = collect(o, s, &y, &listed, err);
+    if (code == PW_OK && y.tasks > 0) {
         pw_finding_init(
             f, "ranks", "",
             "mean reciprocal rank beyond the trained lengths: %d of %d tasks, %d cases of task and seed",
@@ -248,20 +263,21 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
             f, "the released code breaks ties by the order of rows; here they share the mean of their ranks");
     }
     pw_finding_fini(&listed);
-    return y.tasks > 0
-               ? PW_OK
-               : pw_fail(err, PW_EUSER,
-                         "judge ranks: no task of the group was learned by all five encodings; 'reproduce "
-                         "ranks' trains them");
+    if (code == PW_OK && y.tasks == 0)
+        code =
+            pw_fail(err, PW_EUSER,
+                    "judge ranks: no task of the group was learned by all five encodings; 'reproduce ranks' "
+                    "trains them");
+    return code;
 }
 
 const struct pw_study pw_study_ranks = {
     .name = "ranks",
     .document = "Kazemnejad et al. 2023, Figures 1 and 2",
     .summary = "the encodings by mean reciprocal rank over tasks and seeds",
-    .detail = "It runs `reproduce lengths` on the tasks of a group first. `judge ranks group=all` ranks by "
-              "whatever\n"
-              "was measured so far.",
+    .detail =
+        "It runs `reproduce lengths` on the tasks of a group first. `judge ranks group=all` ranks by what\n"
+        "`reproduce lengths` with these options has measured so far.",
     .opts = opts,
     .opts_size = sizeof(struct options),
     .script = script,

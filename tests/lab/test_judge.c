@@ -88,7 +88,8 @@ static void test_scratchpads(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         refuse(&b, others[i][0], others[i][1]);
     bench_must(&b, "judge scratchpads format=1 " PADS "; judge scratchpads " PADS);
-    refuse(&b, "judge scratchpads", "'parity minimal' was made by 'reproduce scratchpads seeds=2 steps=2");
+    refuse(&b, "judge scratchpads",
+           "'scratchpads parity minimal' was made by 'reproduce scratchpads seeds=2 steps=2");
     bench_must(&b, "seed 1");
     bench_must(&b, race);
     refuse(&b, "judge scratchpads format=1 " PADS,

@@ -236,7 +236,7 @@ static void test_made_otherwise(void **state)
     pw_finding_fini(&f);
     o.steps = 5;
     assert_int_equal(pw_figure4_judge(&o, s, &f, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "judge figure4: 'run 1' was made by 'reproduce figure4"));
+    assert_non_null(strstr(err.msg, "judge: 'figure4 run 1' was made by 'reproduce figure4"));
     assert_non_null(strstr(err.msg, "steps=5"));
     pw_snapshot_free(s);
 }

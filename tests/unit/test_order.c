@@ -270,8 +270,12 @@ static void add_lengths(struct pw_snapshot *s, int at, const char *task, const d
 {
     static const char *const names[] = {"none", "t5 32/128", "alibi", "rotary 2 of 8", "sinusoidal"};
     struct pw_finding *f = &s->findings[at].f;
+    struct pw_lengths made;
     s->findings[at].f_seq = (uint64_t)at + 1;
+    pw_opt_defaults(pw_study_opts("lengths"), &made);
+    snprintf(made.task, sizeof made.task, "%s", task);
     pw_finding_init(f, "lengths", task, "from a test");
+    pw_finding_made(f, "lengths", &made);
     pw_finding_plot(f, "by length", "length", "exact match", 1, 1, true);
     int table = pw_finding_table(f, "means", PW_PAPER_PES, PW_LENGTHS_SEEDS + 5);
     for (int i = 0; i < PW_PAPER_PES; i++) {
@@ -281,6 +285,23 @@ static void add_lengths(struct pw_snapshot *s, int at, const char *task, const d
         for (int k = 0; k < 5; k++)
             pw_finding_put(f, table, i, PW_LENGTHS_SEEDS + k, beyond[i]);
     }
+}
+
+/* Toys' numbers are no verdict on the paper's protocol, in ranks or in lengths. */
+static void refuse_paper(const struct pw_snapshot *s, const char *name, const char *why)
+{
+    const struct pw_study *study;
+    struct pw_finding f = {0};
+    struct pw_err err;
+    union {
+        char bytes[PW_STUDY_OPTS_MAX];
+        double align;
+    } opts;
+    assert_int_equal(pw_study_find(&study, name, &err), PW_OK);
+    pw_opt_defaults(study->opts, opts.bytes);
+    assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "protocol", "paper", &err), PW_OK);
+    assert_int_equal(study->judge(opts.bytes, s, &f, &err), PW_EUSER);
+    assert_string_equal(err.msg, why);
 }
 
 static struct pw_finding rank_all(const struct pw_snapshot *s)
@@ -326,6 +347,10 @@ static void test_ranks(void **state)
         assert_true(fabs(pw_finding_cell(&f, &f.blocks[0], pe, 1) -
                          pw_finding_cell(&f, &f.blocks[0], pe, 2)) < 1e-12);
     pw_finding_fini(&f);
+    for (int i = 0; i < 2; i++)
+        refuse_paper(s, i == 0 ? "ranks" : "lengths",
+                     "judge: 'lengths copy rsc' was made by 'reproduce lengths task=\"copy rsc\"', not by "
+                     "'reproduce lengths task=\"copy rsc\" protocol=paper'");
     /* With a task of which the paper prints nothing there is nothing to compare with. */
     add_lengths(s, 9, "copy rsc2x", ours, -1);
     f = rank_all(s);

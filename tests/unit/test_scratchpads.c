@@ -118,11 +118,11 @@ static void test_made_otherwise(void **state)
               helped.of[1], .5, 99, 6);
     for (int i = 0; i < 2; i++)
         races_refuse(s, "scratchpads", i == 0 ? all : addition,
-                     "judge scratchpads: 'addition full' was made by 'reproduce scratchpads task=addition "
+                     "judge: 'scratchpads addition full' was made by 'reproduce scratchpads task=addition "
                      "steps=5', not by 'reproduce scratchpads task=addition'");
     races_add(s, "scratchpads", "lego full", NULL, pes, helped.of[1], .5, 99, 6);
     races_refuse(s, "scratchpads", (const char *const[]){"task", "lego", NULL},
-                 "judge scratchpads: 'lego full' doesn't say which options made it; measure it again");
+                 "judge: 'scratchpads lego full' doesn't say which options made it; measure it again");
     races_judge(&f, s, "scratchpads", (const char *const[]){NULL}); /* parity's are not among them */
     pw_finding_fini(&f);
     pw_snapshot_free(s);

@@ -62,11 +62,11 @@ static void test_made_otherwise(void **state)
         pw_finding_fini(&f);
         races_add(s, "sensitivity", "rate 5 decay 0.1", made[i], pes, mean, .5, 99, 7);
         snprintf(why, sizeof why,
-                 "judge sensitivity: 'rate 5 decay 0.1' was made by '%s', not by 'reproduce sensitivity'",
+                 "judge: 'sensitivity rate 5 decay 0.1' was made by '%s', not by 'reproduce sensitivity'",
                  made[i]);
         races_refuse(s, "sensitivity", (const char *const[]){NULL}, why);
         snprintf(why, sizeof why,
-                 "judge sensitivity: 'rate 1 decay 0' was made by 'reproduce sensitivity', not by '%s'",
+                 "judge: 'sensitivity rate 1 decay 0' was made by 'reproduce sensitivity', not by '%s'",
                  made[i]);
         races_refuse(s, "sensitivity",
                      i == 0 ? (const char *const[]){"task", "parity", NULL}
