@@ -28,10 +28,6 @@
  */
 #define MEAN_WITHIN      0.09
 #define DEVIATION_WITHIN 0.07
-/* Of an arm: mass that changes by less than a tenth over the distances is flat, by a half is decay. */
-#define FLAT  1.1
-#define DECAY 2.0
-
 enum { DRAWS = 2000, AT_ONCE = 20, USE_VECTORS = 9, SAMPLES_OF_KERNEL = 8 };
 
 static const int distances[] = {0, 1, 4, 16, 64, 128, 256, 1024};
@@ -279,18 +275,27 @@ static struct fits fits_of(const struct state *s, int side, int h)
 
 static void tell_mass(const struct state *s, struct pw_finding *f, int layers)
 {
-    static const char *const heads[] = {"against r", "R^2", "against ln r", "R^2", "untrained, r"};
+    static const char *const heads[] = {
+        "against r", "R^2", "against ln r", "R^2", "untrained, r", "falls by times", "untrained, times"};
     int H = s->heads / layers;
-    int b = pw_finding_table(f, "slope of ln(mass of attention)", s->heads, 5);
+    int b = pw_finding_table(
+        f, "slope of ln(mass of attention); by what factor mass falls from 1 to the last distance", s->heads,
+        7);
     f->blocks[b].decimals = 3;
-    for (int k = 0; k < 5; k++)
+    for (int k = 0; k < 7; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
     for (int h = 0; h < s->heads; h++) {
         struct fits k = fits_of(s, 0, h);
-        const double row[] = {k.exponential.slope, k.exponential.r2, k.power.slope, k.power.r2,
-                              fits_of(s, 1, h).exponential.slope};
+        double fresh = fits_of(s, 1, h).exponential.slope;
+        const double row[] = {k.exponential.slope,
+                              k.exponential.r2,
+                              k.power.slope,
+                              k.power.r2,
+                              fresh,
+                              pw_exp(-k.exponential.slope * (s->reach - 1)),
+                              pw_exp(-fresh * (s->reach - 1))};
         pw_finding_row(f, b, h, "layer %d head %d", h / H, h % H);
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 7; i++)
             pw_finding_put(f, b, h, i, row[i]);
     }
     b = pw_finding_plot(f, "mass of attention by distance, mean over a layer's heads", "distance r", "mass",
@@ -308,54 +313,17 @@ static void tell_mass(const struct state *s, struct pw_finding *f, int layers)
     }
 }
 
-/* By what factor mass falls over the distances, by the fit, where it falls most: the head. Where it rises in
- * all of them the factor is below 1. */
-static double strongest(const struct state *s, int side, int *head)
+/* ALiBi's own part of the score, which is the same before and after training. */
+static void claim_alibi(const struct state *s, struct pw_finding *f)
 {
-    double most = 0;
-    *head = 0;
-    for (int h = 0; h < s->heads; h++) {
-        double factor = pw_exp(-fits_of(s, side, h).exponential.slope * (s->reach - 1));
-        if (factor > most) {
-            most = factor;
-            *head = h;
-        }
-    }
-    return most;
-}
-
-static void claim_arm(const struct state *s, struct pw_finding *f, const struct pw_model *m)
-{
-    const char *pe = pw_model_pe(m)->pe->name;
-    int H = pw_model_config(m)->heads, head, unused, decaying = 0;
-    double fresh = strongest(s, 1, &unused), trained = strongest(s, 0, &head);
-    if (pw_model_pe(m)->pe->uses == 0) {
-        pw_finding_claim(
-            f,
-            fresh <= FLAT   ? PW_CLAIM_REPRODUCED
-            : fresh < DECAY ? PW_CLAIM_TOY
-                            : PW_CLAIM_CONTRADICTED,
-            "Su 2024, shortcoming 4: no encoding, no prior of long-range decay",
-            "untrained: mass falls by a factor of at most %.2f over %d distances (flat: %g, decay: %g)",
-            fresh, s->reach, FLAT, DECAY);
-        if (pw_model_step_count(m) > 0)
-            pw_finding_claim(f,
-                             trained <= FLAT    ? PW_CLAIM_REPRODUCED
-                             : trained <= DECAY ? PW_CLAIM_INCONCLUSIVE
-                                                : PW_CLAIM_CONTRADICTED,
-                             "Su 2024, shortcoming 4: nor does the model seem able to learn one",
-                             "trained: by a factor of %.2f in layer %d head %d", trained, head / H, head % H);
-    }
-    if (strcmp(pe, "alibi") != 0)
-        return;
+    int falling = 0, pairs = s->heads * (s->T - 1);
     for (int h = 0; h < s->heads; h++)
-        decaying += fits_of(s, 0, h).exponential.slope < 0;
-    pw_finding_claim(f,
-                     decaying == s->heads      ? PW_CLAIM_REPRODUCED
-                     : decaying > s->heads / 2 ? PW_CLAIM_TOY
-                                               : PW_CLAIM_CONTRADICTED,
+        for (int r = 1; r < s->T; r++)
+            falling += s->kernel[(size_t)h * s->T + r] < s->kernel[(size_t)h * s->T + r - 1];
+    pw_finding_claim(f, pw_claim_holds(falling == pairs),
                      "Su 2024: ALiBi assumes that further tokens are, on average, less important",
-                     "mass falls with distance in %d of %d heads", decaying, s->heads);
+                     "its part of the score falls from %d of %d distances to the next, in %d heads", falling,
+                     pairs, s->heads);
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -372,7 +340,11 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     tell_rotary(s, f, o);
     tell_kernel(s, f, subject->model);
     tell_mass(s, f, pw_model_config(subject->model)->layers);
-    claim_arm(s, f, subject->model);
+    if (strcmp(pw_model_pe(subject->model)->pe->name, "alibi") == 0)
+        claim_alibi(s, f);
+    if (pw_probe_nope(subject, false))
+        pw_finding_remark(
+            f, "the arm is one model, so nothing is claimed of it: 'reproduce decay' trains several");
     if (pw_model_pe(subject->model)->pe->uses & PW_PE_DENSE)
         pw_finding_remark(f, "the encoding's part depends on where the query stands: at each distance it is "
                              "the mean over the queries that have it");

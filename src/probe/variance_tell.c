@@ -13,10 +13,6 @@
  * = 32768 numbers behind a point its standard deviation is 0.8 %. */
 #define SLOPE_WITHIN 0.02
 #define LINE_WITHIN  0.02
-/* An arm's slope counts as the document's within this, and as falling at all below that. */
-#define STEEP_WITHIN 0.1
-#define FALLS        -0.1
-
 /* The line of layer l: |mean value|^2 + s^2 R_n, mean over heads. */
 static void add_line(const struct pw_variance *s, struct pw_variance_side *d, const struct pw_config *c,
                      int l, int samples)
@@ -131,34 +127,6 @@ static void tell_slopes(const struct pw_variance *s, struct pw_finding *f, int L
         }
 }
 
-static enum pw_claim_verdict falls(double slope)
-{
-    return fabs(slope + 1) <= STEEP_WITHIN ? PW_CLAIM_REPRODUCED
-           : slope <= FALLS                ? PW_CLAIM_TOY
-           : slope <= 0                    ? PW_CLAIM_INCONCLUSIVE
-                                           : PW_CLAIM_CONTRADICTED;
-}
-
-/* Of an arm without an encoding: layer 0 before training, where the values are still independent; after it
- * whichever layer keeps time best. */
-static void claim_arm(const struct pw_variance *s, struct pw_finding *f, int L, bool trained)
-{
-    double fresh = log_slope(s->side[1].ms, 1, s->T), steepest = INFINITY;
-    int at = 0;
-    for (int l = 0; l < L; l++) {
-        double slope = log_slope(s->side[0].ms + (size_t)l * s->T, 1, s->T);
-        at = slope < steepest ? l : at;
-        steepest = slope < steepest ? slope : steepest;
-    }
-    pw_finding_claim(f, falls(fresh),
-                     "Su 2024: without an encoding position is in the variance, at initialisation",
-                     "slope in layer 0: %.2f (-1 within %g; falling: below %g)", fresh, STEEP_WITHIN, FALLS);
-    if (trained)
-        pw_finding_claim(f, falls(steepest), "Chi et al. 2023, in Su 2024: and in trained models",
-                         "steepest slope, layer %d: %.2f (-1 within %g; falling: below %g)", at, steepest,
-                         STEEP_WITHIN, FALLS);
-}
-
 void pw_variance_tell(struct pw_variance *s, const struct pw_probe_in *in, int samples, struct pw_finding *f)
 {
     const struct pw_probe_subject *subject = in->subject;
@@ -175,7 +143,8 @@ void pw_variance_tell(struct pw_variance *s, const struct pw_probe_in *in, int s
     }
     tell_slopes(s, f, c->layers);
     if (pw_probe_nope(subject, false))
-        claim_arm(s, f, c->layers, pw_probe_nope(subject, true));
+        pw_finding_remark(
+            f, "the arm is one model, so nothing is claimed of it: 'reproduce variance' trains several");
     pw_finding_remark(f, "the document sums v_{n,i}; it must be v_{m,i}, m = 1..n");
     pw_finding_remark(f,
                       "a norm sets the mean square of the whole to 1: 'share in norm' is the slope of what "

@@ -1,18 +1,25 @@
-/* blog.c - see blog.h. */
+/* blog.c - the script of a study of Su 2024, and what one of its models shows; see blog.h. */
 #include "reproduce/blog.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "reproduce/blog_int.h"
+
 const struct pw_opt pw_blog_opts[] = {
     {"steps", PW_OPT_INT, offsetof(struct pw_blog, steps), "600", 1, 1e6, NULL, 0,
      "of training, each encoding"},
-    {"seed", PW_OPT_INT, offsetof(struct pw_blog, seed), "1", 0, 1e9, NULL, 0, "of models, data and probes"},
+    {"seeds", PW_OPT_INT, offsetof(struct pw_blog, seeds), PW_BLOG_SEEDS, PW_BLOG_LEAST, PW_BLOG_MOST, NULL,
+     0, "models of each encoding, each with its own data"},
+    {"seed", PW_OPT_INT, offsetof(struct pw_blog, seed), PW_BLOG_SEED, 0, 1e9, NULL, 0,
+     "of the first model, its data and its probes; the next has the next one"},
+    {"model", PW_OPT_INT, offsetof(struct pw_blog, model), "0", 0, PW_BLOG_MOST, NULL, 0,
+     "keeps what this model shows, right behind its probes; 0: judges all"},
     {0},
 };
 
-static int count_arms(const struct pw_blog_plan *plan)
+int pw_blog_arms(const struct pw_blog_plan *plan)
 {
     int arms = 1;
     for (const char *p = plan->pes; *p != '\0'; p++)
@@ -20,8 +27,20 @@ static int count_arms(const struct pw_blog_plan *plan)
     return arms;
 }
 
-/* The encoding of arm 1, 2, ... and how long its name is. */
-static const char *pe_of(const struct pw_blog_plan *plan, int arm, int *length)
+int pw_blog_arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, int model)
+{
+    return model == o->seeds ? pw_blog_arms(plan) : plan->judged;
+}
+
+/* How many bytes of the plan's encodings name the first `arms`. */
+static int pes_length(const struct pw_blog_plan *plan, int arms)
+{
+    int length;
+    const char *last = pw_blog_pe(plan, arms, &length);
+    return (int)(last - plan->pes) + length;
+}
+
+const char *pw_blog_pe(const struct pw_blog_plan *plan, int arm, int *length)
 {
     const char *p = plan->pes;
     while (--arm > 0)
@@ -30,17 +49,41 @@ static const char *pe_of(const struct pw_blog_plan *plan, int arm, int *length)
     return p;
 }
 
-void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_str *out)
+int pw_blog_numbers(const struct pw_blog_plan *plan)
 {
-    pw_str_add(out, "seed %d\ntask copy variant=rdc\nmodel tiny\noptim steps=%d\nrace %s\ntrain %d\n",
-               o->seed, o->steps, plan->pes, o->steps);
-    for (int arm = 1; arm <= count_arms(plan); arm++)
-        pw_str_add(out, "probe %s arm=%d\n", plan->probe, arm);
+    int n = 0;
+    while (plan->numbers != NULL && plan->numbers[n].name != NULL)
+        n++;
+    return n;
 }
 
-/* ---- the arms side by side */
+int pw_blog_claims(const struct pw_blog_plan *plan)
+{
+    int n = 0;
+    while (plan->claims != NULL && plan->claims[n].claim != NULL)
+        n++;
+    return n;
+}
 
-static const struct pw_block *block_of(const struct pw_finding *f, const char *title)
+void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_str *out)
+{
+    for (int k = 1; k <= o->seeds; k++) {
+        struct pw_blog one = *o;
+        int arms = pw_blog_arms_of(plan, o, k);
+        one.model = k;
+        pw_str_add(out, "seed %d\ntask copy variant=rdc\nmodel tiny\noptim steps=%d\nrace %.*s\ntrain %d\n",
+                   o->seed + k - 1, o->steps, pes_length(plan, arms), plan->pes, o->steps);
+        for (int arm = 1; arm <= arms; arm++)
+            pw_str_add(out, "probe %s arm=%d\n", plan->probe, arm);
+        pw_str_add(out, "judge %s", plan->name);
+        pw_opt_print(pw_blog_opts, &one, true, out);
+        pw_str_add(out, "\n");
+    }
+}
+
+/* ---- one model */
+
+static const struct pw_block *find_block(const struct pw_finding *f, const char *title)
 {
     for (int i = 0; i < f->n_blocks; i++)
         if (strncmp(f->blocks[i].title, title, strlen(title)) == 0)
@@ -50,7 +93,7 @@ static const struct pw_block *block_of(const struct pw_finding *f, const char *t
 
 static double number_of(const struct pw_finding *f, const struct pw_blog_number *n)
 {
-    const struct pw_block *b = block_of(f, n->block);
+    const struct pw_block *b = find_block(f, n->block);
     double least = INFINITY, most = -INFINITY, sum = 0;
     int cells = 0;
     for (int r = n->first; b != NULL && r<b->rows; r += n->every> 0 ? n->every : 1)
@@ -66,24 +109,42 @@ static double number_of(const struct pw_finding *f, const struct pw_blog_number 
     return cells == 0 ? NAN : n->of == PW_OF_LEAST ? least : n->of == PW_OF_MOST ? most : sum / cells;
 }
 
-static void copy_plot(struct pw_finding *f, const struct pw_finding *from, const char *plot, const char *pe,
-                      int length)
+static enum pw_code find_arm(const struct pw_finding **f, int64_t *step, const struct pw_blog_plan *plan,
+                             int arm, const struct pw_snapshot *s, struct pw_err *err)
 {
-    const struct pw_block *b = block_of(from, plot);
-    char title[PW_FINDING_TEXT];
-    if (b == NULL)
-        return;
-    snprintf(title, sizeof title, "%.*s: %.200s", length, pe, b->title);
-    int at = pw_finding_plot(f, title, b->x, b->y, b->rows, b->cols, b->band);
-    struct pw_block *k = &f->blocks[at];
-    k->log_x = b->log_x;
-    k->log_y = b->log_y;
-    k->n_reference = b->n_reference;
-    memcpy(f->values + k->value, from->values + b->value, (size_t)b->n_values * sizeof *f->values);
-    memcpy(f->labels + k->label, from->labels + b->label, (size_t)b->n_labels * sizeof *f->labels);
+    char topic[16];
+    snprintf(topic, sizeof topic, "%d", arm);
+    const struct pw_finding_view *v = pw_finding_of(s, plan->probe, topic);
+    if (v == NULL)
+        return pw_fail(
+            err, PW_EUSER,
+            "judge %s: there is no finding '%s' about arm %d; 'reproduce %s' measures all it takes",
+            plan->name, plan->probe, arm, plan->name);
+    *f = &v->f;
+    *step = v->step;
+    return PW_OK;
 }
 
-static void add_claims(struct pw_finding *f, const struct pw_finding *from)
+/* Is what was measured what the study asks for: this seed, this encoding, so many steps? */
+static enum pw_code check_arm(const struct pw_blog_plan *plan, const struct pw_blog *o, int arm, int64_t step,
+                              const struct pw_snapshot *s, struct pw_err *err)
+{
+    int length, seed = o->seed + o->model - 1;
+    const char *pe = pw_blog_pe(plan, arm, &length), *is = s->arms[arm - 1].info.name;
+    if (s->lab.seed != (uint64_t)seed || s->arms[arm - 1].info.seed != (uint64_t)seed)
+        return pw_fail(err, PW_EUSER, "judge %s: model %d has the seed %d; the lab has %llu, arm %d %llu",
+                       plan->name, o->model, seed, (unsigned long long)s->lab.seed, arm,
+                       (unsigned long long)s->arms[arm - 1].info.seed);
+    if (strncmp(is, pe, (size_t)length) != 0 || is[length] != '\0')
+        return pw_fail(err, PW_EUSER, "judge %s: arm %d is '%s'; the study takes '%.*s'", plan->name, arm, is,
+                       length, pe);
+    if (step != o->steps)
+        return pw_fail(err, PW_EUSER, "judge %s: arm %d was measured after %lld steps; the study takes %d",
+                       plan->name, arm, (long long)step, o->steps);
+    return PW_OK;
+}
+
+void pw_blog_add_claims(struct pw_finding *f, const struct pw_finding *from)
 {
     for (int i = 0; i < from->n_claims; i++) {
         const struct pw_claim *c = &from->claims[i];
@@ -97,34 +158,98 @@ static void add_claims(struct pw_finding *f, const struct pw_finding *from)
     }
 }
 
+void pw_blog_model_name(const struct pw_blog_plan *plan, const struct pw_blog *o, int k,
+                        char topic[PW_FINDING_TOPIC], char title[PW_FINDING_TEXT])
+{
+    snprintf(topic, PW_FINDING_TOPIC, "model %d", k);
+    snprintf(title, PW_FINDING_TEXT, "probe %s of %.*s after %d steps of copying random tokens, seed %d",
+             plan->probe, pes_length(plan, pw_blog_arms_of(plan, o, k)), plan->pes, o->steps,
+             o->seed + k - 1);
+}
+
+static enum pw_code judge_model(const struct pw_blog_plan *plan, const struct pw_blog *o,
+                                const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err)
+{
+    char topic[PW_FINDING_TOPIC], title[PW_FINDING_TEXT];
+    int arms = pw_blog_arms_of(plan, o, o->model), claims = pw_blog_claims(plan),
+        numbers = pw_blog_numbers(plan), length;
+    if (o->model > o->seeds)
+        return pw_fail(err, PW_EUSER, "judge %s: model=%d: the study has %d models", plan->name, o->model,
+                       o->seeds);
+    pw_blog_model_name(plan, o, o->model, topic, title);
+    pw_finding_init(f, plan->name, topic, "%s", title);
+    int judged = pw_finding_table(f, "what is judged", 1, claims + 1);
+    int table = numbers > 0 ? pw_finding_table(f, "the arms side by side", arms, numbers) : -1;
+    pw_finding_row(f, judged, 0, "seed %d", o->seed + o->model - 1);
+    for (int c = 0; c < claims; c++)
+        pw_finding_col(f, judged, c, "%s", plan->claims[c].what);
+    pw_finding_col(f, judged, claims, "control");
+    for (int k = 0; k < numbers; k++)
+        pw_finding_col(f, table, k, "%s", plan->numbers[k].name);
+    for (int arm = 1; arm <= arms; arm++) {
+        const struct pw_finding *of = NULL;
+        int64_t step = 0;
+        enum pw_code code = find_arm(&of, &step, plan, arm, s, err);
+        if (code == PW_OK)
+            code = check_arm(plan, o, arm, step, s, err);
+        if (code != PW_OK)
+            return code;
+        const char *pe = pw_blog_pe(plan, arm, &length);
+        for (int k = 0; k < numbers; k++) {
+            pw_finding_row(f, table, arm - 1, "%d %.*s", arm, length, pe);
+            pw_finding_put(f, table, arm - 1, k, number_of(of, &plan->numbers[k]));
+        }
+        for (int c = 0; c < claims; c++) {
+            const struct pw_blog_claim *claim = &plan->claims[c];
+            if (claim->arm == arm)
+                pw_finding_put(f, judged, 0, c,
+                               number_of(of, &claim->of) -
+                                   (claim->before.block != NULL ? number_of(of, &claim->before) : 0));
+        }
+        if (plan->control != NULL) {
+            double v = number_of(of, plan->control), most = pw_finding_cell(f, &f->blocks[judged], 0, claims);
+            pw_finding_put(f, judged, 0, claims, v > most || isnan(most) ? v : most);
+        }
+        pw_blog_add_claims(f, of);
+    }
+    return PW_OK;
+}
+
+static void copy_plot(struct pw_finding *f, const struct pw_finding *from, const char *plot, const char *pe,
+                      int length)
+{
+    const struct pw_block *b = find_block(from, plot);
+    char title[PW_FINDING_TEXT];
+    if (b == NULL)
+        return;
+    snprintf(title, sizeof title, "%.*s: %.200s", length, pe, b->title);
+    int at = pw_finding_plot(f, title, b->x, b->y, b->rows, b->cols, b->band);
+    struct pw_block *k = &f->blocks[at];
+    k->log_x = b->log_x;
+    k->log_y = b->log_y;
+    k->n_reference = b->n_reference;
+    memcpy(f->values + k->value, from->values + b->value, (size_t)b->n_values * sizeof *f->values);
+    memcpy(f->labels + k->label, from->labels + b->label, (size_t)b->n_labels * sizeof *f->labels);
+}
+
+enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, const struct pw_snapshot *s,
+                               struct pw_finding *f, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    for (int arm = 1; arm <= pw_blog_arms(plan) && code == PW_OK; arm++) {
+        const struct pw_finding *of = NULL;
+        int64_t step = 0;
+        int length;
+        const char *pe = pw_blog_pe(plan, arm, &length);
+        code = find_arm(&of, &step, plan, arm, s, err);
+        if (code == PW_OK)
+            copy_plot(f, of, plan->plot, pe, length);
+    }
+    return code;
+}
+
 enum pw_code pw_blog_judge(const struct pw_blog_plan *plan, const struct pw_blog *o,
                            const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err)
 {
-    int arms = count_arms(plan), n = 0, length;
-    while (plan->numbers != NULL && plan->numbers[n].name != NULL)
-        n++;
-    pw_finding_init(f, plan->name, plan->pes,
-                    "probe %s of arms after %d steps of copying random tokens, seed %d", plan->probe,
-                    o->steps, o->seed);
-    int b = n > 0 ? pw_finding_table(f, "the arms side by side", arms, n) : -1;
-    for (int k = 0; k < n; k++)
-        pw_finding_col(f, b, k, "%s", plan->numbers[k].name);
-    for (int arm = 1; arm <= arms; arm++) {
-        const char *pe = pe_of(plan, arm, &length);
-        char topic[16];
-        snprintf(topic, sizeof topic, "%d", arm);
-        const struct pw_finding_view *v = pw_finding_of(s, plan->probe, topic);
-        if (v == NULL)
-            return pw_fail(
-                err, PW_EUSER,
-                "judge %s: there is no finding '%s' about arm %d; 'reproduce %s' measures all it takes",
-                plan->name, plan->probe, arm, plan->name);
-        for (int k = 0; k < n; k++) {
-            pw_finding_row(f, b, arm - 1, "%d %.*s", arm, length, pe);
-            pw_finding_put(f, b, arm - 1, k, number_of(&v->f, &plan->numbers[k]));
-        }
-        copy_plot(f, &v->f, plan->plot, pe, length);
-        add_claims(f, &v->f);
-    }
-    return PW_OK;
+    return o->model > 0 ? judge_model(plan, o, s, f, err) : pw_blog_judge_models(plan, o, s, f, err);
 }

@@ -9,11 +9,35 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
+/* By what factor mass falls over the distances, in the head where it falls most. Below 1.1 is flat, 2 is
+ * decay. */
+static const struct pw_blog_claim claims[] = {
+    {"Su 2024, shortcoming 4: no encoding, no prior of long-range decay",
+     "untrained, factor",
+     1,
+     {"", "slope of ln", 6, PW_OF_MOST, 0, 0},
+     {0},
+     PW_BELOW,
+     1.1,
+     2},
+    {"Su 2024, shortcoming 4: nor does the model seem able to learn one",
+     "trained, factor",
+     1,
+     {"", "slope of ln", 5, PW_OF_MOST, 0, 0},
+     {0},
+     PW_BELOW,
+     1.1,
+     2},
+    {0},
+};
+
 static const struct pw_blog_plan plan = {.name = "decay",
                                          .pes = "none,rotary,alibi,t5",
                                          .probe = "decay",
+                                         .judged = 1,
                                          .plot = "mass of attention",
-                                         .numbers = numbers};
+                                         .numbers = numbers,
+                                         .claims = claims};
 
 static void script(const void *opts, struct pw_str *out)
 {

@@ -7,11 +7,26 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
+/* The mean over all heads, so none is chosen. A uniform head has 1, one that keeps its grip 0. */
+static const struct pw_blog_claim claims[] = {
+    {"Su 2024, shortcoming 4: without an encoding attention disperses in longer sequences",
+     "slope, mean of heads",
+     1,
+     {"", "slope of entropy", -1, PW_OF_MEAN, 0, 0},
+     {0},
+     PW_ABOVE,
+     0.8,
+     0.2},
+    {0},
+};
+
 static const struct pw_blog_plan plan = {.name = "dispersion",
                                          .pes = "none,alibi",
                                          .probe = "dispersion",
+                                         .judged = 1,
                                          .plot = "mean entropy",
-                                         .numbers = numbers};
+                                         .numbers = numbers,
+                                         .claims = claims};
 
 static void script(const void *opts, struct pw_str *out)
 {

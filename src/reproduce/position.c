@@ -9,11 +9,39 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
+/* The stream behind the last layer (row 6 of the table: three a stream, of 2 layers): all that the answer can
+ * use has to be there. R^2 above 0.05 is more than shuffled places reach. */
+static const struct pw_blog_claim claims[] = {
+    {"Haviv et al. 2022: position can be read from a causal model without an encoding",
+     "R2 of i, last stream",
+     1,
+     {"", "R^2 of", 0, PW_OF_LEAST, 6, 1000},
+     {0},
+     PW_ABOVE,
+     0.05,
+     0.05},
+    {"Haviv et al. 2022; Su 2024: and it is learned: training adds to it",
+     "R2 of i, less untr.",
+     1,
+     {"", "R^2 of", 0, PW_OF_LEAST, 6, 1000},
+     {"", "R^2 of", 0, PW_OF_LEAST, 7, 1000},
+     PW_ABOVE,
+     0,
+     0},
+    {0},
+};
+
+static const struct pw_blog_number control = {"R2 of i, shuffled", "R^2 of", 0, PW_OF_MOST, 2, 3};
+
 static const struct pw_blog_plan plan = {.name = "position",
                                          .pes = "none,sinusoidal,rotary",
                                          .probe = "position",
+                                         .judged = 1,
                                          .plot = "R^2 of i",
-                                         .numbers = numbers};
+                                         .numbers = numbers,
+                                         .claims = claims,
+                                         .control = &control,
+                                         .control_most = 0.05};
 
 static void script(const void *opts, struct pw_str *out)
 {

@@ -2,8 +2,33 @@
  * it. */
 #include "reproduce/blog.h"
 
-static const struct pw_blog_plan plan = {
-    .name = "resolution", .pes = "none,learned", .probe = "resolution", .plot = "a readout's means"};
+static const struct pw_blog_number numbers[] = {
+    {"first third", "standard dev", 0, PW_OF_MEAN, 0, 1000},
+    {"last third", "standard dev", 1, PW_OF_MEAN, 0, 1000},
+    {"untrained, first", "standard dev", 0, PW_OF_MEAN, 1, 1000},
+    {"last", "standard dev", 1, PW_OF_MEAN, 1, 1000},
+    {0},
+};
+
+static const struct pw_blog_claim claims[] = {
+    {"Su 2024: without an encoding positions become harder to tell apart the further on",
+     "first less last third",
+     1,
+     {"", "standard dev", 0, PW_OF_MEAN, 0, 1000},
+     {"", "standard dev", 1, PW_OF_MEAN, 0, 1000},
+     PW_ABOVE,
+     0,
+     0},
+    {0},
+};
+
+static const struct pw_blog_plan plan = {.name = "resolution",
+                                         .pes = "none,learned",
+                                         .probe = "resolution",
+                                         .judged = 1,
+                                         .plot = "a readout's means",
+                                         .numbers = numbers,
+                                         .claims = claims};
 
 static void script(const void *opts, struct pw_str *out)
 {

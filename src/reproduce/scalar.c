@@ -8,8 +8,32 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-static const struct pw_blog_plan plan = {
-    .name = "scalar", .pes = "none,learned", .probe = "rank", .plot = "none", .numbers = numbers};
+/* The stream behind the last layer, which all heads and layers have written to: row 4 of the table, of 2
+ * layers. */
+static const struct pw_blog_claim claims[] = {
+    {"Su 2024: with many heads and layers the scalars become a vector",
+     "rank, last stream",
+     1,
+     {"", "share of var", 2, PW_OF_LEAST, 4, 1000},
+     {0},
+     PW_ABOVE,
+     1.5,
+     1.1},
+    {0},
+};
+
+static const struct pw_blog_number control = {
+    "position's share, shuffled", "share of var", 6, PW_OF_MOST, 0, 0};
+
+static const struct pw_blog_plan plan = {.name = "scalar",
+                                         .pes = "none,learned",
+                                         .probe = "rank",
+                                         .judged = 1,
+                                         .plot = "none",
+                                         .numbers = numbers,
+                                         .claims = claims,
+                                         .control = &control,
+                                         .control_most = 0.01};
 
 static void script(const void *opts, struct pw_str *out)
 {

@@ -11,11 +11,30 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
+/* The largest share of all heads, less the largest before training: both are chosen in the same way. */
+static const struct pw_blog_claim claims[] = {
+    {"Kazemnejad et al. 2023, Eq. 1: a trained model without an encoding has relative scores",
+     "share, less untr.",
+     1,
+     {"", "shares", 0, PW_OF_MOST, 0, 0},
+     {"", "shares", 3, PW_OF_MOST, 0, 0},
+     PW_ABOVE,
+     0.05,
+     0},
+    {0},
+};
+
+static const struct pw_blog_number control = {"position's share, shuffled", "shares", 5, PW_OF_MOST, 0, 0};
+
 static const struct pw_blog_plan plan = {.name = "scores",
                                          .pes = "none,t5,alibi,rotary,sinusoidal",
                                          .probe = "scores",
+                                         .judged = 1,
                                          .plot = "layer 1: f_rel",
-                                         .numbers = numbers};
+                                         .numbers = numbers,
+                                         .claims = claims,
+                                         .control = &control,
+                                         .control_most = 0.02};
 
 static void script(const void *opts, struct pw_str *out)
 {

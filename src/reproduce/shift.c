@@ -7,11 +7,33 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
+static const struct pw_blog_claim claims[] = {
+    {"Su 2024, shortcoming 3: without an encoding a state depends on its absolute place",
+     "cosine lost",
+     1,
+     {"", "cosine of a", 0, PW_OF_MEAN, 0, 1000},
+     {"", "cosine of a", 1, PW_OF_MEAN, 0, 1000},
+     PW_ABOVE,
+     0.05,
+     0},
+    {"Su 2024: an absolute encoding depends on where a text stands",
+     "learned: loss changes",
+     2,
+     {"", "all position", 1, PW_OF_MOST, 0, 0},
+     {0},
+     PW_ABOVE,
+     0.01,
+     0.01},
+    {0},
+};
+
 static const struct pw_blog_plan plan = {.name = "shift",
                                          .pes = "none,learned,rotary,alibi",
                                          .probe = "shift",
+                                         .judged = 2,
                                          .plot = "the same text",
-                                         .numbers = numbers};
+                                         .numbers = numbers,
+                                         .claims = claims};
 
 static void script(const void *opts, struct pw_str *out)
 {

@@ -9,11 +9,35 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
+/* Layer 0: there values are functions of the tokens alone, which is the document's assumption; what deeper
+ * layers average has position already. */
+static const struct pw_blog_claim claims[] = {
+    {"Su 2024: without an encoding position is in the variance, at initialisation",
+     "untrained, layer 0",
+     1,
+     {"", "slope of ln", 0, PW_OF_LEAST, 1, 1000},
+     {0},
+     PW_BELOW,
+     -0.1,
+     0},
+    {"Chi et al. 2023, in Su 2024: and in trained models",
+     "trained, layer 0",
+     1,
+     {"", "slope of ln", 0, PW_OF_LEAST, 0, 1000},
+     {0},
+     PW_BELOW,
+     -0.1,
+     0},
+    {0},
+};
+
 static const struct pw_blog_plan plan = {.name = "variance",
                                          .pes = "none,learned",
                                          .probe = "variance",
+                                         .judged = 1,
                                          .plot = "layer 0: mean square",
-                                         .numbers = numbers};
+                                         .numbers = numbers,
+                                         .claims = claims};
 
 static void script(const void *opts, struct pw_str *out)
 {

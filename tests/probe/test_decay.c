@@ -58,8 +58,13 @@ static void test_arm(void **state)
             const struct pw_block *part = ref_block(&f, "layer 0: the encoding's part");
             assert_true(fabs(pw_finding_y_at(&f, part, 8, 0, 0) + 2) < 1e-6);
             assert_int_equal(ref_claim(&f, "Su 2024: ALiBi")->verdict, PW_CLAIM_REPRODUCED);
-        } else
-            assert_int_equal(ref_claim(&f, "Su 2024, shortcoming 4: no")->verdict, PW_CLAIM_REPRODUCED);
+            for (int h = 0; h < 4; h++) /* over the distances 1 to reach = 19 */
+                assert_true(fabs(log(pw_finding_cell(&f, b, h, 5)) - 18 * pow(4, -(h + 1))) < 1e-4);
+        } else {
+            assert_int_equal(f.n_claims, 2); /* of rotary scores; none of one model */
+            for (int h = 0; h < 4; h++)
+                assert_true(fabs(pw_finding_cell(&f, b, h, 5) - 1) < 1e-5);
+        }
         free(zero);
         pw_finding_fini(&f);
         pw_model_destroy(m);
