@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # studies.sh - runs the studies (`reproduce NAME`) and prints a table of their verdicts, for docs/studies.md.
 #
-#   bench/studies.sh [NAME...]    all that need no file, unless some are named
+#   bench/studies.sh [NAME...]    all, unless some are named
 #
 # Each runs in a laboratory of its own, without a recording. What it prints goes to build/studies/NAME.txt, its figure
 # beside it. Times are the machine's of that moment.
@@ -12,7 +12,7 @@ out=$root/build/studies
 mkdir -p "$out"
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
-    mapfile -t names < <("$pewter" -c 'reproduce --list' | sed -n '/^not reproduced/q; s/^\([a-z0-9]\{1,\}\) .*/\1/p' | grep -v '^histogram$')
+    mapfile -t names < <("$pewter" -c 'reproduce --list' | sed -n '/^not reproduced/q; s/^\([a-z0-9]\{1,\}\) .*/\1/p')
 fi
 printf '| study | verdict | claim | found | s |\n|---|---|---|---|--:|\n'
 for name in "${names[@]}"; do

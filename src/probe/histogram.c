@@ -1,10 +1,10 @@
-/* histogram.c - how long the prompts of a file are (Kazemnejad et al. 2023, Figure A.1: instructions of two
- * finetuning sets, most of them short, with a long tail).
+/* histogram.c - how long the prompts of a file are (as Kazemnejad et al. 2023, Figure A.1, count instructions
+ * of two finetuning sets).
  *
  * The file is that of `task file`: a prompt, a TAB and an answer a line. A length is the number of words of
  * the prompt; the figure's dotted line is the median, half of the lines have at most that. The figure counts
- * FLAN and Super Natural Instructions, which are not part of this program: any file can be given, and the
- * claim is judged of it. */
+ * FLAN and Super Natural Instructions, which are not part of this program, so nothing is claimed of a file.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,6 @@
 #include "probe/probe.h"
 
 #define MOST_BYTES (256u << 20)
-#define TAIL       3.0 /* "short compared to the maximum": the longest is so many medians long at least */
 #define BINS       40
 
 struct options {
@@ -110,11 +109,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         pw_finding_col(f, table, k, "%s", heads[k]);
         pw_finding_put(f, table, 0, k, s->length[(int64_t)(s->n - 1) * k / 4]);
     }
-    pw_finding_claim(
-        f, longest >= TAIL * median ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-        "Kazemnejad et al. 2023, Figure A.1: the median is short compared to the longest instruction",
-        "median %d, longest %d: %.1f times as long (at least %g wanted); of this file, not of the figure's",
-        median, longest, (double)longest / (median > 0 ? median : 1), TAIL);
+    pw_finding_remark(
+        f, "the median is %.2f of the longest; Figure A.1 counts other files, so this reproduces nothing",
+        (double)median / (longest > 0 ? longest : 1));
     return PW_OK;
 }
 

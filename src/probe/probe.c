@@ -21,7 +21,6 @@ extern const struct pw_probe pw_probe_theorem1;
 extern const struct pw_probe pw_probe_theorem2;
 extern const struct pw_probe pw_probe_variance;
 extern const struct pw_probe pw_probe_transplant;
-extern const struct pw_probe pw_probe_table2;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -44,7 +43,6 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_theorem2,
     &pw_probe_variance,
     &pw_probe_transplant,
-    &pw_probe_table2,
     NULL,
 };
 /* clang-format on */

@@ -11,8 +11,6 @@ extern const struct pw_study pw_study_ranks;
 extern const struct pw_study pw_study_figure4;
 extern const struct pw_study pw_study_scratchpads;
 extern const struct pw_study pw_study_sensitivity;
-extern const struct pw_study pw_study_table2;
-extern const struct pw_study pw_study_histogram;
 extern const struct pw_study pw_study_figure2;
 extern const struct pw_study pw_study_figure6;
 extern const struct pw_study pw_study_awareness;
@@ -39,8 +37,6 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_figure4,
     &pw_study_scratchpads,
     &pw_study_sensitivity,
-    &pw_study_table2,
-    &pw_study_histogram,
     &pw_study_figure2,
     &pw_study_figure6,
     &pw_study_awareness,

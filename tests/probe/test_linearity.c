@@ -1,4 +1,5 @@
 /* test_linearity.c - which equations hold as printed, and that the others do when corrected. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "probe/products.h"
 #include "ref_probe.h"
 
 static void test_equations(void **state)
@@ -22,12 +24,38 @@ static void test_equations(void **state)
         assert_true(right != right || right < 1e-12); /* NaN: there is nothing to correct */
         assert_int_equal((int)pw_finding_cell(&f, b, i, 2), holds[i]);
     }
-    assert_int_equal(ref_claim(&f, "Qiu et al. 2021, appendix E: steps")->verdict, PW_CLAIM_CONTRADICTED);
+    /* The document's own statement is about the products, and holds; that a step is a rotation is another
+     * one. */
+    const struct pw_block *one = ref_block(&f, "P_{x+y} as one linear map");
+    assert_true(pw_finding_cell(&f, one, 0, 0) > 1 - 1e-12);
+    assert_true(fabs(pw_finding_cell(&f, one, 1, 0) - 0.749) <
+                0.03); /* Gauss-Jordan in Python on draws of its own */
+    assert_int_equal(ref_claim(&f, "Qiu et al. 2021, appendix E: P_{x+y} of ASPE")->verdict,
+                     PW_CLAIM_REPRODUCED);
+    assert_int_equal(ref_claim(&f, "Qiu et al. 2021, appendix E: Eq. 15")->verdict, PW_CLAIM_CONTRADICTED);
+    assert_non_null(strstr(f.remarks[0].text, "the rotation by Y for every L"));
     pw_finding_fini(&f);
+}
+
+/* The fit itself: a map that there is comes out with R^2 1, one that depends on a third number doesn't. */
+static void test_products(void **state)
+{
+    struct pw_products same = {0}, varies = {0};
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        double x[2] = {sin(i), cos(2 * i)}, y[2] = {cos(3 * i), sin(5 * i)}, z = sin(i * i);
+        double sum[2] = {x[0] * y[1] - 2 * x[1] * y[1] + 3, x[1] * y[0]};
+        pw_products_add(&same, x, y, sum);
+        sum[0] *= z;
+        sum[1] *= z;
+        pw_products_add(&varies, x, y, sum);
+    }
+    assert_true(fabs(pw_products_r2(&same) - 1) < 1e-12);
+    assert_true(pw_products_r2(&varies) < 0.5);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equations), cmocka_unit_test(test_products)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
