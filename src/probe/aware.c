@@ -125,6 +125,42 @@ bool pw_aware_backward(const struct pw_aware_rows *r)
     return r->backward > 0 && r->apart_backward > APART;
 }
 
+/* ---- properties 3.1 and 3.2 */
+
+/* Are the rows at place r, from the front or the end, of lengths l and m the same in the chosen columns? */
+static bool same_rows(const struct pw_aware_tables *t, const double *range, int l, int m, int r,
+                      bool from_end)
+{
+    for (int c = 0; c < t->d; c++)
+        if (range[c] > 0 && fabs(entry(t, l, from_end ? l - 1 - r : r, c) -
+                                 entry(t, m, from_end ? m - 1 - r : r, c)) > EQUAL * range[c])
+            return false;
+    return true;
+}
+
+void pw_aware_property(struct pw_aware_property *out, const struct pw_aware_tables *t, bool from_end)
+{
+    double *range = pw_alloc((size_t)t->d, sizeof *range); /* of a chosen column; 0: it isn't */
+    int chosen = 0;
+    *out = (struct pw_aware_property){0, 0, 0};
+    for (int pass = 0; pass < 2 && chosen == 0 && of(t, PW_AWARE_TO)->added != NULL; pass++)
+        for (int c = 0; c < t->d; c++) {
+            double all = range_of(t, c);
+            bool take = all > INFORMATIVE && (pass == 1 || difference(t, c, from_end) <= EQUAL * all);
+            range[c] = take ? all : 0;
+            chosen += take;
+        }
+    for (int l = PW_AWARE_FROM; l < PW_AWARE_TO && chosen > 0; l++)
+        for (int a = 0; a < l; a++)
+            for (int b = 0; b < l; b++) {
+                bool applies = same_rows(t, range, l, PW_AWARE_TO, a, from_end);
+                out->pairs++;
+                out->applies += applies;
+                out->right += applies && same_rows(t, range, l, PW_AWARE_TO, b, from_end);
+            }
+    free(range);
+}
+
 /* ---- level 2 */
 
 /* x turned as position pos is, into out [D]. */

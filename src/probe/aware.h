@@ -27,6 +27,16 @@ void pw_aware_rows(struct pw_aware_rows *out, const struct pw_aware_tables *t);
 bool pw_aware_forward(const struct pw_aware_rows *r);
 bool pw_aware_backward(const struct pw_aware_rows *r);
 
+/* Properties 3.1 (from the front) and 3.2 (from_end): P_b = f(P_a, a, b) with one f for all lengths, in the
+ * columns that are the same at all lengths; where there are none, in all that are informative. f is read off
+ * the longest length, where it has a value for P_a at a; then at every other length and for every pair of
+ * places it either applies, as P_a is one that f knows at a, or it doesn't; and where it applies it gives
+ * P_b, or another row. */
+struct pw_aware_property {
+    int pairs, applies, right;
+};
+void pw_aware_property(struct pw_aware_property *out, const struct pw_aware_tables *t, bool from_end);
+
 /* Level 2: scores of the same content at positions i >= j, relative to their range: how much they change with
  * the length where positions are counted from the front, or from the end; and how far they are from a
  * function of i - j. q, k [contents,d], of rotations and biases the first D entries. */

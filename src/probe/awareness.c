@@ -41,6 +41,7 @@ static const struct pw_opt opts[] = {
 struct measured {
     const char *name; /* of the encoding, with options */
     struct pw_aware_rows rows;
+    struct pw_aware_property property[2]; /* 3.1, 3.2 */
     struct pw_aware_scores scores;
     struct pw_aware_decoded decoded;
 };
@@ -97,6 +98,8 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
         code = pw_model_tables(model, l, &t.at[l - PW_AWARE_FROM], err);
     if (code == PW_OK) {
         pw_aware_rows(&m->rows, &t);
+        for (int end = 0; end < 2; end++)
+            pw_aware_property(&m->property[end], &t, end);
         pw_aware_scores(&m->scores, &t, s->q, s->k, CONTENTS);
         if (!pw_aware_decode(&m->decoded, &t))
             code = pw_fail(err, PW_ENOMEM, "probe awareness: out of memory");
@@ -159,6 +162,30 @@ static void claim_rows(struct pw_finding *f, const struct measured *m, bool forw
         m->rows.backward);
 }
 
+/* Of all encodings that are aware by the definition: does f apply everywhere, and is it right? Of the others
+ * that add rows: does it apply? */
+static void claim_property(const struct state *s, int n, struct pw_finding *f, bool from_end,
+                           const char *claim)
+{
+    int aware = 0, held = 0, pairs = 0, others = 0, others_apply = 0;
+    for (int i = 0; i < n; i++) {
+        const struct pw_aware_property *k = &s->m[i].property[from_end];
+        if (from_end ? pw_aware_backward(&s->m[i].rows) : pw_aware_forward(&s->m[i].rows)) {
+            aware++;
+            held += k->pairs > 0 && k->applies == k->pairs && k->right == k->pairs;
+            pairs += k->pairs;
+        } else {
+            others += k->pairs;
+            others_apply += k->applies;
+        }
+    }
+    pw_finding_claim(f, pw_claim_holds(aware > 0 && held == aware), claim,
+                     "f as of length %d: of %d of %d such encodings it gives all of %d pairs of places at "
+                     "lengths %d to %d; to "
+                     "the others' rows it applies at %d of %d pairs",
+                     PW_AWARE_TO, held, aware, pairs, PW_AWARE_FROM, PW_AWARE_TO - 1, others_apply, others);
+}
+
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
 {
     const struct state *s = p->state;
@@ -174,6 +201,11 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     claim_rows(f, of(s, n, "rspe"), false, true,
                "Qiu et al. 2021, Corollary 3.6: RSPE is backward-aware and not forward-aware");
     claim_rows(f, of(s, n, "dpe"), true, true, "Qiu et al. 2021, appendix G: DPE is both");
+    claim_property(
+        s, n, f, false,
+        "Qiu et al. 2021, Property 3.1: forward-aware: P_b = f(P_a, a, b) with one f for all lengths");
+    claim_property(s, n, f, true,
+                   "Qiu et al. 2021, Property 3.2: backward-aware: the same with places from the end");
     for (int i = 0; i < of_all; i++) {
         const struct measured *m = of(s, n, relative[i]);
         neither += m->rows.informative == 0;
@@ -192,6 +224,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
             "%.2f",
             m->name, m->decoded.position, m->decoded.reverse);
     }
+    pw_finding_remark(f, "errata of appendix D: P^1_{0,2i} is 0, P^2_{0,2i} is sin(1/10000^{2i/d}), so they "
+                         "are not equal; and "
+                         "1/10000^{2i/d} lies in 0.0001..1");
     const struct measured *fire = of(s, n, "fire");
     pw_finding_remark(f,
                       "fire is relative to its threshold only: with its own, queries beyond it are "

@@ -34,7 +34,7 @@ static const struct pw_param *find(const struct pw_model *m, const char *name)
     return NULL;
 }
 
-static void put(struct pw_model *m, const char *name, const float *values)
+void pw_own_put(struct pw_model *m, const char *name, const float *values)
 {
     const struct pw_param *p = find(m, name);
     float *all = pw_alloc(pw_model_size(m), sizeof *all);
@@ -84,10 +84,10 @@ enum pw_code pw_own_average(struct pw_model **m, const struct pw_probe_in *in, i
     if (code != PW_OK)
         return code;
     float *w = pw_alloc((size_t)width * width, sizeof *w);
-    put(*m, "layers.0.attn.q.weight", w);
+    pw_own_put(*m, "layers.0.attn.q.weight", w);
     for (int c = 0; c < width; c++)
         w[(size_t)c * width + c] = 1;
-    put(*m, "layers.0.attn.v.weight", w);
+    pw_own_put(*m, "layers.0.attn.v.weight", w);
     free(w);
     return PW_OK;
 }

@@ -17,7 +17,8 @@ enum pw_code pw_own_named(struct pw_model **m, const struct pw_probe_in *in, str
  * values are the embeddings (W_v = 1), iid N(0,1): the document's minimal case, run by the real kernels. */
 enum pw_code pw_own_average(struct pw_model **m, const struct pw_probe_in *in, int width, int T, int vocab,
                             struct pw_err *err);
-/* The values of the parameter of this name. */
+/* The values of the parameter of this name: [rows,cols], a row an output, of the embedding a token. */
 void pw_own_get(struct pw_model *m, const char *name, float *values);
+void pw_own_put(struct pw_model *m, const char *name, const float *values);
 
 #endif

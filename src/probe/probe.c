@@ -8,11 +8,14 @@ extern const struct pw_probe pw_probe_buckets;
 extern const struct pw_probe pw_probe_decay;
 extern const struct pw_probe pw_probe_dispersion;
 extern const struct pw_probe pw_probe_distance;
+extern const struct pw_probe pw_probe_equations;
 extern const struct pw_probe pw_probe_histogram;
+extern const struct pw_probe pw_probe_layernorm;
 extern const struct pw_probe pw_probe_linearity;
 extern const struct pw_probe pw_probe_permutation;
 extern const struct pw_probe pw_probe_position;
 extern const struct pw_probe pw_probe_rank;
+extern const struct pw_probe pw_probe_relative;
 extern const struct pw_probe pw_probe_resolution;
 extern const struct pw_probe pw_probe_rows;
 extern const struct pw_probe pw_probe_scores;
@@ -30,11 +33,14 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_decay,
     &pw_probe_dispersion,
     &pw_probe_distance,
+    &pw_probe_equations,
     &pw_probe_histogram,
+    &pw_probe_layernorm,
     &pw_probe_linearity,
     &pw_probe_permutation,
     &pw_probe_position,
     &pw_probe_rank,
+    &pw_probe_relative,
     &pw_probe_resolution,
     &pw_probe_rows,
     &pw_probe_scores,

@@ -19,6 +19,8 @@
 
 /* Float32 rounds 1/t to 6e-8; the rest is left to the softmax. */
 #define RECIPROCAL 1e-6
+/* A score is a chain of head_width float32 products, its sum in double precision. */
+#define SUM 1e-5
 /* Far from telling neighbours apart wrongly, far above rounding to float32 (1e-4 at 2048). */
 #define COUNT 1e-3
 /* Beyond T, relative: the MLP rounds to 2^-28 T^2, less than 1e-4 of t up to T = 4096. */
@@ -39,14 +41,14 @@ static const struct pw_opt opts[] = {
 /* What one model does. */
 struct pass {
     float *stream;        /* [L+1,N,C] */
-    float *k, *v, *z;     /* [L,N,H,D] */
+    float *q, *k, *v, *z; /* [L,N,H,D] */
     double *mean, *count; /* [N] dimension 3 after attention, after the MLP */
 };
 
 struct state {
     struct pw_proof proof;
     struct pass now, then; /* the arm; as it was constructed */
-    float *probs;          /* [L,H,side,side] */
+    float *probs, *score;  /* [L,H,side,side] */
     int side;
 };
 
@@ -57,17 +59,19 @@ static bool alloc_pass(struct pass *x, const struct pw_proof *s)
     const struct pw_config *c = s->cfg;
     size_t heads = (size_t)c->layers * s->N * c->heads * c->head_width;
     x->stream = malloc(((size_t)c->layers + 1) * s->N * c->width * sizeof *x->stream);
+    x->q = malloc(heads * sizeof *x->q);
     x->k = malloc(heads * sizeof *x->k);
     x->v = malloc(heads * sizeof *x->v);
     x->z = malloc(heads * sizeof *x->z);
     x->mean = pw_alloc((size_t)s->N, sizeof *x->mean);
     x->count = pw_alloc((size_t)s->N, sizeof *x->count);
-    return x->stream != NULL && x->k != NULL && x->v != NULL && x->z != NULL;
+    return x->stream != NULL && x->q != NULL && x->k != NULL && x->v != NULL && x->z != NULL;
 }
 
 static void free_pass(struct pass *x)
 {
     free(x->stream);
+    free(x->q);
     free(x->k);
     free(x->v);
     free(x->z);
@@ -84,7 +88,9 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     const struct pw_config *c = s->proof.cfg;
     s->side = s->proof.N < SIDE ? s->proof.N : SIDE;
     s->probs = malloc((size_t)c->layers * c->heads * s->side * s->side * sizeof *s->probs);
-    if (s->probs == NULL || !alloc_pass(&s->now, &s->proof) || !alloc_pass(&s->then, &s->proof))
+    s->score = malloc((size_t)c->layers * c->heads * s->side * s->side * sizeof *s->score);
+    if (s->probs == NULL || s->score == NULL || !alloc_pass(&s->now, &s->proof) ||
+        !alloc_pass(&s->then, &s->proof))
         return pw_fail(err, PW_ENOMEM, "probe theorem1: out of memory for %d tokens", s->proof.N);
     p->units = s->proof.moved ? 3 : 2;
     return PW_OK;
@@ -105,7 +111,7 @@ static float *third_row(struct pw_model *m, int HD)
 static enum pw_code look(struct pass *x, struct pw_model *m, const struct pw_proof *s, struct pw_err *err)
 {
     size_t C = (size_t)s->cfg->width, HD = (size_t)s->cfg->heads * s->cfg->head_width, N = (size_t)s->N;
-    const struct pw_inspection want = {.resid = x->stream, .k = x->k, .v = x->v, .z = x->z};
+    const struct pw_inspection want = {.resid = x->stream, .q = x->q, .k = x->k, .v = x->v, .z = x->z};
     enum pw_code code = pw_model_inspect(m, s->tokens, s->N, &want, err);
     if (code != PW_OK)
         return code;
@@ -126,7 +132,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     const struct pw_probe_subject *a = &p->in->subject[0];
     if (i == 0)
         return pw_model_inspect(a->model, s->proof.tokens, s->side,
-                                &(struct pw_inspection){.probs = s->probs}, err);
+                                &(struct pw_inspection){.probs = s->probs, .score = s->score}, err);
     return i == 1 ? look(&s->now, a->model, &s->proof, err) : look(&s->then, a->control, &s->proof, err);
 }
 
@@ -156,6 +162,23 @@ static struct worst worst_of(const struct pass *x, const struct pw_proof *s)
             w.bend = fmax(w.bend, fabs(x->count[t - 1] / pw_theorem_count(1.0 / t, s->T) - 1));
     }
     return w;
+}
+
+/* Eq. 24: the largest distance of a score of head 0 from the sum of its query, of the largest score. */
+static double worst_sum(const struct state *s)
+{
+    const struct pw_config *c = s->proof.cfg;
+    double worst = 0, most = 0;
+    for (int t = 0; t < s->side; t++) {
+        double sum = 0;
+        for (int d = 0; d < c->head_width; d++)
+            sum += (double)s->now.q[(size_t)t * c->heads * c->head_width + d];
+        sum *= c->scale ? 1 / sqrt(c->head_width) : 1;
+        most = fmax(most, fabs(sum));
+        for (int i = 0; i <= t; i++)
+            worst = fmax(worst, fabs((double)s->score[t * s->side + i] - sum));
+    }
+    return most > 0 ? worst / most : worst;
 }
 
 static void tell_tables(const struct state *s, const struct pw_probing_at *p, struct pw_finding *f)
@@ -291,6 +314,10 @@ static void tell_claims(const struct state *s, const struct worst *w, const stru
         "Kazemnejad et al. 2023, Eq. 22 to 27: all keys alike, so the first layer writes 1/t at every t",
         "t = 1..%d: 1/t to a relative %.1e (at most %.0e), keys %.1g apart", N, w->reciprocal, RECIPROCAL,
         w->keys);
+    double sums = worst_sum(s);
+    pw_finding_claim(f, pw_proof_verdict(p, sums <= SUM),
+                     "Kazemnejad et al. 2023, Eq. 24: every score of a query is q_1 + ... + q_h",
+                     "t = 1..%d, all keys: to a relative %.1e (at most %.0e)", s->side, sums, SUM);
     pw_finding_claim(f, pw_proof_verdict(p, w->merged == 0),
                      "Theorem 1: absolute positions are recovered, so no two are the same",
                      "%d of %d neighbours have less than the one before them", N - 1 - w->merged, N - 1);
@@ -342,6 +369,7 @@ static void fini(struct pw_probing_at *p)
     free_pass(&s->now);
     free_pass(&s->then);
     free(s->probs);
+    free(s->score);
     free(s);
 }
 

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -41,6 +42,34 @@ static void test_rows(void **state)
     assert_true(fabs(cell(&f, "rows", "dpe", 5) - 1.172) < 5e-4);
     assert_int_equal((int)cell(&f, "rows", "2dspe", 2), 32); /* the other half is constant */
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
+    pw_finding_fini(&f);
+}
+
+/* Properties 3.1 and 3.2: one f for all lengths, of every encoding that is aware; of none of the others. */
+static void test_properties(void **state)
+{
+    struct pw_finding f;
+    (void)state;
+    ref_probe(&f, "awareness", "width=64", NULL, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        const struct pw_claim *c =
+            ref_claim(&f, i == 0 ? "Qiu et al. 2021, Property 3.1" : "Qiu et al. 2021, Property 3.2");
+        int held, aware, pairs, applies, others;
+        assert_int_equal(c->verdict, PW_CLAIM_REPRODUCED);
+        assert_int_equal(
+            sscanf(
+                c->found,
+                "f as of length 20: of %d of %d such encodings it gives all of %d pairs of places at lengths "
+                "10 to 19; to the others' rows it applies at %d of %d pairs",
+                &held, &aware, &pairs, &applies, &others),
+            5);
+        /* sinusoidal, 2dspe, dpe, learned, ldpe; from the end rspe, dpe, ldpe, learned_reversed */
+        assert_int_equal(aware, i == 0 ? 5 : 4);
+        assert_int_equal(held, aware);
+        assert_int_equal(pairs, aware * 2185); /* 10^2 + ... + 19^2 */
+        assert_int_equal(applies, 0);
+        assert_true(others >= 2185);
+    }
     pw_finding_fini(&f);
 }
 
@@ -93,7 +122,8 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_scores),
-                                       cmocka_unit_test(test_decoding), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_properties),
+                                       cmocka_unit_test(test_scores), cmocka_unit_test(test_decoding),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

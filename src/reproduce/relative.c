@@ -1,0 +1,10 @@
+/* relative.c - theorem 2 with other functions of the distance (Kazemnejad et al. 2023, the end of C.2). */
+#include "reproduce/study.h"
+
+const struct pw_study pw_study_relative = {
+    .name = "relative",
+    .document = "Kazemnejad et al. 2023, C.2",
+    .summary = "theorem 2 with other functions of the distance than -(t - i)",
+    .lines = "probe relative\n",
+    .finding = "relative",
+};
