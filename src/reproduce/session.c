@@ -35,7 +35,7 @@ static const struct pw_opt opts[] = {
     {.name = "seeds",
      .type = PW_OPT_INT,
      .offset = AT(seeds),
-     .def = "5",
+     .def = "8",
      .min = 2,
      .max = PW_MAX_REPLICATES,
      .help = "models of each encoding"},
@@ -56,7 +56,7 @@ static const struct pw_opt opts[] = {
     {.name = "pes",
      .type = PW_OPT_TEXT,
      .offset = AT(pes),
-     .def = "none,sinusoidal,rspe,aspe,2dspe,dpe",
+     .def = "none,sinusoidal,rspe,dpe",
      .size = sizeof((struct options *)0)->pes,
      .help = "encodings, as after `race`"},
     {.name = "by",
@@ -114,6 +114,15 @@ static void add_table(struct pw_finding *f, const char *title, const struct pw_s
     }
 }
 
+/* Is the lab's task the session by this? Defaults, such as by=first, aren't in its text. */
+static bool is_task(const struct pw_snapshot *s, int by)
+{
+    char option[16];
+    snprintf(option, sizeof option, " by=%s", bys[by]);
+    return strncmp(s->lab.task, "session", 7) == 0 && (s->lab.task[7] == '\0' || s->lab.task[7] == ' ') &&
+           (strstr(s->lab.task, option) != NULL || (by == 0 && strstr(s->lab.task, " by=") == NULL));
+}
+
 static enum pw_code judge_one(const struct options *o, const struct pw_snapshot *s, struct pw_finding *f,
                               struct pw_err *err)
 {
@@ -121,6 +130,15 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     int n = pw_evaluated(s, arms);
     if (n == 0)
         return pw_fail(err, PW_EUSER, "judge session: no arm was evaluated; 'reproduce session' does it all");
+    if (!is_task(s, o->by))
+        return pw_fail(err, PW_EUSER, "judge session: the task is '%.60s'; by=%d takes 'session by=%s'",
+                       s->lab.task, o->by, bys[o->by]);
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < arms[i]->info.replicates; r++)
+            if (arms[i]->rep[r].eval_step != o->steps)
+                return pw_fail(err, PW_EUSER,
+                               "judge session: arm %d was evaluated after %lld steps; the study takes %d",
+                               arms[i]->info.id, (long long)arms[i]->rep[r].eval_step, o->steps);
     for (int i = 0; i < n; i++)
         if (arms[i]->info.replicates != o->seeds)
             return pw_fail(err, PW_EUSER, "judge session: arm %d has %d models; the study takes seeds=%d",
@@ -181,9 +199,9 @@ static void add_claim(struct pw_finding *f, const struct pw_finding *const of[3]
 
 static void add_blindness(struct pw_finding *f, const struct pw_finding *const of[3])
 {
-    double chance = cell_of(of[0], "none", false, AT_CHANCE), low = INFINITY, high = -INFINITY;
+    double chance = cell_of(of[0], "none", false, AT_CHANCE), low = -INFINITY, high = -INFINITY;
     for (int i = 0; i < 2; i++) {
-        low = fmin(low, cell_of(of[i], "none", false, FROM) - chance);
+        low = fmax(low, cell_of(of[i], "none", false, FROM) - chance);
         high = fmax(high, cell_of(of[i], "none", false, TO) - chance);
         if (isnan(cell_of(of[i], "none", false, FROM)))
             low = high = NAN;
