@@ -1,4 +1,5 @@
-/* layernorm.c - the proof of theorem 1 with the layer normalisation of Eq. 3 (Kazemnejad et al. 2023, C.1). */
+/* layernorm.c - the proof of theorem 1 with the layer normalisation of Eq. 3 (Kazemnejad et al. 2023, C.1).
+ */
 #include "reproduce/study.h"
 
 const struct pw_study pw_study_layernorm = {
