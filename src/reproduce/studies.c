@@ -66,7 +66,7 @@ const char *const pw_studies_left[] = {
     "Kazemnejad et al. 2023, Figure A.1: lengths of FLAN's and Super Natural Instructions' prompts: these "
     "data are not "
     "part of this program; 'probe histogram path=FILE' counts any file",
-    "Kazemnejad et al. 2023, Eq. 3 to 12, 15 to 21 and 28 to 35: definitions and steps between those that "
+    "Kazemnejad et al. 2023, Eq. 4 to 11, 15 to 21 and 28 to 35: definitions and steps between those that "
     "'layernorm', "
     "'theorem1', 'theorem2' and 'equations' judge",
     "Kazemnejad et al. 2023, D.1, Table 2, D.3, D.4: how tasks and runs were set up ('task', 'model paper'): "

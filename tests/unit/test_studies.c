@@ -25,7 +25,7 @@ static void test_table(void **state)
 static void test_items(void **state)
 {
     static const char *const left[] = {"Figure A.1",  "Table 2",         "D.1",
-                                       "Eq. 3 to 12", "own size",        "appendix F",
+                                       "Eq. 4 to 11", "own size",        "appendix F",
                                        "Yoochoose",   "Eq. 16, 17",      "pre-trained models",
                                        "RNNs",        "natural language"};
     static const struct {
