@@ -27,6 +27,7 @@ static const struct pw_blog_claim claims[] = {
 static const struct pw_blog_plan plan = {.name = "adjacent",
                                          .pes = "learned,sinusoidal",
                                          .probe = "adjacent",
+                                         .seeds = 12,
                                          .judged = 1,
                                          .plot = "by distance",
                                          .claims = claims};

@@ -10,8 +10,8 @@
 const struct pw_opt pw_blog_opts[] = {
     {"steps", PW_OPT_INT, offsetof(struct pw_blog, steps), "600", 1, 1e6, NULL, 0,
      "of training, each encoding"},
-    {"seeds", PW_OPT_INT, offsetof(struct pw_blog, seeds), PW_BLOG_SEEDS, PW_BLOG_LEAST, PW_BLOG_MOST, NULL,
-     0, "models of each encoding, each with its own data"},
+    {"seeds", PW_OPT_INT, offsetof(struct pw_blog, seeds), "0", 0, PW_BLOG_MOST, NULL, 0,
+     "models of each encoding, each with its own data; 0: as many as the study says, 12 or 20"},
     {"seed", PW_OPT_INT, offsetof(struct pw_blog, seed), PW_BLOG_SEED, 0, 1e9, NULL, 0,
      "of the first model, its data and its probes; the next has the next one"},
     {"model", PW_OPT_INT, offsetof(struct pw_blog, model), "0", 0, PW_BLOG_MOST, NULL, 0,
@@ -65,10 +65,18 @@ int pw_blog_claims(const struct pw_blog_plan *plan)
     return n;
 }
 
-void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_str *out)
+static struct pw_blog with_seeds(const struct pw_blog_plan *plan, const struct pw_blog *o)
 {
+    struct pw_blog all = *o;
+    all.seeds = o->seeds > 0 ? o->seeds : plan->seeds;
+    return all;
+}
+
+void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *given, struct pw_str *out)
+{
+    const struct pw_blog all = with_seeds(plan, given), *o = &all;
     for (int k = 1; k <= o->seeds; k++) {
-        struct pw_blog one = *o;
+        struct pw_blog one = *given;
         int arms = pw_blog_arms_of(plan, o, k);
         one.model = k;
         pw_str_add(out, "seed %d\ntask copy variant=rdc\nmodel tiny\noptim steps=%d\nrace %.*s\ntrain %d\n",
@@ -251,5 +259,6 @@ enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, const struct pw_
 enum pw_code pw_blog_judge(const struct pw_blog_plan *plan, const struct pw_blog *o,
                            const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err)
 {
-    return o->model > 0 ? judge_model(plan, o, s, f, err) : pw_blog_judge_models(plan, o, s, f, err);
+    const struct pw_blog all = with_seeds(plan, o);
+    return o->model > 0 ? judge_model(plan, &all, s, f, err) : pw_blog_judge_models(plan, &all, s, f, err);
 }

@@ -14,13 +14,12 @@
 
 /* The first seed of a study. Bounds and layers were chosen on seeds below 100; none from here on was looked
  * at. */
-#define PW_BLOG_SEED  "9001"
-#define PW_BLOG_SEEDS "12"
-enum { PW_BLOG_LEAST = 4, PW_BLOG_MOST = 20 };
+#define PW_BLOG_SEED "9001"
+enum { PW_BLOG_MOST = 20 }; /* models */
 
 struct pw_blog {
-    int steps, seeds, seed;
-    int model; /* 1..seeds: keep what this one shows; 0: judge all that were kept */
+    int steps, seeds, seed; /* seeds 0: the plan's */
+    int model;              /* 1..seeds: keep what this one shows; 0: judge all that were kept */
 };
 extern const struct pw_opt pw_blog_opts[];
 
@@ -54,8 +53,9 @@ struct pw_blog_claim {
 struct pw_blog_plan {
     const char *name;        /* of the study */
     const char *pes, *probe; /* the arms, "none,alibi"; the probe of each */
-    int judged;              /* the first so many are trained for every model, the others beside the last */
-    const char *plot;        /* begins the title of the arms' plot that is shown side by side */
+    int seeds;  /* models, so many that the width of their interval lets a claim be decided: 12, or 20 */
+    int judged; /* the first so many are trained for every model, the others beside the last */
+    const char *plot;                     /* begins the title of the arms' plot that is shown side by side */
     const struct pw_blog_number *numbers; /* name NULL ends them; NULL: none */
     const struct pw_blog_claim *claims;   /* claim NULL ends them; NULL: none */
     /* A number that is above `control_most` only where the measurement itself is wrong, such as of shuffled

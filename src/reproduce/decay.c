@@ -34,6 +34,7 @@ static const struct pw_blog_claim claims[] = {
 static const struct pw_blog_plan plan = {.name = "decay",
                                          .pes = "none,rotary,alibi,t5",
                                          .probe = "decay",
+                                         .seeds = 12,
                                          .judged = 1,
                                          .plot = "mass of attention",
                                          .numbers = numbers,

@@ -23,6 +23,7 @@ static const struct pw_blog_claim claims[] = {
 static const struct pw_blog_plan plan = {.name = "dispersion",
                                          .pes = "none,alibi",
                                          .probe = "dispersion",
+                                         .seeds = 12,
                                          .judged = 1,
                                          .plot = "mean entropy",
                                          .numbers = numbers,

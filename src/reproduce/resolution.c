@@ -25,6 +25,7 @@ static const struct pw_blog_claim claims[] = {
 static const struct pw_blog_plan plan = {.name = "resolution",
                                          .pes = "none,learned",
                                          .probe = "resolution",
+                                         .seeds = 12,
                                          .judged = 1,
                                          .plot = "a readout's means",
                                          .numbers = numbers,

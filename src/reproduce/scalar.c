@@ -28,6 +28,7 @@ static const struct pw_blog_number control = {
 static const struct pw_blog_plan plan = {.name = "scalar",
                                          .pes = "none,learned",
                                          .probe = "rank",
+                                         .seeds = 12,
                                          .judged = 1,
                                          .plot = "none",
                                          .numbers = numbers,

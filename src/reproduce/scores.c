@@ -29,6 +29,7 @@ static const struct pw_blog_number control = {"position's share, shuffled", "sha
 static const struct pw_blog_plan plan = {.name = "scores",
                                          .pes = "none,t5,alibi,rotary,sinusoidal",
                                          .probe = "scores",
+                                         .seeds = 12,
                                          .judged = 1,
                                          .plot = "layer 1: f_rel",
                                          .numbers = numbers,

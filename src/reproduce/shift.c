@@ -30,6 +30,7 @@ static const struct pw_blog_claim claims[] = {
 static const struct pw_blog_plan plan = {.name = "shift",
                                          .pes = "none,learned,rotary,alibi",
                                          .probe = "shift",
+                                         .seeds = 12,
                                          .judged = 2,
                                          .plot = "the same text",
                                          .numbers = numbers,

@@ -32,6 +32,7 @@ static const struct pw_blog_claim claims[] = {
 static const struct pw_blog_plan plan = {.name = "study",
                                          .pes = "none,alibi",
                                          .probe = "probe",
+                                         .seeds = 5,
                                          .judged = 1,
                                          .plot = "curve",
                                          .numbers = numbers,
@@ -235,6 +236,13 @@ static void test_script(void **state)
     assert_string_equal(
         last, "seed 10\ntask copy variant=rdc\nmodel tiny\noptim steps=5\nrace none,alibi\ntrain 5\n"
               "probe probe arm=1\nprobe probe arm=2\njudge study steps=5 seeds=4 seed=7 model=4\n");
+    /* Without a number of models: the plan's. */
+    pw_str_fini(&out);
+    out = (struct pw_str){0};
+    pw_blog_script(&plan, &(struct pw_blog){5, 0, 7, 0}, &out);
+    assert_null(strstr(pw_str_text(&out), "seeds="));
+    assert_non_null(strstr(pw_str_text(&out), "judge study steps=5 seed=7 model=5\n"));
+    assert_null(strstr(pw_str_text(&out), "model=6"));
     pw_str_fini(&out);
 }
 
