@@ -222,7 +222,7 @@ static void test_refused(void **state)
         {"ablate 0.1 mode=on", "ablate: mode=on: allowed are zero|mean|resample"},
         {"ablate 0.1 arm=4", "there is no arm 4; there is only arm 1"},
         {"ablate 0.1 replicate=2", "ablate: replicate=2: arm 1 has 1"},
-        {"ablate 0.1 replicate=0", "ablate: replicate=0: allowed are all|1..5"},
+        {"ablate 0.1 replicate=0", "ablate: replicate=0: allowed are all|1..10"},
         {"restore replicate=3", "restore: replicate=3: arm 1 has 1"},
         {"restore 0.1 mode=zero", "restore: no option 'mode'; there are replicate"},
         {"restore 0.0.0", "restore: no head '0.0.0': arm 1 has 0.0 to 1.7 (layer.head)"},

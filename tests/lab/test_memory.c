@@ -70,7 +70,7 @@ static void test_absurd(void **state)
         {"eval lengths=1..1000000", "or A in 1..512"},
         {"step 99999999", "1..1000"},
         {"set threads 100000", "allowed are 0..64"},
-        {"race none seeds=99999999", "allowed are 1..5"},
+        {"race none seeds=99999999", "allowed are 1..10"},
         {"arm 99999999999", "1..8"},
         {"seed 99999999999999999999999", "allowed are 0..18446744073709551615"},
         {"table length=99999999", "allowed are 0..65536"},
