@@ -264,7 +264,7 @@ static void test_ends_measuring(void **state)
         bench_open(&b, 2, false);
         bench_must(&b, "race fire,fire; train 2");
         bench_begin_job(&b, "eval samples=100000");
-        bench_must(&b, lines[i]);
+        bench_send(&b, lines[i]);
         bench_until_idle(&b);
         assert_int_equal(b.s->job.state, PW_JOB_CANCELLED);
         assert_int_equal(b.evals, 0);
