@@ -263,7 +263,7 @@ static void test_ends_measuring(void **state)
     for (int i = 0; i < 2; i++) {
         bench_open(&b, 2, false);
         bench_must(&b, "race fire,fire; train 2");
-        bench_begin_job(&b, "eval samples=100000");
+        bench_begin_job(&b, "eval samples=4000");
         bench_send(&b, lines[i]);
         bench_until_idle(&b);
         assert_int_equal(b.s->job.state, PW_JOB_CANCELLED);
