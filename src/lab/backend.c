@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops)
@@ -82,6 +83,8 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
         ops->close(be);
         return lost(lab, code, err);
     }
+    if (lab->probing != NULL)
+        pw_lab_probe_cancel(lab); /* its own models are on the old backend */
     lab->ops->close(lab->be);
     lab->ops = ops;
     lab->be = be;
