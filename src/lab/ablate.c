@@ -152,9 +152,7 @@ static void look_again(struct pw_lab *lab, struct pw_arm *arm)
 static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range replicates, const char *why)
 {
     char text[PW_LINE];
-    pw_lab_eval_cancel(lab);
-    pw_lab_dump_cancel(lab);
-    pw_lab_patch_cancel(lab);
+    pw_lab_end_measuring(lab);
     for (int r = replicates.lo; r <= replicates.hi; r++)
         pw_lab_tell_heads(lab, pw_lab_replicate(lab, arm->id, r));
     pw_arm_heads_text(text, sizeof text, &lab->record->arms[arm->id - 1]);

@@ -52,13 +52,14 @@ static const struct job {
     bool (*runs)(const struct pw_lab *lab);
     void (*slice)(struct pw_lab *lab);
     void (*cancel)(struct pw_lab *lab);
+    bool of_models; /* it runs the models in every slice: they must not change meanwhile */
 } jobs[] = {
-    {"ablate", ablates, pw_lab_ablate_slice, pw_lab_ablate_cancel},
-    {"eval", evaluates, pw_lab_eval_slice, pw_lab_eval_cancel},
-    {"patch", patches, pw_lab_patch_slice, pw_lab_patch_cancel},
-    {"probe", probes, pw_lab_probe_slice, pw_lab_probe_cancel},
-    {"activations", dumps, pw_lab_dump_slice, pw_lab_dump_cancel},
-    {"data", writes, pw_lab_data_slice, pw_lab_data_cancel},
+    {"ablate", ablates, pw_lab_ablate_slice, pw_lab_ablate_cancel, true},
+    {"eval", evaluates, pw_lab_eval_slice, pw_lab_eval_cancel, true},
+    {"patch", patches, pw_lab_patch_slice, pw_lab_patch_cancel, true},
+    {"probe", probes, pw_lab_probe_slice, pw_lab_probe_cancel, false}, /* a probe sees to that itself */
+    {"activations", dumps, pw_lab_dump_slice, pw_lab_dump_cancel, true},
+    {"data", writes, pw_lab_data_slice, pw_lab_data_cancel, false},
 };
 
 enum { JOBS = sizeof jobs / sizeof *jobs };
@@ -67,6 +68,13 @@ void pw_lab_cancel_jobs(struct pw_lab *lab)
 {
     for (int i = 0; i < JOBS; i++)
         jobs[i].cancel(lab);
+}
+
+void pw_lab_end_measuring(struct pw_lab *lab)
+{
+    for (int i = 0; i < JOBS; i++)
+        if (jobs[i].of_models)
+            jobs[i].cancel(lab);
 }
 
 /* Somebody asked for it: it is no evaluation beside training. */

@@ -425,6 +425,9 @@ void pw_lab_run(struct pw_lab *lab, const char *text);
 /* ---- lab.c */
 /* Every long command that is under way, and evaluation beside training. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
+/* Those of them that would measure one half of the old model and one half of the new one: a command that
+ * changes a model in place calls it. */
+void pw_lab_end_measuring(struct pw_lab *lab);
 /* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
 bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 const char *pw_lab_job(const struct pw_lab *lab); /* the long command that runs; NULL: none does */

@@ -8,15 +8,11 @@
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 
-/* Emits the arm and what is shown of it. Jobs end that would measure half of the old model and half of the
- * new one (a probe sees to that itself); an evaluation begins again. */
+/* Emits the arm and what is shown of it; an evaluation beside training begins again. */
 static void tell(struct pw_lab *lab, struct pw_arm *arm)
 {
     bool live = lab->eval.n > 0 && lab->eval.live;
-    pw_lab_eval_cancel(lab);
-    pw_lab_dump_cancel(lab);
-    pw_lab_patch_cancel(lab);
-    pw_lab_ablate_cancel(lab);
+    pw_lab_end_measuring(lab);
     pw_lab_tell_arm(lab, arm, false);
     pw_lab_refresh(lab, true);
     pw_lab_eval_again(lab, arm);
