@@ -15,7 +15,7 @@ struct pw_plan {
     char race[512];  /* of `race`, without seeds= */
     uint64_t seed;
     int seeds;   /* of each encoding */
-    int samples; /* of each length, of the evaluation at the end */
+    int samples; /* of each length, of the evaluation at the end; 0: there is none */
     int points;  /* evaluations while training, at equal numbers of steps, the one at the end among them; 1 or
                     more */
     int other;   /* the encoding of `race`, from 1, whose initialisation has the next seed; 0: none */

@@ -208,7 +208,7 @@ static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan 
     enum pw_code code = same_encoding(a, pe, err);
     if (code == PW_OK && !plan->loaded)
         code = same_training(a, wanted, plan->seed + (at + 1 == plan->other), err);
-    return code == PW_OK ? same_eval(lab, plan, a, err) : code;
+    return code == PW_OK && plan->samples > 0 ? same_eval(lab, plan, a, err) : code;
 }
 
 static enum pw_code same_arms(struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *wanted,

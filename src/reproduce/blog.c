@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reproduce/blog_int.h"
+#include "reproduce/suite.h"
 
 const struct pw_opt pw_blog_opts[] = {
     {"steps", PW_OPT_INT, offsetof(struct pw_blog, steps), "600", 1, 1e6, NULL, 0,
@@ -72,16 +73,33 @@ static struct pw_blog with_seeds(const struct pw_blog_plan *plan, const struct p
     return all;
 }
 
+bool pw_blog_plan_model(const struct pw_blog_plan *plan, const struct pw_blog *given, struct pw_plan *out)
+{
+    const struct pw_blog o = with_seeds(plan, given);
+    if (o.model == 0)
+        return false;
+    *out = (struct pw_plan){.task = "copy variant=rdc",
+                            .model = "tiny",
+                            .seed = (uint64_t)(o.seed + o.model - 1),
+                            .seeds = 1,
+                            .points = 1};
+    snprintf(out->optim, sizeof out->optim, "steps=%d", o.steps);
+    snprintf(out->race, sizeof out->race, "%.*s", pes_length(plan, pw_blog_arms_of(plan, &o, o.model)),
+             plan->pes);
+    return true;
+}
+
 void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *given, struct pw_str *out)
 {
     const struct pw_blog all = with_seeds(plan, given), *o = &all;
     for (int k = 1; k <= o->seeds; k++) {
         struct pw_blog one = *given;
-        int arms = pw_blog_arms_of(plan, o, k);
+        struct pw_plan of;
         one.model = k;
-        pw_str_add(out, "seed %d\ntask copy variant=rdc\nmodel tiny\noptim steps=%d\nrace %.*s\ntrain %d\n",
-                   o->seed + k - 1, o->steps, pes_length(plan, arms), plan->pes, o->steps);
-        for (int arm = 1; arm <= arms; arm++)
+        pw_blog_plan_model(plan, &one, &of);
+        pw_suite_start(&of, out);
+        pw_str_add(out, "train\n");
+        for (int arm = 1; arm <= pw_blog_arms_of(plan, o, k); arm++)
             pw_str_add(out, "probe %s arm=%d\n", plan->probe, arm);
         pw_str_add(out, "judge %s", plan->name);
         pw_opt_print(pw_blog_opts, &one, true, out);
@@ -117,8 +135,9 @@ static double number_of(const struct pw_finding *f, const struct pw_blog_number 
     return cells == 0 ? NAN : n->of == PW_OF_LEAST ? least : n->of == PW_OF_MOST ? most : sum / cells;
 }
 
-static enum pw_code find_arm(const struct pw_finding **f, int64_t *step, const struct pw_blog_plan *plan,
-                             int arm, const struct pw_snapshot *s, struct pw_err *err)
+/* The probe's finding of an arm, of the model that it has now, after so many steps. */
+static enum pw_code find_arm(const struct pw_finding **f, const struct pw_blog_plan *plan, int steps, int arm,
+                             const struct pw_snapshot *s, struct pw_err *err)
 {
     char topic[16];
     snprintf(topic, sizeof topic, "%d", arm);
@@ -128,27 +147,13 @@ static enum pw_code find_arm(const struct pw_finding **f, int64_t *step, const s
             err, PW_EUSER,
             "judge %s: there is no finding '%s' about arm %d; 'reproduce %s' measures all it takes",
             plan->name, plan->probe, arm, plan->name);
-    *f = &v->f;
-    *step = v->step;
-    return PW_OK;
-}
-
-/* Is what was measured what the study asks for: this seed, this encoding, so many steps? */
-static enum pw_code check_arm(const struct pw_blog_plan *plan, const struct pw_blog *o, int arm, int64_t step,
-                              const struct pw_snapshot *s, struct pw_err *err)
-{
-    int length, seed = o->seed + o->model - 1;
-    const char *pe = pw_blog_pe(plan, arm, &length), *is = s->arms[arm - 1].info.name;
-    if (s->lab.seed != (uint64_t)seed || s->arms[arm - 1].info.seed != (uint64_t)seed)
-        return pw_fail(err, PW_EUSER, "judge %s: model %d has the seed %d; the lab has %llu, arm %d %llu",
-                       plan->name, o->model, seed, (unsigned long long)s->lab.seed, arm,
-                       (unsigned long long)s->arms[arm - 1].info.seed);
-    if (strncmp(is, pe, (size_t)length) != 0 || is[length] != '\0')
-        return pw_fail(err, PW_EUSER, "judge %s: arm %d is '%s'; the study takes '%.*s'", plan->name, arm, is,
-                       length, pe);
-    if (step != o->steps)
+    if (v->f_seq < s->arms[arm - 1].pe_seq)
+        return pw_fail(err, PW_EUSER, "judge %s: the finding '%s' is older than arm %d; measure it again",
+                       plan->name, plan->probe, arm);
+    if (v->step != steps)
         return pw_fail(err, PW_EUSER, "judge %s: arm %d was measured after %lld steps; the study takes %d",
-                       plan->name, arm, (long long)step, o->steps);
+                       plan->name, arm, (long long)v->step, steps);
+    *f = &v->f;
     return PW_OK;
 }
 
@@ -196,10 +201,7 @@ static enum pw_code judge_model(const struct pw_blog_plan *plan, const struct pw
         pw_finding_col(f, table, k, "%s", plan->numbers[k].name);
     for (int arm = 1; arm <= arms; arm++) {
         const struct pw_finding *of = NULL;
-        int64_t step = 0;
-        enum pw_code code = find_arm(&of, &step, plan, arm, s, err);
-        if (code == PW_OK)
-            code = check_arm(plan, o, arm, step, s, err);
+        enum pw_code code = find_arm(&of, plan, o->steps, arm, s, err);
         if (code != PW_OK)
             return code;
         const char *pe = pw_blog_pe(plan, arm, &length);
@@ -240,16 +242,15 @@ static void copy_plot(struct pw_finding *f, const struct pw_finding *from, const
     memcpy(f->labels + k->label, from->labels + b->label, (size_t)b->n_labels * sizeof *f->labels);
 }
 
-enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, const struct pw_snapshot *s,
+enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, int steps, const struct pw_snapshot *s,
                                struct pw_finding *f, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
     for (int arm = 1; arm <= pw_blog_arms(plan) && code == PW_OK; arm++) {
         const struct pw_finding *of = NULL;
-        int64_t step = 0;
         int length;
         const char *pe = pw_blog_pe(plan, arm, &length);
-        code = find_arm(&of, &step, plan, arm, s, err);
+        code = find_arm(&of, plan, steps, arm, s, err);
         if (code == PW_OK)
             copy_plot(f, of, plan->plot, pe, length);
     }

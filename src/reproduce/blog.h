@@ -64,6 +64,8 @@ struct pw_blog_plan {
     double control_most;
 };
 
+/* What the lab must hold for `judge` with model=K; false with model=0, which reads findings alone. */
+bool pw_blog_plan_model(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_plan *out);
 /* For every model: trains an arm for each encoding, runs the probe on each, and keeps what is judged. */
 void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_str *out);
 /* With model=K, right behind its probes: a finding "model K" of its numbers and of the claims that its probes

@@ -16,8 +16,8 @@ void pw_blog_model_name(const struct pw_blog_plan *plan, const struct pw_blog *o
                         char topic[PW_FINDING_TOPIC], char title[PW_FINDING_TEXT]);
 /* Adds the claims of another finding: of one that is there already the worse verdict. */
 void pw_blog_add_claims(struct pw_finding *f, const struct pw_finding *from);
-/* Adds the plots that the arms' findings have, as they are now. */
-enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, const struct pw_snapshot *s,
+/* Adds the plots that the arms' findings have, as they are now, after so many steps. */
+enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, int steps, const struct pw_snapshot *s,
                                struct pw_finding *f, struct pw_err *err);
 enum pw_code pw_blog_judge_models(const struct pw_blog_plan *plan, const struct pw_blog *o,
                                   const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err);

@@ -125,7 +125,7 @@ enum pw_code pw_blog_judge_models(const struct pw_blog_plan *plan, const struct 
     if (pw_blog_numbers(plan) > 0)
         add_arms(f, plan, o, models);
     bool controlled = controls_hold(plan, models, o->seeds);
-    code = pw_blog_add_plots(plan, s, f, err);
+    code = pw_blog_add_plots(plan, o->steps, s, f, err);
     for (int k = 0; k < o->seeds; k++)
         pw_blog_add_claims(f, models[k]);
     for (int c = 0; c < pw_blog_claims(plan); c++) {

@@ -34,6 +34,11 @@ static void script(const void *opts, struct pw_str *out)
     pw_blog_script(&plan, opts, out);
 }
 
+static bool plan_model(const void *opts, struct pw_plan *out)
+{
+    return pw_blog_plan_model(&plan, opts, out);
+}
+
 static enum pw_code judge(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
                           struct pw_err *err)
 {
@@ -47,6 +52,7 @@ const struct pw_study pw_study_dispersion = {
     .opts = pw_blog_opts,
     .opts_size = sizeof(struct pw_blog),
     .script = script,
+    .plan = plan_model,
     .judge = judge,
     .finding = "dispersion none,alibi",
 };

@@ -42,6 +42,11 @@ static void script(const void *opts, struct pw_str *out)
     pw_blog_script(&plan, opts, out);
 }
 
+static bool plan_model(const void *opts, struct pw_plan *out)
+{
+    return pw_blog_plan_model(&plan, opts, out);
+}
+
 static enum pw_code judge(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
                           struct pw_err *err)
 {
@@ -55,6 +60,7 @@ const struct pw_study pw_study_scores = {
     .opts = pw_blog_opts,
     .opts_size = sizeof(struct pw_blog),
     .script = script,
+    .plan = plan_model,
     .judge = judge,
     .finding = "scores none,t5,alibi,rotary,sinusoidal",
 };

@@ -69,17 +69,33 @@ static const struct pw_opt opts[] = {
     {.name = NULL}};
 #undef AT
 
+/* Of one task; the verdict on all reads their findings. */
+static bool plan(const void *opts_, struct pw_plan *out)
+{
+    const struct options *o = opts_;
+    if (o->by < 0)
+        return false;
+    *out = (struct pw_plan){.model = "tiny causal=off",
+                            .seed = (uint64_t)o->seed,
+                            .seeds = o->seeds,
+                            .samples = 128,
+                            .points = 1};
+    snprintf(out->task, sizeof out->task, "session by=%s", bys[o->by]);
+    snprintf(out->optim, sizeof out->optim, "steps=%d", o->steps);
+    snprintf(out->race, sizeof out->race, "%s", o->pes);
+    return true;
+}
+
 static void script(const void *opts_, struct pw_str *out)
 {
     const struct options *o = opts_;
     for (int i = 0; bys[i] != NULL; i++) {
         struct options one = *o;
+        struct pw_plan of;
         one.by = i;
-        pw_str_add(
-            out,
-            "seed %d\nmodel tiny causal=off\ntask session by=%s\noptim steps=%d\nrace %s seeds=%d\ntrain\n"
-            "eval samples=128\njudge session",
-            o->seed, bys[i], o->steps, o->pes, o->seeds);
+        plan(&one, &of);
+        pw_suite_start(&of, out);
+        pw_str_add(out, "train\neval samples=%d\njudge session", of.samples);
         pw_opt_print(opts, &one, true, out);
         pw_str_add(out, "\n");
     }
@@ -114,39 +130,20 @@ static void add_table(struct pw_finding *f, const char *title, const struct pw_s
     }
 }
 
-/* Is the lab's task the session by this? Defaults, such as by=first, aren't in its text. */
-static bool is_task(const struct pw_snapshot *s, int by)
-{
-    char option[16];
-    snprintf(option, sizeof option, " by=%s", bys[by]);
-    return strncmp(s->lab.task, "session", 7) == 0 && (s->lab.task[7] == '\0' || s->lab.task[7] == ' ') &&
-           (strstr(s->lab.task, option) != NULL || (by == 0 && strstr(s->lab.task, " by=") == NULL));
-}
-
 static enum pw_code judge_one(const struct options *o, const struct pw_snapshot *s, struct pw_finding *f,
                               struct pw_err *err)
 {
     const struct pw_arm_view *arms[PW_MAX_ARMS];
+    struct options made = *o;
     int n = pw_evaluated(s, arms);
     if (n == 0)
         return pw_fail(err, PW_EUSER, "judge session: no arm was evaluated; 'reproduce session' does it all");
-    if (!is_task(s, o->by))
-        return pw_fail(err, PW_EUSER, "judge session: the task is '%.60s'; by=%d takes 'session by=%s'",
-                       s->lab.task, o->by, bys[o->by]);
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < arms[i]->info.replicates; r++)
-            if (arms[i]->rep[r].eval_step != o->steps)
-                return pw_fail(err, PW_EUSER,
-                               "judge session: arm %d was evaluated after %lld steps; the study takes %d",
-                               arms[i]->info.id, (long long)arms[i]->rep[r].eval_step, o->steps);
-    for (int i = 0; i < n; i++)
-        if (arms[i]->info.replicates != o->seeds)
-            return pw_fail(err, PW_EUSER, "judge session: arm %d has %d models; the study takes seeds=%d",
-                           arms[i]->info.id, arms[i]->info.replicates, o->seeds);
     pw_finding_init(f, "session", bys[o->by], "next item by the %s: %d models from seed %d, %d steps",
                     bys[o->by], o->seeds, o->seed, o->steps);
     add_table(f, "trained lengths: right answers, per cent", s, arms, n, o->seeds, false);
     add_table(f, "longer ones: right answers, per cent", s, arms, n, o->seeds, true);
+    made.by = -1;
+    pw_finding_made(f, "session", &made);
     return PW_OK;
 }
 
@@ -226,10 +223,9 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
         const struct pw_finding_view *v = pw_finding_of(s, "session", bys[i]);
         of[i] = v != NULL ? &v->f : NULL;
         any = any != NULL ? any : of[i];
-        if (v != NULL && v->f.blocks[0].cols != MODELS + o->seeds)
-            return pw_fail(err, PW_EUSER,
-                           "judge session: by the %s there are %d models; the study takes seeds=%d", bys[i],
-                           v->f.blocks[0].cols - MODELS, o->seeds);
+        enum pw_code code = v != NULL ? pw_finding_made_so(&v->f, "session", o, err) : PW_OK;
+        if (code != PW_OK)
+            return code;
     }
     if (any == NULL)
         return pw_fail(err, PW_EUSER, "judge session: nothing was measured; 'reproduce session' does it all");
@@ -271,6 +267,7 @@ const struct pw_study pw_study_session = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .script = script,
+    .plan = plan,
     .judge = judge,
     .finding = "session",
 };

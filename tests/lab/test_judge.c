@@ -167,9 +167,57 @@ static void test_figure4(void **state)
     bench_close(&b);
 }
 
+/* ---- studies of several models, each with a probe */
+
+#define TWO "model=1 steps=2 seeds=2"
+
+static void test_models(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b,
+               "seed 9001; task copy variant=rsc; model tiny; optim steps=2; race none; train; probe decay");
+    refuse(&b, "judge decay " TWO,
+           "judge decay: the lab has task 'copy variant=rsc', the study asks for 'copy variant=rdc'");
+    bench_must(
+        &b, "task copy variant=rdc; model tiny norm=layernorm; optim steps=2; race none; train; probe decay");
+    refuse(&b, "judge decay " TWO, "arm 1: the lab has model norm 'layernorm', the study asks for '");
+    bench_must(&b, "model tiny; optim steps=2; race none; train");
+    refuse(&b, "judge decay model=2 steps=2 seeds=2", "the lab has seed 9001, the study asks for 9002");
+    refuse(&b, "judge decay " TWO, "judge decay: the finding 'decay' is older than arm 1; measure it again");
+    bench_must(&b, "probe decay; judge decay " TWO);
+    bench_close(&b);
+}
+
+/* ---- session */
+
+#define SESSION "by=1 seeds=2 steps=2 pes=none,alibi"
+
+static void test_session(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b,
+               "seed 9001; model tiny; task session by=last; optim steps=2; race none,alibi seeds=2; train; "
+               "eval samples=128");
+    refuse(&b, "judge session " SESSION, "arm 1: the lab has model causal 'on', the study asks for 'off'");
+    bench_must(&b, "model tiny causal=off; optim steps=2; race none,alibi seeds=2; train; eval samples=4");
+    refuse(&b, "judge session " SESSION, "samples of a length 4, the study asks for 128");
+    refuse(&b, "judge session seed=5 " SESSION, "the lab has seed 9001, the study asks for 5");
+    refuse(&b, "judge session by=0 seeds=2 steps=2 pes=none,alibi",
+           "the lab has task 'session by=last', the study asks for 'session'");
+    bench_must(&b, "eval samples=128; judge session " SESSION);
+    refuse(&b, "judge session seeds=2 steps=2 pes=none,alibi seed=5",
+           "'session last' was made by 'reproduce session seeds=2 steps=2 pes=\"none,alibi\"', not by");
+    bench_close(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths), cmocka_unit_test(test_scratchpads),
-                                       cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_figure4)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths),     cmocka_unit_test(test_scratchpads),
+                                       cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_figure4),
+                                       cmocka_unit_test(test_models),      cmocka_unit_test(test_session)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,10 +205,9 @@ static void test_refused(void **state)
     s->findings[1].step = 599;
     refused(s, o, "arm 1 was measured after 599 steps; the study takes 600");
     s->findings[1].step = 600;
-    snprintf(s->arms[0].info.name, sizeof s->arms[0].info.name, "nonesuch");
-    refused(s, o, "arm 1 is 'nonesuch'; the study takes 'none'");
-    s->lab.seed = 8;
-    refused(s, o, "model 1 has the seed 7; the lab has 8");
+    s->arms[0].pe_seq = s->findings[1].f_seq + 1;
+    refused(s, o, "the finding 'probe' is older than arm 1");
+    s->arms[0].pe_seq = 0;
     for (int k = 1; k <= 4; k++)
         keep(s, k, 0, PW_CLAIM_REPRODUCED);
     o = options;
@@ -225,22 +224,24 @@ static void test_script(void **state)
     const struct pw_blog o = {5, 4, 7, 0};
     struct pw_str out = {0};
     static const char first[] =
-        "seed 7\ntask copy variant=rdc\nmodel tiny\noptim steps=5\nrace none\ntrain 5\n"
-        "probe probe arm=1\njudge study steps=5 seeds=4 seed=7 model=1\nseed 8\n";
+        "seed 7\ntask copy variant=rdc\nmodel tiny\noptim steps=5\nrace none seeds=1\ntrain\n"
+        "probe probe arm=1\njudge study steps=5 seeds=4 seed=7 model=1\n";
     const char *last;
     (void)state;
     pw_blog_script(&plan, &o, &out);
-    assert_int_equal(strncmp(pw_str_text(&out), first, sizeof first - 1), 0);
+    last = strstr(pw_str_text(&out), "seed 7\n");
+    assert_non_null(last);
+    assert_int_equal(strncmp(last, first, sizeof first - 1), 0);
     last = strstr(pw_str_text(&out), "seed 10\n");
     assert_non_null(last);
     assert_string_equal(
-        last, "seed 10\ntask copy variant=rdc\nmodel tiny\noptim steps=5\nrace none,alibi\ntrain 5\n"
+        last, "seed 10\ntask copy variant=rdc\nmodel tiny\noptim steps=5\nrace none,alibi seeds=1\ntrain\n"
               "probe probe arm=1\nprobe probe arm=2\njudge study steps=5 seeds=4 seed=7 model=4\n");
     /* Without a number of models: the plan's. */
     pw_str_fini(&out);
     out = (struct pw_str){0};
     pw_blog_script(&plan, &(struct pw_blog){5, 0, 7, 0}, &out);
-    assert_null(strstr(pw_str_text(&out), "seeds="));
+    assert_null(strstr(pw_str_text(&out), "judge study steps=5 seeds="));
     assert_non_null(strstr(pw_str_text(&out), "judge study steps=5 seed=7 model=5\n"));
     assert_null(strstr(pw_str_text(&out), "model=6"));
     pw_str_fini(&out);

@@ -34,6 +34,7 @@ static void put(struct pw_finding *f, int b, int row, const char *pe, double one
     pw_finding_put(f, b, row, CHANCE, 30);
 }
 
+/* With the options that are judged; seeds=8 is the default. */
 static void measured(struct pw_snapshot *s, const char *by, const double longer[4][2], double none,
                      double trained)
 {
@@ -51,6 +52,7 @@ static void measured(struct pw_snapshot *s, const char *by, const double longer[
             else
                 put(&v->f, b, i, pes[i], longer[i][0], longer[i][1]);
     }
+    pw_finding_made(&v->f, "session", opts.bytes);
 }
 
 static void judged(const struct pw_snapshot *s, const enum pw_claim_verdict want[4])
@@ -106,7 +108,7 @@ static void test_refused(void **state)
     refused(s, "nothing was measured");
     measured(s, "first", (const double[4][2]){{0}}, 30, 100);
     assert_int_equal(pw_opt_set(pw_study_session.opts, opts.bytes, "t", "seeds", "5", &err), PW_OK);
-    refused(s, "by the first there are 8 models; the study takes seeds=5");
+    refused(s, "'session first' was made by 'reproduce session', not by 'reproduce session seeds=5'");
     assert_int_equal(pw_opt_set(pw_study_session.opts, opts.bytes, "t", "by", "0", &err), PW_OK);
     refused(s, "no arm was evaluated");
     pw_snapshot_free(s);
