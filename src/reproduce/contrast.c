@@ -54,6 +54,22 @@ bool pw_contrast_beyond(const struct pw_contrast *c, double margin)
     return d->n >= PW_CONTRAST_RUNS && (d->lo > margin || d->hi < -margin);
 }
 
+void pw_contrast_name_columns(struct pw_finding *f, int table)
+{
+    static const char *const names[PW_CONTRAST_COLUMNS] = {"points", "from", "to", "p", "corrected", "seeds"};
+    for (int i = 0; i < PW_CONTRAST_COLUMNS; i++)
+        pw_finding_col(f, table, i, "%s", names[i]);
+}
+
+void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_contrast *c)
+{
+    const struct pw_interval *d = &c->difference;
+    const double cells[PW_CONTRAST_COLUMNS] = {
+        d->mean, d->lo, d->hi, d->n > 0 ? c->p : NAN, d->n > 0 ? c->corrected : NAN, d->n};
+    for (int i = 0; i < PW_CONTRAST_COLUMNS; i++)
+        pw_finding_put(f, table, row, i, cells[i]);
+}
+
 int pw_contrast_runs(int tests)
 {
     int n = 1;

@@ -35,6 +35,11 @@ int pw_contrast_sign(const struct pw_contrast *c);
 bool pw_contrast_within(const struct pw_contrast *c, double margin);
 bool pw_contrast_beyond(const struct pw_contrast *c, double margin);
 
+/* A table's first PW_CONTRAST_COLUMNS columns: the difference with its interval, p, p corrected, runs. */
+#define PW_CONTRAST_COLUMNS 6
+void pw_contrast_name_columns(struct pw_finding *f, int table);
+void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_contrast *c);
+
 /* The fewest runs of each side with which one of so many tests can be significant, at least PW_CONTRAST_RUNS.
  */
 int pw_contrast_runs(int tests);

@@ -67,6 +67,9 @@ struct pw_figure4_runs {
 /* The options that say what a run is: without which runs are judged, and where they are kept. */
 void pw_figure4_as_made(const struct pw_figure4 *o, struct pw_figure4 *out);
 void pw_figure4_topic(char out[PW_FINDING_TOPIC], int run);
+/* The mean of a plot's column over its lengths from..to, each the same weight; NaN where there is none. */
+double pw_figure4_mean(const struct pw_finding *f, const struct pw_block *plot, int pe, double from,
+                       double to);
 /* The finding of one run, from the six arms and the four findings of the probe. */
 enum pw_code pw_figure4_judge_run(const struct pw_figure4 *o, const struct pw_snapshot *s,
                                   struct pw_finding *f, struct pw_err *err);

@@ -11,25 +11,11 @@ enum { PES = PW_PAPER_PES, RUNS = PW_FIGURE4_RUNS, LAYERS = PW_FIGURE4_LAYERS_MA
 
 /* ---- collecting */
 
-static double over(const struct pw_finding *f, const struct pw_block *plot, int pe, double from, double to)
-{
-    double sum = 0;
-    int n = 0;
-    for (int i = 0; i < plot->rows; i++) {
-        double x = pw_finding_x_at(f, plot, i), y = pw_finding_y_at(f, plot, i, pe, 0);
-        if (x < from || x > to || isnan(y))
-            continue;
-        sum += y;
-        n++;
-    }
-    return n > 0 ? sum / n : NAN;
-}
-
 static double growth_of(const struct pw_finding *f, int pe)
 {
     const struct pw_block *plot = &f->blocks[PW_FIGURE4_RELEASED];
     double from = plot->rows > 2 ? pw_finding_x_at(f, plot, plot->rows - 3) : INFINITY;
-    return over(f, plot, pe, from, INFINITY) / over(f, plot, pe, 8, 12);
+    return pw_figure4_mean(f, plot, pe, from, INFINITY) / pw_figure4_mean(f, plot, pe, 8, 12);
 }
 
 static bool learned(const struct pw_finding *f, int pe)

@@ -74,17 +74,24 @@ static enum pw_code find(const struct pw_snapshot *s, const char *topic, int sam
     return check_found(s, found, samples, err);
 }
 
-/* Over all lengths, each the same weight. */
-static double over_lengths(const struct pw_finding *f, const struct pw_block *plot, int pe)
+double pw_figure4_mean(const struct pw_finding *f, const struct pw_block *plot, int pe, double from,
+                       double to)
 {
     double sum = 0;
     int n = 0;
     for (int i = 0; i < plot->rows; i++) {
-        double y = pw_finding_y_at(f, plot, i, pe, 0);
-        sum += isnan(y) ? 0 : y;
-        n += !isnan(y);
+        double x = pw_finding_x_at(f, plot, i), y = pw_finding_y_at(f, plot, i, pe, 0);
+        if (x < from || x > to || isnan(y))
+            continue;
+        sum += y;
+        n++;
     }
     return n > 0 ? sum / n : NAN;
+}
+
+static double over_lengths(const struct pw_finding *f, const struct pw_block *plot, int pe)
+{
+    return pw_figure4_mean(f, plot, pe, -INFINITY, INFINITY);
 }
 
 /* Exact match at trained lengths, or beyond, per cent. */
@@ -144,10 +151,10 @@ static void tabulate_means(struct pw_finding *f, const struct pw_snapshot *s,
 }
 
 /* The probe's plots of single layers; returns how many. */
-static int find_layers(const struct pw_finding *f, const struct pw_block *layers[64])
+static int find_layers(const struct pw_finding *f, const struct pw_block *layers[PW_FIGURE4_LAYERS_MAX])
 {
     int n = 0;
-    for (int i = 1; i < f->n_blocks && n < 64; i++)
+    for (int i = 1; i < f->n_blocks && n < PW_FIGURE4_LAYERS_MAX; i++)
         if (strncmp(f->blocks[i].title, "layer ", 6) == 0 && f->blocks[i].kind == PW_BLOCK_PLOT)
             layers[n++] = &f->blocks[i];
     return n;
@@ -155,7 +162,7 @@ static int find_layers(const struct pw_finding *f, const struct pw_block *layers
 
 static void add_layers(struct pw_finding *f, const struct view *v)
 {
-    const struct pw_block *layers[64];
+    const struct pw_block *layers[PW_FIGURE4_LAYERS_MAX];
     int n = find_layers(v->f, layers);
     int table = pw_finding_table(f, "layer by layer, mean over lengths, released formula", PW_PAPER_PES, n);
     f->blocks[table].decimals = 3;

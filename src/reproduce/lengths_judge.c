@@ -129,12 +129,10 @@ static void tabulate(struct pw_finding *f, const struct pw_lengths *o, const str
     for (int i = 0; i < r->n; i++) {
         const struct pw_runs *x = &r->runs[i];
         struct pw_interval beyond = pw_mean_interval(x->beyond, x->n);
-        double least = INFINITY;
-        for (int k = 0; k < x->n; k++)
-            least = fmin(least, x->in_range[k]);
+        struct pw_spread in_range = pw_runs_spread(x->in_range, x->n);
         pw_finding_row(f, table, i, "%s", r->name[i]);
-        pw_finding_put(f, table, i, PW_LENGTHS_IN, 100 * pw_runs_median(x->in_range, x->n));
-        pw_finding_put(f, table, i, PW_LENGTHS_IN_LEAST, 100 * least);
+        pw_finding_put(f, table, i, PW_LENGTHS_IN, 100 * (double)in_range.median);
+        pw_finding_put(f, table, i, PW_LENGTHS_IN_LEAST, 100 * (double)in_range.lo);
         pw_finding_put(f, table, i, PW_LENGTHS_BEYOND, 100 * beyond.mean);
         pw_finding_put(f, table, i, PW_LENGTHS_BEYOND_LO, 100 * beyond.lo);
         pw_finding_put(f, table, i, PW_LENGTHS_BEYOND_HI, 100 * beyond.hi);
@@ -255,7 +253,7 @@ static void remark_deviations(struct pw_finding *f, const struct pw_lengths *o, 
                               const struct result *r, const struct pw_suite_task *t)
 {
     for (int i = 0; i < r->n; i++) {
-        double in = pw_runs_median(r->runs[i].in_range, r->runs[i].n);
+        double in = (double)pw_runs_spread(r->runs[i].in_range, r->runs[i].n).median;
         if (!(in >= PW_ORDER_LEARNED))
             pw_finding_remark(
                 f, "%s has not learned the trained lengths (median %.1f %%, %g needed): not comparable",

@@ -11,12 +11,12 @@ double pw_runs_mean(const double *x, int n)
     return pw_mean_interval(x, n).mean;
 }
 
-double pw_runs_median(const double *x, int n)
+struct pw_spread pw_runs_spread(const double *x, int n)
 {
     float v[PW_MAX_REPLICATES];
     for (int i = 0; i < n; i++)
         v[i] = (float)x[i];
-    return (double)pw_spread_of(v, n).median;
+    return pw_spread_of(v, n);
 }
 
 /* Mean chance of the rows in range, or beyond. */
@@ -63,28 +63,12 @@ void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, i
 
 static bool is_learned(const struct pw_runs *r)
 {
-    return r->n >= PW_ORDER_SEEDS && pw_runs_median(r->in_range, r->n) >= PW_ORDER_LEARNED;
+    return r->n >= PW_ORDER_SEEDS && (double)pw_runs_spread(r->in_range, r->n).median >= PW_ORDER_LEARNED;
 }
 
 static bool is_at_chance(const struct pw_runs *r)
 {
     return pw_runs_mean(r->beyond, r->n) <= r->chance_beyond + PW_ORDER_OURS;
-}
-
-static double least(const double *x, int n)
-{
-    double least = x[0];
-    for (int i = 1; i < n; i++)
-        least = fmin(least, x[i]);
-    return least;
-}
-
-static double greatest(const double *x, int n)
-{
-    double greatest = x[0];
-    for (int i = 1; i < n; i++)
-        greatest = fmax(greatest, x[i]);
-    return greatest;
 }
 
 enum pw_pair_order pw_order_pair(const struct pw_runs *first, const struct pw_runs *second)
@@ -93,10 +77,9 @@ enum pw_pair_order pw_order_pair(const struct pw_runs *first, const struct pw_ru
         return PW_PAIR_INCOMPARABLE;
     if (fabs(pw_runs_mean(first->beyond, first->n) - pw_runs_mean(second->beyond, second->n)) < PW_ORDER_OURS)
         return PW_PAIR_UNDECIDED;
-    if (least(first->beyond, first->n) > greatest(second->beyond, second->n))
-        return PW_PAIR_FIRST;
-    return least(second->beyond, second->n) > greatest(first->beyond, first->n) ? PW_PAIR_SECOND
-                                                                                : PW_PAIR_UNDECIDED;
+    struct pw_spread a = pw_runs_spread(first->beyond, first->n);
+    struct pw_spread b = pw_runs_spread(second->beyond, second->n);
+    return a.lo > b.hi ? PW_PAIR_FIRST : b.lo > a.hi ? PW_PAIR_SECOND : PW_PAIR_UNDECIDED;
 }
 
 void pw_order_compare(struct pw_order *o, const struct pw_runs *first, const struct pw_runs *second,

@@ -101,26 +101,19 @@ static void compare_with_none(struct against_none *a, const struct pw_pads *d)
 
 static void list_differences(struct pw_finding *f, const struct pw_pad_task *t, const struct against_none *a)
 {
-    static const char *const heads[] = {"points", "from", "to", "p", "corrected", "seeds", "paper"};
-    enum { COLUMNS = sizeof heads / sizeof *heads };
+    enum { PAPER = PW_CONTRAST_COLUMNS, COLUMNS };
     char title[PW_FINDING_TEXT];
     snprintf(title, sizeof title, "%s: each format minus no scratchpad, 95 %% interval, exact test, Holm",
              t->name);
     int table = pw_finding_table(f, title, a->n, COLUMNS);
-    for (int k = 0; k < COLUMNS; k++)
-        pw_finding_col(f, table, k, "%s", heads[k]);
+    pw_contrast_name_columns(f, table);
+    pw_finding_col(f, table, PAPER, "paper");
     for (int i = 0; i < a->n; i++) {
-        const struct pw_contrast *c = &a->c[i];
         const float *theirs = t->right[a->of[i].pe];
         int format = a->of[i].format;
         pw_finding_row(f, table, i, "%s %s", pw_paper_pe_names[a->of[i].pe], pw_pad_formats[format]);
-        pw_finding_put(f, table, i, 0, c->difference.mean);
-        pw_finding_put(f, table, i, 1, c->difference.lo);
-        pw_finding_put(f, table, i, 2, c->difference.hi);
-        pw_finding_put(f, table, i, 3, c->difference.n > 0 ? c->p : NAN);
-        pw_finding_put(f, table, i, 4, c->difference.n > 0 ? c->corrected : NAN);
-        pw_finding_put(f, table, i, 5, c->difference.n);
-        pw_finding_put(f, table, i, 6, theirs[format] < 0 ? NAN : (double)(theirs[format] - theirs[0]));
+        pw_contrast_put(f, table, i, &a->c[i]);
+        pw_finding_put(f, table, i, PAPER, theirs[format] < 0 ? NAN : (double)(theirs[format] - theirs[0]));
     }
 }
 

@@ -196,28 +196,20 @@ static int compare(struct pw_contrast *c, const struct pw_finding *const of[SETT
 static void list_differences(struct pw_finding *f, const struct pw_finding *first,
                              const struct pw_contrast *c)
 {
-    static const char *const heads[] = {"points", "from", "to", "p", "corrected", "seeds"};
-    enum { COLUMNS = sizeof heads / sizeof *heads };
     for (int k = 0; k < first->blocks[0].rows; k++) {
         char title[PW_FINDING_TEXT], topic[PW_FINDING_TOPIC];
         topic_of(topic, CHOSEN);
         snprintf(title, sizeof title, "%s: each setting minus %s, 95 %% interval, exact test, Holm",
                  pw_finding_row_name(first, &first->blocks[0], k), topic);
-        int table = pw_finding_table(f, title, SETTINGS - 1, COLUMNS);
-        for (int i = 0; i < COLUMNS; i++)
-            pw_finding_col(f, table, i, "%s", heads[i]);
+        int table = pw_finding_table(f, title, SETTINGS - 1, PW_CONTRAST_COLUMNS);
+        pw_contrast_name_columns(f, table);
         for (int i = 0, row = 0; i < SETTINGS; i++) {
             if (i == CHOSEN)
                 continue;
-            const struct pw_contrast *x = &c[k * (SETTINGS - 1) + row];
             topic_of(topic, i);
             pw_finding_row(f, table, row, "%s", topic);
-            pw_finding_put(f, table, row, 0, x->difference.mean);
-            pw_finding_put(f, table, row, 1, x->difference.lo);
-            pw_finding_put(f, table, row, 2, x->difference.hi);
-            pw_finding_put(f, table, row, 3, x->difference.n > 0 ? x->p : NAN);
-            pw_finding_put(f, table, row, 4, x->difference.n > 0 ? x->corrected : NAN);
-            pw_finding_put(f, table, row++, 5, x->difference.n);
+            pw_contrast_put(f, table, row, &c[k * (SETTINGS - 1) + row]);
+            row++;
         }
     }
 }

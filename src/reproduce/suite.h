@@ -91,7 +91,7 @@ int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const st
 struct pw_runs {
     int n;                                                         /* seeds; 0: not trained */
     double in_range[PW_MAX_REPLICATES], beyond[PW_MAX_REPLICATES]; /* exact match, fractions */
-    double chance_in, chance_beyond; /* of a guesser who knows the answers' format */
+    double chance_beyond; /* of a guesser who knows the answers' format */
 };
 
 /* The results of an arm's seeds: after its last step (points at most 1), or each seed's at the one of so many
@@ -99,7 +99,7 @@ struct pw_runs {
 void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, int points,
                    struct pw_runs *out);
 double pw_runs_mean(const double *x, int n);
-double pw_runs_median(const double *x, int n);
+struct pw_spread pw_runs_spread(const double *x, int n); /* x: fractions that were floats */
 
 /* ---- order. A difference between two encodings counts only beyond the spread of their seeds. All numbers
  * were fixed before the seeds that are judged were trained.
