@@ -26,10 +26,12 @@ static const struct pw_field command[] = {
     LIST(2, u.command.at, FROM(0, PW_MANY)),
     LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICATES)),
     ANY(4, u.command.known),
-    ANY(5, u.command.training),
-    ANY(6, u.command.checking),
+    ANY(5, u.command.training[0]),
+    ANY(6, u.command.checking[0]),
     TEXT(7, u.command.job),
     ANY(8, u.command.answered),
+    ANY(9, u.command.training[1]),
+    ANY(10, u.command.checking[1]),
 };
 static const struct pw_field drop[1]; /* its arm says all */
 static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};
@@ -446,7 +448,7 @@ static const struct pw_field session[] = {
     }
 
 const struct pw_message pw_messages[] = {
-    [PW_EV_COMMAND] = {"COMMAND", command, N(command), .upto = {3}},
+    [PW_EV_COMMAND] = {"COMMAND", command, N(command), .upto = {3, 8, 8}},
     [PW_EV_LAB] = {"LAB", IN(lab, u.lab)},
     [PW_EV_ARM] = {"ARM", IN(arm, u.arm)},
     [PW_EV_DROP] = {.name = "DROP", .fields = drop},

@@ -14,20 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PW_MAX_ARMS 8
-#define PW_MAX_REPLICATES                                                                                    \
-    10                    /* of an arm: initialisations seed, seed + 1, ... trained on the same batches      \
-                           */
-#define PW_LABEL       24 /* bytes of a token's label, NUL included, cleaned for display */
-#define PW_TOP         5  /* candidates kept per decoded token */
-#define PW_LOOK_TOP    20 /* and of the row that the cursor stands at */
-#define PW_LINE        256
-#define PW_COMMAND     4096 /* bytes of a command, with its NUL */
-#define PW_REMARK      500  /* bytes of what mark and say tell: a log line has it whole */
-#define PW_MAX_SCORES  10   /* of a head */
-#define PW_MAX_BLOCKS  67   /* of a model: embedding, up to 64 layers, head, encoding */
-#define PW_PLACES      64 /* of an answer's tokens at which first errors are counted; the last takes the rest */
-#define PW_MAX_FAILING 50 /* examples in a list */
+#define PW_MAX_ARMS       8
+#define PW_MAX_REPLICATES 10 /* of an arm: initialisations seed, seed + 1, ..., all on the same batches */
+#define PW_BITS_OF_ALL    2  /* words with a bit for each replica of each arm */
+#define PW_LABEL          24 /* bytes of a token's label, NUL included, cleaned for display */
+#define PW_TOP            5  /* candidates kept per decoded token */
+#define PW_LOOK_TOP       20 /* and of the row that the cursor stands at */
+#define PW_LINE           256
+#define PW_COMMAND        4096 /* bytes of a command, with its NUL */
+#define PW_REMARK         500  /* bytes of what mark and say tell: a log line has it whole */
+#define PW_MAX_SCORES     10   /* of a head */
+#define PW_MAX_BLOCKS     67   /* of a model: embedding, up to 64 layers, head, encoding */
+#define PW_PLACES         64 /* of an answer's tokens at which first errors are counted; the last takes the rest */
+#define PW_MAX_FAILING    50 /* examples in a list */
 
 /* These numbers are on disk: a new kind goes to the end. */
 enum pw_event_kind {
@@ -454,13 +453,13 @@ struct pw_event {
             char text[PW_COMMAND];
             int64_t at[PW_MAX_ARMS]; /* completed steps of each arm when it took effect */
             int behind[PW_MAX_ARMS]; /* so many of its replicates, the last ones, had taken one fewer */
-            /* What else was in progress at that moment. A replica's bit is arm - 1 + PW_MAX_ARMS * (replica -
-             * 1). */
-            bool known;        /* the next four are; recordings of version 0.1 have none of them */
-            bool answered;     /* the pinned prompt's answer was that of the current arm's weights */
-            uint64_t training; /* replicas whose training had not ended */
-            uint64_t checking; /* of these, replicas whose `until` condition was being measured */
-            char job[12];      /* the long command that was running; "": none */
+            /* What else was in progress at that moment. A replica's bit is that of its place, arm - 1 +
+             * PW_MAX_ARMS * (replica - 1): place % 64 of word place / 64. */
+            bool known;    /* the next four are; recordings of version 0.1 have none of them */
+            bool answered; /* the pinned prompt's answer was that of the current arm's weights */
+            uint64_t training[PW_BITS_OF_ALL]; /* replicas whose training had not ended */
+            uint64_t checking[PW_BITS_OF_ALL]; /* of these, whose `until` condition was being measured */
+            char job[12];                      /* the long command that was running; "": none */
         } command;
         struct pw_ev_lab lab;
         struct pw_ev_arm arm;

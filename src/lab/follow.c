@@ -250,9 +250,11 @@ enum where { BEFORE, UNFINISHED, THERE, BEYOND };
  * event that is compared: a check of `until`, a step that fails, a job that comes to nothing. */
 static bool is_unfinished(const struct pw_event *then, const struct pw_event *now)
 {
-    return then->u.command.known && ((now->u.command.training & ~then->u.command.training) != 0 ||
-                                     (now->u.command.checking & ~then->u.command.checking) != 0 ||
-                                     (now->u.command.job[0] != '\0' && then->u.command.job[0] == '\0'));
+    bool more = now->u.command.job[0] != '\0' && then->u.command.job[0] == '\0';
+    for (int i = 0; i < PW_BITS_OF_ALL; i++)
+        more = more || (now->u.command.training[i] & ~then->u.command.training[i]) != 0 ||
+               (now->u.command.checking[i] & ~then->u.command.checking[i]) != 0;
+    return then->u.command.known && more;
 }
 
 /* Where the lab is, seen from where it was when the command took effect. */

@@ -74,6 +74,7 @@ struct pw_arm {
 /* Replicate r of arm id lies at (r - 1) * PW_MAX_ARMS + id - 1: the first PW_MAX_ARMS places are the arms,
  * and going through all of them is the fair round of training. */
 #define PW_MAX_PLACES (PW_MAX_ARMS * PW_MAX_REPLICATES)
+_Static_assert(PW_MAX_PLACES <= 64 * PW_BITS_OF_ALL, "a command's event has a bit for every place");
 
 /* Evaluation by length, a row (replicate, task, length) at a time, so that commands are served in between.
  */

@@ -73,8 +73,8 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
         const struct pw_arm *a = &lab->arms[i];
         e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
         e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
-        e->u.command.training |= (uint64_t)(a->model != NULL && a->training) << i;
-        e->u.command.checking |= (uint64_t)(a->model != NULL && a->checking) << i;
+        e->u.command.training[i / 64] |= (uint64_t)(a->model != NULL && a->training) << i % 64;
+        e->u.command.checking[i / 64] |= (uint64_t)(a->model != NULL && a->checking) << i % 64;
     }
     const char *job = pw_lab_job(lab);
     e->u.command.known = true;

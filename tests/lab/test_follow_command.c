@@ -152,7 +152,7 @@ static bool pause_in_check(struct record *r)
     bench_send(&b, "resume; stop; digest");
     bench_until_idle(&b);
     bench_close(&b);
-    return r->e[record_find(r, PW_EV_COMMAND, "pause")]->u.command.checking != 0;
+    return r->e[record_find(r, PW_EV_COMMAND, "pause")]->u.command.checking[0] != 0;
 }
 
 static void test_paused_check(void **state)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "lab/lab_int.h"
 #include "ref_lab.h"
 
 /* Line i of what `digest` said, without the arm and the replicate. */
@@ -228,12 +229,30 @@ static void test_runs(void **state)
     bench_close(&b);
 }
 
+/* A command's event says of every replica whether it was training, of the tenth of the eighth arm, too. */
+static void test_stand(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "race none,none,none,none,none,none,none,none seeds=10");
+    struct pw_arm *last = pw_lab_replicate(b.lab, 8, 10), *ninth = pw_lab_replicate(b.lab, 1, 9);
+    struct pw_event *e = pw_event_new(PW_EV_COMMAND);
+    last->training = ninth->training = ninth->checking = true; /* nothing runs: the lab sleeps */
+    pw_lab_stand(b.lab, e);
+    last->training = ninth->training = ninth->checking = false;
+    assert_true(e->u.command.training[0] == 0 && e->u.command.checking[0] == 0);
+    assert_true(e->u.command.training[1] == 0x8001 && e->u.command.checking[1] == 1);
+    pw_event_free(e);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork),     cmocka_unit_test(test_bits),  cmocka_unit_test(test_events),
         cmocka_unit_test(test_together), cmocka_unit_test(test_until), cmocka_unit_test(test_exports),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs),     cmocka_unit_test(test_stand),
     };
     return cmocka_run_group_tests_name("replicates", tests, NULL, NULL);
 }

@@ -245,7 +245,8 @@ static struct pw_event *an_event(enum pw_event_kind kind)
         strcpy(e->u.command.text, "train 1000");
         e->u.command.at[0] = 500, e->u.command.at[7] = 499, e->u.command.behind[7] = 2;
         e->u.command.known = e->u.command.answered = true;
-        e->u.command.training = 0x8001, e->u.command.checking = 0x8000;
+        e->u.command.training[0] = 0x8001, e->u.command.checking[0] = 0x8000;
+        e->u.command.training[1] = 0x101, e->u.command.checking[1] = 0x100;
         strcpy(e->u.command.job, "eval");
         break;
     case PW_EV_LAB:
