@@ -115,6 +115,7 @@ static void keep(struct harness *h, const struct plan *p, const char *home, cons
     char to[400], name[500];
     if (where == NULL)
         return;
+    mkdir(where, 0777); /* it may be there */
     snprintf(to, sizeof to, "%s/%s", where, strrchr(home, '/') + 1);
     copy(home, to);
     snprintf(name, sizeof name, "%s/plan", to);
