@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { LIMIT_S = 120 }; /* for ending, on a busy machine */
+
 static double now(void)
 {
     struct timespec t;
@@ -25,7 +27,7 @@ static void settle(const char *home)
     char state[600];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 1; i < SIGRTMIN; i++)
-        signal(i, SIG_DFL); /* nohup and background jobs ignore some: one that comes early would be lost */
+        signal(i, SIG_DFL); /* nohup and background jobs ignore some */
     snprintf(state, sizeof state, "%s/state", home);
     clearenv();
     setenv("HOME", home, 1);
@@ -88,13 +90,18 @@ bool life_run(const struct life *l, const char *program, const char *home, const
     int fd, status;
     snprintf(threads, sizeof threads, "%d", l->threads);
     drawn.n = 0;
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* a signal that is ignored until `settle` would be lost */
     pid_t child = forkpty(&fd, NULL, NULL, &wide);
+    if (child == 0)
+        settle(home);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (child < 0) {
         snprintf(text, size, "there is no pseudo-terminal");
         return false;
     }
     if (child == 0) {
-        settle(home);
         execl(program, program, "--threads", threads, arg, (char *)NULL);
         _exit(127);
     }
@@ -107,10 +114,17 @@ bool life_run(const struct life *l, const char *program, const char *home, const
     while (!open && l->signal == SIGKILL && watch(fd, 0, &drawn)) /* its last words */
         ;
     kill(child, l->signal);
-    while (l->signal != SIGKILL && open)
+    for (int s = 0; l->signal != SIGKILL && open && s < LIMIT_S; s++)
         open = watch(fd, 1000000, &drawn);
+    bool lives_on = l->signal != SIGKILL && open;
+    if (lives_on)
+        kill(child, SIGKILL);
     close(fd);
     waitpid(child, &status, 0);
+    if (lives_on) {
+        snprintf(text, size, "it lives on %d s after signal %d", LIMIT_S, l->signal);
+        return false;
+    }
     /* Ctrl-C ends a program that has not taken over its terminal yet. */
     bool ended = WIFSIGNALED(status) ? WTERMSIG(status) == l->signal || WTERMSIG(status) == SIGINT
                                      : WEXITSTATUS(status) == 128 + l->signal;
