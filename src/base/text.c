@@ -126,6 +126,13 @@ static unsigned char lower(char c)
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
+bool pw_text_same(const char *a, const char *b)
+{
+    while (*a != '\0' && lower(*a) == lower(*b))
+        a++, b++;
+    return *a == *b;
+}
+
 /* Damerau-Levenshtein distance, restricted form: no part is edited twice (a swapped pair is final).
  * Letters that differ in case alone are equal. d[i][j] is the distance of the first i and j bytes. */
 static int distance(const char *a, int n, const char *b, int m)

@@ -30,6 +30,8 @@ int pw_text_cells(const char *s); /* columns of a whole string */
 void pw_str_xml(struct pw_str *b, uint32_t cp);
 
 bool pw_text_ends(const char *text, const char *ending);
+/* Are they equal but for the case of ASCII letters, in any locale? */
+bool pw_text_same(const char *a, const char *b);
 
 /* Copies src to dst (size bytes with the NUL), cut at a code point; control characters and
  * invalid bytes become '?'. src may not overlap dst. */

@@ -32,9 +32,13 @@ const struct pw_pe *const pw_pes[] = {
 
 const struct pw_pe *pw_pe_find(const char *name)
 {
-    for (const struct pw_pe *const *pe = pw_pes; *pe; pe++)
-        if (strcmp((*pe)->name, name) == 0)
+    for (const struct pw_pe *const *pe = pw_pes; *pe; pe++) {
+        if (pw_text_same((*pe)->name, name))
             return *pe;
+        for (const char *const *alias = (*pe)->aliases; *alias; alias++)
+            if (pw_text_same(*alias, name))
+                return *pe;
+    }
     return NULL;
 }
 
@@ -100,14 +104,19 @@ void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables
 
 static enum pw_code unknown(const char *name, struct pw_err *err)
 {
-    const char *names[sizeof pw_pes / sizeof *pw_pes] = {0}, *near;
+    enum { ENCODINGS = sizeof pw_pes / sizeof *pw_pes };
+    const char *names[ENCODINGS * (1 + PW_PE_ALIASES)] = {0}, *near;
     struct pw_str all = {0};
     enum pw_code code;
+    int n = 0;
 
-    for (int i = 0; pw_pes[i]; i++) {
-        names[i] = pw_pes[i]->name;
-        pw_str_add(&all, "%s%s", i > 0 ? ", " : "", names[i]);
+    for (; pw_pes[n]; n++) {
+        names[n] = pw_pes[n]->name;
+        pw_str_add(&all, "%s%s", n > 0 ? ", " : "", names[n]);
     }
+    for (int i = 0; pw_pes[i]; i++)
+        for (const char *const *alias = pw_pes[i]->aliases; *alias; alias++)
+            names[n++] = *alias;
     near = pw_text_nearest(name, names);
     code = near ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
                 : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s", name, pw_str_text(&all));

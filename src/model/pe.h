@@ -16,6 +16,7 @@
 #include "model/config.h"
 
 #define PW_PE_OPTS_MAX 64
+#define PW_PE_ALIASES  6
 
 enum pw_pe_use {
     PW_PE_ADDED = 1,    /* rows added to the embeddings */
@@ -71,12 +72,13 @@ struct pw_pe_pass {
 
 struct pw_pe {
     const char *name, *summary;
-    const char *source;           /* paper and equation */
-    const struct pw_opt *opts;    /* of the encoding's own struct, or NULL */
-    size_t opts_size;             /* at most PW_PE_OPTS_MAX */
-    unsigned uses;                /* enum pw_pe_use */
-    enum pw_pe_by by[PW_PE_ADDS]; /* ADDED: the tables; the second is often none */
-    bool halves;                  /* of the columns each has one; else both have all */
+    const char *source;                     /* paper and equation */
+    const char *aliases[PW_PE_ALIASES + 1]; /* other names by which it is found; NULL-terminated */
+    const struct pw_opt *opts;              /* of the encoding's own struct, or NULL */
+    size_t opts_size;                       /* at most PW_PE_OPTS_MAX */
+    unsigned uses;                          /* enum pw_pe_use */
+    enum pw_pe_by by[PW_PE_ADDS];           /* ADDED: the tables; the second is often none */
+    bool halves;                            /* of the columns each has one; else both have all */
 
     /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL where there are
      * none. */
@@ -118,6 +120,7 @@ struct pw_pe {
 };
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
+/* The encoding with this name or alias, whatever the case of its letters; NULL: there is none. */
 const struct pw_pe *pw_pe_find(const char *name);
 
 /* Has it parameters that are trained? */

@@ -56,7 +56,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
             return pw_fail(err, PW_EUSER, "probe rows: %s adds nothing to the embeddings", w);
         if (s->n == MOST)
             return pw_fail(err, PW_EUSER, "probe rows: pes=%s: at most %d encodings", o->pes, MOST);
-        pw_text_copy(s->name[s->n++], sizeof s->name[0], w);
+        pw_text_copy(s->name[s->n++], sizeof s->name[0], pe->name);
     }
     if (s->n == 0)
         return pw_fail(err, PW_EUSER, "probe rows: pes= names no encoding");

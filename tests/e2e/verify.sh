@@ -13,9 +13,14 @@ fail() {
 
 # Past step 100, where digests are told unasked; each step of scalar kernels costs as much as ten of the others.
 "$PEWTER" --session it -c 'seed 1; task copy lengths=1..3 alphabet=5; model tiny layers=1 width=16 heads=2
-    optim batch=2; race none,t5 seeds=2; train 60; prompt copy 0 1; eval lengths=2..3 samples=4
-    checkpoint before the swap; pe rotary; train 45; prompt copy 2 1 3; eval lengths=2..3 samples=4
+    optim batch=2; race NoPE,t5 seeds=2; train 60; prompt copy 0 1; eval lengths=2..3 samples=4
+    checkpoint before the swap; pe rope; train 45; prompt copy 2 1 3; eval lengths=2..3 samples=4
     probe dispersion samples=2; probe buckets; digest' >"$WORK/said" 2>&1 || fail "not recorded: $(cat "$WORK/said")"
+
+"$PEWTER" replay it --plain >"$WORK/said"
+for typed in 'race NoPE,t5 seeds=2' 'pe rope'; do # aliases stay as typed
+    grep -q "$typed" "$WORK/said" || fail "'$typed' is not on record: $(cat "$WORK/said")"
+done
 
 verdicts=0
 for isa in scalar avx2 avx512; do

@@ -273,6 +273,8 @@ static void test_runs(void **state)
         {"t5 buckets=6",
          "5        -         -         -        -  1  pe=t5 layers=2 width=64 heads=8 file=a"},
         {"seed=3 task=sort none", "file=b.safetensors"},
+        {"seed=3 task=sort NoPE", "file=b.safetensors"},
+        {"seed=3 task=sort pe=nope", "file=b.safetensors"},
         {"seed=3 task=sort alibi", "no run of 4 is like that"},
         {"", "file=b.safetensors"},
     };

@@ -318,6 +318,26 @@ static void test_encodings(void **state)
     assert_pe("dpes", "", "no encoding 'dpes'; did you mean 'dpe'?");
 }
 
+/* Names from papers and other programs, in any case; no two encodings share one. */
+static void test_aliases(void **state)
+{
+    (void)state;
+    assert_pe("rope", "", "rotary base=10000 dims=0 pairing=half");
+    assert_pe("RoPE(base=500)", "", "rotary base=500 dims=0 pairing=half");
+    assert_pe("NoPE", "", "none");
+    assert_pe("ALiBi", "", "alibi");
+    assert_pe("T5 buckets=32", "", "t5 buckets=32 distance=128");
+    assert_pe("sin base=100", "", "sinusoidal base=100 layout=interleaved amplitude=1");
+    assert_pe("APE", "", "sinusoidal base=10000 layout=interleaved amplitude=1");
+    assert_pe("rpoe", "", "no encoding 'rpoe'; did you mean 'rope'?");
+    assert_pe("ROPE x=1", "", "rotary: no option 'x'; there are base dims pairing");
+    for (int i = 0; pw_pes[i] != NULL; i++) {
+        assert_ptr_equal(pw_pe_find(pw_pes[i]->name), pw_pes[i]);
+        for (const char *const *alias = pw_pes[i]->aliases; *alias != NULL; alias++)
+            assert_ptr_equal(pw_pe_find(*alias), pw_pes[i]);
+    }
+}
+
 /* Names, shapes, decay and first values; the parameter count of the paper's model (109,607,040).
  */
 static void test_parameters(void **state)
@@ -404,11 +424,11 @@ static void test_first_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_relations),      cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_learning_rate),  cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_first_values),   cmocka_unit_test(test_paper),
-        cmocka_unit_test(test_decay_of_gains),
+        cmocka_unit_test(test_presets),    cmocka_unit_test(test_options),
+        cmocka_unit_test(test_relations),  cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_aliases),    cmocka_unit_test(test_learning_rate),
+        cmocka_unit_test(test_parameters), cmocka_unit_test(test_first_values),
+        cmocka_unit_test(test_paper),      cmocka_unit_test(test_decay_of_gains),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,8 @@ static void test_seen(void **state)
         {"probe off", "off "},
         {"runs t5 norm=", "rmsnorm layernorm none "},
         {"wait 2 ", "s "},
+        {"pe RoPE b", "base= "},
+        {"pe ro", "rotary "},
     };
     struct pw_str got = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

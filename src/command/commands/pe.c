@@ -54,6 +54,9 @@ static bool about(const char *word, struct pw_str *out)
     if (pe == NULL)
         return false;
     pw_str_add(out, "pe %s: %s\n%s\n", pe->name, pe->summary, pe->source != NULL ? pe->source : "");
+    for (const char *const *alias = pe->aliases; *alias != NULL; alias++)
+        pw_str_add(out, "%s%s%s", alias == pe->aliases ? "also read as " : ", ", *alias,
+                   alias[1] == NULL ? "\n" : "");
     return true;
 }
 
@@ -85,6 +88,8 @@ const struct pw_command pw_cmd_pe = {
         "  ldpe learned_reversed              learned rows by the position from the end, too, or alone\n"
         "The last two lines need the length of the whole sequence: causal training leaks it. In decoding\n"
         "it is that of the tokens so far, so every new one changes the keys of all before it.\n"
+        "Case doesn't matter, and 'help pe NAME' lists aliases: nope, rope, sin, and ape, which is\n"
+        "sinusoidal as in Kazemnejad et al. 2023.\n"
         "The new encoding's parameters begin fresh, with moments and a step count of their own.",
     .where = PW_AT_LAB,
     .opts = opts,

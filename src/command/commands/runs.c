@@ -162,13 +162,16 @@ static bool is_among(const char *tasks, const char *wanted)
     }
 }
 
-/* The same text, or the same number written otherwise. */
+/* The same text, an alias of the same encoding, or the same number written otherwise. */
 static bool matches(const struct row *row, const char *key, const char *wanted)
 {
     const char *value = value_of(row, key);
+    const struct pw_pe *pe = strcmp(key, "pe") == 0 ? pw_pe_find(wanted) : NULL;
     double a, b;
     if (value == NULL)
         return false;
+    if (pe != NULL)
+        wanted = pe->name;
     return strcmp(value, wanted) == 0 || (strcmp(key, "task") == 0 && is_among(value, wanted)) ||
            (pw_text_double(value, &a) && pw_text_double(wanted, &b) && (float)a == (float)b);
 }

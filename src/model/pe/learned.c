@@ -16,6 +16,7 @@ const struct pw_pe pw_pe_learned = {
     .name = "learned",
     .summary = "a learned vector for each position, added to the embedding",
     .source = "Gehring et al. 2017; Radford et al. 2019",
+    .aliases = {"absolute", "abs_learned"},
     .uses = PW_PE_ADDED,
     .by = {PW_PE_BY_POSITION},
     .param = "table",

@@ -102,6 +102,7 @@ const struct pw_pe pw_pe_rotary = {
     .name = "rotary",
     .summary = "queries and keys rotated by angles that grow with the position",
     .source = "Su et al. 2021, section 3.2.2",
+    .aliases = {"rope", "new_rotary"},
     .opts = opts_table,
     .opts_size = sizeof(struct options),
     .uses = PW_PE_ROTATION,

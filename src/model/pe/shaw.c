@@ -52,6 +52,7 @@ const struct pw_pe pw_pe_shaw = {
     .name = "shaw",
     .summary = "a learned vector for each layer and distance, added to the key",
     .source = "Shaw et al. 2018, Eq. 4, without the values' table",
+    .aliases = {"relative_key"},
     .opts = opts_table,
     .opts_size = sizeof(struct options),
     .uses = PW_PE_KEYS,

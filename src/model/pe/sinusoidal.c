@@ -18,6 +18,7 @@ const struct pw_pe pw_pe_sinusoidal = {
     .name = "sinusoidal",
     .summary = "fixed sines and cosines of the position, added to the embedding",
     .source = "Vaswani et al. 2017, section 3.5",
+    .aliases = {"sin", "sine", "sinusoid", "spe", "ape", "abs_sinusoid"}, /* APE: in Kazemnejad et al. 2023 */
     .opts = pw_sines_opts,
     .opts_size = sizeof(struct pw_sines),
     .uses = PW_PE_ADDED,

@@ -156,6 +156,7 @@ const struct pw_pe pw_pe_t5 = {
     .name = "t5",
     .summary = "a learned bias on the score for each head and bucket of distances",
     .source = "Raffel et al. 2020, section 2.1",
+    .aliases = {"t5_bias", "t5_relative_bias"},
     .opts = opts_table,
     .opts_size = sizeof(struct options),
     .uses = PW_PE_BIAS,
