@@ -24,7 +24,7 @@ struct pw_word {
 /* One parsed command; owns its memory. */
 struct pw_args {
     char *text; /* the command as typed, trimmed, without comment */
-    char *name;
+    char *name; /* the command's, also where an alias was typed */
     char *rest; /* everything after the name, trimmed, one enclosing pair of quotes removed: raw commands */
     int n;
     struct pw_word words[PW_MAX_WORDS];
@@ -57,12 +57,12 @@ struct pw_command {
     const char *summary; /* one line */
     const char *detail;  /* more lines for `help NAME`, or NULL */
     enum pw_where where;
-    const char *const
-        *elsewhere; /* what it is called in other programs, to be suggested; ends with NULL; or NULL */
-    bool raw;       /* takes the rest of the line as it stands */
-    bool beside;    /* doesn't wait for an answer that is being decoded: neither needs it nor changes
-                       what it comes from */
-    bool lasts;     /* goes on in the background: what stands behind it in a typed line waits for its end */
+    const char *const *aliases; /* other names that run it (vi's "q!"); NULL-terminated, or NULL */
+    const char *search;         /* words by which a user may look for it, "rewind history"; or NULL */
+    bool raw;                   /* takes the rest of the line as it stands */
+    bool beside; /* doesn't wait for an answer that is being decoded: neither needs it nor changes
+                    what it comes from */
+    bool lasts;  /* goes on in the background: what stands behind it in a typed line waits for its end */
     const struct pw_opt *opts; /* its own key=value table, for help and completion; or NULL */
     const struct pw_opt *also; /* a second one that stands beside any other: arm=K; or NULL */
     /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
@@ -96,9 +96,18 @@ struct pw_commands {
  * now, and ends it with NULL. */
 int pw_commands_join(const struct pw_command **list, int n, const struct pw_command *const *more);
 
+/* The command with this name or alias; NULL: there is none. */
 const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name);
-/* Fails with "no command 'trian'; did you mean 'train'?". Returns PW_EUSER. */
+/* Fails with "no command 'trian'; did you mean 'train'?", and suggests those that have it as a search word.
+ * Returns PW_EUSER. */
 enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err);
+
+/* Is a command about a word: by its name, aliases, summary or search words, or does its help mention it? */
+enum pw_about { PW_ABOUT_NOT, PW_ABOUT_MENTIONS, PW_ABOUT_IT };
+enum pw_about pw_command_about(const struct pw_command *cmd, const char *word);
+/* Up to `most` commands that are about a word, or where there are none, those whose help mentions it. Returns
+ * how many. */
+int pw_commands_about(const struct pw_commands *t, const char *word, const struct pw_command **out, int most);
 
 /* Splits text into command texts: calls each(arg, text of one command, its line from 1 on) in order; stops
  * and returns its code when it is not PW_OK. An unterminated quote is an error before anything is called.
@@ -163,7 +172,8 @@ void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_st
 
 /* Help texts, from the tables alone. */
 void pw_command_help_list(const struct pw_commands *t, struct pw_str *out); /* one line a command */
-/* word: of what the command takes, that more is wanted of; NULL: of the command itself. */
+/* word: of what the command takes, that more is wanted of; NULL: of the command itself. Of a name that is no
+ * command's: the commands that are about it. */
 enum pw_code pw_command_help(const struct pw_commands *t, const char *name, const char *word,
                              struct pw_str *out, struct pw_err *err);
 /* The COMMANDS section of the manual page (troff man macros). */

@@ -4,24 +4,31 @@
 
 #include "command/command.h"
 
+enum { MOST_FOUND = 12 }; /* commands about a word; more would be no answer */
+
 static void pad(struct pw_str *out, int cells)
 {
     for (; cells > 0; cells--)
         pw_str_put(out, " ", 1);
 }
 
-void pw_command_help_list(const struct pw_commands *t, struct pw_str *out)
+static void list_commands(const struct pw_command *const *list, struct pw_str *out)
 {
     int width = 0;
-    for (int i = 0; t->list[i] != NULL; i++) {
-        int cells = pw_text_cells(t->list[i]->name);
+    for (int i = 0; list[i] != NULL; i++) {
+        int cells = pw_text_cells(list[i]->name);
         width = cells > width ? cells : width;
     }
-    for (int i = 0; t->list[i] != NULL; i++) {
-        pw_str_add(out, "%s", t->list[i]->name);
-        pad(out, width - pw_text_cells(t->list[i]->name) + 2);
-        pw_str_add(out, "%s\n", t->list[i]->summary);
+    for (int i = 0; list[i] != NULL; i++) {
+        pw_str_add(out, "%s", list[i]->name);
+        pad(out, width - pw_text_cells(list[i]->name) + 2);
+        pw_str_add(out, "%s\n", list[i]->summary);
     }
+}
+
+void pw_command_help_list(const struct pw_commands *t, struct pw_str *out)
+{
+    list_commands(t->list, out);
 }
 
 /* "key=default" and what is allowed, as the columns of a row. */
@@ -100,15 +107,32 @@ static enum pw_code help_word(const struct pw_command *cmd, const char *word, st
     return PW_OK;
 }
 
+/* Where no command has this name: those that are about it. */
+static enum pw_code help_about(const struct pw_commands *t, const char *name, struct pw_str *out,
+                               struct pw_err *err)
+{
+    const struct pw_command *found[MOST_FOUND + 1];
+    int n = pw_commands_about(t, name, found, MOST_FOUND);
+    if (n == 0)
+        return pw_command_unknown(t, name, err);
+    found[n] = NULL;
+    pw_str_add(out, "no command '%s'; about it, 'help COMMAND' says more:\n", name);
+    list_commands(found, out);
+    return PW_OK;
+}
+
 enum pw_code pw_command_help(const struct pw_commands *t, const char *name, const char *word,
                              struct pw_str *out, struct pw_err *err)
 {
     const struct pw_command *cmd = pw_command_find(t, name);
     if (cmd == NULL)
-        return pw_command_unknown(t, name, err);
+        return word == NULL ? help_about(t, name, out, err) : pw_command_unknown(t, name, err);
     if (word != NULL)
         return help_word(cmd, word, out, err);
     pw_str_add(out, "%s\n%s\n", cmd->usage, cmd->summary);
+    for (const char *const *alias = cmd->aliases; alias != NULL && *alias != NULL; alias++)
+        pw_str_add(out, "%s%s%s", alias == cmd->aliases ? "also " : ", ", *alias,
+                   alias[1] == NULL ? "\n" : "");
     if (cmd->detail != NULL)
         pw_str_add(out, "\n%s\n", cmd->detail);
     if (row(cmd, 0) != NULL)

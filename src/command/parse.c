@@ -1,4 +1,5 @@
 /* parse.c - from text to commands with their words. What a command means is for its run function. */
+#include "base/alloc.h"
 #include "command/command.h"
 #include "command/lex.h"
 
@@ -52,54 +53,6 @@ enum pw_code pw_commands_split(const char *text,
     return code;
 }
 
-int pw_commands_join(const struct pw_command **list, int n, const struct pw_command *const *more)
-{
-    for (int i = 0; more[i] != NULL; i++) {
-        int at = 0;
-        while (at < n && strcmp(list[at]->name, more[i]->name) != 0)
-            at++;
-        list[at] = more[i];
-        n += at == n;
-    }
-    list[n] = NULL;
-    return n;
-}
-
-const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name)
-{
-    for (int i = 0; t->list[i] != NULL; i++)
-        if (strcmp(t->list[i]->name, name) == 0)
-            return t->list[i];
-    return NULL;
-}
-
-/* The command that other programs call so; NULL: there is none. */
-static const char *elsewhere(const struct pw_commands *t, const char *name)
-{
-    for (int i = 0; t->list[i] != NULL; i++)
-        for (const char *const *e = t->list[i]->elsewhere; e != NULL && *e != NULL; e++)
-            if (strcmp(*e, name) == 0)
-                return t->list[i]->name;
-    return NULL;
-}
-
-enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err)
-{
-    const char *names[256];
-    int n = 0;
-    for (; t->list[n] != NULL && n < 255; n++)
-        names[n] = t->list[n]->name;
-    names[n] = NULL;
-    const char *near = elsewhere(t, name);
-    if (near == NULL)
-        near = pw_text_nearest(name, names);
-    char shown[48];
-    pw_text_copy(shown, sizeof shown, name);
-    if (near == NULL)
-        return pw_fail(err, PW_EUSER, "no command '%s' ('help' lists them)", shown);
-    return pw_fail(err, PW_EUSER, "no command '%s'; did you mean '%s'? ('help' lists them)", shown, near);
-}
-
 static enum pw_code parse_word(struct pw_args *args, const char *text, const struct pw_lex_word *w,
                                struct pw_err *err)
 {
@@ -137,6 +90,8 @@ static enum pw_code parse(const struct pw_commands *t, const char *text, const s
     *cmd = pw_command_find(t, args->name);
     if (*cmd == NULL)
         return pw_command_unknown(t, args->name, err);
+    free(args->name); /* it may be an alias */
+    args->name = pw_text_dup((*cmd)->name);
     size_t rest = w.end + strspn(text + w.end, " \t");
     if (pw_lex_enclosed(text, rest, c->end))
         args->rest = unquoted(text, rest, c->end);

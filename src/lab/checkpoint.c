@@ -91,8 +91,11 @@ static void confirm(struct pw_lab *lab)
     struct pw_session *s = &lab->session;
     if (s->told == 0 || !pw_store_has(s->store, s->told))
         return;
+    char name[sizeof s->now.name];
+    pw_session_name(name, sizeof name, s->now.folder);
     if (s->now.how == PW_REC_ON)
-        pw_lab_note(lab, "checkpoint at step %lld", (long long)s->told_step);
+        pw_lab_note(lab, "checkpoint at step %lld; everything is recorded as it happens: %s (%s)",
+                    (long long)s->told_step, name, s->now.folder);
     s->told = 0;
 }
 

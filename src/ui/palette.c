@@ -1,12 +1,11 @@
-/* palette.c - the list behind `?`: collected anew whenever it is looked at, so nothing can be out of date. */
-#include "ui/palette.h"
+/* palette.c - the list behind `?`: its keys, and how it is drawn. palette_list.c collects it. */
+#include "ui/palette_int.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/plot.h"
 
-#define MAX_ENTRIES 256
 #define KEY_COLUMNS 15
 #define PAGE        10
 
@@ -14,9 +13,9 @@ const char *const pw_help_keys[] = {
     ":",
     "type a command; `help` lists them, Tab completes",
     "Tab S-Tab 1-8",
-    "focus a pane; its number again zooms",
+    "focus a pane; its number again zooms\tattention heatmap window view",
     "z",
-    "zoom the focused pane, and back",
+    "zoom the focused pane, and back\tmaximise fullscreen",
     "+ _",
     "more and less screen for the focused pane: normal, half, all",
     "0",
@@ -28,25 +27,25 @@ const char *const pw_help_keys[] = {
     "< >",
     "previous and next arm as the current one",
     "S-Left S-Right",
-    "look at an earlier moment of training, a later one",
+    "look at an earlier moment of training, a later one\trewind replay history scrub",
     "L",
     "back to live",
     "=",
-    "a mark at this moment, with a text",
+    "a mark at this moment, with a text\tnote bookmark annotate",
     "p",
     "how to type a prompt for this task",
     "/ n N",
-    "search in the pane; next and previous match",
+    "search in the pane; next and previous match\tfind",
     "&",
     "only lines of the log that have a text",
     "u Ctrl-R",
-    "undo and redo a setting, a binding, a moved border",
+    "undo and redo a setting, a binding, a moved border\trevert",
     "y",
-    "copy the pane's values: clipboard and file",
+    "copy the pane's values: clipboard and file\tyank csv",
     "Y",
-    "a picture of the screen",
+    "a picture of the screen\tscreenshot svg",
     "Ctrl-C",
-    "cancel a job, or pause training",
+    "cancel a job, or pause training\tstop abort interrupt kill",
     "Ctrl-L",
     "draw the whole screen anew",
     "Ctrl-Z",
@@ -56,9 +55,9 @@ const char *const pw_help_keys[] = {
     "Esc",
     "leave help, time, search or zoom",
     "? F1",
-    "this list",
+    "this list\thelp manual",
     "q Q F10",
-    "quit; Q doesn't ask while training",
+    "quit; Q doesn't ask while training\texit leave close",
     NULL,
 };
 
@@ -72,21 +71,6 @@ const char *const pw_help_time_keys[] = {
     "( )",
     "an event back, an event on",
     NULL,
-};
-
-struct entry {
-    const char *heading;
-    const char *keys, *what;
-    const struct pw_command *command; /* NULL: keys */
-    int pane;                         /* that the keys are of; -1: everywhere */
-};
-
-struct list {
-    const struct pw_ui *ui;
-    bool named; /* takes what is called exactly as the filter says; else the rest */
-    int n;
-    struct entry entries[MAX_ENTRIES];
-    char names[PW_MAX_BINDINGS][PW_KEY_NAME]; /* of bound keys */
 };
 
 /* ---- the names of keys */
@@ -126,82 +110,8 @@ int pw_palette_nth_key(const char *keys, int n)
     return key;
 }
 
-/* ---- collecting */
-
-static bool has_word(const struct entry *e, const char *word, size_t n)
-{
-    char part[sizeof((struct pw_ui *)0)->palette.filter];
-    memcpy(part, word, n);
-    part[n] = '\0';
-    return strcasestr(e->what, part) || strcasestr(e->keys, part) || strcasestr(e->heading, part);
-}
-
-/* Every word of the filter occurs in the entry's name, key or description. */
-static bool matches(const struct entry *e, const char *filter)
-{
-    for (size_t n; filter += strspn(filter, " "), (n = strcspn(filter, " ")) > 0; filter += n)
-        if (!has_word(e, filter, n))
-            return false;
-    return true;
-}
-
-/* A key or a command whose name is what was typed. */
-static bool is_named(const struct entry *e, const char *filter)
-{
-    size_t n = strlen(filter);
-    for (const char *at = e->keys; n > 0 && (at = strstr(at, filter)) != NULL; at++)
-        if ((at == e->keys || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' '))
-            return true;
-    return false;
-}
-
-static void add(struct list *l, struct entry e)
-{
-    const char *filter = l->ui->palette.filter;
-    if (l->n == MAX_ENTRIES || is_named(&e, filter) != l->named || !matches(&e, filter))
-        return;
-    if (l->named)
-        e.heading = filter;
-    l->entries[l->n++] = e;
-}
-
-static void add_keys(struct list *l, const char *heading, const char *const *keys, int pane)
-{
-    for (int i = 0; keys && keys[i] && keys[i + 1]; i += 2)
-        add(l, (struct entry){heading, keys[i], keys[i + 1], NULL, pane});
-}
-
-static void collect_pass(struct list *l, bool named)
-{
-    const struct pw_ui *ui = l->ui;
-    l->named = named;
-    add_keys(l, pw_panes[ui->focus]->title, pw_panes[ui->focus]->keys, ui->focus);
-    if (pw_time_in_recording(ui))
-        add_keys(l, "In a recording", pw_help_time_keys, -1);
-    add_keys(l, "Everywhere", pw_help_keys, -1);
-    for (int i = 0; i < ui->bindings.n; i++) {
-        pw_key_name(ui->bindings.list[i].key, l->names[i]);
-        add(l, (struct entry){"Bound", l->names[i], ui->bindings.list[i].line, NULL, -1});
-    }
-    for (int i = 0; ui->commands && ui->commands->list[i]; i++) {
-        const struct pw_command *c = ui->commands->list[i];
-        add(l, (struct entry){"Commands", c->name, c->summary, c, -1});
-    }
-    for (int i = 0; i < PW_PANES; i++)
-        if (i != ui->focus)
-            add_keys(l, pw_panes[i]->title, pw_panes[i]->keys, i);
-}
-
-static void collect(struct list *l, const struct pw_ui *ui)
-{
-    l->ui = ui;
-    l->n = 0;
-    collect_pass(l, true);
-    collect_pass(l, false);
-}
-
 /* Why an entry would do nothing now; NULL: it would do something. */
-static const char *reason(const struct pw_ui *ui, const struct entry *e, int key)
+static const char *reason(const struct pw_ui *ui, const struct pw_palette_entry *e, int key)
 {
     if (e->command)
         return NULL;
@@ -230,7 +140,7 @@ void pw_palette_open(struct pw_ui *ui)
     memset(&ui->palette, 0, sizeof ui->palette);
 }
 
-static void choose(struct pw_ui *ui, const struct entry *e)
+static void choose(struct pw_ui *ui, const struct pw_palette_entry *e)
 {
     int key = e->command ? 0 : pw_palette_nth_key(e->keys, ui->palette.nth);
     const char *why = reason(ui, e, key);
@@ -276,16 +186,16 @@ static int moves(int key)
     case PW_KEY_DOWN: return 1;
     case PW_KEY_PAGE_UP: return -PAGE;
     case PW_KEY_PAGE_DOWN: return PAGE;
-    case PW_KEY_HOME: return -MAX_ENTRIES;
-    case PW_KEY_END: return MAX_ENTRIES;
+    case PW_KEY_HOME: return -PW_PALETTE_MAX;
+    case PW_KEY_END: return PW_PALETTE_MAX;
     default: return 0;
     }
 }
 
 void pw_palette_key(struct pw_ui *ui, int key)
 {
-    static struct list l; /* of the UI thread; too large for a stack */
-    collect(&l, ui);
+    static struct pw_palette_list l; /* of the UI thread; too large for a stack */
+    pw_palette_collect(&l, ui);
     int at = ui->palette.at + moves(key);
     char *filter = ui->palette.filter;
 
@@ -312,7 +222,8 @@ void pw_palette_key(struct pw_ui *ui, int key)
 /* ---- drawing */
 
 /* The keys of the chosen entry, with the one that Enter would press marked. */
-static void draw_chosen_keys(struct pw_canvas *c, struct pw_rect r, int y, const struct entry *e, int nth)
+static void draw_chosen_keys(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_palette_entry *e,
+                             int nth)
 {
     const char *from = e->keys, *s = from;
     int range = 0;
@@ -330,7 +241,7 @@ static void draw_chosen_keys(struct pw_canvas *c, struct pw_rect r, int y, const
 }
 
 static void draw_entry(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
-                       const struct entry *e, bool chosen)
+                       const struct pw_palette_entry *e, bool chosen)
 {
     int key = e->command ? 0 : pw_palette_nth_key(e->keys, chosen ? ui->palette.nth : 0);
     const char *why = reason(ui, e, key);
@@ -351,7 +262,7 @@ static void draw_entry(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
 }
 
 /* Lines of the list: an entry each, and before a new heading an empty one and the heading. */
-static int lines_before(const struct list *l, int entry)
+static int lines_before(const struct pw_palette_list *l, int entry)
 {
     int n = 0;
     for (int i = 0; i <= entry && i < l->n; i++) {
@@ -364,7 +275,7 @@ static int lines_before(const struct list *l, int entry)
 
 /* What the chosen entry has no room for in its row, in full at the bottom; returns how many rows that takes.
  */
-static int draw_in_full(struct pw_canvas *c, struct pw_rect in, const struct entry *e)
+static int draw_in_full(struct pw_canvas *c, struct pw_rect in, const struct pw_palette_entry *e)
 {
     int keys = pw_text_cells(e->keys) < KEY_COLUMNS ? KEY_COLUMNS : KEY_COLUMNS + 1, w = in.w - 2;
     if (in.h < 8 || w < KEY_COLUMNS || 3 + keys + pw_text_cells(e->what) < in.w)
@@ -378,8 +289,8 @@ static int draw_in_full(struct pw_canvas *c, struct pw_rect in, const struct ent
 
 void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    static struct list l;
-    collect(&l, ui);
+    static struct pw_palette_list l;
+    pw_palette_collect(&l, ui);
     if (ui->palette.at >= l.n)
         ui->palette.at = l.n > 0 ? l.n - 1 : 0;
     pw_draw_fill(c, r, pw_style_plain(), ' ');

@@ -15,8 +15,8 @@ void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 /* The n-th key of what a table calls "h j k l", "PgUp PgDn", "Tab 1-8"; 0: it has not so many. */
 int pw_palette_nth_key(const char *keys, int n);
 
-/* Keys of the workbench: "key", "what it does", ..., NULL. The others come first where a recording is looked
- * at. */
+/* Keys of the workbench: "key", "what it does", ..., NULL; behind a tab stand more words by which a row is
+ * found, "a picture of the screen\tscreenshot svg". The others come first where a recording is looked at. */
 extern const char *const pw_help_keys[], *const pw_help_time_keys[];
 
 #endif

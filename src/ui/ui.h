@@ -223,7 +223,7 @@ struct pw_pane {
     /* Handles a key that the pane has the focus for; appends a command line to `line` where the key means
      * one. Returns false if the key means nothing here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
-    const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen */
+    const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen; palette.h */
     /* Prints in words and tables what all of its pages show: for readers of lines, by `show`. */
     void (*words)(FILE *out, const struct pw_ui *ui);
 

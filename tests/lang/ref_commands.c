@@ -85,9 +85,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_fail(err, PW_EUSER, "these commands only look like some");
 }
 
-static const char *const elsewhere[] = {"fit", "q!", NULL};
+static const char *const aliases[] = {"fit", "t!", NULL};
 static const struct pw_command train = {.name = "train",
-                                        .elsewhere = elsewhere,
+                                        .aliases = aliases,
+                                        .search = "learn optimise",
                                         .usage = "train [N] [until acc=A|loss=X|step=N]",
                                         .summary = "train every arm",
                                         .detail = "N steps more.\n.5 is no step; -1 neither.",

@@ -30,6 +30,9 @@ static void test_descriptors(void **state)
         const struct pw_command *c = list[i];
         size_t n = strlen(c->name);
         const char *problem = NULL;
+        for (const char *const *alias = c->aliases; alias != NULL && *alias != NULL; alias++)
+            if (pw_command_find(&all, *alias) != c)
+                problem = "another command has its alias";
         if (pw_command_find(&all, c->name) != c)
             problem = "another command has this name, and this one is never found";
         else if (strncmp(c->usage, c->name, n) != 0 || (c->usage[n] != '\0' && c->usage[n] != ' '))
@@ -152,6 +155,39 @@ static void test_words_of_commands(void **state)
     pw_str_fini(&out);
 }
 
+/* A word that is no command's name finds the commands that are about it, and they are suggested where it is
+ * typed as a command. */
+static void test_help_by_meaning(void **state)
+{
+    static const char *const words[][2] = {
+        {"pdf", "export "}, {"heatmap", "inspect "}, {"rewind", "goto "}, {"tutorial", "present "},
+        {"theme", "set "},  {"lego", "task "},       {"rope", "pe "},     {"load", "open "}};
+    static const char *const typed[][2] = {{"tutorial", "did you mean 'demo' or 'present'?"},
+                                           {"lego", "did you mean 'task lego'?"},
+                                           {"RoPE", "did you mean 'pe RoPE'?"},
+                                           {"tensorboard", "did you mean 'export'?"},
+                                           {"trian", "did you mean 'train'?"}};
+    struct pw_str out = {0};
+    struct pw_err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char row[40];
+        pw_str_clear(&out);
+        assert_int_equal(pw_command_help(&all, words[i][0], NULL, &out, &err), PW_OK);
+        snprintf(row, sizeof row, "\n%s", words[i][1]);
+        if (strstr(pw_str_text(&out), row) == NULL)
+            fail_msg("help %s: no '%s' in: %s", words[i][0], words[i][1], out.s);
+    }
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+        assert_int_equal(pw_command_unknown(&all, typed[i][0], &err), PW_EUSER);
+        if (strstr(err.msg, typed[i][1]) == NULL)
+            fail_msg("%s: no '%s' in: %s", typed[i][0], typed[i][1], err.msg);
+    }
+    assert_int_equal(pw_command_help(&all, "qwxzy", NULL, &out, &err), PW_EUSER);
+    assert_int_equal(pw_command_help(&all, "pdf", "width", &out, &err), PW_EUSER);
+    pw_str_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_completion_holds),
         cmocka_unit_test(test_words_of_commands),
+        cmocka_unit_test(test_help_by_meaning),
     };
     return cmocka_run_group_tests(tests, join, NULL);
 }

@@ -184,6 +184,7 @@ static void test_help(void **state)
     assert_int_equal(pw_command_help(&ref_commands, "train", NULL, &out, &err), PW_OK);
     assert_string_equal(out.s, "train [N] [until acc=A|loss=X|step=N]\n"
                                "train every arm\n"
+                               "also fit, t!\n"
                                "\n"
                                "N steps more.\n"
                                ".5 is no step; -1 neither.\n");

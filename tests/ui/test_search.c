@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "command/commands/commands.h"
 #include "ui/clipboard.h"
 #include "ui/commands/commands.h"
 #include "ui/palette.h"
@@ -269,6 +270,43 @@ static void the_list_narrows_and_runs(void **state)
     pw_str_fini(&line);
 }
 
+/* Words of other programs find what is called otherwise here; what they don't name comes behind a heading. */
+static void the_list_finds_by_meaning(void **state)
+{
+    static const char *const words[][2] = {
+        {"heatmap", "focus a pane; its number again zooms"},
+        {"pdf", "write a file; its ending chooses the format"},
+        {"csv", "write a file; its ending chooses the format"},
+        {"tensorboard", "write a file; its ending chooses the format"},
+        {"replay", "look at an earlier moment of training"},
+        {"rewind", "look at an earlier moment of training"},
+        {"load", "take up a recorded session where it ended"},
+        {"delete", "delete a recorded session"},
+        {"remove", "list the arms, choose one, add one, drop one"},
+        {"color", "settings; alone it shows"},
+        {"theme", "settings; alone it shows"},
+        {"tutorial", "give a lesson, step by step"},
+        {"lego", "what is learned: a task"},
+        {"RoPE", "swap the encoding"},
+        {"exit", "quit; Q doesn't ask while training"},
+        {"qa!", "leave pewter"},
+    };
+    static const struct pw_command *list[128];
+    static const struct pw_commands all = {list};
+    struct bench *b = *state;
+    pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
+    b->app.ui.commands = &all;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        keys(b, "?");
+        keys(b, words[i][0]);
+        bench_shows(b, words[i][1], true);
+        keys(b, "\033");
+    }
+    keys(b, "?interleaved"); /* no name, no search word: the help of `pe` has it */
+    bench_shows(b, "Mentioned in the help of", true);
+    keys(b, "\033");
+}
+
 /* Whatever is typed and wherever the choice goes, at any size. */
 static void the_list_at_any_size(void **state)
 {
@@ -305,6 +343,7 @@ int main(void)
         TEST(panes_are_copied),
         TEST(the_chosen_entry_is_told_in_full),
         TEST(the_list_narrows_and_runs),
+        TEST(the_list_finds_by_meaning),
         TEST(the_list_at_any_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

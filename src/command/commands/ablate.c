@@ -71,6 +71,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_ablate = {
     .name = "ablate",
+    .search = "disable prune mask knock",
     .usage = "ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] [arm=K] [replicate=R]",
     .summary = "switch heads off (layer.head, from 0; L.* all of a layer), also while training",
     .detail =

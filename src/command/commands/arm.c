@@ -90,6 +90,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_arm = {
     .name = "arm",
+    .search = "delete remove rm",
     .usage = "arm [N|next|prev] | arm add PE [key=value] | arm drop N",
     .summary = "list the arms, choose one, add one, drop one",
     .detail = "The chosen arm answers prompts and is inspected. A new arm has the chosen one's model and "

@@ -54,6 +54,7 @@ static bool outside(const struct pw_args *args)
 
 const struct pw_command pw_cmd_backend = {
     .name = "backend",
+    .search = "gpu cuda cpu",
     .usage = "backend auto|cpu|cuda[:N] [mode=fast|ref] [precision=fp32|tf32|bf16]",
     .summary = "what computes: the processors, or an NVIDIA device; models move with all their bits",
     .detail =

@@ -36,6 +36,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_cancel = {
     .name = "cancel",
+    .search = "abort kill interrupt",
     .usage = "cancel [eval|activations|data|ablate|patch|probe]",
     .summary = "end a long command, and drop what is left of a script; training goes on",
     .detail = "Without a name the one that is under way. Ctrl-C means this, or 'pause' where there is none.",

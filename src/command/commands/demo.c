@@ -61,6 +61,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_demo = {
     .name = "demo",
+    .search = "tutorial example quickstart",
     .usage = "demo [sort|copy]",
     .summary = "a race of five encodings to begin with",
     .detail = "  sort   sorting digits: trained on 2 to 8 of them, tested to 16\n"

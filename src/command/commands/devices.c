@@ -13,6 +13,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_devices = {
     .name = "devices",
+    .search = "gpu cuda cpu",
     .usage = "devices",
     .summary = "what models can be trained on: processors, NVIDIA devices, or why there are none",
     .detail =

@@ -37,6 +37,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_digest = {
     .name = "digest",
+    .search = "hash checksum",
     .usage = "digest",
     .summary = "128 bits for the parameters of every model; equal ones mean equal bits",
     .where = PW_AT_LAB,

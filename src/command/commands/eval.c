@@ -35,6 +35,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_eval = {
     .name = "eval",
+    .search = "test validate accuracy score",
     .usage = "eval [lengths=A..B] [samples=N]",
     .summary = "exact match and token accuracy by length, all arms",
     .detail =

@@ -85,6 +85,7 @@ static void values(struct pw_completion *c)
 
 const struct pw_command pw_cmd_failing = {
     .name = "failing",
+    .search = "errors mistakes",
     .usage = usage,
     .summary = "examples that the last evaluation found wrong, or pin one of them",
     .detail =

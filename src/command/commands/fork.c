@@ -50,6 +50,7 @@ static const struct pw_opt opts[] = {
 
 const struct pw_command pw_cmd_fork = {
     .name = "fork",
+    .search = "clone branch",
     .usage = "fork [PE] [key=value]",
     .summary = "a new arm with the current one's weights, moments and step",
     .detail =

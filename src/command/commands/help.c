@@ -20,8 +20,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_help = {
     .name = "help",
+    .search = "man manual docs",
     .usage = "help [COMMAND [WORD]]",
     .summary = "this list, one command, or a word of it: help pe t5, help task sort, help model layers",
+    .detail = "A word that is no command's name lists the commands that are about it: help heatmap.",
     .where = PW_AT_LAB,
     .beside = true,
     .command_at = 1,

@@ -28,6 +28,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_import = {
     .name = "import",
+    .search = "load read",
     .usage = "import weights FILE | import attention FILE|off",
     .summary = "weights into the current arm, or attention to be looked at beside it",
     .detail = "  weights F.safetensors  A file of pewter's brings its model, encoding and task; another must "

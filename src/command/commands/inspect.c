@@ -44,6 +44,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_inspect = {
     .name = "inspect",
+    .search = "heatmap attention map",
     .usage = "inspect [layer=L] [head=H] [view=probs|score|content|bias|cc|cp|pc|pp]",
     .summary = "look into a head with the pinned prompt",
     .where = PW_AT_LAB,

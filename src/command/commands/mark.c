@@ -18,6 +18,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_mark = {
     .name = "mark",
+    .search = "note bookmark annotate comment",
     .usage = "mark TEXT",
     .summary = "a remark in the log and on the timeline",
     .detail = "TEXT has at most 500 bytes.",

@@ -78,6 +78,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_model = {
     .name = "model",
+    .search = "architecture transformer layers heads size",
     .usage = "model [PRESET] [key=value] [arm=K]",
     .summary = "shape of the current arm, or of arm K; begins it anew",
     .detail =

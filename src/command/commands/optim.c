@@ -28,6 +28,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_optim = {
     .name = "optim",
+    .search = "adam lr batch",
     .usage = "optim [key=value] [arm=K]",
     .summary = "optimiser and schedule of the current arm, or of arm K; weights stay",
     .where = PW_AT_LAB,

@@ -68,6 +68,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_paired = {
     .name = "paired",
+    .search = "significance statistics",
     .usage = usage,
     .summary = "compare arms over seeds on the same evaluation samples: which is best, beyond chance",
     .detail =

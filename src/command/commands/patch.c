@@ -126,6 +126,7 @@ static void values(struct pw_completion *c)
 
 const struct pw_command pw_cmd_patch = {
     .name = "patch",
+    .search = "causal tracing",
     .usage = "patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]",
     .summary = "which activations of the pinned prompt bring its answer back in a corrupt one",
     .detail =

@@ -69,6 +69,7 @@ static const struct pw_opt opts[] = {{.name = "restart",
 
 const struct pw_command pw_cmd_pe = {
     .name = "pe",
+    .search = "position embedding encoding",
     .usage = "pe NAME [key=value] [arm=K]",
     .summary = "swap the encoding of the current arm, or of arm K, in place; its other weights stay",
     .detail =

@@ -86,6 +86,7 @@ static bool about(const char *word, struct pw_str *out)
 
 const struct pw_command pw_cmd_probe = {
     .name = "probe",
+    .search = "measure metric analyse",
     .usage = "probe [NAME|off] [ARM...] [key=value] [arm=K] [every=N]",
     .summary = "a measurement of models, as numbers, plots and what is claimed of them",
     .detail =

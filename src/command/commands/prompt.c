@@ -21,6 +21,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_prompt = {
     .name = "prompt",
+    .search = "ask infer generate decode",
     .usage = "prompt TEXT",
     .summary = "let the current arm answer; the prompt is pinned for inspection",
     .detail = "The task's own text, or the task's name and the payload:\n"

@@ -41,6 +41,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_race = {
     .name = "race",
+    .search = "compare",
     .usage = "race PE,PE,... [seeds=N]",
     .summary = "a fresh arm for each encoding, same model, seed and batches",
     .detail = "race none,t5,alibi,rotary,sinusoidal; train\n"

@@ -19,6 +19,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_reset = {
     .name = "reset",
+    .search = "restart clear",
     .usage = "reset [arm=K]",
     .summary = "draw the weights of every arm, or of arm K, anew: step 0",
     .also = pw_scope_opts,

@@ -376,6 +376,7 @@ static void values(struct pw_completion *c)
 
 const struct pw_command pw_cmd_runs = {
     .name = "runs",
+    .search = "results compare list",
     .usage = "runs [PE] [key=value] [path=FOLDER] [sessions=on]",
     .summary = "the arms as a table: results, and where their settings differ",
     .detail =

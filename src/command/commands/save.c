@@ -16,8 +16,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
                                       : pw_session_none(lab, "save", err);
 }
 
+static const char *const aliases[] = {"w", "w!", NULL}; /* of vi */
+
 const struct pw_command pw_cmd_save = {
     .name = "save",
+    .aliases = aliases,
+    .search = "write store keep name rename",
     .usage = "save [NAME]",
     .summary = "give the session a name; without one, a checkpoint now",
     .detail = "Everything is recorded from the first command on, so there is nothing to lose without it: a "

@@ -32,6 +32,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_seed = {
     .name = "seed",
+    .search = "random",
     .usage = "seed N [arm=K]",
     .summary = "of data and initialisation; begins the arms anew",
     .detail = "Replicate k of an arm (race seeds=N) is initialised from its number plus k - 1.",

@@ -11,6 +11,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_sessions = {
     .name = "sessions",
+    .search = "list ls history replay load",
     .usage = "sessions [FOLDER]",
     .summary = "the recorded sessions, the last used first",
     .detail = "Yours lie in $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions.",

@@ -15,6 +15,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_stop = {
     .name = "stop",
+    .search = "abort kill halt",
     .usage = "stop",
     .summary = "end training and jobs, and drop what is left of a script",
     .where = PW_AT_LAB,

@@ -44,6 +44,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_table = {
     .name = "table",
+    .search = "heatmap",
     .usage = "table [length=N] [layer=L] [arm=K]",
     .summary = "an arm's encoding: buckets, slopes, frequencies, rows, keys, queries, and the score by "
                "distance",

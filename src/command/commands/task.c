@@ -33,6 +33,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_task = {
     .name = "task",
+    .search = "dataset data problem",
     .usage = "task NAME[,NAME...] [key=value]",
     .summary = "what is learned: a task, or a mixture of equal shares",
     .detail =

@@ -105,6 +105,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_train = {
     .name = "train",
+    .search = "fit start learn optimise",
     .usage = "train [N|flops=X] [until acc=A|loss=X|step=N|flops=X] [arm=K]",
     .summary = "N more steps of every arm or of arm K, or to the end of the schedule",
     .detail =

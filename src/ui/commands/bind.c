@@ -39,6 +39,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_ui_cmd_bind = {
     .name = "bind",
+    .search = "shortcut keymap hotkey macro",
     .usage = "bind [KEY \"COMMANDS\"]",
     .summary = "a key that types a line of commands; alone it lists them",
     .detail =

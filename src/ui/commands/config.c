@@ -66,6 +66,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_config = {
     .name = "config",
+    .search = "settings preferences options theme rc",
     .usage = "config show|save [FILE]|load [FILE]",
     .summary = "settings, bindings and borders as commands in a file",
     .detail = "The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: commands of the "

@@ -66,6 +66,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_copy = {
     .name = "copy",
+    .search = "yank clipboard",
     .usage = "copy [FILE]",
     .summary = "the focused pane's values to the clipboard and a file",
     .detail =

@@ -292,6 +292,7 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
 
 const struct pw_command pw_ui_cmd_export = {
     .name = "export",
+    .search = "save write dump figure plot heatmap pdf svg png csv json npz numpy tensorboard gif video",
     .usage = "export WHAT FILE [key=value]",
     .summary = "write a file; its ending chooses the format",
     .detail =

@@ -21,6 +21,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_filter = {
     .name = "filter",
+    .search = "grep",
     .usage = "filter [TEXT]",
     .summary = "only lines of the log that have TEXT; alone it shows all",
     .where = PW_AT_UI,

@@ -17,6 +17,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_find = {
     .name = "find",
+    .search = "grep",
     .usage = "find [TEXT]",
     .summary = "search in the focused pane; alone it ends the search",
     .detail = "Small letters match capitals too. In the log all lines are searched, elsewhere what is drawn. "

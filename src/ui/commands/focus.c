@@ -15,6 +15,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_focus = {
     .name = "focus",
+    .search = "pane window heatmap view switch",
     .usage = "focus PANE",
     .summary = "give a pane the keys",
     .where = PW_AT_UI,

@@ -159,6 +159,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_goto = {
     .name = "goto",
+    .search = "rewind replay history time scrub seek",
     .usage = "goto STEP|+N|-N|live|mark [TEXT]|command [N]|event [N]|start|end",
     .summary = "look at an earlier moment of training",
     .detail = "Moves the time cursor of the timeline, and nothing else: training goes on. In a recorded\n"

@@ -91,6 +91,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_play = {
     .name = "play",
+    .search = "rewind replay video animate movie",
     .usage = "play [off|faster|slower] [speed=N|recorded]",
     .summary = "play a recording from the moment that is looked at",
     .detail =

@@ -78,6 +78,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_present = {
     .name = "present",
+    .search = "tutorial course teach learn guide intro tour",
     .usage = "present [NAME|FILE]",
     .summary = "give a lesson, step by step; alone it lists them",
     .detail =

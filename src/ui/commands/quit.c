@@ -3,6 +3,19 @@
 #include "ui/commands/commands.h"
 #include <string.h>
 
+/* vi's `wq` promises that everything is written; where it isn't, it stays. */
+static enum pw_code check_recorded(const struct pw_app *app, const char *typed, struct pw_err *err)
+{
+    const struct pw_ev_session *s = &app->ui.snap->session;
+    int n = (int)strcspn(typed, " \t");
+    bool writes = (n == 2 && strncmp(typed, "wq", 2) == 0) || (n == 1 && typed[0] == 'x');
+    if (!writes || !app->lab || (s->how != PW_REC_NONE && s->how != PW_REC_PAUSED))
+        return PW_OK;
+    return pw_fail(err, PW_EUSER, "%.*s: %s%s%s; 'quit' leaves all the same", n, typed,
+                   s->how == PW_REC_NONE ? "nothing is recorded" : "recording is paused",
+                   s->why[0] != '\0' ? ": " : "", s->why);
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
@@ -10,6 +23,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     const char *now = pw_args_word(args, 0);
     if (code == PW_OK && now && strcmp(now, "now") != 0)
         return pw_fail(err, PW_EUSER, "quit: '%s': allowed is now, or nothing", now);
+    if (code == PW_OK)
+        code = check_recorded(app, args->text, err);
     if (code == PW_OK)
         app->quit = app->script && !now ? PW_QUIT_WHEN_IDLE : PW_QUIT_NOW;
     return code;
@@ -21,17 +36,19 @@ static void complete(struct pw_completion *c)
         pw_complete_offer(c, "now");
 }
 
-static const char *const elsewhere[] = {"q", "q!", "wq", "x", "exit", NULL}; /* in vi, and a shell */
+static const char *const aliases[] = {"q", "q!", "qa", "qa!", "wq", "x", "exit", NULL}; /* of vi and shells */
 
 const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",
     .usage = "quit [now]",
     .summary = "leave pewter",
     .detail =
-        "At the prompt it leaves at once, training or not: what is under way goes on when the session is "
-        "opened again.\nIn a script it leaves when everything before it is finished, or with `now` "
-        "without waiting.",
-    .elsewhere = elsewhere,
+        "At the prompt it leaves at once, training or not: what is under way goes on when the session is\n"
+        "opened again. Everything is recorded as it happens, so `q!` loses nothing, and `wq` stays only\n"
+        "where nothing is recorded. In a script it leaves when everything before it is finished, or with\n"
+        "`now` without waiting.",
+    .aliases = aliases,
+    .search = "leave close end detach bye",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,

@@ -176,6 +176,7 @@ static bool about(const char *word, struct pw_str *out)
 
 const struct pw_command pw_ui_cmd_reproduce = {
     .name = "reproduce",
+    .search = "paper study",
     .usage = "reproduce STUDY [key=value] [figure=FILE|off] | reproduce --list",
     .summary = "a table, figure or claim of the documents: numbers, a verdict, a figure",
     .detail =

@@ -186,6 +186,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_screenshot = {
     .name = "screenshot",
+    .search = "picture image print png pdf svg",
     .usage = "screenshot [FILE.txt|ans|svg] [key=value]",
     .summary = "the screen as text, with ANSI colours, or as a picture",
     .detail =

@@ -185,6 +185,7 @@ static bool outside(const struct pw_args *args)
 
 const struct pw_command pw_ui_cmd_set = {
     .name = "set",
+    .search = "color colour theme palette dark light settings preferences options",
     .usage = "set [KEY=VALUE]",
     .summary = "settings; alone it shows those of the workbench",
     .detail = "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"

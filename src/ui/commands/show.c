@@ -36,6 +36,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_show = {
     .name = "show",
+    .search = "print pane heatmap",
     .usage = "show PANE [zoom=on|off]",
     .summary = "focus a pane; without a screen print what it shows, in words",
     .detail =

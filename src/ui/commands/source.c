@@ -34,6 +34,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_source = {
     .name = "source",
+    .search = "load script",
     .usage = "source FILE",
     .summary = "run the commands of a file, one after the other",
     .detail =

@@ -38,6 +38,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_wait = {
     .name = "wait",
+    .search = "sleep",
     .usage = "wait key|done|N s",
     .summary = "stop a script: for Enter, for N seconds, or until all before it is finished",
     .detail =

@@ -31,6 +31,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_zoom = {
     .name = "zoom",
+    .search = "maximise maximize fullscreen",
     .usage = "zoom [on|off]",
     .summary = "show the focused pane alone, or all again",
     .where = PW_AT_UI,
