@@ -37,7 +37,11 @@ layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${rec
 layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
 layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")
+layer(src/manual.c          "${base}" "(manual|options)[.]h" "command/command[.]h")
+layer(src/entry.c           "${base}" "entry[.]h" "command/command[.]h" "sessions/(store|event)[.]h")
 layer(src/options.h         "${base}")
+layer(src/manual.h          "command/command[.]h")
+layer(src/entry.h           "command/command[.]h" "sessions/event[.]h")
 
 # Libraries that one place alone may know: the header's pattern and the file's.
 set(libraries sqlite curses readline rsvg png cuda)

@@ -14,6 +14,7 @@
 #include "sessions/store.h"
 
 #define PACKED         ".pwt"
+#define SQLITE_HEAD    "SQLite format 3" /* with its NUL */
 #define NAME_MAX_BYTES 100
 
 /* $XDG_STATE_HOME as its specification has it: a relative path in it doesn't count. */
@@ -54,11 +55,23 @@ static enum pw_code check_name(const char *name, struct pw_err *err)
     return PW_OK;
 }
 
-/* What `session pack` has made, in this folder. */
-static bool is_packed_here(const char *name)
+/* Is there a regular file of this name in the current folder? */
+static bool is_file_here(const char *name)
 {
     struct stat st;
-    return pw_text_ends(name, PACKED) && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+    return stat(name, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Is it one that `session pack` has made, whatever its ending? */
+static bool is_packed_here(const char *name)
+{
+    char head[sizeof SQLITE_HEAD];
+    int fd = is_file_here(name) ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    bool packed = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head &&
+                  memcmp(head, SQLITE_HEAD, sizeof head) == 0;
+    if (fd >= 0)
+        close(fd);
+    return packed;
 }
 
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err)
@@ -67,7 +80,8 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
     enum pw_code code = check_name(name, err);
     if (code != PW_OK)
         return code;
-    if (strchr(name, '/') != NULL || pw_text_ends(name, PW_SESSION_ENDING) || is_packed_here(name)) {
+    if (strchr(name, '/') != NULL || pw_text_ends(name, PW_SESSION_ENDING) ||
+        (pw_text_ends(name, PACKED) && is_file_here(name))) {
         size_t n = strlen(name);
         while (n > 1 && name[n - 1] == '/')
             n--;
@@ -85,9 +99,12 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
     if (strlen(name) > NAME_MAX_BYTES)
         return pw_fail(err, PW_EUSER, "a session's name has at most %d bytes", NAME_MAX_BYTES);
     code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
-    if (code == PW_OK)
-        snprintf(dst, size, "%s/%s%s", home, name, PW_SESSION_ENDING);
-    return code;
+    if (code != PW_OK)
+        return code;
+    snprintf(dst, size, "%s/%s%s", home, name, PW_SESSION_ENDING);
+    if (access(dst, F_OK) != 0 && is_packed_here(name))
+        snprintf(dst, size, "%s", name);
+    return PW_OK;
 }
 
 /* What is packed has a NUL early in its head, and what is damaged control characters somewhere. */

@@ -92,7 +92,8 @@ struct pw_folder; /* base/folder.h */
  * made. */
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);
 /* The folder of a session by the name that was typed: NAME lies in the user's sessions, a name with a '/' or
- * the ending .pewter is a path, and so is one with the ending .pwt of a file that is here. A name may have no
+ * the ending .pewter is a path, and so is one with the ending .pwt of a file in the current folder. Where the
+ * user has no session NAME, a packed one of this name in the current folder is meant. A name may have no
  * control characters, no leading dot or dash, at most 100 bytes. */
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err);
 /* The sessions NAME.pewter in a folder, packed or not. Scripts have the same ending, and are none. */
@@ -103,6 +104,9 @@ enum pw_code pw_session_no_text(const char *path, struct pw_err *err);
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err);
 /* Deletes a session that nobody has used; best effort. */
 void pw_session_remove(const char *folder);
+/* Deletes the session in a folder. Fails with one line, and leaves it whole, where it is open in any pewter,
+ * packed, a link, or no session. */
+enum pw_code pw_session_delete(const char *folder, struct pw_err *err);
 /* What `open` would take for a folder: the shortest. */
 void pw_session_name(char *dst, size_t size, const char *folder);
 

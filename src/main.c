@@ -15,8 +15,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "command/commands/commands.h"
+#include "entry.h"
 #include "lab/follow.h"
 #include "lab/lab.h"
+#include "manual.h"
 #include "options.h"
 #include "sessions/pack.h"
 #include "sessions/store.h"
@@ -69,13 +71,19 @@ static void folder_of(char dst[PW_LINE * 4], const char *session)
         fail(err.msg, 2);
 }
 
-/* `pewter NAME` and the verbs about a session don't make one. A packed one can only be looked at. */
-static void check_session(struct pw_options *o)
+/* `pewter NAME` makes a session that isn't there, the verbs don't. A packed one can only be looked at. */
+static void check_session(struct pw_options *o, const struct pw_commands *all)
 {
     char folder[PW_LINE * 4];
     struct stat st;
+    struct pw_err err;
     folder_of(folder, o->session);
-    if (stat(folder, &st) != 0) {
+    if (stat(folder, &st) == 0) {
+        if (o->verb == PW_VERB_LAB && o->from < 0 && S_ISREG(st.st_mode))
+            o->verb = PW_VERB_REPLAY;
+        return;
+    }
+    if (o->must_exist || strchr(o->session, '/') != NULL || strchr(o->session, '.') != NULL) {
         fprintf(
             stderr,
             "pewter: no session '%s' (%s) and no packed one; 'pewter sessions' lists them, and the verbs are "
@@ -83,8 +91,9 @@ static void check_session(struct pw_options *o)
             o->session, folder);
         exit(2);
     }
-    if (o->verb == PW_VERB_LAB && o->from < 0 && S_ISREG(st.st_mode))
-        o->verb = PW_VERB_REPLAY;
+    if (pw_entry_check(all, o->session, &err) != PW_OK)
+        fail(err.msg, 2);
+    o->fresh = true;
 }
 
 /* What is to be run without a screen; NULL: nothing, it is the workbench. */
@@ -110,6 +119,20 @@ static void name_of(char dst[PW_LINE], const char *file)
     const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file,
                *dot = strrchr(base, '.');
     snprintf(dst, PW_LINE, "%.*s", dot != NULL && dot > base ? (int)(dot - base) : (int)strlen(base), base);
+}
+
+/* As move_session. */
+static int delete_session(const struct pw_options *o)
+{
+    char folder[PW_LINE * 4];
+    struct pw_err err;
+    folder_of(folder, o->session);
+    if (pw_session_delete(folder, &err) != PW_OK) {
+        fprintf(stderr, "pewter: session delete: %s: %s\n", o->session, err.msg);
+        return 1;
+    }
+    printf("deleted %s\n", o->session);
+    return 0;
 }
 
 /* Packing and unpacking need no laboratory. */
@@ -143,31 +166,6 @@ static void print_event(void *arg, const struct pw_event *e, const struct pw_sna
         pw_report_change(stdout, e, s);
 }
 
-static void print_manual(const struct pw_commands *all)
-{
-    struct pw_str s = {0};
-    pw_command_manual(all, &s);
-    printf(".TH PEWTER 1 \"\" \"pewter " PEWTER_VERSION "\"\n.SH NAME\n"
-           "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n.nf\n       %s.fi\n%s"
-           ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc\n"
-           "commands of the workbench, run when it begins; `config save` writes it\n"
-           ".TP\n$XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions\n"
-           "what was recorded\n"
-           ".TP\n$XDG_STATE_HOME/pewter/history, else ~/.local/state/pewter/history\n"
-           "the lines that were typed\n"
-           ".SH KEYS\n? in the workbench lists keys and commands, and narrows as one types.\n"
-           ".SH ENVIRONMENT\n.TP\nPEWTER_ISA\nscalar, avx2 or avx512: the best that the cpu backend may "
-           "use; the bits don't depend on it\n"
-           ".TP\nPEWTER_BACKEND_DIR\nthe folder of libpewter_cuda.so, else beside the program and in its "
-           "library folder\n"
-           ".TP\nNO_COLOR, COLORTERM, COLORFGBG, TERM\nwhat colours the terminal has; set color and set "
-           "theme say otherwise\n"
-           ".SH EXIT STATUS\n0 all well, 1 a command failed, or not all is on record, 2 usage, 3 a verified "
-           "session has other bits; after a signal 128 and its number.\n",
-           pw_usage + strlen("usage: "), pw_str_text(&s));
-    pw_str_fini(&s);
-}
-
 /* As who sent it expects: what waits for the program sees that a signal has ended it. */
 static void end_by(int sig)
 {
@@ -180,10 +178,11 @@ static void end_by(int sig)
     raise(sig);
 }
 
-static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const char *script, int *signal)
+static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const char *script,
+                         const char *greeting, int *signal)
 {
     struct pw_err err;
-    struct pw_app_config app = {.script = script};
+    struct pw_app_config app = {.script = script, .greeting = greeting};
     if (pw_app_run(lab, all, &app, signal, &err) == PW_OK)
         return 0;
     fprintf(stderr, "pewter: %s\n", err.msg);
@@ -289,6 +288,8 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     FILE *words = o->json ? stderr : stdout;
     struct reader reader = {.json = o->json, .talk = plain && !o->json && isatty(STDIN_FILENO)};
     struct pw_str begin = {0}; /* commands, so that a recording has them */
+    struct pw_str greeting = {0};
+    struct pw_ev_session session;
     if (o->backend != NULL)
         pw_str_add(&begin, "backend %s\n", o->backend);
     if (o->demo != NULL)
@@ -312,21 +313,29 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
         pw_app_block_signals();
     if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
         fail(err.msg, 1);
+    if (o->fresh)
+        pw_entry_greet(&greeting, o->session);
+    if (plain && o->fresh)
+        fprintf(words, "%s\n", greeting.s);
     if (headless)
         status = pw_batch_run(lab, all, pw_str_text(&begin), o->commands == NULL ? o->file : NULL, script,
                               words, &sig);
     else if (plain)
         status = pw_plain_run(lab, all, begin.s, words, &sig);
     else
-        status = run_workbench(lab, all, begin.s, &sig);
+        status = run_workbench(lab, all, begin.s, greeting.s, &sig);
+    session = pw_lab_snapshot(lab)->session;
     if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
     if (pw_lab_destroy(lab, &err) != PW_OK) {
         fprintf(stderr, "pewter: %s\n", err.msg);
         status = status == 0 ? 1 : status;
     }
+    if (!headless && sig == 0 && isatty(STDIN_FILENO))
+        pw_entry_goodbye(words, &session);
     free(script);
     pw_str_fini(&begin);
+    pw_str_fini(&greeting);
     if (sig != 0)
         end_by(sig);
     return status;
@@ -357,14 +366,15 @@ int main(int argc, char **argv)
     pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
     if (pw_options_read(&o, argc, argv, &err) != PW_OK)
         fail(err.msg, 2);
-    if (o.must_exist)
-        check_session(&o);
+    if (o.must_exist || o.named)
+        check_session(&o, &all);
     switch (o.verb) {
     case PW_VERB_HELP: fputs(pw_usage, stdout); return finish(0);
     case PW_VERB_VERSION: puts("pewter " PEWTER_VERSION); return finish(0);
-    case PW_VERB_MANUAL: print_manual(&all); return finish(0);
+    case PW_VERB_MANUAL: pw_manual_print(&all); return finish(0);
     case PW_VERB_PACK:
     case PW_VERB_UNPACK: return finish(move_session(&o));
+    case PW_VERB_DELETE: return finish(delete_session(&o));
     case PW_VERB_REPLAY: return finish(replay(&o, &all));
     case PW_VERB_VERIFY:
     case PW_VERB_LAB: break;

@@ -7,9 +7,9 @@
 #include "base/text.h"
 
 const char pw_usage[] =
-    "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended; of a "
-    "packed\n"
-    "                                             one, the recording\n"
+    "usage: pewter [options] [SESSION]            the workbench; a session goes on where it ended, a new "
+    "name\n"
+    "                                             makes one, and of a packed one the recording is shown\n"
     "       pewter [options] run FILE|-           a script, without a screen\n"
     "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
     "       pewter replay SESSION                 a recording, at any moment of it; --plain, --json print "
@@ -24,6 +24,7 @@ const char pw_usage[] =
     "       pewter devices                        what models can be trained on\n"
     "       pewter session pack NAME -o FILE      a session as one file, to be kept or handed on\n"
     "       pewter session unpack FILE [-o NAME]  and back\n"
+    "       pewter session delete NAME            delete it; refused while it is open\n"
     "\n"
     "  -c COMMANDS      commands, separated by ';' or new lines\n"
     "  --demo[=NAME]    begin with a demo: sort (default) or copy\n"
@@ -143,16 +144,20 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         return fail(err, "--session and '%s' together", verb);
     if (session) {
         const char *what = n > 1 ? word[1] : "";
-        o->verb = strcmp(what, "pack") == 0 ? PW_VERB_PACK : PW_VERB_UNPACK;
+        o->verb = strcmp(what, "pack") == 0     ? PW_VERB_PACK
+                  : strcmp(what, "delete") == 0 ? PW_VERB_DELETE
+                                                : PW_VERB_UNPACK;
         o->session = about;
         if (o->verb == PW_VERB_UNPACK && strcmp(what, "unpack") != 0)
-            return fail(err, "session: pack or unpack, not '%s'", what);
+            return fail(err, "session: pack, unpack or delete, not '%s'", what);
         if (about == NULL || (o->verb == PW_VERB_PACK && o->output == NULL))
             return fail(err, "session %s",
-                        o->verb == PW_VERB_PACK ? "pack needs NAME and -o FILE" : "unpack needs FILE");
+                        o->verb == PW_VERB_PACK     ? "pack needs NAME and -o FILE"
+                        : o->verb == PW_VERB_DELETE ? "delete needs NAME"
+                                                    : "unpack needs FILE");
         return PW_OK;
     }
-    o->must_exist = n > 0;
+    o->named = n > 0;
     o->session = n > 0 ? word[0] : o->session;
     return PW_OK;
 }

@@ -11,6 +11,7 @@ enum pw_verb {
     PW_VERB_VERIFY,
     PW_VERB_PACK,
     PW_VERB_UNPACK,
+    PW_VERB_DELETE,
     PW_VERB_HELP,
     PW_VERB_VERSION,
     PW_VERB_MANUAL,
@@ -24,6 +25,8 @@ struct pw_options {
     const char *folder;          /* or of the user's */
     const char *session;         /* to record in, to look at, to pack; the file to unpack */
     bool must_exist;             /* it is not made */
+    bool named;                  /* `pewter NAME`: made where it is not there, unless it looks like a slip */
+    bool fresh;                  /* it is one of these, and not there yet */
     const char *output;          /* -o */
     const char *demo;
     int64_t from; /* the step of the session to begin at; -1: its end, of a verification its beginning */

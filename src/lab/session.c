@@ -57,6 +57,7 @@ enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
         return pw_session_open(lab, name, lab->cfg.from, err);
     if (code == PW_OK)
         code = pw_session_attach(lab, folder, true, &s->store, err);
+    s->made = code == PW_OK;
     if (code == PW_OK || !s->unnamed)
         return code;
     /* A laboratory that nobody asked to be recorded works all the same. */
@@ -68,7 +69,7 @@ enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
 enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
-    bool unused = s->store != NULL && s->unnamed && !s->used;
+    bool unused = s->store != NULL && s->made && !s->used;
     enum pw_code code = pw_store_end(s->store, exit, unused ? NULL : err);
     if (unused) {
         pw_session_remove(s->now.folder);
@@ -175,11 +176,12 @@ enum pw_code pw_session_none(struct pw_lab *lab, const char *what, struct pw_err
                    why[0] != '\0' ? ": " : "; the workbench records, and headless --session NAME", why);
 }
 
-static bool is_open_there(const struct pw_session *s, const char *folder)
+bool pw_session_is_open(const struct pw_lab *lab, const char *folder)
 {
+    const struct pw_session *s = &lab->session;
     struct stat here, there;
-    return stat(s->now.folder, &here) == 0 && stat(folder, &there) == 0 && here.st_dev == there.st_dev &&
-           here.st_ino == there.st_ino;
+    return s->store != NULL && stat(s->now.folder, &here) == 0 && stat(folder, &there) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
 enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err *err)
@@ -190,7 +192,7 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
         return pw_session_none(lab, "save", err);
     pw_text_copy(before, sizeof before, s->unnamed ? "" : s->now.name);
     enum pw_code code = pw_session_folder(folder, sizeof folder, name, err);
-    bool same = code == PW_OK && is_open_there(s, folder);
+    bool same = code == PW_OK && pw_session_is_open(lab, folder);
     if (code == PW_OK && !same)
         code = pw_store_move(s->store, folder, err);
     if (code != PW_OK)

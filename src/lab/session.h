@@ -15,7 +15,8 @@ struct pw_lab;
 
 struct pw_session {
     struct pw_store *store;   /* NULL: nothing is recorded */
-    bool unnamed, used;       /* nobody gave it a name; something was asked for that is worth keeping */
+    bool unnamed;             /* nobody gave it a name */
+    bool made, used;          /* this process has made it; something was asked for that is worth keeping */
     struct pw_ev_session now; /* as it was told last */
     double t_told;
 
@@ -44,7 +45,7 @@ struct pw_session {
 /* ---- session.c */
 /* Begins to record as the lab's configuration says; in pw_lab_create. */
 enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err);
-/* Lets go of the session; what nobody has used and named goes with it. As pw_store_end. */
+/* Lets go of the session; one that was made and never used is removed. As pw_store_end. */
 enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err);
 /* Nothing is recorded from now on, because of why. */
 void pw_session_stop(struct pw_lab *lab, const char *why);
@@ -60,6 +61,8 @@ enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool crea
                                struct pw_err *err);
 /* `save NAME`. */
 enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err *err);
+/* Is the session in this folder the one that the lab records in? */
+bool pw_session_is_open(const struct pw_lab *lab, const char *folder);
 /* "nothing is recorded", and why. Returns PW_EUSER. */
 enum pw_code pw_session_none(struct pw_lab *lab, const char *what, struct pw_err *err);
 
@@ -95,5 +98,8 @@ enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t fro
 /* ---- session_list.c */
 /* The sessions in a folder (NULL: the user's) as notes. */
 enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err);
+struct pw_completion;
+/* Offers the sessions in the user's folder, by name. */
+void pw_complete_session(struct pw_completion *c);
 
 #endif

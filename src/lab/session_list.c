@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/folder.h"
+#include "command/lex.h"
 #include "lab/lab_int.h"
 #include "sessions/record.h"
 
@@ -74,6 +75,28 @@ static void print_row(struct pw_lab *lab, const struct row *row)
     pw_lab_note(lab, "%s%*s %9.1f %9lld  %s  %s%s", row->name, pad(row->name), "",
                 (double)row->info.bytes * 1e-6, (long long)row->info.steps, when, row->arms,
                 row->info.ended ? "" : " (not ended)");
+}
+
+static void offer_session(void *arg, const char *path)
+{
+    char folder[1024], name[128];
+    size_t n = strlen(path);
+    if (n < 2 || n >= sizeof folder || path[n - 1] != '/')
+        return;
+    pw_text_copy(folder, n, path); /* without the slash */
+    pw_session_name(name, sizeof name, folder);
+    pw_complete_offer(arg, "%s", name);
+}
+
+void pw_complete_session(struct pw_completion *c)
+{
+    char home[1024];
+    struct pw_str within = {0};
+    if (pw_session_home(home, sizeof home, NULL) != PW_OK)
+        return;
+    pw_str_add(&within, "%s/", home);
+    pw_complete_files(within.s, offer_session, c);
+    pw_str_fini(&within);
 }
 
 enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err)

@@ -316,6 +316,8 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     pw_keys_init(&l->keys);
     l->signals = pw_app_signals();
     struct pw_err why = {0};
+    if (cfg->greeting)
+        pw_app_say(&l->app, "%s", cfg->greeting);
     if (pw_history_open(&l->history, &why) != PW_OK)
         pw_app_say(&l->app, "%s", why.msg);
     show_errors(l, &errors);

@@ -66,6 +66,7 @@ struct pw_app {
 struct pw_app_config {
     struct pw_player *recording; /* taken, in place of a laboratory; or NULL */
     const char *script;          /* lines to begin with, run as a script; or NULL */
+    const char *greeting;        /* the first message; or NULL */
     int color;                   /* enum pw_color_want */
     bool ascii;                  /* no characters beyond ASCII, whatever the locale says */
 };

@@ -68,15 +68,29 @@ static void tell(struct pw_app *app, int direction, const char *from, const char
     pw_str_fini(&gone);
 }
 
+/* Training is no setting: says how one goes back in that. */
+static enum pw_code nothing_to_undo(const struct pw_app *app, struct pw_err *err)
+{
+    const struct pw_ev_session *s = &app->ui.snap->session;
+    const char *quote = strchr(s->name, ' ') ? "\"" : "";
+    if (!app->lab && s->how == PW_REC_READ)
+        return pw_fail(err, PW_EUSER,
+                       "undo: no setting to undo; 'pewter replay %s --from STEP' takes over from a step",
+                       s->name);
+    if (s->how == PW_REC_NONE || s->name[0] == '\0')
+        return pw_fail(err, PW_EUSER,
+                       "undo: no setting to undo; nothing is recorded, so only commands change the lab back: "
+                       "pe NAME, import, reset");
+    return pw_fail(err, PW_EUSER, "undo: no setting to undo; 'open %s%s%s from=STEP' goes back in training",
+                   quote, s->name, quote);
+}
+
 enum pw_code pw_undo_go(struct pw_app *app, int direction, struct pw_err *err)
 {
     struct pw_undo *u = &app->undo;
     int to = u->at + direction;
     if (u->n == 0 || to < 0)
-        return pw_fail(
-            err, PW_EUSER,
-            "undo: no setting, binding or border to undo; the laboratory is changed back by commands: "
-            "pe NAME, import, reset");
+        return nothing_to_undo(app, err);
     if (to >= u->n)
         return pw_fail(err, PW_EUSER, "redo: nothing was undone");
     const char *from = u->text[u->at], *text = u->text[to];

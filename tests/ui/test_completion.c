@@ -122,17 +122,17 @@ static void test_seen(void **state)
 
 /* Words of each command, up to the one that is typed; a command that takes none stands here alone. */
 static const char *const offered[] = {
-    "cancel ",         "probe ",       "judge ",         "compare ",    "compare 1 ",   "reproduce ",
-    "open ",           "sessions ",    "task ",          "model ",      "pe ",          "race ",
-    "race none,",      "arm ",         "arm add ",       "arm drop ",   "fork ",        "runs ",
-    "train ",          "train 10 ",    "paired ",        "paired 1 ",   "prompt ",      "edit ",
-    "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",    "patch ",       "patch resid ",
-    "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",     "export data ", "import ",
-    "import weights ", "set ",         "set theme ",     "demo ",       "help ",        "focus ",
-    "zoom ",           "show ",        "press ",         "press 2 ",    "goto ",        "play ",
-    "goto mark ",      "copy ",        "screenshot ",    "source ",     "present ",     "wait ",
-    "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",     "config ",      "config save ",
-    "quit ",           "backend ",     "tune ",          "transplant ", "construct ",
+    "cancel ",         "probe ",       "judge ",         "compare ",  "compare 1 ",   "reproduce ",
+    "open ",           "sessions ",    "task ",          "model ",    "pe ",          "race ",
+    "race none,",      "arm ",         "arm add ",       "arm drop ", "fork ",        "runs ",
+    "train ",          "train 10 ",    "paired ",        "paired 1 ", "prompt ",      "edit ",
+    "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",  "patch ",       "patch resid ",
+    "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",   "export data ", "import ",
+    "import weights ", "set ",         "set theme ",     "demo ",     "help ",        "focus ",
+    "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",        "play ",
+    "goto mark ",      "copy ",        "screenshot ",    "source ",   "present ",     "wait ",
+    "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",   "config ",      "config save ",
+    "delete ",         "quit ",        "backend ",       "tune ",     "transplant ",  "construct ",
 };
 
 /* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */

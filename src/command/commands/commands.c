@@ -43,6 +43,7 @@ extern const struct pw_command pw_cmd_save;
 extern const struct pw_command pw_cmd_open;
 extern const struct pw_command pw_cmd_checkpoint;
 extern const struct pw_command pw_cmd_sessions;
+extern const struct pw_command pw_cmd_delete;
 extern const struct pw_command pw_cmd_digest;
 extern const struct pw_command pw_cmd_backend;
 extern const struct pw_command pw_cmd_devices;
@@ -96,6 +97,7 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_open,
     &pw_cmd_checkpoint,
     &pw_cmd_sessions,
+    &pw_cmd_delete,
     &pw_cmd_digest,
     &pw_cmd_backend,
     &pw_cmd_devices,

@@ -1,7 +1,4 @@
 /* open - a recorded session, to go on with it. */
-#include <string.h>
-
-#include "command/lex.h"
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_open;
@@ -27,31 +24,15 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code == PW_OK ? pw_session_open(ctx, pw_args_word(args, 0), o.from, err) : code;
 }
 
-static void offer_session(void *arg, const char *path)
-{
-    char folder[1024], name[128];
-    size_t n = strlen(path);
-    if (n < 2 || n >= sizeof folder || path[n - 1] != '/')
-        return;
-    pw_text_copy(folder, n, path); /* without the slash */
-    pw_session_name(name, sizeof name, folder);
-    pw_complete_offer(arg, "%s", name);
-}
-
-/* Sessions of the user's own folder, by name. */
 static void complete(struct pw_completion *c)
 {
-    char home[1024];
-    struct pw_str within = {0};
-    if (c->at > 0 || pw_session_home(home, sizeof home, NULL) != PW_OK)
-        return;
-    pw_str_add(&within, "%s/", home);
-    pw_complete_files(within.s, offer_session, c);
-    pw_str_fini(&within);
+    if (c->at == 0)
+        pw_complete_session(c);
 }
 
 const struct pw_command pw_cmd_open = {
     .name = "open",
+    .search = "load resume continue rewind",
     .usage = "open NAME [from=STEP]",
     .summary = "take up a recorded session where it ended",
     .detail = "Its newest checkpoint is loaded and what was recorded after it is computed again, every bit "

@@ -10,11 +10,13 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_ui_cmd_undo = {
     .name = "undo",
+    .search = "revert rewind",
     .usage = "undo",
     .summary = "take back a setting, a binding or a moved border",
-    .detail = "Only of the workbench: what was trained stays trained. An encoding is swapped back with `pe "
-              "NAME`, a\n"
-              "model comes back with `import`, and `reset` begins anew.",
+    .detail =
+        "Only of the workbench: what was trained stays trained. 'open NAME from=STEP' takes the session\n"
+        "up from an earlier step, as a new one, `pe NAME` swaps an encoding back, and `reset` begins\n"
+        "with fresh weights.",
     .where = PW_AT_UI,
     .run = run,
 };
