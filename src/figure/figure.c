@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "figure/figure_int.h"
 #include "plot/curves.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -139,6 +140,19 @@ enum pw_code pw_figure_nothing(struct pw_err *err, const char *what)
     return pw_fail(err, PW_EUSER, "export figure: nothing to draw yet: %s", what);
 }
 
+enum pw_code pw_figure_lacks(struct pw_figure *f, struct pw_err *err, const char *what, const char *commands,
+                             ...)
+{
+    char text[128];
+    va_list ap;
+
+    va_start(ap, commands);
+    vsnprintf(text, sizeof text, commands, ap);
+    va_end(ap);
+    pw_str_add(&f->needs, "%s", text);
+    return pw_figure_nothing(err, what);
+}
+
 int pw_figure_task(const struct pw_figure *f)
 {
     int n = f->snap->lab.n_tasks;
@@ -182,6 +196,7 @@ static enum pw_code prepare(struct pw_figure *f, const struct pw_figure_page *pa
 {
     pw_str_clear(&f->title);
     pw_str_clear(&f->caption);
+    pw_str_clear(&f->needs);
     f->kind = page->kind;
     f->least = 60, f->narrowest = 0;
     return page->prepare(f, err);
@@ -209,6 +224,8 @@ static enum pw_code choose(struct pw_figure *f, const struct pw_figure_page **pa
         *page = p;
         return PW_OK;
     }
+    if (code != PW_OK)
+        prepare(f, pane->pages, &why); /* what is missing is the first page's */
     return code;
 }
 
@@ -301,8 +318,23 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
     pw_str_fini(&desc);
     pw_str_fini(&f.title);
     pw_str_fini(&f.caption);
+    pw_str_fini(&f.needs);
     pw_svg_fini(&f.svg);
     return code;
+}
+
+void pw_figure_needs(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o)
+{
+    struct pw_figure f = {.snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
+    const struct pw_figure_page *page = NULL;
+    struct pw_err err;
+
+    f.box.w = o->width - 2 * MARGIN;
+    if (check(s, o, &err) == PW_OK && choose(&f, &page, &err) != PW_OK)
+        pw_str_add(out, "%s", pw_str_text(&f.needs));
+    pw_str_fini(&f.title);
+    pw_str_fini(&f.caption);
+    pw_str_fini(&f.needs);
 }
 
 enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o,

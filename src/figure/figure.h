@@ -35,6 +35,9 @@ int pw_figure_pages(int pane, const char **names, int max);
 /* PW_EUSER: nothing to draw yet, no such page, too small. */
 enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o,
                            struct pw_err *err);
+/* Appends the commands that would make what a figure lacks, "table arm=2"; nothing where it can be drawn, or
+ * where only the user can say what is to be asked (a prompt). */
+void pw_figure_needs(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o);
 /* Is the ending of path .svg, .pdf or .png? Else the message begins with `what`. */
 enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err *err);
 /* The ending of path says what. */

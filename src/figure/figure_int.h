@@ -17,6 +17,7 @@ struct pw_figure {
     double least;            /* height below which nothing can be seen */
     double narrowest;        /* and width */
     const char *const *asks; /* commands that it depends on beside those that change models; NULL: none */
+    struct pw_str needs;     /* commands that would make what is missing; empty: none would, or nothing is */
 };
 
 struct pw_figure_page {
@@ -37,6 +38,9 @@ extern const struct pw_figure_pane *const pw_figure_panes[]; /* NULL-terminated,
 
 /* "nothing to draw yet: WHAT". */
 enum pw_code pw_figure_nothing(struct pw_err *err, const char *what);
+/* The same, and the commands that would make it (printf), for pw_figure_needs. */
+enum pw_code pw_figure_lacks(struct pw_figure *f, struct pw_err *err, const char *what, const char *commands,
+                             ...) __attribute__((format(printf, 4, 5)));
 /* Of a mixture's tasks the one that was asked for, clamped. */
 int pw_figure_task(const struct pw_figure *f);
 /* A legend entry: sign, line and name of an arm; returns the width taken. */

@@ -39,6 +39,7 @@ struct pw_script {
     int files;           /* that `source` has put into it */
     int pressed;         /* keys that `press` has put into it */
     bool sent;           /* something went to the laboratory since the last snapshot */
+    bool computed;       /* what the next command, an `export figure`, lacked has been asked for */
     enum pw_waiting waiting;
     double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
 };

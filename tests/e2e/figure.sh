@@ -39,8 +39,31 @@ grep -q 'from the file a.npz, .* import attention a.npz' <(tr '\n' ' ' <f.svg) |
 complains "reference=1 is the arm itself" 'train 2; table; export figure x.svg pane=encoding page=difference reference=1'
 complains "no attention of a file" 'train 2; export figure x.svg pane=attention page=file'
 
+# what a page draws is computed first: tables, an evaluation, the list of what fails; and what is there stays
+computed() { # computed COMMANDS FIGURE: the figure makes these commands, and then is as if they had been typed
+    rm -f x.svg y.svg
+    "$PEWTER" --json -c "$MADE; export figure x.svg $2" >out 2>err || fail "$2: $(cat err)"
+    [ "$(sed -n 's/.*"kind":"command".*"text":"\([^"]*\)".*/\1/p' out | tail -n +5 | tr '\n' ';')" = "$1;" ] ||
+        fail "$2 runs: $(grep '"kind":"command"' out)"
+    "$PEWTER" -c "$MADE; $1; export figure y.svg $2" >out 2>err || fail "$1; $2: $(cat err)"
+    cmp -s x.svg y.svg || fail "$2: another picture than after '$1'"
+}
+MADE='model tiny layers=1 width=16 heads=2; task sort lengths=2..3 test=4..4; race none,t5; train 2'
+computed 'table arm=1' 'pane=encoding'
+computed 'table arm=2' 'pane=encoding page=buckets arm=2'
+computed 'table arm=2;table arm=1' 'pane=encoding page=difference arm=2 reference=1'
+computed 'eval' 'pane=lengths'
+computed 'eval' 'pane=lengths page=tests'
+computed 'eval' 'pane=curves page=exact'
+computed 'eval;failing arm=2' 'pane=lengths page=failing arm=2'
+"$PEWTER" --json -c "$MADE; eval samples=3; table length=9; export figure x.svg pane=lengths
+    export figure y.svg pane=encoding" >out 2>err || fail "$(cat err)"
+[ "$(grep -c '"kind":"command"' out)" = 6 ] || fail "computes what is there: $(grep '"kind":"command"' out)"
+rm -f x.svg y.svg
+
 complains 'without a screen it must be named: pane=curves|lengths|attention' 'train 2; export figure x.svg'
-complains 'nothing to draw yet: no evaluation' 'train 2; export figure x.svg pane=lengths'
+complains "nothing to draw yet: no prompt's attention" 'train 2; export figure x.svg pane=attention'
+complains 'nothing to draw yet: this encoding has no buckets' 'train 2; export figure x.svg pane=encoding page=buckets'
 complains 'x.gif: the ending is one of .svg, .pdf, .png' 'train 2; export figure x.gif pane=curves'
 complains 'pane=heads: allowed are focused|curves' 'export figure x.svg pane=heads'
 complains "curves has no page 'map'; there are loss, exact" 'train 2; export figure x.svg pane=curves page=map'

@@ -59,7 +59,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
     if (v.n == 0)
-        return pw_figure_nothing(err, "no evaluation; 'eval' makes one");
+        return pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
     pw_str_add(&f->title, "Exact match by length");
     pw_figure_say_task(f, &v);
     for (int a = 1; a <= PW_MAX_ARMS; a++) {

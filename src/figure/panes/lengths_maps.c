@@ -60,10 +60,11 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     bool cut = g->cut;
 
     free(g);
-    if (n == 0)
-        return pw_figure_nothing(
-            err, "no evaluation by pairs: a task whose length is one, such as addition, and 'eval'");
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
+    if (v.n == 0)
+        return pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
+    if (n == 0)
+        return pw_figure_nothing(err, "no evaluation by pairs: a task whose length is one has it, such as addition");
     pw_str_add(&f->title, "Exact match by both numbers of a length");
     pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses what training has. ", v.range->axis[0],
                v.range->axis[1]);
@@ -136,7 +137,7 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
 
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
     if (v.n == 0 || !f->arm || f->arm->rep[0].eval.n == 0)
-        return pw_figure_nothing(err, "the arm was not evaluated; 'eval' does");
+        return pw_figure_lacks(f, err, "the arm was not evaluated; 'eval' does", "eval");
     pw_str_add(&f->title, "How answers go wrong first: ");
     pw_arm_name(f->arm, &f->title);
     pw_figure_say_task(f, &v);

@@ -61,15 +61,26 @@ static struct pw_sheet test_sheet(const struct tests *k)
                              .arg = k};
 }
 
+static bool has_two_arms(const struct pw_snapshot *s)
+{
+    int n = 0;
+
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        n += s->arms[i].used;
+    return n > 1;
+}
+
 enum pw_code pw_figure_tests_prepare(struct pw_figure *f, struct pw_err *err)
 {
     struct pw_lengths v;
     struct tests k = {.s = f->snap};
 
     find(f, &v, &k.x);
-    if (k.x.n == 0)
-        return pw_figure_nothing(
-            err, "fewer than two arms were evaluated on the same samples; 'eval' after 'race'");
+    if (k.x.n == 0) {
+        const char *what = "fewer than two arms were evaluated on the same samples; 'eval' after 'race'";
+        return v.n == 0 && has_two_arms(f->snap) ? pw_figure_lacks(f, err, what, "eval")
+                                                 : pw_figure_nothing(err, what);
+    }
     pw_str_add(&f->title, "Arms compared on the same samples beyond training");
     pw_figure_say_task(f, &v);
     pw_str_add(&f->caption,
@@ -132,8 +143,12 @@ enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_failing *e = &f->snap->failing;
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->failing_arm);
 
-    if (e->n == 0 || !arm)
-        return pw_figure_nothing(err, "no list of failing examples; 'failing' makes one after 'eval'");
+    if (e->n == 0 || !arm) {
+        const char *what = "no list of failing examples; 'failing' makes one after 'eval'";
+        return f->arm ? pw_figure_lacks(f, err, what, "%sfailing arm=%d",
+                                        f->arm->rep[0].eval.n == 0 ? "eval; " : "", f->arm->info.id)
+                      : pw_figure_nothing(err, what);
+    }
     struct pw_sheet t = failing_sheet(e);
     pw_str_add(&f->title, "Examples that fail at length %d: ", e->length);
     pw_arm_name(arm, &f->title);

@@ -46,6 +46,26 @@ static void shown_finding(const struct pw_app *app, char *name, size_t size)
                  ui->findings.topic);
 }
 
+/* Puts the commands before this line that make what its figure lacks, and the line again behind them. False:
+ * there are none, they have run already, or there is no laboratory in the present to run them. */
+static bool compute_first(struct pw_app *app, const struct pw_args *args, const struct pw_figure_options *o,
+                          struct pw_err *err)
+{
+    bool computed = app->todo.computed;
+    struct pw_str lines = {0};
+
+    app->todo.computed = false;
+    if (!computed && app->lab && !app->ui.present)
+        pw_figure_needs(&lines, app->ui.snap, o);
+    if (lines.len == 0)
+        return false;
+    pw_str_add(&lines, "; %s", args->text);
+    bool put = pw_script_insert(app, NULL, lines.s, err) == PW_OK;
+    app->todo.computed = put;
+    pw_str_fini(&lines);
+    return put;
+}
+
 /* What the screen shows is what is drawn, where the line doesn't say otherwise. */
 static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
@@ -75,7 +95,11 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
         o.layer = o.layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o.layer;
         o.head = o.head < 0 ? pw_within(ui->attention.file.head, a->heads) : o.head;
     }
-    code = pw_figure_write(path, ui->snap, &o, err);
+    code = pw_figure_ending("export figure", path, err);
+    if (code == PW_OK && compute_first(app, args, &o, err))
+        return PW_OK;
+    if (code == PW_OK)
+        code = pw_figure_write(path, ui->snap, &o, err);
     if (code == PW_OK)
         pw_app_say(app, "wrote %s", path);
     return code;
