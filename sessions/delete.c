@@ -37,8 +37,9 @@ static enum pw_code remove_renamed(const char *folder, struct pw_err *err)
     if (rename(folder, aside) != 0)
         return pw_fail(err, PW_EIO, "it can't be deleted: %s", strerror(errno));
     pw_session_remove(aside);
-    return access(aside, F_OK) == 0 ? pw_fail(err, PW_EIO, "not all of it could be deleted: %s is left", aside)
-                                    : PW_OK;
+    return access(aside, F_OK) == 0
+               ? pw_fail(err, PW_EIO, "not all of it could be deleted: %s is left", aside)
+               : PW_OK;
 }
 
 enum pw_code pw_session_delete(const char *folder, struct pw_err *err)

@@ -11,7 +11,8 @@ enum pw_code pw_entry_check(const struct pw_commands *all, const char *name, str
     const char *near = pw_text_nearest(name, verbs);
     enum pw_code code = pw_session_no_text(name, err);
     if (code != PW_OK)
-        return pw_fail(err, code, "'%.200s' is a script, no session: 'pewter run %.200s' runs it", name, name);
+        return pw_fail(err, code, "'%.200s' is a script, no session: 'pewter run %.200s' runs it", name,
+                       name);
     if (pw_command_find(all, name) != NULL)
         return pw_fail(err, PW_EUSER,
                        "'%s' is a command: 'pewter -c %s' runs it, and so does ':%s' in the workbench", name,
@@ -53,4 +54,3 @@ void pw_entry_goodbye(FILE *words, const struct pw_ev_session *s)
     fprintf(words, "%s\n", line.s);
     pw_str_fini(&line);
 }
-

@@ -29,4 +29,3 @@ void pw_manual_print(const struct pw_commands *all)
            pw_usage + strlen("usage: "), pw_str_text(&s));
     pw_str_fini(&s);
 }
-

@@ -134,6 +134,8 @@ static bool is_split(const struct pw_task_use *use, int length)
 
 bool pw_task_holds_out(const struct pw_task_use *use, const struct pw_item *item)
 {
+    if (use->task->holds_out != NULL)
+        return use->task->holds_out(&use->o, item);
     return is_split(use, item->length) && held_item(item);
 }
 

@@ -95,6 +95,11 @@ struct pw_task_pairs {
     bool together;
 };
 
+/* An option of other tasks, and why a task has none of it. */
+struct pw_refusal {
+    const char *option, *why;
+};
+
 struct pw_task {
     const char *name, *summary, *source; /* source: where the text and the sampling come from */
     const struct pw_opt *opts;           /* its own, beside the common ones (options.c); NULL: none */
@@ -147,6 +152,7 @@ struct pw_task {
     bool one_token;
     /* The styles of text= that the task has; NULL: all of enum pw_text_style, else the first ones of it. */
     const char *const *texts;
+    const struct pw_refusal *refused; /* ends with NULL names; NULL: none */
     /* See pw_taskset_pointers; NULL: the task has none. Not asked for the end mark. */
     int (*pointers)(const void *opts, const struct pw_item *item, const struct pw_spelling *text, int k,
                     int *at);
@@ -156,7 +162,9 @@ struct pw_task {
      * draw of the length (which counts for PW_SPLIT_TEST only). */
     enum pw_code (*open)(void *opts, struct pw_err *err);
     void (*close)(void *opts);
+    void (*tell)(const void *opts, struct pw_str *out); /* appends lines for the user about what was loaded */
     void (*pick)(const void *opts, struct pw_rng *rng, enum pw_split split, int length, struct pw_item *item);
+    bool (*holds_out)(const void *opts, const struct pw_item *item); /* is it kept from training? */
     double (*share)(const void *opts, int length); /* the part of the trained lengths that this one has */
 };
 

@@ -195,6 +195,17 @@ static bool anothers_choice(const struct pw_taskset *set, const struct pw_opt *o
     return false;
 }
 
+/* Is an option refused by the task, with the reason? */
+static bool refuses(const struct pw_task *task, const struct setting *s, struct pw_err *err)
+{
+    for (const struct pw_refusal *r = task->refused; r != NULL && r->option != NULL; r++)
+        if (strcmp(r->option, s->key) == 0) {
+            pw_fail(err, PW_EUSER, "%s: %s=%s: %s", task->name, s->key, s->value, r->why);
+            return true;
+        }
+    return false;
+}
+
 /* Sets an option in all tasks that know it. */
 static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, struct pw_err *err)
 {
@@ -215,6 +226,8 @@ static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, str
     }
     if (known > 0)
         return PW_OK;
+    if (refuses(set->use[0].task, s, err))
+        return PW_EUSER;
     nearest = pw_text_nearest(s->key, names);
     if (nearest != NULL)
         return pw_fail(err, PW_EUSER, "task: no option '%s'; did you mean '%s'?", s->key, nearest);
@@ -337,6 +350,8 @@ static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_er
         struct pw_task_use *use = &set->use[i];
         while ((word = next_word(&own[i], ", \t")).n > 0) {
             code = split_setting(word, &s, err);
+            if (code == PW_OK && refuses(use->task, &s, err))
+                code = PW_EUSER;
             if (code == PW_OK)
                 code = pw_opt_set(pw_task_options(use->task), &use->o, use->task->name, s.key, s.value, err);
             if (code != PW_OK)

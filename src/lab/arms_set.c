@@ -61,6 +61,18 @@ void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw
     pw_lab_tell_all(lab, n > 0);
 }
 
+/* What tasks have loaded: how many lines of a file are held out. */
+static void tell_loaded(struct pw_lab *lab)
+{
+    struct pw_str text = {0};
+    for (int i = 0; i < lab->tasks.n; i++)
+        if (lab->tasks.use[i].task->tell != NULL)
+            lab->tasks.use[i].task->tell(&lab->tasks.use[i].o, &text);
+    if (text.len > 0)
+        pw_lab_note_lines(lab, text.s);
+    pw_str_fini(&text);
+}
+
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
     struct pw_taskset set, old = lab->tasks;
@@ -89,6 +101,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     pw_lab_put_task(lab, &old, fresh, same ? 0 : n);
     pw_lab_note(lab,
                 same ? "the tokens are the same: weights are kept" : "other tokens: all arms begin anew");
+    tell_loaded(lab);
     pw_lab_refresh(lab, true);
     return PW_OK;
 }

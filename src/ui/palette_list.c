@@ -1,5 +1,5 @@
-/* palette_list.c - what the list behind `?` has: collected again for every frame and key, so it can't be out of
- * date. */
+/* palette_list.c - what the list behind `?` has: collected again for every frame and key, so it can't be out
+ * of date. */
 #include <stdio.h>
 #include <string.h>
 
@@ -66,7 +66,8 @@ static void add_keys(struct pw_palette_list *l, enum fit pass, const char *headi
                      int pane)
 {
     for (int i = 0; keys && keys[i] && keys[i + 1]; i += 2)
-        add(l, pass, (struct pw_palette_entry){.heading = heading, .keys = keys[i], .pane = pane}, keys[i + 1]);
+        add(l, pass, (struct pw_palette_entry){.heading = heading, .keys = keys[i], .pane = pane},
+            keys[i + 1]);
 }
 
 static void collect_pass(struct pw_palette_list *l, enum fit pass)

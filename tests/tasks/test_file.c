@@ -238,6 +238,107 @@ static void what_is_wrong_is_said(void **state)
     assert_int_equal(pw_taskset_init(&set, "file path=/", &err), PW_EUSER);
 }
 
+static void tells(const char *options, const char *want, bool told)
+{
+    struct pw_taskset set;
+    struct pw_str out = {0};
+    open_set(&set, options);
+    set.use[0].task->tell(&set.use[0].o, &out);
+    if ((strstr(pw_str_text(&out), want) != NULL) != told)
+        fail_msg("%s: '%s' is %s in: %s", options, want, told ? "missing" : "there", pw_str_text(&out));
+    pw_str_fini(&out);
+    pw_taskset_fini(&set);
+}
+
+/* How many lines are held out, and which: those that are drawn for validation and no others. */
+static void the_user_is_told_what_is_held_out(void **state)
+{
+    struct pw_taskset set;
+    struct pw_str want = {0};
+    int tokens[MAX], n_held = 0, listed = 0;
+    bool held[3000] = {false};
+    struct pw_sample s = {.tokens = tokens, .cap = MAX};
+    struct pw_every every;
+    struct pw_item item;
+    (void)state;
+    put_lines();
+    open_set(&set, "lengths=2..4");
+    for (uint64_t i = 0; i < 5000; i++) {
+        pw_taskset_sample(&set, 1, PW_SPLIT_VALID, i, 0, 0, &s);
+        n_held += !held[line_of(&set, &s)];
+        held[line_of(&set, &s)] = true;
+    }
+    pw_every_begin(&every, &set.use[0]);
+    while (pw_every_next(&every, &item))
+        if (item.length <= 4)
+            assert_int_equal(pw_task_holds_out(&set.use[0], &item), held[item.v[0]]);
+    pw_taskset_fini(&set);
+    pw_str_add(&want, "%d lines are held out for evaluation, one in ten by its prompt: lines ", n_held);
+    for (int i = 0; i < 3000 && listed < 12; i++)
+        if (held[i])
+            pw_str_add(&want, "%s%d", listed++ > 0 ? ", " : "", i + 1);
+    tells("lengths=2..4", want.s, true);
+    pw_str_clear(&want);
+    pw_str_add(&want, "of 3000 lines %d are trained, 1000 are longer (tested), 500 shorter (not used)",
+               1500 - n_held);
+    tells("lengths=2..4", want.s, true);
+    tells("", "begins with", false);
+    pw_str_fini(&want);
+
+    put("a b\tb a\n", 8); /* one line alone is trained and evaluated, whatever its hash */
+    tells("", "of 1 lines 1 are trained", true);
+    tells("", "too few lines to hold any out: the trained ones are evaluated", true);
+}
+
+/* A word that every prompt begins with is told, and left out of lengths where that is asked for. */
+static void lengths_leave_out_the_tasks_word(void **state)
+{
+    static const char text[] = "sort 2 1\t1 2\nsort 3\t3\nsort 3 2 1\t1 2 3\n";
+    struct pw_taskset set;
+    struct pw_err err = {0};
+    int tokens[MAX];
+    struct pw_sample s = {.tokens = tokens, .cap = MAX};
+    (void)state;
+    put(text, strlen(text));
+    tells("", "every prompt begins with 'sort', which its length counts; skip=1 leaves it out", true);
+    tells("skip=1", "which its length counts", false);
+    open_set(&set, "");
+    assert_int_equal(pw_task_train(&set.use[0]).lo, 2);
+    assert_int_equal(pw_task_train(&set.use[0]).hi, 4);
+    pw_taskset_fini(&set);
+    open_set(&set, "skip=1 lengths=1..2");
+    assert_int_equal(pw_task_train(&set.use[0]).hi, 2);
+    assert_int_equal(pw_task_test(&set.use[0]).lo, 3);
+    assert_int_equal(pw_taskset_prompt(&set, "sort 1 2 3", MAX, &s, &err), PW_OK); /* in no line */
+    assert_int_equal(s.length, 3);
+    assert_int_equal(pw_taskset_prompt(&set, "sort 3 2 1", MAX, &s, &err), PW_OK);
+    assert_int_equal(s.length, 3);
+    assert_string_equal(set.vocab.words[tokens[0]], " sort");
+    pw_taskset_fini(&set);
+    assert_int_equal(open_with(&set, "skip=2", &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "line 2 has 2 words in its prompt; skip=2 leaves none"));
+}
+
+/* Options of other tasks are refused with the reason, alone and in a mixture. */
+static void what_has_no_meaning_is_refused(void **state)
+{
+    struct pw_taskset set;
+    struct pw_err err = {0};
+    char text[200];
+    (void)state;
+    put("a b\tb a\n", 8);
+    assert_int_equal(open_with(&set, "data=100", &err), PW_EUSER);
+    assert_string_equal(
+        err.msg,
+        "file: data=100: the lines of the file are the training set; a shorter file makes a smaller one");
+    snprintf(text, sizeof text, "file(path=%s,held=on),sort", path);
+    assert_int_equal(pw_taskset_init(&set, text, &err), PW_EUSER);
+    assert_string_equal(err.msg, "file: held=on: one line in ten is always held out");
+    snprintf(text, sizeof text, "file(path=%s),sort data=1000", path); /* sort's */
+    assert_int_equal(pw_taskset_init(&set, text, &err), PW_OK);
+    pw_taskset_fini(&set);
+}
+
 static void a_million_lines(void **state)
 {
     struct pw_str text = {0};
@@ -280,6 +381,9 @@ int main(void)
         cmocka_unit_test(what_is_measured_was_never_trained),
         cmocka_unit_test(the_text_is_words),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(the_user_is_told_what_is_held_out),
+        cmocka_unit_test(lengths_leave_out_the_tasks_word),
+        cmocka_unit_test(what_has_no_meaning_is_refused),
         cmocka_unit_test(a_million_lines),
     };
     return cmocka_run_group_tests(tests, make, drop);

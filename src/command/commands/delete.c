@@ -15,10 +15,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     pw_session_name(name, sizeof name, folder);
     if (pw_session_is_open(lab, folder))
-        return pw_fail(err, PW_EUSER,
-                       "delete: %s is the session that is open; open another one, or quit and 'pewter session "
-                       "delete %s'",
-                       name, name);
+        return pw_fail(
+            err, PW_EUSER,
+            "delete: %s is the session that is open; open another one, or quit and 'pewter session "
+            "delete %s'",
+            name, name);
     code = pw_session_delete(folder, &why);
     if (code != PW_OK)
         return pw_fail(err, code, "delete: %s: %s", name, why.msg);
@@ -37,9 +38,10 @@ const struct pw_command pw_cmd_delete = {
     .search = "remove rm erase",
     .usage = "delete SESSION",
     .summary = "delete a recorded session; there is no way back",
-    .detail = "Everything that was recorded in it goes, checkpoints too. One that is open, here or in another\n"
-              "pewter, is refused. 'sessions' lists what there is; 'arm drop' is for an arm, and\n"
-              "'pewter session delete SESSION' does the same from a shell.",
+    .detail =
+        "Everything that was recorded in it goes, checkpoints too. One that is open, here or in another\n"
+        "pewter, is refused. 'sessions' lists what there is; 'arm drop' is for an arm, and\n"
+        "'pewter session delete SESSION' does the same from a shell.",
     .where = PW_AT_LAB,
     .outside = pw_command_outside,
     .beside = true,

@@ -64,7 +64,8 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     if (v.n == 0)
         return pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
     if (n == 0)
-        return pw_figure_nothing(err, "no evaluation by pairs: a task whose length is one has it, such as addition");
+        return pw_figure_nothing(
+            err, "no evaluation by pairs: a task whose length is one has it, such as addition");
     pw_str_add(&f->title, "Exact match by both numbers of a length");
     pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses what training has. ", v.range->axis[0],
                v.range->axis[1]);
