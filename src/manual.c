@@ -5,12 +5,72 @@
 
 #include "options.h"
 
+/* Each is a line of a shell, or several; a test runs them one after the other in an empty folder. */
+static const struct example {
+    const char *what, *shell;
+} examples[] = {
+    {"The workbench with a race of five encodings; q leaves it:", "pewter --demo"},
+    {"A session of one's own, made the first time and gone on with from then on:", "pewter mine"},
+    {"Train two encodings on the same batches, evaluate them beyond the trained\nlengths, draw a figure:",
+     "pewter -c 'seed 1; race nope,rope; train 200; eval samples=64\n"
+     "  export figure lengths.svg pane=lengths'"},
+    {"The buckets of T5's bias that training has met:",
+     "pewter -c 'pe t5; train 100\n"
+     "  export figure buckets.pdf pane=encoding page=buckets'"},
+    {"Train on lines of one's own, a prompt, a TAB and its answer each:",
+     "printf '%s\\t%s\\n' '1 2' '2 1' '3 4' '4 3' '5 6 7' '7 6 5' > own.tsv\n"
+     "pewter -c 'task file path=own.tsv; train 50; prompt 3 4'"},
+    {"Losses for other programs, an object a line:",
+     "pewter --json -c 'train 20' | grep '\"kind\":\"step\"' > steps.jsonl"},
+    {"A script:", "printf 'pe alibi\\ntrain 100\\ndigest\\n' > alibi.pewter\npewter run alibi.pewter"},
+    {"Record without a screen, look at an earlier step, check every bit:",
+     "pewter --session rope -c 'seed 1; pe rope; train 120'\n"
+     "pewter replay rope -c 'goto 60; show curves'\n"
+     "pewter replay rope --verify"},
+    {"Go on from an earlier step with another encoding, as a new session:",
+     "pewter replay rope --from 60 -c 'pe alibi; train 60; save alibi'"},
+    {"Hand a session on as one file, and clean up:", "pewter session pack rope -o rope.pwt\n"
+                                                     "pewter replay rope.pwt --plain > rope.txt\n"
+                                                     "pewter session delete rope\n"
+                                                     "pewter sessions"},
+    {"Look up a command, an option, a word:", "pewter -c 'help train; help pe t5; help heatmap'"},
+};
+
+/* A character of a shell's line, which troff must leave as it is. */
+static void put_shell(struct pw_str *s, char c)
+{
+    if (c == '\\')
+        pw_str_add(s, "\\e");
+    else if (c == '-')
+        pw_str_add(s, "\\-");
+    else if (c == '\'')
+        pw_str_add(s, "\\(aq");
+    else
+        pw_str_put(s, &c, 1);
+}
+
+static void put_examples(struct pw_str *s)
+{
+    pw_str_add(s, ".SH EXAMPLES\n");
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        pw_str_add(s, ".PP\n");
+        pw_manual_detail(NULL, examples[i].what, s);
+        pw_str_add(s, ".PP\n.RS 4\n.EX\n");
+        for (const char *c = examples[i].shell; *c != '\0'; c++)
+            put_shell(s, *c);
+        pw_str_add(s, "\n.EE\n.RE\n");
+    }
+}
+
 void pw_manual_print(const struct pw_commands *all)
 {
-    struct pw_str s = {0};
+    struct pw_str s = {0}, usage = {0};
+    pw_str_add(&usage, "       %s", pw_usage + strlen("usage: "));
+    pw_manual_detail(NULL, usage.s, &s);
     pw_command_manual(all, &s);
-    printf(".TH PEWTER 1 \"\" \"pewter " PEWTER_VERSION "\"\n.SH NAME\n"
-           "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n.nf\n       %s.fi\n%s"
+    put_examples(&s);
+    printf(".TH PEWTER 1 \"\" \"pewter " PEWTER_VERSION "\"\n.nr HY 0\n.nh\n.ad l\n.SH NAME\n"
+           "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n%s"
            ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc\n"
            "commands of the workbench, run when it begins; `config save` writes it\n"
            ".TP\n$XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions\n"
@@ -26,6 +86,7 @@ void pw_manual_print(const struct pw_commands *all)
            "theme say otherwise\n"
            ".SH EXIT STATUS\n0 all well, 1 a command failed, or not all is on record, 2 usage, 3 a verified "
            "session has other bits; after a signal 128 and its number.\n",
-           pw_usage + strlen("usage: "), pw_str_text(&s));
+           pw_str_text(&s));
     pw_str_fini(&s);
+    pw_str_fini(&usage);
 }

@@ -12,7 +12,8 @@
 
 /* Moves the words of s to `to`, single blanks between, and ends them with NUL; returns how many, or -1. *to
  * moves behind the NUL. Never writes further than it has read. */
-static int take_words(struct pw_corpus *c, char *s, char **to, const char *path, int number, struct pw_err *err)
+static int take_words(struct pw_corpus *c, char *s, char **to, const char *path, int number,
+                      struct pw_err *err)
 {
     int n = 0;
     char *out = *to;
@@ -78,8 +79,8 @@ static enum pw_code take_line(struct pw_corpus *c, char *s, size_t n, char **to,
                            path, number, words[half], names[half], PW_CORPUS_WORDS);
     }
     if (words[0] <= c->skip)
-        return pw_fail(err, PW_EUSER, "file: %s: line %d has %d words in its prompt; skip=%d leaves none", path,
-                       number, words[0], c->skip);
+        return pw_fail(err, PW_EUSER, "file: %s: line %d has %d words in its prompt; skip=%d leaves none",
+                       path, number, words[0], c->skip);
     c->lines[c->n++] = (struct pw_corpus_line){(uint32_t)(start - c->text), (uint16_t)(words[0] - c->skip),
                                                (uint16_t)(words[0] + words[1] + 2)};
     return PW_OK;

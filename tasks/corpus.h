@@ -8,9 +8,9 @@
 #define PW_CORPUS_H
 #include "tasks/task.h"
 
-#define PW_CORPUS_WORDS 500 /* of a prompt, and of an answer; an item holds a typed prompt */
-#define PW_CORPUS_WORD  256 /* bytes of a word */
-#define PW_CORPUS_SKIP  8   /* words at most that a length doesn't count */
+#define PW_CORPUS_WORDS  500 /* of a prompt, and of an answer; an item holds a typed prompt */
+#define PW_CORPUS_WORD   256 /* bytes of a word */
+#define PW_CORPUS_SKIP   8   /* words at most that a length doesn't count */
 #define PW_CORPUS_BLANKS " \t\r\n"
 
 enum { PW_CORPUS_TRAINED, PW_CORPUS_HELD };
@@ -23,8 +23,8 @@ struct pw_corpus_line {
 
 struct pw_corpus {
     char *text;
-    struct pw_corpus_line *lines; /* [n] in the order of the file, none left out */
-    uint32_t *order;              /* [n] lines: trained before held out, then by length */
+    struct pw_corpus_line *lines;           /* [n] in the order of the file, none left out */
+    uint32_t *order;                        /* [n] lines: trained before held out, then by length */
     uint32_t first[2][PW_CORPUS_WORDS + 2]; /* where in order a length begins, by group; the last: its end */
     int n, skip;
     struct pw_vocab words;

@@ -176,7 +176,10 @@ void pw_command_help_list(const struct pw_commands *t, struct pw_str *out); /* o
  * command's: the commands that are about it. */
 enum pw_code pw_command_help(const struct pw_commands *t, const char *name, const char *word,
                              struct pw_str *out, struct pw_err *err);
-/* The COMMANDS section of the manual page (troff man macros). */
+/* Appends a text of the manual page (troff man macros) that is written as details are: tables, examples,
+ * sentences. t: of the examples, or NULL. */
+void pw_manual_detail(const struct pw_commands *t, const char *text, struct pw_str *out);
+/* The COMMANDS section of the manual page. */
 void pw_command_manual(const struct pw_commands *t, struct pw_str *out);
 
 #endif

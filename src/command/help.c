@@ -1,8 +1,7 @@
-/* help.c - help and the manual page from the tables alone, so that they can't say what the program doesn't
- * do. */
+/* help.c - help from the tables alone, so that it can't say what the program doesn't do. */
 #include <string.h>
 
-#include "command/command.h"
+#include "command/help.h"
 
 enum { MOST_FOUND = 12 }; /* commands about a word; more would be no answer */
 
@@ -31,8 +30,7 @@ void pw_command_help_list(const struct pw_commands *t, struct pw_str *out)
     list_commands(t->list, out);
 }
 
-/* "key=default" and what is allowed, as the columns of a row. */
-static void describe(const struct pw_opt *opt, struct pw_str *key, struct pw_str *allowed)
+void pw_help_describe(const struct pw_opt *opt, struct pw_str *key, struct pw_str *allowed)
 {
     pw_str_clear(key);
     pw_str_clear(allowed);
@@ -40,8 +38,7 @@ static void describe(const struct pw_opt *opt, struct pw_str *key, struct pw_str
     pw_opt_allowed(opt, allowed);
 }
 
-/* The rows of both tables of a command, one after the other: i from 0; NULL behind the last. */
-static const struct pw_opt *row(const struct pw_command *cmd, int i)
+const struct pw_opt *pw_help_row(const struct pw_command *cmd, int i)
 {
     const struct pw_opt *tables[] = {cmd->opts, cmd->also};
     for (int t = 0; t < 2; t++)
@@ -56,16 +53,16 @@ static void help_options(const struct pw_command *cmd, struct pw_str *out)
     struct pw_str key = {0}, allowed = {0};
     int key_width = 0, allowed_width = 0;
     const struct pw_opt *o;
-    for (int i = 0; (o = row(cmd, i)) != NULL; i++) {
-        describe(o, &key, &allowed);
+    for (int i = 0; (o = pw_help_row(cmd, i)) != NULL; i++) {
+        pw_help_describe(o, &key, &allowed);
         key_width = (int)key.len > key_width ? (int)key.len : key_width;
         allowed_width = (int)allowed.len > allowed_width ? (int)allowed.len : allowed_width;
     }
     if (allowed_width > 32) /* one long list of choices must not push everything else aside */
         allowed_width = 32;
     pw_str_add(out, "\noptions, with their defaults:\n");
-    for (int i = 0; (o = row(cmd, i)) != NULL; i++) {
-        describe(o, &key, &allowed);
+    for (int i = 0; (o = pw_help_row(cmd, i)) != NULL; i++) {
+        pw_help_describe(o, &key, &allowed);
         pw_str_add(out, "  %s", key.s);
         pad(out, key_width - (int)key.len + 2);
         pw_str_add(out, "%s", allowed.s);
@@ -80,7 +77,7 @@ static void help_options(const struct pw_command *cmd, struct pw_str *out)
 static bool help_option(const struct pw_command *cmd, const char *name, struct pw_str *out)
 {
     const struct pw_opt *o;
-    for (int i = 0; (o = row(cmd, i)) != NULL; i++)
+    for (int i = 0; (o = pw_help_row(cmd, i)) != NULL; i++)
         if (strcmp(o->name, name) == 0) {
             const struct pw_opt one[] = {*o, {.name = NULL}};
             pw_str_add(out, "%s\n", cmd->usage);
@@ -102,7 +99,7 @@ static enum pw_code help_word(const struct pw_command *cmd, const char *word, st
                    : pw_fail(err, PW_EUSER,
                              "help: there is no more to say of '%s'; 'help %s' says what there is", word,
                              cmd->name);
-    if (row(&with, 0) != NULL)
+    if (pw_help_row(&with, 0) != NULL)
         help_options(&with, out);
     return PW_OK;
 }
@@ -135,71 +132,7 @@ enum pw_code pw_command_help(const struct pw_commands *t, const char *name, cons
                    alias[1] == NULL ? "\n" : "");
     if (cmd->detail != NULL)
         pw_str_add(out, "\n%s\n", cmd->detail);
-    if (row(cmd, 0) != NULL)
+    if (pw_help_row(cmd, 0) != NULL)
         help_options(cmd, out);
     return PW_OK;
-}
-
-/* ---- the manual page (man(7)) */
-
-/* troff takes '\' and, at the start of a line, '.' and "'" for its own; '-' would become a hyphen. */
-static void troff(struct pw_str *out, const char *s)
-{
-    bool start = out->len == 0 || out->s[out->len - 1] == '\n';
-    for (; *s != '\0'; s++) {
-        if (start && (*s == '.' || *s == '\''))
-            pw_str_add(out, "\\&");
-        if (*s == '\\')
-            pw_str_add(out, "\\e");
-        else if (*s == '-')
-            pw_str_add(out, "\\-");
-        else
-            pw_str_put(out, s, 1);
-        start = *s == '\n';
-    }
-}
-
-/* Lines stay lines: details are written as small tables as often as in sentences. */
-static void troff_lines(struct pw_str *out, const char *s)
-{
-    pw_str_add(out, ".IP\n.nf\n");
-    troff(out, s);
-    pw_str_add(out, "\n.fi\n");
-}
-
-void pw_command_manual(const struct pw_commands *t, struct pw_str *out)
-{
-    struct pw_str key = {0}, allowed = {0};
-    pw_str_add(out, ".SH COMMANDS\n");
-    for (int i = 0; t->list[i] != NULL; i++) {
-        const struct pw_command *cmd = t->list[i];
-        size_t name = strlen(cmd->name);
-        bool named = strncmp(cmd->usage, cmd->name, name) == 0;
-        pw_str_add(out, ".TP\n\\fB");
-        troff(out, cmd->name);
-        pw_str_add(out, "\\fR");
-        troff(out, named ? cmd->usage + name : "");
-        pw_str_add(out, "\n");
-        troff(out, cmd->summary);
-        pw_str_add(out, "\n");
-        if (cmd->detail != NULL)
-            troff_lines(out, cmd->detail);
-        const struct pw_opt *o;
-        if (row(cmd, 0) == NULL)
-            continue;
-        pw_str_add(out, ".RS\n");
-        for (int k = 0; (o = row(cmd, k)) != NULL; k++) {
-            describe(o, &key, &allowed);
-            pw_str_add(out, ".TP\n\\fB");
-            troff(out, key.s);
-            pw_str_add(out, "\\fR (");
-            troff(out, allowed.s);
-            pw_str_add(out, ")\n");
-            troff(out, o->help);
-            pw_str_add(out, "\n");
-        }
-        pw_str_add(out, ".RE\n");
-    }
-    pw_str_fini(&key);
-    pw_str_fini(&allowed);
 }

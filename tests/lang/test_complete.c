@@ -203,17 +203,46 @@ static void test_help(void **state)
     pw_str_fini(&out);
 }
 
+/* What is written for a terminal as a table, as examples and as sentences is that to troff. */
+static void test_manual_detail(void **state)
+{
+    static const char detail[] = "Sentences are broken by hand, and go\n"
+                                 "on in the next line. It ends:\n"
+                                 "train 5; pe t5\n"
+                                 "train until loss=0.1\n"
+                                 "  t5   buckets=  a bias,\n"
+                                 "                 learned\n"
+                                 "  no meaning\n"
+                                 "      but here\n"
+                                 "train 3   and what it does,\n"
+                                 "          in columns\n"
+                                 "The end";
+    struct pw_str out = {0};
+    (void)state;
+    pw_manual_detail(&ref_commands, detail, &out);
+    assert_string_equal(out.s, ".br\nSentences are broken by hand, and go\non in the next line. It ends:\n"
+                               ".br\ntrain 5; pe t5\n.br\ntrain until loss=0.1\n"
+                               ".RS\n.PD 0\n.TP 16\nt5 buckets=\na bias,\nlearned\n"
+                               ".TP 16\nno meaning\nbut here\n"
+                               ".TP 16\ntrain 3\nand what it does,\nin columns\n"
+                               ".PD\n.RE\n.IP\n.br\nThe end\n");
+    pw_str_fini(&out);
+}
+
 static void test_manual(void **state)
 {
     (void)state;
     struct pw_str out = {0};
     pw_command_manual(&ref_commands, &out);
-    assert_int_equal(strncmp(out.s, ".SH COMMANDS\n.TP\n\\fBtrain\\fR [N] [until acc=A|loss=X|step=N]\n", 60),
-                     0);
+    static const char first[] = ".SH COMMANDS\n.TP\n\\fBtrain\\fR [N] [until "
+                                "acc=A|\\:loss=X|\\:step=N]\ntrain every arm; also fit, t!\n";
+    assert_int_equal(strncmp(out.s, first, strlen(first)), 0);
     assert_non_null(strstr(out.s, "\n\\&.5 is no step; \\-1 neither.\n"));
-    assert_non_null(strstr(out.s, "\\fBnorm=rmsnorm\\fR (rmsnorm|layernorm|none)\nbefore each block\n"));
+    assert_non_null(
+        strstr(out.s, "\\fBnorm=rmsnorm\\fR\nbefore each block (rmsnorm|\\:layernorm|\\:none)\n"));
     /* no line but a macro begins with a dot */
-    static const char *const macros[] = {".SH ", ".TP\n", ".IP\n", ".nf\n", ".fi\n", ".RS\n", ".RE\n"};
+    static const char *const macros[] = {".SH ", ".TP\n", ".TP 16\n", ".IP\n", ".PP\n",
+                                         ".PD ", ".PD\n", ".br\n",    ".RS\n", ".RE\n"};
     for (const char *dot = strstr(out.s, "\n."); dot != NULL; dot = strstr(dot + 1, "\n.")) {
         bool known = false;
         for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
@@ -229,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_complete),       cmocka_unit_test(test_complete_seen),
         cmocka_unit_test(test_complete_files), cmocka_unit_test(test_hint),
         cmocka_unit_test(test_help),           cmocka_unit_test(test_manual),
+        cmocka_unit_test(test_manual_detail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
