@@ -22,7 +22,8 @@ awk '/^\.EX/ {n++; next} /^\.EE/ {open = 0} /^\.SH/ {examples = /EXAMPLES/; n = 
     if (examples && n > ended) { open = 1; ended = n }
     if (examples && open) print > sprintf("../examples/%02d", n) }' ../page
 sed -i 's/\\-/-/g; s/\\(aq/'"'"'/g; s/\\e/\\/g' ../examples/* || fail "no examples"
-[ "$(ls ../examples | wc -l)" -ge 8 ] || fail "too few examples: $(ls ../examples)"
+set -- ../examples/*
+[ $# -ge 8 ] || fail "too few examples: $*"
 for example in ../examples/*; do
     timeout 300 bash -e -o pipefail "$example" >../out 2>../err </dev/null ||
         fail "status $? of: $(cat "$example")"$'\n'"$(cat ../out ../err)"

@@ -65,6 +65,11 @@ plain 'step; eval lengths=2 samples=2
 show curves' || fail "status $?"
 has '^ +1 +[01][0-9.]* +-$' # and no number of lengths that were not evaluated
 
+plain ':step
+:pe NoPE
+:q' || fail "a line as documents write it"
+has '^arm 1: none'
+
 plain 'show attention
 show step
 show encoding
