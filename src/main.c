@@ -71,7 +71,8 @@ static void folder_of(char dst[PW_LINE * 4], const char *session)
         fail(err.msg, 2);
 }
 
-/* `pewter NAME` makes a session that isn't there, the verbs don't. A packed one can only be looked at. */
+/* `pewter NAME` makes a session that isn't there, where a user sees what that is; the verbs don't, nor does a
+ * script's slip. A packed one can only be looked at. */
 static void check_session(struct pw_options *o, const struct pw_commands *all)
 {
     char folder[PW_LINE * 4];
@@ -83,7 +84,7 @@ static void check_session(struct pw_options *o, const struct pw_commands *all)
             o->verb = PW_VERB_REPLAY;
         return;
     }
-    if (o->must_exist || strchr(o->session, '/') != NULL || strchr(o->session, '.') != NULL) {
+    if (o->must_exist || strpbrk(o->session, "/.") != NULL) {
         fprintf(
             stderr,
             "pewter: no session '%s' (%s) and no packed one; 'pewter sessions' lists them, and the verbs are "
@@ -93,6 +94,11 @@ static void check_session(struct pw_options *o, const struct pw_commands *all)
     }
     if (pw_entry_check(all, o->session, &err) != PW_OK)
         fail(err.msg, 2);
+    if (!isatty(STDIN_FILENO)) {
+        fprintf(stderr, "pewter: no session '%s'; without a terminal '--session %s' makes it\n", o->session,
+                o->session);
+        exit(2);
+    }
     o->fresh = true;
 }
 

@@ -1,40 +1,43 @@
-#!/usr/bin/env bash
-# manual.sh - the manual page fits 80 columns and any others, and its examples can be typed as they stand.
-PEWTER=$(realpath "$1")
-WORK=$(mktemp -d /tmp/pewter-manual-XXXXXX)
-trap 'rm -rf "$WORK"' EXIT
-mkdir "$WORK/bin" "$WORK/here"
+# The manual page fits 80 columns and any others, and its examples can be typed as they stand.
+. "$(dirname "$0")/lib.sh"
+
+mkdir "$WORK/bin" "$WORK/here" "$WORK/examples"
 ln -s "$PEWTER" "$WORK/bin/pewter"
+export PATH=$WORK/bin:$PATH LC_ALL=C.UTF-8
 cd "$WORK/here" || exit 1
-export HOME=$WORK PATH=$WORK/bin:$PATH LC_ALL=C.UTF-8
-unset XDG_STATE_HOME XDG_CONFIG_HOME
 
-fail() {
-    echo "FAILED: $*"
-    exit 1
-}
-
-pewter --manual >../page || fail "no page"
+command pewter --manual >../page || fail "no page"
 
 # ---- examples: blocks between .EX and .EE, in their order and in one folder
-mkdir ../examples
 awk '/^\.EX/ {n++; next} /^\.EE/ {open = 0} /^\.SH/ {examples = /EXAMPLES/; n = examples ? 0 : n} {
     if (examples && n > ended) { open = 1; ended = n }
     if (examples && open) print > sprintf("../examples/%02d", n) }' ../page
 sed -i 's/\\-/-/g; s/\\(aq/'"'"'/g; s/\\e/\\/g' ../examples/* || fail "no examples"
 set -- ../examples/*
 [ $# -ge 8 ] || fail "too few examples: $*"
+shell 80x24 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
+screens=0
 for example in ../examples/*; do
+    if grep -qE '^pewter (--demo|[a-z]+)$' "$example" && [ "$(wc -l <"$example")" = 1 ]; then # the workbench
+        line "clear; $(cat "$example"); echo status=\$?"
+        until_true "the workbench takes the screen: $(cat "$example")" flag_is alternate_on 1
+        wait_for pewter
+        keys Q
+        wait_for '^status=0'
+        screens=$((screens + 1))
+        continue
+    fi
     timeout 300 bash -e -o pipefail "$example" >../out 2>../err </dev/null ||
         fail "status $? of: $(cat "$example")"$'\n'"$(cat ../out ../err)"
     grep -q '^pewter: ' ../err && fail "complains: $(cat "$example" ../err)"
 done
+[ $screens -ge 2 ] || fail "not on a screen: $screens"
 for made in lengths.svg buckets.pdf steps.jsonl rope.pwt rope.txt own.tsv alibi.pewter; do
     [ -s $made ] || fail "no $made of the examples"
 done
 [ "$(grep -c '"kind":"step"' steps.jsonl)" = 20 ] || fail "not 20 steps"
-pewter replay alibi --verify >../out || fail "what was taken over: $(cat ../out)"
-pewter sessions | grep -q '^rope ' && fail "rope is still there"
+command pewter replay alibi --verify >../out || fail "what was taken over: $(cat ../out)"
+command pewter sessions | grep -q '^rope ' && fail "rope is still there"
 
 # ---- the page on a terminal
 command -v groff >/dev/null || {
@@ -43,11 +46,10 @@ command -v groff >/dev/null || {
 }
 groff -man -ww -Tutf8 -z ../page 2>../err
 [ -s ../err ] && fail "groff warns: $(head -n 3 ../err)"
-for width in 60 80 120; do
+for width in 80 120; do
     groff -man -Tutf8 -rLL=${width}n ../page 2>/dev/null | sed 's/\x1b\[[0-9;]*m//g; s/.\x08//g' >../shown
     long=$(awk -v w=$width 'length > w' ../shown)
-    # below 80 columns a usage that is one word is longer
-    [ $width -lt 80 ] || [ -z "$long" ] || fail "beyond $width columns: $long"
+    [ -z "$long" ] || fail "beyond $width columns: $long"
     [ "$(wc -l <../shown)" -gt 500 ] || fail "not all of it at $width columns"
 done
 grep -q '^EXAMPLES$' ../shown || fail "no section EXAMPLES"

@@ -83,7 +83,7 @@ static const char *const typed[] = {
     "import attention off", "checkpoint here", "sessions @", "digest", "backend cpu", "devices",
     "set threads 3", "set isa scalar", "set isa auto", "set share flops", "set temperature 0.5", "mark here",
     "say hello", "demo", "help train", "open @/one.pewter", "open @/two.pewter", "open @/one.pewter from=2",
-    "save @/kept",
+    "save @/kept", "delete @/nothing.pewter",
     NULL,
 };
 /* clang-format on */
