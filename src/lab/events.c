@@ -103,10 +103,24 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
     }
     push(lab, e);
     pthread_mutex_unlock(&lab->lock);
+    pw_lab_wake_reader(lab);
+}
+
+void pw_lab_wake_reader(const struct pw_lab *lab)
+{
     uint64_t one = 1;
     if (write(lab->fd, &one, sizeof one) < 0) {
         /* the counter is full: the reader will wake anyway */
     }
+}
+
+void pw_lab_end_request(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    pw_lines_drop_first(&lab->now);
+    push(lab, NULL);
+    pthread_mutex_unlock(&lab->lock);
+    pw_lab_wake_reader(lab);
 }
 
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...)

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 
@@ -137,10 +138,7 @@ static bool wait_for_work(struct pw_lab *lab)
     while (!is_woken(lab, trains, on_its_way)) {
         if (!trains && !on_its_way && !lab->idle) {
             lab->idle = true;
-            uint64_t one = 1;
-            if (write(lab->fd, &one, sizeof one) < 0) {
-                /* the counter is full: the reader will wake anyway */
-            }
+            pw_lab_wake_reader(lab);
         }
         pthread_cond_wait(&lab->wake, &lab->lock);
     }
@@ -237,7 +235,7 @@ static void *lab_main(void *arg)
         }
         serve_interrupt(lab);
         pw_session_tick(lab);
-        if (pw_lab_serve_line(lab) || pw_lab_work(lab))
+        if (pw_lab_serve_line(lab) || pw_lab_serve_request(lab) || pw_lab_work(lab))
             continue;
         if (!pw_lab_training(lab) && pw_lab_ask(lab, true))
             continue;
@@ -400,20 +398,38 @@ static void begin_anew(struct pw_lab *lab, const struct pw_ev_session *v)
     pw_event_free(e);
 }
 
+/* Takes what is new up to the end of a request, and leaves the rest for the next snapshot. */
+static int take_events(struct pw_lab *lab, struct pw_event ***queue)
+{
+    int n = 0, all = lab->n_queue;
+    while (n < all && lab->queue[n] != NULL)
+        n++;
+    bool ended = n < all;
+    int rest = ended ? all - n - 1 : 0;
+    *queue = lab->queue;
+    lab->seen_requests += ended;
+    lab->queue = rest > 0 ? pw_alloc((size_t)rest, sizeof *lab->queue) : NULL;
+    if (rest > 0)
+        memcpy(lab->queue, *queue + n + 1, (size_t)rest * sizeof *lab->queue);
+    lab->n_queue = lab->cap_queue = rest;
+    return n;
+}
+
 const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
 {
     uint64_t count;
+    struct pw_event **queue;
     if (read(lab->fd, &count, sizeof count) < 0) {
         /* nothing new */
     }
     pthread_mutex_lock(&lab->lock);
-    struct pw_event **queue = lab->queue;
-    int n = lab->n_queue;
-    lab->queue = NULL;
-    lab->n_queue = lab->cap_queue = 0;
-    lab->seen_idle = lab->idle;
+    int n = take_events(lab, &queue);
+    bool more = lab->n_queue > 0;
+    lab->seen_idle = lab->idle && !more;
     lab->seen_failures = lab->failures;
     pthread_mutex_unlock(&lab->lock);
+    if (more)
+        pw_lab_wake_reader(lab);
     for (int i = 0; i < n; i++) {
         if (queue[i]->kind == PW_EV_SESSION && queue[i]->u.session.fresh)
             begin_anew(lab, &queue[i]->u.session);

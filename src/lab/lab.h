@@ -44,11 +44,23 @@ enum pw_send {
 /* One line of one or more commands; with PW_SEND_SCRIPT also where the next ones stand (PW_PLACE). Never
  * blocks. */
 void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how);
+/* What a picture shows and must be the chosen arm's, as it is now. */
+struct pw_needs {
+    bool answer;       /* to the pinned prompt, attention and what led to its tokens; where one is pinned */
+    bool tables;       /* of every encoding of which one was emitted before */
+    unsigned table_of; /* bit id: and of these arms in any case; bit 0: of the chosen one */
+};
+/* Asks for that, behind the lines that were sent before. Never blocks. */
+void pw_lab_request(struct pw_lab *lab, const struct pw_needs *needs);
+/* How many requests have been served. A snapshot ends with the one that was served last: it shows the lab as
+ * the request found it. */
+uint64_t pw_lab_requests_done(const struct pw_lab *lab);
 /* Cancels the running job or, if there is none, pauses training: what Ctrl-C means. Any thread. */
 void pw_lab_interrupt(struct pw_lab *lab);
 
 int pw_lab_fd(const struct pw_lab *lab); /* an eventfd, readable when there is something new */
-/* Folds what is new and returns the snapshot, valid until the next call. One reader thread. */
+/* Folds what is new, up to the next request that was served, and returns the snapshot, valid until the next
+ * call. One reader thread. */
 const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab);
 
 /* For a script's end: is there nothing left to do, and did anything fail? Consistent with the last snapshot.

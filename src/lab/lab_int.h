@@ -152,8 +152,8 @@ struct pw_lab {
     bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
-    char place[PW_LINE]; /* of the script's command that ran last; "": nowhere */
-    struct pw_event **queue;
+    char place[PW_LINE];     /* of the script's command that ran last; "": nowhere */
+    struct pw_event **queue; /* NULL among them: there a request was served */
     int n_queue, cap_queue;
     int64_t gap[PW_MAX_ARMS + 1]; /* step events dropped since the last that went through */
 
@@ -161,6 +161,7 @@ struct pw_lab {
     struct pw_snapshot *snap;
     bool seen_idle;
     int seen_failures;
+    uint64_t seen_requests; /* that were served */
 
     /* the lab thread's own */
     struct pw_session session;
@@ -191,8 +192,10 @@ struct pw_lab {
     struct pw_pin pin;
     struct pw_table_look table; /* what is looked at */
     unsigned table_told;        /* bit id: the arm's table was told once, and stays up to date */
-    int table_next;             /* the last one that had its turn */
-    double table_s;             /* how long they took lately */
+    uint64_t table_generation[PW_MAX_ARMS + 1]; /* of the arm's model, when it was told last; 0: never */
+    bool requested;                             /* the first request of the typed lines has begun */
+    int table_next;                             /* the last one that had its turn */
+    double table_s;                             /* how long they took lately */
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
     struct pw_follow *follow;       /* follow.c; NULL: live */
@@ -211,6 +214,8 @@ struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm)
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* into the lab's own record */
 bool pw_lab_keeps(const struct pw_event *e);                    /* in its own record */
+void pw_lab_wake_reader(const struct pw_lab *lab);
+void pw_lab_end_request(struct pw_lab *lab); /* the first of the typed lines is a request, and was served */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
@@ -402,12 +407,20 @@ void pw_lab_land(struct pw_lab *lab);
 bool pw_lab_checks(const struct pw_lab *lab); /* is an `until` condition being measured? */
 void pw_lab_end_checks(struct pw_lab *lab);
 
+/* ---- fresh.c */
+/* Begins or ends the request that is next among the typed lines; false: none is, or an answer comes first. */
+bool pw_lab_serve_request(struct pw_lab *lab);
+
 /* ---- lines.c */
 void pw_lines_push(struct pw_lines *q, const char *text);
 void pw_lines_fini(struct pw_lines *q);
 /* For pw_commands_split: into the queue arg. */
 enum pw_code pw_lines_queue(void *arg, const char *text, int line);
-/* Takes the next line that waits, unless one is on its way already; false: there is none. */
+/* In the queue of typed lines, a text that begins so is none: it is a request (fresh.c). */
+#define PW_REQUEST '\002'
+void pw_lines_drop_first(struct pw_lines *q);
+/* Takes the next line that waits, unless one is on its way already; false: there is none, or a request is
+ * next. */
 bool pw_lab_ask(struct pw_lab *lab, bool script);
 /* Runs the line that is on its way, once it is on record. A script's was split into commands when it came. */
 bool pw_lab_serve_line(struct pw_lab *lab);

@@ -27,6 +27,11 @@ static char *lines_take(struct pw_lines *q)
     return first;
 }
 
+void pw_lines_drop_first(struct pw_lines *q)
+{
+    free(lines_take(q));
+}
+
 static void lines_clear(struct pw_lines *q)
 {
     for (int i = 0; i < q->n; i++)
@@ -209,6 +214,8 @@ enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct p
 /* The next one; of a script's where it stands, too. What is typed stands nowhere. */
 static char *take_command(struct pw_lab *lab, bool script)
 {
+    if (!script && lab->now.n > 0 && lab->now.line[0][0] == PW_REQUEST)
+        return NULL;
     char *line = lines_take(script ? &lab->script : &lab->now);
     while (script && line != NULL && *line == PW_PLACE) {
         pw_text_copy(lab->place, sizeof lab->place, line + 1);

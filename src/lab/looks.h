@@ -88,6 +88,9 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
 /* Tells it, and from now on all tables like this; length -1: as it was looked at so far. */
 enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
                                   struct pw_err *err);
+/* Emits the tables that are others than those emitted last: of arms that had one (told), and of demanded ones
+ * (bit id; bit 0: the current arm). */
+void pw_lab_refresh_tables(struct pw_lab *lab, bool told, unsigned demanded);
 void pw_lab_tell_tables(struct pw_lab *lab); /* the current arm's, and in turn one that was told before */
 
 #endif

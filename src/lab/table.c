@@ -292,12 +292,34 @@ struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw
     return look;
 }
 
-static void tell(struct pw_lab *lab, struct pw_arm *arm)
+/* e is taken. */
+static void emit_table(struct pw_lab *lab, const struct pw_arm *arm, struct pw_event *e)
+{
+    lab->table_told |= 1u << arm->id;
+    lab->table_generation[arm->id] = pw_model_generation(arm->model);
+    pw_lab_emit(lab, e);
+}
+
+static void tell(struct pw_lab *lab, struct pw_arm *arm, bool asked)
 {
     struct pw_event *e;
     struct pw_err err;
-    if (pw_lab_table(lab, arm, pw_lab_table_look(lab, arm), false, &e, &err) == PW_OK)
-        pw_lab_emit(lab, e);
+    if (pw_lab_table(lab, arm, pw_lab_table_look(lab, arm), asked, &e, &err) == PW_OK)
+        emit_table(lab, arm, e);
+}
+
+void pw_lab_refresh_tables(struct pw_lab *lab, bool told, unsigned demanded)
+{
+    if (demanded & 1u)
+        demanded |= 1u << lab->current;
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        struct pw_arm *arm = pw_lab_arm(lab, id);
+        bool was = lab->table_told >> id & 1 || (lab->table_told != 0 && id == lab->current);
+        bool asked = demanded >> id & 1;
+        if (arm != NULL && (asked || (told && was)) &&
+            lab->table_generation[id] != pw_model_generation(arm->model))
+            tell(lab, arm, asked);
+    }
 }
 
 enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
@@ -314,11 +336,10 @@ enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int le
     if (code != PW_OK)
         return code;
     lab->table = asked;
-    lab->table_told |= 1u << arm->id;
-    pw_lab_emit(lab, e);
-    for (int id = 1; id <= PW_MAX_ARMS && lab->cfg.live; id++) /* what it is compared with likewise */
-        if (id != arm->id && lab->table_told >> id & 1 && pw_lab_arm(lab, id) != NULL)
-            tell(lab, pw_lab_arm(lab, id));
+    memset(lab->table_generation, 0, sizeof lab->table_generation); /* the others' are of another look */
+    emit_table(lab, arm, e);
+    if (lab->cfg.live) /* what it is compared with likewise */
+        pw_lab_refresh_tables(lab, true, 0);
     return PW_OK;
 }
 
@@ -326,12 +347,12 @@ void pw_lab_tell_tables(struct pw_lab *lab)
 {
     double began = pw_now();
     int id = lab->table_next;
-    tell(lab, pw_lab_current(lab));
+    tell(lab, pw_lab_current(lab), false);
     lab->table_told |= 1u << lab->current;
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         id = id % PW_MAX_ARMS + 1;
         if (id != lab->current && lab->table_told >> id & 1 && pw_lab_arm(lab, id) != NULL) {
-            tell(lab, pw_lab_arm(lab, id));
+            tell(lab, pw_lab_arm(lab, id), false);
             break;
         }
     }

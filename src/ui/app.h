@@ -28,7 +28,7 @@ struct pw_settings {
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
 
 /* What is still to do of a script (script.c). */
-enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME };
+enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME, PW_WAIT_LAB };
 struct pw_script {
     char **line; /* [n] commands and places (PW_PLACE), those before `at` are done */
     int at, n, cap;
@@ -41,7 +41,17 @@ struct pw_script {
     bool sent;           /* something went to the laboratory since the last snapshot */
     bool computed;       /* what the next command, an `export figure`, lacked has been asked for */
     enum pw_waiting waiting;
-    double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
+    double until;     /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
+    uint64_t request; /* with PW_WAIT_LAB, its number: the command that draws is next */
+};
+
+/* Typed lines that wait for a request to the laboratory (fresh.c), in the order of the requests. */
+struct pw_held {
+    struct pw_held_entry {
+        uint64_t request;
+        char *line;
+    } * entry;
+    int n;
 };
 
 enum pw_quit { PW_STAY, PW_QUIT_WHEN_IDLE, PW_QUIT_NOW };
@@ -61,6 +71,10 @@ struct pw_app {
     bool alone;                /* nobody can press a key */
     bool script;               /* the line being run is part of a script */
     struct pw_script todo;
+    struct pw_held held;
+    uint64_t requests; /* to the laboratory so far */
+    bool fresh;        /* the line being run has waited for its request */
+    bool put_off;      /* the command that ran last waits for its request */
     enum pw_quit quit;
 };
 
@@ -96,6 +110,17 @@ double pw_script_wakes(const struct pw_app *app);
 int pw_script_patience(const struct pw_app *app);
 /* Drops what is still to do, and leaves a lesson. */
 void pw_script_end(struct pw_app *app);
+
+/* ---- fresh.c: commands that draw what the chosen arm answers */
+/* What a pane shows of the prompt and of encodings. */
+struct pw_needs pw_pane_needs(const struct pw_pane *pane);
+/* A command calls it before it draws. True: the laboratory computes that first, the command runs again then,
+ * and now it ends with PW_OK. */
+bool pw_app_puts_off(struct pw_app *app, const struct pw_needs *needs, const struct pw_args *args);
+void pw_app_hold_rest(struct pw_app *app, const char *text); /* behind the line that was put off last */
+/* Runs typed lines whose request the snapshot ends with. */
+enum pw_code pw_app_run_held(struct pw_app *app, struct pw_err *err);
+void pw_app_drop_held(struct pw_app *app);
 
 /* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);

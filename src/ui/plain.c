@@ -219,7 +219,7 @@ static void loop(struct plain *p)
         if (more)
             continue;
         bool last = p->app.quit == PW_QUIT_WHEN_IDLE || p->input_ended;
-        if (last && (p->typed || (pw_lab_idle(p->app.lab) && !pw_script_busy(&p->app))))
+        if (last && p->app.held.n == 0 && (p->typed || (pw_lab_idle(p->app.lab) && !pw_script_busy(&p->app))))
             break;
         show_prompt(p);
         wait_for_news(p, !last, tell_ms);

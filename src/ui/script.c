@@ -150,7 +150,7 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
     bool parsed = pw_command_parse(app->commands, s->line[s->at], &args, &cmd, err) == PW_OK;
     bool ours = parsed && cmd->where == PW_AT_UI;
     bool page = parsed && app->ui.lesson.title[0] != '\0' && strcmp(cmd->name, "say") == 0;
-    bool go = *idle || !(ours || page);
+    bool go = *idle || app->fresh || !(ours || page); /* what it was put off for has come */
     if (go) {
         char *line = s->line[s->at++]; /* a command may put others before the rest */
         if (page)
@@ -158,7 +158,7 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
         if (*code == PW_OK && ours) {
             app->script = true;
             *code = cmd->run(app, &args, err);
-            app->script = false;
+            app->script = app->fresh = false;
             *idle = *idle && !s->sent; /* it may have been handed on */
             pw_undo_note(app);
         } else if (*code == PW_OK) {
@@ -179,10 +179,18 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
     enum pw_code code = PW_OK;
     bool idle = pw_app_idle(app);
     s->sent = false;
+    if (pw_app_run_held(app, err) != PW_OK)
+        return PW_EUSER;
     if (!pw_script_busy(app))
         return PW_OK;
     if (s->waiting == PW_WAIT_TIME && pw_now() >= s->until)
         s->waiting = PW_WAIT_NOTHING;
+    if (s->waiting == PW_WAIT_LAB) {
+        if (pw_lab_requests_done(app->lab) < s->request)
+            return PW_OK;
+        s->waiting = PW_WAIT_NOTHING;
+        app->fresh = true;
+    }
     if (s->waiting != PW_WAIT_NOTHING) {
         s->failures = pw_app_failures(app); /* what is typed meanwhile is not the script's */
         return PW_OK;

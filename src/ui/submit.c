@@ -13,6 +13,7 @@
 struct submission {
     struct pw_app *app;
     enum pw_send how;
+    bool held; /* a command has been put off, and with it the rest of the line */
     struct pw_err *err;
 };
 
@@ -22,18 +23,25 @@ static enum pw_code each_command(void *arg, const char *text, int line)
     struct submission *s = arg;
     struct pw_args args;
     const struct pw_command *cmd;
+    if (s->held) {
+        pw_app_hold_rest(s->app, text);
+        return PW_OK;
+    }
     enum pw_code code = pw_command_parse(s->app->commands, text, &args, &cmd, s->err);
     if (code != PW_OK)
         return code;
     if (strcmp(cmd->name, "wait") == 0)
         s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
     bool busy = pw_script_busy(s->app);
+    s->app->put_off = false;
     if (s->how == PW_SEND_SCRIPT)
         code = pw_script_add(s->app, NULL, text, s->err);
     else if (cmd->where == PW_AT_UI)
         code = cmd->run(s->app, &args, s->err);
     else
         code = pw_app_send(s->app, text, s->how, s->err);
+    s->app->fresh = false;
+    s->held = s->app->put_off;
     if (cmd->lasts || (!busy && pw_script_busy(s->app)))
         s->how = PW_SEND_SCRIPT; /* it, or the script that it has begun, comes before the rest of the line */
     pw_args_fini(&args);
@@ -95,7 +103,7 @@ enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *e
 
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err)
 {
-    struct submission s = {app, how, err};
+    struct submission s = {.app = app, .how = how, .err = err};
     enum pw_code code = pw_app_check(app, text, err);
     if (code != PW_OK)
         return code;
@@ -195,6 +203,7 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
 void pw_app_end(struct pw_app *app)
 {
     pw_undo_fini(&app->undo);
+    pw_app_drop_held(app);
     pw_str_fini(&app->to_terminal);
     pw_ui_fini(&app->ui);
 }

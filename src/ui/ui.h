@@ -213,6 +213,10 @@ struct pw_ui {
     } patch;
 };
 
+/* What a pane shows beside what is always up to date: the pinned prompt's answer and what led to it, or the
+ * tables of an encoding. */
+enum pw_shows { PW_SHOWS_EVENTS, PW_SHOWS_ANSWER, PW_SHOWS_TABLE };
+
 struct pw_pane {
     const char *name; /* for the command `focus NAME` */
     const char *title;
@@ -226,6 +230,8 @@ struct pw_pane {
     const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen; palette.h */
     /* Prints in words and tables what all of its pages show: for readers of lines, by `show`. */
     void (*words)(FILE *out, const struct pw_ui *ui);
+
+    enum pw_shows shows; /* what is computed before it is drawn into a file: ui/fresh.c */
 
     /* Optional, NULL where a pane has none. */
 

@@ -39,7 +39,29 @@ grep -q 'from the file a.npz, .* import attention a.npz' <(tr '\n' ' ' <f.svg) |
 complains "reference=1 is the arm itself" 'train 2; table; export figure x.svg pane=encoding page=difference reference=1'
 complains "no attention of a file" 'train 2; export figure x.svg pane=attention page=file'
 
-# what a page draws is computed first: tables, an evaluation, the list of what fails; and what is there stays
+# what is drawn is the chosen arm's, computed with its weights as they are, whoever answered the prompt last
+drawn='seed 3; race none,t5; train 20; prompt sort 3 1'
+"$PEWTER" -c "$drawn; arm 2; export figure h.svg pane=attention page=heads; export figure t.svg pane=step
+    export figure k.svg pane=encoding page=kernel; screenshot s.txt size=200x60 focus=attention zoom=on; show prompt
+    train 5; export figure n.svg pane=attention; arm 1; export figure o.svg pane=step
+    export figure r.svg pane=encoding page=difference reference=2" >out 2>err || fail "$(cat err)"
+"$PEWTER" -c "seed 3; race none,t5; train 20; arm 2; prompt sort 3 1; export figure want.svg pane=attention page=heads" >out2 ||
+    fail "the second arm's answer"
+caption() {
+    sed -n 's/.*[Aa]rm \([12] [a-z0-9/ ]*\) at step \([0-9]*\).*/\1 \2/p' "$1" | head -1
+}
+images() {
+    grep -o 'base64,[^"]*' "$1"
+}
+[ "$(caption h.svg), $(caption t.svg)" = '2 t5 8/16 20, 2 t5 8/16 20' ] || fail "not arm 2: $(caption h.svg), $(caption t.svg)"
+diff <(images h.svg) <(images want.svg) >/dev/null || fail "the caption says arm 2, and the maps are others"
+grep -q 't5.*step 20' s.txt || fail "the screen shows another arm's attention"
+grep -q '^arm 2  step 20' out || fail "words of another arm's answer"
+[ "$(caption n.svg), $(caption o.svg)" = '2 t5 8/16 25, 1 none 25' ] || fail "not as it is now: $(caption n.svg), $(caption o.svg)"
+[ "$(title k.svg), $(title r.svg)" = 'Score by distance: 2 t5 8/16, Kernel by distance: 1 none minus 2 t5 8/16' ] ||
+    fail "not the chosen arm's table: $(title k.svg), $(title r.svg)"
+
+# what a page draws is computed first: an evaluation, the list of what fails; and what is there stays
 computed() { # computed COMMANDS FIGURE: the figure makes these commands, and then is as if they had been typed
     rm -f x.svg y.svg
     "$PEWTER" --json -c "$MADE; export figure x.svg $2" >out 2>err || fail "$2: $(cat err)"
@@ -49,9 +71,6 @@ computed() { # computed COMMANDS FIGURE: the figure makes these commands, and th
     cmp -s x.svg y.svg || fail "$2: another picture than after '$1'"
 }
 MADE='model tiny layers=1 width=16 heads=2; task sort lengths=2..3 test=4..4; race none,t5; train 2'
-computed 'table arm=1' 'pane=encoding'
-computed 'table arm=2' 'pane=encoding page=buckets arm=2'
-computed 'table arm=2;table arm=1' 'pane=encoding page=difference arm=2 reference=1'
 computed 'eval' 'pane=lengths'
 computed 'eval' 'pane=lengths page=tests'
 computed 'eval' 'pane=curves page=exact'
@@ -102,8 +121,7 @@ wait_for "wrote $WORK/s3.png"
 [ "$(head -c 4 "$WORK/s3.png" | tail -c 3)" = PNG ] || fail "a PNG"
 keys 5
 wait_for 'kernel'
-keys d '>'
-wait_for 'kernel of ▲ 2' # '>' goes to the lab and back; 'difference' alone is in the line of keys, too
+keys d '>' # what is drawn comes after it
 command_line "export figure $WORK/s5.svg"
 wait_for "wrote $WORK/s5.svg"
 case $(title "$WORK/s5.svg") in *' by distance: 2 t5 8/16 minus 1 none') ;; *) fail "not what is compared: $(title "$WORK/s5.svg")" ;; esac
@@ -111,6 +129,19 @@ command_line "export lengths $WORK/s.csv"
 until_true "the laboratory's half" test -s "$WORK/s.csv"
 command_line "export figure $WORK/s4.svg pane=attention"
 wait_for '^! export figure: nothing to draw yet: no prompt'
+# typed on one line, each figure is of what stands before it, also while training goes on
+command_line 'prompt sort 3 1'
+command_line 'arm 1; export figure a1.svg pane=step; arm 2; export figure a2.svg pane=step'
+wait_for 'wrote a2.svg'
+[ "$(caption a1.svg), $(caption a2.svg)" = '1 none 20, 2 t5 8/16 20' ] ||
+    fail "one line: $(caption a1.svg), $(caption a2.svg)"
+command_line 'train'
+command_line 'arm 1; export figure a3.svg pane=attention; arm 2; screenshot a4.txt focus=step'
+wait_for 'wrote a4.txt'
+case $(caption a3.svg) in '1 none '*) ;; *) fail "while training: $(caption a3.svg)" ;; esac
+grep -q 't5' a4.txt || fail "the screen while training"
+command_line 'stop'
+
 command_line "import attention $WORK/a.npz"
 keys 3
 wait_for 'file '

@@ -18,13 +18,6 @@ const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
     return t && t->length > 0 && t->heads > 0 ? t : NULL;
 }
 
-enum pw_code pw_figure_no_table(struct pw_figure *f, const struct pw_arm_view *arm, struct pw_err *err)
-{
-    const char *what = "the encoding's own numbers; 'table' tells them";
-
-    return arm ? pw_figure_lacks(f, err, what, "table arm=%d", arm->info.id) : pw_figure_nothing(err, what);
-}
-
 void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked)
 {
     pw_str_add(&f->title, "%s: ", what);
@@ -97,7 +90,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (!t)
-        return pw_figure_no_table(f, f->arm, err);
+        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!values_of(t, f->kind))
         return pw_figure_nothing(err, missing[f->kind]);
     f->asks = pw_figure_tables;
@@ -272,10 +265,9 @@ static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
 
-    if (!t)
-        return pw_figure_no_table(f, f->arm, err);
-    if (!t->frequencies || t->pairs < 1)
-        return pw_figure_nothing(err, "this encoding rotates nothing");
+    if (!t || !t->frequencies || t->pairs < 1)
+        return pw_figure_nothing(err, t ? "this encoding rotates nothing"
+                                        : "the encoding's own numbers; 'table' tells them");
     f->asks = pw_figure_tables;
     pw_figure_say_table(f, t, "Likeness of a vector to itself by distance", t->trained + 1 < t->length);
     pw_str_add(&f->caption,

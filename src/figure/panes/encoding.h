@@ -17,8 +17,6 @@ enum pw_enc_line { PW_ENC_DOWN, PW_ENC_ACROSS, PW_ENC_ALONG };
 
 /* The arm's table; NULL where none is there that could be drawn. */
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f);
-/* There is none: 'table' makes it. */
-enum pw_code pw_figure_no_table(struct pw_figure *f, const struct pw_arm_view *arm, struct pw_err *err);
 /* What the encoding is, at which step, and what training met; marked: there is a line for it. */
 void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked);
 /* A map in box with numbers at its left and below. */

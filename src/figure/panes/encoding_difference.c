@@ -9,25 +9,20 @@ static const struct pw_arm_view *other_of(const struct pw_figure *f)
     return pw_find_arm(f->snap, f->o->reference);
 }
 
-static enum pw_code check(struct pw_figure *f, struct pw_err *err)
+static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_arm_view *other = other_of(f);
     const struct pw_ev_table *t = other ? pw_table_of(f->snap, other->info.id) : NULL;
 
+    if (!pw_figure_table(f))
+        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!other)
         return pw_figure_nothing(err, "no arm to compare the encoding with; reference=K names one");
     if (other == f->arm)
         return pw_fail(err, PW_EUSER, "export figure: reference=%d is the arm itself; arm=K chooses another",
                        f->o->reference);
-    bool lacks = !t || t->length < 1 || t->heads < 1;
-    if (!pw_figure_table(f) && f->arm && lacks)
-        return pw_figure_lacks(f, err, "the numbers of both encodings; 'table' with each arm tells them",
-                               "table arm=%d; table arm=%d", f->arm->info.id, other->info.id);
-    if (!pw_figure_table(f))
-        return pw_figure_no_table(f, f->arm, err);
-    if (lacks)
-        return pw_figure_lacks(f, err, "the numbers of the other encoding; 'table' with that arm tells them",
-                               "table arm=%d", other->info.id);
+    if (!t || t->length < 1 || t->heads < 1)
+        return pw_figure_nothing(err, "the numbers of the other encoding; 'table' with that arm tells them");
     return PW_OK;
 }
 

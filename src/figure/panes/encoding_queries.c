@@ -23,10 +23,9 @@ enum pw_code pw_figure_queries_prepare(struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
 
-    if (!t)
-        return pw_figure_no_table(f, f->arm, err);
-    if (!t->query_bias || t->n_queries < 1)
-        return pw_figure_nothing(err, "this encoding's bias is the same for all queries");
+    if (!t || !t->query_bias || t->n_queries < 1)
+        return pw_figure_nothing(err, t ? "this encoding's bias is the same for all queries"
+                                        : "the encoding's own numbers; 'table' tells them");
     f->asks = pw_figure_tables;
     pw_figure_say_table(f, t, "Bias by distance of some queries", t->trained + 1 < t->length);
     if (t->fire_threshold > 0) {

@@ -103,7 +103,7 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (!t)
-        return pw_figure_no_table(f, f->arm, err);
+        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!has(t, f->kind))
         return pw_figure_nothing(err, missing[f->kind]);
     struct view v = view_of(f);
@@ -192,7 +192,7 @@ enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (!t)
-        return pw_figure_no_table(f, f->arm, err);
+        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!t->bucket || !t->bucket_from || !t->bucket_bias || t->n_buckets < 1)
         return pw_figure_nothing(err, "this encoding has no buckets");
     f->asks = pw_figure_tables;

@@ -42,6 +42,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (!app->screen)
         return pw_fail(err, PW_EUSER, "copy: there are no panes in plain mode; `export` writes values");
     const struct pw_pane *pane = pw_panes[app->ui.focus];
+    struct pw_needs needs = pw_pane_needs(pane);
+    if (pw_app_puts_off(app, &needs, args))
+        return PW_OK;
     if (pane->copy)
         pane->copy(&app->ui, &text);
     if (text.len == 0)

@@ -85,6 +85,11 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
         return say_panes(err);
     if (o.pane == 0)
         o.pane = ui->focus + 1;
+    struct pw_needs needs = pw_pane_needs(pw_panes[o.pane - 1]);
+    if (needs.table_of)
+        needs.table_of = (o.arm > 0 ? 1u << o.arm : 1u) | (o.reference > 0 ? 1u << o.reference : 0);
+    if (pw_app_puts_off(app, &needs, args))
+        return PW_OK;
     if (app->screen && o.page[0] == '\0' && pw_panes[o.pane - 1]->page)
         page = pw_panes[o.pane - 1]->page(ui);
     if (page)
@@ -336,8 +341,13 @@ const struct pw_command pw_ui_cmd_export = {
         "                                      to the encoding of reference=K; findings: all, or a block by "
         "its "
         "number,\n"
-        "                                      of the newest or finding=\"NAME TOPIC\"; tables and\n"
-        "                                      evaluations that are missing are made first\n"
+        "                                      of the newest or finding=\"NAME TOPIC\". Attention, step and "
+        "encoding are
+"
+        "                                      the chosen arm's, computed with its weights as they are; an
+"
+        "                                      evaluation that is missing is made first
+"
         "  finding F.json|csv [finding=NAME]   what a probe or a study found: tables, points of curves, "
         "maps, "
         "claims\n"

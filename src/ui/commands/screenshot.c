@@ -167,7 +167,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         code = pw_fail(err, PW_EUSER, "screenshot: %s: the ending is one of .txt, .ans, .svg", path);
     if (code == PW_OK)
         code = prepare(app, &o, &ui, &rows, &cols, err);
-    if (code != PW_OK)
+    if (code != PW_OK || pw_app_puts_off(app, &(struct pw_needs){.answer = true, .tables = true}, args))
         return code;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, rows, cols);

@@ -25,6 +25,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         code = pw_args_opts(args, opts, &zoom, err);
     if (code != PW_OK)
         return code;
+    struct pw_needs needs = pw_pane_needs(pw_panes[pane]);
+    if (!app->screen && pw_app_puts_off(app, &needs, args))
+        return PW_OK;
     if (!app->screen)
         pw_panes[pane]->words(app->words, &app->ui);
     else if (zoom)

@@ -439,6 +439,7 @@ const struct pw_pane pw_pane_attention = {
     .draw = draw,
     .key = key,
     .keys = keys,
+    .shows = PW_SHOWS_ANSWER,
     .click = click,
     .copy = copy,
     .page = page,

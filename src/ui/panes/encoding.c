@@ -314,6 +314,7 @@ const struct pw_pane pw_pane_encoding = {
     .key = key,
     .click = click,
     .keys = keys,
+    .shows = PW_SHOWS_TABLE,
     .copy = copy,
     .page = page,
     .words = words,

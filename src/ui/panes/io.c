@@ -289,5 +289,6 @@ const struct pw_pane pw_pane_io = {
     .key = key,
     .copy = copy,
     .keys = keys,
+    .shows = PW_SHOWS_ANSWER,
     .words = words,
 };
