@@ -7,6 +7,7 @@
 #ifndef PW_FOLD_H
 #define PW_FOLD_H
 #include "base/pyramid.h"
+#include "base/text.h"
 #include "sessions/event.h"
 #include <stddef.h>
 
@@ -219,6 +220,8 @@ bool pw_arm_heads_changed(const struct pw_arm_view *a);
 const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replicate_view *rep);
 /* Are the same heads off in all replicates? */
 bool pw_arm_heads_alike(const struct pw_arm_view *a);
+/* "t5 8/16", "rotary dims=4", "alibi gain=2": an encoding as it runs, of the text that pw_ev_arm's pe has. */
+void pw_encoding_name(struct pw_str *out, const char *pe);
 /* The heads of an arm that are off: "0.1 zero, 1.3 mean"; where replicates differ "0.1 zero in replicate 2";
  * "" when every head works. As far as they fit. */
 void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);

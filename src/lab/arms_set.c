@@ -170,6 +170,29 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
     return PW_OK;
 }
 
+/* Of an encoding that has what its bare name means in this model. */
+static void note_choice(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    const struct pw_pe *pe = arm->pe.pe;
+    struct pw_pe_use_opts bare;
+    struct pw_str text = {0}, name = {0};
+    if (pe->choice == NULL || pw_pe_parse(&bare, pe->name, &arm->cfg, NULL) != PW_OK ||
+        memcmp(&bare, &arm->pe, sizeof bare) != 0)
+        return;
+    pw_pe_print(&arm->pe, &text);
+    pw_encoding_name(&name, text.s);
+    pw_lab_note(lab, "arm %d: %s (context %d): %s alone means %s", arm->id, name.s, arm->cfg.context,
+                pe->name, pe->choice);
+    pw_str_fini(&name);
+    pw_str_fini(&text);
+}
+
+void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    note_choice(lab, arm);
+    pw_lab_warn_of_length(lab, arm);
+}
+
 void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
 {
     if (arm->cfg.causal && pw_pe_uses_length(arm->pe.pe))

@@ -1,8 +1,8 @@
 /* fresh.c - what a picture shows is computed before it is drawn.
  *
  * A reader's request stands among the typed lines, so it sees what those before it did and nothing of those
- * behind it. The lab decodes the pinned prompt and computes the tables with the weights as they are, where the
- * last ones emitted are others, and then puts an end into the event queue, at which the reader's snapshot
+ * behind it. The lab decodes the pinned prompt and computes the tables with the weights as they are, where
+ * the last ones emitted are others, and then puts an end into the event queue, at which the reader's snapshot
  * stops: what the picture shows is of that moment, also while training goes on. Like the looks beside
  * training it is no command; a recording has its events, and following begins them when they come (follow.c).
  */

@@ -289,6 +289,8 @@ enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *tex
 enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
+/* Notes about an encoding that was chosen by name: which settings the bare name has here, and the next. */
+void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_arm *arm);
 /* A note where a causal model has an encoding that needs to know how long the sequence will be. */
 void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm);
 /* From the next step on; a larger batch is refused where there is no memory for it. */

@@ -22,15 +22,19 @@ static void tell(struct pw_lab *lab, const struct pw_paired *x, int task, struct
     }
     for (int i = 0; i < x->n; i++) {
         const struct pw_pair_test *t = &x->tests[i];
-        char arms[64], p[16], corrected[16], seeds[32], networks[32];
-        snprintf(arms, sizeof arms, "%d %s : %d %s", t->a, s->arms[t->a - 1].info.name, t->b,
-                 s->arms[t->b - 1].info.name);
+        char p[16], corrected[16], seeds[32], networks[32];
+        struct pw_str arms = {0};
+        pw_str_add(&arms, "%d ", t->a);
+        pw_encoding_name(&arms, s->arms[t->a - 1].info.pe);
+        pw_str_add(&arms, " : %d ", t->b);
+        pw_encoding_name(&arms, s->arms[t->b - 1].info.pe);
         snprintf(seeds, sizeof seeds, "%d:%d", t->ahead_a, t->ahead_b);
         snprintf(networks, sizeof networks, "%d of %d", t->networks, t->seeds);
         pw_p_text(p, t->p);
         pw_p_text(corrected, t->corrected);
-        pw_lab_note(lab, "  %-26s %8lld %11lld %12lld %7s %6s %9s %9s", arms, (long long)t->samples,
+        pw_lab_note(lab, "  %-26s %8lld %11lld %12lld %7s %6s %9s %9s", arms.s, (long long)t->samples,
                     (long long)t->only_a, (long long)t->only_b, seeds, p, corrected, networks);
+        pw_str_fini(&arms);
     }
     if (x->n > 0)
         pw_lab_note(lab,

@@ -25,8 +25,12 @@ static void read_arms(struct pw_record *r, struct row *row)
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
         struct pw_event *arm = pw_record_arm(r, id, row->info.last);
         size_t n = strlen(row->arms);
-        if (arm != NULL)
-            snprintf(row->arms + n, sizeof row->arms - n, "%s%s", n > 0 ? ", " : "", arm->u.arm.name);
+        if (arm != NULL) {
+            struct pw_str name = {0};
+            pw_encoding_name(&name, arm->u.arm.pe);
+            snprintf(row->arms + n, sizeof row->arms - n, "%s%s", n > 0 ? ", " : "", name.s);
+            pw_str_fini(&name);
+        }
         pw_event_free(arm);
     }
 }

@@ -81,8 +81,10 @@ struct pw_pe {
     bool halves;                            /* of the columns each has one; else both have all */
 
     /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL where there are
-     * none. */
+     * none. choice: the rule in words, for what the bare name means: "t5 alone means 8/16 for ..."; NULL: the
+     * bare name is the same in all models but those of released code. */
     void (*resolve)(void *opts, const struct pw_config *cfg);
+    const char *choice;
     enum pw_code (*check)(const void *opts, const struct pw_config *cfg, struct pw_err *err);
     /* Replaces values that mean "as the model has it" (rotary: dims=0) by what runs, for files that others
      * read. NULL: there are none. */

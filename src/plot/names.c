@@ -9,33 +9,10 @@ const char *pw_label(const char *label)
     return *label == ' ' || *label == '\0' ? "·" : label;
 }
 
-/* Is it turned by `tune` on any encoding? Such a number says nothing without its name. */
-static bool tuned(const char *key, size_t n)
-{
-    static const char *const keys[] = {"offset", "stretch", "gain", "temperature", "logn"};
-
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strncmp(key, keys[i], n) == 0 && keys[i][n] == '\0')
-            return true;
-    return false;
-}
-
 void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
 {
-    const char *key = a->info.pe, *value;
-    char sep = ' ';
-
-    pw_str_add(out, "%d %s", a->info.id, a->info.name);
-    while ((key = strchr(key, ' ')) != NULL && (value = strchr(++key, '=')) != NULL) {
-        int n = (int)strcspn(++value, " ");
-        if (tuned(key, (size_t)(value - 1 - key))) {
-            pw_str_add(out, " %.*s", (int)(value - key) + n, key);
-        } else if (*value >= '1' &&
-                   *value <= '9') { /* the rest are defaults and variants: `table` shows them */
-            pw_str_add(out, "%c%.*s", sep, n, value);
-            sep = '/';
-        }
-    }
+    pw_str_add(out, "%d ", a->info.id);
+    pw_encoding_name(out, a->info.pe);
     if (a->info.swaps > 0)
         pw_str_add(out, " " PW_SWAPPED);
 }

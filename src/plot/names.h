@@ -9,7 +9,7 @@
 
 /* A token's label without the blank before it; "·" for a blank. */
 const char *pw_label(const char *label);
-/* "2 t5 8/16", "1 rotary 10000 logn=9": id, encoding, the sizes among its options, and what is tuned. */
+/* "2 t5 8/16", "1 rotary base=500 logn=9": id, and the encoding as it runs. */
 void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
 /* The arm with this id or NULL. */
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);

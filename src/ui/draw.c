@@ -171,8 +171,9 @@ void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw
 
 void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
 {
-    pw_str_add(out, "%s%d %s%s", pw_arm_mark(ui, a->info.id), a->info.id, a->info.name,
-               a->info.swaps > 0 ? PW_SWAPPED : "");
+    pw_str_add(out, "%s%d ", pw_arm_mark(ui, a->info.id), a->info.id);
+    pw_encoding_name(out, a->info.pe);
+    pw_str_add(out, "%s", a->info.swaps > 0 ? PW_SWAPPED : "");
 }
 
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size)

@@ -64,7 +64,7 @@ int pw_scroll(int cursor, int n, int rows);
 /* The same for a cursor that the pointer has put on a row: what is shown stays as it is (held is 1 + its
  * first row), so that the row doesn't scroll away under the pointer. held 0: a key has put it there. */
 int pw_scroll_held(int held, int cursor, int n, int rows);
-/* pw_arm_name after its mark, for titles; and "■2 t5", where there is less room. */
+/* pw_arm_name after its mark, for titles; and "■2 t5 8/16", where there is less room. */
 void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 

@@ -25,7 +25,7 @@ wait_for 'length 16, token 1: [0-9]+ of 64 go wrong first there'
 # who is better: not to be said of one seed
 keys v
 wait_for 'no arm is called best: p < 0.05 needs 6 seeds'
-wait_for '1 none [<>~] .*2 t5 +512'
+wait_for '1 none [<>~] .*2 t5 8/16 +512'
 
 # examples of that length, and one pinned: its decoding ends at the first wrong token
 keys f

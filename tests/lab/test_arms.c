@@ -300,12 +300,41 @@ static void test_runs(void **state)
     bench_close(&b);
 }
 
+/* What a bare name means in this model is said where it is typed; who names sizes of their own hears nothing.
+ */
+static void test_choice_is_said(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    static const struct {
+        const char *line, *note;
+    } cases[] = {
+        {"race none,t5", "arm 2: t5 8/16 (context 128): t5 alone means 8/16 for contexts up to 256, 32/128"},
+        {"pe shaw arm=1", "arm 1: shaw 8 (context 128): shaw alone means 8 for contexts up to 256"},
+        {"arm add fire",
+         "arm 3: fire threshold=8 (context 128): fire alone means a threshold of a sixteenth"},
+        {"fork t5", "arm 4: t5 8/16 (context 128)"},
+        {"model tiny context=512; pe t5", "arm 1: t5 32/128 (context 512)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench_must(&b, cases[i].line);
+        assert_non_null(strstr(b.note, cases[i].note));
+    }
+    bench_must(&b, "race t5(buckets=32,distance=128)");
+    bench_must(&b, "arm");
+    assert_null(strstr(b.note, "alone means"));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_next),  cmocka_unit_test(test_scope),        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_share), cmocka_unit_test(test_measures),     cmocka_unit_test(test_sheets),
-        cmocka_unit_test(test_runs),  cmocka_unit_test(test_others_train),
+        cmocka_unit_test(test_choice_is_said), cmocka_unit_test(test_next),
+        cmocka_unit_test(test_scope),          cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_share),          cmocka_unit_test(test_measures),
+        cmocka_unit_test(test_sheets),         cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_others_train),
     };
     return cmocka_run_group_tests_name("arms", tests, NULL, NULL);
 }

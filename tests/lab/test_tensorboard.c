@@ -60,7 +60,7 @@ static void test_records(void **state)
     struct bench b;
     struct pw_err err;
     char folder[] = "/tmp/pewter-tensorboard-XXXXXX", line[256], *data;
-    static const char *const runs[] = {"1-none-seed0", "1-none-seed1", "2-t5-seed0", "2-t5-seed1"};
+    static const char *const runs[] = {"1-none-seed0", "1-none-seed1", "2-t5-8-16-seed0", "2-t5-8-16-seed1"};
     size_t n;
     (void)state;
     assert_int_equal(crc32c((const unsigned char *)"123456789", 9), 0xe3069283); /* RFC 3720, B.4's check */

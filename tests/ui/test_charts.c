@@ -132,7 +132,7 @@ static void the_readout_of_lengths_is_whole(void **state)
     pw_canvas_resize(&c, 24, 80);
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &text);
-    assert_non_null(strstr(text.s, "┃length 2  ■3 t5↻  64 of 64 exact, 94..100%  (95%, samples only)"));
+    assert_non_null(strstr(text.s, "┃length 2  ■3 t5 8/16↻  64 of 64 exact, 94..100%  (95%, samples only)"));
     assert_non_null(strstr(text.s, "tokens 100.0%  forced 100%"));
     pw_str_fini(&text);
     pw_canvas_fini(&c);

@@ -1,13 +1,15 @@
-/* test_names.c - an arm's name has the sizes among its encoding's options, and what is tuned with its name.
- */
+/* test_names.c - an arm's name is its encoding as it runs: sizes, and every setting that the bare name
+ * doesn't stand for. */
 #include "plot/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
+#include "model/config.h"
 #include "model/pe.h"
 
 static void expect(const char *pe, int swaps, const char *want)
@@ -27,7 +29,42 @@ static void test_sizes(void **state)
     expect("none", 0, "2 none");
     expect("t5 buckets=8 distance=16", 0, "2 t5 8/16");
     expect("t5 buckets=8 distance=16", 1, "2 t5 8/16 " PW_SWAPPED);
-    expect("rotary base=10000 dims=0 pairing=half", 0, "2 rotary 10000");
+    expect("t5 buckets=32 distance=128", 0, "2 t5 32/128");
+    expect("clipped distance=16", 0, "2 clipped 16");
+    expect("fire hidden=32 threshold=8", 0, "2 fire threshold=8");
+    expect("rotary base=10000 dims=0 pairing=half", 0, "2 rotary");
+    expect("rotary base=500 dims=4 pairing=interleaved", 0, "2 rotary base=500 dims=4 pairing=interleaved");
+    expect("sinusoidal base=10000 layout=split amplitude=1", 1, "2 sinusoidal layout=split " PW_SWAPPED);
+}
+
+/* Of every encoding: two that run differently are called differently, and what the bare name stands for in
+ * all models of ours is called so. */
+static void test_every_encoding(void **state)
+{
+    struct pw_config small, large;
+    struct pw_optim optim;
+    struct pw_err err;
+    (void)state;
+    assert_int_equal(pw_preset("tiny", &small, &optim, &err), PW_OK);
+    large = small;
+    large.context = 512;
+    for (int i = 0; pw_pes[i] != NULL; i++) {
+        struct pw_pe_use_opts a, b;
+        struct pw_str text_a = {0}, text_b = {0}, name_a = {0}, name_b = {0};
+        assert_int_equal(pw_pe_parse(&a, pw_pes[i]->name, &small, &err), PW_OK);
+        assert_int_equal(pw_pe_parse(&b, pw_pes[i]->name, &large, &err), PW_OK);
+        pw_pe_print(&a, &text_a);
+        pw_pe_print(&b, &text_b);
+        pw_encoding_name(&name_a, text_a.s);
+        pw_encoding_name(&name_b, text_b.s);
+        assert_int_equal(strcmp(text_a.s, text_b.s) == 0, strcmp(name_a.s, name_b.s) == 0);
+        if (strcmp(pw_pes[i]->name, "clipped") != 0) /* its size is part of the name, as t5's is */
+            assert_int_equal(strcmp(name_a.s, pw_pes[i]->name) == 0, pw_pes[i]->choice == NULL);
+        pw_str_fini(&text_a);
+        pw_str_fini(&text_b);
+        pw_str_fini(&name_a);
+        pw_str_fini(&name_b);
+    }
 }
 
 /* All that tune.c has. */
@@ -35,8 +72,7 @@ static void test_tuned(void **state)
 {
     char pe[64], want[64];
     (void)state;
-    expect("rotary base=10000 dims=0 pairing=half stretch=0.5 logn=9", 0,
-           "2 rotary 10000 stretch=0.5 logn=9");
+    expect("rotary base=10000 dims=0 pairing=half stretch=0.5 logn=9", 0, "2 rotary stretch=0.5 logn=9");
     for (const struct pw_opt *o = pw_pe_tune_opts; o->name != NULL; o++) {
         snprintf(pe, sizeof pe, "none %s=5", o->name);
         snprintf(want, sizeof want, "2 none %s=5", o->name);
@@ -48,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_every_encoding),
         cmocka_unit_test(test_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static enum pw_code add(struct pw_lab *lab, const struct pw_args *args, struct p
     enum pw_code code = pw_lab_add_arm(lab, pw_str_text(&pe), &id, err);
     if (code == PW_OK) {
         pw_lab_note(lab, "arm %d: %s", id, pw_str_text(&pe));
-        pw_lab_warn_of_length(lab, pw_lab_arm(lab, id));
+        pw_lab_note_encoding(lab, pw_lab_arm(lab, id));
     }
     pw_str_fini(&pe);
     return code;

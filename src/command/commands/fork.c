@@ -34,7 +34,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         pw_lab_note(ctx, "arm %d: fork of %d @ %lld, %s", id, arm->parent, (long long)arm->parent_step,
                     pw_str_text(&text));
         if (args->n > 0)
-            pw_lab_warn_of_length(ctx, arm);
+            pw_lab_note_encoding(ctx, arm);
     }
     pw_str_fini(&text);
     return code;

@@ -37,7 +37,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
         pw_pe_print(&arm->pe, &now);
         pw_lab_note(lab, "arm %d: %s%s", arm->id, pw_str_text(&now),
                     arm->step > 0 ? "; all other weights and their moments stay" : "");
-        pw_lab_warn_of_length(lab, arm);
+        pw_lab_note_encoding(lab, arm);
         pw_str_fini(&now);
     }
     return code;
@@ -57,6 +57,8 @@ static bool about(const char *word, struct pw_str *out)
     for (const char *const *alias = pe->aliases; *alias != NULL; alias++)
         pw_str_add(out, "%s%s%s", alias == pe->aliases ? "also read as " : ", ", *alias,
                    alias[1] == NULL ? "\n" : "");
+    if (pe->choice != NULL)
+        pw_str_add(out, "%s alone means %s\n", pe->name, pe->choice);
     return true;
 }
 
@@ -76,8 +78,11 @@ const struct pw_command pw_cmd_pe = {
         "  none                               order enters through the causal mask alone (NoPE)\n"
         "  learned                            a learned row for each position, added to the embedding\n"
         "  sinusoidal base= layout= amplitude=  fixed rows, added to the embedding\n"
-        "  t5         buckets= distance=      a learned bias for each head and bucket of distances; with\n"
-        "                                     causal=off half of the buckets are for later keys\n"
+        "  t5         buckets= distance=      a learned bias for each head and bucket of distances: 8/16 "
+        "for\n"
+        "                                     contexts up to 256, 32/128 for longer ones; with causal=off "
+        "half\n"
+        "                                     of the buckets are for later keys\n"
         "  alibi                              a fixed slope for each head\n"
         "  rotary     base= dims= pairing=    queries and keys rotated by position\n"
         "  clipped    distance=               a learned bias for each head and distance up to k\n"

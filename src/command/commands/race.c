@@ -35,7 +35,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     code = pw_lab_race(ctx, pes, pw_cut_encodings(list, pes), o.seeds, err);
     free(list);
     for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS && pw_lab_arm(ctx, id) != NULL; id++)
-        pw_lab_warn_of_length(ctx, pw_lab_arm(ctx, id));
+        pw_lab_note_encoding(ctx, pw_lab_arm(ctx, id));
     return code;
 }
 
@@ -44,12 +44,14 @@ const struct pw_command pw_cmd_race = {
     .search = "compare",
     .usage = "race PE,PE,... [seeds=N]",
     .summary = "a fresh arm for each encoding, same model, seed and batches",
-    .detail = "race none,t5,alibi,rotary,sinusoidal; train\n"
-              "race t5(buckets=8,distance=16),t5(buckets=32,distance=128)\n"
-              "race none,alibi seeds=3; train; eval\n"
-              "With seeds=N every arm trains N models that differ in their initialisation alone; curves show "
-              "their\n"
-              "median and, around it, the least and the greatest. The first one answers prompts.",
+    .detail =
+        "race none,t5,alibi,rotary,sinusoidal; train\n"
+        "race t5(buckets=8,distance=16),t5(buckets=32,distance=128)\n"
+        "race none,alibi seeds=3; train; eval\n"
+        "t5 alone has 8 buckets up to distance 16 for contexts up to 256, 32 up to 128 for longer ones.\n"
+        "With seeds=N every arm trains N models that differ in their initialisation alone; curves show "
+        "their\n"
+        "median and, around it, the least and the greatest. The first one answers prompts.",
     .where = PW_AT_LAB,
     .opts = opts,
     .complete = pw_complete_encoding,

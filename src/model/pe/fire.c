@@ -101,6 +101,7 @@ const struct pw_pe pw_pe_fire = {
     .opts_size = sizeof(struct options),
     .uses = PW_PE_DENSE,
     .resolve = resolve,
+    .choice = "a threshold of a sixteenth of the context, at least 4",
     .check = check,
     .params = params,
     .fill = fill,

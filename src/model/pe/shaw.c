@@ -57,6 +57,7 @@ const struct pw_pe pw_pe_shaw = {
     .opts_size = sizeof(struct options),
     .uses = PW_PE_KEYS,
     .resolve = resolve,
+    .choice = "8 for contexts up to 256, 16 for longer ones",
     .param = "keys",
     .param_rows = rows,
     .reach = reach,

@@ -161,6 +161,7 @@ const struct pw_pe pw_pe_t5 = {
     .opts_size = sizeof(struct options),
     .uses = PW_PE_BIAS,
     .resolve = resolve,
+    .choice = "8/16 for contexts up to 256, 32/128 for longer ones",
     .check = check,
     .rule = rule,
     .param = "bias",

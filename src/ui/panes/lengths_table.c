@@ -162,21 +162,29 @@ static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
         if (!arm)
             continue;
         struct pw_style s = pw_style_arm(ui, a);
-        char head[48], id[16] = "";
+        struct pw_str head = {0};
+        char id[16] = "";
         s.attr |= a == ui->snap->current ? PW_BOLD : 0;
         if (w >= BAR_FROM)
             snprintf(id, sizeof id, "%d ", a);
         else if (!ui->look.utf8)
             strcpy(id, " "); /* a letter as mark would read as part of the name */
-        snprintf(head, sizeof head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name,
-                 arm->info.swaps > 0 ? PW_SWAPPED : "");
-        size_t end = strlen(head);
-        if (arm->info.replicates > 1) {
-            snprintf(head + end, sizeof head - end, " n=%d", arm->info.replicates);
-            if (pw_text_cells(head) > w - 1)
-                head[end] = '\0'; /* the frame says it too */
+        const char *swapped = arm->info.swaps > 0 ? PW_SWAPPED : "";
+        pw_str_add(&head, "%s%s", pw_arm_mark(ui, a), id);
+        pw_encoding_name(&head, arm->info.pe);
+        pw_str_add(&head, "%s", swapped);
+        if (pw_text_cells(head.s) > w - 1) { /* the bare name; the line below has all of the cursor's */
+            pw_str_clear(&head);
+            pw_str_add(&head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name, swapped);
         }
-        pw_draw_cut(c, r, r.y, r.x + LEFT + n++ * w, s, head, w - 1);
+        size_t end = head.len;
+        if (arm->info.replicates > 1) {
+            pw_str_add(&head, " n=%d", arm->info.replicates);
+            if (pw_text_cells(head.s) > w - 1)
+                head.s[end] = '\0'; /* the frame says it too */
+        }
+        pw_draw_cut(c, r, r.y, r.x + LEFT + n++ * w, s, head.s, w - 1);
+        pw_str_fini(&head);
     }
 }
 

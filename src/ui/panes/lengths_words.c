@@ -64,8 +64,11 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
     pw_str_add(&text, "length");
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        if (arm)
-            pw_str_add(&text, "\t%d %s", a, arm->info.name), many += arm->info.replicates > 1;
+        if (!arm)
+            continue;
+        pw_str_add(&text, "\t%d ", a);
+        pw_encoding_name(&text, arm->info.pe);
+        many += arm->info.replicates > 1;
     }
     pw_str_add(&text, "\tchance\tshare of training\tremarks");
     if (v->lengths[v->n - 1] > v->range->train_hi) {
