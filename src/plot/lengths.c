@@ -53,6 +53,76 @@ bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *a
     return in_range(lab, arm, task) >= PW_LEARNED;
 }
 
+/* ---- samples */
+
+struct drawn {
+    int least, most; /* samples a length: a fixed set may have fewer of some; 0: not evaluated */
+    bool live;
+};
+
+static struct drawn drawn_of(const struct pw_arm_view *arm, int task)
+{
+    struct drawn d = {0};
+
+    for (int i = 0; arm && i < arm->rep[0].eval.n; i++) {
+        const struct pw_eval_row *row = &arm->rep[0].eval.rows[i];
+        if (row->task != task)
+            continue;
+        d.least = d.most == 0 || row->samples < d.least ? row->samples : d.least;
+        d.most = row->samples > d.most ? row->samples : d.most;
+        d.live = arm->rep[0].eval.live;
+    }
+    return d;
+}
+
+static bool same_drawn(struct drawn a, struct drawn b)
+{
+    return a.least == b.least && a.most == b.most && a.live == b.live;
+}
+
+/* The ids of the arms whose evaluations are like that of number a, from 0; how many, or 0 where an earlier
+ * arm's is like it, too. */
+static int alike(struct pw_str *ids, const struct drawn of[PW_MAX_ARMS], int a)
+{
+    int n = 0;
+
+    for (int b = 0; b < PW_MAX_ARMS; b++) {
+        if (!same_drawn(of[a], of[b]))
+            continue;
+        if (b < a)
+            return 0;
+        pw_str_add(ids, "%s%d", n++ > 0 ? ", " : "", b + 1);
+    }
+    return n;
+}
+
+void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
+{
+    struct drawn of[PW_MAX_ARMS];
+    int evaluated = 0;
+    bool first = true;
+
+    for (int a = 0; a < PW_MAX_ARMS; a++) {
+        of[a] = drawn_of(pw_find_arm(s, a + 1), task);
+        evaluated += of[a].most > 0;
+    }
+    for (int a = 0; a < PW_MAX_ARMS; a++) {
+        struct pw_str ids = {0};
+        int n = alike(&ids, of, a);
+        if (n > 0 && of[a].most > 0) {
+            const char *live = first ? ", live" : " live";
+            pw_str_add(out, "%s", first ? "" : ", ");
+            if (of[a].least < of[a].most)
+                pw_str_add(out, "%d to ", of[a].least);
+            pw_str_add(out, "%d%s%s", of[a].most, first ? " samples" : "", of[a].live ? live : "");
+            if (n < evaluated)
+                pw_str_add(out, " (arm%s %s)", n > 1 ? "s" : "", ids.s);
+            first = false;
+        }
+        pw_str_fini(&ids);
+    }
+}
+
 /* ---- pairs */
 
 static void add_pair(struct pw_grid *g, const struct pw_eval_pair *p, bool *any)

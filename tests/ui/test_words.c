@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "ref_figure.h"
 #include "ref_screen.h"
 #include "ui/plot.h"
 #include "ui/report.h"
@@ -82,6 +83,34 @@ static void curves(void **state)
     pw_snapshot_free(s);
 }
 
+/* Numbers of samples that differ are said by arm: here the second arm's were drawn anew beside training. */
+static void samples(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    struct pw_str status = {0};
+    (void)state;
+    pw_pane_lengths.status(&ui, &status);
+    assert_non_null(strstr(status.s, " 64 samples "));
+    assert_null(strstr(status.s, "(arm"));
+    for (int a = 0; a < PW_MAX_ARMS; a++)
+        for (int i = 0; a != 1 && i < s->arms[a].rep[0].eval.n; i++)
+            s->arms[a].rep[0].eval.rows[i].samples = 256;
+    s->arms[1].rep[0].eval.live = true;
+    pw_str_clear(&status);
+    pw_pane_lengths.status(&ui, &status);
+    assert_non_null(strstr(status.s, " 256 samples (arms 1, 3, 4, 5), 64 live (arm 2) "));
+    says(&ui, PW_PANE_LENGTHS,
+         (const char *const[]){"trained 2 to 8, 256 samples (arms 1, 3, 4, 5), 64 live (arm 2) (", NULL});
+    struct pw_figure_options o = figure_options("lengths", "curve");
+    struct pw_str svg = {0};
+    figure_svg(&svg, s, &o);
+    assert_non_null(strstr(svg.s, " 256 samples (arms 1, 3, 4, 5), 64 live (arm 2) a length and model."));
+    pw_str_fini(&svg);
+    pw_str_fini(&status);
+    pw_snapshot_free(s);
+}
+
 static void lengths(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -89,7 +118,7 @@ static void lengths(void **state)
     (void)state;
     screen_set_failing(s, 2);
     says(&ui, PW_PANE_LENGTHS,
-         (const char *const[]){"sort: exact match by length, trained 2 to 8",
+         (const char *const[]){"sort: exact match by length, trained 2 to 8, 64 samples",
                                "1 none",
                                "3 t5",
                                "chance",
@@ -302,7 +331,7 @@ int main(void)
         cmocka_unit_test(columns),     cmocka_unit_test(curves),         cmocka_unit_test(lengths),
         cmocka_unit_test(seeds),       cmocka_unit_test(attention),      cmocka_unit_test(step),
         cmocka_unit_test(encoding),    cmocka_unit_test(prompt_and_log), cmocka_unit_test(findings),
-        cmocka_unit_test(nothing_yet), cmocka_unit_test(judges),
+        cmocka_unit_test(nothing_yet), cmocka_unit_test(judges),         cmocka_unit_test(samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

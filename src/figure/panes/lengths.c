@@ -25,19 +25,11 @@ static const struct pw_eval_row *row_of(const struct pw_snapshot *s, const struc
 void pw_figure_say_task(struct pw_figure *f, const struct pw_lengths *v)
 {
     enum pw_judge judge = PW_JUDGE_EXACT;
-    int least = 0, most = 0;
 
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(f->snap, a);
         enum pw_judge its = arm ? pw_eval_judge(&arm->rep[0].eval, v->task) : PW_JUDGE_EXACT;
         judge = its > judge ? its : judge;
-        for (int i = 0; arm && i < arm->rep[0].eval.n; i++) {
-            int n = arm->rep[0].eval.rows[i].samples;
-            if (arm->rep[0].eval.rows[i].task != v->task)
-                continue;
-            least = least == 0 || n < least ? n : least;
-            most = n > most ? n : most;
-        }
     }
     if (v->range)
         pw_str_add(&f->caption, "Task: %s, trained on lengths %d to %d.", v->range->name, v->range->train_lo,
@@ -46,10 +38,9 @@ void pw_figure_say_task(struct pw_figure *f, const struct pw_lengths *v)
         pw_str_add(&f->caption, " Answers were decoded to their end.");
     if (judge == PW_JUDGE_TAUGHT)
         pw_str_add(&f->caption, " Teacher-forced: decoding may say otherwise.");
-    if (least == most)
-        pw_str_add(&f->caption, " %d samples a length and model.", most);
-    else
-        pw_str_add(&f->caption, " %d to %d samples a length and model.", least, most);
+    pw_str_add(&f->caption, " ");
+    pw_lengths_samples(&f->caption, f->snap, v->task);
+    pw_str_add(&f->caption, " a length and model.");
 }
 
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)

@@ -172,12 +172,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "  dim beyond: in range <99%%");
     if (page_of(ui) == PW_LENGTHS_CURVE && a->info.replicates > 1)
         pw_str_add(out, "  medians of seeds");
-    for (int k = 0; k < a->rep[0].eval.n; k++)
-        if (a->rep[0].eval.rows[k].task == i) {
-            pw_str_add(out, "  %d samples%s", a->rep[0].eval.rows[k].samples,
-                       a->rep[0].eval.live ? ", live" : "");
-            break;
-        }
+    pw_str_add(out, "  ");
+    pw_lengths_samples(out, ui->snap, i);
     pw_str_add(out, "  step %lld", (long long)a->rep[0].eval_step);
     if (ui->time >= 0 && ui->time < a->rep[0].eval_step)
         pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier ones are not kept length by length */

@@ -90,10 +90,14 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
         pw_str_add(&text, "\t%s%s", pw_lengths_trained(v, v->lengths[i]) ? "trained" : "beyond training",
                    k.seen ? ", inputs seen in training" : "");
     }
-    fprintf(out, "%s: %s by length, trained %d to %d (in brackets %s)\n", v->range->name,
+    struct pw_str samples = {0};
+    pw_lengths_samples(&samples, ui->snap, v->task);
+    fprintf(out, "%s: %s by length, trained %d to %d, %s (in brackets %s)\n", v->range->name,
             v->judged ? "right answers" : "exact match", v->range->train_lo, v->range->train_hi,
+            pw_str_text(&samples),
             many > 0 ? "the least and the greatest seed, before them the median" : "95 %, samples only");
     pw_report_columns(out, text.s);
+    pw_str_fini(&samples);
     pw_str_fini(&text);
 }
 
