@@ -11,8 +11,8 @@
 static const char *const sizes[] = {"buckets", "distance"};
 
 /* What the bare name says: "rotary" turns whole heads, by pairs (i, i+dims/2). */
-static const char *const usual[] = {"base=10000", "dims=0",      "pairing=half", "layout=interleaved",
-                                    "amplitude=1", "hidden=32"};
+static const char *const usual[] = {"base=10000",         "dims=0",      "pairing=half",
+                                    "layout=interleaved", "amplitude=1", "hidden=32"};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 

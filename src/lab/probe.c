@@ -54,6 +54,20 @@ static bool has_length(void *arg, int length)
     return pw_task_has(&lab->tasks.use[0], length);
 }
 
+static const struct pw_batch *samples(void *arg, int length, int64_t first, int n, const int **scored)
+{
+    struct pw_lab *lab = arg;
+    pw_samples_fill(&lab->scratch, &lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)first, n, 0, length);
+    *scored = lab->scratch.seq_scored;
+    return &lab->scratch.b;
+}
+
+static int n_samples(void *arg, int length, int most)
+{
+    struct pw_lab *lab = arg;
+    return pw_task_samples_at(&lab->tasks.use[0], length, most);
+}
+
 static void word(void *arg, int token, char out[PW_FINDING_LABEL])
 {
     _Static_assert(PW_FINDING_LABEL == PW_LABEL, "a label is a label");
@@ -288,6 +302,8 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                                  .test = pw_task_test(&lab->tasks.use[0]),
                                  .sequence = sequence,
                                  .has = has_length,
+                                 .samples = samples,
+                                 .n_samples = n_samples,
                                  .word = word,
                                  .arg = lab,
                                  .ops = lab->ops,

@@ -2,6 +2,7 @@
 #include "probe/probe.h"
 #include <string.h>
 
+extern const struct pw_probe pw_probe_ablation;
 extern const struct pw_probe pw_probe_adjacent;
 extern const struct pw_probe pw_probe_awareness;
 extern const struct pw_probe pw_probe_buckets;
@@ -27,6 +28,7 @@ extern const struct pw_probe pw_probe_transplant;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
+    &pw_probe_ablation,
     &pw_probe_adjacent,
     &pw_probe_awareness,
     &pw_probe_buckets,

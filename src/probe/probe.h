@@ -47,6 +47,11 @@ struct pw_probe_in {
      * Returns T and how many of them are the prompt's; 0: longer than cap. */
     int (*sequence)(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt);
     bool (*has)(void *arg, int length); /* are there samples of it? */
+    /* Samples first..first+n-1 that `eval` takes of a length of the first task, as a batch that lives until
+     * the next call; scored [n+1]: where the scored rows of each begin. How many different ones there are, at
+     * most `most`. */
+    const struct pw_batch *(*samples)(void *arg, int length, int64_t first, int n, const int **scored);
+    int (*n_samples)(void *arg, int length, int most);
     void (*word)(void *arg, int token, char out[PW_FINDING_LABEL]);
     void *arg;
     /* With PW_PROBE_PROMPT, PW_PROBE_ANY_PROMPT: its tokens and those of its right answer (no end mark); T 0:

@@ -80,6 +80,43 @@ static bool has(void *arg, int length)
     return length >= 1 && length <= 12;
 }
 
+enum { BATCH = 64, MOST_ROWS = BATCH * 26 };
+
+/* The same sequences, with the end mark behind each. */
+static const struct pw_batch *samples(void *arg, int length, int64_t first, int n, const int **scored)
+{
+    static int start[BATCH + 1], at[BATCH + 1], tokens[MOST_ROWS], pos[MOST_ROWS], rows[MOST_ROWS];
+    static int targets[MOST_ROWS];
+    static struct pw_batch b;
+    b = (struct pw_batch){
+        .start = start, .tokens = tokens, .pos = pos, .rows = rows, .targets = targets, .n_seqs = n};
+    assert_true(n <= BATCH);
+    for (int i = 0; i < n; i++) {
+        int n_prompt, T = sequence(arg, length, first + i, tokens + b.n_rows, 26, &n_prompt);
+        start[i] = b.n_rows;
+        at[i] = b.n_scored;
+        for (int t = 0; t < T; t++) {
+            pos[b.n_rows + t] = t;
+            if (t + 1 < n_prompt)
+                continue;
+            rows[b.n_scored] = b.n_rows + t;
+            targets[b.n_scored++] = t + 1 < T ? tokens[b.n_rows + t + 1] : 1;
+        }
+        b.n_rows += T;
+    }
+    start[n] = b.n_rows;
+    at[n] = b.n_scored;
+    *scored = at;
+    return &b;
+}
+
+static int n_samples(void *arg, int length, int most)
+{
+    (void)arg;
+    (void)length;
+    return most;
+}
+
 static void word(void *arg, int token, char out[PW_FINDING_LABEL])
 {
     (void)arg;
@@ -117,6 +154,8 @@ enum pw_code ref_probe_run(struct pw_finding *f, const char *name, const char *o
                              .test = {7, 12},
                              .sequence = sequence,
                              .has = has,
+                             .samples = samples,
+                             .n_samples = n_samples,
                              .word = word,
                              .tokens = prompt,
                              .ops = pw_backend_cpu(),

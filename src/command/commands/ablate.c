@@ -87,6 +87,7 @@ const struct pw_command pw_cmd_ablate = {
         "does in one may be done by 1.2 in the next. replicate=R switches one network's head, and the "
         "others\n"
         "stay to compare with; 1 is the one that answers prompts and is looked into.\n"
+        "'probe ablation' tries every head in turn and leaves the arms as they are.\n"
         "ablate 1.3; eval; ablate 0.*,1.2 mode=mean; eval; restore",
     .where = PW_AT_LAB,
     .opts = opts,

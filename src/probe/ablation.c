@@ -1,0 +1,181 @@
+/* ablation.c - every head in turn: how much exact match is lost, length by length, when one head is replaced by
+ * zeros, in all seeds of each arm.
+ *
+ * The samples are those of `eval`, the first so many of each length, so the row of the whole model is what
+ * `eval samples=N` says of it. A head is switched off as `ablate` does (src/model/ablate.c), in a copy of the
+ * model: the arm goes on as it is, and a step that has yielded isn't lost. Heads that are off already stay off.
+ *
+ * Seeds begin with other weights, so a head of the same number is another head in each of them, and a mean over
+ * seeds by number says what a place in the network is worth, not what a role is. So every seed has a table of
+ * its own, and the heads that cost most are named seed by seed.
+ *
+ * Exact match is teacher-forced; where answers have to be decoded (a scratchpad, an encoding that goes by the
+ * length, no causal mask) that is more than the model gets right by itself, before and after alike. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "probe/ablation.h"
+
+enum { PART = 16 }; /* sequences of a unit */
+
+static const struct pw_opt opts[] = {
+    {.name = "lengths",
+     .type = PW_OPT_RANGE,
+     .offset = offsetof(struct pw_ablation_options, lengths),
+     .min = 1,
+     .max = 512,
+     .help = "lengths to test; trained and test lengths unless given"},
+    {.name = "samples",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct pw_ablation_options, samples),
+     .def = "64",
+     .min = 1,
+     .max = 100000,
+     .help = "of each length, the first that `eval` takes"},
+    {.name = NULL}};
+
+/* ---- the plan */
+
+static bool is_asked(const struct pw_probe_in *in, const struct pw_ablation_options *o, int length)
+{
+    if (o->lengths.hi > 0)
+        return length >= o->lengths.lo && length <= o->lengths.hi;
+    return (length >= in->lengths.lo && length <= in->lengths.hi) ||
+           (length >= in->test.lo && length <= in->test.hi);
+}
+
+/* Do its samples fit into every model? They are equally long, or nearly. */
+static enum pw_code check_length(const struct pw_probe_in *in, int length, struct pw_err *err)
+{
+    const int *scored;
+    const struct pw_batch *b = in->samples(in->arg, length, 0, 1, &scored);
+    for (int i = 0; i < in->n; i++) {
+        int context = pw_model_config(in->subject[i].model)->context;
+        if (b->n_rows > context)
+            return pw_fail(err, PW_EUSER, "probe ablation: length %d has %d tokens; arm %d reads %d at most",
+                           length, b->n_rows, in->subject[i].arm, context);
+    }
+    return PW_OK;
+}
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct pw_probe_in *in = p->in;
+    const struct pw_ablation_options *o = p->opts;
+    struct pw_ablation_state *s = p->state = pw_alloc(1, sizeof *s);
+    enum pw_code code = PW_OK;
+    s->copied = s->off = -1;
+    s->of = pw_alloc((size_t)in->n, sizeof *s->of);
+    for (int length = 1; length <= 512 && code == PW_OK; length++) {
+        if (!is_asked(in, o, length) || !in->has(in->arg, length))
+            continue;
+        code = check_length(in, length, err);
+        s->length[s->n] = length;
+        s->samples[s->n] = in->n_samples(in->arg, length, o->samples);
+        s->first_part[s->n + 1] = s->first_part[s->n] + (s->samples[s->n] + PART - 1) / PART;
+        s->n++;
+    }
+    if (code == PW_OK && s->n == 0)
+        return pw_fail(err, PW_EUSER, "probe ablation: there are no samples of these lengths");
+    for (int i = 0; i < in->n; i++) {
+        const struct pw_config *c = pw_model_config(in->subject[i].model);
+        int heads = c->layers * c->heads;
+        s->of[i] = (struct pw_ablation_counts){heads, p->units, pw_alloc((size_t)(1 + heads) * s->n, sizeof(int64_t))};
+        p->units += (1 + heads) * s->first_part[s->n];
+    }
+    return code;
+}
+
+/* ---- a unit: some samples of a length with one head off */
+
+/* The copy is of subject i, with this head off (-1: none). */
+static enum pw_code prepare(struct pw_ablation_state *s, const struct pw_probe_in *in, int i, int head,
+                            struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    if (s->copied != i) {
+        pw_model_destroy(s->copy);
+        s->copy = NULL;
+        s->copied = s->off = -1;
+        code = pw_model_clone(&s->copy, in->subject[i].model, in->ops, in->be, err);
+        if (code != PW_OK)
+            return code;
+        s->copied = i;
+    }
+    if (s->off == head)
+        return PW_OK;
+    int H = pw_model_config(s->copy)->heads;
+    if (s->off >= 0)
+        pw_model_restore_head(s->copy, s->off / H, s->off % H);
+    s->off = -1;
+    bool works = head >= 0 && pw_model_replaced(in->subject[i].model, head / H, head % H) == 0;
+    if (works) {
+        code = pw_model_replace_head(s->copy, head / H, head % H, 1, NULL, err);
+        s->off = code == PW_OK ? head : -1;
+    }
+    return code;
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int u, struct pw_err *err)
+{
+    const struct pw_probe_in *in = p->in;
+    struct pw_ablation_state *s = p->state;
+    int i = in->n - 1, l = 0, parts = s->first_part[s->n];
+    while (s->of[i].first > u)
+        i--;
+    int row = (u - s->of[i].first) / parts, part = (u - s->of[i].first) % parts;
+    while (s->first_part[l + 1] <= part)
+        l++;
+    int from = (part - s->first_part[l]) * PART, n = s->samples[l] - from;
+    enum pw_code code = prepare(s, in, i, row - 1, err);
+    if (code != PW_OK)
+        return code;
+    const int *scored;
+    const struct pw_batch *b = in->samples(in->arg, s->length[l], from, n < PART ? n : PART, &scored);
+    int *best = pw_alloc((size_t)b->n_scored, sizeof *best);
+    code = pw_model_eval(s->copy, b, best, NULL, err);
+    for (int k = 0; k < b->n_seqs && code == PW_OK; k++) {
+        bool right = true;
+        for (int t = scored[k]; t < scored[k + 1]; t++)
+            right = right && best[t] == b->targets[t];
+        s->of[i].done[row * s->n + l] += right;
+    }
+    free(best);
+    return code;
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    (void)err;
+    pw_ablation_tell(p, f);
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct pw_ablation_state *s = p->state;
+    if (s == NULL)
+        return;
+    for (int i = 0; i < p->in->n; i++)
+        free(s->of[i].done);
+    free(s->of);
+    pw_model_destroy(s->copy);
+    free(s);
+}
+
+const struct pw_probe pw_probe_ablation = {
+    .name = "ablation",
+    .summary = "every head switched off in turn: exact match lost by head and length, in all seeds",
+    .source = "after Michel et al. 2019, section 3.2",
+    .detail = "Of the arms that are named, or all, and every seed of each: points of exact match that are lost "
+              "when a head\ngives zeros, in range, longer, and at each length; mean, least and greatest over seeds, "
+              "and the head that costs\nmost in each seed. The arms stay as they are. 'export finding F.csv "
+              "finding=ablation' writes all of it.",
+    .opts = opts,
+    .opts_size = sizeof(struct pw_ablation_options),
+    .takes = PW_PROBE_ARMS,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};
