@@ -1,13 +1,14 @@
-/* ablation.c - every head in turn: how much exact match is lost, length by length, when one head is replaced by
- * zeros, in all seeds of each arm.
+/* ablation.c - every head in turn: how much exact match is lost, length by length, when one head is replaced
+ * by zeros, in all seeds of each arm.
  *
  * The samples are those of `eval`, the first so many of each length, so the row of the whole model is what
  * `eval samples=N` says of it. A head is switched off as `ablate` does (src/model/ablate.c), in a copy of the
- * model: the arm goes on as it is, and a step that has yielded isn't lost. Heads that are off already stay off.
+ * model: the arm goes on as it is, and a step that has yielded isn't lost. Heads that are off already stay
+ * off.
  *
- * Seeds begin with other weights, so a head of the same number is another head in each of them, and a mean over
- * seeds by number says what a place in the network is worth, not what a role is. So every seed has a table of
- * its own, and the heads that cost most are named seed by seed.
+ * Seeds begin with other weights, so a head of the same number is another head in each of them, and a mean
+ * over seeds by number says what a place in the network is worth, not what a role is. So every seed has a
+ * table of its own, and the heads that cost most are named seed by seed.
  *
  * Exact match is teacher-forced; where answers have to be decoded (a scratchpad, an encoding that goes by the
  * length, no causal mask) that is more than the model gets right by itself, before and after alike. */
@@ -18,21 +19,20 @@
 
 enum { PART = 16 }; /* sequences of a unit */
 
-static const struct pw_opt opts[] = {
-    {.name = "lengths",
-     .type = PW_OPT_RANGE,
-     .offset = offsetof(struct pw_ablation_options, lengths),
-     .min = 1,
-     .max = 512,
-     .help = "lengths to test; trained and test lengths unless given"},
-    {.name = "samples",
-     .type = PW_OPT_INT,
-     .offset = offsetof(struct pw_ablation_options, samples),
-     .def = "64",
-     .min = 1,
-     .max = 100000,
-     .help = "of each length, the first that `eval` takes"},
-    {.name = NULL}};
+static const struct pw_opt opts[] = {{.name = "lengths",
+                                      .type = PW_OPT_RANGE,
+                                      .offset = offsetof(struct pw_ablation_options, lengths),
+                                      .min = 1,
+                                      .max = 512,
+                                      .help = "lengths to test; trained and test lengths unless given"},
+                                     {.name = "samples",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct pw_ablation_options, samples),
+                                      .def = "64",
+                                      .min = 1,
+                                      .max = 100000,
+                                      .help = "of each length, the first that `eval` takes"},
+                                     {.name = NULL}};
 
 /* ---- the plan */
 
@@ -80,7 +80,8 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     for (int i = 0; i < in->n; i++) {
         const struct pw_config *c = pw_model_config(in->subject[i].model);
         int heads = c->layers * c->heads;
-        s->of[i] = (struct pw_ablation_counts){heads, p->units, pw_alloc((size_t)(1 + heads) * s->n, sizeof(int64_t))};
+        s->of[i] = (struct pw_ablation_counts){heads, p->units,
+                                               pw_alloc((size_t)(1 + heads) * s->n, sizeof(int64_t))};
         p->units += (1 + heads) * s->first_part[s->n];
     }
     return code;
@@ -167,10 +168,12 @@ const struct pw_probe pw_probe_ablation = {
     .name = "ablation",
     .summary = "every head switched off in turn: exact match lost by head and length, in all seeds",
     .source = "after Michel et al. 2019, section 3.2",
-    .detail = "Of the arms that are named, or all, and every seed of each: points of exact match that are lost "
-              "when a head\ngives zeros, in range, longer, and at each length; mean, least and greatest over seeds, "
-              "and the head that costs\nmost in each seed. The arms stay as they are. 'export finding F.csv "
-              "finding=ablation' writes all of it.",
+    .detail =
+        "Of the arms that are named, or all, and every seed of each: points of exact match that are lost "
+        "when a head\ngives zeros, in range, longer, and at each length; mean, least and greatest over "
+        "seeds, "
+        "and the head that costs\nmost in each seed. The arms stay as they are. 'export finding F.csv "
+        "finding=ablation' writes all of it.",
     .opts = opts,
     .opts_size = sizeof(struct pw_ablation_options),
     .takes = PW_PROBE_ARMS,

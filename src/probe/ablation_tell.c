@@ -1,5 +1,5 @@
-/* ablation_tell.c - what switching off every head has cost, as a finding: by head with the spread over seeds, by
- * head and length as a map, and every seed's own table. */
+/* ablation_tell.c - what switching off every head has cost, as a finding: by head with the spread over seeds,
+ * by head and length as a map, and every seed's own table. */
 #include <math.h>
 #include <stdio.h>
 
@@ -66,8 +66,9 @@ static void tell_spread(struct pw_probing_at *p, struct pw_finding *f, int first
     const struct pw_probe_subject *x = &p->in->subject[first];
     int each = n > 1 ? 3 : 1;
     char title[PW_FINDING_TEXT];
-    snprintf(title, sizeof title, n > 1 ? "arm %.64s: points lost by head, mean of %d seeds, least, most"
-                                        : "arm %.64s: points lost by head",
+    snprintf(title, sizeof title,
+             n > 1 ? "arm %.64s: points lost by head, mean of %d seeds, least, most"
+                   : "arm %.64s: points lost by head",
              x->name, n);
     int b = pw_finding_table(f, title, 1 + s->of[first].heads, 2 * each);
     f->blocks[b].decimals = 1;
@@ -156,6 +157,7 @@ void pw_ablation_tell(struct pw_probing_at *p, struct pw_finding *f)
         for (int r = 0; r < n; r++)
             tell_seed(p, f, i, i + r);
     }
-    pw_finding_remark(f, "teacher-forced, on the samples of eval; a head of the same number is another head in "
-                         "each seed");
+    pw_finding_remark(f,
+                      "teacher-forced, on the samples of eval; a head of the same number is another head in "
+                      "each seed");
 }

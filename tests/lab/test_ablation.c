@@ -1,5 +1,5 @@
-/* test_ablation.c - `probe ablation` finds what eval, ablate and eval again find, head by head, length by length
- * and seed by seed, and leaves the arms as they were. */
+/* test_ablation.c - `probe ablation` finds what eval, ablate and eval again find, head by head, length by
+ * length and seed by seed, and leaves the arms as they were. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "ref_lab.h"
 
 #define SET_UP                                                                                               \
-    "task sort lengths=1..2 test=3..4; model tiny layers=2 width=32 heads=2; optim batch=32 lr=0.01 warmup=5; "
+    "task sort lengths=1..2 test=3..4; model tiny layers=2 width=32 heads=2; optim batch=32 lr=0.01 "        \
+    "warmup=5; "
 
 static const struct pw_finding *found(const struct bench *b)
 {
@@ -86,7 +87,8 @@ static void test_spread(void **state)
     bench_must(&b, SET_UP "race none,t5 seeds=3; train 60; probe ablation 2 samples=20 lengths=2..3");
     const struct pw_finding *f = found(&b);
     assert_string_equal(f->topic, "2");
-    const struct pw_block *t = block(f, "mean of 3 seeds, least, most"), *map = block(f, "by head and length, mean");
+    const struct pw_block *t = block(f, "mean of 3 seeds, least, most"),
+                          *map = block(f, "by head and length, mean");
     assert_int_equal(t->cols, 6);
     assert_int_equal(map->rows, 4);
     for (int row = 0; row < t->rows; row++) {
@@ -131,7 +133,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_is_what_ablate_does), cmocka_unit_test(test_spread),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_is_what_ablate_does),
+                                       cmocka_unit_test(test_spread), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
