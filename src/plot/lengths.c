@@ -96,11 +96,11 @@ static int alike(struct pw_str *ids, const struct drawn of[PW_MAX_ARMS], int a)
     return n;
 }
 
-void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
+bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
 {
     struct drawn of[PW_MAX_ARMS];
     int evaluated = 0;
-    bool first = true;
+    bool first = true, differ = false;
 
     for (int a = 0; a < PW_MAX_ARMS; a++) {
         of[a] = drawn_of(pw_find_arm(s, a + 1), task);
@@ -115,12 +115,14 @@ void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int tas
             if (of[a].least < of[a].most)
                 pw_str_add(out, "%d to ", of[a].least);
             pw_str_add(out, "%d%s%s", of[a].most, first ? " samples" : "", of[a].live ? live : "");
-            if (n < evaluated)
+            differ |= n < evaluated;
+            if (differ)
                 pw_str_add(out, " (arm%s %s)", n > 1 ? "s" : "", ids.s);
             first = false;
         }
         pw_str_fini(&ids);
     }
+    return differ;
 }
 
 /* ---- pairs */

@@ -166,14 +166,19 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     bool together = page == PW_LENGTHS_ERRORS || page == PW_LENGTHS_GRID;
     if (a->info.replicates > 1)
         pw_str_add(out, together ? ", %d seeds together" : ", n=%d", a->info.replicates);
+    struct pw_str samples = {0};
+    bool differ = pw_lengths_samples(&samples, ui->snap, i);
+    if (differ) /* before what a narrow title cuts off */
+        pw_str_add(out, "  %s", samples.s);
     if (page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
         pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
     if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");
     if (page_of(ui) == PW_LENGTHS_CURVE && a->info.replicates > 1)
         pw_str_add(out, "  medians of seeds");
-    pw_str_add(out, "  ");
-    pw_lengths_samples(out, ui->snap, i);
+    if (!differ)
+        pw_str_add(out, "  %s", pw_str_text(&samples));
+    pw_str_fini(&samples);
     pw_str_add(out, "  step %lld", (long long)a->rep[0].eval_step);
     if (ui->time >= 0 && ui->time < a->rep[0].eval_step)
         pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier ones are not kept length by length */
