@@ -52,9 +52,10 @@ static const struct pw_field task[] = {
     LIST(9, box_hi, FROM(0, FAR)),
     RANGE(10, n_share, 0, 128),
     COUNTED(11, share, ALL, OF(n_share)),
+    TEXT(12, prompt),
 };
 #undef S
-static const struct pw_message task_message = {.fields = task, .n = N(task)};
+static const struct pw_message task_message = {.fields = task, .n = N(task), .upto = {11, 11, 11}};
 
 #define S struct pw_ev_lab
 static const struct pw_field lab[] = {

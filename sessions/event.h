@@ -78,6 +78,7 @@ struct pw_ev_lab {
         int box_lo[2], box_hi[2]; /* and between what they lie in training */
         int n_share;              /* trained lengths whose part of training is known: 0 or the first 128 */
         float share[128];         /* of length train_lo + i; all of them sum to 1 */
+        char prompt[128]; /* the arguments of a command `prompt` that the task reads; "": none is known */
     } tasks[8];
 };
 

@@ -3,8 +3,10 @@
  * What a user types is read into an item and written out again, so the model always meets text in the form it
  * was trained on, whatever the spacing, and the right answer is known. A text is first tried as the own text
  * of each task, then as a task's name and its payload, in a mixture as in a single task. */
+#include "base/alloc.h"
 #include "tasks/read.h"
 #include "tasks/split.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* A prompt of the task's own, for a message that shows what is allowed with these very options. */
@@ -47,8 +49,8 @@ static enum pw_code not_ours(const struct pw_taskset *set, struct pw_piece first
     if (first.n == 0)
         pw_fail(err, PW_EUSER, "the prompt is empty; write: %s", examples.s);
     else if (pw_task_find(word.s) != NULL)
-        pw_fail(err, PW_EUSER, "'%s' is not in the current task (%s); write: %s", word.s, names.s,
-                examples.s);
+        pw_fail(err, PW_EUSER, "'%s' is not in the current task (%s); type ':task %s' first, or write: %s",
+                word.s, names.s, word.s, examples.s);
     else
         pw_fail(err, PW_EUSER, "'%s' begins no prompt of the current task (%s); write: %s", word.s, names.s,
                 examples.s);
@@ -102,4 +104,29 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
         out->pair = pw_item_pair(&set->use[task], &item);
     }
     return code;
+}
+
+/* Is the answer to this text known, and is it no longer than the answers of training? */
+static bool works(const struct pw_taskset *set, int task, const char *text)
+{
+    int most = pw_taskset_tokens_at(set, task, pw_task_train(&set->use[task]).hi);
+    struct pw_sample s = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
+    bool read = pw_taskset_prompt(set, text, most, &s, NULL) == PW_OK && s.task == task && s.n > s.n_prompt;
+    free(s.tokens);
+    return read;
+}
+
+void pw_taskset_example(const struct pw_taskset *set, int task, struct pw_str *out)
+{
+    const struct pw_task_use *use = &set->use[task];
+    struct pw_str text = {0}, prompt = {0};
+    pw_str_add(&text, "%s %s", use->task->name, use->task->example);
+    if (!works(set, task, text.s)) {
+        pw_str_clear(&text);
+        example(use, &prompt);
+        pw_str_add(&text, "%s", prompt.s + strspn(prompt.s, " "));
+    }
+    pw_str_put(out, text.s, text.len);
+    pw_str_fini(&text);
+    pw_str_fini(&prompt);
 }

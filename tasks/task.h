@@ -265,6 +265,10 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const cha
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
 
+/* Appends a prompt that pw_taskset_prompt reads with these very options, and that has room where the trained
+ * lengths have: the task's name and its example payload, else the shortest trained text. On one line. */
+void pw_taskset_example(const struct pw_taskset *set, int task, struct pw_str *out);
+
 /* The item of a sample, read back from the tokens of its prompt; false: no task of the set can. */
 bool pw_taskset_item(const struct pw_taskset *set, const struct pw_sample *s, struct pw_item *item);
 /* Are the texts of this task steps and an answer, of which the answer alone counts? */

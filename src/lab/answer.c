@@ -10,6 +10,7 @@
  * The loop of lab.c neither trains nor runs a command that could change models or the prompt before the
  * answer is there, so all of it comes from the same weights. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -400,12 +401,22 @@ enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *
     return code;
 }
 
+enum pw_code pw_lab_want_prompt(const struct pw_lab *lab, const char *message, struct pw_err *err)
+{
+    struct pw_str example = {0};
+    pw_taskset_example(&lab->tasks, 0, &example);
+    pw_fail(err, PW_EUSER, "%s, such as 'prompt %s'", message, example.s);
+    pw_str_fini(&example);
+    return PW_EUSER;
+}
+
 enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err)
 {
+    char message[80];
     if (lab->pin.id != 0)
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "%s: there is no pinned prompt yet; type one first, such as 'prompt %s %s'",
-                   what, lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+    snprintf(message, sizeof message, "%s: there is no pinned prompt yet; type one first", what);
+    return pw_lab_want_prompt(lab, message, err);
 }
 
 void pw_lab_refresh(struct pw_lab *lab, bool table)

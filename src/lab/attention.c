@@ -266,9 +266,7 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_mov
     if (h >= H)
         return pw_fail(err, PW_EUSER, "inspect: head=%d: arm %d has heads 0..%d", h, arm->id, H - 1);
     if (lab->pin.id == 0)
-        return pw_fail(err, PW_EUSER,
-                       "inspect: nothing to look at yet; type a prompt first, such as 'prompt %s %s'",
-                       lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+        return pw_lab_want_prompt(lab, "inspect: nothing to look at yet; type a prompt first", err);
     bool whole = pw_pin_fits(pin, arm); /* else what fits is shown */
     if (whole && pw_follow_knows(lab) && pw_lab_need_answer(lab, "inspect", err) != PW_OK)
         return PW_EUSER;

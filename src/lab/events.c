@@ -165,6 +165,17 @@ static double epoch_of(struct pw_lab *lab)
                                     : (double)(arm->step * arm->optim.batch) / ((double)most * lab->tasks.n);
 }
 
+/* A prompt of task i that works, as the arguments of a command; "" where it can't be written as such. */
+static void view_prompt(const struct pw_taskset *set, int i, char *line, size_t size)
+{
+    struct pw_str text = {0};
+    pw_taskset_example(set, i, &text);
+    bool quoted = strpbrk(text.s, ";#") != NULL;
+    if (strpbrk(text.s, "\"\n") == NULL && text.len + 3 <= size)
+        snprintf(line, size, quoted ? "\"%s\"" : "%s", text.s);
+    pw_str_fini(&text);
+}
+
 /* What a pane needs to know of a task. */
 static void view_task(const struct pw_task_use *use, struct pw_task_view *v)
 {
@@ -209,8 +220,10 @@ void pw_lab_tell_lab(struct pw_lab *lab)
     l->seed = lab->seed;
     l->n_tasks = lab->tasks.n;
     l->epoch = epoch_of(lab);
-    for (int i = 0; i < lab->tasks.n; i++)
+    for (int i = 0; i < lab->tasks.n; i++) {
         view_task(&lab->tasks.use[i], &l->tasks[i]);
+        view_prompt(&lab->tasks, i, l->tasks[i].prompt, sizeof l->tasks[i].prompt);
+    }
     pw_lab_emit(lab, e);
 }
 

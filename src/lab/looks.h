@@ -10,6 +10,8 @@ enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *
  * samples (-1: it is none), edited: which tokens of the prompt were ([n_prompt], NULL: none). */
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
                         const bool *edited, struct pw_err *err);
+/* PW_EUSER: the message, and a prompt that the task reads. */
+enum pw_code pw_lab_want_prompt(const struct pw_lab *lab, const char *message, struct pw_err *err);
 enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err);
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if something is pinned */
 /* The same where somebody watches (and tells the tables again): a model has changed. */

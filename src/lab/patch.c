@@ -323,9 +323,7 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
     p->step = arm->step;
     pw_text_copy(p->from, sizeof p->from, from);
     if (lab->pin.id == 0)
-        code =
-            pw_fail(err, PW_EUSER, "patch: there is no clean prompt; type one first, such as 'prompt %s %s'",
-                    lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+        code = pw_lab_want_prompt(lab, "patch: there is no clean prompt; type one first", err);
     if (code == PW_OK)
         code = pw_taskset_prompt(&lab->tasks, from, context, &corrupt, err);
     if (code == PW_OK)

@@ -178,18 +178,11 @@ void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw
 
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size)
 {
-    static const struct {
-        const char *task, *payload;
-    } examples[] = {{"sort", "3 1 4 1 5"},
-                    {"copy", "a b c"},
-                    {"reverse", "a b c"},
-                    {"add", "12 + 34"},
-                    {"lego", "a = -1, b = -a, b ?"}};
-    const char *task = lab->n_tasks > 0 ? lab->tasks[0].name : "sort", *payload = "3 1 2";
+    const char *prompt = lab->n_tasks > 0 ? lab->tasks[0].prompt : "";
 
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        if (strncmp(task, examples[i].task, strlen(examples[i].task)) == 0)
-            payload = examples[i].payload;
-    snprintf(text, size, ":prompt %s %s", task, payload);
+    if (prompt[0])
+        snprintf(text, size, ":prompt %s", prompt);
+    else /* an old recording, or a line of a file that can't be typed */
+        snprintf(text, size, ":sample");
     return text;
 }

@@ -68,7 +68,7 @@ int pw_scroll_held(int held, int cursor, int n, int rows);
 void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 
-/* ":prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
+/* ":prompt sort 3 1 4 1 5", by the lab's first task, else ":sample"; returns text. */
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size);
 
 /* ---- curves (plot.c, plot_curve.c) */

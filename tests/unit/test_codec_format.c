@@ -262,7 +262,8 @@ static struct pw_event *an_event(enum pw_event_kind kind)
                                                   .box_lo = {1, 2},
                                                   .box_hi = {3, 4},
                                                   .n_share = 2,
-                                                  .share = {0.75f, 0.25f}};
+                                                  .share = {0.75f, 0.25f},
+                                                  .prompt = "sort 2 1"};
         break;
     case PW_EV_ARM:
         e->u.arm = (struct pw_ev_arm){.id = 2,

@@ -6,8 +6,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 {
     struct pw_lab *lab = ctx;
     if (args->rest == NULL || args->rest[0] == '\0')
-        return pw_fail(err, PW_EUSER, "usage: prompt TEXT, such as 'prompt %s %s'",
-                       lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+        return pw_lab_want_prompt(lab, "usage: prompt TEXT", err);
     return pw_lab_prompt(lab, args->rest, err);
 }
 
