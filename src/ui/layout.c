@@ -1,10 +1,10 @@
-/* layout.c - where everything goes: size, focus, mode and proportions in, rectangles out.
+/* layout.c - where everything goes: size, looks, mode and proportions in, rectangles out.
  *
- * Five shapes. One pane up to 60x16; a stack (the focused pane above two companions) up to 100 columns; two
- * columns, the focused pane largest; from 140x40 a dashboard where every pane has its place and none moves;
- * and from 220x60 one that gives the heads more room, with Encoding and Log side by side below them. Small
- * screens give the room to what is looked at; large ones keep things where the eye expects them: of Encoding
- * and Findings one is there, in the same corner.
+ * Five shapes. One pane up to 60x16; a stack up to 100 columns; two columns; from 140x40 a dashboard; and
+ * from 220x60 one that gives the heads more room, with Encoding and Log side by side below them. In every
+ * shape a pane has one place, so that no pane moves when the focus does. Where there are fewer places than
+ * panes, some share one, and the pane that had the focus last is shown. Half and full screen are modes that a
+ * user asks for: only these give a pane more room.
  *
  * Every shape is a sequence of cuts, and a cut is a border: the mouse finds it in the same list that the
  * rectangles come from. */
@@ -14,8 +14,29 @@
 
 #define LEAST_H 5 /* of a pane beside another one, with its frame */
 #define LEAST_W 30
+#define TALL    40 /* a column for three panes */
 
-/* What helps most beside a focused pane, best first. */
+/* The place of each pane in the shapes where several share one. */
+enum { TOP, BELOW_LEFT, BELOW_RIGHT };
+static const int stack_places[PW_PANES] = {
+    [PW_PANE_LENGTHS] = TOP,       [PW_PANE_ATTENTION] = TOP, [PW_PANE_STEP] = TOP,
+    [PW_PANE_ENCODING] = TOP,      [PW_PANE_LOG] = TOP,       [PW_PANE_FINDINGS] = TOP,
+    [PW_PANE_CURVES] = BELOW_LEFT, [PW_PANE_IO] = BELOW_RIGHT};
+
+enum { LARGE, UNDER_LARGE, RIGHT_TOP, RIGHT_BOTTOM, RIGHT_THIRD };
+static const int column_places[PW_PANES] = {
+    [PW_PANE_LENGTHS] = LARGE,      [PW_PANE_ATTENTION] = LARGE,      [PW_PANE_FINDINGS] = LARGE,
+    [PW_PANE_CURVES] = UNDER_LARGE, [PW_PANE_ENCODING] = UNDER_LARGE, [PW_PANE_STEP] = RIGHT_TOP,
+    [PW_PANE_IO] = RIGHT_BOTTOM,    [PW_PANE_LOG] = RIGHT_TOP};
+static const int tall_column_places[PW_PANES] = {
+    [PW_PANE_LENGTHS] = LARGE,      [PW_PANE_ATTENTION] = LARGE,      [PW_PANE_FINDINGS] = LARGE,
+    [PW_PANE_CURVES] = UNDER_LARGE, [PW_PANE_ENCODING] = UNDER_LARGE, [PW_PANE_STEP] = RIGHT_TOP,
+    [PW_PANE_IO] = RIGHT_BOTTOM,    [PW_PANE_LOG] = RIGHT_THIRD};
+
+const int pw_panes_at_first[PW_PANES] = {PW_PANE_LENGTHS,  PW_PANE_CURVES,    PW_PANE_IO,  PW_PANE_STEP,
+                                         PW_PANE_ENCODING, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_FINDINGS};
+
+/* What helps most beside the pane that has half of the screen, best first. */
 static const int companions[PW_PANES][PW_PANES - 1] = {
     [PW_PANE_CURVES] = {PW_PANE_LENGTHS, PW_PANE_IO, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_STEP,
                         PW_PANE_ENCODING, PW_PANE_FINDINGS},
@@ -43,10 +64,10 @@ static const int companions[PW_PANES][PW_PANES - 1] = {
     }
 
 const struct pw_opt pw_split_opts[] = {
-    SPLIT(PW_SPLIT_STACK, "stack", "0.62", "stack: height of the focused pane"),
-    SPLIT(PW_SPLIT_STACK_LEFT, "stack.left", "0.5", "stack: width of the left companion"),
+    SPLIT(PW_SPLIT_STACK, "stack", "0.62", "stack: height of the upper pane"),
+    SPLIT(PW_SPLIT_STACK_LEFT, "stack.left", "0.5", "stack: width of the curves"),
     SPLIT(PW_SPLIT_COLUMNS, "columns", "0.58", "two columns: width of the left one"),
-    SPLIT(PW_SPLIT_COLUMNS_FOCUS, "columns.focus", "0.6", "two columns: height of the focused pane"),
+    SPLIT(PW_SPLIT_COLUMNS_FOCUS, "columns.focus", "0.6", "two columns: height of the large pane"),
     SPLIT(PW_SPLIT_COLUMNS_THIRD, "columns.third", "0.33", "two columns: height of the upper of three"),
     SPLIT(PW_SPLIT_COLUMNS_SIDE, "columns.side", "0.5", "two columns: height of the upper of two"),
     SPLIT(PW_SPLIT_HALF, "half", "0.5", "half screen: width of the focused pane"),
@@ -71,7 +92,29 @@ const struct pw_opt pw_split_opts[] = {
 struct plan {
     struct pw_layout *l;
     const struct pw_proportions *p;
+    const struct pw_looks *looks;
 };
+
+/* Of two panes that share a place: the one that is looked at, or had the focus last. */
+static int latest(const struct plan *a, int one, int other)
+{
+    if (a->looks->focus == one || a->looks->focus == other)
+        return a->looks->focus;
+    for (int i = 0; i < PW_PANES; i++)
+        if (a->looks->recent[i] == one || a->looks->recent[i] == other)
+            return a->looks->recent[i];
+    return one;
+}
+
+static void put(struct plan *a, const int places[PW_PANES], int place, struct pw_rect r)
+{
+    int pane = PW_PANES;
+
+    for (int i = 0; i < PW_PANES; i++)
+        if (places[i] == place)
+            pane = pane == PW_PANES ? i : latest(a, pane, i);
+    a->l->panes[pane] = r;
+}
 
 /* Cuts the first h rows off r. */
 static struct pw_rect rows_off(struct pw_rect *r, int h)
@@ -117,40 +160,59 @@ static struct pw_rect cut_left(struct plan *a, struct pw_rect *r, enum pw_split 
 
 /* ---- shapes */
 
-static void stack(struct plan *a, struct pw_rect body, int focus, bool half)
+static void stack(struct plan *a, struct pw_rect body)
 {
-    const int *with = companions[focus];
-
-    a->l->panes[focus] = cut_top(a, &body, half ? PW_SPLIT_HALF_STACK : PW_SPLIT_STACK, 1);
-    if (!half)
-        a->l->panes[with[0]] = cut_left(a, &body, PW_SPLIT_STACK_LEFT, 1);
-    a->l->panes[with[half ? 0 : 1]] = body;
+    put(a, stack_places, TOP, cut_top(a, &body, PW_SPLIT_STACK, 1));
+    put(a, stack_places, BELOW_LEFT, cut_left(a, &body, PW_SPLIT_STACK_LEFT, 1));
+    put(a, stack_places, BELOW_RIGHT, body);
 }
 
-/* Two panes below each other, or three where they have room. */
-static void side_column(struct plan *a, struct pw_rect column, const int *with)
+static void half_stack(struct plan *a, struct pw_rect body)
 {
-    if (column.h >= 40)
-        a->l->panes[*with++] = cut_top(a, &column, PW_SPLIT_COLUMNS_THIRD, 2);
-    a->l->panes[with[0]] = cut_top(a, &column, PW_SPLIT_COLUMNS_SIDE, 1);
-    a->l->panes[with[1]] = column;
+    a->l->panes[a->looks->half] = cut_top(a, &body, PW_SPLIT_HALF_STACK, 1);
+    a->l->panes[companions[a->looks->half][0]] = body;
 }
 
-static void two_columns(struct plan *a, struct pw_rect body, int focus, bool half)
+/* The right column has two panes, or three where they have room; returns how many, the last one is left in
+ * *column. */
+static int cut_side(struct plan *a, struct pw_rect *column, struct pw_rect side[2])
 {
-    const int *with = companions[focus];
-    struct pw_rect left = cut_left(a, &body, half ? PW_SPLIT_HALF : PW_SPLIT_COLUMNS, 1);
+    int n = 0;
 
-    if (!half) {
-        a->l->panes[focus] = cut_top(a, &left, PW_SPLIT_COLUMNS_FOCUS, 1);
-        focus = *with++;
-    }
-    a->l->panes[focus] = left;
-    side_column(a, body, with);
+    if (column->h >= TALL)
+        side[n++] = cut_top(a, column, PW_SPLIT_COLUMNS_THIRD, 2);
+    side[n++] = cut_top(a, column, PW_SPLIT_COLUMNS_SIDE, 1);
+    return n;
 }
 
-static void dashboard(struct plan *a, struct pw_rect body, int corner)
+static void two_columns(struct plan *a, struct pw_rect body)
 {
+    const int *places = body.h >= TALL ? tall_column_places : column_places;
+    struct pw_rect left = cut_left(a, &body, PW_SPLIT_COLUMNS, 1), side[2];
+
+    put(a, places, LARGE, cut_top(a, &left, PW_SPLIT_COLUMNS_FOCUS, 1));
+    put(a, places, UNDER_LARGE, left);
+    int n = cut_side(a, &body, side);
+    for (int i = 0; i < n; i++)
+        put(a, places, RIGHT_TOP + i, side[i]);
+    put(a, places, RIGHT_TOP + n, body);
+}
+
+static void half_columns(struct plan *a, struct pw_rect body)
+{
+    const int *with = companions[a->looks->half];
+    struct pw_rect side[2];
+
+    a->l->panes[a->looks->half] = cut_left(a, &body, PW_SPLIT_HALF, 1);
+    int n = cut_side(a, &body, side);
+    for (int i = 0; i < n; i++)
+        a->l->panes[with[i]] = side[i];
+    a->l->panes[with[n]] = body;
+}
+
+static void dashboard(struct plan *a, struct pw_rect body)
+{
+    int corner = latest(a, PW_PANE_ENCODING, PW_PANE_FINDINGS);
     struct pw_rect left = cut_left(a, &body, PW_SPLIT_DASH_LEFT, 2);
     struct pw_rect middle = cut_left(a, &body, PW_SPLIT_DASH_MIDDLE, 1);
     struct pw_rect *panes = a->l->panes;
@@ -164,8 +226,9 @@ static void dashboard(struct plan *a, struct pw_rect body, int corner)
     panes[PW_PANE_LOG] = body;
 }
 
-static void large_dashboard(struct plan *a, struct pw_rect body, int corner)
+static void large_dashboard(struct plan *a, struct pw_rect body)
 {
+    int corner = latest(a, PW_PANE_ENCODING, PW_PANE_FINDINGS);
     struct pw_rect left = cut_left(a, &body, PW_SPLIT_LARGE_LEFT, 3);
     struct pw_rect middle = cut(a, &body, PW_SPLIT_LARGE_MIDDLE, true, 2, 1);
     struct pw_rect *panes = a->l->panes;
@@ -179,16 +242,14 @@ static void large_dashboard(struct plan *a, struct pw_rect body, int corner)
     panes[PW_PANE_IO] = body;
 }
 
-void pw_layout(struct pw_layout *l, int rows, int cols, int focus, int corner, enum pw_screen screen,
+void pw_layout(struct pw_layout *l, int rows, int cols, const struct pw_looks *looks,
                const struct pw_proportions *p)
 {
     memset(l, 0, sizeof *l);
-    struct plan a = {l, p};
+    struct plan a = {l, p, looks};
     struct pw_rect body = {0, 0, rows, cols};
-    bool half = screen == PW_SCREEN_HALF;
+    bool half = looks->screen == PW_SCREEN_HALF;
 
-    if (focus == PW_PANE_ENCODING || focus == PW_PANE_FINDINGS)
-        corner = focus;
     /* The prompt is the last thing to go: whatever is on the screen, a command can be typed. */
     l->prompt = (struct pw_rect){rows - 1, 0, 1, cols};
     body.h--;
@@ -204,16 +265,18 @@ void pw_layout(struct pw_layout *l, int rows, int cols, int focus, int corner, e
     }
     if (body.h == 0)
         return;
-    if (screen == PW_SCREEN_FULL || cols <= 60 || rows <= 16)
-        l->panes[focus] = body;
+    if (looks->screen == PW_SCREEN_FULL || cols <= 60 || rows <= 16)
+        l->panes[looks->focus] = body;
+    else if (half)
+        (cols < 100 ? half_stack : half_columns)(&a, body);
     else if (cols < 100)
-        stack(&a, body, focus, half);
-    else if (cols < 140 || rows < 40 || half)
-        two_columns(&a, body, focus, half);
+        stack(&a, body);
+    else if (cols < 140 || rows < 40)
+        two_columns(&a, body);
     else if (cols < 220 || rows < 60)
-        dashboard(&a, body, corner);
+        dashboard(&a, body);
     else
-        large_dashboard(&a, body, corner);
+        large_dashboard(&a, body);
 }
 
 /* ---- borders */

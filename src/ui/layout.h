@@ -1,4 +1,4 @@
-/* layout.h - where everything goes: a pure function of size, focus, screen mode and proportions. */
+/* layout.h - where everything goes: a pure function of size, what is looked at, and proportions. */
 #ifndef PW_LAYOUT_H
 #define PW_LAYOUT_H
 #include "base/opt.h"
@@ -16,8 +16,17 @@ enum pw_pane_id {
     PW_PANES
 };
 
-/* How much of the screen the focused pane has: its place among others, half or more, all. */
+/* How much of the screen a pane has: its place among others, half or more, all. */
 enum pw_screen { PW_SCREEN_NORMAL, PW_SCREEN_HALF, PW_SCREEN_FULL };
+
+/* Which panes are looked at. */
+struct pw_looks {
+    enum pw_screen screen;
+    int focus;
+    int half;          /* PW_SCREEN_HALF: the pane that has half, which needn't have the focus */
+    const int *recent; /* [PW_PANES] in the order in which they had the focus, the latest first */
+};
+extern const int pw_panes_at_first[PW_PANES]; /* that order, before any had it */
 
 /* The borders that can be moved. Each shape of the screen has its own: a share that suits a stack says
  * nothing about a dashboard. */
@@ -69,9 +78,7 @@ struct pw_layout {
     struct pw_border borders[PW_PANES - 1];
 };
 
-/* corner: which of encoding and findings has the place that a dashboard has for one of them, while neither
- * has the focus. */
-void pw_layout(struct pw_layout *l, int rows, int cols, int focus, int corner, enum pw_screen screen,
+void pw_layout(struct pw_layout *l, int rows, int cols, const struct pw_looks *looks,
                const struct pw_proportions *p);
 /* The border at a cell, or NULL. */
 const struct pw_border *pw_layout_border(const struct pw_layout *l, int y, int x);

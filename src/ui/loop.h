@@ -18,6 +18,7 @@ struct pw_loop {
     struct pw_keys keys;
     struct pw_history history;
     struct pw_line *line;
+    char note[PW_LINE];  /* behind what is typed: the line borrows it */
     struct pw_seen seen; /* what its completion may look at */
     int signals;
     enum pw_backdrop behind; /* the text, as far as the terminal has told */
@@ -26,6 +27,7 @@ struct pw_loop {
     double next_frame;    /* not before then */
     double waiting_since; /* of the bytes in keys that are no whole key yet; 0: none */
     double interrupted;   /* the last Ctrl-C */
+    bool offered;         /* the command line asks whether to quit, and no key was pressed since */
     bool ended;
     int ended_by;      /* a signal; 0: none */
     struct pw_err end; /* why, if not by quitting */

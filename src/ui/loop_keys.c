@@ -11,7 +11,8 @@
 
 static void offer_to_quit(struct pw_loop *l)
 {
-    pw_line_open(l->line, "quit", "Enter leaves pewter, Esc stays");
+    pw_line_open(l->line, "quit", "Enter or y leaves pewter, Esc or n stays");
+    l->offered = true;
 }
 
 void pw_loop_interrupt(struct pw_loop *l)
@@ -53,9 +54,13 @@ static void run_line(struct pw_loop *l, const struct pw_str *text)
 /* A key or a click may ask for the prompt. */
 static void open_prompt(struct pw_loop *l)
 {
-    if (l->app.ui.ask[0])
-        pw_line_open(l->line, l->app.ui.ask, NULL);
-    l->app.ui.ask[0] = '\0';
+    struct pw_ui *ui = &l->app.ui;
+    if (ui->ask[0]) {
+        pw_text_copy(l->note, sizeof l->note, ui->ask_note);
+        pw_line_open(l->line, ui->ask, l->note[0] ? l->note : NULL);
+        l->offered = false;
+    }
+    ui->ask[0] = ui->ask_note[0] = '\0';
 }
 
 static void mouse(struct pw_loop *l, const struct pw_input *in)
@@ -83,6 +88,8 @@ static void pane_key(struct pw_loop *l, int key)
 static void screen_key(struct pw_loop *l, const struct pw_input *in)
 {
     struct pw_ui *ui = &l->app.ui;
+    bool over = ui->lesson.over; /* what ended with the last key */
+    ui->lesson.over = false;
     switch (in->key) {
     case 0: return;
     case ':': pw_line_open(l->line, "", NULL); return;
@@ -93,6 +100,10 @@ static void screen_key(struct pw_loop *l, const struct pw_input *in)
     case PW_KEY_ESCAPE:
         if (pw_script_press(&l->app, in->key))
             return;
+        if (over && in->key == 'q') { /* meant for the lesson */
+            pw_app_say(&l->app, "the lesson is over already; q again quits pewter");
+            return;
+        }
         pane_key(l, in->key);
         break;
     case PW_CTRL('L'): pw_term_redraw(l->term); return;
@@ -113,9 +124,27 @@ static void screen_key(struct pw_loop *l, const struct pw_input *in)
     }
 }
 
+/* The key that answers "quit?" as a line's key: y and n as in other programs; a second q changes nothing. */
+static struct pw_input answer(const struct pw_input *in)
+{
+    switch (in->key) {
+    case 'y':
+    case 'Y': return (struct pw_input){.key = '\n', .raw = "\r", .n_raw = 1};
+    case 'n':
+    case 'N': return (struct pw_input){.key = PW_KEY_ESCAPE, .raw = "\033", .n_raw = 1};
+    default: return *in;
+    }
+}
+
 static void prompt_key(struct pw_loop *l, const struct pw_input *in)
 {
     enum pw_line_state state = PW_LINE_OPEN;
+    if (l->offered && in->key == 'q')
+        return;
+    struct pw_input answered = answer(in);
+    if (l->offered)
+        in = &answered;
+    l->offered = false;
     if (in->key == PW_KEY_PASTE)
         pw_line_paste(l->line, in->paste, in->n_paste);
     else if (in->n_raw > 0)

@@ -46,12 +46,8 @@ static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, str
     }
     if (pane == PW_PANES)
         return;
-    struct pw_layout after;
-    ui->focus = pane;
-    pw_ui_layout(ui, ui->rows, ui->cols, &after);
-    bool stays = !memcmp(&after.panes[pane], &l->panes[pane], sizeof after.panes[pane]);
-    if (!border &&
-        stays) /* where the focus moves panes, the cell is another one now: the click has focused */
+    pw_ui_focus(ui, pane);
+    if (!border)
         point_into(ui, l, pane, y, x, false, line);
 }
 

@@ -13,7 +13,8 @@ const char *const pw_help_keys[] = {
     ":",
     "type a command; `help` lists them, Tab completes",
     "Tab S-Tab 1-8",
-    "focus a pane; its number again zooms\tattention heatmap window view",
+    "focus a pane; its number again zooms (in the prompt pane a digit is text)\tattention heatmap window "
+    "view",
     "z",
     "zoom the focused pane, and back\tmaximise fullscreen",
     "+ _",
@@ -22,8 +23,10 @@ const char *const pw_help_keys[] = {
     "the borders where they were, no zoom",
     "Space",
     "pause, resume, or train when idle",
-    ".",
-    "one optimiser step",
+    ". ,",
+    "next and previous token of the answer",
+    "S",
+    "one optimiser step of every arm",
     "< >",
     "previous and next arm as the current one",
     "S-Left S-Right",
@@ -33,7 +36,7 @@ const char *const pw_help_keys[] = {
     "=",
     "a mark at this moment, with a text\tnote bookmark annotate",
     "p",
-    "how to type a prompt for this task",
+    "type a prompt for this task",
     "/ n N",
     "search in the pane; next and previous match\tfind",
     "&",
@@ -156,7 +159,7 @@ static void choose(struct pw_ui *ui, const struct pw_palette_entry *e)
         return;
     }
     if (e->pane >= 0)
-        ui->focus = e->pane;
+        pw_ui_focus(ui, e->pane);
     ui->press = key;
 }
 

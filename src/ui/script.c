@@ -208,6 +208,7 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
         pw_script_end(app);
     } else if (idle && s->at == s->n && s->waiting == PW_WAIT_NOTHING && app->ui.lesson.title[0]) {
         pw_script_end(app);
+        app->ui.lesson.over = true;
         pw_app_say(app, "the lesson is over; the laboratory stays as it is");
     }
     return code;

@@ -19,7 +19,8 @@
 void pw_ui_init(struct pw_ui *ui)
 {
     *ui = (struct pw_ui){
-        .focus = PW_PANE_LENGTHS, .corner = PW_PANE_ENCODING, .time = -1, .transport = {.speed = 1}};
+        .focus = PW_PANE_LENGTHS, .half_of = PW_PANE_LENGTHS, .time = -1, .transport = {.speed = 1}};
+    memcpy(ui->recent, pw_panes_at_first, sizeof ui->recent);
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
@@ -36,22 +37,41 @@ void pw_ui_fini(struct pw_ui *ui)
     pw_time_fini(ui);
 }
 
-/* A finding of something that wasn't measured before brings its pane. */
-static int corner_of(const struct pw_ui *ui)
+/* Puts a pane before another one in the order of their focus; it stays where it is if it already was. */
+static void move_before(struct pw_ui *ui, int pane, int other)
 {
-    const struct pw_finding_view *list[PW_MAX_FINDINGS];
+    int from = 0, to = 0;
 
-    if (ui->focus == PW_PANE_ENCODING || ui->focus == PW_PANE_FINDINGS)
-        return ui->focus;
-    return ui->snap != NULL && pw_findings(ui->snap, list) > ui->findings_seen ? PW_PANE_FINDINGS
-                                                                               : ui->corner;
+    while (ui->recent[from] != pane)
+        from++;
+    while (ui->recent[to] != other)
+        to++;
+    if (from <= to)
+        return;
+    memmove(ui->recent + to + 1, ui->recent + to, sizeof *ui->recent * (size_t)(from - to));
+    ui->recent[to] = pane;
+}
+
+void pw_ui_focus(struct pw_ui *ui, int pane)
+{
+    struct pw_layout l;
+
+    move_before(ui, pane, ui->recent[0]);
+    ui->focus = pane;
+    if (ui->rows > 0)
+        pw_ui_layout(ui, ui->rows, ui->cols, &l);
+    if (ui->rows == 0 || l.panes[pane].h == 0) /* half of the screen is of a pane that has no room for it */
+        ui->half_of = pane;
 }
 
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)
 {
-    enum pw_screen screen = ui->zoom ? PW_SCREEN_FULL : ui->half ? PW_SCREEN_HALF : PW_SCREEN_NORMAL;
+    struct pw_looks looks = {ui->zoom   ? PW_SCREEN_FULL
+                             : ui->half ? PW_SCREEN_HALF
+                                        : PW_SCREEN_NORMAL,
+                             ui->focus, ui->half_of, ui->recent};
     int lesson = pw_lesson_rows(ui, rows, cols);
-    pw_layout(l, rows - lesson, cols, ui->focus, corner_of(ui), screen, &ui->split);
+    pw_layout(l, rows - lesson, cols, &looks, &ui->split);
     int below = l->timeline.h > 0 ? l->timeline.y : l->hints.h > 0 ? l->hints.y : l->prompt.y;
     l->lesson = (struct pw_rect){below, 0, lesson, cols};
     l->timeline.y += lesson;
@@ -90,8 +110,9 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
                       : ui->snap->state.run == PW_RUN_TRAINING ? "Space pause"
                       : idle                                   ? "Space train"
                                                                : "Space resume";
-    char always[64]; /* by which a beginner finds everything else */
-    snprintf(always, sizeof always, "%s  : command  ? keys  q quit", run);
+    char always[64];                     /* by which a beginner finds everything else */
+    bool text = ui->focus == PW_PANE_IO; /* there a letter is one */
+    snprintf(always, sizeof always, "%s  : command  ? keys  %s quit", run, text ? "F10" : "q");
     const char *last = always;
     int end = r.x + r.w - 1;
 
@@ -103,7 +124,8 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
     int x = draw_hints(c, r, r.x + 1, end, pw_panes[ui->focus]->hints);
     if (x > r.x + 1 && x + 11 <= end) /* with room for what follows */
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
-    draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm  S-Left past  / find  y copy  u undo");
+    draw_hints(c, r, x, end,
+               "Tab pane  z zoom  p prompt  < > arm  . token  S-Left past  / find  y copy  u undo");
 }
 
 /* Whole, over as many rows as that takes: what is allowed mostly stands at its end. */
@@ -170,8 +192,10 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
     struct pw_layout l;
 
     ui->rows = c->rows, ui->cols = c->cols;
-    ui->corner = corner_of(ui);
-    ui->findings_seen = pw_findings(ui->snap, list);
+    int findings = pw_findings(ui->snap, list);
+    if (findings > ui->findings_seen && ui->focus != PW_PANE_ENCODING)
+        move_before(ui, PW_PANE_FINDINGS, PW_PANE_ENCODING); /* of what wasn't measured before: it comes up */
+    ui->findings_seen = findings;
     pw_canvas_clear(c);
     pw_ramp_use(ui->theme.map, ui->look.colors);
     pw_ui_layout(ui, c->rows, c->cols, &l);
@@ -203,7 +227,7 @@ static void focus(struct pw_ui *ui, int id)
 {
     if (ui->focus == id)
         ui->zoom = !ui->zoom;
-    ui->focus = id;
+    pw_ui_focus(ui, id);
 }
 
 void pw_ui_say(struct pw_ui *ui, const char *text)
@@ -219,6 +243,7 @@ static void next_screen(struct pw_ui *ui, int direction)
     screen = (screen + direction + 3) % 3;
     ui->zoom = screen == PW_SCREEN_FULL;
     ui->half = screen == PW_SCREEN_HALF;
+    ui->half_of = ui->focus;
 }
 
 /* One layer out: the message first, then the past, the search, the zoom. */
@@ -231,8 +256,10 @@ static void escape(struct pw_ui *ui)
         pw_search_begin(ui, "");
     else if (ui->zoom)
         ui->zoom = false;
-    else
+    else if (ui->half)
         ui->half = false;
+    else if (ui->focus == PW_PANE_IO) /* where letters are text, as a way out */
+        pw_ui_focus(ui, ui->recent[1]);
 }
 
 static void ask(struct pw_ui *ui, const char *text)
@@ -240,12 +267,22 @@ static void ask(struct pw_ui *ui, const char *text)
     pw_text_copy(ui->ask, sizeof ui->ask, text);
 }
 
+void pw_ui_ask_prompt(struct pw_ui *ui, const char *typed)
+{
+    const struct pw_ev_lab *lab = &ui->snap->lab;
+    bool word = lab->n_tasks > 0 && (unsigned char)typed[0] < 'A'; /* a letter begins a task's word itself */
+
+    snprintf(ui->ask, sizeof ui->ask, "prompt %s%s%s", word ? lab->tasks[0].name : "", word ? " " : "",
+             typed);
+    pw_prompt_example(lab, ui->ask_note, sizeof ui->ask_note);
+}
+
 /* Keys that change what is seen. */
 static bool view_key(struct pw_ui *ui, int key)
 {
     switch (key) {
-    case '\t': ui->focus = (ui->focus + 1) % PW_PANES; return true;
-    case PW_KEY_BACKTAB: ui->focus = (ui->focus + PW_PANES - 1) % PW_PANES; return true;
+    case '\t': pw_ui_focus(ui, (ui->focus + 1) % PW_PANES); return true;
+    case PW_KEY_BACKTAB: pw_ui_focus(ui, (ui->focus + PW_PANES - 1) % PW_PANES); return true;
     case 'z': ui->zoom = !ui->zoom; return true;
     case '+': next_screen(ui, 1); return true;
     case '_': next_screen(ui, -1); return true;
@@ -264,11 +301,7 @@ static bool view_key(struct pw_ui *ui, int key)
     case '/': ask(ui, "find "); return true;
     case '&': ask(ui, "filter "); return true;
     case '=': ask(ui, "mark "); return true;
-    case 'p': {
-        char text[128];
-        pw_ui_say(ui, pw_prompt_example(&ui->snap->lab, text, sizeof text));
-        return true;
-    }
+    case 'p': pw_ui_ask_prompt(ui, ""); return true;
     default: return false;
     }
 }
@@ -304,7 +337,9 @@ static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
         if (ui->snap->state.run <= PW_RUN_PAUSED)
             pw_str_add(line, "%s", run_lines[ui->snap->state.run]);
         return true;
-    case '.': pw_str_add(line, "step"); return true;
+    case '.': pw_str_add(line, "next"); return true;
+    case ',': pw_str_add(line, "back"); return true;
+    case 'S': pw_str_add(line, "step"); return true;
     case '>': pw_str_add(line, "arm next"); return true;
     case '<': pw_str_add(line, "arm prev"); return true;
     case 'u': pw_str_add(line, "undo"); return true;

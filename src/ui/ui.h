@@ -79,10 +79,12 @@ struct pw_ui {
     const struct pw_snapshot *present; /* while snap is of a recording's past: its right end; else NULL */
     struct pw_look look;
     struct pw_theme theme;
-    int rows, cols; /* of the screen, as last drawn */
-    int focus;      /* enum pw_pane_id */
-    bool zoom;      /* the focused pane fills the screen */
-    bool half;      /* it has half of it, or more */
+    int rows, cols;       /* of the screen, as last drawn */
+    int focus;            /* enum pw_pane_id */
+    bool zoom;            /* the focused pane fills the screen */
+    bool half;            /* a pane has half of it, or more: */
+    int half_of;          /* this one */
+    int recent[PW_PANES]; /* panes in the order in which they had the focus, the latest first: layout.h */
     struct pw_proportions split;
     bool help;    /* the list of keys and commands covers the screen */
     int help_top; /* first line shown */
@@ -118,15 +120,17 @@ struct pw_ui {
     bool message_is_error;
     int64_t time; /* where nothing is recorded, the step that the time cursor stands at; -1: live */
     struct pw_transport transport; /* where something is */
-    int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
-    bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */
-    char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
+    int press;              /* a key to be pressed for the user: what the list was asked to run; 0 none */
+    bool no_machine;        /* a picture for everybody: no processor, no rates, no times of day */
+    char ask[PW_LINE];      /* a key asks for the prompt with this typed: the loop opens it; "" no */
+    char ask_note[PW_LINE]; /* that stands behind it; "" none */
 
     struct { /* a lesson that is given (script.c); the title is empty when none is */
         char title[64];
         char text[PW_LINE * 6]; /* of this step; paragraphs on lines of their own */
         int step, steps;        /* from 1 */
         bool read, waiting;     /* the next `say` begins a new step; a key is waited for */
+        bool over;              /* it ended, and no key was pressed since */
     } lesson;
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
@@ -190,9 +194,8 @@ struct pw_ui {
         int n_areas;
         struct pw_enc_area areas[PW_ENC_AREAS]; /* as of the last frame */
     } encoding;
-    int corner; /* which of encoding and findings a dashboard shows: the one that had the focus last, ... */
-    int findings_seen; /* ... or findings, when there are more of them than these */
-    struct {           /* findings */
+    int findings_seen;                                       /* more of them than these bring their pane */
+    struct {                                                 /* findings */
         char name[PW_FINDING_NAME], topic[PW_FINDING_TOPIC]; /* of the chosen one; "": the newest */
         char shown[PW_FINDING_NAME + PW_FINDING_TOPIC];      /* by the last frame */
         int page;            /* a block, or behind the last one what is claimed in full; clamped when drawn */
@@ -267,6 +270,11 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
  * of the whole workbench (Tab, 1-8, z, space, ?, ...). Appends a command line to `line` where the key means
  * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
+/* Gives a pane the keys, and shows it. */
+void pw_ui_focus(struct pw_ui *ui, int pane);
+/* Asks for the command line with `prompt` and what was typed of it; where that is no word, behind the task's.
+ */
+void pw_ui_ask_prompt(struct pw_ui *ui, const char *typed);
 void pw_ui_say(struct pw_ui *ui, const char *text); /* as the message, which is no error */
 
 /* ---- colours that panes share (theme.c, ramp.c) */

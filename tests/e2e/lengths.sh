@@ -37,7 +37,7 @@ keys 6
 wait_for '✗'
 
 # the curves' cursor: the value of both arms at a step
-keys 1 h h
+keys Tab 1 h h # Tab: in the prompt pane a digit is text
 wait_for 'step [0-9]+ +●[0-9.]+ +▲[0-9.]+'
 keys x
 wait_for 'GFLOP'

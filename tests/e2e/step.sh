@@ -68,7 +68,7 @@ literal '{]]['
 wait_for 'sample 1 of length 9'
 
 # and those of the other panes, from the head and the arm that the laboratory has by then
-keys 3
+keys Tab 3 # Tab: in the prompt pane a digit is text
 literal ']]]}vv'
 wait_for 'head 1\.3 content'
 command_line 'race none,alibi,t5'

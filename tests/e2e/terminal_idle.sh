@@ -35,7 +35,13 @@ rate=$((($(sent) - start) / 2))
 echo "training, 10 frames a second: $rate bytes a second"
 [ $rate -le 100000 ] || fail "$rate bytes a second while training"
 keys q
-wait_for "^:quit .*Esc stays" # asked, because it trains
-keys Enter
+wait_for "^:quit .*Esc or n stays" # asked, because it trains
+keys q                           # pressed once too often: no text of the answer
+keys n
+wait_gone "^:quit"
+screen_has "TRAIN" || fail "n didn't stay"
+keys q
+wait_for "^:quit .*Esc or n stays"
+keys y # as in other programs
 wait_exit 30
 assert_terminal_is_back

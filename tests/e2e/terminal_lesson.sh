@@ -53,9 +53,13 @@ resize 20x5
 wait_for "idle 3"
 resize 80x24
 wait_for "^ Three is the end"
+wait_for "3/3  Enter ends it"
 keys Enter
 wait_for "the lesson is over"
 screen_has "Counting to three" && fail "its box is still there"
+# a q for the lesson that has just ended doesn't end the program, and only that one is taken
+keys q
+wait_for "the lesson is over already; q again quits pewter"
 
 # q leaves the lesson, not the program; what it would have done is not done
 command_line "present $WORK/mine.pewter"

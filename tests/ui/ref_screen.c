@@ -258,6 +258,7 @@ struct pw_snapshot *screen_race_of(int replicates)
                               .train_hi = 8,
                               .test_lo = 9,
                               .test_hi = 16,
+                              .prompt = "sort 3 1 4 1 5",
                               .n_share = 7,
                               .share = {0.5f, 0.25f, 0.125f, 0.0625f, 0.03125f, 0.02f, 0.01f}};
     pw_text_copy(e->u.lab.task, sizeof e->u.lab.task, "sort lengths=2..8 test=9..16");

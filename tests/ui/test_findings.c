@@ -133,20 +133,20 @@ static void a_corner_for_two(void **state)
     struct bench *b = *state;
     struct pw_ui *ui = &b->app.ui;
     pw_canvas_resize(&b->c, 48, 160);
-    ui->focus = PW_PANE_CURVES;
+    pw_ui_focus(ui, PW_PANE_CURVES);
     bench_shows(b, "5 Encoding", true);
     screen_set_findings(b->s);
     bench_shows(b, "8 Findings", true);
     bench_shows(b, "5 Encoding", false);
-    ui->focus = PW_PANE_ENCODING;
+    pw_ui_focus(ui, PW_PANE_ENCODING);
     bench_shows(b, "5 Encoding", true);
-    ui->focus = PW_PANE_LOG;
+    pw_ui_focus(ui, PW_PANE_LOG);
     bench_shows(b, "5 Encoding", true);
     tell_small(b->s, "shift", 1);
     bench_shows(b, "8 Findings", true);
-    ui->focus = PW_PANE_ENCODING;
+    pw_ui_focus(ui, PW_PANE_ENCODING);
     bench_draw(b);
-    ui->focus = PW_PANE_LOG;
+    pw_ui_focus(ui, PW_PANE_LOG);
     tell_small(b->s, "shift", 2); /* only moved on */
     bench_shows(b, "5 Encoding", true);
     bench_run(b, "focus findings");

@@ -87,8 +87,58 @@ static void space_does_what_the_state_calls_for(void **state)
     assert_string_equal(press(b, ' '), "resume");
     b->s->state.run = PW_RUN_IDLE;
     assert_string_equal(press(b, ' '), "train");
-    assert_string_equal(press(b, '.'), "step");
     assert_string_equal(press(b, 'q'), "quit");
+}
+
+/* A token of the answer, which can be gone back to, and a step of training, which can't: two keys, the same
+ * in every pane. */
+static void a_token_and_a_step_are_two_keys(void **state)
+{
+    struct bench *b = *state;
+    for (int pane = 0; pane < PW_PANES; pane++) {
+        b->ui.focus = pane;
+        assert_string_equal(press(b, '.'), "next");
+        assert_string_equal(press(b, ','), "back");
+        if (pane == PW_PANE_IO)
+            continue;
+        assert_string_equal(press(b, 'S'), "step");
+    }
+}
+
+/* "sort 9 2" or "9 2", typed where the prompt is: the first character opens the command line. */
+static void text_in_the_prompt_pane_is_a_prompt(void **state)
+{
+    struct bench *b = *state;
+    static const struct {
+        const char *typed;
+        const char *asks;
+    } cases[] = {{"s", "prompt s"}, {"9", "prompt sort 9"}, {"2", "prompt sort 2"},
+                 {"q", "prompt q"}, {"r", "prompt r"},      {"p", "prompt sort "},
+                 {"Z", "prompt Z"}, {"y", "prompt y"},      {"\xc3\xa9", "prompt \xc3\xa9"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t key;
+        pw_utf8_next(cases[i].typed, strlen(cases[i].typed), &key);
+        b->ui.focus = PW_PANE_IO;
+        assert_string_equal(press(b, (int)key), "");
+        assert_int_equal(b->ui.focus, PW_PANE_IO);
+        assert_string_equal(b->ui.ask, cases[i].asks);
+        assert_string_equal(b->ui.ask_note, ":prompt sort 3 1 4 1 5");
+        b->ui.ask[0] = '\0';
+    }
+    pw_text_copy(b->s->lab.tasks[0].name, sizeof b->s->lab.tasks[0].name, "parity");
+    press(b, 'p'); /* the beginning of its word */
+    assert_string_equal(b->ui.ask, "prompt p");
+    for (int pane = 0; pane < PW_PANES; pane++) {
+        if (pane == PW_PANE_IO)
+            continue;
+        b->ui.focus = pane;
+        assert_string_equal(press(b, 'p'), "");
+        assert_string_equal(b->ui.ask, "prompt parity ");
+    }
+    pw_ui_focus(&b->ui, PW_PANE_CURVES);
+    pw_ui_focus(&b->ui, PW_PANE_IO);
+    press(b, ESCAPE); /* the ways out: this, Tab and the pointer */
+    assert_int_equal(b->ui.focus, PW_PANE_CURVES);
 }
 
 static void arrows_choose_the_arm(void **state)
@@ -212,7 +262,6 @@ static void panes_without_data_say_so(void **state)
         {PW_PANE_ATTENTION, '\n', "no prompt to look at yet"},
         {PW_PANE_ATTENTION, 'X', "no prompt to look at yet"},
         {PW_PANE_ATTENTION, 'i', "no attention of a file yet"},
-        {PW_PANE_STEP, ',', "nothing decoded yet"},
         {PW_PANE_FINDINGS, 'v', "nothing measured yet"},
         {PW_PANE_FINDINGS, '[', "nothing measured yet"},
         {PW_PANE_LENGTHS, 't', "there is no other task: this is no mixture"},
@@ -294,12 +343,9 @@ static void the_other_panes_keys(void **state)
     press(b, 'l');
     assert_int_equal(b->ui.encoding.cursor[PW_ENC_DISTANCE], 31);
     b->ui.focus = PW_PANE_IO;
-    assert_string_equal(press(b, 'r'), "prompt \"sort 3 1 4 1 5 9 2\"");
-    assert_false(pw_ui_key(&b->ui, 'e', &b->line));
+    assert_string_equal(press(b, '\n'), "prompt \"sort 3 1 4 1 5 9 2\"");
     assert_false(pw_ui_key(&b->ui, PW_KEY_MOUSE, &b->line));
     assert_false(pw_ui_key(&b->ui, ':', &b->line)); /* the prompt is not ours */
-    press(b, 'p');
-    assert_string_equal(b->ui.message, ":prompt sort 3 1 4 1 5");
 }
 
 /* Every key that the list names means something where it is listed. : and Ctrl-C, L, Z are the loop's. */
@@ -432,6 +478,8 @@ int main(void)
         TEST(panes_without_data_say_so),
         TEST(panes_without_data_send_nothing_absurd),
         TEST(the_other_panes_keys),
+        TEST(a_token_and_a_step_are_two_keys),
+        TEST(text_in_the_prompt_pane_is_a_prompt),
         TEST(the_list_tells_the_truth),
         TEST(screen_modes_go_round),
         TEST(keys_that_are_commands),

@@ -20,6 +20,14 @@ static struct pw_proportions usual(void)
     return p;
 }
 
+/* As at first, but that this pane has the focus. */
+static void lay_out(struct pw_layout *l, int rows, int cols, int focus, enum pw_screen screen,
+                    const struct pw_proportions *p)
+{
+    struct pw_looks looks = {screen, focus, focus, pw_panes_at_first};
+    pw_layout(l, rows, cols, &looks, p);
+}
+
 static void collect(const struct pw_layout *l, const struct pw_rect *out[RECTS])
 {
     for (int i = 0; i < PW_PANES; i++)
@@ -41,7 +49,7 @@ static void check(int rows, int cols, int focus, enum pw_screen screen, const st
     const struct pw_rect *r[RECTS];
     int area = 0, n_panes = 0;
 
-    pw_layout(&l, rows, cols, focus, PW_PANE_ENCODING, screen, p);
+    lay_out(&l, rows, cols, focus, screen, p);
     collect(&l, r);
     for (int i = 0; i < RECTS; i++) {
         if (r[i]->h == 0)
@@ -103,7 +111,7 @@ static int shown(int rows, int cols, int focus, enum pw_screen screen)
     struct pw_proportions p = usual();
     struct pw_layout l;
     int n = 0;
-    pw_layout(&l, rows, cols, focus, PW_PANE_ENCODING, screen, &p);
+    lay_out(&l, rows, cols, focus, screen, &p);
     for (int i = 0; i < PW_PANES; i++)
         n += l.panes[i].h > 0;
     return n;
@@ -125,38 +133,53 @@ static void as_many_panes_as_have_room(void **state)
     }
 }
 
-static void a_dashboard_does_not_move(void **state)
+/* Whatever gets the focus, one after the other: a pane that is shown before and after has the same place, and
+ * at most one has come and one has gone. */
+static void no_pane_moves(void **state)
 {
     (void)state;
-    static const int sizes[][2] = {{48, 160}, {70, 240}};
-    struct pw_proportions p = usual();
-    for (int i = 0; i < 2; i++) {
-        struct pw_layout a, b;
-        pw_layout(&a, sizes[i][0], sizes[i][1], PW_PANE_CURVES, PW_PANE_ENCODING, PW_SCREEN_NORMAL, &p);
-        pw_layout(&b, sizes[i][0], sizes[i][1], PW_PANE_LOG, PW_PANE_ENCODING, PW_SCREEN_NORMAL, &p);
-        assert_memory_equal(&a, &b, sizeof a);
-        struct pw_rect corner = a.panes[PW_PANE_ENCODING];
-        assert_int_equal(a.panes[PW_PANE_FINDINGS].h, 0);
-        for (int focus = 0; focus < PW_PANES; focus++) { /* which both have in turns */
-            pw_layout(&b, sizes[i][0], sizes[i][1], focus, PW_PANE_FINDINGS, PW_SCREEN_NORMAL, &p);
-            int there = focus == PW_PANE_ENCODING ? PW_PANE_ENCODING : PW_PANE_FINDINGS;
-            assert_memory_equal(&b.panes[there], &corner, sizeof corner);
+    static const int sizes[][2] = {{24, 80},  {30, 100}, {36, 120}, {60, 120},
+                                   {48, 160}, {60, 200}, {70, 240}};
+    struct pw_ui ui;
+    struct pw_rng r;
+    pw_ui_init(&ui);
+    pw_rng_init(&r, 3, PW_STREAM_TEST, 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int half = 0; half < 2; half++) {
+            struct pw_layout before, after;
+            ui.rows = sizes[i][0], ui.cols = sizes[i][1];
+            ui.half = half;
+            pw_ui_layout(&ui, ui.rows, ui.cols, &before);
+            for (int n = 0; n < 500; n++, before = after) {
+                int focus = (int)pw_rng_below(&r, PW_PANES), changed = 0;
+                bool shown = before.panes[focus].h > 0;
+                pw_ui_focus(&ui, focus);
+                pw_ui_layout(&ui, ui.rows, ui.cols, &after);
+                assert_true(after.panes[focus].h > 0);
+                if (half && !shown)
+                    continue; /* it gets half of the screen, and others beside it */
+                for (int k = 0; k < PW_PANES; k++) {
+                    bool same = !memcmp(&before.panes[k], &after.panes[k], sizeof after.panes[k]);
+                    if (!same && before.panes[k].h > 0 && after.panes[k].h > 0)
+                        fail_msg("%dx%d: pane %d moves when %d gets the focus", ui.cols, ui.rows, k, focus);
+                    changed += !same;
+                }
+                assert_int_equal(changed, shown ? 0 : 2);
+            }
         }
-    }
 }
 
-static void the_focused_pane_is_the_largest(void **state)
+static void modes_give_the_focused_pane_more(void **state)
 {
     (void)state;
     struct pw_proportions p = usual();
     for (int focus = 0; focus < PW_PANES; focus++) {
         struct pw_layout l, half;
-        pw_layout(&l, 24, 80, focus, PW_PANE_ENCODING, PW_SCREEN_NORMAL, &p);
-        assert_int_equal(l.panes[focus].w, 80);
-        assert_in_range(l.panes[focus].h, 12, 14);
-        pw_layout(&half, 24, 80, focus, PW_PANE_ENCODING, PW_SCREEN_HALF, &p);
+        lay_out(&l, 24, 80, focus, PW_SCREEN_NORMAL, &p);
+        lay_out(&half, 24, 80, focus, PW_SCREEN_HALF, &p);
+        assert_int_equal(half.panes[focus].w, 80);
         assert_true(half.panes[focus].h > l.panes[focus].h);
-        pw_layout(&half, 48, 160, focus, PW_PANE_ENCODING, PW_SCREEN_HALF, &p);
+        lay_out(&half, 48, 160, focus, PW_SCREEN_HALF, &p);
         assert_int_equal(half.panes[focus].w, 80);
         assert_int_equal(half.panes[focus].h, 44);
     }
@@ -167,8 +190,8 @@ static void large_screens_give_the_heads_more(void **state)
     (void)state;
     struct pw_proportions p = usual();
     struct pw_layout small, large;
-    pw_layout(&small, 59, 219, PW_PANE_CURVES, PW_PANE_ENCODING, PW_SCREEN_NORMAL, &p);
-    pw_layout(&large, 60, 220, PW_PANE_CURVES, PW_PANE_ENCODING, PW_SCREEN_NORMAL, &p);
+    lay_out(&small, 59, 219, PW_PANE_CURVES, PW_SCREEN_NORMAL, &p);
+    lay_out(&large, 60, 220, PW_PANE_CURVES, PW_SCREEN_NORMAL, &p);
     struct pw_rect a = small.panes[PW_PANE_ATTENTION], b = large.panes[PW_PANE_ATTENTION];
     assert_true(b.w > a.w && b.h > a.h);
     assert_int_equal(large.panes[PW_PANE_ENCODING].y, large.panes[PW_PANE_LOG].y); /* side by side */
@@ -187,7 +210,7 @@ static void borders_go_where_they_are_dragged(void **state)
         for (int half = 0; half < 2; half++) {
             int rows = sizes[i][0], cols = sizes[i][1];
             struct pw_layout l;
-            pw_layout(&l, rows, cols, PW_PANE_STEP, PW_PANE_ENCODING, (enum pw_screen)half, &usually);
+            lay_out(&l, rows, cols, PW_PANE_STEP, (enum pw_screen)half, &usually);
             assert_true(l.n_borders > 0);
             for (int k = 0; k < l.n_borders; k++) {
                 const struct pw_border *b = &l.borders[k];
@@ -198,7 +221,7 @@ static void borders_go_where_they_are_dragged(void **state)
                     struct pw_layout after;
                     int want = n < b->least ? b->least : n > b->most ? b->most : n;
                     pw_layout_move(b, n, &p);
-                    pw_layout(&after, rows, cols, PW_PANE_STEP, PW_PANE_ENCODING, (enum pw_screen)half, &p);
+                    lay_out(&after, rows, cols, PW_PANE_STEP, (enum pw_screen)half, &p);
                     const struct pw_border *now = &after.borders[k];
                     int at = (now->upright ? now->line.x : now->line.y) + 1 - now->from;
                     if (at != want)
@@ -209,7 +232,7 @@ static void borders_go_where_they_are_dragged(void **state)
         }
     assert_true(moved > 1000);
     struct pw_layout l;
-    pw_layout(&l, 24, 80, 0, PW_PANE_ENCODING, PW_SCREEN_NORMAL, &usually);
+    lay_out(&l, 24, 80, 0, PW_SCREEN_NORMAL, &usually);
     assert_null(pw_layout_border(&l, 5, 5));
     assert_null(pw_layout_border(&l, 0, 0));
 }
@@ -232,8 +255,8 @@ int main(void)
         cmocka_unit_test(every_size),
         cmocka_unit_test(any_proportions),
         cmocka_unit_test(as_many_panes_as_have_room),
-        cmocka_unit_test(a_dashboard_does_not_move),
-        cmocka_unit_test(the_focused_pane_is_the_largest),
+        cmocka_unit_test(no_pane_moves),
+        cmocka_unit_test(modes_give_the_focused_pane_more),
         cmocka_unit_test(large_screens_give_the_heads_more),
         cmocka_unit_test(borders_go_where_they_are_dragged),
         cmocka_unit_test(every_border_is_an_option),

@@ -144,34 +144,35 @@ static void a_click_focuses(void **state)
     assert_int_equal(b->line.len, 0);
 }
 
-/* In a dashboard, where no pane moves, the same click is the pane's; in a stack the first one only focuses.
- */
+/* Also where the pane hadn't the focus: the cell under the pointer is the same one before and after. */
 static void a_click_reaches_its_pane(void **state)
 {
     struct bench *b = *state;
-    struct pw_rect r = layout(b).panes[PW_PANE_STEP];
-    int lines = 0;
-    for (int x = r.x + 1; x < r.x + r.w - 1; x++) {
-        pw_str_clear(&b->line);
-        b->ui.focus = PW_PANE_LENGTHS;
-        left(b, PW_MOUSE_PRESS, r.y + 1, x);
-        left(b, PW_MOUSE_RELEASE, r.y + 1, x);
-        assert_int_equal(b->ui.focus, PW_PANE_STEP);
-        lines += b->line.len > 0;
-    }
-    assert_true(lines > 0); /* on the tokens of the answer */
-    pw_canvas_resize(&b->c, 24, 80);
-    b->ui.focus = PW_PANE_ATTENTION;
-    pw_ui_draw(&b->ui, &b->c);
-    pw_str_clear(&b->line);
-    r = layout(b).panes[PW_PANE_STEP];
-    assert_true(r.h > 0);
-    for (int x = r.x + 1; x < r.x + r.w - 1; x++) {
-        b->ui.focus = PW_PANE_ATTENTION;
-        left(b, PW_MOUSE_PRESS, r.y + 1, x);
-        left(b, PW_MOUSE_RELEASE, r.y + 1, x);
-        assert_int_equal(b->ui.focus, PW_PANE_STEP);
-        assert_int_equal(b->line.len, 0);
+    static const int sizes[][2] = {{48, 160}, {36, 120}, {60, 120}, {60, 200}, {36, 120}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int lines = 0;
+        b->ui.half = i == 4; /* half of the screen is another pane's */
+        pw_canvas_resize(&b->c, sizes[i][0], sizes[i][1]);
+        pw_ui_focus(&b->ui, PW_PANE_STEP);
+        pw_ui_focus(&b->ui, PW_PANE_LENGTHS);
+        b->ui.half_of = PW_PANE_ATTENTION;
+        pw_ui_draw(&b->ui, &b->c);
+        struct pw_rect r = layout(b).panes[PW_PANE_STEP];
+        assert_true(r.h > 0);
+        for (int x = r.x + 1; x < r.x + r.w - 1; x++) {
+            pw_str_clear(&b->line);
+            if (b->ui.half)
+                pw_ui_focus(&b->ui, PW_PANE_ATTENTION);
+            else
+                pw_ui_focus(&b->ui, PW_PANE_LENGTHS);
+            left(b, PW_MOUSE_PRESS, r.y + 1, x);
+            left(b, PW_MOUSE_RELEASE, r.y + 1, x);
+            assert_int_equal(b->ui.focus, PW_PANE_STEP);
+            struct pw_rect after = layout(b).panes[PW_PANE_STEP];
+            assert_memory_equal(&after, &r, sizeof r);
+            lines += b->line.len > 0;
+        }
+        assert_true(lines > 0); /* on the tokens of the answer */
     }
 }
 

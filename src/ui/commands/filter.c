@@ -15,7 +15,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     snprintf(ui->find.filter, sizeof ui->find.filter, "%s", args->rest);
     ui->log.up = 0;
     if (*args->rest)
-        ui->focus = PW_PANE_LOG;
+        pw_ui_focus(ui, PW_PANE_LOG);
     return PW_OK;
 }
 

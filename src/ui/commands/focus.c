@@ -10,7 +10,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     if (!app->screen)
         return pw_fail(err, PW_EUSER, "focus: there are no panes in plain mode");
-    return pw_ui_find_pane("focus", pw_args_word(args, 0), &app->ui.focus, err);
+    int pane;
+    code = pw_ui_find_pane("focus", pw_args_word(args, 0), &pane, err);
+    if (code == PW_OK)
+        pw_ui_focus(&app->ui, pane);
+    return code;
 }
 
 const struct pw_command pw_ui_cmd_focus = {

@@ -42,7 +42,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         else if (line.len > 0)
             code = hand_on(app, &line, args, i + 1, err);
     }
-    app->ui.ask[0] = '\0';
+    app->ui.ask[0] = app->ui.ask_note[0] = '\0';
     pw_str_fini(&line);
     return code;
 }

@@ -145,7 +145,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_script_insert(app, NULL, pw_str_text(&text), err);
     if (code == PW_OK && app->screen)
-        app->ui.focus = PW_PANE_FINDINGS;
+        pw_ui_focus(&app->ui, PW_PANE_FINDINGS);
     pw_str_fini(&text);
     return code;
 }

@@ -88,6 +88,15 @@ static enum pw_code read_size(const char *text, int *rows, int *cols, struct pw_
     return PW_OK;
 }
 
+static enum pw_code focus_on(struct pw_ui *ui, const char *name, struct pw_err *err)
+{
+    int pane;
+    enum pw_code code = pw_ui_find_pane("screenshot", name, &pane, err);
+    if (code == PW_OK)
+        pw_ui_focus(ui, pane);
+    return code;
+}
+
 /* The workbench as the options want it. */
 static enum pw_code prepare(const struct pw_app *app, const struct options *o, struct pw_ui *ui, int *rows,
                             int *cols, struct pw_err *err)
@@ -99,7 +108,7 @@ static enum pw_code prepare(const struct pw_app *app, const struct options *o, s
     if (o->size[0])
         code = read_size(o->size, rows, cols, err);
     if (code == PW_OK && o->focus[0])
-        code = pw_ui_find_pane("screenshot", o->focus, &ui->focus, err);
+        code = focus_on(ui, o->focus, err);
     if (o->zoom)
         ui->zoom = o->zoom == 1;
     ui->no_machine = !o->machine;

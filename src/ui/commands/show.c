@@ -33,7 +33,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     else if (zoom)
         app->ui.zoom = zoom == 1;
     if (app->screen)
-        app->ui.focus = pane;
+        pw_ui_focus(&app->ui, pane);
     return code;
 }
 

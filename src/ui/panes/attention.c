@@ -123,7 +123,7 @@ static const char no_prompt[] = "no prompt to look at yet";
 /* Nothing to look at: what would be, and how to come by it. */
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    char example[128];
+    char example[PW_LINE];
     const char *lines[] = {no_prompt, pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "its heads then show here; [ ] and { } choose", NULL};
 

@@ -137,7 +137,7 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
 
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    char example[128];
+    char example[PW_LINE];
     const char *lines[] = {"no prompt yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "the answer comes token by token", NULL};
     pw_draw_missing(ui, c, r, lines);
@@ -188,18 +188,33 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier answers are not kept */
 }
 
+/* Letters and digits are the beginning of a prompt. `p` has the task's word ready, where no task has a word
+ * that begins with it. */
+static bool type(struct pw_ui *ui, int k)
+{
+    const struct pw_ev_lab *lab = &ui->snap->lab;
+    bool letter = (k >= 'a' && k <= 'z') || (k >= 'A' && k <= 'Z') || (k >= 0x80 && k < PW_KEY_UP);
+    bool ready = k == 'p';
+    char typed[5] = "";
+
+    if (!letter && !(k >= '0' && k <= '9'))
+        return false;
+    for (int i = 0; i < lab->n_tasks; i++)
+        ready = ready && lab->tasks[i].name[0] != 'p';
+    if (!ready)
+        typed[pw_utf8_put(typed, (uint32_t)k)] = '\0';
+    pw_ui_ask_prompt(ui, typed);
+    return true;
+}
+
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     switch (k) {
-    case 'j':
     case PW_KEY_DOWN: ui->io.top += ui->io.top < INT_MAX - 1; return true;
-    case 'k':
     case PW_KEY_UP: ui->io.top -= ui->io.top > 0; return true;
-    case 'g':
     case PW_KEY_HOME: ui->io.top = 0; return true;
-    case 'G':
     case PW_KEY_END: ui->io.top = INT_MAX - 1; return true;
-    case 'r':
+    case '\n':
         if (!ui->snap->has_prompt)
             return false;
         pw_str_add(line, "prompt \"%s\"", ui->snap->prompt.text);
@@ -208,7 +223,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case '[': pw_str_add(line, "sample index=-1"); return true;
     case '}': pw_str_add(line, "sample length=+1"); return true;
     case '{': pw_str_add(line, "sample length=-1"); return true;
-    default: return false;
+    default: return type(ui, k);
     }
 }
 
@@ -273,17 +288,19 @@ static void words(FILE *out, const struct pw_ui *ui)
     pw_str_fini(&text);
 }
 
-static const char *const keys[] = {"r",   "the same prompt again, with the weights as they are now",
-                                   "] [", "next and previous test sample as prompt",
-                                   "} {", "a longer and a shorter one",
-                                   "j k", "a long answer: further down and up",
-                                   "g G", "its beginning and its end",
-                                   NULL};
+static const char *const keys[] = {
+    "a-z 0-9",  "a prompt: they open the command line; Tab and Esc leave the pane",
+    "Enter",    "the same prompt again, with the weights as they are now",
+    "] [",      "next and previous test sample as prompt",
+    "} {",      "a longer and a shorter one",
+    "Down Up",  "a long answer: further down and up",
+    "Home End", "its beginning and its end",
+    NULL};
 
 const struct pw_pane pw_pane_io = {
     .name = "prompt",
     .title = "Prompt",
-    .hints = "[ ] sample  { } length  jk scroll  r again",
+    .hints = "letters prompt  [ ] sample  { } length  Enter again  Esc leave",
     .status = status,
     .draw = draw,
     .key = key,

@@ -48,7 +48,7 @@ static const char nothing_decoded[] = "nothing decoded yet";
 
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    char example[128];
+    char example[PW_LINE];
     const char *lines[] = {nothing_decoded, pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "then . and , go through its tokens", NULL};
     pw_draw_missing(ui, c, r, lines);
@@ -273,19 +273,13 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     if (pw_step_patch_shown(ui) && pw_step_patch_key(ui, k))
         return true;
     bool known = pw_step_look_at(s, &v);
-    if (!known && k == ',' && !pw_time_in_recording(ui)) {
-        pw_ui_say(ui, nothing_decoded);
-        return true;
-    }
     if (!known)
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
     bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].ended;
     switch (k) {
-    case '.':
     case 'l':
     case PW_KEY_RIGHT: go(line, 1); return true;
-    case ',':
     case 'h':
     case PW_KEY_LEFT: go(line, -1); return true;
     case 'g':
