@@ -98,6 +98,13 @@ uint32_t pw_color_of_256(int index)
     return palette(index);
 }
 
+float pw_color_distance(uint32_t a, uint32_t b)
+{
+    struct lab x = oklab(a), y = oklab(b);
+    float l = x.l - y.l, green = x.a - y.a, blue = x.b - y.b;
+    return sqrtf(l * l + green * green + blue * blue);
+}
+
 float pw_color_light(uint32_t rgb)
 {
     return oklab(rgb).l;

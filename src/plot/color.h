@@ -10,6 +10,8 @@ uint32_t pw_color_of_256(int index);
 /* Index 0..n-1 of the basic palette, n = 8 or 16. */
 int pw_color_basic(uint32_t rgb, int n);
 
+/* Distance in OKLab; black and white are 1 apart. */
+float pw_color_distance(uint32_t a, uint32_t b);
 /* Lightness in OKLab, 0 black to 1 white. */
 float pw_color_light(uint32_t rgb);
 /* Contrast ratio of WCAG 2.1, 1 to 21. */

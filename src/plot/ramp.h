@@ -9,6 +9,8 @@ enum pw_colormap { PW_VIRIDIS, PW_CIVIDIS };
 /* 0xRRGGBB of a value; beyond the ends, and not a number, the nearest end or the lower one. */
 uint32_t pw_ramp_up(enum pw_colormap map, float x); /* 0..1, monotone in lightness */
 uint32_t pw_ramp_both(float x);                     /* -1..1: blue, white, orange */
+/* The levels of a ramp that grows in lightness, as colours of a terminal that has 256. */
+void pw_ramp_to_256(uint32_t *level, int n);
 /* The value that stands for those of rows row..row+by_row-1 and columns col..col+by_col-1 of a map
  * [rows,cols]: the largest, by size where they are signed. -inf is hidden and counts where all are; a NaN
  * always shows. */

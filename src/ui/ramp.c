@@ -1,11 +1,9 @@
 /* ramp.c - the ramps of plot/ramp.h as the look in use can show them.
  *
- * In 256 colours, too, they grow steadily in lightness, where the nearest colours would not: a step that
- * falls back is left out. 64 levels keep the pairs of colours that a terminal is asked for within what it
- * has. */
+ * In 256 colours, too, they grow steadily in lightness, and in even steps: plot/ramp_palette.c. 64 levels
+ * keep the pairs of colours that a terminal is asked for within what it has. */
 #include <math.h>
 
-#include "plot/color.h"
 #include "ui/plot.h"
 
 #define LEVELS 64
@@ -20,15 +18,6 @@ static struct {
     uint32_t on_up[LEVELS], on_both[2 * LEVELS - 1]; /* text that can be read on them */
 } now;
 
-/* Takes the palette's colours; one that turns back in lightness becomes the one before. */
-static void snap(uint32_t *level, int n, int step)
-{
-    for (int i = 0; i != n * step; i += step) {
-        uint32_t c = pw_color_of_256(pw_color_256(level[i]));
-        level[i] = i == 0 || pw_color_light(c) >= pw_color_light(level[i - step]) ? c : level[i - step];
-    }
-}
-
 static void build(enum pw_colormap map, bool palette)
 {
     for (int i = 0; i < LEVELS; i++)
@@ -36,9 +25,14 @@ static void build(enum pw_colormap map, bool palette)
     for (int i = 0; i < 2 * LEVELS - 1; i++)
         now.both[i] = pw_ramp_both((float)(i - LEVELS + 1) / (LEVELS - 1));
     if (palette) {
-        snap(now.up, LEVELS, 1);
-        snap(now.both, LEVELS, 1); /* both ends are dark, the middle is light */
-        snap(now.both + 2 * LEVELS - 2, LEVELS, -1);
+        uint32_t down[LEVELS]; /* both ends are dark, the middle is light */
+        for (int i = 0; i < LEVELS; i++)
+            down[i] = now.both[2 * LEVELS - 2 - i];
+        pw_ramp_to_256(now.up, LEVELS);
+        pw_ramp_to_256(now.both, LEVELS);
+        pw_ramp_to_256(down, LEVELS);
+        for (int i = 0; i < LEVELS - 1; i++)
+            now.both[2 * LEVELS - 2 - i] = down[i];
     }
     for (int i = 0; i < LEVELS; i++)
         now.on_up[i] = pw_ramp_text_on(now.up[i]);

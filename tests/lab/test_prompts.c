@@ -1,5 +1,5 @@
-/* test_prompts.c - the prompt that the screen suggests: of every task, with each value of every option that has
- * names, it is a command that runs, and whose right answer is known. */
+/* test_prompts.c - the prompt that the screen suggests: of every task, with each value of every option that
+ * has names, it is a command that runs, and whose right answer is known. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,8 @@ static void test_every_task_suggests_a_prompt_that_runs(void **state)
                 suggestion_runs(&b, line);
                 tried++;
             }
-        static const char *const more[] = {"alphabet=2", "alphabet=10", "alphabet=62", "lengths=3", "lengths=1"};
+        static const char *const more[] = {"alphabet=2", "alphabet=10", "alphabet=62", "lengths=3",
+                                           "lengths=1"};
         for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
             snprintf(line, sizeof line, "task %s%s %s", (*t)->name, own, more[i]);
             suggestion_runs(&b, line);
