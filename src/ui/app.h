@@ -54,6 +54,12 @@ struct pw_held {
     int n;
 };
 
+/* The steps of a lesson that were read (lesson_pages.c). */
+struct pw_lesson_pages {
+    struct pw_lesson_page *page; /* [n] owned */
+    int n, at;                   /* at: the one that is shown; the last is the present */
+};
+
 enum pw_quit { PW_STAY, PW_QUIT_WHEN_IDLE, PW_QUIT_NOW };
 
 /* The context of commands of where=ui. */
@@ -75,6 +81,7 @@ struct pw_app {
     uint64_t requests; /* to the laboratory so far */
     bool fresh;        /* the line being run has waited for its request */
     bool put_off;      /* the command that ran last waits for its request */
+    struct pw_lesson_pages pages;
     enum pw_quit quit;
 };
 
@@ -102,8 +109,14 @@ bool pw_script_busy(const struct pw_app *app);
 /* Stops it until a key comes (pw_script_key), or for a time. */
 void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds);
 void pw_script_key(struct pw_app *app);
-/* Enter, blank, q or Esc: goes on, or leaves a lesson. False: the key means nothing to it. */
+/* Enter, blank, Backspace, q or Esc: goes on, a step back, or leaves a lesson. False: the key means nothing
+ * to it. */
 bool pw_script_press(struct pw_app *app, int key);
+/* A lesson's step waits: keeps what is shown. Goes a step back (-1) or on (1) among those kept; false: there
+ * is none. Forgets them. */
+void pw_lesson_keep(struct pw_app *app);
+bool pw_lesson_turn(struct pw_app *app, int by);
+void pw_lesson_forget(struct pw_app *app);
 /* When go_on should be called again though nothing happens (CLOCK_MONOTONIC), 0: never; the same in
  * milliseconds from now, -1: never. */
 double pw_script_wakes(const struct pw_app *app);

@@ -156,8 +156,9 @@ void pw_lesson_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
     x = pw_draw_text(c, r, r.y, x, pw_style_bold(), ui->lesson.title);
     pw_draw_text(c, r, r.y, x, line, " ");
     const char *enter = ui->lesson.step < ui->lesson.steps ? "Enter goes on" : "Enter ends it";
-    pw_str_add(&right, " %d/%d  %s  q leaves ", ui->lesson.step, ui->lesson.steps,
-               ui->lesson.waiting ? enter : "please wait");
+    pw_str_add(&right, " %d/%d  %s%s  q leaves ", ui->lesson.step, ui->lesson.steps,
+               ui->lesson.waiting ? enter : "please wait",
+               ui->lesson.waiting && ui->lesson.step > 1 ? "  Backspace back" : "");
     int from = r.x + r.w - 2 - pw_text_cells(right.s);
     if (from > x)
         pw_draw_text(c, r, r.y, from, ui->lesson.waiting ? pw_style_bold() : line, right.s);

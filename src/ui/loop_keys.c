@@ -96,6 +96,7 @@ static void screen_key(struct pw_loop *l, const struct pw_input *in)
     case PW_CTRL('C'): pw_loop_interrupt(l); return;
     case '\n':
     case ' ':
+    case 127:
     case 'q':
     case PW_KEY_ESCAPE:
         if (pw_script_press(&l->app, in->key))

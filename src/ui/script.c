@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BACKSPACE 127
+
 static void push(struct pw_script *s, const char *text)
 {
     if (s->n == s->cap) {
@@ -66,6 +68,7 @@ bool pw_script_busy(const struct pw_app *app)
 void pw_script_end(struct pw_app *app)
 {
     clear(&app->todo);
+    pw_lesson_forget(app);
     app->ui.lesson.title[0] = '\0';
 }
 
@@ -228,11 +231,17 @@ bool pw_script_press(struct pw_app *app, int key)
     bool waits = app->todo.waiting == PW_WAIT_KEY, leaves = key == 'q' || key == PW_KEY_ESCAPE;
     if (app->ui.help || app->ui.page.text.len > 0 || (!waits && (!leaves || !app->ui.lesson.title[0])))
         return false;
+    bool back = key == BACKSPACE;
+    if (back && !app->ui.lesson.title[0])
+        return false;
     app->ui.message[0] = '\0';
-    if (leaves) {
+    if (back) {
+        if (!pw_lesson_turn(app, -1))
+            pw_app_say(app, "this is the first step");
+    } else if (leaves) {
         pw_script_end(app);
         pw_app_say(app, "left; the laboratory stays as it is");
-    } else {
+    } else if (!pw_lesson_turn(app, 1)) {
         pw_script_key(app);
     }
     return true;
@@ -240,11 +249,15 @@ bool pw_script_press(struct pw_app *app, int key)
 
 void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)
 {
-    if (what == PW_WAIT_KEY && app->alone)
+    if (what == PW_WAIT_KEY && app->alone) {
+        app->ui.lesson.read = true;
         return;
+    }
     app->todo.waiting = what;
     app->todo.until = pw_now() + seconds;
     app->ui.lesson.waiting = what == PW_WAIT_KEY;
+    if (what == PW_WAIT_KEY && app->ui.lesson.title[0])
+        pw_lesson_keep(app);
     if (what == PW_WAIT_KEY)
         pw_app_say(app, app->screen ? "Enter goes on, q leaves" : "press Enter to go on");
 }

@@ -43,6 +43,19 @@ keys Enter
 wait_for "2/3  Enter goes on"
 wait_for "idle 3"
 wait_gone "One is" # the first step's text
+# a step back shows the moment and the view that it had, and nothing is run again
+keys BSpace
+wait_for "1/3  Enter goes on"
+wait_for "^ One is what"
+wait_for "┏━ 1 Curves"
+wait_for "nothing trained yet|step 0"
+keys BSpace
+wait_for "this is the first step"
+keys Enter
+wait_for "2/3  Enter goes on  Backspace back"
+wait_for "^ Two comes after"
+wait_for "idle 3"
+screen_has "past" && fail "it is not the present"
 keys Space
 wait_for "┏━ 7 Log"
 wait_for "^ Three is the end"

@@ -82,7 +82,8 @@ const struct pw_command pw_ui_cmd_present = {
     .usage = "present [NAME|FILE]",
     .summary = "give a lesson, step by step; alone it lists them",
     .detail =
-        "Enter goes on, q leaves; the laboratory stays as the lesson has made it. A lesson is a file of\n"
+        "Enter goes on, Backspace a step back, q leaves; the laboratory stays as the lesson has made it. A "
+        "lesson is a file of\n"
         "commands: its first line, a comment, is the title; `say` explains, `wait key` ends a step.",
     .where = PW_AT_UI,
     .complete = complete,

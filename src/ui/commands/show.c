@@ -4,43 +4,81 @@
 
 static const char *const zooms[] = {"as-it-is", "on", "off", NULL};
 
+struct options {
+    int zoom;
+    int query, key;     /* attention's cursor; AS_IT_IS */
+    int distance, head; /* the encoding's */
+};
+#define AS_IT_IS -1
+
+#define CURSOR(member, what)                                                                                 \
+    {                                                                                                        \
+        .name = #member, .type = PW_OPT_INT, .offset = offsetof(struct options, member), .def = "-1",        \
+        .min = AS_IT_IS, .max = 65535, .help = what                                                          \
+    }
+
 static const struct pw_opt opts[] = {
     {.name = "zoom",
      .type = PW_OPT_CHOICE,
-     .offset = 0,
+     .offset = offsetof(struct options, zoom),
      .def = "as-it-is",
      .choices = zooms,
      .help = "that pane alone on the screen, or with others"},
+    CURSOR(query, "attention: the cursor's row; -1: as it is"),
+    CURSOR(key, "attention: its column"),
+    CURSOR(distance, "encoding: the cursor's distance, or position; -1: as it is"),
+    CURSOR(head, "encoding: its head"),
     {.name = NULL},
 };
+
+/* Puts the cursors where a lesson talks about them. */
+static enum pw_code place_cursors(struct pw_ui *ui, int pane, const struct options *o, struct pw_err *err)
+{
+    if (pane != PW_PANE_ATTENTION && (o->query >= 0 || o->key >= 0))
+        return pw_fail(err, PW_EUSER, "show: query= and key= are of the pane attention");
+    if (pane != PW_PANE_ENCODING && (o->distance >= 0 || o->head >= 0))
+        return pw_fail(err, PW_EUSER, "show: distance= and head= are of the pane encoding");
+    if (o->query >= 0 || o->key >= 0)
+        ui->attention.follow = ui->attention.overview = ui->attention.list = false;
+    ui->attention.query = o->query >= 0 ? o->query : ui->attention.query;
+    ui->attention.key = o->key >= 0 ? o->key : ui->attention.key;
+    int *at = ui->encoding.cursor;
+    at[PW_ENC_DISTANCE] = o->distance >= 0 ? o->distance : at[PW_ENC_DISTANCE];
+    at[PW_ENC_HEAD] = o->head >= 0 ? o->head : at[PW_ENC_HEAD];
+    return PW_OK;
+}
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
-    int pane, zoom = 0;
+    struct options o;
+    int pane;
     enum pw_code code = pw_args_limit(&pw_ui_cmd_show, args, 1, 1, err);
+    pw_opt_defaults(opts, &o);
     if (code == PW_OK)
         code = pw_ui_find_pane("show", pw_args_word(args, 0), &pane, err);
     if (code == PW_OK)
-        code = pw_args_opts(args, opts, &zoom, err);
+        code = pw_args_opts(args, opts, &o, err);
     if (code != PW_OK)
         return code;
     struct pw_needs needs = pw_pane_needs(pw_panes[pane]);
     if (!app->screen && pw_app_puts_off(app, &needs, args))
         return PW_OK;
+    code = place_cursors(&app->ui, pane, &o, err);
+    if (code != PW_OK)
+        return code;
     if (!app->screen)
         pw_panes[pane]->words(app->words, &app->ui);
-    else if (zoom)
-        app->ui.zoom = zoom == 1;
-    if (app->screen)
-        pw_ui_focus(&app->ui, pane);
-    return code;
+    if (o.zoom)
+        app->ui.zoom = o.zoom == 1;
+    pw_ui_focus(&app->ui, pane);
+    return PW_OK;
 }
 
 const struct pw_command pw_ui_cmd_show = {
     .name = "show",
     .search = "print pane heatmap",
-    .usage = "show PANE [zoom=on|off]",
+    .usage = "show PANE [zoom=on|off] [query=N] [key=N] [distance=N] [head=N]",
     .summary = "focus a pane; without a screen print what it shows, in words",
     .detail =
         "Without a screen all of its pages are told, as tables. What keys choose there holds here, too:\n"
