@@ -48,8 +48,9 @@ struct pw_ablating {
 static enum pw_code no_head(const struct pw_arm *arm, const char *who, const char *text, size_t n,
                             struct pw_err *err)
 {
-    return pw_fail(err, PW_EUSER, "%s: no head '%.*s': arm %d has 0.0 to %d.%d (layer.head)", who,
-                   n < 40 ? (int)n : 40, text, arm->id, arm->cfg.layers - 1, arm->cfg.heads - 1);
+    return pw_fail(err, PW_EUSER, "%s: no head '%.*s': arm %d has L0H0 to L%dH%d (or 0.0 to %d.%d)", who,
+                   n < 40 ? (int)n : 40, text, arm->id, arm->cfg.layers - 1, arm->cfg.heads - 1,
+                   arm->cfg.layers - 1, arm->cfg.heads - 1);
 }
 
 /* A number at *at, which moves behind it; -1: there is none. */
@@ -68,8 +69,10 @@ enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const 
     for (const char *at = text;; at++) {
         const char *word = at;
         size_t n = strcspn(word, ",");
+        bool letters = *at == 'L' || *at == 'l'; /* L1H3, as heads are named on the screen */
+        at += letters;
         int l = number(&at);
-        bool dot = *at == '.';
+        bool dot = letters ? *at == 'H' || *at == 'h' : *at == '.';
         at += dot;
         bool all = dot && *at == '*';
         at += all;

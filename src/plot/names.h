@@ -7,6 +7,9 @@
 /* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */
 #define PW_SWAPPED "↻"
 
+/* The name of a head, from its layer and its number: "1.3" beside other numbers reads as one. */
+#define PW_HEAD "L%dH%d"
+
 /* A token's label without the blank before it; "·" for a blank. */
 const char *pw_label(const char *label);
 /* "2 t5 8/16", "1 rotary base=500 logn=9": id, and the encoding as it runs. */

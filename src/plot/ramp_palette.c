@@ -1,9 +1,10 @@
 /* ramp_palette.c - a ramp in the 240 fixed colours of a terminal that has 256.
  *
  * The colour nearest to each level makes jumps: xterm's cube is coarse where it is dark, so two neighbouring
- * levels may differ by a quarter of the way from black to white and in hue. Here all levels are chosen at once,
- * as the path of the least cost: the squared distance of each colour from its level, and the fourth power of each
- * step between two colours, by which one large step costs more than several small ones. Lightness never falls. */
+ * levels may differ by a quarter of the way from black to white and in hue. Here all levels are chosen at
+ * once, as the path of the least cost: the squared distance of each colour from its level, and the fourth
+ * power of each step between two colours, by which one large step costs more than several small ones.
+ * Lightness never falls. */
 #include "base/alloc.h"
 #include "plot/color.h"
 #include "plot/ramp.h"

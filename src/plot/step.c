@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "plot/names.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FAR (1 << 16) /* no sequence is as long */
@@ -83,4 +84,12 @@ struct pw_part *pw_contrast_parts(const struct pw_contrast *c, bool in_order)
     if (!in_order)
         qsort(e, (size_t)c->k->n_parts, sizeof *e, by_size);
     return e;
+}
+
+void pw_step_part_name(const struct pw_look_part *part, char name[24])
+{
+    if (part->head >= 0)
+        snprintf(name, 24, PW_HEAD, part->layer, part->head);
+    else
+        snprintf(name, 24, "%s", part->name);
 }

@@ -12,6 +12,9 @@ struct pw_step_view {
 /* False: nothing is decoded. While an answer is decoded anew the last look stays. */
 bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v);
 
+/* A part's name as it is shown: a head as PW_HEAD. */
+void pw_step_part_name(const struct pw_look_part *part, char name[24]);
+
 /* Ranks as they are shown: from 1. */
 static inline long long pw_step_rank(int rank)
 {

@@ -61,11 +61,12 @@ static enum pw_code read_head(struct head *h, const char *name, const char *text
 {
     const struct pw_config *c = pw_model_config(m);
     char end;
-    if (sscanf(text, "%d.%d%c", &h->layer, &h->head, &end) == 2 && h->layer >= 0 && h->layer < c->layers &&
-        h->head >= 0 && h->head < c->heads)
+    bool named = sscanf(text, "L%dH%d%c", &h->layer, &h->head, &end) == 2; /* as on the screen */
+    if ((named || sscanf(text, "%d.%d%c", &h->layer, &h->head, &end) == 2) && h->layer >= 0 &&
+        h->layer < c->layers && h->head >= 0 && h->head < c->heads)
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "probe transplant: %s=%s: a head is 0.0 to %d.%d", name, text,
-                   c->layers - 1, c->heads - 1);
+    return pw_fail(err, PW_EUSER, "probe transplant: %s=%s: a head is L0H0 to L%dH%d, or 0.0 to %d.%d", name,
+                   text, c->layers - 1, c->heads - 1, c->layers - 1, c->heads - 1);
 }
 
 static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)

@@ -77,28 +77,28 @@ int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_styl
 
 void pw_draw_parts(struct pw_canvas *c, struct pw_rect r, int rows, struct pw_style s, struct pw_str *text)
 {
-    int y = r.y + r.h - rows;
-    char *cut = NULL;
+    int y = r.y + r.h - rows, end = r.y + r.h, x = 0;
 
-    if (rows > 1 && pw_text_cells(text->s) > r.w)
-        for (char *at = strstr(text->s, "  "); at; at = strstr(at + 2, "  ")) {
-            *at = '\0';
-            bool fits = pw_text_cells(text->s) <= r.w;
-            *at = ' ';
-            if (!fits)
-                break;
-            cut = at;
+    for (char *part = text->s, *next; part && y < end; part = next) {
+        if ((next = strstr(part, "  ")) != NULL)
+            *next = '\0', next += 1 + strspn(next + 1, " ");
+        int w = pw_text_cells(part), from = x > 0 ? x + 2 : 0;
+        if (from + w > r.w && x > 0 && y + 1 < end)
+            y++, from = 0;
+        if (from + w <= r.w) {
+            pw_draw_text(c, r, y, r.x + from, s, part);
+            x = from + w;
+        } else if (from == 0 &&
+                   (part == text->s || pw_text_rows(part, r.w) <= end - y)) { /* longer than a row */
+            y += pw_draw_wrapped(c, r, y, s, part, end - y);
+            x = 0;
         }
-    if (cut) {
-        *cut = '\0';
-        pw_draw_cut(c, r, y + 1, r.x, s, cut + 2, r.w);
     }
-    pw_draw_cut(c, r, y, r.x, s, text->s, r.w);
 }
 
 int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text)
 {
-    int rows = r.h >= 14 ? 2 : 1;
+    int rows = r.h >= 9 ? 2 : 1;
 
     pw_draw_parts(c, r, rows, pw_style_bold(), text);
     return rows;

@@ -11,7 +11,8 @@
 
 #define LOWER_HALF 0x2584
 #define UPPER_HALF 0x2580
-#define CURSOR     PW_RGB(255, 64, 255) /* in no ramp */
+#define AT_UPPER   0x25b4 /* the cursor, on one of two values that share a cell */
+#define AT_LOWER   0x25be
 
 static int ceil_div(int a, int b)
 {
@@ -44,7 +45,8 @@ bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int m
     m->sy = px_h / n_r;
     m->sx = max_w / n_c;
     if (m->square) { /* half blocks are square pixels; a column more leaves room for labels */
-        m->sx = m->sx < m->sy + 1 ? m->sx : m->sy + 1;
+        int most = m->wide && m->sy > 1 ? (m->sy > 3 ? 2 * m->sy : 6) : m->sy + 1;
+        m->sx = m->sx < most ? m->sx : most;
         m->sy = m->sy < m->sx ? m->sy : m->sx;
     }
     if (m->sy < unit)
@@ -179,13 +181,13 @@ static uint32_t pixel(const struct pw_heat *m, int row, int col)
     return color_of(ramp_position(v, m->lo, m->hi, m->is_signed), m->is_signed);
 }
 
-/* Brackets around the value under the cursor, or a cross where it is one column wide. */
-static uint32_t cursor_glyph(const struct pw_heat *m, int px, int col)
+/* Brackets around the value under the cursor, or where it is one column wide a sign that no value has. */
+static uint32_t cursor_glyph(const struct pw_heat *m, const struct pw_look *look, int px, int col)
 {
     int left = pw_heat_column(m, col);
 
     if (m->sx == 1)
-        return '+';
+        return look->utf8 ? 0x25aa : 'X';
     return px == left ? '[' : px == left + m->sx - 1 ? ']' : ' ';
 }
 
@@ -194,7 +196,7 @@ static void draw_whole(const struct pw_heat *m, const struct pw_look *look, stru
                        struct pw_rect clip, int y, int x, int row, int col, int px)
 {
     float v = row < 0 || col < 0 ? -INFINITY : pooled(m, row, col);
-    uint32_t glyph = under_cursor(m, row, col) ? cursor_glyph(m, px, col) : ' ';
+    uint32_t glyph = under_cursor(m, row, col) ? cursor_glyph(m, look, px, col) : ' ';
 
     pw_heat_cell(look, c, clip, y, x, 1, v, m->lo, m->hi, m->is_signed);
     if (glyph == ' ')
@@ -205,19 +207,25 @@ static void draw_whole(const struct pw_heat *m, const struct pw_look *look, stru
     pw_draw_cell(c, clip, y, x, s, glyph);
 }
 
-/* One cell of two values, one above the other. */
+/* One cell of two values, one above the other. The cursor is a sign on its value's colour: a colour of its
+ * own would look like a value. */
 static void draw_halves(const struct pw_heat *m, struct pw_canvas *c, struct pw_rect clip, int y, int x,
                         int upper, int lower, int col)
 {
-    uint32_t top = under_cursor(m, upper, col) ? CURSOR : pixel(m, upper, col);
-    uint32_t bottom = under_cursor(m, lower, col) ? CURSOR : pixel(m, lower, col);
+    uint32_t top = pixel(m, upper, col), bottom = pixel(m, lower, col);
+    bool at_upper = under_cursor(m, upper, col), at_lower = under_cursor(m, lower, col);
 
-    if (top == PW_DEFAULT && bottom == PW_DEFAULT)
-        return;
-    if (top == PW_DEFAULT)
-        pw_draw_cell(c, clip, y, x, (struct pw_style){bottom, PW_DEFAULT, 0}, LOWER_HALF);
-    else
+    if ((at_upper && top != PW_DEFAULT) || (at_lower && bottom != PW_DEFAULT)) {
+        uint32_t behind = at_upper ? top : bottom;
+        pw_draw_cell(c, clip, y, x, (struct pw_style){pw_ramp_text_on(behind), behind, PW_BOLD},
+                     at_upper ? AT_UPPER : AT_LOWER);
+    } else if (at_upper || at_lower) { /* hidden */
+        pw_draw_cell(c, clip, y, x, pw_style_bold(), at_upper ? AT_UPPER : AT_LOWER);
+    } else if (top != PW_DEFAULT) {
         pw_draw_cell(c, clip, y, x, (struct pw_style){top, bottom, 0}, UPPER_HALF);
+    } else if (bottom != PW_DEFAULT) {
+        pw_draw_cell(c, clip, y, x, (struct pw_style){bottom, PW_DEFAULT, 0}, LOWER_HALF);
+    }
 }
 
 /* The values themselves, where a cell is wide enough for them. */

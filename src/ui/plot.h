@@ -41,8 +41,9 @@ int pw_text_rows(const char *text, int width); /* that it takes wrapped like thi
  */
 int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_style s, const char *text,
                     int most);
-/* Text in the last row of r, or in the last two: cut after the last part that has room (parts are two blanks
- * apart). It isn't empty, and of no use afterwards. */
+/* Text in the last rows of r. Its parts are two blanks apart, the most important first: each has room in a
+ * row as a whole, or is left out, and one that is longer than a row is wrapped. It isn't empty, and of no use
+ * afterwards. */
 void pw_draw_parts(struct pw_canvas *c, struct pw_rect r, int rows, struct pw_style s, struct pw_str *text);
 /* What a cursor is on, as such parts, in two rows where r is tall. The two are kept free also where the words
  * need but one, so that nothing moves under the pointer. Returns how many rows are taken; text, which isn't
@@ -113,6 +114,7 @@ struct pw_heat {
     float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
     bool is_signed;
     bool square;                /* rows and columns are scaled and pooled alike */
+    bool wide;                  /* where square: wider than high, as far as numbers in the cells need */
     bool bare;                  /* no numbers in the cells: what is drawn isn't what they would say */
     int split_row, split_col;   /* a gap before these; 0: none */
     int cursor_row, cursor_col; /* marked; -1: none */

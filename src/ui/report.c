@@ -1,5 +1,6 @@
 /* report.c - events as lines of text: results, not the way there. */
 #include "ui/report.h"
+#include "plot/names.h"
 
 #include <limits.h>
 #include <math.h>
@@ -211,7 +212,8 @@ static void print_head(FILE *out, const struct pw_event *e)
         fputs(a->source, out);
     else
         fprintf(out, "arm %d  step %lld", e->arm, (long long)e->step);
-    fprintf(out, "  head %d.%d, %d tokens\n  %-16s %7s %7s\n", a->layer, a->head, a->T, "", "head", "chance");
+    fprintf(out, "  head " PW_HEAD ", %d tokens\n  %-16s %7s %7s\n", a->layer, a->head, a->T, "", "head",
+            "chance");
     for (int k = 0; k < a->n_scores; k++) {
         const struct pw_score_kind *kind = &a->kinds[k];
         fprintf(out, "  %-16s", kind->name);

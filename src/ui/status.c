@@ -94,7 +94,7 @@ static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
             off = off || pw_head_mode(&arm->rep[r], l, h) != PW_ABLATE_NONE;
         n += off;
         if (off)
-            pw_str_add(&list, " %d.%d", l, h);
+            pw_str_add(&list, " " PW_HEAD, l, h);
     }
     if (n > 0)
         pw_str_add(out, n > 1 ? "heads off" : "head off");

@@ -148,5 +148,5 @@ wait_for 'file '
 keys ']'
 command_line "export figure $WORK/s6.svg"
 wait_for "wrote $WORK/s6.svg"
-{ [ "$(title "$WORK/s6.svg")" = 'Attention of head 0.1: probabilities' ] && grep -q 'from the file' "$WORK/s6.svg"; } ||
+{ [ "$(title "$WORK/s6.svg")" = 'Attention of head L0H1: probabilities' ] && grep -q 'from the file' "$WORK/s6.svg"; } ||
     fail "not the file's head: $(title "$WORK/s6.svg")"

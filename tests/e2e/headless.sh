@@ -159,7 +159,7 @@ check 'the columns of track' test "$(head -1 k.csv)" = arm,pe,step,exact,exact_b
 check 'only t5' test "$(grep -c 'pe=' out)" = 1
 
 run 0 -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect layer=1 head=2; mark here'
-check 'which head' grep -q '^arm 1  step 0  head 1\.2, ' out
+check 'which head' grep -q '^arm 1  step 0  head L1H2, ' out
 check 'every score beside chance' test "$(grep -cE '^  [a-z ]+ +[0-9.]+ +[0-9.]+( bits| positions)?$' out)" -ge 6
 check 'the mark' grep -qx 'mark: here' out
 run 0 --json -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect view=pp layer=1'
@@ -262,8 +262,8 @@ export XDG_STATE_HOME=$WORK/state
 mkdir "$XDG_STATE_HOME"
 run 0 --session theirs -c 'prompt sort 3 1 2; export attention a.npz; import attention a.npz; press 3 c i; show attention'
 check 'layers and heads' grep -q '^attention of a.npz: layers 0..1, heads 0..7, 6 tokens, with scores' out
-check 'what queries look at' grep -q '^file a.npz: head 0.0, what each query looks at' out
-check 'the same as the arm' grep -q '^probabilities less a.npz head 0.0, a row a query' out
+check 'what queries look at' grep -q '^file a.npz: head L0H0, what each query looks at' out
+check 'the same as the arm' grep -q '^probabilities less a.npz head L0H0, a row a query' out
 check 'but for nothing' test "$(sed -n '/^probabilities less/,/^what kind/p' out | grep -cE '^ +[0-9]+ \S+ +0[0 -]*$')" = 12
 rm a.npz
 run 0 replay theirs --json

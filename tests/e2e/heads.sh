@@ -12,14 +12,14 @@ wait_for 'TRAIN'
 
 # off and on beside training: the status line says so, and training goes on
 command_line 'ablate 0.1,1.3'
-wait_for 'heads off 0\.1 1\.3'
+wait_for 'heads off L0H1 L1H3'
 command_line 'ablate 0.1 mode=mean'
 wait_for 'heads off 0\.1 mean, 1\.3 zero; from 64 validation samples'
 screen_has 'TRAIN' || fail 'switching heads off ended training'
 command_line 'ablate 9.9'
-wait_for "no head '9\.9': arm 1 has 0\.0 to 1\.7"
+wait_for "no head '9\.9': arm 1 has L0H0 to L1H7"
 command_line 'restore 0.1'
-wait_for 'head off 1\.3'
+wait_for 'head off L1H3'
 command_line 'restore'
 wait_gone 'head off'
 screen_has 'TRAIN' || fail 'switching heads on ended training'
@@ -36,9 +36,9 @@ keys BSpace
 literal '5"'
 keys Enter
 wait_for 'layer 1 '
-wait_for '% back: head 0\.0 at all positions'
+wait_for '% back: head L0H0 at all positions'
 keys j l
-wait_for '% back: head 1\.1'
+wait_for '% back: head L1H1'
 command_line 'patch resid from="sort 3 1 5"'
 wait_for '3 4 for 5 +1\.00' # what differs going in is all of it
 wait_for '% back: stream into layer 1 at position 1'

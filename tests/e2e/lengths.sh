@@ -20,7 +20,7 @@ keys v
 wait_for 'errors 2/4  sort'
 wait_for 'exact +forced +early +late +wrong'
 keys G
-wait_for 'length 16, token 1: [0-9]+ of 64 go wrong first there'
+wait_for 'length 16, token 1: [0-9]+ of 64 first wrong there'
 
 # who is better: not to be said of one seed
 keys v

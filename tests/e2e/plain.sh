@@ -50,7 +50,7 @@ has '^  9 +[01]\.[0-9]+ \(.*beyond training$'
 has '^longer than trained, arms on the same samples: no arm is called best'
 has '^arm 2 t5 8/16, evaluated at step 20$'
 has '^  first errors: [0-9]+ early stops?, .* in [0-9]+ of [0-9]+ answers$'
-has "head 1\.2, what each query looks at"
+has "head L1H2, what each query looks at"
 has "^  query 0 'sort' looks at 0 'sort' 1\.00$"
 has "^  token 1, '.+', (right|wrong): candidates '"
 has '^contributions to logit '

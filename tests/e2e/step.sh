@@ -43,7 +43,7 @@ wait_for 'lens +token 2 of'
 wait_for 'would say'
 keys v
 wait_for 'attention +token 2 of'
-wait_for 'head 0\.0 of ".*" looks at'
+wait_for 'head L0H0 of ".*" looks at'
 
 # while it trains it stays at its token, and the edit stays
 command_line 'train 100000'
@@ -70,7 +70,7 @@ wait_for 'sample 1 of length 9'
 # and those of the other panes, from the head and the arm that the laboratory has by then
 keys Tab 3 # Tab: in the prompt pane a digit is text
 literal ']]]}vv'
-wait_for 'head 1\.3 content'
+wait_for 'head L1H3 content'
 command_line 'race none,alibi,t5'
 wait_for 'none +of 3'
 literal '>><>>>'

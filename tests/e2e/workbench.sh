@@ -33,7 +33,7 @@ wait_for "t6"
 
 # the heat map: the cursor reads out the value, heads change
 keys 3
-wait_for 'Attention.* head 0\.0'
+wait_for 'Attention.* head L0H0'
 wait_for 'q=[0-9]+ .*k=[0-9]+ .*p=[01]\.[0-9]+'
 cursor() {
     screen | grep -aoE 'q=[0-9]+ ' | head -1
@@ -45,11 +45,11 @@ moved() {
 keys k
 until_true 'another query under the cursor' moved
 keys ']'
-wait_for 'Attention.* head 0\.1'
+wait_for 'Attention.* head L0H1'
 keys '}'
-wait_for 'Attention.* head 1\.1'
+wait_for 'Attention.* head L1H1'
 keys v
-wait_for 'Attention.* head 1\.1 score'
+wait_for 'Attention.* head L1H1 score'
 
 # all heads at once, what kind they are, and back; a map against another
 keys Enter
@@ -59,20 +59,20 @@ wait_for 'position.s part .*m: next'
 keys Enter
 wait_for 'q=[0-9]+'
 keys c
-wait_for 'less 1 t?.*head 1\.1 score step'
+wait_for 'less 1 t?.*head L1H1 score step'
 keys c
 keys v
-wait_for 'Attention.* head 1\.1 content'
+wait_for 'Attention.* head L1H1 content'
 keys V
-wait_for 'Attention.* head 1\.1 score'
+wait_for 'Attention.* head L1H1 score'
 
 # any size, and back
 resize 80x24
-wait_for 'Attention.* head 1\.1'
+wait_for 'Attention.* head L1H1'
 wait_for 'TRAIN' # what is seen first may be the old picture, cut off
 resize 200x60
 wait_for '7 Log|Log'
-wait_for 'Attention.* head 1\.1'
+wait_for 'Attention.* head L1H1'
 
 # hold, step, go on, stop
 command_line 'pause'

@@ -212,20 +212,20 @@ static void test_refused(void **state)
     } cases[] = {
         {"ablate", "ablate: too few words; usage: ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] "
                    "[arm=K] [replicate=R]"},
-        {"ablate 0.8", "ablate: no head '0.8': arm 1 has 0.0 to 1.7 (layer.head)"},
-        {"ablate 2.0", "ablate: no head '2.0': arm 1 has 0.0 to 1.7 (layer.head)"},
-        {"ablate 0.1,,1.1", "ablate: no head '': arm 1 has 0.0 to 1.7 (layer.head)"},
-        {"ablate 0.1x", "ablate: no head '0.1x': arm 1 has 0.0 to 1.7 (layer.head)"},
-        {"ablate 0.99999999999999999", "ablate: no head '0.99999999999999999': arm 1 has 0.0 to 1.7 "
-                                       "(layer.head)"},
-        {"ablate -1.0", "ablate: no head '-1.0': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"ablate 0.8", "ablate: no head '0.8': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
+        {"ablate 2.0", "ablate: no head '2.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
+        {"ablate 0.1,,1.1", "ablate: no head '': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
+        {"ablate 0.1x", "ablate: no head '0.1x': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
+        {"ablate 0.99999999999999999", "ablate: no head '0.99999999999999999': arm 1 has L0H0 to L1H7 "
+                                       "(or 0.0 to 1.7)"},
+        {"ablate -1.0", "ablate: no head '-1.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
         {"ablate 0.1 mode=on", "ablate: mode=on: allowed are zero|mean|resample"},
         {"ablate 0.1 arm=4", "there is no arm 4; there is only arm 1"},
         {"ablate 0.1 replicate=2", "ablate: replicate=2: arm 1 has 1"},
         {"ablate 0.1 replicate=0", "ablate: replicate=0: allowed are all|1..10"},
         {"restore replicate=3", "restore: replicate=3: arm 1 has 1"},
         {"restore 0.1 mode=zero", "restore: no option 'mode'; there are replicate"},
-        {"restore 0.0.0", "restore: no head '0.0.0': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"restore 0.0.0", "restore: no head '0.0.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
     };
     struct bench b;
     char digest[sizeof b.digests];

@@ -137,7 +137,7 @@ static void test_difference(void **state)
     struct bench *b = *state;
     static const char *const others[] = {"sort", " 3", " 1", " 4", " 2"};
     struct pw_att w;
-    assert_says(after(b, 20, 120, "c"), "less 3 t5 8/16 ↻ head 1.1 step 640");
+    assert_says(after(b, 20, 120, "c"), "less 3 t5 8/16 ↻ head L1H1 step 640");
     assert_true(pw_att_init(&w, &b->ui));
     for (int i = 0; i < w.T * w.T; i++)
         assert_true(w.v[i] == 0 || w.v[i] == -INFINITY);
@@ -264,9 +264,9 @@ static void test_overview(void **state)
 {
     struct bench *b = *state;
     const char *screen = after(b, 30, 100, "\n");
-    assert_says(screen, "2 layers x 4 heads  gold pointers (m: next)  most 1.0 0.84, chance 0.12");
-    assert_says(screen, "1.3");
-    assert_says(after(b, 30, 100, "m"), "previous token (m: next)  most 0.0 0.84");
+    assert_says(screen, "2 layers x 4 heads  gold pointers (m: next)  most L1H0 0.84, chance 0.12");
+    assert_says(screen, "L1H3 .20");
+    assert_says(after(b, 30, 100, "m"), "previous token (m: next)  most L0H0 0.84");
     assert_says(after(b, 30, 100, "m"), "can't be told here");
     assert_says(after(b, 30, 100, "mmmmmm"), "gold pointers (m: next)"); /* by way of every score */
     after(b, 30, 100, "j");
@@ -279,8 +279,24 @@ static void test_overview(void **state)
     e->u.heads.mode[2] = PW_ABLATE_ZERO;
     pw_fold(b->s, e);
     pw_event_free(e);
-    assert_says(after(b, 30, 100, ""), "0.2✗");
+    assert_says(after(b, 30, 100, ""), "L0H2✗.14");
     assert_says(after(b, 6, 20, ""), "✗");
+}
+
+/* At 200x60 no map is pooled, and the maps have most of the room; where they are, that is said. */
+static void test_overview_fills_the_room(void **state)
+{
+    struct bench *b = *state;
+    const char *screen = after(b, 56, 198, "\n");
+    int drawn = 0;
+    assert_silent(screen, "pooled");
+    for (int i = 0; i < b->c.rows * b->c.cols; i++)
+        drawn +=
+            b->c.cells[i].style.bg < PW_ANSI(0) || b->c.cells[i].cp == 0x2580 || b->c.cells[i].cp == 0x2584;
+    print_message("%d of %d cells\n", drawn, b->c.rows * b->c.cols);
+    assert_true(drawn > b->c.rows * b->c.cols / 4); /* half of each map is hidden from its queries */
+    assert_says(after(b, 14, 60, ""), "pooled 2x");
+    assert_says(after(b, 14, 78, ""), "max-pooled 2x");
 }
 
 /* Whatever the width: a line ends with a whole part, never within a number or before it. */
@@ -303,8 +319,8 @@ static const char *last_line(char *screen)
 static void test_narrow_overview(void **state)
 {
     struct bench *b = *state;
-    const char *wide[2] = {"  gold pointers (m: next)  most 1.0 0.84, chance 0.12 linear",
-                           "  gold pointers  most 1.0 0.84, chance 0.12 linear"};
+    const char *wide[2] = {"  gold pointers (m: next)  most L1H0 0.84, chance 0.12 linear",
+                           "  gold pointers  most L1H0 0.84, chance 0.12 linear"};
     static char words[512];
     after(b, 20, 200, "\n");
     snprintf(words, sizeof words, "%s", last_line(b->text.s));
@@ -313,6 +329,8 @@ static void test_narrow_overview(void **state)
         size_t n = strcspn(screen, "\n");
         const char *heading = strstr(screen, "heads  ");
         heading = heading != NULL && heading < screen + n ? heading + 5 : screen + 5; /* "2 x 4" */
+        const char *pooled = memmem(heading, n - (size_t)(heading - screen), "pooled ", 7);
+        heading = pooled ? strchr(pooled, 'x') + 1 : heading;
         size_t left = n - (size_t)(heading - screen);
         bool hint = memmem(heading, left, "(m", 2) != NULL;
         ends_whole(heading, left, wide[!hint]);
@@ -343,9 +361,19 @@ static void test_click_and_copy(void **state)
     assert_int_equal(found, 1);
     assert_false(pw_pane_attention.click(&b->ui, 29, 99, all, &b->line));
     after(b, 30, 100, "\n");
-    pw_str_clear(&b->line);
-    assert_true(pw_pane_attention.click(&b->ui, 20, 60, all, &b->line));
-    assert_string_equal(b->line.s, "inspect layer=1 head=2");
+    for (int head = 0; head < 8; head++) { /* below each name is its map */
+        char name[8], line[32];
+        int y = 0, x = -1;
+        snprintf(name, sizeof name, "L%dH%d .", head / 4, head % 4);
+        for (const char *row = b->text.s; x < 0; row = strchr(row, '\n') + 1, y++) {
+            const char *at = strstr(row, name);
+            x = at != NULL && at < strchr(row, '\n') ? (int)(at - row) : -1;
+        }
+        pw_str_clear(&b->line);
+        assert_true(pw_pane_attention.click(&b->ui, y, x + 1, all, &b->line));
+        snprintf(line, sizeof line, "inspect layer=%d head=%d", head / 4, head % 4);
+        assert_string_equal(b->line.s, line);
+    }
     pw_str_clear(&b->line);
     pw_pane_attention.copy(&b->ui, &b->line);
     assert_says(b->line.s, "layer\thead\tprevious token\t");
@@ -374,13 +402,13 @@ static void test_file(void **state)
     const char *screen = after(b, 24, 100, "");
     assert_says(screen, "q=4 \"b\"");
     assert_silent(screen, "gold");
-    assert_string_equal(status_of(b), "head 0.0 probs  file theirs.npz");
+    assert_string_equal(status_of(b), "head L0H0 probs  file theirs.npz");
     after(b, 24, 100, "[");
     assert_int_equal(b->line.len, 0);
     after(b, 24, 100, "{X");
-    assert_string_equal(status_of(b), "head 1.3 probs  file theirs.npz");
+    assert_string_equal(status_of(b), "head L1H3 probs  file theirs.npz");
     assert_says(after(b, 24, 100, "v"), "score +8.00");
-    assert_string_equal(status_of(b), "head 1.3 score  file theirs.npz");
+    assert_string_equal(status_of(b), "head L1H3 score  file theirs.npz");
     assert_true(pw_att_init(&w, &b->ui));
     assert_true(w.T == 5 && w.v[4 * 5 + 2] == 8);
     pw_att_fini(&w);
@@ -413,13 +441,13 @@ static void test_file_difference(void **state)
     struct pw_att w;
     screen_import(b->s, 16, others, 3);
     assert_says(after(b, 24, 160, "ci"),
-                "less theirs.npz head 0.0, place by place: its tokens have other names");
+                "less theirs.npz head L0H0, place by place: its tokens have other names");
     assert_true(pw_att_init(&w, &b->ui));
     float own = pw_from_half(b->s->attention.probs[(size_t)5 * 256 + 9 * 16 + 4]),
           theirs = pw_from_half(b->s->foreign.probs[9 * 16 + 4]);
     assert_true(w.T == 16 && w.v[9 * 16 + 4] == own - theirs);
     pw_att_fini(&w);
-    assert_says(after(b, 24, 160, "cci"), "less 3 t5 8/16 ↻ head 1.1 step 640, place by place");
+    assert_says(after(b, 24, 160, "cci"), "less 3 t5 8/16 ↻ head L1H1 step 640, place by place");
     screen_import(b->s, 7, same, 3);
     assert_says(after(b, 24, 160, ""), "the first 2 tokens, which are the same");
     screen_import(b->s, 7, others, 3);
@@ -440,6 +468,7 @@ int main(void)
         TEST(test_hatch),
         TEST(test_long_sequences),
         TEST(test_overview),
+        TEST(test_overview_fills_the_room),
         TEST(test_narrow_overview),
         TEST(test_click_and_copy),
         TEST(test_file),

@@ -19,6 +19,14 @@
 /* ---- keys of the pane of lengths */
 
 /* Presses them in the pane; the command line that comes of the last one must be this. */
+static void press_key(struct pw_ui *ui, int key)
+{
+    struct pw_str line = {0};
+
+    assert_true(pw_ui_key(ui, key, &line));
+    pw_str_fini(&line);
+}
+
 static void line_of(struct pw_ui *ui, const char *keys, const char *want)
 {
     struct pw_str line = {0};
@@ -177,23 +185,78 @@ static void keys_of_the_prompt(void **state)
     pw_canvas_resize(&c, 30, 100);
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &first);
-    line_of(&ui, "kj", "");
+    press_key(&ui, PW_KEY_UP);
+    press_key(&ui, PW_KEY_DOWN);
     assert_int_equal(ui.io.top, 1);
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &second);
     assert_string_not_equal(first.s, second.s);
-    line_of(&ui, "G", "");
+    press_key(&ui, PW_KEY_END);
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &last);
     assert_non_null(strstr(first.s, "more …"));
     assert_null(strstr(last.s, "more …"));
     int end = ui.io.top;
-    line_of(&ui, "j", "");
+    press_key(&ui, PW_KEY_DOWN);
+    pw_ui_draw(&ui, &c);
     assert_int_equal(ui.io.top, end);
-    line_of(&ui, "g", "");
+    press_key(&ui, PW_KEY_HOME);
     assert_int_equal(ui.io.top, 0);
     pw_str_fini(&first), pw_str_fini(&second), pw_str_fini(&last);
     pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+/* What a cursor is on: at no width a part of it is cut, and the first parts are the ones that stay. */
+static void read_outs_are_whole(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "length 2  54 of 64 exact, 74..91%  (95%, samples only)  inputs seen  tokens 92.1%";
+    for (int rows = 1; rows <= 2; rows++)
+        for (int w = 20; w < 100; w++) {
+            struct pw_str parts = {0}, drawn = {0};
+            struct pw_canvas c;
+            pw_str_add(&parts, "%s", text);
+            pw_canvas_init(&c);
+            pw_canvas_resize(&c, rows, w);
+            pw_draw_parts(&c, (struct pw_rect){0, 0, rows, w}, rows, pw_style_plain(), &parts);
+            pw_canvas_text(&c, &drawn);
+            assert_memory_equal(drawn.s, "length 2", 8);
+            assert_null(strstr(drawn.s, "…"));
+            int whole = 0;
+            for (const char *part = text, *end; *part; part = end + strspn(end, " ")) {
+                char one[64];
+                end = strstr(part, "  ");
+                end = end ? end : part + strlen(part);
+                pw_text_copy(one, (size_t)(end - part) + 1, part);
+                whole += strstr(drawn.s, one) ? (int)strlen(one) : 0;
+            }
+            int said = 0;
+            for (const char *ch = drawn.s; *ch; ch++)
+                said += *ch != '\n' && !(ch[0] == ' ' && (ch[1] == ' ' || ch[1] == '\n' || ch[-1] == ' '));
+            if (whole != said)
+                fail_msg("%d rows of %d: %d of %d are of whole parts: %s", rows, w, whole, said, drawn.s);
+            pw_canvas_fini(&c);
+            pw_str_fini(&parts), pw_str_fini(&drawn);
+        }
+    struct pw_snapshot *s = screen_race();
+    for (int pane = 0; pane < PW_PANES; pane++) { /* and at the size that asked for it */
+        struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+        struct pw_canvas c;
+        struct pw_layout l;
+        ui.focus = pane;
+        pw_canvas_init(&c);
+        pw_canvas_resize(&c, 36, 120);
+        pw_ui_draw(&ui, &c);
+        pw_ui_layout(&ui, 36, 120, &l);
+        struct pw_rect r = l.panes[pane];
+        for (int y = r.y + r.h - 3; y < r.y + r.h - 1 && pane != PW_PANE_LOG; y++)
+            if (c.cells[y * c.cols + r.x + r.w - 2].cp == 0x2026)
+                fail_msg("%s: row %d is cut", pw_panes[pane]->name, y);
+        pw_canvas_fini(&c);
+        pw_ui_fini(&ui);
+    }
     pw_snapshot_free(s);
 }
 
@@ -467,6 +530,7 @@ int main(void)
         cmocka_unit_test(lengths_read_out_medians),
         cmocka_unit_test(the_readout_of_lengths_is_whole),
         cmocka_unit_test(the_longest_length_is_named),
+        cmocka_unit_test(read_outs_are_whole),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_the_prompt),
         cmocka_unit_test(keys_of_curves),

@@ -124,10 +124,10 @@ static void attention_of_a_file_is_drawn(void **state)
     }
     struct pw_figure_options o = figure_options("attention", "file");
     o.layer = 1, o.head = 2;
-    expect(s, &o, "<title>Attention of head 1.2: probabilities</title>");
+    expect(s, &o, "<title>Attention of head L1H2: probabilities</title>");
     figure_svg(&map, s, &o);
     strcpy(o.page, "file_scores");
-    expect(s, &o, "<title>Attention of head 1.2: scores</title>");
+    expect(s, &o, "<title>Attention of head L1H2: scores</title>");
     figure_svg(&scores, s, &o);
     assert_non_null(strstr(scores.s, ">7</text>")); /* 1 + the seventh head, the end of the scale */
     assert_null(strstr(map.s, ">7</text>"));

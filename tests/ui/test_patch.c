@@ -138,7 +138,7 @@ static void the_heads(void **state)
             "\n"
             "\n"
             "recovery  0 nothing ..::++**## 1 all\n"
-            "66 % back: head 1.1 at all positions\n");
+            "66 % back: head L1H1 at all positions\n");
     pw_snapshot_free(s);
 }
 
@@ -270,10 +270,10 @@ static void heads_that_are_off(void **state)
     pw_canvas_resize(&c, 48, 160);
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &text);
-    assert_non_null(strstr(text.s, "heads off 0.1 1.2"));
-    assert_non_null(strstr(text.s, "0.1✗"));
-    assert_non_null(strstr(text.s, "1.2✗"));
-    assert_null(strstr(text.s, "1.1✗"));
+    assert_non_null(strstr(text.s, "heads off L0H1 L1H2"));
+    assert_non_null(strstr(text.s, "L0H1✗"));
+    assert_non_null(strstr(text.s, "L1H2✗"));
+    assert_null(strstr(text.s, "L1H1✗"));
     pw_str_clear(&text); /* a key switches the head that is looked at */
     assert_true(pw_ui_key(&ui, 'X', &text));
     assert_string_equal(pw_str_text(&text), "ablate 1.1 arm=3");
@@ -324,7 +324,7 @@ static void heads_off_in_one_replicate(void **state)
     pw_canvas_resize(&c, 48, 160);
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &text);
-    assert_non_null(strstr(text.s, "head off 1.2 in some replicates"));
+    assert_non_null(strstr(text.s, "head off L1H2 in some replicates"));
     assert_non_null(strstr(text.s, "before heads off"));
     pw_str_clear(&text);
     pw_snapshot_free(s);

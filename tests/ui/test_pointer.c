@@ -206,7 +206,7 @@ static void its_mark_is_there(void **state)
     int y = row_of(&d, "  20 ┊", 0);
     point(&d, MOVE, y, 30);
     assert_int_equal(d.ui.encoding.cursor[PW_ENC_DISTANCE], 20); /* below the gap of what training met */
-    assert_int_equal(glyph_at(&d, y, 30), '+');
+    assert_int_equal(glyph_at(&d, y, 30), 0x25aa);
     shows(&d, "position 20 dimension 23: ");
     point(&d, MOVE, row_of(&d, "   2 ┃", 0), 2); /* a label: its row alone */
     shows(&d, "position 2 dimension 23: ");

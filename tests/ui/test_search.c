@@ -46,6 +46,7 @@ static void search_marks_what_is_drawn(void **state)
     assert_non_null(strstr(ui->message, "'SORT' is not in this pane"));
     pw_ui_key(ui, PW_KEY_ESCAPE, &line);
     assert_string_equal(ui->find.text, "");
+    ui->focus = PW_PANE_LOG;
     pw_ui_key(ui, 'n', &line);
     assert_non_null(strstr(ui->message, "nothing is searched for"));
     pw_str_fini(&line);

@@ -206,8 +206,9 @@ static void time_is_looked_at(void **state)
     b->s->prompt_step = 640;
     ui->focus = PW_PANE_STEP;
     bench_shows(b, "live, not step 400", true); /* answers of earlier weights are not kept */
-    ui->focus = PW_PANE_IO;
+    ui->focus = PW_PANE_IO, ui->zoom = true;
     bench_shows(b, "step 640, not 400", true);
+    ui->focus = PW_PANE_LENGTHS, ui->zoom = false;
     bench_run(b, "goto +100");
     assert_int_equal(ui->time, 500);
     bench_run(b, "goto -500");

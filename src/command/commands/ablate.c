@@ -73,7 +73,7 @@ const struct pw_command pw_cmd_ablate = {
     .name = "ablate",
     .search = "disable prune mask knock",
     .usage = "ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] [arm=K] [replicate=R]",
-    .summary = "switch heads off (layer.head, from 0; L.* all of a layer), also while training",
+    .summary = "switch heads off (L0H3 or 0.3, from 0; L.* all of a layer), also while training",
     .detail =
         "A head's output is replaced before W_o, in training (no gradient comes through it), evaluation,\n"
         "inspection and decoding, in all replicates or in one:\n"

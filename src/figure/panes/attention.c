@@ -168,7 +168,8 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         return code;
     struct head h = head_of(f);
     struct pw_map m = map_of(f, &h);
-    pw_str_add(&f->title, "Attention of head %d.%d: %s", h.layer, h.head, pw_att_view_name(h.a, h.view));
+    pw_str_add(&f->title, "Attention of head " PW_HEAD ": %s", h.layer, h.head,
+               pw_att_view_name(h.a, h.view));
     pw_figure_attention_say(f, true);
     if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T)
         pw_str_add(&f->caption, " Dotted: where the answer begins.");

@@ -85,7 +85,7 @@ enum pw_code pw_figure_heads_prepare(struct pw_figure *f, struct pw_err *err)
                        f->o->width, a->heads);
     pw_str_add(&f->title, "Attention of all heads");
     bool named = has_names(a, side);
-    pw_str_add(&f->caption, "Layers down, heads across%s. ", named ? ", named layer.head" : "");
+    pw_str_add(&f->caption, "Layers down, heads across%s. ", named ? ", named by layer and head" : "");
     pw_figure_attention_say(f, side >= NAMED && named);
     int k = score_of(a);
     if (k >= 0 && side >= NAMED && named) {
@@ -130,9 +130,9 @@ void pw_figure_heads_draw(struct pw_figure *f)
             if (side >= NAMED)
                 pw_figure_attention_gold(f, a, b, 3);
             if (side >= NAMED && !isnan(score))
-                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d %.0f%%", r.layer, h, 100 * (double)score);
+                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, PW_HEAD " %.0f%%", r.layer, h, 100 * (double)score);
             else
-                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d", r.layer, h);
+                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, PW_HEAD, r.layer, h);
         }
     }
     pw_map_bar(&m, &f->svg,

@@ -91,8 +91,10 @@ static void draw_parts(struct pw_figure *f, const struct pw_ev_look *k, struct p
         top = fmax(top, fabs(e[i].value));
     for (int i = 0; i < n; i++) {
         double w = half * fabs(e[i].value) / top;
+        char name[24];
         y = b.y + 23.5 + 11 * i;
-        pw_svg_cut(&f->svg, b.x, y, &font, k->parts[e[i].part].name, 60);
+        pw_step_part_name(&k->parts[e[i].part], name);
+        pw_svg_cut(&f->svg, b.x, y, &font, name, 60);
         pw_svg_fmt(&f->svg, b.x + 92, y, &right, "%+.3f", e[i].value);
         pw_svg_rect(&f->svg, (struct pw_box){e[i].value < 0 ? mid - w : mid, y - 6.5, w, 7.5},
                     e[i].value < 0 ? 0xd55e00 : 0x0072b2, 0.85);

@@ -84,7 +84,7 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
     }
     float part = position_of(w);
     if (isfinite(part))
-        pw_str_add(&pieces[n++], "head %d.%d tells keys apart %.0f%% by position, %.0f%% by content",
+        pw_str_add(&pieces[n++], "head " PW_HEAD " tells keys apart %.0f%% by position, %.0f%% by content",
                    w->layer, w->head, 100 * (double)part, 100 * (1 - (double)part));
     return n;
 }
@@ -191,7 +191,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     else if (w.mean)
         pw_str_add(out, "layer %d mean of %d heads", w.layer, w.a ? w.a->heads : 0);
     else
-        pw_str_add(out, "head %d.%d%s %s", w.layer, w.head,
+        pw_str_add(out, "head " PW_HEAD "%s %s", w.layer, w.head,
                    arm && pw_head_mode(&arm->rep[0], w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
                    pw_view_names[w.view]);
     if (arm) {
@@ -354,7 +354,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     }
     place_cursor(ui, &w);
     if (ui->attention.overview) {
-        hit = pw_att_head_at(&w, inside, y, x, &first, &second);
+        hit = pw_att_head_at(ui, &w, inside, y, x, &first, &second);
         if (hit && line && pw_att_of_file(ui))
             ui->attention.file.layer = first, ui->attention.file.head = second;
         else if (hit && line)

@@ -108,7 +108,8 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
 /* ---- attention_heads.c: all heads in small */
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 /* The head drawn at a cell of the same rectangle; false: there is none. */
-bool pw_att_head_at(const struct pw_att *w, struct pw_rect r, int y, int x, int *layer, int *head);
+bool pw_att_head_at(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x,
+                    int *layer, int *head);
 /* At the bottom of r; the rows they take, 0 where there is no room. */
 int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 

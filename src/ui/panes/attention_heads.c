@@ -35,14 +35,14 @@ static struct pw_style caption_style(const struct pw_att *w, int layer, int head
     return here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
 }
 
-/* "1.3", with a cross where the head is off; returns the column after. */
+/* "L1H3", with a cross where the head is off; returns the column after. */
 static int draw_caption(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
                         int y, int x, int layer, int head)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
     bool off = arm && pw_head_mode(&arm->rep[0], layer, head) != PW_ABLATE_NONE;
 
-    x = pw_draw_fmt(c, r, y, x, caption_style(w, layer, head), "%d.%d", layer, head);
+    x = pw_draw_fmt(c, r, y, x, caption_style(w, layer, head), PW_HEAD, layer, head);
     return off ? pw_draw_text(c, r, y, x, pw_style_bad(), "✗") : x;
 }
 
@@ -158,7 +158,7 @@ add_part(struct pw_canvas *c, struct pw_rect r, int *x, struct pw_style s, const
 }
 
 static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
-                         struct pw_rect r, int score)
+                         struct pw_rect r, int score, int pool)
 {
     const struct pw_ev_attention *a = w->a;
     const struct pw_score_kind *kind = &a->kinds[score];
@@ -167,12 +167,14 @@ static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct 
     char most[64] = ": can't be told here", chance[24] = "";
 
     if (best >= 0)
-        snprintf(most, sizeof most, "  most %d.%d %.2f%s%s", best / a->heads, best % a->heads,
+        snprintf(most, sizeof most, "  most " PW_HEAD " %.2f%s%s", best / a->heads, best % a->heads,
                  (double)pw_att_score(a, best / a->heads, best % a->heads, score), kind->unit[0] ? " " : "",
                  kind->unit);
     if (best >= 0 && isfinite(kind->chance))
         snprintf(chance, sizeof chance, ", chance %.2f", (double)kind->chance);
     bool room = add_part(c, r, &x, plain, r.w < 72 ? "%d x %d" : "%d layers x %d heads", a->layers, a->heads);
+    if (pool > 1)
+        add_part(c, r, &x, pw_style_warn(), r.w < 72 ? "  pooled %dx" : "  max-pooled %dx", pool);
     if (!room || score >= pw_att_n_scores(a))
         return;
     if (!add_part(c, r, &x, pw_style_bold(), "  %s", kind->name))
@@ -185,30 +187,85 @@ static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct 
         add_part(c, r, &x, pw_style_warn(), "  first key left out");
 }
 
-/* Room for a small map of each head; false: there is none. */
-static bool fit_maps(const struct pw_att *w, struct pw_rect r, int *each_h, int *each_w)
+/* Small maps: a layer a row, or over as many rows as make them largest. */
+struct tiles {
+    int per_row, lines; /* heads side by side; rows a layer, 0: layers follow each other without a break */
+    int each_w, each_h; /* of one head, its name and a gap included */
+    int pool, drawn;    /* values a pixel; cells that a map takes */
+};
+
+static int tile_rows(const struct tiles *t, const struct pw_ev_attention *a)
 {
-    *each_w = (r.w + 1) / w->a->heads;
-    *each_h = r.h / w->a->layers;
-    return *each_w >= 8 && *each_h >= 4 && affordable(w->a);
+    return t->lines > 0 ? t->lines * a->layers : (a->layers * a->heads + t->per_row - 1) / t->per_row;
 }
 
-/* Small maps, a layer a row. */
-static void draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
-                      int score, int each_h, int each_w)
+/* The same with so many heads side by side; false: no room. */
+static bool measure_tiles(struct tiles *t, const struct pw_ev_attention *a, const struct pw_look *look,
+                          struct pw_rect r)
+{
+    struct pw_heat m = {.rows = a->T, .cols = a->T, .square = true};
+
+    t->each_w = (r.w + 1) / t->per_row;
+    t->each_h = r.h / tile_rows(t, a);
+    if (t->each_w < 9 || t->each_h < 4 || !pw_heat_fit(&m, look, t->each_w - 1, t->each_h - 1))
+        return false;
+    t->pool = m.pool_r;
+    t->drawn = m.w * m.h;
+    return true;
+}
+
+/* Less pooling is better, then larger maps. Layers without a break have to be worth it: a row a layer is what
+ * the keys go by. */
+static bool is_better(const struct tiles *t, const struct tiles *best)
+{
+    if (best->per_row == 0 || t->pool != best->pool)
+        return best->per_row == 0 || t->pool < best->pool;
+    return t->lines > 0 ? t->drawn > best->drawn : 2 * t->drawn > 3 * best->drawn;
+}
+
+/* Room for a small map of each head; false: there is none. */
+static bool fit_maps(const struct pw_att *w, const struct pw_look *look, struct pw_rect r, struct tiles *best)
 {
     const struct pw_ev_attention *a = w->a;
-    int best = strongest(a, score);
+
+    *best = (struct tiles){0};
+    if (!affordable(a))
+        return false;
+    for (int flow = 0; flow < 2; flow++)
+        for (int n = flow ? a->layers * a->heads : a->heads; n > 0; n--) {
+            struct tiles t = {.per_row = n, .lines = flow ? 0 : (a->heads + n - 1) / n};
+            if (measure_tiles(&t, a, look, r) && is_better(&t, best))
+                *best = t;
+        }
+    return best->per_row > 0;
+}
+
+/* Row and column of a head's tile. */
+static void tile_of(const struct tiles *t, const struct pw_ev_attention *a, int layer, int head, int *row,
+                    int *col)
+{
+    int i = t->lines > 0 ? head : layer * a->heads + head;
+
+    *row = (t->lines > 0 ? layer * t->lines : 0) + i / t->per_row;
+    *col = i % t->per_row;
+}
+
+static void draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                      int score, const struct tiles *t)
+{
+    const struct pw_ev_attention *a = w->a;
+    int best = strongest(a, score), row, col;
 
     for (int l = 0; l < a->layers; l++)
         for (int i = 0; i < a->heads; i++) {
-            int y = r.y + l * each_h, x = r.x + i * each_w;
             char text[8];
+            tile_of(t, a, l, i, &row, &col);
+            int y = r.y + row * t->each_h, x = r.x + col * t->each_w;
             brief(text, a, pw_att_score(a, l, i, score), score);
             int end = draw_caption(ui, w, c, r, y, x, l, i);
-            pw_draw_text(c, r, y, end + 1, best == l * a->heads + i ? pw_style_bold() : pw_style_plain(),
-                         text);
-            draw_one(ui, w, c, r, y + 1, x, each_w - 1, each_h - 1, l, i);
+            end = end > x + 4 ? end : x + 5; /* a cross takes the place of the blank */
+            pw_draw_text(c, r, y, end, best == l * a->heads + i ? pw_style_bold() : pw_style_plain(), text);
+            draw_one(ui, w, c, r, y + 1, x, t->each_w - 1, t->each_h - 1, l, i);
         }
 }
 
@@ -283,7 +340,7 @@ static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_re
     const struct pw_ev_attention *a = w->a;
     int x = r.x;
     bool said = false; /* what the number in parentheses is */
-    bool room = add_part(c, r, &x, pw_style_bold(), "%d.%d", w->layer, w->head);
+    bool room = add_part(c, r, &x, pw_style_bold(), PW_HEAD, w->layer, w->head);
 
     for (int i = 0; room && i < pw_att_n_scores(a); i++) {
         const struct pw_score_kind *kind = &a->kinds[pw_att_score_at(a, i)];
@@ -311,28 +368,37 @@ static struct pw_rect body_of(struct pw_rect r)
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     int n = pw_att_n_scores(w->a), score = n > 0 ? pw_att_score_at(w->a, ui->attention.score % n) : 0;
-    int each_h, each_w;
     struct pw_rect body = body_of(r);
+    struct tiles t;
+    bool maps = fit_maps(w, &ui->look, body, &t);
 
     if (body.y > r.y)
-        draw_heading(ui, w, c, r, score);
+        draw_heading(ui, w, c, r, score, maps ? t.pool : 1);
     if (body.y + body.h < r.y + r.h)
         draw_words(w, c, (struct pw_rect){r.y + r.h - 1, r.x, 1, r.w});
-    if (fit_maps(w, body, &each_h, &each_w))
-        draw_maps(ui, w, c, body, score, each_h, each_w);
+    if (maps)
+        draw_maps(ui, w, c, body, score, &t);
     else
         draw_matrix(ui, w, c, body, score);
 }
 
-bool pw_att_head_at(const struct pw_att *w, struct pw_rect r, int y, int x, int *layer, int *head)
+bool pw_att_head_at(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x,
+                    int *layer, int *head)
 {
-    int each_h, each_w;
     struct pw_rect body = body_of(r);
+    struct tiles t;
+    int row, col;
 
-    if (fit_maps(w, body, &each_h, &each_w)) {
-        *layer = (y - body.y) / each_h;
-        *head = (x - body.x) / each_w;
-        return y >= body.y && x >= body.x && *layer < w->a->layers && *head < w->a->heads;
+    if (fit_maps(w, &ui->look, body, &t)) {
+        for (*layer = 0; *layer < w->a->layers; ++*layer)
+            for (*head = 0; *head < w->a->heads; ++*head) {
+                tile_of(&t, w->a, *layer, *head, &row, &col);
+                if (pw_rect_has((struct pw_rect){body.y + row * t.each_h, body.x + col * t.each_w, t.each_h,
+                                                 t.each_w},
+                                y, x))
+                    return true;
+            }
+        return false;
     }
     struct matrix m = fit_matrix(w, body);
     *layer = m.first + y - m.r.y;

@@ -117,7 +117,8 @@ static int scrolled(int first, int cursor, int shown, int T)
 }
 
 /* Chooses what is drawn of the map; false: there is no room. */
-static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int margin_w, int margin_h)
+static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int margin_w, int margin_h,
+                bool wide)
 {
     const struct pw_att *w = p->w;
     int room_w = r.w - p->label_w - 1 - margin_w, room_h = r.h - p->head_h - margin_h;
@@ -137,6 +138,7 @@ static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int
                             .hi = w->top,
                             .is_signed = w->is_signed,
                             .square = !ui->attention.scroll,
+                            .wide = wide,
                             .bare = ui->attention.scale != PW_ATT_GLOBAL,
                             .split_row = w->a->n_prompt > p->top ? w->a->n_prompt - p->top : 0,
                             .split_col = w->a->n_prompt > p->left ? w->a->n_prompt - p->left : 0,
@@ -175,14 +177,20 @@ static bool place(struct pw_att_window *p, struct pw_ui *ui, const struct pw_att
 
     *p = (struct pw_att_window){
         .ui = ui, .w = w, .head_h = header_rows(w, body.h), .label_w = label_width(w, body.w)};
-    if (!fit(p, ui, body, side, 0))
+    if (!fit(p, ui, body, side, 0, false))
         return false;
+    struct pw_att_window other = *p;
     *margins = w->view == PW_VIEW_PROBS && !w->ref && body.h >= 11 && body.w >= 50;
     if (*margins) { /* where they don't make the map smaller */
-        struct pw_att_window with = *p;
-        *margins = fit(&with, ui, body, side + PW_ATT_BITS, 1) && with.m.sx == p->m.sx &&
-                   with.m.sy == p->m.sy && with.m.pool_r == p->m.pool_r;
+        *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1, false) && other.m.sx == p->m.sx &&
+                   other.m.sy == p->m.sy && other.m.pool_r == p->m.pool_r;
+        other = *p;
     }
+    /* As many columns a token as there are, while what stands beside it has room for its words. */
+    int words = body.w / 4 < 30 ? 30 : body.w / 4 > 48 ? 48 : body.w / 4;
+    if (fit(&other, ui, body, (side > words ? side : words) + *margins * PW_ATT_BITS, *margins, true) &&
+        other.m.sx > p->m.sx && other.m.sy == p->m.sy)
+        *p = other, p->m.arg = p;
     return true;
 }
 

@@ -96,7 +96,7 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
         int half = pw_heat_half_row(m, row / m->pool_r * m->pool_r),
             x = p->x + pw_heat_column(m, col / m->pool_c * m->pool_c) + m->sx - 1;
         struct pw_cell *cell = cell_at(c, r, p->y + half / 2, x);
-        if (!cell || cell->cp == ']')
+        if (!cell || cell->cp == ']' || cell->cp == 0x25aa || cell->cp == 0x25b4 || cell->cp == 0x25be)
             continue; /* the cursor's: its line says it */
         if (m->shades && m->sx == 1) {
             cell->style.attr |= PW_REVERSE;
@@ -188,6 +188,21 @@ static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct
     }
 }
 
+/* As it lies over the map: on the colour of a value, or where a value is one sign as its style. Returns the
+ * column after. */
+static int draw_gold_sign(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, int x)
+{
+    struct pw_style s = pw_style_bold();
+    bool style = p->m.shades && p->m.sx == 1;
+
+    if (style)
+        s.attr = PW_REVERSE;
+    else if (!p->m.shades)
+        s = (struct pw_style){pw_ramp_text_on(pw_ramp(0)), pw_ramp(0), PW_BOLD};
+    x = pw_draw_text(c, r, y, x, s, style ? " " : p->ui->look.utf8 ? "◆" : "o");
+    return pw_draw_text(c, r, y, x + 1, pw_style_warn(), "gold");
+}
+
 const char *const pw_att_scale_names[PW_ATT_SCALES] = {"", " by row", " log"};
 
 void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y,
@@ -229,18 +244,18 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
                                                     : "  first key left out");
     if (hatched)
         pw_str_add(&notes, "  hatched: %s never trained", w->hatch);
-    if (gold)
-        pw_str_add(&notes, "  %s gold", p->ui->look.utf8 ? "◆" : "o");
 
     int x = pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%s%s", pw_att_view_name(w->a, w->view),
                         pw_att_scale_names[scale]) +
             2;
-    int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2 -
+    int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2 - (gold ? 8 : 0) -
                (notes.len > 0 ? pw_text_cells(notes.s) : 0);
     int ramp = rest > 16 ? 16 : rest < 5 ? 5 : rest;
     x = pw_draw_text(c, r, y, x, pw_style_plain(), lo) + 1;
     draw_ramp(p, c, r, y, x, ramp);
     x = pw_draw_text(c, r, y, x + ramp + 1, pw_style_plain(), hi);
+    if (gold)
+        x = draw_gold_sign(p, c, r, y, x + 2);
     if (notes.len > 0)
         pw_draw_cut(c, r, y, x, pw_style_warn(), notes.s, r.x + r.w - x);
     pw_str_fini(&notes);

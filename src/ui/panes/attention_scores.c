@@ -33,7 +33,13 @@ static double beyond_chance(const struct pw_score_kind *kind, float v)
 int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_attention *a = w->a;
-    int n = pw_att_n_scores(a), name_w = r.w >= 32 ? 16 : r.w >= 24 ? 9 : 6, bar = r.w - name_w - 24;
+    int n = pw_att_n_scores(a),
+        name_w = r.w >= 40   ? 16
+                 : r.w >= 31 ? r.w - 24
+                 : r.w >= 24 ? 9
+                             : 6,
+        bar = r.w - name_w - 25;
+    bool others = r.w >= name_w + 24; /* room for the head that has most of it */
     struct pw_style own = pw_style_arm(ui, w->arm);
 
     if (n == 0) {
@@ -43,8 +49,9 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
     if (w->mean)
         pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "layer %d mean", w->layer);
     else
-        pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "head %d.%d", w->layer, w->head);
-    pw_draw_cut(c, r, r.y, r.x + name_w, pw_style_dim(), "  head chance  most", r.w - name_w);
+        pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "head " PW_HEAD, w->layer, w->head);
+    pw_draw_cut(c, r, r.y, r.x + name_w, pw_style_dim(), others ? "  head chance  most" : "  head chance",
+                r.w - name_w);
     for (int i = 0; i < n && i < r.h - 1; i++) {
         int k = pw_att_score_at(a, i);
         const struct pw_score_kind *kind = &a->kinds[k];
@@ -64,10 +71,11 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
         pw_draw_fmt(c, r, y, x, much ? pw_style_bold() : pw_style_plain(), "%6.2f", (double)v);
         if (isfinite(kind->chance))
             pw_draw_fmt(c, r, y, x + 6, pw_style_dim(), "%7.2f", (double)kind->chance);
-        pw_draw_fmt(c, r, y, x + 14, pw_style_dim(), "%d.%d %.2f", most / a->heads, most % a->heads,
-                    (double)pw_att_score(a, most / a->heads, most % a->heads, k));
+        if (others)
+            pw_draw_fmt(c, r, y, x + 14, pw_style_dim(), PW_HEAD " %.2f", most / a->heads, most % a->heads,
+                        (double)pw_att_score(a, most / a->heads, most % a->heads, k));
         if (bar >= 4)
-            pw_draw_bar(c, r, y, x + 24, own, bar < 24 ? bar : 24, beyond_chance(kind, v));
+            pw_draw_bar(c, r, y, x + 25, own, bar < 24 ? bar : 24, beyond_chance(kind, v));
     }
     return n + 1 < r.h ? n + 1 : r.h;
 }

@@ -287,7 +287,7 @@ void pw_att_reference(struct pw_ui *ui)
             pw_str_add(&name, "%.32s", w.a->source);
         else if (arm)
             pw_arm_name(arm, &name);
-        pw_str_add(&name, w.mean ? " layer %d mean" : " head %d.%d", w.layer, w.head);
+        pw_str_add(&name, w.mean ? " layer %d mean" : " head " PW_HEAD, w.layer, w.head);
         if (w.view != PW_VIEW_PROBS)
             pw_str_add(&name, " %s", pw_view_names[w.view]);
         if (!ref->file)

@@ -96,7 +96,7 @@ static void tell_birth(FILE *out, const struct pw_ui *ui, const struct pw_att *w
         for (int k = 0; k < pw_att_n_scores(w->a); k++)
             pw_str_add(&text, "\t%.4g", (double)pw_att_score(&kept->map[i].a, w->layer, w->head, k));
     }
-    snprintf(title, sizeof title, "head %d.%d over training", w->layer, w->head);
+    snprintf(title, sizeof title, "head " PW_HEAD " over training", w->layer, w->head);
     tell_columns(out, &text, title);
 }
 
@@ -114,7 +114,7 @@ static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
     if (w->mean)
         fprintf(out, "mean of the %d heads of layer %d", w->a->heads, w->layer);
     else
-        fprintf(out, "head %d.%d", w->layer, w->head);
+        fprintf(out, "head " PW_HEAD, w->layer, w->head);
     fprintf(out, ", what each query looks at (weight of 1)%s%s\n", off[0] ? "; heads off: " : "", off);
     for (int q = 0; q < w->a->T; q++)
         tell_query(out, w, q);

@@ -111,7 +111,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         int h = pw_enc_at(ui, PW_ENC_HEAD);
         const float *ab = t->parts + 2 * ((size_t)h * t->pairs + pair);
         double angle = d * (double)t->frequencies[pair];
-        pw_str_add(out, "  unscaled share of head %d.%d %+.3f", t->layer, h,
+        pw_str_add(out, "  unscaled share of head " PW_HEAD " %+.3f", t->layer, h,
                    (double)ab[0] * cos(angle) + (double)ab[1] * sin(angle));
     }
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);

@@ -199,6 +199,8 @@ static bool type(struct pw_ui *ui, int k)
 
     if (!letter && !(k >= '0' && k <= '9'))
         return false;
+    if (ui->find.text[0] && (k == 'n' || k == 'N')) /* while something is searched for */
+        return false;
     for (int i = 0; i < lab->n_tasks; i++)
         ready = ready && lab->tasks[i].name[0] != 'p';
     if (!ready)

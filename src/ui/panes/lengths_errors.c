@@ -93,7 +93,7 @@ static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
     }
 }
 
-static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int rows,
                          const struct pw_arm_view *a, const struct pw_lengths *v, const struct map *m)
 {
     int length = v->lengths[ui->lengths.cursor], place = ui->lengths.place;
@@ -104,10 +104,10 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (s.samples == 0)
         pw_str_add(&text, "  length %d: not evaluated", length);
     else
-        pw_str_add(&text, "  length %d, token %d%s: %lld of %lld go wrong first there  brightest %.0f%%",
-                   length, place + 1, place == PW_PLACES - 1 ? " or later" : "", (long long)s.places[place],
+        pw_str_add(&text, "  length %d, token %d%s: %lld of %lld first wrong there  brightest %.0f%%", length,
+                   place + 1, place == PW_PLACES - 1 ? " or later" : "", (long long)s.places[place],
                    (long long)s.samples, 100 * (double)m->most);
-    pw_draw_cut(c, r, y, r.x, pw_style_plain(), text.s, r.w);
+    pw_draw_parts(c, r, rows, pw_style_plain(), &text);
     pw_str_fini(&text);
 }
 
@@ -122,7 +122,7 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
         pw_draw_missing(ui, c, r, lines);
         return;
     }
-    int places = pw_error_places(a, v, &most), key = r.h >= 6, readout = r.h >= 3;
+    int places = pw_error_places(a, v, &most), key = r.h >= 6, readout = r.h >= 12 ? 2 : r.h >= 3;
     int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
     struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
     int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
@@ -150,14 +150,17 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
         if (numbers >= 0 && room >= 10)
             draw_bar(c, r, y, bar, room, &s);
     }
-    if (key)
-        pw_draw_cut(c, r, r.y + r.h - 2, r.x, pw_style_dim(),
-                    room >= 10 && numbers >= 0
-                        ? "map: share first wrong there  bar: █ exact ▓ late ▒ wrong ░ early"
-                        : "map: share of answers first wrong there  early, late: the end mark",
-                    r.w);
+    if (key) {
+        struct pw_str meaning = {0};
+        pw_str_add(&meaning, "%s",
+                   room >= 10 && numbers >= 0
+                       ? "map: share first wrong there  bar: █ exact ▓ late ▒ wrong ░ early"
+                       : "map: share of answers first wrong there  early, late: the end mark");
+        pw_draw_parts(c, (struct pw_rect){r.y, r.x, r.h - readout, r.w}, 1, pw_style_dim(), &meaning);
+        pw_str_fini(&meaning);
+    }
     if (readout)
-        draw_readout(ui, c, r, r.y + r.h - 1, a, v, &m);
+        draw_readout(ui, c, r, readout, a, v, &m);
 }
 
 void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)

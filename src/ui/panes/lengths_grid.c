@@ -58,7 +58,7 @@ static void draw_box(struct pw_canvas *c, struct pw_rect r, const struct pw_heat
         pw_draw_cell(c, r, y + below, x + right, pw_style_ok(), 0x251b);
 }
 
-static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                          const struct pw_arm_view *arm, const struct pw_grid *g, const struct pw_task_view *t)
 {
     int a = ui->lengths.a, b = ui->lengths.b, n = g->samples[b][a];
@@ -70,14 +70,14 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (n > 0) {
         double lo, hi;
         pw_eval_wilson(g->exact[b][a] <= n ? g->exact[b][a] : n, n, &lo, &hi);
-        pw_str_add(&s, ": %d of %d exact, %.0f..%.0f%% (95%%, samples only)", g->exact[b][a], n, 100 * lo,
+        pw_str_add(&s, "  %d of %d exact, %.0f..%.0f%%  (95%%, samples only)", g->exact[b][a], n, 100 * lo,
                    100 * hi);
     } else {
-        pw_str_add(&s, ": no samples");
+        pw_str_add(&s, "  no samples");
     }
     if (g->cut)
         pw_str_add(&s, "  numbers above %d are not shown", PW_GRID_MOST);
-    pw_draw_cut(c, r, y, r.x, pw_style_plain(), s.s, r.w);
+    pw_draw_parts(c, r, 1, pw_style_plain(), &s);
     pw_str_fini(&s);
 }
 
@@ -124,7 +124,7 @@ void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
         pw_heat_draw(&m, &ui->look, c, r, y, x);
         draw_box(c, r, &m, y, x);
     }
-    draw_readout(ui, c, r, r.y + r.h - 1, arm, &g, t);
+    draw_readout(ui, c, r, arm, &g, t);
 }
 
 bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct pw_rect r, int y, int x)

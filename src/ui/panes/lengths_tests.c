@@ -151,7 +151,7 @@ void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), what, names);
         draw_columns(c, r, r.y, r.x + names, shown, NULL);
     }
-    int note = r.h >= 6 && r.w >= 40, rows = r.h - 1 - note;
+    int note = r.w < 40 ? 0 : r.h >= 9 ? 2 : r.h >= 6, rows = r.h - 1 - note;
     if (ui->lengths.top > x.n - rows)
         ui->lengths.top = x.n > rows && rows > 0 ? x.n - rows : 0;
     for (int i = 0; i < rows && ui->lengths.top + i < x.n; i++) {
@@ -159,9 +159,11 @@ void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
         draw_names(ui, c, r, r.y + 1 + i, t, names);
         draw_columns(c, r, r.y + 1 + i, r.x + names, shown, t);
     }
-    if (note)
-        pw_draw_cut(
-            c, r, r.y + r.h - 1, r.x, pw_style_dim(),
-            "p over training runs, exact; corrected for all pairs (Holm); * below 0.05  b this length alone",
-            r.w);
+    if (note) {
+        struct pw_str about = {0};
+        pw_str_add(&about, "p: exact, over training runs  corrected for all pairs (Holm)  * below 0.05  "
+                           "b this length alone");
+        pw_draw_parts(c, r, note, pw_style_dim(), &about);
+        pw_str_fini(&about);
+    }
 }

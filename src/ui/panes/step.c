@@ -184,9 +184,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     if (r.h >= 7 && s->rows(ui, &v) > 0) { /* the row under the cursor in words */
         struct pw_str words = {0};
         s->say(ui, &v, &words);
-        pw_draw_cut(c, all, all.y + all.h - 1, all.x, pw_style_bold(), pw_str_text(&words), all.w);
+        r.h -= pw_draw_readout(c, all, &words);
         pw_str_fini(&words);
-        r.h--;
     }
     if (r.h >= 2)
         draw_sections(ui, c, r, &v);

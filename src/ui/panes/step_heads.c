@@ -63,7 +63,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
     for (int i = first; i < n && i < first + h; i++) {
         int y = r.y + 1 + i - first, best = strongest(a, i, q, keys, -1);
         char name[24];
-        snprintf(name, sizeof name, "%d.%d", i / a->heads, i % a->heads);
+        snprintf(name, sizeof name, PW_HEAD, i / a->heads, i % a->heads);
         pw_draw_cut(c, r, y, r.x, pw_step_mark(ui, pw_style_plain(), i == row), name, NAME - 1);
         for (int k = 0; k < keys && strip.w > 0; k += pool) {
             float most = -INFINITY;
@@ -92,7 +92,7 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
 
     if (sees_more(a, q))
         pw_str_add(out, "with all that came later: ");
-    pw_str_add(out, "head %d.%d of \"%s\" looks at %d \"%s\" (%.2f)", head / a->heads, head % a->heads,
+    pw_str_add(out, "head " PW_HEAD " of \"%s\" looks at %d \"%s\" (%.2f)", head / a->heads, head % a->heads,
                pw_label(a->labels[q]), best, pw_label(a->labels[best]), (double)prob(a, head, q, best));
     if (q > 0) {
         int next = strongest(a, head, q, q + 1, best);
@@ -110,7 +110,7 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     for (int k = 0; n > 0 && k <= q; k++)
         pw_str_add(out, "\t%d %s", k, pw_label(a->labels[k]));
     for (int i = 0; i < n; i++) {
-        pw_str_add(out, "\n%d.%d", i / a->heads, i % a->heads);
+        pw_str_add(out, "\n" PW_HEAD, i / a->heads, i % a->heads);
         for (int k = 0; k <= q; k++)
             pw_str_add(out, "\t%.4g", (double)prob(a, i, q, k));
     }

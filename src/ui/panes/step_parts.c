@@ -102,8 +102,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
             top = fabs(e[i].value);
     for (int i = first; i < k->n_parts && i < first + h; i++) {
         int y = r.y + 1 + i - first;
-        pw_draw_cut(c, r, y, r.x, pw_step_mark(ui, pw_style_plain(), i == row), k->parts[e[i].part].name,
-                    NAME - 1);
+        char name[24];
+        pw_step_part_name(&k->parts[e[i].part], name);
+        pw_draw_cut(c, r, y, r.x, pw_step_mark(ui, pw_style_plain(), i == row), name, NAME - 1);
         pw_draw_fmt(c, r, y, r.x + NAME, pw_style_plain(), "%+8.3f", e[i].value);
         if (half >= 3)
             draw_bar(c, r, y, r.x + NAME + 9, half, e[i].value / top, pw_style_arm(ui, ui->snap->prompt_arm),
@@ -121,11 +122,12 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
     struct pw_contrast c = contrast_of(ui, k);
     double want = pw_contrast_logits(&c);
 
-    pw_str_add(out, "%s %s %.3f", k->parts[e[row].part].name, e[row].value < 0 ? "takes" : "adds",
-               fabs(e[row].value));
+    char name[24];
+    pw_step_part_name(&k->parts[e[row].part], name);
+    pw_str_add(out, "%s %s %.3f", name, e[row].value < 0 ? "takes" : "adds", fabs(e[row].value));
     if (fabs(want) > 1e-6)
-        pw_str_add(out, ", %.0f%% of the difference", 100 * e[row].value / want);
-    pw_str_add(out, "; directly, final norm frozen");
+        pw_str_add(out, "  %.0f%% of the difference", 100 * e[row].value / want);
+    pw_str_add(out, "  directly, final norm frozen");
     free(e);
 }
 
@@ -135,8 +137,11 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     struct pw_part *e = entries(ui, k);
 
     pw_str_add(out, "part\tadds\n");
-    for (int i = 0; i < k->n_parts; i++)
-        pw_str_add(out, "%s\t%.6g\n", k->parts[e[i].part].name, e[i].value);
+    for (int i = 0; i < k->n_parts; i++) {
+        char name[24];
+        pw_step_part_name(&k->parts[e[i].part], name);
+        pw_str_add(out, "%s\t%.6g\n", name, e[i].value);
+    }
     free(e);
 }
 

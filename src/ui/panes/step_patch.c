@@ -218,7 +218,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     else if (is_resid(p))
         pw_str_add(&s, "stream into layer %d at position %d", col, row);
     else
-        pw_str_add(&s, "head %d.%d", row, col);
+        pw_str_add(&s, "head " PW_HEAD, row, col);
     if (is_resid(p) && strcmp(p->clean[row], p->corrupt[row]) != 0)
         pw_str_add(&s, " (\"%s\" for \"%s\")", pw_label(p->clean[row]), pw_label(p->corrupt[row]));
     else if (is_resid(p))

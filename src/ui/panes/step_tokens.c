@@ -162,12 +162,12 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
     const struct pw_look_token *t = &k->token[pw_step_row(ui, PW_STEP_TOKENS, k->n)];
     double below = (double)k->token[0].logit - (double)t->logit;
 
-    pw_str_add(out, "\"%s\" p %.4f, rank %lld of %d", pw_label(t->label), (double)t->prob,
+    pw_str_add(out, "\"%s\" p %.4f  rank %lld of %d", pw_label(t->label), (double)t->prob,
                pw_step_rank(t->rank), k->vocab);
     if (below > 0)
-        pw_str_add(out, ", logit %.3f below the best", below);
+        pw_str_add(out, "  logit %.3f below the best", below);
     else
-        pw_str_add(out, ", logit %.3f: the best", (double)t->logit);
+        pw_str_add(out, "  logit %.3f: the best", (double)t->logit);
 }
 
 static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
