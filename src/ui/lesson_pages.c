@@ -1,8 +1,8 @@
 /* lesson_pages.c - the steps of a lesson that were read: one can go back to them, and on again.
  *
- * A step shows the moment at which it waited for a key, from the session's record, in the view that it had: which
- * pane, which page, where the cursors stood. Nothing is run again. Where nothing is recorded the panes show the
- * present. */
+ * A step shows the moment at which it waited for a key, from the session's record, in the view that it had:
+ * which pane, which page, where the cursors stood. Nothing is run again. Where nothing is recorded the panes
+ * show the present. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ui/app.h"
@@ -13,7 +13,7 @@
 struct pw_lesson_page {
     char text[sizeof((struct pw_ui *)0)->lesson.text];
     int step;
-    int64_t t_ns; /* CLOCK_REALTIME */
+    int64_t t_ns;      /* CLOCK_REALTIME */
     struct pw_ui view; /* a copy that owns nothing */
 };
 

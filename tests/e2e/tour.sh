@@ -7,7 +7,7 @@ ROOT=$(realpath "$(dirname "$0")/../..")
 # ---- the script
 sed 's/seeds=6/seeds=1/; s/^press Space$/train 2/; s/^press e$/eval samples=4/; s/^\(press .*\) e$/\1\neval samples=4/' \
     "$ROOT/docs/tour.pewter" >tour.pewter
-echo 'press 3 ] [ 2 e j k f v v Enter ?' >>tour.pewter # what the README says besides
+echo 'press 3 ] [ 2 e j k G f v v Enter ?' >>tour.pewter # what the README says besides
 for threads in 1 3; do
     mkdir -p docs/pictures
     timeout 600 "$PEWTER" --threads $threads run tour.pewter >out 2>err </dev/null

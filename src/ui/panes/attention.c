@@ -84,8 +84,8 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
     }
     float part = position_of(w);
     if (isfinite(part))
-        pw_str_add(&pieces[n++], "head " PW_HEAD " tells keys apart %.0f%% by position, %.0f%% by content",
-                   w->layer, w->head, 100 * (double)part, 100 * (1 - (double)part));
+        pw_str_add(&pieces[n++], "head " PW_HEAD " goes %.0f%% by position, %.0f%% by content", w->layer,
+                   w->head, 100 * (double)part, 100 * (1 - (double)part));
     return n;
 }
 
