@@ -27,8 +27,9 @@ above() {
 }
 
 # Is a number on the screen that reads so when it is rounded to as many digits?
+# shellcheck disable=SC2317 # check calls it
 has_number() {
-    grep -oE '[+-]?[0-9]*\.[0-9]+' | awk -v want="$1" '
+    grep -oE '[+-]?[0-9]*\.[0-9]+' screen | awk -v want="$1" '
         BEGIN { digits = length(want) - index(want, "."); sub(/^[+]/, "", want) }
         { v = sprintf("%." digits "f", $1 < 0 && want >= 0 ? -$1 : $1)
           if (v == sprintf("%." digits "f", want)) found = 1 }
@@ -37,7 +38,9 @@ has_number() {
 
 checked=0
 for lesson in head nope; do
-    [ $lesson = head ] && pictures head 99 || pictures nope 9 # nope then trains others, and reads no head
+    last=99
+    [ $lesson = head ] || last=9 # nope then trains others, and reads no head
+    pictures $lesson $last
     for said in "$lesson"-*.said; do
         step=${said%.said} n=${said%.said}
         n=${n##*-}
@@ -49,10 +52,10 @@ for lesson in head nope; do
                 check "$step at $size: query $query is under the cursor" grep -qE "q=$query \"" screen
                 checked=$((checked + 1))
             done
-            for number in $(grep -oE '[+-]?[0-9]\.[0-9]+' "$said"); do
-                check "$step at $size: $number is on the screen" has_number "$number" <screen
+            while read -r number; do
+                check "$step at $size: $number is on the screen" has_number "$number"
                 checked=$((checked + 1))
-            done
+            done < <(grep -oE '[+-]?[0-9]\.[0-9]+' "$said")
             token=$(grep -oE '0\.[0-9]+ (on|to) the (sign )?[0-9>]' "$said" | head -n 1 | grep -oE '.$')
             [ -z "$token" ] || check "$step at $size: the token $token is under the cursor" grep -qE "k=[0-9]+ \"$token\"" screen
         done

@@ -4,6 +4,7 @@
 README=$(realpath "$(dirname "$0")/../../README.md")
 
 # The text between pieces of code; those are keys, commands, names of files and of a row.
+# shellcheck disable=SC2016 # the backquotes are those of the text
 section=$(sed -n '/^## A tour/,/^The pictures are/p' "$README" | grep -v -e '^!\[' -e '^## ' -e '^The pictures' | tr '\n' ' ' |
     sed 's/``` *\([^`]*[^` ]\) *```/`\1`/')
 IFS='`' read -ra parts <<<"$section"
@@ -24,7 +25,7 @@ first_wrong() { # the token at which most answers of the cursor's length go wron
         wait_for "length 16, token $n: [0-9]+ of"
         local wrong
         wrong=$(screen | grep -aoE "token $n: [0-9]+" | grep -oE '[0-9]+$')
-        [ "$wrong" -le $most ] || most=$wrong best=$n
+        [ "$wrong" -le "$most" ] || most=$wrong best=$n
         keys l
     done
     keys h h h h h h

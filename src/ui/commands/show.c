@@ -1,6 +1,8 @@
 /* show.c - a pane to the front; where there are no panes, what it shows in words. */
+#include "plot/names.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
+#include <string.h>
 
 static const char *const zooms[] = {"as-it-is", "on", "off", NULL};
 
@@ -75,6 +77,23 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
+/* Of the cursors: the places that there are. */
+static void values(struct pw_completion *c)
+{
+    const struct pw_ui *ui = c->seen;
+    const struct pw_snapshot *s = ui != NULL ? ui->snap : NULL;
+    const struct pw_arm_view *arm = s != NULL ? pw_find_arm(s, s->current) : NULL;
+    int n = 0;
+    if (s != NULL && (!strcmp(c->key, "query") || !strcmp(c->key, "key")))
+        n = s->prompt.n;
+    else if (arm != NULL && !strcmp(c->key, "head"))
+        n = arm->info.heads;
+    else if (arm != NULL && !strcmp(c->key, "distance"))
+        n = arm->info.context;
+    for (int i = 0; i < n && i < 64; i++)
+        pw_complete_offer(c, "%d", i);
+}
+
 const struct pw_command pw_ui_cmd_show = {
     .name = "show",
     .search = "print pane heatmap",
@@ -87,5 +106,6 @@ const struct pw_command pw_ui_cmd_show = {
     .where = PW_AT_UI,
     .opts = opts,
     .complete = pw_ui_complete_pane,
+    .values = values,
     .run = run,
 };
