@@ -342,12 +342,8 @@ const struct pw_command pw_ui_cmd_export = {
         "its "
         "number,\n"
         "                                      of the newest or finding=\"NAME TOPIC\". Attention, step and "
-        "encoding are
-"
-        "                                      the chosen arm's, computed with its weights as they are; an
-"
-        "                                      evaluation that is missing is made first
-"
+        "encoding are\n"
+        "                                      of the chosen arm as it is now; what is missing is made first\n"
         "  finding F.json|csv [finding=NAME]   what a probe or a study found: tables, points of curves, "
         "maps, "
         "claims\n"
