@@ -10,7 +10,7 @@ void pw_curves_value(const struct pw_ui *ui, char *dst, size_t size, float v);
 struct pw_curve_end {
     int arm, row;
     char text[48];
-    char name[32]; /* where there is no room for more */
+    char name[32]; /* of its encoding alone, where there is no room for more */
 };
 void pw_curves_describe_end(const struct pw_ui *ui, struct pw_curve_end *l, const struct pw_curve *k);
 void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,

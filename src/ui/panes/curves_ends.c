@@ -15,10 +15,14 @@ void pw_curves_describe_end(const struct pw_ui *ui, struct pw_curve_end *l, cons
     if (k->n > 1)
         snprintf(of, sizeof of, " n=%d", v.n);
     const struct pw_ev_arm *info = &ui->snap->arms[k->arm - 1].info;
+    struct pw_str name = {0};
+    pw_encoding_name(&name, info->pe);
+    pw_str_add(&name, "%s", info->swaps > 0 ? PW_SWAPPED : "");
     snprintf(l->name, sizeof l->name, "%s%s%s", pw_arm_mark(ui, k->arm), info->name,
              info->swaps > 0 ? PW_SWAPPED : "");
-    snprintf(l->text, sizeof l->text, "%s%d %s%s %s%s", pw_arm_mark(ui, k->arm), k->arm, info->name,
-             info->swaps > 0 ? PW_SWAPPED : "", value, of);
+    snprintf(l->text, sizeof l->text, "%s%d %s %s%s", pw_arm_mark(ui, k->arm), k->arm, pw_str_text(&name),
+             value, of);
+    pw_str_fini(&name);
 }
 
 void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
