@@ -23,7 +23,7 @@ static size_t closing(const char *s, size_t at, size_t end)
 bool pw_lex_command(const char *s, size_t at, struct pw_lex_command *c)
 {
     size_t n = at + strlen(s + at), i = at;
-    while (i < n && (blank(s[i]) || s[i] == ';' || s[i] == '\n'))
+    while (i < n && (blank(s[i]) || s[i] == ';' || s[i] == '\n' || s[i] == ':'))
         i++;
     if (i == n)
         return false;

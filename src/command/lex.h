@@ -29,7 +29,8 @@ struct pw_lex_word {
     size_t stray;  /* of a ')' without '(', or PW_NOWHERE */
 };
 
-/* The command at s[at] (s ends with NUL); false if nothing but blanks and separators follows. */
+/* The command at s[at] (s ends with NUL); false if nothing but blanks and separators follows. A ':' before it
+ * is passed over: documents write the key that opens the line. */
 bool pw_lex_command(const char *s, size_t at, struct pw_lex_command *c);
 /* The word at s[at], with blanks before it skipped; false if there is none before end. */
 bool pw_lex_word(const char *s, size_t at, size_t end, struct pw_lex_word *w);

@@ -78,8 +78,7 @@ static bool submit_line(struct plain *p)
             *end = '\n';
             return true;
         }
-        /* ":q", as documents write it for the screen, where the key ':' begins a line */
-        submit(p, in->s + (in->s[0] == ':'), p->typed ? PW_SEND_NOW : PW_SEND_SCRIPT);
+        submit(p, in->s, p->typed ? PW_SEND_NOW : PW_SEND_SCRIPT);
     }
     in->len -= n;
     memmove(in->s, in->s + n, in->len + 1);
