@@ -3,6 +3,7 @@
  * The page says how high its drawing wants to be; caption and commands take what they need below it, and a
  * height that was asked for leaves the rest to the drawing. */
 #include "base/file.h"
+#include "figure/axes.h"
 #include "figure/figure_int.h"
 #include "plot/curves.h"
 #include <stdarg.h>
@@ -22,6 +23,7 @@ static const struct pw_font made_font = {.size = 6.5, .color = 0x5a5a5a, .mono =
 const char *const pw_figure_names[] = {"focused",  "curves", "lengths", "attention", "step",
                                        "encoding", "prompt", "log",     "findings",  NULL};
 static const char *const xs[] = {"step", "flops", "seconds", NULL}; /* enum pw_curves_axis */
+static const char *const fonts[] = {"sans", "serif", NULL};         /* enum pw_figure_font */
 static const char *const maps[] = {"viridis", "cividis", NULL};
 
 #define O(member) offsetof(struct pw_figure_options, member)
@@ -44,6 +46,30 @@ const struct pw_opt pw_figure_opts[] = {
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->title),
      .help = "above the drawing; else what it shows"},
+    {.name = "xlabel",
+     .type = PW_OPT_TEXT,
+     .offset = O(x_label),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->x_label),
+     .help = "of a plot's axis; else what it has"},
+    {.name = "ylabel",
+     .type = PW_OPT_TEXT,
+     .offset = O(y_label),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->y_label),
+     .help = "likewise"},
+    {.name = "names",
+     .type = PW_OPT_TEXT,
+     .offset = O(names),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->names),
+     .help = "of arms 1, 2, ... in legends, as names=\"NoPE,RoPE\"; else their encodings"},
+    {.name = "font",
+     .type = PW_OPT_CHOICE,
+     .offset = O(font),
+     .def = "sans",
+     .choices = fonts,
+     .help = "of the text"},
     {.name = "width",
      .type = PW_OPT_INT,
      .offset = O(width),
@@ -66,8 +92,8 @@ const struct pw_opt pw_figure_opts[] = {
     {.name = "log",
      .type = PW_OPT_SWITCH,
      .offset = O(log),
-     .def = "off",
-     .help = "a logarithmic y axis of curves"},
+     .def = "on",
+     .help = "a logarithmic y axis of curves that are no shares, as on the screen"},
     {.name = "x",
      .type = PW_OPT_CHOICE,
      .offset = O(x),
@@ -160,13 +186,36 @@ int pw_figure_task(const struct pw_figure *f)
     return f->o->task <= n ? f->o->task - 1 : n > 0 ? n - 1 : 0;
 }
 
+void pw_figure_arm(const struct pw_figure *f, const struct pw_arm_view *a, struct pw_str *out)
+{
+    const char *name = f->o->names;
+
+    for (int id = 1; id < a->info.id && *name != '\0'; id++) {
+        name += strcspn(name, ",");
+        name += *name == ',';
+    }
+    if (*name != '\0' && *name != ',')
+        pw_str_put(out, name, strcspn(name, ","));
+    else
+        pw_arm_name(a, out);
+}
+
+void pw_figure_axes(struct pw_figure *f, struct pw_axes *a)
+{
+    if (f->o->x_label[0])
+        a->x_name = f->o->x_label;
+    if (f->o->y_label[0])
+        a->y_name = f->o->y_label;
+    pw_axes_draw(a, &f->svg);
+}
+
 double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_arm_view *a, const char *more)
 {
     static const struct pw_font font = {.size = 8, .color = PW_INK};
     struct pw_str name = {0};
     int arm = a->info.id;
 
-    pw_arm_name(a, &name);
+    pw_figure_arm(f, a, &name);
     pw_str_add(&name, "%s", more);
     pw_svg_line(&f->svg, x, y - 2.7, x + 16, y - 2.7,
                 (struct pw_pen){.color = pw_svg_arm(arm), .width = 1.3});
@@ -305,7 +354,7 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
         *w = o->width, *h = (double)(int)(rest + f.box.h + 0.5);
         if (code == PW_OK) {
             const char *title = o->title[0] ? o->title : pw_str_text(&f.title);
-            pw_svg_open(&f.svg, *w, *h, title, desc.s);
+            pw_svg_open(&f.svg, *w, *h, o->font == PW_FONT_SERIF, title, desc.s);
             pw_svg_cut(&f.svg, MARGIN, MARGIN + 10, &title_font, title, f.box.w);
             page->draw(&f);
             if (o->caption)

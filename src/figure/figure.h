@@ -10,11 +10,16 @@
 #include "plot/ramp.h"
 #include "sessions/fold.h"
 
+enum pw_figure_font { PW_FONT_SANS, PW_FONT_SERIF };
+
 struct pw_figure_options {
-    int pane;          /* index into pw_figure_names */
-    char page[16];     /* ""; the first that there is something for */
-    char title[160];   /* "": its own */
-    int width, height; /* points, of the whole picture; height 0: what it needs */
+    int pane;                      /* index into pw_figure_names */
+    char page[16];                 /* ""; the first that there is something for */
+    char title[160];               /* "": its own */
+    char x_label[80], y_label[80]; /* of plots' axes; "": their own */
+    char names[256];               /* of arms 1, 2, ... in legends, parted by commas; "": their encodings */
+    int font;                      /* enum pw_figure_font */
+    int width, height;             /* points, of the whole picture; height 0: what it needs */
     bool caption;
     bool log;                                         /* y axis of curves, where it isn't a share */
     int x;                                            /* enum pw_curves_axis */

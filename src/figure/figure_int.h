@@ -43,6 +43,11 @@ enum pw_code pw_figure_lacks(struct pw_figure *f, struct pw_err *err, const char
                              ...) __attribute__((format(printf, 4, 5)));
 /* Of a mixture's tasks the one that was asked for, clamped. */
 int pw_figure_task(const struct pw_figure *f);
+/* What an arm is called: as the options say, else by its number and encoding. */
+void pw_figure_arm(const struct pw_figure *f, const struct pw_arm_view *a, struct pw_str *out);
+/* Draws the axes, with the options' labels where they say some. */
+struct pw_axes;
+void pw_figure_axes(struct pw_figure *f, struct pw_axes *a);
 /* A legend entry: sign, line and name of an arm; returns the width taken. */
 double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_arm_view *a, const char *more);
 

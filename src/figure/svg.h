@@ -36,7 +36,7 @@ struct pw_svg {
     struct pw_str out;
 };
 
-void pw_svg_open(struct pw_svg *s, double w, double h, const char *title, const char *desc);
+void pw_svg_open(struct pw_svg *s, double w, double h, bool serif, const char *title, const char *desc);
 void pw_svg_close(struct pw_svg *s);
 void pw_svg_fini(struct pw_svg *s);
 

@@ -145,7 +145,7 @@ void pw_svg_cut(struct pw_svg *s, double x, double y, const struct pw_font *f, c
     pw_str_fini(&part);
 }
 
-void pw_svg_open(struct pw_svg *s, double w, double h, const char *title, const char *desc)
+void pw_svg_open(struct pw_svg *s, double w, double h, bool serif, const char *title, const char *desc)
 {
     *s = (struct pw_svg){0};
     pw_str_add(&s->out,
@@ -155,11 +155,12 @@ void pw_svg_open(struct pw_svg *s, double w, double h, const char *title, const 
     put_escaped(&s->out, title);
     pw_str_add(&s->out, "</title>\n<desc>");
     put_escaped(&s->out, desc);
-    pw_str_add(
-        &s->out,
-        "</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
-        "<g font-family=\"Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif\" fill=\"#%06x\">\n",
-        PW_INK);
+    pw_str_add(&s->out,
+               "</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+               "<g font-family=\"%s\" fill=\"#%06x\">\n",
+               serif ? "Times,'Times New Roman','Liberation Serif','DejaVu Serif',serif"
+                     : "Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif",
+               PW_INK);
 }
 
 void pw_svg_close(struct pw_svg *s)

@@ -80,6 +80,15 @@ computed 'eval;failing arm=2' 'pane=lengths page=failing arm=2'
 [ "$(grep -c '"kind":"command"' out)" = 6 ] || fail "computes what is there: $(grep '"kind":"command"' out)"
 rm -f x.svg y.svg
 
+# words and font of one's own; a logarithmic axis as on the screen
+"$PEWTER" -c 'race none,t5; train 20; export figure w.svg pane=curves names="NoPE,with a bias" xlabel=steps ylabel="cross entropy" font=serif
+    export figure v.svg pane=curves names=,T5; export figure u.svg pane=curves log=off' >out 2>err || fail "$(cat err)"
+for word in '>NoPE ' '>with a bias ' '>steps<' '>cross entropy<' '"Times,'; do
+    grep -qF -- "$word" w.svg || fail "no $word in the figure"
+done
+{ grep -q '>1 none ' v.svg && grep -q '>T5 ' v.svg; } || fail "an empty name is not the arm's own: $(grep -o '<text.*' v.svg)"
+{ grep -q '(logarithmic)' v.svg && ! grep -q '(logarithmic)' u.svg; } || fail "a figure's axis is not the screen's"
+
 complains 'without a screen it must be named: pane=curves|lengths|attention' 'train 2; export figure x.svg'
 complains "nothing to draw yet: no prompt's attention" 'train 2; export figure x.svg pane=attention'
 complains 'nothing to draw yet: this encoding has no buckets' 'train 2; export figure x.svg pane=encoding page=buckets'

@@ -103,7 +103,7 @@ void pw_figure_attention_say(struct pw_figure *f, bool gold)
     } else {
         if (arm) {
             pw_str_add(&f->caption, "Arm ");
-            pw_arm_name(arm, &f->caption);
+            pw_figure_arm(f, arm, &f->caption);
             pw_str_add(&f->caption, " at step %lld, ", (long long)f->snap->attention_step);
         }
         pw_str_add(&f->caption, "prompt \"%s\"", f->snap->prompt.text);

@@ -177,7 +177,7 @@ static double legend(struct pw_figure *f, const struct pw_curve *k, int n, doubl
         const struct pw_arm_view *arm = pw_find_arm(f->snap, k[i].arm);
         struct pw_str name = {0};
         value_text(more, sizeof more, &k[i], percent);
-        pw_arm_name(arm, &name);
+        pw_figure_arm(f, arm, &name);
         pw_str_add(&name, "%s", more);
         most = fmax(most, 20 + pw_svg_width(&font, name.s));
         pw_str_fini(&name);
@@ -216,7 +216,7 @@ static void draw(struct pw_figure *f)
 
     columns = columns < COLUMNS ? columns : COLUMNS;
     pw_curves_range(k, n, a.percent, &a.log, &a.y0, &a.y1);
-    pw_axes_draw(&a, &f->svg);
+    pw_figure_axes(f, &a);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++)
             draw_curve(f, &a, &k[i], columns, smooth, pass == 0);

@@ -21,7 +21,7 @@ const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
 void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked)
 {
     pw_str_add(&f->title, "%s: ", what);
-    pw_arm_name(f->arm, &f->title);
+    pw_figure_arm(f, f->arm, &f->title);
     pw_str_add(&f->caption, "Encoding %s at step %lld.", t->pe, (long long)f->arm->table_step);
     if (t->trained > 0)
         pw_str_add(&f->caption, " Training met distances up to %d%s.", t->trained,
@@ -198,7 +198,7 @@ static void draw_together(struct pw_figure *f, const struct pw_ev_table *t, cons
     struct pw_axes a = axes_of(t, values, NULL);
 
     a.box = b, a.x_name = "distance of key from query", a.y_name = "bias";
-    pw_axes_draw(&a, &f->svg);
+    pw_figure_axes(f, &a);
     draw_edge(f, &a, t, "beyond training",
               t->slopes ? (int)(a.field.h / 9) - 2 : 0); /* where ramps are far apart */
     for (int h = 0; h < t->heads; h++)
@@ -216,7 +216,7 @@ void pw_figure_apart(struct pw_figure *f, const struct pw_ev_table *t, const flo
     for (int i = 0; i < t->heads; i++) {
         struct pw_axes a = axes_of(t, values, others);
         a.box = (struct pw_box){b.x + w * (i % across), b.y + h * (i / across) + 8, w, h - 8};
-        pw_axes_draw(&a, &f->svg);
+        pw_figure_axes(f, &a);
         pw_svg_fmt(&f->svg, a.field.x, a.field.y - 2, &name, "head %d", i);
         draw_edge(f, &a, t, "", 0);
         if (others)
@@ -292,7 +292,7 @@ static void draw_decay(struct pw_figure *f)
         x[d] = d, cosine[d] = (float)pw_rotary_cosine(t, d), bound[d] = (float)pw_rotary_bound(t, d);
         a.y0 = fmin(a.y0, (double)cosine[d]);
     }
-    pw_axes_draw(&a, &f->svg);
+    pw_figure_axes(f, &a);
     draw_edge(f, &a, t, "beyond training", 0);
     pw_axes_line(&a, &f->svg, pen, x, cosine, n);
     pen.dash = "3 2";

@@ -38,9 +38,9 @@ static void say(struct pw_figure *f, const struct pw_enc_pair *p)
     struct pw_str own = {0};
 
     pw_str_add(&f->title, "%s by distance: ", p->kernels ? "Kernel" : "Mean score");
-    pw_arm_name(f->arm, &f->title);
+    pw_figure_arm(f, f->arm, &f->title);
     pw_str_add(&f->title, " minus ");
-    pw_arm_name(other_of(f), &f->title);
+    pw_figure_arm(f, other_of(f), &f->title);
     pw_str_add(&f->caption,
                "The %s of %s at step %lld, layer %d, minus that of %s at step %lld, layer %d; of each head "
                "from its value at distance 0 on. Below, head by head: solid the first, dashed the second.",

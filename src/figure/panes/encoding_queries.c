@@ -53,7 +53,7 @@ static void draw_head(struct pw_figure *f, const struct pw_ev_table *t, int h, s
         a.y0 = 0, a.y1 = 1;
     for (int i = 0; i < n; i++)
         x[i] = i;
-    pw_axes_draw(&a, &f->svg);
+    pw_figure_axes(f, &a);
     pw_svg_fmt(&f->svg, a.field.x, a.field.y - 2, &name, "head %d", h);
     if (t->trained > 0 && t->trained + 0.5 < a.x1)
         pw_axes_mark(&a, &f->svg, t->trained + 0.5, 0xd55e00, "", 0);

@@ -199,7 +199,7 @@ static void draw_plot(struct pw_figure *f, const struct pw_block_of *k, struct p
                         .x_unit = 1, /* numbers between whole ones, too */
                         .x_name = k->b->x,
                         .y_name = k->b->y};
-    pw_axes_draw(&a, &f->svg);
+    pw_figure_axes(f, &a);
     for (int pass = 0; pass < 2; pass++) /* what theory says lies below */
         for (int i = 0; i < k->b->cols; i++)
             if (pw_block_is_reference(k->b, i) == (pass == 0))

@@ -194,7 +194,7 @@ static double legend(struct pw_figure *f, double y, bool drawn)
         if (!arm || arm->rep[0].eval.n == 0)
             continue;
         key_text(more, sizeof more, f->snap, arm);
-        pw_arm_name(arm, &name);
+        pw_figure_arm(f, arm, &name);
         pw_str_add(&name, "%s", more);
         double w = 20 + pw_svg_width(&font, name.s) + 14;
         pw_str_fini(&name);
@@ -220,7 +220,7 @@ static void draw(struct pw_figure *f)
                         .percent = true,
                         .x_name = "length",
                         .y_name = "exact match"};
-    pw_axes_draw(&a, &f->svg);
+    pw_figure_axes(f, &a);
     draw_trained(f, &a, &v);
     draw_chance(f, &a, &v);
     for (int pass = 0; pass < 2; pass++)

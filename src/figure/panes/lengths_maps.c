@@ -140,7 +140,7 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
     if (v.n == 0 || !f->arm || f->arm->rep[0].eval.n == 0)
         return pw_figure_lacks(f, err, "the arm was not evaluated; 'eval' does", "eval");
     pw_str_add(&f->title, "How answers go wrong first: ");
-    pw_arm_name(f->arm, &f->title);
+    pw_figure_arm(f, f->arm, &f->title);
     pw_figure_say_task(f, &v);
     pw_str_add(&f->caption,
                " First: what becomes of the answers of each length; dotted: where training ends. "
@@ -163,7 +163,7 @@ static void draw_bars(struct pw_figure *f, const struct pw_lengths *v, struct pw
     static const struct pw_font key = {.size = 7.5, .color = PW_INK};
     double x = b.x + (b.w > 225 ? 20 : 0);
 
-    pw_axes_draw(&a, &f->svg);
+    pw_figure_axes(f, &a);
     for (int k = 0; k < PARTS; k++) {
         pw_svg_rect(&f->svg, (struct pw_box){x, b.y + 3, 7, 7}, parts[k].color, 1);
         pw_svg_text(&f->svg, x + 9, b.y + 9.5, &key, parts[k].name);

@@ -88,7 +88,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->title, "An answer, token by token");
     if (arm) {
         pw_str_add(&f->title, ": ");
-        pw_arm_name(arm, &f->title);
+        pw_figure_arm(f, arm, &f->title);
         pw_str_add(&f->title, ", step %lld", (long long)s->prompt_step);
     }
     pw_str_add(&f->caption,
