@@ -38,8 +38,9 @@ int pw_ticks(double *at, int max, double lo, double hi, bool log)
         n = log_ticks(at, max, lo, hi, 3, 1);
         for (int skip = 1; n > max; skip++)
             n = log_ticks(at, max, lo, hi, 1, skip);
-        if (n > 0)
+        if (n > 1 || (n == 1 && (max == 1 || hi > 5 * lo)))
             return n;
+        n = 0; /* one number alone is no scale: even steps, which a range this narrow hardly bends */
     }
     double step = pw_tick_step(lo, hi, max);
     for (double k = ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9 && n < max; k++)

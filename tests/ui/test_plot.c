@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "plot/ticks.h"
 #include "ref_screen.h"
 #include "ui/plot.h"
 
@@ -373,6 +374,17 @@ static void arms_differ_by_color_and_by_mark(void **state)
             }
 }
 
+/* A log axis that has one of 1, 2, 5 alone gets even steps; a wide one keeps them. */
+static void ticks_of_a_narrow_log_axis(void **state)
+{
+    double at[PW_MAX_TICKS_AXIS];
+    (void)state;
+    assert_true(pw_ticks(at, 6, 1.9, 2.7, true) >= 4);
+    assert_true(fabs(at[1] - at[0] - 0.2) < 1e-9);
+    assert_int_equal(pw_ticks(at, 6, 0.5, 50, true), 2);
+    assert_true(at[0] == 1 && at[1] == 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_smooth_line_ends_at_a_swap),
         cmocka_unit_test(without_utf8_a_curve_is_made_of_its_mark),
         cmocka_unit_test(arms_differ_by_color_and_by_mark),
+        cmocka_unit_test(ticks_of_a_narrow_log_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
