@@ -39,6 +39,10 @@ done
 command pewter replay alibi --verify >../out || fail "what was taken over: $(cat ../out)"
 command pewter sessions | grep -q '^rope ' && fail "rope is still there"
 
+# ---- what --help prints on a terminal
+long=$("$PEWTER" --help | awk 'length > 80')
+[ -z "$long" ] || fail "--help beyond 80 columns: $long"
+
 # ---- the page on a terminal
 command -v groff >/dev/null || {
     echo "the examples ran; groff is not installed, so nothing is known of widths"
