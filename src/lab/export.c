@@ -34,11 +34,23 @@ static enum pw_code refuse_options(const struct pw_args *args, struct pw_err *er
 
 /* ---- weights */
 
+struct weights {
+    bool moments;
+    int replicate;
+};
+
 static const struct pw_opt weights_opts[] = {{.name = "moments",
                                               .type = PW_OPT_SWITCH,
-                                              .offset = 0,
+                                              .offset = offsetof(struct weights, moments),
                                               .def = "off",
                                               .help = "AdamW's moments too: resumable"},
+                                             {.name = "replicate",
+                                              .type = PW_OPT_INT,
+                                              .offset = offsetof(struct weights, replicate),
+                                              .def = "1",
+                                              .min = 1,
+                                              .max = PW_MAX_REPLICATES,
+                                              .help = "of an arm that was raced with seeds=N"},
                                              {.name = NULL}};
 
 struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task)
@@ -54,16 +66,18 @@ struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct
 static enum pw_code export_weights(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)
 {
-    bool moments;
-    pw_opt_defaults(weights_opts, &moments);
-    enum pw_code code = pw_args_opts(args, weights_opts, &moments, err);
+    struct weights o;
+    pw_opt_defaults(weights_opts, &o);
+    enum pw_code code = pw_args_opts(args, weights_opts, &o, err);
+    if (code == PW_OK)
+        code = pw_lab_need_replicate(lab, pw_lab_current(lab), "export weights", o.replicate, err);
     if (code != PW_OK)
         return code;
-    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_arm *arm = pw_lab_replicate(lab, lab->current, o.replicate);
     struct pw_str task = {0};
     pw_taskset_print(&lab->tasks, &task);
     struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task.s);
-    code = pw_checkpoint_save(arm->model, path, &info, moments, err);
+    code = pw_checkpoint_save(arm->model, path, &info, o.moments, err);
     pw_str_fini(&task);
     if (code == PW_OK) {
         struct pw_event *e = pw_lab_event(PW_EV_CHECKPOINT, arm);

@@ -188,6 +188,19 @@ static void test_exports(void **state)
     bench_must(&b, line);
     assert_int_equal(lines_ending(path, ",18446744073709551615"), 6);
     assert_int_equal(lines_ending(path, ",0"), 6);
+    /* Weights of the second replicate are that one's bits. */
+    char second[sizeof b.digests];
+    bench_must(&b, "digest");
+    snprintf(second, sizeof second, "%s", life(&b, 1));
+    snprintf(line, sizeof line,
+             "arm add none; export weights %s replicate=2; arm 3; import weights %s; digest", weights,
+             weights);
+    bench_must(&b, "arm 1");
+    bench_must(&b, line);
+    assert_true(same_line(life(&b, 4), second));
+    bench_must(&b, "arm drop 3; arm 1");
+    bench_run(&b, "export weights x.safetensors replicate=3");
+    assert_string_equal(b.error, "export weights: replicate=3: arm 1 has 1..2");
     /* Weights from a file are one model: the arm is that one then. */
     snprintf(line, sizeof line, "export weights %s; import weights %s; train 2", weights, weights);
     bench_must(&b, line);
