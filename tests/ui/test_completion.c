@@ -184,9 +184,9 @@ static void test_words(void **state)
 /* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
  * task, an encoding or the screen, every number is. */
 static const char *const free_keys[] = {
-    " samples=", " acc=",    " loss=",  " step=",        " flops=",    " n=",     " index=",
-    " size=",    " fps=",    " seeds=", "table length=", "open from=", " optim=", " title=",
-    " width=",   " height=", " every=", "tune ",         " figure="};
+    " samples=", " acc=",   " loss=",  " step=",        " flops=",    " n=",     " index=",
+    " size=",    " fps=",   " seeds=", "table length=", "open from=", " optim=", " title=",
+    "label=",    " names=", " width=", " height=",      " every=",    "tune ",   " figure="};
 
 static bool is_number(const struct pw_opt *o)
 {
