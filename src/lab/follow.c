@@ -31,7 +31,7 @@ struct pw_follow {
     bool over;
     bool running; /* a command is */
     bool known;   /* and the recording says what was in progress then */
-    int errors;   /* on record of the command that runs, passed by and not met again yet */
+    int errors;   /* on record since the last command, and not emitted again yet */
     bool telling; /* progress: for the reader */
     bool live;    /* as cfg.live was */
     int failures; /* as the lab's were */
@@ -47,10 +47,12 @@ struct pw_follow {
 
 static bool matters(const struct pw_event *e)
 {
-    return e->kind == PW_EV_COMMAND || e->kind == PW_EV_ERROR || pw_verify_takes(e->kind);
+    return e->kind == PW_EV_COMMAND || pw_verify_takes(e->kind);
 }
 
-/* Reads on to the next event that is compared or that the loop acts by. */
+/* Reads on to the next event that is compared or that the loop acts on. Errors are only counted: they come
+ * from a command, from a line that is no command, or from a file. Only those of a command are emitted again,
+ * and not always at the same place among the command's other effects, which need not be on record. */
 static void advance(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
@@ -66,6 +68,7 @@ static void advance(struct pw_lab *lab)
         if (matters(e))
             break;
         f->tail[e->kind]++;
+        f->errors += e->kind == PW_EV_ERROR;
         if (e->kind == PW_EV_FILE) {
             f->files = pw_grow(f->files, (size_t)f->n_files + 1, sizeof *f->files);
             f->files[f->n_files++] = e->u.file;
@@ -78,19 +81,9 @@ static void advance(struct pw_lab *lab)
 
 /* ---- what the lab tells */
 
-/* Errors come from a command, from a line that was none, or from a file; only the first come again, and not
- * always at the same place among the command's other effects, which need not be on record. */
-static void pass_errors(struct pw_lab *lab)
-{
-    struct pw_follow *f = lab->follow;
-    for (; f->next != NULL && f->next->kind == PW_EV_ERROR; advance(lab))
-        f->errors++;
-}
-
 static void compare(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
-    pass_errors(lab);
     if (f->next != NULL && pw_verify_is(f->next, e)) {
         if (f->v.end == PW_FOLLOW_DIFFERENT || pw_verify_same(&f->v, f->next, e))
             advance(lab); /* after the first difference only places count */
@@ -105,7 +98,7 @@ static void compare(struct pw_lab *lab, const struct pw_event *e)
 static void compare_error(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
-    pass_errors(lab);
+    f->tail[PW_EV_ERROR] -= f->tail[PW_EV_ERROR] > 0;
     if (f->errors > 0)
         f->errors--;
     else if (f->v.end != PW_FOLLOW_DIFFERENT)
@@ -135,8 +128,8 @@ bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
     struct pw_follow *f = lab->follow;
     if (f == NULL || f->telling)
         return false;
-    bool met = e->kind == PW_EV_ERROR && f->running && f->errors > 0;
-    if (f->next == NULL && !met && f->v.end != PW_FOLLOW_DIFFERENT) {
+    bool failed = e->kind == PW_EV_ERROR && f->running && f->errors > 0;
+    if (f->next == NULL && !failed && f->v.end != PW_FOLLOW_DIFFERENT) {
         tell_later(lab, e);
         return true;
     }
@@ -402,7 +395,6 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
 void pw_follow_go_on(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
-    pass_errors(lab);
     while (look_at_models(lab)) /* several may have been taken without an event in between */
         ;
     f->over = f->over || (f->v.end == PW_FOLLOW_DIFFERENT && f->checkpoint == NULL);

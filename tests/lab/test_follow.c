@@ -119,24 +119,27 @@ static void test_interrupts(void **state)
     record_free(&r);
 }
 
-/* A head is switched while another one's mean is still being measured: it is refused again. */
+/* A head is switched while another one's mean is still being measured: it is refused again. On a busy machine
+ * the measurement may end before the second line comes; then it is tried again with more samples. */
 static void test_in_the_middle(void **state)
 {
     static const char *const second[] = {"ablate 0.1", "restore 0.1", "ablate 0.1 mode=resample samples=3"};
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0, samples = 4000; i < 3; samples *= 2) {
         struct bench b;
         struct record r;
+        char first[64];
+        snprintf(first, sizeof first, "ablate 0.0 mode=mean samples=%d", samples);
         record_open(&b, &r, 1, true);
         bench_must(&b, SMALL "prompt sort 3 1 2; train 10");
-        bench_send(&b, "ablate 0.0 mode=mean samples=4000");
-        while (record_find(&r, PW_EV_COMMAND, "ablate 0.0 mode=mean samples=4000") < 0)
+        bench_send(&b, first);
+        while (record_find(&r, PW_EV_COMMAND, first) < 0)
             bench_look(&b, 10);
         bench_send(&b, second[i]);
         bench_until_idle(&b);
         bench_close(&b);
-        assert_true(record_find(&r, PW_EV_ERROR, NULL) >= 0);
         record_must(&r, 2);
+        i += record_find(&r, PW_EV_ERROR, NULL) >= 0;
         record_free(&r);
     }
 }

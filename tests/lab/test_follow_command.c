@@ -186,6 +186,65 @@ static void test_fails_now(void **state)
     record_free(&r);
 }
 
+/* A record in which a line that is no command, and then a command that doesn't wait for the answer, were
+ * typed behind the first token of an answer. Returns where its error stands. */
+static int record_error_in_answer(struct record *r)
+{
+    struct pw_event *error = pw_event_new(PW_EV_ERROR);
+    snprintf(error->u.text, sizeof error->u.text, "no command 'no'");
+    record_lines(r, false, (const char *[]){SMALL "prompt sort 3 1 2 5 4 6; say here", NULL});
+    int say = record_find(r, PW_EV_COMMAND, "say"), token = 0, end = r->n;
+    while (r->e[token]->kind != PW_EV_TOKEN)
+        token++;
+    assert_true(say < token); /* typed on one line, so the answer had not begun */
+    struct pw_event *command = r->e[say];
+    record_add(r, error);
+    pw_event_free(error);
+    error = r->e[end];
+    memmove(r->e + say, r->e + say + 1, (size_t)(token - say) * sizeof *r->e);
+    memmove(r->e + token + 2, r->e + token + 1, (size_t)(end - token - 1) * sizeof *r->e);
+    r->e[token] = error;
+    r->e[token + 1] = command;
+    for (int i = 0; i < r->n; i++)
+        r->e[i]->seq = (uint64_t)i + 1;
+    return token;
+}
+
+/* The re-run stops the answer at the same token. */
+static void test_error_in_answer(void **state)
+{
+    struct record r;
+    (void)state;
+    record_error_in_answer(&r);
+    record_must(&r, 1);
+    assert_true(r.v.tokens > 2);
+    record_free(&r);
+}
+
+/* The record ends with that error: the rest of the answer is emitted, and nothing twice. */
+static void test_ends_with_error(void **state)
+{
+    struct record r, told;
+    struct bench b;
+    (void)state;
+    int end = record_error_in_answer(&r), all = r.n, tokens = 0;
+    struct pw_follow_opts opts = record_opts(&r, false);
+    r.n = end + 1;
+    record_resume(&b, &told, &opts, false);
+    bench_until_idle(&b);
+    bench_close(&b);
+    assert_int_equal(r.v.end, PW_FOLLOW_EQUAL);
+    assert_int_equal(r.v.tokens, 1);
+    r.n = all;
+    for (int i = end; i < all; i++)
+        tokens += r.e[i]->kind == PW_EV_TOKEN;
+    for (int i = 0; i < told.n; i++)
+        tokens -= told.e[i]->kind == PW_EV_TOKEN;
+    assert_int_equal(tokens, 0);
+    record_free(&told);
+    record_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +254,8 @@ int main(void)
         cmocka_unit_test(test_check_and_answer),
         cmocka_unit_test(test_paused_check),
         cmocka_unit_test(test_fails_now),
+        cmocka_unit_test(test_error_in_answer),
+        cmocka_unit_test(test_ends_with_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
