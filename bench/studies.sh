@@ -1,28 +1,36 @@
 #!/usr/bin/env bash
-# studies.sh - runs the studies (`reproduce NAME`) and prints a table of their verdicts, for docs/studies.md.
+# studies.sh - run the studies (`reproduce NAME`) and print a table of their verdicts, for docs/studies.md.
 #
-#   bench/studies.sh [NAME...]    all, unless some are named
+#   bench/studies.sh [-j JOBS] [NAME...]    all, unless some are named
 #
-# Each runs in a laboratory of its own, without a recording. What it prints goes to build/studies/NAME.txt, its figure
-# beside it. Times are the machine's of that moment.
+# Each study runs in a lab of its own, without a session; JOBS of them run at once, each on its share of the processors,
+# which changes no bit. Output goes to build/studies/NAME.txt, the figure beside it. The last column is wall time.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
-pewter=$root/build/release/pewter
-out=$root/build/studies
+export pewter=$root/build/release/pewter out=$root/build/studies threads=0
+jobs=1
+if [ "${1:-}" = -j ]; then
+    jobs=${2:?usage: bench/studies.sh [-j JOBS] [NAME...]}
+    shift 2
+    threads=$((($(nproc) + jobs - 1) / jobs))
+fi
 mkdir -p "$out"
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
     mapfile -t names < <("$pewter" -c 'reproduce --list' | sed -n '/^not reproduced/q; s/^\([a-z0-9]\{1,\}\) .*/\1/p')
 fi
-printf '| study | verdict | claim | found | s |\n|---|---|---|---|--:|\n'
-for name in "${names[@]}"; do
+
+# run_study NAME: its rows go to NAME.rows.
+run_study() {
+    local name=$1 began took
     began=$(date +%s)
-    if ! "$pewter" -c "reproduce $name figure=\"$out/$name.svg\"" >"$out/$name.txt" 2>"$out/$name.err"; then
-        echo "| \`$name\` | failed | $(head -c 200 "$out/$name.err") | | $(($(date +%s) - began)) |"
-        continue
+    if ! "$pewter" --threads "$threads" -c "reproduce $name figure=\"$out/$name.svg\"" >"$out/$name.txt" \
+        2>"$out/$name.err"; then
+        echo "| \`$name\` | failed | $(head -c 200 "$out/$name.err") | | $(($(date +%s) - began)) |" >"$out/$name.rows"
+        return
     fi
     took=$(($(date +%s) - began))
-    # Of the last finding: a line "verdict: claim", and what was found below it.
+    # Of the last finding: a line "verdict: claim", and the evidence below it.
     awk -v name="$name" -v took="$took" '
         /^[a-z0-9]+: / { n = 0 }
         /^ (reproduced|same order at toy scale|inconclusive|contradicted): / {
@@ -30,5 +38,12 @@ for name in "${names[@]}"; do
             getline; sub(/^ +/, ""); found[n++] = $0
         }
         END { for (i = 0; i < n; i++) printf "| %s | %s | %s | %s | %s |\n", i ? "" : "`" name "`", verdict[i], claim[i], found[i], i ? "" : took }
-    ' "$out/$name.txt"
+    ' "$out/$name.txt" >"$out/$name.rows"
+}
+export -f run_study
+
+printf '%s\n' "${names[@]}" | xargs -P "$jobs" -I NAME bash -c 'run_study NAME'
+printf '| study | verdict | claim | found | s |\n|---|---|---|---|--:|\n'
+for name in "${names[@]}"; do
+    cat "$out/$name.rows"
 done
