@@ -442,21 +442,23 @@ static const struct pw_field session[] = {
 };
 #undef S
 
-#define IN(table, member) .fields = (table), .n = N(table), .at = offsetof(struct pw_event, member)
+#define IN(table, member)                                                                                    \
+    .fields = (table), .n = N(table), .at = offsetof(struct pw_event, member), TAKES(member)
+#define TAKES(member) .size = sizeof((struct pw_event *)0)->member
 #define TEXT_OF(what)                                                                                        \
     {                                                                                                        \
-        .name = what, .fields = text, .n = N(text)                                                           \
+        .name = what, .fields = text, .n = N(text), TAKES(u.text)                                            \
     }
 
 const struct pw_message pw_messages[] = {
-    [PW_EV_COMMAND] = {"COMMAND", command, N(command), .upto = {3, 8, 8}},
+    [PW_EV_COMMAND] = {"COMMAND", command, N(command), TAKES(u.command), .upto = {3, 8, 8}},
     [PW_EV_LAB] = {"LAB", IN(lab, u.lab)},
     [PW_EV_ARM] = {"ARM", IN(arm, u.arm)},
     [PW_EV_DROP] = {.name = "DROP", .fields = drop},
     [PW_EV_STATE] = {"STATE", IN(state, u.state), .upto = {5}},
     [PW_EV_STEP] = {"STEP", IN(step, u.step)},
     [PW_EV_UPDATES] = {"UPDATES", IN(updates, u.updates)},
-    [PW_EV_DIGEST] = {.name = "DIGEST", .fields = digest, .n = N(digest)},
+    [PW_EV_DIGEST] = {.name = "DIGEST", .fields = digest, .n = N(digest), TAKES(u.digest)},
     [PW_EV_EVAL] = {"EVAL", IN(eval, u.eval), .check = pw_check_eval},
     [PW_EV_PROMPT] = {"PROMPT", IN(prompt, u.prompt), .check = pw_check_prompt},
     [PW_EV_TOKEN] = {"TOKEN", IN(token, u.token), .place = "pos"},
@@ -469,7 +471,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_MARK] = TEXT_OF("MARK"),
     [PW_EV_NOTE] = TEXT_OF("NOTE"),
     [PW_EV_ERROR] = TEXT_OF("ERROR"),
-    [PW_EV_GAP] = {.name = "GAP", .fields = gap, .n = N(gap)},
+    [PW_EV_GAP] = {.name = "GAP", .fields = gap, .n = N(gap), TAKES(u.gap)},
     [PW_EV_HEADS] = {"HEADS", IN(heads, u.heads)},
     [PW_EV_PATCH] = {"PATCH", IN(patch, u.patch)},
     [PW_EV_FAILING] = {"FAILING", IN(failing, u.failing)},

@@ -58,7 +58,8 @@ struct pw_message {
     const char *name; /* of a kind, like the next but two */
     const struct pw_field *fields;
     int n;
-    size_t at; /* where in struct pw_event */
+    size_t at;   /* where in struct pw_event */
+    size_t size; /* bytes of the union that the payload takes */
     /* What no single field can say: NULL where all is well, else what is wrong. NULL: nothing to check. */
     const char *(*check)(const void *);
     const char *place;    /* the name of the member by which structs of this kind are told apart */
@@ -71,6 +72,11 @@ extern const struct pw_message pw_messages[PW_EV_KINDS];
 /* How many entries the members of base say that a list has; SIZE_MAX: more than can be, or less than none. */
 size_t pw_field_count(const struct pw_field *f, const char *base);
 const char *pw_field_name(const struct pw_field *f); /* of the member, without what it is in */
+
+/* ---- event_memory.c */
+/* Is the member a pointer to memory that the event owns? Only fields of an event itself are: tables of
+ * entries have none. */
+bool pw_field_owns(const struct pw_field *f);
 
 /* ---- codec_finding.c: the table of struct pw_finding */
 #define PW_FINDING_FIELDS 13

@@ -440,7 +440,7 @@ struct pw_ev_session {
     int checkpoints; /* that are kept */
 };
 
-struct pw_event {
+struct pw_event { /* see pw_event_new before you copy one */
     enum pw_event_kind kind;
     uint64_t seq;  /* 1, 2, 3, ... in the order of happening */
     int64_t t_ns;  /* CLOCK_REALTIME */
@@ -488,9 +488,14 @@ struct pw_event {
     } u;
 };
 
-struct pw_event *pw_event_new(enum pw_event_kind kind);
+/* ---- memory: event_memory.c. An event on the heap has room for the payload of its kind only, so `*a = *b`
+ * is wrong. */
+struct pw_event *pw_event_new(enum pw_event_kind kind); /* zeroed; pw_event_free */
+void pw_event_free(struct pw_event *e);                 /* with its arrays; NULL is a no-op */
 void pw_event_clear(struct pw_event *e); /* frees its arrays and zeroes its payload; kind and counters stay */
-void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
+struct pw_event *pw_event_copy(const struct pw_event *e); /* with arrays of its own */
+struct pw_event *pw_event_move(struct pw_event *from);    /* takes the arrays; from's payload is zeroed */
+size_t pw_event_bytes(const struct pw_event *e);          /* that it takes in memory, arrays included */
 
 /* "exact", "decoded", "teacher-forced". */
 const char *pw_judge_name(enum pw_judge judge);

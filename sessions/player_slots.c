@@ -212,9 +212,7 @@ static const struct pw_shelf *restore(const struct pw_shelf *v, void *of, const 
 static bool take(void *arg, struct pw_event *e)
 {
     struct pw_event **out = arg;
-    *out = pw_event_new(e->kind);
-    **out = *e;
-    memset(&e->u, 0, sizeof e->u); /* what it has is ours now */
+    *out = pw_event_move(e);
     return false;
 }
 

@@ -1,7 +1,5 @@
-/* events.c - the way out of the lab: every effect becomes an event in a bounded queue.
- *
- * The reader drains the queue at its own pace. When it falls far behind, step metrics are dropped and counted
- * (a gap event says how many); nothing else is ever dropped, because everything else is rare. */
+/* events.c - the way out of the lab: every effect becomes an event, in the session and in the reader's queue
+ * (queue.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +9,6 @@
 #include "base/alloc.h"
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
-
-#define QUEUE_STEPS 65536 /* step events are dropped beyond so many waiting events */
 
 struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm)
 {
@@ -24,15 +20,6 @@ struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm)
     return e;
 }
 
-static void push(struct pw_lab *lab, struct pw_event *e)
-{
-    if (lab->n_queue == lab->cap_queue) {
-        lab->cap_queue = lab->cap_queue > 0 ? 2 * lab->cap_queue : 256;
-        lab->queue = pw_grow(lab->queue, (size_t)lab->cap_queue, sizeof *lab->queue);
-    }
-    lab->queue[lab->n_queue++] = e;
-}
-
 void *pw_eval_copy(const void *p, int n, size_t size)
 {
     void *q = pw_alloc((size_t)n, size);
@@ -41,39 +28,22 @@ void *pw_eval_copy(const void *p, int n, size_t size)
     return q;
 }
 
-/* Metrics of steps: what may go missing. */
-static bool is_metric(const struct pw_event *e)
-{
-    return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES;
-}
-
-/* The lab's own record holds series, evaluations and findings, from which `export` and
- * `judge` read, and which heads are off. The
- * fold may take an event's arrays, so the record gets a copy. */
+/* The lab's own record holds series, evaluations and findings, which `export` and `judge` read, and the heads
+ * that are off. The fold may take an event's arrays, so the record gets a copy. */
 bool pw_lab_keeps(const struct pw_event *e)
 {
-    return is_metric(e) || e->kind == PW_EV_EVAL || e->kind == PW_EV_ARM || e->kind == PW_EV_DROP ||
-           e->kind == PW_EV_LAB || e->kind == PW_EV_HEADS || e->kind == PW_EV_FINDING;
+    return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_EVAL ||
+           e->kind == PW_EV_ARM || e->kind == PW_EV_DROP || e->kind == PW_EV_LAB || e->kind == PW_EV_HEADS ||
+           e->kind == PW_EV_FINDING;
 }
 
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e)
 {
     if (!pw_lab_keeps(e))
         return;
-    struct pw_event copy = *e;
-    if (e->kind == PW_EV_EVAL) {
-        copy.u.eval.rows = pw_eval_copy(e->u.eval.rows, e->u.eval.n, sizeof *e->u.eval.rows);
-        copy.u.eval.pairs = pw_eval_copy(e->u.eval.pairs, e->u.eval.n_pairs, sizeof *e->u.eval.pairs);
-        copy.u.eval.outcomes =
-            pw_eval_copy(e->u.eval.outcomes, e->u.eval.n_words, sizeof *e->u.eval.outcomes);
-    }
-    if (e->kind == PW_EV_HEADS)
-        copy.u.heads.mode = pw_eval_copy(e->u.heads.mode, e->u.heads.layers * e->u.heads.heads, 1);
-    if (e->kind == PW_EV_FINDING)
-        pw_finding_copy(&copy.u.finding, &e->u.finding);
-    pw_fold(lab->record, &copy);
-    if (e->kind == PW_EV_EVAL || e->kind == PW_EV_HEADS || e->kind == PW_EV_FINDING)
-        pw_event_clear(&copy);
+    struct pw_event *copy = pw_event_copy(e);
+    pw_fold(lab->record, copy);
+    pw_event_free(copy);
 }
 
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
@@ -84,24 +54,7 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
     pw_lab_fold(lab, e);
     pw_session_put(lab, e);
     pthread_mutex_lock(&lab->lock);
-    if (is_metric(e) && lab->n_queue >= QUEUE_STEPS) {
-        lab->gap[e->arm] += e->kind == PW_EV_STEP; /* what else belongs to the step is gone with it */
-        pthread_mutex_unlock(&lab->lock);
-        pw_event_free(e);
-        return;
-    }
-    if (e->kind == PW_EV_STEP && lab->gap[e->arm] > 0) {
-        struct pw_event *g = pw_event_new(PW_EV_GAP);
-        g->seq = e->seq;
-        g->t_ns = e->t_ns;
-        g->arm = e->arm;
-        g->replicate = e->replicate;
-        g->step = e->step;
-        g->u.gap = lab->gap[e->arm];
-        lab->gap[e->arm] = 0;
-        push(lab, g);
-    }
-    push(lab, e);
+    pw_queue_put(&lab->queue, e);
     pthread_mutex_unlock(&lab->lock);
     pw_lab_wake_reader(lab);
 }
@@ -118,7 +71,7 @@ void pw_lab_end_request(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
     pw_lines_drop_first(&lab->now);
-    push(lab, NULL);
+    pw_queue_mark(&lab->queue);
     pthread_mutex_unlock(&lab->lock);
     pw_lab_wake_reader(lab);
 }

@@ -266,9 +266,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
     pw_samples_fini(&lab->scratch);
     pw_lines_fini(&lab->now);
     pw_lines_fini(&lab->script);
-    for (int i = 0; i < lab->n_queue; i++)
-        pw_event_free(lab->queue[i]);
-    free(lab->queue);
+    pw_queue_fini(&lab->queue);
     pw_snapshot_free(lab->snap);
     pw_snapshot_free(lab->record);
     if (lab->fd >= 0)
@@ -398,33 +396,17 @@ static void begin_anew(struct pw_lab *lab, const struct pw_ev_session *v)
     pw_event_free(e);
 }
 
-/* Takes what is new up to the end of a request, and leaves the rest for the next snapshot. */
-static int take_events(struct pw_lab *lab, struct pw_event ***queue)
-{
-    int n = 0, all = lab->n_queue;
-    while (n < all && lab->queue[n] != NULL)
-        n++;
-    bool ended = n < all;
-    int rest = ended ? all - n - 1 : 0;
-    *queue = lab->queue;
-    lab->seen_requests += ended;
-    lab->queue = rest > 0 ? pw_alloc((size_t)rest, sizeof *lab->queue) : NULL;
-    if (rest > 0)
-        memcpy(lab->queue, *queue + n + 1, (size_t)rest * sizeof *lab->queue);
-    lab->n_queue = lab->cap_queue = rest;
-    return n;
-}
-
 const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
 {
     uint64_t count;
     struct pw_event **queue;
+    int n;
     if (read(lab->fd, &count, sizeof count) < 0) {
         /* nothing new */
     }
     pthread_mutex_lock(&lab->lock);
-    int n = take_events(lab, &queue);
-    bool more = lab->n_queue > 0;
+    lab->seen_requests += pw_queue_take(&lab->queue, &queue, &n);
+    bool more = lab->queue.n > 0;
     lab->seen_idle = lab->idle && !more;
     lab->seen_failures = lab->failures;
     pthread_mutex_unlock(&lab->lock);

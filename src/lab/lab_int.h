@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "kernels/backend.h"
 #include "lab/lab.h"
+#include "lab/queue.h"
 #include "lab/session.h"
 #include "lab/watch.h"
 #include "model/checkpoint.h"
@@ -152,10 +153,8 @@ struct pw_lab {
     bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
-    char place[PW_LINE];     /* of the script's command that ran last; "": nowhere */
-    struct pw_event **queue; /* NULL among them: there a request was served */
-    int n_queue, cap_queue;
-    int64_t gap[PW_MAX_ARMS + 1]; /* step events dropped since the last that went through */
+    char place[PW_LINE];   /* of the script's command that ran last; "": nowhere */
+    struct pw_queue queue; /* a mark: there a request was served */
 
     /* the reader's own */
     struct pw_snapshot *snap;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ref_codec.h"
 #include "sessions/event.h"
 
 static void test_memory(void **state)
@@ -48,11 +49,64 @@ static void test_names(void **state)
     assert_string_equal(text, "0123456789abcdef0000000000000007");
 }
 
+/* Of every kind: a copy has the same values in memory of its own, and a moved event leaves none behind. */
+static void test_copies(void **state)
+{
+    uint64_t rng = 5;
+    (void)state;
+    for (int k = 0; k < PW_EV_KINDS; k++)
+        for (int i = 0; i < 20; i++) {
+            struct pw_event *e = codec_random((enum pw_event_kind)k, &rng), *copy = pw_event_copy(e);
+            struct pw_difference d;
+            e->seq = copy->seq = 9;
+            assert_true(pw_event_same(e, copy, &d));
+            assert_int_equal(pw_event_bytes(e), pw_event_bytes(copy));
+            struct pw_event *moved = pw_event_move(e);
+            assert_true(pw_event_same(moved, copy, &d));
+            assert_int_equal(moved->seq, 9);
+            pw_event_free(e); /* ASan: each array is freed once */
+            pw_event_free(copy);
+            pw_event_free(moved);
+        }
+}
+
+static void test_bytes(void **state)
+{
+    struct pw_event *step = pw_event_new(PW_EV_STEP), *map = pw_event_new(PW_EV_ATTENTION);
+    (void)state;
+    assert_true(pw_event_bytes(step) <= 128); /* one a step waits for a reader that has stalled */
+    size_t before = pw_event_bytes(map);
+    map->u.attention.T = 10;
+    map->u.attention.layers = map->u.attention.heads = 1;
+    map->u.attention.probs = calloc(100, sizeof(uint16_t));
+    assert_int_equal(pw_event_bytes(map), before + 200);
+    pw_event_free(step);
+    pw_event_free(map);
+}
+
+/* Only fields of an event itself own memory: pw_event_free and pw_event_copy look no deeper. */
+static void test_entries_own_nothing(void **state)
+{
+    (void)state;
+    for (int k = 0; k < PW_EV_KINDS; k++)
+        for (int i = 0; i < pw_messages[k].n; i++) {
+            const struct pw_message *of = pw_messages[k].fields[i].of;
+            for (int j = 0; of != NULL && j < of->n; j++) {
+                assert_false(pw_field_owns(&of->fields[j]));
+                for (int n = 0; of->fields[j].of != NULL && n < of->fields[j].of->n; n++)
+                    assert_false(pw_field_owns(&of->fields[j].of->fields[n]));
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_entries_own_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
