@@ -62,6 +62,7 @@ struct pw_run_reader {
 };
 
 void pw_run_open(struct pw_run_reader *r, const void *data, size_t n);
+struct pw_event *pw_run_event(void); /* with room for any event of a run; pw_event_free */
 /* Writes the next event into *e (it has no arrays); *got is false after the last. PW_EUSER: the bytes are no
  * run.
  */

@@ -213,6 +213,12 @@ static bool get_event(struct pw_run_reader *r, struct pw_event *e)
     return pw_event_placed(e) && get_payload(r, e, (unsigned)head);
 }
 
+struct pw_event *pw_run_event(void)
+{
+    _Static_assert(sizeof(struct pw_ev_updates) >= sizeof(struct pw_ev_step), "the largest payload of a run");
+    return pw_event_new(PW_EV_UPDATES);
+}
+
 enum pw_code pw_run_next(struct pw_run_reader *r, struct pw_event *e, bool *got, struct pw_err *err)
 {
     *got = r->at < r->end;

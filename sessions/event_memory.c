@@ -1,9 +1,9 @@
 /* event_memory.c - allocate, free, copy and measure events, by the field tables of codec_fields.c.
  *
- * An event is allocated with the payload of its kind alone: a step takes 88 bytes, while the union takes 5.5 kB. So
- * an event on the heap is never assigned as a struct (`*a = *b` reads the whole union): use pw_event_copy or
- * pw_event_move. A table says which members are pointers, so a new array needs no line here. Entries of arrays hold no
- * pointers themselves; a unit test checks the tables for that. */
+ * An event is allocated with the payload of its kind alone: a step takes 88 bytes, while the union takes 5.5
+ * kB. So an event on the heap is never assigned as a struct (`*a = *b` reads the whole union): use
+ * pw_event_copy or pw_event_move. A table says which members are pointers, so a new array needs no line here.
+ * Entries of arrays hold no pointers themselves; a unit test checks the tables for that. */
 #include <stdlib.h>
 #include <string.h>
 

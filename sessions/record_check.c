@@ -29,7 +29,7 @@ static enum pw_code check_run(const struct pw_row *row, const void *data, size_t
                               struct pw_err *err)
 {
     struct pw_run_reader reader;
-    struct pw_event *e = pw_event_new(PW_EV_STEP);
+    struct pw_event *e = pw_run_event();
     uint64_t last = 0;
     bool got = true;
     enum pw_code code = PW_OK;

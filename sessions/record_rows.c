@@ -354,7 +354,7 @@ static struct pw_event *next_of_run(struct pw_record_cursor *c)
 {
     struct pw_err err;
     bool got;
-    struct pw_event *e = pw_event_new(PW_EV_STEP);
+    struct pw_event *e = pw_run_event();
     enum pw_code code = pw_run_next(&c->reader, e, &got, &err);
     bool within = got ? e->seq >= (uint64_t)c->row.seq && e->seq <= (uint64_t)c->row.last
                       : c->given == (uint64_t)c->row.last;

@@ -215,7 +215,7 @@ void pw_lab_patch_slice(struct pw_lab *lab)
         describe(p);
         struct pw_event *e = pw_lab_event(PW_EV_PATCH, arm);
         e->u.patch = p->e->u.patch;
-        memset(&p->e->u, 0, sizeof p->e->u); /* its arrays went along */
+        memset(&p->e->u.patch, 0, sizeof p->e->u.patch); /* its arrays moved to e */
         pw_lab_emit(lab, e);
     }
     free_patching(p);

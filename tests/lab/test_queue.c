@@ -1,5 +1,5 @@
-/* test_queue.c - the reader's queue is bounded in bytes however long the reader stalls, and what is dropped is counted
- * or superseded. */
+/* test_queue.c - the reader's queue is bounded in bytes however long the reader stalls, and what is dropped
+ * is counted or superseded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
