@@ -5,11 +5,14 @@
  *                     [ROWSxINxOUT...]
  *
  * Prints one JSON object:
- *   products [{"shape": [rows, in, out], "fwd": TFLOP/s, "dx": .., "dw": ..}]   linear layers on random
- * numbers add_gbs      y += x: gigabytes read and written per second launch_us    one small operation among
- * many replay_us    one operation among as many that are replayed as a CUDA graph round_us     one operation,
- * submitted and waited for A bf16 product includes the rounding of its activations, as in training. Each
- * figure is the best of all rounds. */
+ *   products     linear layers on random numbers: [{"shape": [rows, in, out], "fwd": TFLOP/s, "dx", "dw"}]
+ *   add_gbs      y += x: gigabytes read and written per second
+ *   launch_us    one small operation among many
+ *   replay_us    one operation among as many that are replayed as a CUDA graph
+ *   round_us     one operation, submitted and waited for
+ *
+ * A bf16 product includes the rounding of its activations, as in training. Each figure is the best of all
+ * rounds. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,6 +18,7 @@ struct pw_ablation_counts {
 
 struct pw_ablation_state {
     int n; /* number of lengths */
+    /* [n] lengths, samples of each, and the index of the first part of each; a part is one unit's samples */
     int length[512], samples[512], first_part[513];
     struct pw_ablation_counts *of; /* [subjects] */
     struct pw_model *copy;
@@ -25,6 +26,7 @@ struct pw_ablation_state {
     int off;    /* head that is ablated in `copy`; -1: none */
 };
 
+/* Builds the finding from all counts. The state of p is a struct pw_ablation_state. */
 void pw_ablation_tell(struct pw_probing_at *p, struct pw_finding *f);
 
 #endif

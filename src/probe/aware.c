@@ -128,8 +128,8 @@ bool pw_aware_backward(const struct pw_aware_rows *r)
 
 /* ---- properties 3.1 and 3.2 */
 
-/* Whether lengths l and m have the same row at place r, in the chosen columns. The place is counted from the
- * front, or from the end. */
+/* Returns true if lengths l and m have the same row at place r, in the chosen columns. The place is counted
+ * from the front, or from the end. */
 static bool same_rows(const struct pw_aware_tables *t, const double *range, int l, int m, int r,
                       bool from_end)
 {

@@ -1,5 +1,5 @@
-/* aware.h - tests whether an encoding is forward-aware or backward-aware (Qiu et al. 2021, Definitions 3.1
- * and 3.2). Three measures of one set of encoding tables. Any thread. */
+/* aware.h - tests for forward-aware and backward-aware encodings (Qiu et al. 2021, Definitions 3.1 and 3.2).
+ * There are three measures of one set of encoding tables. Any thread. Only pw_aware_decode can fail. */
 #ifndef PW_AWARE_H
 #define PW_AWARE_H
 #include "model/pe.h"
@@ -40,10 +40,10 @@ struct pw_aware_property {
 };
 void pw_aware_property(struct pw_aware_property *out, const struct pw_aware_tables *t, bool from_end);
 
-/* Level 2: attention scores of equal content at positions i >= j, relative to their range. forward: how much
- * scores change with the length if positions are counted from the front. backward: the same, counted from the
- * end. relative: the deviation from a function of i - j. q and k are [contents,d]; rotations and biases use
- * the first D entries. */
+/* Level 2: attention scores of equal content at positions i >= j, relative to their range. forward: the
+ * largest change with the length if positions are counted from the front. backward: the same, counted from
+ * the end. relative: the largest deviation from a function of i - j. q and k are [contents,d]; rotations and
+ * biases use the first D entries. */
 struct pw_aware_scores {
     double forward, backward, relative;
 };

@@ -11,10 +11,10 @@
  * code swaps the arguments of torch's KLDivLoss, and visits only 66 of 144 pairs of heads: those with a < b.
  * formula=released does the same.
  *
- * A distance needs references: the floor, which is the distance of two models that differ only in the seed of
- * their initialisation, and the distance of the untrained twins. Models with one seed start from the same
- * weights, whatever their encoding. They are nearer to each other than independent models, so they have
- * curves of their own. */
+ * A distance is large or small only relative to two references. The first is the floor: the distance of two
+ * models that differ only in the seed of their initialisation. The second is the distance of the untrained
+ * twins. Models with one seed start from the same weights, even with different encodings. They are nearer to
+ * each other than independent models, so they have curves of their own. */
 #include "probe/distance.h"
 
 #include <limits.h>

@@ -6,6 +6,8 @@
 #include "probe/divergence.h"
 #include "probe/probe.h"
 
+/* Kinds of distance between two layers: the minimum over all pairs of heads, the mean over matched heads, and
+ * the mean over heads with equal index (divergence.h). */
 enum pw_distance_pairs { PW_PAIRS_ALL, PW_PAIRS_MATCHED, PW_PAIRS_SAME, PW_PAIRS };
 
 struct pw_distance_opts {
@@ -57,6 +59,7 @@ struct pw_distances {
     double now[PW_PAIRS], now_control; /* sums over the layers done so far */
 };
 
+/* The configuration of a subject's model. */
 const struct pw_config *pw_distance_config(const struct pw_probe_in *in, int subject);
 /* Sets lengths, pairs and curves. *longest: the number of tokens of the longest sequence. Fails if the models
  * can't be compared. */

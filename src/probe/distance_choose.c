@@ -17,8 +17,8 @@ static bool same_shape(const struct pw_config *a, const struct pw_config *b)
            a->ffn == b->ffn && a->init == b->init;
 }
 
-/* Whether two models share an initialisation. Weights are drawn from the seed and the tensor's name, so the
- * encoding doesn't matter. */
+/* Returns true if two models share an initialisation. Weights are drawn from the seed and the tensor's name,
+ * so the encoding doesn't matter. */
 static bool same_start(const struct pw_probe_in *in, int a, int b)
 {
     return in->subject[a].seed == in->subject[b].seed &&

@@ -16,6 +16,7 @@ void pw_draw_tokens(int *tokens, int T, const struct pw_probe_in *in, uint64_t i
  * purpose; 0 belongs to pw_draw_tokens. */
 void pw_draw_init(struct pw_rng *rng, const struct pw_probe_in *in, int use, uint64_t index);
 double pw_draw_normal(struct pw_rng *rng); /* N(0,1); same bits on every machine, unlike pw_rng_normal */
+/* Permutes x [n] randomly. */
 void pw_draw_shuffle(struct pw_rng *rng, int *x, int n);
 
 /* The number of tokens of the longest sequence that the model was trained on. Before the first step: that of

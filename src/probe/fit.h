@@ -34,6 +34,7 @@ void pw_ridge_add(struct pw_ridge *r, const float *x, const double *y); /* x [F]
  * |weights of standardised features|^2. The weight of a constant feature is 0. Overwrites r: afterwards call
  * only pw_ridge_fini. */
 void pw_ridge_solve(struct pw_ridge *r, double *weights, double lambda);
+/* The prediction of target k for the features x [F]. weights: of pw_ridge_solve. */
 double pw_ridge_predict(const double *weights, const float *x, int F, int K, int k);
 
 /* Solves a x = b in place: b [n,K] becomes x. a [n,n] is symmetric and positive semi-definite; only its lower

@@ -15,14 +15,14 @@ struct pw_kernel {
     float *parts;
 };
 
-/* Whether the encoding has a part that can be separated from the content in this layer. If not, kernel is
- * 0. */
+/* Returns true if the encoding has a part that can be separated from the content in this layer. Otherwise
+ * pw_kernel_measure sets kernel to 0. */
 bool pw_kernel_has(const struct pw_pe *pe, int layer);
 /* The bias of head h at distance d, from tables of at least N positions. For a bias by both positions: its
  * mean over those of the first N queries that have a key at this distance. */
 float pw_kernel_bias(const struct pw_pe_tables *t, int N, int h, int d);
 /* Fills the arrays of k from the sequences in samples. Targets of the batch are ignored. Parameters of the
- * model stay unchanged. */
+ * model stay unchanged. Fails if out of memory, or if a forward pass fails. */
 enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, const struct pw_batch *samples,
                                struct pw_err *err);
 

@@ -1,4 +1,6 @@
-/* own.h - small models that a probe creates for itself. The probe destroys them. Lab thread. */
+/* own.h - small models that a probe creates for itself. The probe destroys them (pw_model_destroy). Lab
+ * thread. Functions that create a model fail if the configuration or the encoding is invalid, or if memory
+ * runs out. */
 #ifndef PW_OWN_H
 #define PW_OWN_H
 #include "probe/probe.h"

@@ -51,10 +51,11 @@ struct pw_probe_in {
      * answer without the end mark. Returns the number of tokens, and in *n_prompt how many belong to the
      * prompt. Returns 0 if the sample is longer than cap. */
     int (*sequence)(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt);
-    bool (*has)(void *arg, int length); /* whether the first task has samples of this length */
+    bool (*has)(void *arg, int length); /* true: the first task has samples of this length */
     /* samples returns samples first..first+n-1 of a length of the first task, in the order that `eval` uses.
      * The batch is valid until the next call. scored [n+1] holds the first scored row of each sample.
-     * n_samples returns the number of distinct samples, at most `most`. */
+     * n_samples returns the number of distinct samples, at most `most`. word writes the text of a token. arg
+     * is the first argument of all of these functions. */
     const struct pw_batch *(*samples)(void *arg, int length, int64_t first, int n, const int **scored);
     int (*n_samples)(void *arg, int length, int most);
     void (*word)(void *arg, int token, char out[PW_FINDING_LABEL]);
@@ -85,8 +86,8 @@ struct pw_probe {
     const struct pw_opt *opts;           /* or NULL */
     size_t opts_size;                    /* at most PW_PROBE_OPTS_MAX */
     unsigned takes;                      /* flags of enum pw_probe_takes */
-    /* Checks options and models, allocates state and sets units. fini is called even if begin fails. NULL:
-     * the probe has nothing to check, no state and no units. */
+    /* begin checks options and models, allocates state and sets units. fini is called even if begin fails.
+     * NULL: the probe has nothing to check, no state and no units. unit runs unit i = 0..units-1. */
     enum pw_code (*begin)(struct pw_probing_at *p, struct pw_err *err);
     enum pw_code (*unit)(struct pw_probing_at *p, int i, struct pw_err *err);
     /* Fills a zero-initialised finding. Calls pw_finding_init first. */
@@ -95,11 +96,12 @@ struct pw_probe {
 };
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */
+/* Returns the probe of this name, or NULL. */
 const struct pw_probe *pw_probe_find(const char *name);
-/* Whether the causal mask is the subject's only source of order (NoPE). trained: also require that the model
- * has taken a step. */
+/* Returns true if the causal mask is the subject's only source of order (NoPE). trained: also require that
+ * the model has taken a step. */
 bool pw_probe_nope(const struct pw_probe_subject *s, bool trained);
-extern const struct pw_opt
-    pw_distance_options[]; /* options of probe distance, shared with the command compare */
+/* Options of probe distance, shared with the command compare. */
+extern const struct pw_opt pw_distance_options[];
 
 #endif

@@ -23,7 +23,7 @@ static bool is_bos(const struct pw_config *c, int token)
     return false;
 }
 
-/* Whether a sequence of n tokens begins with <bos> and contains no other <bos>. */
+/* Returns true if a sequence of n tokens begins with <bos> and contains no other <bos>. */
 static bool fits(const struct pw_config *c, const int *tokens, int n)
 {
     int bos = 0;
@@ -49,7 +49,7 @@ static void draw(struct pw_proof *s, const struct pw_probe_in *in)
     free(others);
 }
 
-/* Whether the arm differs from its construction; if so, s->why has the reason. */
+/* Returns true if the arm differs from its construction, and writes the reason to s->why. */
 static bool has_moved(struct pw_proof *s, const struct pw_probe_subject *a)
 {
     uint64_t now[2], then[2];

@@ -34,8 +34,8 @@ void pw_proof_fini(struct pw_proof *s);
 enum { PW_PROOF_POINTS = 512 };
 int pw_proof_points(int *at, int n, int T);
 
-/* The verdict of a claim. If it doesn't hold on a backend of class machine, the verdict doesn't contradict
- * the proof. */
+/* The verdict of a claim about the proof. If it doesn't hold: contradicted on a backend of class portable,
+ * inconclusive on one of class machine. */
 enum pw_claim_verdict pw_proof_verdict(const struct pw_probing_at *p, bool holds);
 /* Names row `row` of block b after position t: "3 ' 4'". */
 void pw_proof_row(const struct pw_proof *s, const struct pw_probing_at *p, struct pw_finding *f, int b,

@@ -9,7 +9,7 @@
  * A mean over finitely many sequences keeps some of the content. The probe therefore splits the sequences
  * into two halves and multiplies the means of one half by those of the other; the content cancels on average.
  * Its remainder has eigenvalues of both signs, unlike a covariance. Division by a trace that includes the
- * negative ones gave first components of up to 1.0014 of the variance. So
+ * negative ones gave first components of up to 1.0014 of the variance. Hence:
  *
  *     first component   lambda_1 / sum of the positive lambda: at most 1, and rather too small, because the
  *                       positive half of the remainder is in the sum
@@ -33,7 +33,8 @@
 #include "probe/fit.h"
 #include "probe/own.h"
 
-/* A share of the first component from here on counts as one dimension; the rest is noise of the means. */
+/* A share of the first component of at least this counts as a single component; the rest is noise of the
+ * means. */
 #define SCALAR 0.98
 /* Limit for position's share of the variance with shuffled positions, times the number of sequences. Chance
  * is below 1, because the means of the halves have the states' variance / (samples / 2). */

@@ -16,6 +16,7 @@ enum {
 struct pw_relative {
     int T, waves, C, D; /* positions; waves = 2T - 1; width of the stream; width of a head */
 };
+/* The dimensions of the construction for T positions. */
 struct pw_relative pw_relative_of(int T);
 /* Wave m = 0..2T-2 at position t: cosines of frequency 1..T, then sines of frequency 1..T-1, in half turns
  * over T positions. */

@@ -81,8 +81,8 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return code;
 }
 
-/* Whether entry c of the row at position pos of length l is equal in the other length's table, at the same
- * place from the front or from the end. */
+/* Returns true if entry c of the row at position pos of length l is equal in the other length's table. The
+ * place is counted from the front or from the end. */
 static bool shares(const struct state *s, int i, int l, int other, int width, int pos, int c, bool from_end)
 {
     int there = from_end ? other - l + pos : pos;

@@ -83,7 +83,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
                            s->T);
 }
 
-/* Whether key i of query t counts. */
+/* Returns true if key i of query t counts. */
 static bool counts(const struct state *s, int t, int i)
 {
     return i != t && (i < t || !s->causal);

@@ -7,7 +7,7 @@
  *          right answer. It is unchanged if only distances enter. An added table supplies other rows.
  *          Without an encoding there are no position ids, so the loss must be unchanged.
  * text     The same few tokens after o other tokens: the cosine between the stream at the last token and the
- *          stream after BASE other tokens. The other tokens are drawn anew each time, also for BASE. The
+ *          stream after BASE other tokens. New other tokens are drawn each time, also for BASE. The
  *          first value therefore shows the effect of other content. Later values show the effect of more
  *          content: absolute position that enters a causal model without any encoding. */
 #include <math.h>

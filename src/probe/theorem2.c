@@ -25,7 +25,8 @@ enum {
     ROWS = 8,    /* rows of tables */
     SIDE = 32,   /* side of maps */
     PAIRS = 256, /* scores of this many positions are compared one by one */
-    /* Length of the row whose softmax is shown, as in the ALiBi illustration of Kazemnejad et al. 2023. */
+    /* ^The softmax of a row of this length is shown, as in the ALiBi illustration of Kazemnejad et al.
+     * 2023. */
     ROW = 4
 };
 

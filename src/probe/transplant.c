@@ -104,7 +104,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* Whether every token of the answer, and the end mark, is the most probable one. */
+/* Returns true if every token of the answer, and the end mark, is the most probable one. */
 static bool all_right(const struct state *s, int T, int n_prompt, int V)
 {
     for (int t = n_prompt - 1; t < T; t++) {

@@ -10,6 +10,8 @@ enum {
     PW_VARIANCE_AVERAGES = 512, /* sequences for the uniform head of Su 2024 (kexue.fm 10347) */
 };
 
+/* Mean squares: the output of attention, the stream after it, the share of the output that passes the norm,
+ * and the predicted line. */
 enum pw_variance_of { PW_MS_OUTPUT, PW_MS_STREAM, PW_MS_SHARE, PW_MS_LINE, PW_MS };
 
 /* Sums over the sequences of one model. */

@@ -28,7 +28,7 @@ bash tests/distros/distros.sh debian11 >/dev/null 2>&1
 root=$work/root nap=99991.$$
 mkdir -p "$root"/{usr,proc,dev,tmp,etc}
 for folder in bin lib lib64 sbin; do ln -s "usr/$folder" "$root/$folder"; done
-# Whether a process with that argument exists. (The pattern doesn't match grep's own command line.)
+# Succeeds if a process with that argument exists. (The pattern doesn't match grep's own command line.)
 sleeps() {
     grep -qszx "9999[1]\\.$$" /proc/[0-9]*/cmdline
 }

@@ -156,7 +156,8 @@ static void say_line(FILE *out, const struct ref_digest *d, const uint64_t got[2
     fprintf(out, "    {\"%s\", %s, {0x%016" PRIx64 ", 0x%016" PRIx64 "}},\n", d->pe, config, got[0], got[1]);
 }
 
-/* Whether the digest of d equals the one in the table. */
+/* Returns true if the digest of d equals the one in the table; otherwise prints the new line of the
+ * table, or the error, to out. */
 static bool equal(FILE *out, const struct ref_digest *d, const char *isa, int threads)
 {
     const struct pw_backend_ops *ops = pw_backend_cpu_isa(isa, NULL);

@@ -187,8 +187,8 @@ static void test_amplitude_and_phase(void **state)
     }
 }
 
-/* Whether columns first .. first+3 of two lengths are equal at every position, counted from the front or from
- * the end. */
+/* Returns true if columns first .. first+3 of two lengths are equal at every position, counted from the front
+ * or from the end. */
 static bool same(const float *a, int p, const float *b, int q, int first, bool back)
 {
     for (int i = 0; i < p; i++)

@@ -2,8 +2,8 @@
  * them.
  *
  * ref_plain implements every operation in plain C, in the exact order of additions that kernels/backend.h
- * defines. It is the oracle for bits. ref_double has the same signatures, but computes in double precision
- * from the definitions, in any order. It is the oracle for values. Contexts and backends of both are NULL.
+ * defines. It is the reference for bits. ref_double has the same signatures, but computes in double precision
+ * from the definitions, in any order. It is the reference for values. Contexts and backends of both are NULL.
  * Their memory is host memory. */
 #ifndef PW_REF_H
 #define PW_REF_H
@@ -49,8 +49,8 @@ void ref_same_bits(const char *what, const struct ref_case *rc, uint64_t seed, c
 void ref_expect_bits(const char *what, const struct ref_case *rc, const struct pw_backend_ops *ops,
                      struct pw_backend *be, uint64_t seed);
 
-/* Runs a case on a table and on an oracle. Fails the test if values differ by more than `times` the case's
- * tolerance. Returns the largest |a-b| / (1 + |b|). */
+/* Runs a case on a table and on `oracle`, ref_double or ref_rounded. Fails the test if values differ by more
+ * than `times` the case's tolerance. Returns the largest |a-b| / (1 + |b|). */
 double ref_expect_values(const char *what, const struct ref_case *rc, const struct pw_backend_ops *ops,
                          struct pw_backend *be, const struct pw_backend_ops *oracle, uint64_t seed,
                          double times);

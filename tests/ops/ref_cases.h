@@ -5,6 +5,7 @@
 #include "tests/ops/ref.h"
 
 #define PICK(s, ...) ref_pick(s, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+/* Random choices from a list: any value, a number of rows, a width. */
 int ref_pick(uint64_t *s, const int *list, size_t n);
 int ref_pick_rows(uint64_t *s); /* includes vector tails, one row and no row */
 int ref_pick_width(uint64_t *s);
@@ -45,6 +46,7 @@ float *ref_own(struct ref_call *r, size_t n);
 /* Runs fn on a worker, in a case of whole-machine operations. */
 void ref_chunk(struct ref_call *r, void (*fn)(struct pw_ctx *c, int chunk, int worker, void *arg), void *arg);
 
+/* The run functions of ref_cases. */
 void ref_case_linear(struct ref_call *r);
 void ref_case_norm(struct ref_call *r);
 void ref_case_embed(struct ref_call *r);

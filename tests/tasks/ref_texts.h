@@ -23,6 +23,7 @@ char *texts_one(const struct pw_taskset *set, uint64_t seed, enum pw_split split
 struct texts texts_take(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t first,
                         int n);
 void texts_drop(struct texts t);
+/* The number of distinct texts; true if a text is among them. */
 int texts_different(struct texts t);
 bool texts_have(struct texts t, const char *text);
 int texts_compare(const void *a, const void *b); /* compares two char *, for qsort */
