@@ -6,10 +6,10 @@
 #        FOLDER/gpu_device.sh test [MINUTES]          there: tests on the device, then under compute-sanitizer
 #        FOLDER/gpu_device.sh bench [quick] [...]     there: bench/gpu.py with these options
 #
-# The other machine needs bash, python3, a driver at least as new as the toolkit here, and cuBLASLt 12 or 13
-# (from a toolkit or from PyTorch's packages). Its C library must not be older than the one here. PyTorch (for
-# comparison), compute-sanitizer, ncu and nsys are used if present. $ARCHITECTURES selects the device code,
-# like PEWTER_CUDA_ARCHITECTURES; 90 compiles fast.
+# The other machine needs bash, python3 and cuBLASLt 12 or 13 (from a toolkit or from PyTorch's packages). Its
+# driver must be at least as new as the toolkit here. Its C library must not be older than the one here.
+# PyTorch (for comparison), compute-sanitizer, ncu and nsys are used if present. $ARCHITECTURES selects the
+# device code, like PEWTER_CUDA_ARCHITECTURES; 90 compiles fast.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

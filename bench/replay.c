@@ -2,7 +2,7 @@
  * Markdown table. usage: bench_replay [key=value...]
  *
  * The session is synthetic, but the store writes it like any other. It is a race of arms with an evaluation
- * every 250 steps, attention of a pinned prompt every 500, and digests and updates at the intervals of
+ * every 250 steps and attention of a pinned prompt every 500. Digests and updates come at the intervals of
  * training. Random moments are sought by the player alone, and then drawn by the whole workbench. The curves
  * are also drawn alone, over the whole session. */
 #include <math.h>

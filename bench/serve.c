@@ -1,5 +1,5 @@
-/* serve.c - measures the latency of commands while the lab trains on all processors, and the delay of a
- * thread that draws 60 frames per second. Prints rows of a Markdown table.
+/* serve.c - measures the latency of commands while the lab trains on all processors. It also measures the
+ * delay of a thread that draws 60 frames per second. Prints rows of a Markdown table.
  *
  * usage: bench_serve [key=value...] [SHAPE...]
  *

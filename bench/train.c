@@ -175,8 +175,8 @@ static void print_plans(const struct bench *b)
     printf("]");
 }
 
-/* Creates a model and trains it on every batch. Buffers that grow on first use have then grown, caches are
- * warm, and a device has captured the graphs that it captures when a shape repeats. */
+/* Creates a model and trains it on every batch. Buffers that grow on first use have then grown, and caches
+ * are warm. A device has captured its graphs, which it does when a shape repeats. */
 static struct pw_model *create(struct bench *b, const struct pw_backend_ops *ops)
 {
     struct pw_step_result result;

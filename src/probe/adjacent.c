@@ -1,7 +1,7 @@
 /* adjacent.c - the probe adjacent: are neighbouring position vectors similar? (Su 2024, kexue.fm 10347,
  * "Prior Knowledge".)
  *
- * It measures the cosine between the rows that an encoding adds to the embeddings, over all pairs of rows k
+ * It measures the cosine between rows that an encoding adds to the embeddings, for all pairs of rows k
  * positions apart. Sinusoidal rows have a built-in prior: the cosine is K(k) = (2/C) sum cos(k theta),
  * independent of the positions, and largest for neighbours. A learned table starts without a prior, with
  * cosines N(0,1/C) for every pair, and may learn one. */

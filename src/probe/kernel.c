@@ -3,8 +3,8 @@
  * Bias: the bias itself. For a bias by both positions: its mean at distance d over those of the first N
  * queries that have a key there.
  *
- * Rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with a = q1 k1 +
- * q2 k2 and b = q1 k2 - q2 k1 of the unrotated vectors (Su et al. 2021, Eq. 34). a and b are averaged over
+ * Rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f) (Su et al. 2021,
+ * Eq. 34). Here a = q1 k1 + q2 k2 and b = q1 k2 - q2 k1, of the unrotated vectors. a and b are averaged over
  * all pairs of positions in the samples, at any distance. The kernel then shows the effect of the rotation
  * alone, not of the content at each place. It is also defined for distances that no sample has.
  *
@@ -12,8 +12,8 @@
  *
  * Added rows: in the first layer x = e + p. With the norm's factor r held fixed, the score is a sum of four
  * terms. The term of positions alone is scale r_i r_j (Wq p_i).(Wk p_j). It is averaged over all positions
- * 0..N-1 at distance d, with the mean r of each position, or the overall mean if no sample has the position.
- * In deeper layers the four terms can't be separated exactly, so there is no kernel.
+ * 0..N-1 at distance d, with the mean r of each position. If no sample has a position, the overall mean is
+ * used. In deeper layers the four terms can't be separated exactly, so there is no kernel.
  *
  * Sums are in double precision. */
 #include "probe/kernel.h"

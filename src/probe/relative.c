@@ -10,10 +10,10 @@
  *
  * Eq. 28 and 29 read one such dimension as g(i) - g(t). This is a function of t - i only if g is linear; for
  * other g a table shows the share that depends on the distance. Several dimensions give every function f of
- * the distance. Continued evenly and with the period 2T, f is a sum of cosines, and cos w(t-i) = cos wt cos
- * wi + sin wt sin wi. The first layer therefore writes 2T - 1 functions of t, and a head of the second layer
- * reads them. Its queries scale them by the weights of the cosines; its keys copy them. The backend's own
- * kernels run the model, without score scale and with content in further dimensions. */
+ * the distance. Continued evenly and with the period 2T, f is a sum of cosines. Each term is cos w(t-i) = cos
+ * wt cos wi + sin wt sin wi. The first layer therefore writes 2T - 1 functions of t, and a head of the second
+ * layer reads them. Its queries scale them by the weights of the cosines; its keys copy them. The backend's
+ * own kernels run the model, without score scale and with content in further dimensions. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* test_attribution.c - tests the attribution of logits. For every kind of model the parts of a logit must add
- * up to it, each part must have its defined value, and the last line of the lens must equal the model's
+ * up to it. Each part must have its defined value. The last line of the lens must equal the model's
  * output. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-/* test_bf16.c - tests models in precision bf16. Gradients must be close to float32, training must follow
- * float32, the bits must not depend on the number of threads, and a change of precision must not change
- * weights. Skipped if the processor has no bf16 matrix unit. */
+/* test_bf16.c - tests models in precision bf16. Gradients must be close to float32, and training must follow
+ * float32. The bits must not depend on the number of threads. A change of precision must not change weights.
+ * Skipped if the processor has no bf16 matrix unit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

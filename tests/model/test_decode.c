@@ -1,5 +1,5 @@
-/* test_decode.c - tests that decoding with a cache gives the bits of the whole sequence, for any division of
- * the tokens and any change of the model in between. */
+/* test_decode.c - tests that decoding with a cache gives the bits of the whole sequence. This must hold for
+ * any division of the tokens, and for any change of the model in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_gradient.c - compares losses and gradients of whole models, for every encoding and every option, with
- * a forward pass in double precision (ref_model.c) and its central differences. */
+/* test_gradient.c - compares losses and gradients of whole models with a forward pass in double precision
+ * (ref_model.c) and its central differences. The cases cover every encoding and every option. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

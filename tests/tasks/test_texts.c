@@ -1,5 +1,6 @@
-/* test_texts.c - tests every task in every style: the examples of the paper's data and of its appendix to the
- * character, samples with solvers that read only their text, and the errors for unreadable texts. */
+/* test_texts.c - tests every task in every style: the examples of the paper's data and appendix must match to
+ * the character. Solvers that read only the text check samples. It also tests the errors for unreadable
+ * texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
