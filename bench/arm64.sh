@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# arm64.sh - is a session that one kind of processor recorded verified by another? Builds pewter for aarch64, has this
-# machine and an emulated aarch64 (qemu-user) record the same commands, and each verify what the other recorded.
+# arm64.sh - verifies on one kind of processor a session that another kind recorded. It builds pewter for
+# aarch64. This machine and an emulated aarch64 (qemu-user) record the same commands, and each verifies the
+# other's session.
 #
-# usage: bench/arm64.sh FOLDER    keeps libraries, build and sessions there; a second run begins with them
+# usage: bench/arm64.sh FOLDER    keeps libraries, build and sessions in FOLDER; a second run reuses them
 #
-# Debian: gcc-aarch64-linux-gnu and qemu-user, and ./dev build release before. The libraries for aarch64 come with apt
-# into FOLDER alone. Kernels and model without the rest: bench/bits.sh. The last run stands in docs/bits.md.
+# Needs Debian's gcc-aarch64-linux-gnu and qemu-user, and `./dev build release` first. apt installs the
+# libraries for aarch64 only into FOLDER. For kernels and model alone, use bench/bits.sh. docs/bits.md has the
+# results of the last run.
 set -eu
 [ $# -eq 1 ] || {
     echo "usage: bench/arm64.sh FOLDER" >&2
@@ -17,7 +19,7 @@ cd "$1"
 here=$PWD
 libraries=(libc6-dev libncurses-dev libreadline-dev libcjson-dev zlib1g-dev nettle-dev libsqlite3-dev libpng-dev librsvg2-dev)
 
-# apt with the machine's sources, for another processor and as if nothing was installed.
+# Runs apt with the machine's sources, for aarch64, as if no package was installed.
 apt_arm64() {
     apt-get -q -y -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$here/apt" \
         -o Dir::State::status="$here/apt/status" -o Dir::Cache="$here/apt/cache" -o APT::Sandbox::User= \
@@ -32,7 +34,7 @@ root() {
     for package in apt/cache/archives/*.deb; do
         dpkg -x "$package" root.new
     done
-    find root.new -type l -lname '/*' | while read -r link; do # would lead into this machine's own libraries
+    find root.new -type l -lname '/*' | while read -r link; do # an absolute link would lead to this machine's own libraries
         ln -sfrT "root.new$(readlink "$link")" "$link"
     done
     mv root.new root
@@ -59,7 +61,7 @@ build
 native() { "$source/build/release/pewter" "$@"; }
 emulated() { qemu-aarch64 -L root build/pewter "$@"; }
 
-# All encodings, and of each kind of event that is compared at least one.
+# All encodings, and at least one event of each kind that is compared.
 script='seed 1; task copy lengths=2..5 alphabet=6; model tiny layers=2 width=32 heads=4; optim batch=4
     race none,learned,sinusoidal,t5,alibi,rotary seeds=2; train 60; arm 4; prompt copy 3 1 2; inspect layer=1 head=2
     patch heads from="copy 3 1 1"; table length=20; eval lengths=2..8 samples=8; failing; ablate 0.1

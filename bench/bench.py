@@ -25,7 +25,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# layers, width, heads, positions, batch, vocab. demo: what `./dev run` trains.
+# layers, width, heads, positions, batch, vocab. demo: the shape that `./dev run` trains.
 SHAPES = {
     "demo": (2, 64, 8, 20, 32, 16),
     "tiny": (2, 64, 4, 64, 64, 128),
@@ -33,7 +33,7 @@ SHAPES = {
     "medium": (6, 256, 8, 128, 32, 128),
     "paper": (12, 768, 12, 96, 8, 128),
 }
-CORES = (None, "Haswell", "Zen", "SkylakeX", "Cooperlake")  # for OPENBLAS_CORETYPE
+CORES = (None, "Haswell", "Zen", "SkylakeX", "Cooperlake")  # values of OPENBLAS_CORETYPE
 KEYS = ("layers", "width", "heads", "positions", "batch", "vocab")
 GROUPS = {
     "linear layers, forward": ("linear_fwd",),
@@ -284,7 +284,7 @@ def main():
     for i, (shape, pe, threads) in enumerate(cases):
         if sys.stderr.isatty():
             print(f"\r{i}/{len(cases)} {shape} {pe}, threads {threads}\033[K", end="", file=sys.stderr, flush=True)
-        peaks[threads] = max(peaks[threads], peak(threads, args))  # between cases, so that it meets what they meet
+        peaks[threads] = max(peaks[threads], peak(threads, args))  # between the cases, so that the peak is measured under the same conditions
         results.append(measure(shape, pe, threads, args))
         names += [name(side) for side in results[-1][0] if name(side) not in names]
     if sys.stderr.isatty():

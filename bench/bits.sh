@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
-# bits.sh - do all compilers, optimisation levels and processors train to the same bits? Builds what the golden
-# digests need (base, kernels, model; no library but libc) once for each combination and runs bench/bits.c, which
-# compares with tests/model/ref_digests.c on every instruction set, with 1, 2, 3 and 8 threads.
+# bits.sh - compares the trained bits of all compilers, optimisation levels and processors. For each
+# combination it builds the base, the kernels and the model, with no library but libc, and runs bench/bits.c.
+# This compares the golden digests of tests/model/ref_digests.c on every instruction set, with 1, 2, 3 and 8
+# threads.
 #
-# usage: bench/bits.sh [BUILD...]    e.g. gcc-O2 clang-O3 aarch64-O2; without any, all that this machine can do. The
-# tests do gcc-O1.
+# usage: bench/bits.sh [BUILD...]    for example gcc-O2 clang-O3 aarch64-O2; default: all that this machine can build
 #
-# aarch64 is cross-compiled and run by qemu-user (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user).
-# The results of the last full run stand in docs/bits.md.
+# The tests run gcc-O1. aarch64 is cross-compiled and run by qemu-user (Debian: gcc-aarch64-linux-gnu
+# libc6-dev-arm64-cross qemu-user). docs/bits.md has the results of the last full run.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 base=(alloc err opt text utf8 maths rng pool)
-# The folders of plug-ins, of which there is none here.
+# PEWTER_LIBDIR and PEWTER_FULL_LIBDIR: folders of plug-ins; no plug-in is used here.
 flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno '-DPEWTER_LIBDIR="lib"' '-DPEWTER_FULL_LIBDIR="/lib"')
 
-# sources BUILD: "object source flags..." for every object of a build, one line each.
+# sources BUILD: prints "object source flags..." for every object of a build, one line each.
 sources() {
     local file isa isas=(scalar)
     for file in "${base[@]/#/src/base/}" src/model/pe/*.c src/model/*.c kernels/backend kernels/cpu/{cpu,isa} \
         tests/model/ref_digests bench/bits; do
         file=${file%.c}
-        case $file in */checkpoint* | */metadata | */safetensors) continue ;; esac # they need cJSON
+        case $file in */checkpoint* | */metadata | */safetensors) continue ;; esac # these need cJSON
         echo "$work/${file//\//_}.o $file.c"
     done
     [[ $1 == aarch64* ]] || isas+=(avx2 avx512)
@@ -46,7 +46,7 @@ isa_flags() {
     esac
 }
 
-# one BUILD: builds and runs it; status 77 where the compiler is missing, 3 where it doesn't build.
+# one BUILD: builds and runs it. Status 77: no compiler; 3: the build fails.
 one() {
     local compiler=${1%-O*} level=O${1##*-O} run=() link=()
     case $compiler in

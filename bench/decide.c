@@ -1,12 +1,12 @@
-/* decide.c - how often pewter's rules find a difference, by simulation: where there is none (their error
- * rate) and where there is one (their power).
+/* decide.c - simulates how often pewter's rules report a difference between arms: without a difference (the
+ * error rate) and with one (the power).
  *
- * usage: bench_decide [RACES]     2,000 unless given; the same numbers on every machine
+ * usage: bench_decide [RACES]     default 2,000; the same numbers on every machine
  *
- * A race is a snapshot with evaluations of 1,000 samples a run, judged by the code that judges real ones.
- * Results of runs have the shapes that occur: bell (around 50 %, a deviation of 7 points), two-humped (a run
- * learns or doesn't: 95 or 10 %), skewed (most runs near 0). With `shared` seeds, the two runs of a pair
- * share half of their variance. */
+ * A race is a snapshot with evaluations of 1,000 samples per run. The code that judges real races judges it.
+ * The results of runs have the shapes that occur in practice. Bell: around 50 %, with a standard deviation of
+ * 7 points. Two-humped: a run reaches 95 % or stays at 10 %. Skewed: most runs are near 0. With `shared`
+ * seeds, the two runs of a pair share half of their variance. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ enum { SAMPLES = 1000, WORDS = (SAMPLES + 63) / 64 };
 enum shape { BELL, TWO_HUMPED, SKEWED, SHAPES };
 static const char *const shape_names[SHAPES] = {"bell", "two-humped", "skewed"};
 
-/* A run's share right; place in [0,1) is where it stands in its distribution. */
+/* The share of samples that a run answers right. place in [0,1): the quantile of the run in its
+ * distribution. */
 static double right_of(enum shape shape, double place, double more)
 {
     double x = shape == BELL         ? 0.38 + 0.24 * place
@@ -48,10 +49,10 @@ struct design {
     int arms, seeds;
     bool shared;
     enum shape shape;
-    double more; /* what arm 1 has more of than the others */
+    double more; /* added to the results of arm 1 */
 };
 
-/* The share of races whose best arm is called so. */
+/* The share of races whose best arm is reported as best. */
 static double called_best(const struct design *d, int races)
 {
     struct pw_snapshot *s = pw_snapshot_new();

@@ -94,7 +94,7 @@ class Bench:
         folders = [carried if os.path.isdir(carried) else "", self.env.get("LD_LIBRARY_PATH", ""), blas]
         return ":".join(folder for folder in folders if folder)
 
-    # ---- what is asked, and said
+    # ---- configuration and output
 
     def left(self):
         return self.deadline - time.monotonic()
@@ -150,7 +150,7 @@ class Bench:
             torch["sizes"] = about["batches"]
         return ["train", f"device={self.args.torch_device}", *(f"{key}={value}" for key, value in torch.items())]
 
-    # ---- the parts, each of which may fail by itself
+    # ---- the parts; each may fail on its own
 
     def measure(self, side):
         """Milliseconds of a step, the median of three turns."""

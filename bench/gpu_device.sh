@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# gpu_device.sh - pewter on a machine with an NVIDIA device, where nothing has to be installed or built: all that runs
-# there is put into one folder here.
+# gpu_device.sh - tests and benchmarks on a machine with an NVIDIA device, without any installation or build
+# there. `pack` collects all needed files in one folder on this machine.
 #
 # usage: bench/gpu_device.sh pack FOLDER              here: build with nvcc, and fill FOLDER (about 30 MB)
 #        FOLDER/gpu_device.sh test [MINUTES]          there: tests on the device, then under compute-sanitizer
 #        FOLDER/gpu_device.sh bench [quick] [...]     there: bench/gpu.py with these options
 #
-# There it takes bash, python3, a driver as new as the toolkit here, cuBLASLt 12 or 13 (a toolkit's or that of PyTorch's
-# packages) and a C library no older than the one here. PyTorch to compare with, compute-sanitizer, ncu and nsys are used
-# where they are. $ARCHITECTURES: what is compiled for, as PEWTER_CUDA_ARCHITECTURES; 90 is quick.
+# The other machine needs bash, python3 and cuBLASLt 12 or 13 (from a toolkit or from PyTorch's packages). Its
+# driver must be at least as new as the toolkit here. Its C library must not be older than the one here.
+# PyTorch (for comparison), compute-sanitizer, ncu and nsys are used if present. $ARCHITECTURES selects the
+# device code, like PEWTER_CUDA_ARCHITECTURES; 90 compiles fast.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -17,7 +18,7 @@ usage() {
     exit 2
 }
 
-# Libraries that a program needs and that a machine without pewter's packages lacks.
+# Prints the libraries that a program needs and that a machine without pewter's packages lacks.
 libraries() {
     ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
         grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^/]*)\.so'
@@ -41,7 +42,8 @@ pack() {
     du -sh "$to"
 }
 
-# on_device SECONDS NAME COMMAND...: one line, and the end of what it said where it failed. What it reads is for bench_train.
+# on_device SECONDS NAME COMMAND...: runs a command and prints one line; on failure also the end of its
+# output. Standard input is passed on, for bench_train.
 failed=0
 on_device() {
     local name=$2 left=$(($1 - SECONDS)) status=0 begin=$SECONDS
@@ -76,7 +78,8 @@ run_tests() {
         echo "NOT RUN  compute-sanitizer: it is not there"
         return $failed
     fi
-    # Every operation in every mode, and whole steps: small, since each takes a hundred times as long.
+    # Every operation in every mode, and whole steps. Models are small: under these tools a step takes a
+    # hundred times as long.
     small=(pe=t5 layers=2 width=64 heads=4 "task=copy lengths=2..20" batch=8 batches=2 dropout=0.1)
     for tool in memcheck racecheck initcheck synccheck; do
         for mode in "ref fp32" "fast tf32" "fast bf16"; do

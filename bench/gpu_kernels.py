@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-STEPS = 6  # warm-up included: what is captured is captured by then
+STEPS = 6  # including the warm-up, after which all graphs are captured
 
 
 class Missing(Exception):

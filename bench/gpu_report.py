@@ -2,7 +2,7 @@
 
 PAPER_STEPS = 40000  # of Kazemnejad et al. 2023
 
-# What bench_train is told: the model, and the data. Lengths are chosen for a mean of 64 positions.
+# Arguments of bench_train: the model and the data. Lengths are chosen for a mean of 64 positions.
 PAPER = ["preset=paper"]
 CASES = {
     "paper, copy": (PAPER, ["task=copy lengths=2..60"]),
@@ -12,8 +12,8 @@ CASES = {
     "4 x 128": (["layers=4", "width=128", "heads=4"], ["positions=64"]),
     "4 x 256": (["layers=4", "width=256", "heads=8"], ["positions=64"]),
 }
-SMALL = {"2 x 64": 6000, "4 x 128": 3000, "4 x 256": 1500}  # steps a second that are the goal
-PRODUCTS = ["4096x768x2304", "4096x768x768", "4096x768x3072", "4096x3072x768"]  # rows, in, out: of the paper's layers
+SMALL = {"2 x 64": 6000, "4 x 128": 3000, "4 x 256": 1500}  # goals in steps per second
+PRODUCTS = ["4096x768x2304", "4096x768x768", "4096x768x3072", "4096x3072x768"]  # rows, in, out: of the layers of preset=paper
 PEWTER, TORCH = ("fp32", "tf32", "bf16", "straight", "alone", "ungrouped"), ("eager", "compiled", "graph")
 
 

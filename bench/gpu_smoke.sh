@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gpu.py measures on the emulated device, and its tables hold what they should; whether PyTorch is there doesn't matter.
+# gpu_smoke.sh - runs gpu.py on the emulated device and checks its tables. PyTorch is not needed.
 # usage: gpu_smoke.sh BUILD PLUGIN_FOLDER
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -34,7 +34,7 @@ enum pw_code bench_inspect(struct pw_model *m, const int *tokens, int T, double 
                                 .probs = all + 3 * maps,
                                 .resid = all + 4 * maps,
                                 .logits = all + 4 * maps + resid};
-    memset(all, 0, all_floats * sizeof *all); /* the system hands the pages out now, not while it is timed */
+    memset(all, 0, all_floats * sizeof *all); /* maps the pages now, outside the timed region */
     double begin = pw_now();
     enum pw_code code = pw_model_inspect(m, tokens, T, &out, err);
     *ms = 1e3 * (pw_now() - begin);

@@ -1,15 +1,18 @@
-/* limits.c - what a backend does at best: products, memory, launches, each by itself and asked for through
- * its own table. What a training step could be made of; peak.c is the cpu's arithmetic alone.
+/* limits.c - measures the limits of a backend through its own table of operations: products, memory and
+ * launches, each alone. They bound the speed of a training step. (peak.c measures the CPU's arithmetic only.)
  *
  * usage: bench_limits [backend=NAME] [mode=M] [precision=P] [floats=N] [launches=N] [rounds=N]
- * [ROWSxINxOUT...]
+ *                     [ROWSxINxOUT...]
  *
  * Prints one JSON object:
- *   products [{"shape": [rows, in, out], "fwd": TFLOP/s, "dx": .., "dw": ..}]   linear layers on random
- * numbers add_gbs      y += x: bytes read and written a second launch_us    of one small operation among many
- *   replay_us    of one among as many that are replayed together (CUDA graph)
- *   round_us     one operation, asked for and waited for
- * A bf16 product includes rounding its activations, as in training. Best of all rounds. */
+ *   products     linear layers on random numbers: [{"shape": [rows, in, out], "fwd": TFLOP/s, "dx", "dw"}]
+ *   add_gbs      y += x: gigabytes read and written per second
+ *   launch_us    one small operation among many
+ *   replay_us    one operation among as many that are replayed as a CUDA graph
+ *   round_us     one operation, submitted and waited for
+ *
+ * A bf16 product includes the rounding of its activations, as in training. Each figure is the best of all
+ * rounds. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +23,7 @@
 #include "base/rng.h"
 #include "kernels/backend.h"
 
-enum { BLOCK = 1 << 20 }; /* random floats, over and over */
+enum { BLOCK = 1 << 20 }; /* random floats, repeated to fill larger arrays */
 
 struct options {
     int precision, floats, launches, rounds;
@@ -61,7 +64,7 @@ static float *room(size_t n)
     return p;
 }
 
-/* n floats between -1 and 1. */
+/* Returns n floats between -1 and 1. */
 static float *random_floats(size_t n)
 {
     static float block[BLOCK];
@@ -77,13 +80,13 @@ static float *random_floats(size_t n)
     return p;
 }
 
-/* What is timed, and its arguments. */
+/* An operation to time, and its arguments. */
 struct work {
     void (*run)(struct pw_ctx *c, const struct work *w);
     struct pw_mat mat;
     float *x, *y;
     size_t n;  /* floats, or rows */
-    int times; /* in one go */
+    int times; /* repetitions per timing */
 };
 
 static void call(struct pw_ctx *c, int chunk, int worker, void *arg)
@@ -99,7 +102,7 @@ static void all(void *arg)
     ops->for_chunks(be, 1, call, arg);
 }
 
-/* Seconds of one of them, best of all rounds. The first two rounds are for what happens once. */
+/* Seconds of one repetition, the best of all rounds. The first two rounds are warm-up and don't count. */
 static double seconds(struct work *w, bool replay, int rounds)
 {
     double best = 1e30;

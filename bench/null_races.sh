@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# null_races.sh - how often `paired` calls one of two equal arms best: an encoding races against itself with other
-# first values, so every "best" is an error. Prints the rate beside what a test over samples would have said.
+# null_races.sh - measures how often `paired` reports one of two equal arms as best. An encoding races against
+# itself with other initial values, so every "best" is an error. Prints the rate, and the rate of a test over
+# samples.
 #
 # usage: bench/null_races.sh [--races N] [--seeds K] [--steps N] [--first SEED] [PEWTER]
-#   --races    200; race i has the seeds SEED + 1000 i for batches and the first arm, 500 more for the second
-#   --seeds    of each arm; 6
-#   --steps    of training; 300, where copying is half learned and seeds differ most
-#   --first    1
-#   PEWTER     the program; build/release/pewter
+#   --races    default 200; race i uses seed SEED + 1000 i for batches and the first arm, 500 more for the second
+#   --seeds    seeds of each arm; default 6
+#   --steps    training steps; default 300, where copying is half learned and seeds differ most
+#   --first    SEED; default 1
+#   PEWTER     the program; default build/release/pewter
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 races=200 seeds=6 steps=300 first=1
@@ -48,7 +49,7 @@ report() {
         printf "pairs of networks that differ by McNemar at 0.05: %d of %d, %.0f %%\n", networks, pairs, 100 * networks / pairs
     }'
 }
-trap 'report; exit 130' INT TERM # what is there by then
+trap 'report; exit 130' INT TERM # on interruption, reports the races so far
 
 for ((i = 0; i < races; i++)); do
     seed=$((first + 1000 * i))

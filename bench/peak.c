@@ -1,10 +1,12 @@
-/* peak.c - the arithmetic this machine can do at all: chains of fused multiply-adds in registers; for bf16,
- * products in the tiles of the matrix unit.
+/* peak.c - measures the peak arithmetic of this machine: chains of fused multiply-adds in registers; for
+ * bf16, products in the tiles of the matrix unit.
  *
- * usage: peak THREADS [fp32|bf16]. Prints billions of operations a second (a multiply-add counts as two), the
- * best of many short rounds. Training can't be faster than this; bench.py gives its speed as a share of it.
+ * usage: peak THREADS [fp32|bf16]
  *
- * Compiled with -ffp-contract=fast, so that acc * x + y on vectors is one instruction where the machine has
+ * Prints billions of operations per second (a multiply-add counts as two), the best of many short rounds.
+ * Training can't be faster than this; bench.py reports its speed as a share of it.
+ *
+ * Compiled with -ffp-contract=fast, so that acc * x + y on vectors is one instruction if the machine has
  * one. */
 #include <pthread.h>
 #include <stdbool.h>
@@ -21,7 +23,7 @@
 
 enum { MAX_THREADS = 256, ROUNDS = 60, ITERATIONS = 2000000 };
 
-/* ACCS independent chains of vectors: enough to cover the latency of two units (about 4 cycles each), and few
+/* ACCS independent chains of vectors: enough to hide the latency of two units (about 4 cycles each), and few
  * enough for the registers. x < 1 keeps the values finite and normal. */
 #define DEFINE_SPIN(name, bytes, ACCS, attributes)                                                           \
     typedef float name##_vec __attribute__((vector_size(bytes)));                                            \
@@ -47,7 +49,7 @@ DEFINE_SPIN(spin_avx2, 32, 12, __attribute__((target("avx2,fma"))))
 DEFINE_SPIN(spin_plain, 16, 12, )
 
 #ifdef __x86_64__
-/* Four sums of 16 x 16, each over 32 products a time: enough for the unit's latency. */
+/* Four sums of 16 x 16, each over 32 products at a time: enough to hide the unit's latency. */
 __attribute__((target("amx-tile,amx-bf16"))) static float spin_amx(void)
 {
     static const struct {
@@ -79,13 +81,13 @@ __attribute__((target("amx-tile,amx-bf16"))) static float spin_amx(void)
 struct kernel {
     const char *name;
     float (*spin)(void);
-    double operations; /* of one call */
+    double operations; /* per call */
 };
 
 static struct kernel pick(bool bf16)
 {
 #ifdef __x86_64__
-    /* ARCH_REQ_XCOMP_PERM for the tiles, which a process has to ask for */
+    /* ARCH_REQ_XCOMP_PERM: a process must request the use of the tiles */
     if (bf16 && syscall(SYS_arch_prctl, 0x1023, 18) == 0)
         return (struct kernel){"amx", spin_amx, 2.0 * 4 * 16 * 16 * 32 * (ITERATIONS / 16)};
 #endif
@@ -101,7 +103,7 @@ static struct kernel pick(bool bf16)
 }
 
 static struct kernel kernel;
-static volatile float sink; /* a result that the compiler must believe is used */
+static volatile float sink; /* keeps the compiler from removing the result */
 
 static void *work(void *arg)
 {

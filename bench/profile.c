@@ -1,4 +1,4 @@
-/* profile.c - one timed wrapper for each operation of a step. */
+/* profile.c - see profile.h: one timed wrapper for each operation of a step. */
 #include "bench/profile.h"
 
 #include <stdatomic.h>
@@ -8,7 +8,7 @@ static const struct pw_backend_ops *real;
 
 enum where { WHOLE, CHUNK };
 
-/* What one operation has cost. Workers add to it at the same time. */
+/* The cost of one operation. Workers add to it concurrently. */
 struct cost {
     const char *name;
     enum where where;
@@ -130,7 +130,7 @@ static struct cost *const costs[] = {
 
 const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
 {
-    static struct pw_backend_ops timed; /* what is not replaced below stays as it is */
+    static struct pw_backend_ops timed; /* operations that are not replaced below stay untimed */
 
     real = ops;
     timed = *ops;

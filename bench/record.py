@@ -73,7 +73,7 @@ def main():
         steps = args.steps or steps
         ends, _ = rounds(args, work, f"{case}-ends", lines, 1)
         took, folder = rounds(args, work, f"{case}", lines, steps)
-        # What one step takes is in the ends, too: nothing beside thousands.
+        # The total times include one single step; beside thousands this is negligible.
         alone, recorded = (statistics.median(e[i] for e in ends) for i in (0, 1))
         ratios = [(r - recorded) / (a - alone) for a, r in took]
         fastest = (min(r for _, r in took) - recorded) / (min(a for a, _ in took) - alone)

@@ -1,10 +1,10 @@
-/* replay.c - how long a recording takes to open and a moment of it to be drawn. Prints rows of a Markdown
- * table: bench_replay [key=value...].
+/* replay.c - measures how long it takes to open a session, and to draw a moment of it. Prints rows of a
+ * Markdown table. usage: bench_replay [key=value...]
  *
- * The recording is made up and written by the store as any other: a race of arms with an evaluation every 250
- * steps, attention of a pinned prompt every 500, digests and updates as training tells them. A moment is
- * looked for at random, by the player alone and then drawn by the whole workbench; the curves are drawn alone
- * as well, over everything. */
+ * The session is synthetic, but the store writes it like any other. It is a race of arms with an evaluation
+ * every 250 steps and attention of a pinned prompt every 500. Digests and updates come at the intervals of
+ * training. Random moments are sought by the player alone, and then drawn by the whole workbench. The curves
+ * are also drawn alone, over the whole session. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void die(const char *why)
     exit(1);
 }
 
-/* ---- a recording */
+/* ---- a synthetic session */
 
 struct maker {
     struct pw_store *store;
@@ -66,7 +66,7 @@ static void put(struct maker *m, struct pw_event *e, int arm, int64_t step)
     e->step = step;
     pw_store_put(m->store, e);
     pw_event_free(e);
-    if (m->seq % 20000 == 0) /* a laboratory is slower than this loop */
+    if (m->seq % 20000 == 0) /* wait for the store: a lab emits more slowly than this loop */
         while (!pw_store_has(m->store, m->seq - 10000))
             usleep(1000);
 }
@@ -181,7 +181,7 @@ static void make(const char *folder, const struct options *o)
     pw_store_close(m.store, "quit");
 }
 
-/* ---- what it takes */
+/* ---- timings */
 
 static int ascending(const void *a, const void *b)
 {
@@ -189,8 +189,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What was measured n times a round: of each round the median, the 95th of a hundred and the worst, and of
- * all rounds the least of each, since others use the machine, too. */
+/* Timings of an action that runs n times per round. Each round has its median, 95th percentile and maximum.
+ * least: the minimum of each over all rounds, because other processes use the machine, too. */
 struct row {
     const char *what;
     int n;

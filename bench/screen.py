@@ -20,7 +20,7 @@ import tempfile
 import termios
 import time
 
-END = b"\x1b[?2026l"  # of a frame
+END = b"\x1b[?2026l"  # end of a frame
 RACE = "task sort; model tiny; seed 0; race none,t5,alibi,rotary,sinusoidal; prompt sort 9 2 6 5 3"
 
 
@@ -127,7 +127,7 @@ def latency(program, keys, home):
     w = Workbench(program, 200, 60, home)
     w.line(RACE)
     w.line("train 1000000000")
-    w.line("set fps 1")  # else a frame of its own could pass for the answer to the key
+    w.line("set fps 1")  # otherwise a periodic frame could be taken for the answer to the key
     w.drain(2.0)
     for pane, name, moves in ((b"2", "lengths", b"jk"), (b"3", "attention", b"hjkl"), (b"1", "curves", b"sy")):
         w.key(pane)

@@ -1,10 +1,11 @@
-/* serve.c - how long a command waits while the laboratory trains on all processors, and how late a thread
- * wakes that draws 60 frames a second. Prints rows of a Markdown table: bench_serve [key=value...]
- * [SHAPE...].
+/* serve.c - measures the latency of commands while the lab trains on all processors. It also measures the
+ * delay of a thread that draws 60 frames per second. Prints rows of a Markdown table.
  *
- * A command's latency is the time from pw_lab_send to the event that answers it, on the reader's thread: what
- * somebody at the screen waits for, without the drawing. Kinds take turns, each after a random pause, so that
- * they come at any place of a step. */
+ * usage: bench_serve [key=value...] [SHAPE...]
+ *
+ * The latency of a command is the time from pw_lab_send to the event that answers it, on the reader's thread.
+ * This is the user's waiting time without the drawing. The kinds of commands alternate, each after a random
+ * pause, so that they arrive at any point of a step. */
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -35,8 +36,8 @@ static const struct pw_opt option_table[] = {
     {0},
 };
 
-/* The demo's race, the smallest preset with longer samples, and medium with some 100 positions, a step of
- * which takes about a second on two processors. idle: nothing trains. */
+/* The demo's race; the smallest preset with longer samples; and medium with about 100 positions, where a step
+ * takes about a second on two processors. idle: no training. */
 static const struct shape {
     const char *name, *script;
 } shapes[] = {
@@ -47,7 +48,7 @@ static const struct shape {
     {NULL, NULL},
 };
 
-/* What is sent, and what answers it. `resume` only undoes pause. */
+/* A line to send, and the kind of event that answers it. `resume` only reverts pause. */
 static const struct kind {
     const char *name, *line;
     enum pw_event_kind answer;
@@ -60,10 +61,10 @@ static const struct kind {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- the laboratory, and what is waited for */
+/* ---- the lab, and the command in progress */
 
 struct waiter {
-    const struct kind *kind; /* NULL: nothing */
+    const struct kind *kind; /* NULL: no command is waiting */
     double sent, latency;    /* seconds; latency < 0: no answer yet */
     int64_t steps;
 };
@@ -80,11 +81,11 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
     if (w->kind == NULL || w->latency >= 0 || e->kind != w->kind->answer)
         return;
     if (e->kind == PW_EV_STATE && e->u.state.run == PW_RUN_TRAINING)
-        return; /* told by the clock */
+        return; /* emitted periodically, so not an answer */
     w->latency = pw_now() - w->sent;
 }
 
-/* Reads events until the time has come or the answer is there. */
+/* Reads events until `end`, or until the command in progress is answered. */
 static void read_until(struct pw_lab *lab, struct waiter *w, double end)
 {
     while (w->kind != NULL ? w->latency < 0 : pw_now() < end) {
@@ -119,7 +120,7 @@ static void *draw_frames(void *arg)
     return NULL;
 }
 
-/* ---- what comes of it */
+/* ---- results */
 
 static int ascending(const void *a, const void *b)
 {

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# The experiment behind the demo: encodings race on sorting (or copying) short sequences, and are tested on lengths up
-# to twice as long, over several seeds. Prints a table in Markdown, with the spread over seeds.
+# sort_seeds.sh - the experiment behind the demo. Encodings race on sorting (or copying) short sequences, over
+# several seeds. They are tested at lengths up to twice as long. Prints a Markdown table with the spread over
+# seeds.
 #
 # usage: bench/sort_seeds.sh [--task sort|copy] [--seeds "11 12 13 14 15"] [--keep FOLDER] [PEWTER]
-#   --keep     leaves each seed's commands and `export lengths` file there
-#   PEWTER     the program; build/release/pewter
+#   --keep     keeps each seed's commands and `export lengths` file in FOLDER
+#   PEWTER     the program; default build/release/pewter
 #
-# A seed sets the initial weights and the data. The settings of `tiny` were tuned with the encoding none on seeds 0 to
-# 4 (src/reproduce/study.h keeps which seeds tuning saw), so those are not in the default list, and should not be in
-# anybody's.
+# A seed sets the initial weights and the data. The settings of `tiny` were tuned with the encoding none on
+# seeds 0 to 4 (src/reproduce/study.h lists the seeds used in tuning). These are not in the default list;
+# don't use them.
 set -eu
 export LC_ALL=C
 
@@ -39,7 +40,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-# trained: longest length; tested: to twice that, shown at 1.25, 1.5 and 2 times.
+# trained: the longest trained length; tests go to twice that, and the table shows 1.25, 1.5 and 2 times.
 case $task in
 sort) spec="sort alphabet=10" steps=1000 trained=8 shown="10 12 16" ;;
 copy) spec="copy variant=cmc alphabet=10" steps=2000 trained=10 shown="13 15 20" ;;
@@ -76,9 +77,9 @@ done
 echo "$task, trained $steps steps on lengths 2 to $trained, tested to $((2 * trained)), 256 samples a length;" \
     "seeds $seeds; exact match in per cent: mean (smallest to largest over seeds); $((SECONDS - began)) s in all."
 echo
-# The encoding's column may hold commas; what follows it can't, so columns are counted from the right:
-# ..., length, samples, exact, exact_low, exact_high, token_accuracy, and `behind` more. Arms are told apart by
-# their order.
+# The encoding's column may contain commas; later columns can't. Columns are therefore counted from the right:
+# ..., length, samples, exact, exact_low, exact_high, token_accuracy, and `behind` more. Arms are identified
+# by their order.
 awk -F, -v names="$(IFS=';'; echo "${arms[*]}")" -v trained="$trained" -v shown="$shown" '
 function note(key, value) {
     sum[key] += value

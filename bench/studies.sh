@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# studies.sh - run the studies (`reproduce NAME`) and print a table of their verdicts, for docs/studies.md.
+# studies.sh - runs the studies (`reproduce NAME`) and prints a table of their verdicts, for docs/studies.md.
 #
-#   bench/studies.sh [-j JOBS] [NAME...]    all, unless some are named
+#   usage: bench/studies.sh [-j JOBS] [NAME...]    default: all studies
 #
-# Each study runs in a lab of its own, without a session; JOBS of them run at once, each on its share of the processors,
-# which changes no bit. Output goes to build/studies/NAME.txt, the figure beside it. The last column is wall time.
+# Each study runs in a lab of its own, without a session. JOBS of them run at once, each on its share of the
+# processors; this changes no bit. Output goes to build/studies/NAME.txt, with the figure next to it. The last
+# column is wall time.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 export pewter=$root/build/release/pewter out=$root/build/studies threads=0
@@ -20,7 +21,7 @@ if [ ${#names[@]} -eq 0 ]; then
     mapfile -t names < <("$pewter" -c 'reproduce --list' | sed -n '/^not reproduced/q; s/^\([a-z0-9]\{1,\}\) .*/\1/p')
 fi
 
-# run_study NAME: its rows go to NAME.rows.
+# run_study NAME: runs one study and writes its rows to NAME.rows.
 run_study() {
     local name=$1 began took
     began=$(date +%s)
@@ -30,7 +31,7 @@ run_study() {
         return
     fi
     took=$(($(date +%s) - began))
-    # Of the last finding: a line "verdict: claim", and the evidence below it.
+    # Reads the last finding: lines "verdict: claim", each with its evidence on the next line.
     awk -v name="$name" -v took="$took" '
         /^[a-z0-9]+: / { n = 0 }
         /^ (reproduced|same order at toy scale|inconclusive|contradicted): / {

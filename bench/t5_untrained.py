@@ -24,7 +24,7 @@ import struct
 import subprocess
 import tempfile
 
-# Buckets, distance, and whether the table's first values are drawn or 0.
+# Buckets, distance, and the initial values of the table: True: random; False: 0.
 TABLES = [(32, 128, True), (32, 128, False), (64, 64, True), (16, 64, True), (16, 22, True), (8, 128, True), (8, 16, True)]
 EDITS = ["as trained", "zero", "clip"]
 

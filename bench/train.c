@@ -1,21 +1,21 @@
-/* train.c - pewter's side of the benchmarks: training steps, timed one by one.
+/* train.c - pewter's side of the benchmarks: times training steps one by one.
  *
- * usage: bench_train key=value...   those of option_table below, and every option of a model's configuration;
- * preset=NAME, if any, comes first
+ * usage: bench_train key=value...   keys: those of option_table below, and every option of a model's
+ *                                   configuration; preset=NAME, if any, must come first
  *
- * A child of bench.py and gpu.py, which let it and PyTorch take turns. The protocol is lines: one JSON line
- * when ready; then, until the end of standard input, one for each of
+ * It is a child process of bench.py and gpu.py, which alternate it with PyTorch. The protocol is line by
+ * line: one JSON line when ready, then one JSON line in reply to each line of standard input:
  *   run SECONDS       {"ms": [of every step], "loss": of the last}
- *   profile SECONDS   the same with "ops", what each operation cost (profile.h), on a model of its own
- *   decode SECONDS    {"ms": [of a token]} and
- *   inspect SECONDS   {"ms": [of a pass]}: infer.h, of one sequence
+ *   profile SECONDS   the same with "ops", the cost of each operation (profile.h), on a model of its own
+ *   decode SECONDS    {"ms": [of a token]}, and
+ *   inspect SECONDS   {"ms": [of a pass]}: infer.h, on one sequence
  *   swap SECONDS      {"ms": [from a swap of the encoding to the end of the next step]}
  *   steps N           {"ms": [of every step], "loss": of the last, "digest": of the parameters}
  *   batches 0         {"batches": [[rows and scored rows of every sequence] of every batch]}
  * Without a task every sequence has `positions` random tokens and every position is scored.
  *
- * On a device several steps are under way. The time of a step is then that from the end of the one before it
- * to its own; the first one's has all of it. */
+ * On a device several steps are in flight. The time of a step is then the interval between the end of the
+ * previous step and its own. The first step has its full time. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void check(enum pw_code code)
     }
 }
 
-/* All that a verb may need. */
+/* State that all verbs share. */
 struct bench {
     struct options o;
     struct pw_config cfg;
@@ -77,8 +77,8 @@ struct bench {
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
     struct pw_model *model, *profiled;
-    int next;     /* batch */
-    int flights;  /* steps under way */
+    int next;     /* index of the next batch */
+    int flights;  /* maximum number of steps in flight */
     bool swapped; /* the model has the other encoding */
 };
 
@@ -88,7 +88,7 @@ static void start(struct bench *b, struct pw_model *m)
     b->next = (b->next + 1) % b->batches.n;
 }
 
-/* Steps for so many seconds, at least `least` and at most `most`; prints the times of all. */
+/* Trains for `duration` seconds, at least `least` and at most `most` steps. Prints the times of all steps. */
 static void run(struct bench *b, struct pw_model *m, double duration, int least, int most)
 {
     double last = pw_now(), end = last + duration;
@@ -111,7 +111,7 @@ static void run(struct bench *b, struct pw_model *m, double duration, int least,
     printf("], \"loss\": %.6f", result.loss);
 }
 
-/* The same for what infer.h measures, on the first sequence. */
+/* Like run, for the measurements of infer.h, on the first sequence. */
 static void look(struct bench *b,
                  enum pw_code (*measure)(struct pw_model *, const int *, int, double *, struct pw_err *),
                  double duration)
@@ -129,7 +129,8 @@ static void look(struct bench *b,
     printf("]");
 }
 
-/* To the other encoding and back, as the laboratory does it: beside the model, which then goes. */
+/* Swaps to the other encoding and back, like the lab: it builds the new model next to the old one and
+ * destroys the old one afterwards. */
 static void swap(struct bench *b, double duration)
 {
     struct pw_model *next;
@@ -162,7 +163,7 @@ static void print_batches(const struct bench *b)
     printf("]");
 }
 
-/* By which algorithms products were computed. */
+/* Prints the algorithms that computed the products. */
 static void print_plans(const struct bench *b)
 {
     char line[256];
@@ -174,8 +175,8 @@ static void print_plans(const struct bench *b)
     printf("]");
 }
 
-/* A model that has seen every batch: what grows on first use has grown, caches are warm, and what a device
- * captures when it meets a shape again is captured. */
+/* Creates a model and trains it on every batch. Buffers that grow on first use have then grown, and caches
+ * are warm. A device has captured its graphs, which it does when a shape repeats. */
 static struct pw_model *create(struct bench *b, const struct pw_backend_ops *ops)
 {
     struct pw_step_result result;
@@ -193,7 +194,7 @@ static struct pw_model *create(struct bench *b, const struct pw_backend_ops *ops
     return m;
 }
 
-/* The same of steps that come in groups (src/model/flight.c): not for `steps`, which counts them. */
+/* Warm-up for steps in groups (src/model/flight.c). Not for `steps`, which counts every step. */
 static void group(struct bench *b, struct pw_model *m)
 {
     struct pw_step_result result;
@@ -251,7 +252,7 @@ static void open_backend(struct bench *b)
     check(b->ops != NULL ? b->ops->open(&b->be, b->ops->host ? b->o.threads : unit, &err) : PW_EUSER);
 }
 
-/* What is trained, and of a step: operations (flops.c) and rows, the mean over all batches. */
+/* Prints the configuration, and per step the operations (flops.c) and rows, as a mean over all batches. */
 static void print_about(const struct bench *b)
 {
     double flops = 0, rows = 0;

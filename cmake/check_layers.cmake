@@ -1,8 +1,10 @@
-# check_layers.cmake - who may include whom (ARCHITECTURE), and where a library or exit may be used.
+# check_layers.cmake - checks the includes between folders (ARCHITECTURE.md), and the places where libraries
+# and exit may be used.
 # usage: cmake -DROOT=FOLDER -P check_layers.cmake
 #
-# For each folder: what its files may include of ours. What is not allowed here is forbidden, so a new folder or a new
-# dependency needs a line in this file. The longest folder that fits a file counts.
+# Each folder has a list of the project's headers that its files may include. All others are forbidden, so a
+# new folder or a new dependency needs a line in this file. If several folders match a file, the longest path
+# applies.
 cmake_minimum_required(VERSION 3.25)
 
 set(base "base/[^/]+")
@@ -43,7 +45,7 @@ layer(src/options.h         "${base}")
 layer(src/manual.h          "command/command[.]h")
 layer(src/entry.h           "command/command[.]h" "sessions/event[.]h")
 
-# Libraries that one place alone may know: the header's pattern and the file's.
+# Libraries that only one place may use: a pattern of the header and one of the file.
 set(libraries sqlite curses readline rsvg png cuda)
 set(sqlite_header "^sqlite3(ext)?[.]h$")
 set(sqlite_place "^sessions/")
@@ -65,7 +67,7 @@ function(complain file number line why)
   set(failures ${n} PARENT_SCOPE)
 endfunction()
 
-# A macro, so that complain's count reaches the caller.
+# A macro, so that complain can change the caller's count.
 macro(check_include file number line folder)
   if(NOT "${line}" MATCHES "^[ \t]*#[ \t]*[a-z_]+[ \t]*([<\"])([^>\"]+)[>\"]")
     complain(${file} ${number} "${line}" "an include that can't be checked")
@@ -83,7 +85,7 @@ macro(check_include file number line folder)
   endif()
 endmacro()
 
-# Sets code to the line without comments; in_comment goes from line to line.
+# Sets `code` to the line without comments. in_comment carries over from line to line.
 macro(strip_comments line)
   set(code "${line}")
   if(in_comment)
@@ -121,7 +123,7 @@ foreach(file IN LISTS files)
     complain(${file} 0 "" "no rule for this folder in check_layers.cmake")
     continue()
   endif()
-  # What CMake's lists would stumble over means nothing here.
+  # Removes characters that are special in CMake lists. The checks don't need them.
   file(READ ${ROOT}/${file} text)
   string(REPLACE "\\\"" "" text "${text}")
   string(REGEX REPLACE "[][;\\]" "?" text "${text}")
@@ -134,7 +136,7 @@ foreach(file IN LISTS files)
       continue()
     endif()
     if(line MATCHES "^[^\"]*\"[^\"]*\"" AND NOT line MATCHES "^[ \t]*#" AND NOT in_comment)
-      string(REGEX REPLACE "\"[^\"]*\"" "\"\"" line "${line}") # what strings say is no code
+      string(REGEX REPLACE "\"[^\"]*\"" "\"\"" line "${line}") # strings are not code
     endif()
     strip_comments("${line}")
     if(code MATCHES "^[ \t]*#[ \t]*(include|include_next|import)([^a-z_]|$)")

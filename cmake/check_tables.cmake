@@ -1,14 +1,14 @@
-# check_tables.cmake - every thing of a family is one file and one line in the family's table.
+# check_tables.cmake - checks that every member of a family is one file and one line in the family's table.
 # usage: cmake -DROOT=FOLDER -P check_tables.cmake
 #
-# A file defines `const struct KIND SYMBOL = {`, the table lists `&SYMBOL`. A file that the table forgot would be compiled
-# and never be there for anybody: no compiler and no linker says so.
+# A file defines `const struct KIND SYMBOL = {`, and the table lists `&SYMBOL`. Without its line in the table,
+# a file would be compiled but never used. Neither the compiler nor the linker reports this.
 cmake_minimum_required(VERSION 3.25)
 
 set(failures 0)
 set(checked "")
 
-# Code without comments, so that a line that was commented out is not in the table.
+# Reads a file without its comments, so that a commented-out line doesn't count as in the table.
 function(read_code out file)
   file(READ ${file} text)
   string(REGEX REPLACE "/[*]([^*]|[*]+[^*/])*[*]+/" " " text "${text}")
@@ -16,8 +16,8 @@ function(read_code out file)
   set(${out} "\n${text}" PARENT_SCOPE)
 endfunction()
 
-# family(KIND FOLDER TABLE...): the things of FOLDER/*.c are in one of the TABLE files, the first that is there. With MIXED
-# other files may lie in the folder too.
+# family(KIND FOLDER TABLE...): checks that the members in FOLDER/*.c are in the first TABLE file that exists.
+# With MIXED the folder may contain other files.
 function(family kind folder)
   cmake_parse_arguments(arg "MIXED" "" "" ${ARGN})
   file(GLOB files ${ROOT}/${folder}/*.c)
@@ -29,7 +29,7 @@ function(family kind folder)
     endif()
   endforeach()
   set(members ${files})
-  if(arg_MIXED) # other files don't make a family
+  if(arg_MIXED) # other files are not members
     set(members "")
     foreach(path IN LISTS files)
       read_code(text ${path})
@@ -39,13 +39,13 @@ function(family kind folder)
     endforeach()
   endif()
   if(NOT members AND NOT table)
-    return() # no such family yet
+    return() # the family doesn't exist yet
   endif()
   set(wrong "")
   set(listed "")
   if(table)
     read_code(text ${ROOT}/${table})
-    # The table is an array of const pointers to the kind; its lines are what is between its braces.
+    # The table is an array of const pointers to the kind. Its lines are between its braces.
     string(REGEX MATCH "struct ${kind} [*]const [a-z_0-9]+[[][^]]*[]] = {[^}]*}" array "${text}")
     string(REGEX MATCHALL "&pw_[a-z0-9_]+" listed "${array}")
     list(TRANSFORM listed REPLACE "^&" "")

@@ -1,17 +1,18 @@
-/* ablation.c - every head in turn: how much exact match is lost, length by length, when one head is replaced
- * by zeros, in all seeds of each arm.
+/* ablation.c - the probe ablation: the loss of exact match when one head outputs zeros, for every head,
+ * length and replica of each arm.
  *
- * The samples are those of `eval`, the first so many of each length, so the row of the whole model is what
- * `eval samples=N` says of it. A head is switched off as `ablate` does (src/model/ablate.c), in a copy of the
- * model: the arm goes on as it is, and a step that has yielded isn't lost. Heads that are off already stay
- * off.
+ * Samples are the first ones that `eval` takes of each length. The row of the whole model therefore equals
+ * the result of `eval samples=N`. A head is ablated as the command `ablate` does it (src/model/ablate.c), but
+ * in a copy of the model. The arm itself stays unchanged, and a step that has yielded isn't lost. Heads that
+ * are already ablated in the arm stay ablated.
  *
- * Seeds begin with other weights, so a head of the same number is another head in each of them, and a mean
- * over seeds by number says what a place in the network is worth, not what a role is. So every seed has a
- * table of its own, and the heads that cost most are named seed by seed.
+ * Replicas start from different weights, so heads with the same index have different roles. A mean over
+ * replicas by index measures a place in the network, not a role. Each replica therefore gets its own table,
+ * and the costliest head is named per replica.
  *
- * Exact match is teacher-forced; where answers have to be decoded (a scratchpad, an encoding that goes by the
- * length, no causal mask) that is more than the model gets right by itself, before and after alike. */
+ * Exact match is teacher-forced. Some answers must be decoded: with a scratchpad, an encoding that depends on
+ * the length, or no causal mask. For these, teacher forcing overstates exact match, with and without the head
+ * alike. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -34,7 +35,7 @@ static const struct pw_opt opts[] = {{.name = "lengths",
                                       .help = "of each length, the first that `eval` takes"},
                                      {.name = NULL}};
 
-/* ---- the plan */
+/* ---- begin: lengths, samples and units */
 
 static bool is_asked(const struct pw_probe_in *in, const struct pw_ablation_options *o, int length)
 {
@@ -44,7 +45,8 @@ static bool is_asked(const struct pw_probe_in *in, const struct pw_ablation_opti
            (length >= in->test.lo && length <= in->test.hi);
 }
 
-/* Do its samples fit into every model? They are equally long, or nearly. */
+/* Fails if the samples of a length don't fit into every model. One sample is enough to test: samples of a
+ * length have the same or nearly the same number of tokens. */
 static enum pw_code check_length(const struct pw_probe_in *in, int length, struct pw_err *err)
 {
     const int *scored;
@@ -87,9 +89,9 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return code;
 }
 
-/* ---- a unit: some samples of a length with one head off */
+/* ---- a unit: some samples of one length with one head ablated */
 
-/* The copy is of subject i, with this head off (-1: none). */
+/* Makes s->copy a copy of subject i with this head ablated (-1: none). */
 static enum pw_code prepare(struct pw_ablation_state *s, const struct pw_probe_in *in, int i, int head,
                             struct pw_err *err)
 {

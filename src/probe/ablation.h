@@ -1,4 +1,5 @@
-/* ablation.h - the probe ablation from inside: what ablation.c counts, and ablation_tell.c says. */
+/* ablation.h - private to the probe ablation. ablation.c counts right answers; ablation_tell.c builds the
+ * finding. Lab thread. */
 #ifndef PW_PROBE_ABLATION_H
 #define PW_PROBE_ABLATION_H
 #include "probe/probe.h"
@@ -8,22 +9,24 @@ struct pw_ablation_options {
     int samples;
 };
 
-/* What was counted of a subject. */
+/* Counts of one subject. */
 struct pw_ablation_counts {
-    int heads;     /* of the whole model, L H */
-    int first;     /* its first unit */
-    int64_t *done; /* [1 + heads, lengths] samples right, row 0: every head works */
+    int heads;     /* heads of the whole model, L H */
+    int first;     /* index of the subject's first unit */
+    int64_t *done; /* [1 + heads, lengths] samples answered right; row 0: no head ablated */
 };
 
 struct pw_ablation_state {
-    int n; /* lengths */
+    int n; /* number of lengths */
+    /* [n] lengths, samples of each, and the index of the first part of each; a part is one unit's samples */
     int length[512], samples[512], first_part[513];
     struct pw_ablation_counts *of; /* [subjects] */
     struct pw_model *copy;
-    int copied; /* the subject that copy is of; -1: none */
-    int off;    /* the head that is off in it; -1: none */
+    int copied; /* index of the subject that `copy` was cloned from; -1: none */
+    int off;    /* head that is ablated in `copy`; -1: none */
 };
 
+/* Builds the finding from all counts. The state of p is a struct pw_ablation_state. */
 void pw_ablation_tell(struct pw_probing_at *p, struct pw_finding *f);
 
 #endif

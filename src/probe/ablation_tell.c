@@ -1,11 +1,12 @@
-/* ablation_tell.c - what switching off every head has cost, as a finding: by head with the spread over seeds,
- * by head and length as a map, and every seed's own table. */
+/* ablation_tell.c - builds the finding of the probe ablation: per arm the loss by head with its spread over
+ * replicas, a map by head and length, and a table for each replica. */
 #include <math.h>
 #include <stdio.h>
 
 #include "probe/ablation.h"
 
-/* Exact match of a row in per cent at a length; below the first row the points that it has lost. */
+/* Row 0: exact match of the whole model at a length, in per cent. Row 1 + h: percentage points lost without
+ * head h. */
 static double value_at(const struct pw_ablation_state *s, int i, int row, int l)
 {
     const int64_t *done = s->of[i].done;
@@ -15,7 +16,7 @@ static double value_at(const struct pw_ablation_state *s, int i, int row, int l)
 
 enum over { IN_RANGE, LONGER, ALL_LENGTHS };
 
-/* The mean over lengths; NaN: there are none. */
+/* The mean of value_at over lengths; NaN: no length qualifies. */
 static double mean_over(const struct pw_probing_at *p, int i, int row, enum over over)
 {
     const struct pw_ablation_state *s = p->state;
@@ -31,7 +32,7 @@ static double mean_over(const struct pw_probing_at *p, int i, int row, enum over
     return n > 0 ? sum / n : NAN;
 }
 
-/* Names of a table's rows: the whole model, then its heads. */
+/* Names the rows of table b: the whole model, then its heads. */
 static void name_rows(struct pw_finding *f, int b, const struct pw_model *m)
 {
     const struct pw_config *c = pw_model_config(m);
@@ -40,7 +41,7 @@ static void name_rows(struct pw_finding *f, int b, const struct pw_model *m)
         pw_finding_row(f, b, 1 + h, "head %d.%d", h / c->heads, h % c->heads);
 }
 
-/* Of subject i, whose arm begins with subject `first`. */
+/* Adds the table of subject i. `first` is the first subject of its arm. */
 static void tell_seed(struct pw_probing_at *p, struct pw_finding *f, int first, int i)
 {
     const struct pw_ablation_state *s = p->state;
@@ -58,7 +59,7 @@ static void tell_seed(struct pw_probing_at *p, struct pw_finding *f, int first, 
     }
 }
 
-/* Mean, least and greatest over the n seeds from subject `first` on. */
+/* Adds the table of mean, minimum and maximum over the n replicas from subject `first` on. */
 static void tell_spread(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
 {
     static const char *const names[] = {"in range", "longer"};
@@ -115,7 +116,8 @@ static void tell_map(struct pw_probing_at *p, struct pw_finding *f, int first, i
     }
 }
 
-/* Of each seed the head that costs most over all lengths; of equal ones the first. */
+/* Adds a table with the costliest head of each replica, by the mean over all lengths. Ties go to the first
+ * head. */
 static void tell_costliest(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
 {
     static const char *const names[] = {"in range", "longer", "all lengths"};

@@ -1,8 +1,10 @@
-/* adjacent.c - are neighbouring position vectors alike? (Su 2024, kexue.fm 10347, "Prior Knowledge".)
+/* adjacent.c - the probe adjacent: are neighbouring position vectors similar? (Su 2024, kexue.fm 10347,
+ * "Prior Knowledge".)
  *
- * The cosine of the rows that an encoding adds to the embeddings, k positions apart, over all pairs. Sines
- * come with a prior: the cosine is K(k) = (2/C) sum cos(k theta), whatever the positions, and largest for
- * neighbours. A learned table begins without any, N(0,1/C) for every pair, and may learn it. */
+ * It measures the cosine between rows that an encoding adds to the embeddings, for all pairs of rows k
+ * positions apart. Sinusoidal rows have a built-in prior: the cosine is K(k) = (2/C) sum cos(k theta),
+ * independent of the positions, and largest for neighbours. A learned table starts without a prior, with
+ * cosines N(0,1/C) for every pair, and may learn one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "base/alloc.h"
 #include "probe/draw.h"
 
-/* Between pairs that are equally far apart: float32 tables. */
+/* Tolerance between pairs at the same distance. Tables are float32. */
 #define SAME 1e-5
 
 struct options {
@@ -28,8 +30,8 @@ struct cosines {
 };
 
 struct state {
-    int T, reach;          /* distances 1..reach */
-    struct cosines *of[2]; /* [reach + 1], of the arm and its untrained twin */
+    int T, reach;          /* reach: distances 1..reach are measured */
+    struct cosines *of[2]; /* [reach + 1], for the arm and its untrained twin */
 };
 
 static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)

@@ -1,13 +1,14 @@
 /* aspe.c - see aspe.h.
  *
- * With X, Y and L a position, another one and the last one, each times a frequency, a = 1 + sin L and c = cos
- * L, ASPE at X is (Eq. 17)
+ * X, Y and L are a position, a second position and the last position, each times a frequency. Let a = 1 + sin
+ * L and c = cos L. Then ASPE at X is (Qiu et al. 2021, Eq. 17)
  *
  *     even  sin X + cos(L - X) = a sin X + c cos X           odd  cos X + sin(L - X) = a cos X - c sin X
  *
- * Eq. 18 prints a plus in the odd line; Eq. 19, 21 and 22 are products that follow from it as printed, Eq. 20
- * has sin X sin Y for sin X cos Y in its last term, and Eq. 23 needs 2(1 - c^2) and loses a factor. All are
- * evaluated as printed, and in the form that holds: with the right sign the step from x to x + y is short,
+ * Errata: Eq. 18 prints a plus sign in the odd line. Eq. 19, 21 and 22 are products that follow from Eq. 18
+ * as printed. Eq. 20 has sin X sin Y in place of sin X cos Y in its last term. Eq. 23 needs 2(1 - c^2) and
+ * loses a factor. Each equation is evaluated as printed and in its corrected form. With the correct sign, the
+ * step from x to x + y becomes
  *
  *     even  A / 2 - t D        odd  D / 2 + t A        t = c / (2 a)
  *
@@ -24,7 +25,7 @@ static double sq(double x)
     return x * x;
 }
 
-/* The products as Eq. 19 to 22 print them. */
+/* p19 to p22: the right sides of Eq. 19 to 22 as printed. */
 static double p19(const struct pw_aspe_draw *d)
 {
     return sq(d->a) * d->sX * d->cY + d->a * d->c * d->sX * d->sY + d->a * d->c * d->cX * d->cY +
@@ -49,7 +50,7 @@ static double p22(const struct pw_aspe_draw *d)
            sq(d->c) * d->cX * d->cY;
 }
 
-/* The odd entry with the printed sign. */
+/* The odd entry with the sign that Eq. 18 prints. */
 static double printed_odd(const struct pw_aspe_draw *d, double s, double c)
 {
     return d->a * c + d->c * s;
@@ -78,7 +79,7 @@ static double eq18_odd_right(const struct pw_aspe_draw *d)
     return d->o_x - (d->a * d->cX - d->c * d->sX);
 }
 
-/* Products of the entries of Eq. 18 as printed. */
+/* Eq. 19 to 22: products of the entries of Eq. 18 as printed. */
 static double eq19(const struct pw_aspe_draw *d)
 {
     return d->e_x * printed_odd(d, d->sY, d->cY) - p19(d);
@@ -129,7 +130,7 @@ static double eq23_even_right(const struct pw_aspe_draw *d)
     return d->e_xy - (A / 2 - d->c / (2 * d->a) * D);
 }
 
-/* "s(" is read as 2. */
+/* The printed "s(" is taken as 2. */
 static double eq23_odd(const struct pw_aspe_draw *d)
 {
     double A = p19(d) + p20(d, false), C = p21(d) + p22(d), D = p21(d) - p22(d), s = d->a - 1;
@@ -143,7 +144,6 @@ static double eq23_odd_right(const struct pw_aspe_draw *d)
     return d->o_xy - (D / 2 + d->c / (2 * d->a) * A);
 }
 
-/* The step by y as a rotation by Y that doesn't know L. */
 double pw_aspe_rotation(const struct pw_aspe_draw *d)
 {
     return fmax(fabs(d->e_xy - (d->e_x * d->cY + d->o_x * d->sY)),

@@ -1,7 +1,7 @@
 /* aware.c - see aware.h.
  *
- * Differences are relative to a column's range: the slowest sinusoid of 64 columns moves by 3e-6 over 20
- * positions, so with an absolute tolerance it would pass for a constant. */
+ * Tolerances are relative to the range of a column. The slowest sinusoid of 64 columns changes by only 3e-6
+ * over 20 positions; an absolute tolerance would take it for a constant. */
 #include "probe/aware.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 #include "base/alloc.h"
 #include "probe/fit.h"
 
-#define INFORMATIVE 1e-8 /* range below which a column is constant */
-#define EQUAL       1e-6 /* of its range */
-#define APART       1e-3 /* distance of rows that tells positions apart */
-#define LAMBDA      1e-3 /* of the ridge */
+#define INFORMATIVE 1e-8 /* a column with a smaller range is constant */
+#define EQUAL       1e-6 /* relative to the range of the column */
+#define APART       1e-3 /* rows at a larger distance are distinct */
+#define LAMBDA      1e-3 /* of the ridge regression */
 
 static const int lengths[] = {10, 13, 16, 20};
 
@@ -25,7 +25,7 @@ static const struct pw_pe_tables *of(const struct pw_aware_tables *t, int l)
     return &t->at[l - PW_AWARE_FROM];
 }
 
-/* ---- level 1 */
+/* ---- level 1: rows */
 
 static double entry(const struct pw_aware_tables *t, int l, int pos, int c)
 {
@@ -47,7 +47,8 @@ static double range_of(const struct pw_aware_tables *t, int c)
     return least;
 }
 
-/* The largest difference between two lengths of the entries at the same place from the front, or the end. */
+/* The largest difference between entries of column c at the same place in two lengths. The place is counted
+ * from the front, or from the end. */
 static double difference(const struct pw_aware_tables *t, int c, bool from_end)
 {
     double most = 0;
@@ -59,7 +60,7 @@ static double difference(const struct pw_aware_tables *t, int c, bool from_end)
     return most;
 }
 
-/* The least distance of two rows of the longest length in the chosen columns. */
+/* The smallest distance between two rows of the longest length, in the chosen columns. */
 static double apart(const struct pw_aware_tables *t, const bool *chosen)
 {
     double least = INFINITY;
@@ -127,7 +128,8 @@ bool pw_aware_backward(const struct pw_aware_rows *r)
 
 /* ---- properties 3.1 and 3.2 */
 
-/* Are the rows at place r, from the front or the end, of lengths l and m the same in the chosen columns? */
+/* Returns true if lengths l and m have the same row at place r, in the chosen columns. The place is counted
+ * from the front, or from the end. */
 static bool same_rows(const struct pw_aware_tables *t, const double *range, int l, int m, int r,
                       bool from_end)
 {
@@ -140,7 +142,7 @@ static bool same_rows(const struct pw_aware_tables *t, const double *range, int 
 
 void pw_aware_property(struct pw_aware_property *out, const struct pw_aware_tables *t, bool from_end)
 {
-    double *range = pw_alloc((size_t)t->d, sizeof *range); /* of a chosen column; 0: it isn't */
+    double *range = pw_alloc((size_t)t->d, sizeof *range); /* of a chosen column; 0: not chosen */
     int chosen = 0;
     *out = (struct pw_aware_property){0, 0, 0};
     for (int pass = 0; pass < 2 && chosen == 0 && of(t, PW_AWARE_TO)->added != NULL; pass++)
@@ -161,9 +163,9 @@ void pw_aware_property(struct pw_aware_property *out, const struct pw_aware_tabl
     free(range);
 }
 
-/* ---- level 2 */
+/* ---- level 2: scores */
 
-/* x turned as position pos is, into out [D]. */
+/* Rotates x by the angles of position pos, into out [D]. */
 static void turn(double *out, const double *x, const struct pw_aware_tables *t, const struct pw_pe_tables *at,
                  int pos)
 {
@@ -205,7 +207,7 @@ static double score(const struct pw_aware_tables *t, int l, int i, int j, const 
     return at->bias != NULL || at->dense != NULL ? sum + (double)pw_pe_bias_at(at, 0, i, j) : sum;
 }
 
-/* Scores of one content at one length, [l,l]. */
+/* Writes the scores [l,l] of one content at length l. */
 static void fill(double *s, const struct pw_aware_tables *t, int l, const double *q, const double *k,
                  double *room)
 {
@@ -232,7 +234,7 @@ void pw_aware_scores(struct pw_aware_scores *out, const struct pw_aware_tables *
                     low = fmin(low, x);
                     high = fmax(high, x);
                     out->relative =
-                        fmax(out->relative, fabs(x - s[a][(i - j) * l])); /* (i-j, 0) has the distance */
+                        fmax(out->relative, fabs(x - s[a][(i - j) * l])); /* (i-j, 0): the same distance */
                     for (int b = a + 1; b < LENGTHS; b++) {
                         int m = lengths[b], up = m - l;
                         out->forward = fmax(out->forward, fabs(x - s[b][i * m + j]));
@@ -250,7 +252,7 @@ void pw_aware_scores(struct pw_aware_scores *out, const struct pw_aware_tables *
     out->relative /= range;
 }
 
-/* ---- level 3 */
+/* ---- level 3: linear decoding */
 
 static const float *row_of(const struct pw_aware_tables *t, int l, int pos, const float *nothing)
 {

@@ -1,19 +1,19 @@
-/* awareness.c - which encodings are forward- or backward-aware (Qiu et al. 2021, section 3 and appendices A
- * to E), measured at three levels, which are three different statements:
+/* awareness.c - the probe awareness: which encodings are forward- or backward-aware (Qiu et al. 2021, section
+ * 3 and appendices A to E). It measures three levels, which are three different statements:
  *
- *   rows        the definitions: some columns are the same at the same place from the front (from the end)
- *               whatever the length. As they stand a constant fulfils them, and so does no encoding at all;
- *               here columns must tell positions apart, too.
- *   scores      what attention sees: Corollary 3.5 says that relative encodings are neither, which is about
- *               absolute information. Of two tokens at a distance they put the same into the score wherever
- *               the two stand, so scores are the same from the front and from the end. FIRE does so for
- *               queries before its threshold alone: beyond it the same distance is a smaller fraction of a
- *               longer way, so counted from the end its scores change. It stands in the tables twice, with
- *               its own threshold and with one that no sequence here comes to, and only that is relative.
- *   decoding    can a linear map read the place off the row? ASPE and 2DSPE are neither by the definitions,
- *               and yet both places can be read off them, on lengths that the map has not seen.
+ * rows        The definitions: some columns are equal at the same place from the front (from the end) at
+ *             every length. As printed, a constant satisfies the definitions, and so does the absence of an
+ *             encoding. The probe therefore also requires that the columns separate positions.
+ * scores      The input of the softmax. Corollary 3.5 states that relative encodings are neither; this is
+ *             about absolute information. Relative encodings add the same value to the score of all pairs at
+ *             one distance, so scores are equal from the front and from the end. FIRE does this only for
+ *             queries before its threshold. Beyond the threshold it divides the distance by the query's
+ *             position, so its scores change when counted from the end. FIRE therefore has two rows: with its
+ *             own threshold, and with one that no sequence here exceeds. Only the second is relative.
+ * decoding    Can a linear map read the place from the row? ASPE and 2DSPE are neither by the definitions,
+ *             yet both places can be read from their rows, at lengths that the map was not fitted on.
  *
- * Learned tables are as they begin; what is said of them holds for any values. */
+ * Learned tables have their initial values. The statements about them hold for any values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +24,10 @@
 
 enum { CONTENTS = 8, HEADS = 4, MOST = 32 };
 
-#define FAR_THRESHOLD "fire threshold=20" /* PW_AWARE_TO: no query stands beyond it */
+#define FAR_THRESHOLD "fire threshold=20" /* PW_AWARE_TO: no query is beyond this threshold */
 
-#define SAME 1e-6 /* of a score's range: less is no change, as tables are in single precision */
+/* Changes below this share of a score's range count as none: tables are in single precision. */
+#define SAME 1e-6
 
 struct options {
     int width;
@@ -39,9 +40,9 @@ static const struct pw_opt opts[] = {
 };
 
 struct measured {
-    const char *name; /* of the encoding, with options */
+    const char *name; /* text of the encoding, with its options */
     struct pw_aware_rows rows;
-    struct pw_aware_property property[2]; /* 3.1, 3.2 */
+    struct pw_aware_property property[2]; /* properties 3.1 and 3.2 */
     struct pw_aware_scores scores;
     struct pw_aware_decoded decoded;
 };
@@ -162,8 +163,8 @@ static void claim_rows(struct pw_finding *f, const struct measured *m, bool forw
         m->rows.backward);
 }
 
-/* Of all encodings that are aware by the definition: does f apply everywhere, and is it right? Of the others
- * that add rows: does it apply? */
+/* The claim covers all encodings that are aware by the definition: f must apply to all pairs and be right.
+ * For the other encodings that add rows, it reports the number of pairs to which f applies. */
 static void claim_property(const struct state *s, int n, struct pw_finding *f, bool from_end,
                            const char *claim)
 {

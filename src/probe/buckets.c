@@ -1,10 +1,10 @@
-/* buckets.c - T5's buckets by distance (Raffel et al. 2020; Kazemnejad et al. 2023, Eq. 12 and the example
- * after it).
+/* buckets.c - the probe buckets: T5's buckets by distance (Raffel et al. 2020; Kazemnejad et al. 2023, Eq. 12
+ * and the example after it).
  *
- * The example's matrix has 5 buckets and the largest distance 6. Eq. 12 as printed divides an odd number of
- * buckets by 2; the integer form (2 exact buckets, 3 logarithmic ones) gives the matrix. The first distance
- * of every bucket at 32/128 is compared with those of the code behind the paper; its last bucket begins at
- * 113, not at 128. */
+ * The example matrix has 5 buckets and a largest distance of 6. Eq. 12 as printed divides an odd number of
+ * buckets by 2. The integer form (2 exact buckets, 3 logarithmic ones) reproduces the matrix. For 32 buckets
+ * up to 128, the first distance of every logarithmic bucket is compared with the paper's released code. Its
+ * last bucket starts at 113, not at 128. */
 #include "model/pe.h"
 #include "probe/probe.h"
 
@@ -34,7 +34,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* The first distance of a bucket. */
+/* The first distance that falls into a bucket. */
 static int first_of(int bucket, int buckets, int distance)
 {
     int r = 0;

@@ -1,18 +1,19 @@
-/* decay.c - does an encoding by itself make far tokens matter less? (Su 2024, kexue.fm 10347, "Prior
- * Knowledge" and shortcoming 4; Su et al. 2021, section 3.4.3.)
+/* decay.c - the probe decay: does an encoding by itself reduce the weight of distant tokens? (Su 2024,
+ * kexue.fm 10347, "Prior Knowledge" and shortcoming 4; Su et al. 2021, section 3.4.3.)
  *
- * Rotary scores of a query and a key r apart are a sum of products that turn at frequencies theta. What that
- * does depends on what is assumed of them, and both are shown by name:
+ * The rotary score of a query and a key at distance r is a sum of terms that rotate at frequencies theta. Its
+ * behaviour depends on the assumption about q and k. The probe shows two assumptions, and Su et al.'s bound:
  *
- *   aligned      q = k: the mean score is K(r) = (2/d) sum cos(r theta), times sqrt(d) for q ~ N(0,I). It is
- *                the product of two sinusoidal rows, too. It falls, though not at every step.
- *   independent  q and k apart, mean 0: the score has mean 0 and standard deviation 1 at EVERY r: a rotation
- *                of independent vectors is as good as another pair. No decay.
+ * aligned      q = k. The mean score is K(r) = (2/d) sum cos(r theta), times sqrt(d) for q ~ N(0,I). K is
+ *              also the product of two sinusoidal rows. It falls, but not at every step.
+ * independent  q and k are independent with mean 0. At every r the score has mean 0 and standard deviation
+ *              1, because a rotation of independent vectors is another such pair. There is no decay.
+ * bound        RoFormer's bound applies to neither case. It falls because it is a bound.
  *
- * RoFormer's bound belongs to neither: it falls because it is a bound. Then the arm: its encoding's part of
- * the scores by distance, learned or fixed (kernel.h), and the mass of attention by distance on random
- * tokens, with ln(mass) fitted against r (exponential decay) and against ln r (a power). Each query counts
- * that has all distances behind it, so that uniform attention is flat. */
+ * Then the probe measures the arm. First comes the encoding's part of the scores by distance, learned or
+ * fixed (kernel.h). Second comes the attention mass by distance on random tokens. ln(mass) is fitted against
+ * r (exponential decay) and against ln r (a power law). Only queries that have all distances before them
+ * count, so that uniform attention gives a flat curve. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,8 @@
 #include "probe/fit.h"
 #include "probe/kernel.h"
 
-/* Sampled scores: DRAWS of them behind each mean, so a standard error of 0.022 and for the deviation 0.016.
- */
+/* Tolerances of sampled scores. A mean of DRAWS scores has a standard error of 0.022; the standard deviation
+ * has one of 0.016. */
 #define MEAN_WITHIN      0.09
 #define DEVIATION_WITHIN 0.07
 enum { DRAWS = 2000, AT_ONCE = 20, USE_VECTORS = 9, SAMPLES_OF_KERNEL = 8 };
@@ -53,9 +54,9 @@ static const struct pw_opt opts[] = {
 enum { ALIGNED, INDEPENDENT, CASES };
 
 struct state {
-    int T, reach, heads; /* distances 0..reach; heads of all layers */
+    int T, reach, heads; /* distances 0..reach; heads in all layers */
     double sum[CASES][DISTANCES], square[CASES][DISTANCES];
-    float *probs, *kernel, *score; /* [heads,T,T]; kernel, score [heads,T] */
+    float *probs, *kernel, *score; /* probs [heads,T,T]; kernel, score [heads,T] */
     double *mass[2];               /* [heads,reach + 1], of the arm and its untrained twin */
     int *tokens, *pos, *start;     /* of a batch */
 };
@@ -90,7 +91,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* ---- rotary's kernel */
+/* ---- the kernel of rotary */
 
 static double kernel_of(int r, int d, double base)
 {
@@ -100,7 +101,7 @@ static double kernel_of(int r, int d, double base)
     return 2 * sum / d;
 }
 
-/* Su et al. 2021, Eq. 37, over the largest change of q k: (2/d) sum over j of |sum over i < j of e^(i r
+/* Su et al. 2021, Eq. 37, divided by the largest change of q k: (2/d) sum over j of |sum over i < j of e^(i r
  * theta)|. */
 static double bound_of(int r, int d, double base)
 {
@@ -114,7 +115,7 @@ static double bound_of(int r, int d, double base)
     return 2 * sum / d;
 }
 
-/* The score of q, turned by r, and k. */
+/* The score of k and of q rotated by distance r. */
 static double score_of(const double *q, const double *k, int r, int d, double base)
 {
     double sum = 0;
@@ -169,7 +170,8 @@ static enum pw_code kernel_unit(const struct pw_probing_at *p, int layer, struct
     return pw_kernel_measure(&k, subject->model, &b, err);
 }
 
-/* Queries reach+1..T-1 have all distances behind them, the first token not among the keys. */
+/* Adds the attention mass by distance of one sequence. Queries reach+1..T-1 have all distances 0..reach
+ * before them, without the first token as a key. */
 static enum pw_code mass_unit(const struct pw_probing_at *p, int i, struct pw_err *err)
 {
     const struct options *o = p->opts;
@@ -198,7 +200,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return PW_OK;
 }
 
-/* ---- what came of it */
+/* ---- the finding */
 
 static void tell_rotary(const struct state *s, struct pw_finding *f, const struct options *o)
 {
@@ -217,7 +219,7 @@ static void tell_rotary(const struct state *s, struct pw_finding *f, const struc
         pw_finding_row(f, b, r, "r = %d", distances[r]);
         for (int k = 0; k < 5; k++)
             pw_finding_put(f, b, r, k, row[k]);
-        /* 64, 256, 1024: between them it may rise for a while */
+        /* compares 64, 256 and 1024 only: in between, K may rise for a while */
         falls = falls && (distances[r] == 128 || kernel < before);
         before = distances[r] == 128 ? before : kernel;
         off = fmax(off, fabs(drawn - kernel));
@@ -235,7 +237,7 @@ static void tell_rotary(const struct state *s, struct pw_finding *f, const struc
                      deviation_most, DEVIATION_WITHIN);
 }
 
-/* The arm's own encoding, head by head. */
+/* Adds one plot per layer: the arm's encoding, head by head. */
 static void tell_kernel(const struct state *s, struct pw_finding *f, const struct pw_model *m)
 {
     const struct pw_config *c = pw_model_config(m);
@@ -256,7 +258,7 @@ static void tell_kernel(const struct state *s, struct pw_finding *f, const struc
 }
 
 struct fits {
-    struct pw_line exponential, power; /* of ln mass against r, against ln r; r = 1..reach */
+    struct pw_line exponential, power; /* ln mass fitted against r, and against ln r; r = 1..reach */
 };
 
 static struct fits fits_of(const struct state *s, int side, int h)
@@ -313,7 +315,8 @@ static void tell_mass(const struct state *s, struct pw_finding *f, int layers)
     }
 }
 
-/* ALiBi's own part of the score, which is the same before and after training. */
+/* Claims that ALiBi's part of the score falls with distance. It is fixed, so it is the same before and after
+ * training. */
 static void claim_alibi(const struct state *s, struct pw_finding *f)
 {
     int falling = 0, pairs = s->heads * (s->T - 1);

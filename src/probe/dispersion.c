@@ -1,15 +1,16 @@
-/* dispersion.c - how attention thins out as sequences get longer: each head's rows by the number of keys
- * (Su 2024, kexue.fm 10347, shortcoming 4; Velickovic et al. 2024).
+/* dispersion.c - the probe dispersion: attention spreads over more keys as sequences get longer (Su 2024,
+ * kexue.fm 10347, shortcoming 4; Velickovic et al. 2024).
  *
- * A query with n keys has the entropy H_n = -sum a ln a, at most ln n; e^H, and n_eff = 1 / sum a^2, say how
- * many keys it effectively looks at. A head that keeps its grip has them independent of n, one that disperses
- * goes with n: the slope of H against ln n is 0 or 1. Scores that are independent N(0,s^2) disperse: H ->
- * ln n - s^2/2 and n_eff -> n e^(-s^2). ALiBi's bias alone doesn't: for slope m and no content
+ * A query with n keys has the entropy H_n = -sum a ln a, at most ln n. Its effective number of keys is e^H,
+ * or n_eff = 1 / sum a^2. For a focused head both are independent of n. For a dispersing head both grow with
+ * n. The slope of H against ln n is 0 in the first case and 1 in the second. Independent scores N(0,s^2)
+ * disperse: H -> ln n - s^2/2 and n_eff -> n e^(-s^2). ALiBi's bias alone doesn't disperse. For slope m and
+ * no content
  *
  *     H -> -ln(1 - e^-m) + m e^-m / (1 - e^-m),   n_eff -> coth(m/2).
  *
- * The arm is measured on test samples of the task, prompt and right answer, in rows of the answer: there the
- * model has something to look for. */
+ * The arm is measured on test samples of the task: the prompt and the right answer. Only rows of the answer
+ * count, because there the model has something to attend to. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,16 +19,16 @@
 #include "probe/draw.h"
 #include "probe/fit.h"
 
-/* Entropies of drawn scores, ROWS of them, have a standard error of 0.004 at s = 1; the rest is what e^(s^2)
- * promises for more keys than these. */
+/* DRAWN_WITHIN: the mean entropy of ROWS rows of random scores has a standard error of 0.004 at s = 1. The
+ * rest of the tolerance covers the deviation from the limit, which requires n far above e^(s^2). */
 #define DRAWN_WITHIN 0.02
 #define LIMIT_WITHIN 1e-3
 
 enum {
     KEYS = 1024,
     ROWS = 64,
-    FAR = 8192,
-    /* keys after which ALiBi's row is at its limit */ USE_SCORES = 10
+    FAR = 8192, /* ALiBi's row has reached its limit after this many keys */
+    USE_SCORES = 10
 };
 
 static const double deviations[] = {0, 0.5, 1, 2}, slopes[] = {1.0 / 2, 1.0 / 4, 1.0 / 16, 1.0 / 256};
@@ -44,18 +45,18 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* What a row says of itself, and a sum over rows of that. */
+/* Measures of one attention row, or sums of them over rows. */
 struct row {
     double entropy, keys /* n_eff */, most /* the largest weight */, even /* entropy / ln n */;
 };
 
 struct state {
-    int first, lengths, heads; /* of the subject: layers * heads */
+    int first, lengths, heads; /* layers * heads of the subject */
     float *probs;
     int *tokens, cap;
-    struct row *sum; /* [lengths,heads] over rows */
-    double *keys;    /* [lengths] sums of ln n, */
-    int *rows;       /* [lengths] over so many */
+    struct row *sum; /* [lengths,heads] sums over rows */
+    double *keys;    /* [lengths] sums of ln n */
+    int *rows;       /* [lengths] numbers of rows */
     struct row drawn[DRAWN];
 };
 
@@ -96,7 +97,7 @@ static void add_row(struct row *sum, const float *a, int n)
     sum->even += n > 1 ? entropy / pw_log(n) : 0;
 }
 
-/* A row of scores becomes weights. */
+/* Writes the softmax of a row of scores. */
 static void softmax(float *a, const double *score, int n)
 {
     double most = -INFINITY, sum = 0;
@@ -129,7 +130,7 @@ static enum pw_code arm_unit(const struct pw_probing_at *p, int i, struct pw_err
     bool causal = pw_model_config(p->in->subject->model)->causal;
     if (p->in->has(p->in->arg, s->first + at))
         T = p->in->sequence(p->in->arg, s->first + at, i % o->samples, s->tokens, s->cap, &n_prompt);
-    if (T == 0) /* none, or longer than the model's context */
+    if (T == 0) /* no sample, or longer than the model's context */
         return PW_OK;
     enum pw_code code = pw_model_inspect(p->in->subject->model, s->tokens, T,
                                          &(struct pw_inspection){.probs = s->probs}, err);
@@ -149,7 +150,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return PW_OK;
 }
 
-/* ---- what came of it */
+/* ---- the finding */
 
 static void tell_drawn(const struct state *s, struct pw_finding *f)
 {
@@ -167,7 +168,7 @@ static void tell_drawn(const struct state *s, struct pw_finding *f)
         pw_finding_row(f, b, i, "s = %g", deviations[i]);
         for (int k = 0; k < 6; k++)
             pw_finding_put(f, b, i, k, row[k]);
-        if (deviations[i] <= 1) /* the line holds for s^2/2 far below ln n */
+        if (deviations[i] <= 1) /* the formula requires s^2/2 far below ln n */
             off = fmax(off, fabs(row[0] - line));
     }
     pw_finding_claim(f, pw_claim_holds(off <= DRAWN_WITHIN),
@@ -258,7 +259,7 @@ static void tell_slopes(const struct state *s, struct pw_finding *f, int layers,
     free(x);
 }
 
-/* Each head at the shortest and at the longest length. */
+/* Adds a table with each head at the shortest and at the longest length. */
 static void tell_heads(const struct state *s, struct pw_finding *f, int layers)
 {
     static const char *const heads[] = {"n_eff",   "longest",  "largest weight",

@@ -1,20 +1,20 @@
-/* distance.c - how far the attention of models is from each other's, head by head, on the same sequences
- * (Kazemnejad et al. 2023, section 5.2, Eq. 2 and Figure 4).
+/* distance.c - the probe distance: the distance between attention patterns of models, head by head, on the
+ * same sequences (Kazemnejad et al. 2023, section 5.2, Eq. 2 and Figure 4).
  *
- * The distance of two heads, D_AT, is the mean of the divergence of their rows, that of two layers the least
- * over all pairs of heads (Eq. 2); the mean over the cheapest matching of heads doesn't hang on one lucky
- * pair, and heads of equal number can be compared where both models began with the same weights. Sequences
- * are prompt and right answer. The mean is over all T rows, as in Eq. 2: row 0 of a causal model has one key,
- * so that its divergence is 0, and it counts.
+ * The distance D_AT of two heads is the mean divergence of their rows. The distance of two layers is the
+ * minimum over all pairs of heads (Eq. 2). Two alternatives are measured as well. The mean over the cheapest
+ * matching of heads doesn't depend on one lucky pair. The mean over heads with equal index is meaningful if
+ * both models share an initialisation. Sequences are prompt and right answer. The mean is over all T rows, as
+ * in Eq. 2. Row 0 of a causal model has one key; its divergence is 0, and it counts.
  *
- * Erratum: Figure 4 goes to 1.5, but no Jensen-Shannon divergence is above ln 2. The released code has the
- * arguments of torch's KLDivLoss the wrong way round, and visits 66 of 144 pairs of heads: those with a < b.
- * formula=released does as it does.
+ * Errata: the axis of Figure 4 reaches 1.5, but a Jensen-Shannon divergence is at most ln 2. The released
+ * code swaps the arguments of torch's KLDivLoss, and visits only 66 of 144 pairs of heads: those with a < b.
+ * formula=released does the same.
  *
- * A distance is small or large beside others: that of two models which differ in nothing but the seed of
- * their initialisation (the floor), and that of the untrained twins. Models of one seed begin with the same
- * weights whatever their encoding, so they are nearer to each other than chance makes two models; their
- * curves stand apart. */
+ * A distance is large or small only relative to two references. The first is the floor: the distance of two
+ * models that differ only in the seed of their initialisation. The second is the distance of the untrained
+ * twins. Models with one seed start from the same weights, even with different encodings. They are nearer to
+ * each other than independent models, so they have curves of their own. */
 #include "probe/distance.h"
 
 #include <limits.h>
@@ -116,7 +116,7 @@ static enum pw_code look(struct pw_distances *d, const struct pw_probe_in *in, i
     return code;
 }
 
-/* The three distances of two layers; twin: of the models before training. */
+/* Writes the three distances of one layer of two models. twin: of the untrained twins. */
 static void compare(struct pw_distances *d, const struct pw_probe_in *in, const struct pw_distance_pair *x,
                     int layer, bool twin, double out[PW_PAIRS])
 {
@@ -124,7 +124,7 @@ static void compare(struct pw_distances *d, const struct pw_probe_in *in, const 
         of = twin ? in->n : 0;
     size_t map = (size_t)d->T * d->T;
     bool half = d->o->formula == PW_DIVERGENCE_RELEASED;
-    /* The compared arm first, as in the released code, whose rule isn't symmetric. */
+    /* The compared arm comes first, as in the released code, because its rule a < b isn't symmetric. */
     pw_head_distances((enum pw_divergence)d->o->formula, d->D, d->maps[of + x->b] + layer * B * map, B,
                       d->maps[of + x->a] + layer * A * map, A, d->T, d->first,
                       pw_distance_config(in, x->a)->causal);

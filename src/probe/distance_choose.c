@@ -1,6 +1,5 @@
-/* distance_choose.c - which models and which lengths attention distances are measured on, and what is
- * refused.
- */
+/* distance_choose.c - selects the pairs of models and the lengths for attention distances, and refuses models
+ * that can't be compared. */
 #include "probe/distance.h"
 
 #include <string.h>
@@ -18,7 +17,8 @@ static bool same_shape(const struct pw_config *a, const struct pw_config *b)
            a->ffn == b->ffn && a->init == b->init;
 }
 
-/* Weights are drawn from seed and tensor name, whatever the encoding. */
+/* Returns true if two models share an initialisation. Weights are drawn from the seed and the tensor's name,
+ * so the encoding doesn't matter. */
 static bool same_start(const struct pw_probe_in *in, int a, int b)
 {
     return in->subject[a].seed == in->subject[b].seed &&
@@ -36,13 +36,13 @@ static bool same_encoding(const struct pw_probe_in *in, int a, int b)
     return same;
 }
 
-/* Pairs of heads among which the least is looked for. */
+/* The number of pairs of heads over which the minimum is taken. */
 static int count_pairs(const struct pw_distances *d, int heads, int others)
 {
     int n = 0;
     if (d->o->formula == PW_DIVERGENCE_JSD)
         return heads * others;
-    for (int i = 0; i < others; i++) /* a < b, the compared arm's head being a */
+    for (int i = 0; i < others; i++) /* a < b, where a is a head of the compared arm */
         n += heads - 1 > i ? heads - 1 - i : 0;
     return n;
 }
@@ -118,7 +118,7 @@ static enum pw_code check_models(const struct pw_distances *d, const struct pw_p
     return PW_OK;
 }
 
-/* The lengths that there are, and how long their samples get. */
+/* Selects the lengths that have samples, and finds the longest sequence. */
 static enum pw_code choose_lengths(struct pw_distances *d, const struct pw_probe_in *in, int *longest,
                                    struct pw_err *err)
 {

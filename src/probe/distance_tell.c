@@ -1,11 +1,12 @@
-/* distance_tell.c - attention distances as curves by length, and their means as tables. */
+/* distance_tell.c - builds the finding of the probe distance: curves by length, and tables of their means. */
 #include "probe/distance.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* "3 t5" against the first arm, "1-3 none-t5" of all pairs; * is the floor, and what began alike says so. */
+/* Names a curve: "3 t5" against the first arm, "1-3 none-t5" for all pairs. The suffix marks the floor (*), a
+ * fork, or a shared initialisation. */
 static void name_curve(const struct pw_distances *d, const struct pw_distance_curve *c,
                        char out[PW_FINDING_LABEL])
 {
@@ -31,7 +32,7 @@ static double deviation_of(const struct pw_distance_sum *s)
     return rest > 0 ? sqrt(rest) : 0;
 }
 
-/* Over the lengths from..to, each the same weight. */
+/* The mean over the lengths from..to, with equal weights. */
 static double over_lengths(const struct pw_distances *d, int pairs, int curve, int layer, int from, int to)
 {
     double sum = 0;
@@ -46,7 +47,8 @@ static double over_lengths(const struct pw_distances *d, int pairs, int curve, i
     return n > 0 ? sum / n : NAN;
 }
 
-/* Of the untrained twins; in the same order as over_lengths, so that equal models have equal numbers. */
+/* The mean over all lengths for the untrained twins. It sums in the order of over_lengths, so that equal
+ * models give equal numbers. */
 static double over_control(const struct pw_distances *d, int curve)
 {
     double sum = 0;
@@ -55,7 +57,7 @@ static double over_control(const struct pw_distances *d, int curve)
     return sum / d->n_lengths;
 }
 
-/* One layer, L: their mean, -1: that of the untrained twins. */
+/* Adds a plot of one layer. layer = L: the mean over layers; -1: the mean of the untrained twins. */
 static void tell_plot(const struct pw_distances *d, struct pw_finding *f, int layer, const char *title)
 {
     int plot = pw_finding_plot(f, title, "length", "distance, nats", d->n_lengths, d->n_curves, true);
@@ -116,7 +118,7 @@ static void tell_layers(const struct pw_distances *d, struct pw_finding *f)
     }
 }
 
-/* What the numbers must not be taken for. */
+/* Adds remarks on the limits of the numbers. */
 static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
     bool floor = false, same = false, several = false;

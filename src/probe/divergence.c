@@ -10,8 +10,8 @@
 
 /* ---- rows */
 
-/* lp, lq: ln p and ln q, which a row has in common with all others that it is compared to. Of each term
- * both halves are added first, so that the bits don't depend on which is p. */
+/* lp and lq are ln p and ln q; the caller computes them once per row. Both halves of each term are added
+ * first, so that the bits don't depend on the order of p and q. */
 static double jsd(const float *p, const double *lp, const float *q, const double *lq, int n)
 {
     double sum = 0;
@@ -20,7 +20,7 @@ static double jsd(const float *p, const double *lp, const float *q, const double
         double lm = m > 0 ? pw_log(m) : 0;
         sum += (p[j] > 0 ? (double)p[j] * (lp[j] - lm) : 0) + (q[j] > 0 ? (double)q[j] * (lq[j] - lm) : 0);
     }
-    return sum > 0 ? sum / 2 : 0; /* rounding of equal rows may fall below */
+    return sum > 0 ? sum / 2 : 0; /* rounding can make it negative if the rows are equal */
 }
 
 static double released(const float *p, const double *lp, const float *q, const double *lq, int n)
@@ -101,16 +101,16 @@ double pw_distance_same(const double *D, int A)
     return sum / A;
 }
 
-/* Cost of row r and column c: D, turned so that there are no more rows than columns. Infinities would leave
- * no difference between two of them. */
+/* The cost of row r and column c: D, transposed if needed so that there are at least as many columns as rows.
+ * An infinite cost is cut to 1e12, because a difference of two infinities is NaN. */
 static double cost_at(const double *D, int A, int B, int r, int c)
 {
     double d = A <= B ? D[r * B + c] : D[c * B + r];
     return isinf(d) ? 1e12 : d;
 }
 
-/* The Hungarian method (Kuhn 1955) with potentials, a row at a time along the shortest alternating path,
- * O(rows^2 columns). Rows and columns count from 1, column 0 is where a new row waits. Fills of_column
+/* The Hungarian method (Kuhn 1955) with potentials: one row at a time along the shortest alternating path,
+ * O(rows^2 columns). Rows and columns count from 1; column 0 holds the row to be assigned. Fills of_column
  * [columns + 1] with rows, 0: none. */
 static void assign(const double *D, int A, int B, int *of_column)
 {

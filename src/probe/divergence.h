@@ -1,36 +1,38 @@
-/* divergence.h - how far attention patterns are from each other: of two rows, of all pairs of heads, and of
- * two layers by their heads (Kazemnejad et al. 2023, section 5.2 and Eq. 2).
+/* divergence.h - distances between attention patterns: of two rows, of all pairs of heads, and of two layers
+ * (Kazemnejad et al. 2023, section 5.2 and Eq. 2).
  *
- * In nats. Probabilities are float as attention has them; sums are double, in a fixed order. */
+ * Unit: nats. Probabilities are float, as the attention kernels write them. Sums are double, in a fixed
+ * order. Any thread. Nothing can fail. */
 #ifndef PW_DIVERGENCE_H
 #define PW_DIVERGENCE_H
 #include <stdbool.h>
 
 enum pw_divergence {
-    /* Jensen-Shannon: [KL(p||m) + KL(q||m)] / 2 with m = (p + q) / 2, from 0 to ln 2. */
+    /* Jensen-Shannon divergence: [KL(p||m) + KL(q||m)] / 2 with m = (p + q) / 2, from 0 to ln 2. */
     PW_DIVERGENCE_JSD,
-    /* What the paper's released code computes in its place (torch's KLDivLoss with its arguments swapped):
-     * [KL(m||p) + KL(m||q)] / 2, without a bound, and infinite where only one of the two is 0. */
+    /* The formula in the paper's released code, which swaps the arguments of torch's KLDivLoss: [KL(m||p) +
+     * KL(m||q)] / 2. It has no upper bound. It is infinite where exactly one of p and q is 0. */
     PW_DIVERGENCE_RELEASED
 };
 
-/* Of two distributions over n keys; 0 ln 0 = 0. */
+/* The divergence of two distributions over n keys; 0 ln 0 = 0. */
 double pw_divergence(enum pw_divergence kind, const float *p, const float *q, int n);
 
-/* D_AT of every head of P [A,T,T] and every head of Q [B,T,T]: out [A,B] is the mean over rows first..T-1.
- * causal: row t has the keys 0..t, else all T. */
+/* D_AT of every head of P [A,T,T] and every head of Q [B,T,T]. out [A,B] is the mean divergence over rows
+ * first..T-1. causal: row t has keys 0..t, otherwise all T. */
 void pw_head_distances(enum pw_divergence kind, double *out, const float *P, int A, const float *Q, int B,
                        int T, int first, bool causal);
 
-/* Of two layers, by the distances of their heads D [A,B]. */
+/* The distance of two layers, from the distances D [A,B] of their heads. */
 
-/* Eq. 2: the least of all pairs; half: of the pairs a < b alone, which are those that the released code
- * visits. NaN: there is none. */
+/* Eq. 2: the minimum over all pairs of heads. half: only over the pairs a < b, as in the released code.
+ * Returns NaN if there is no pair. */
 double pw_distance_least(const double *D, int A, int B, bool half);
-/* Mean over the pairs of the cheapest matching, in which each head of the layer with fewer has one of the
- * other's to itself: match [A] is the head of the second layer, or -1; NULL: nobody asks. */
+/* The mean distance over the cheapest one-to-one matching of heads. Every head of the layer with fewer heads
+ * gets a partner. match [A], or NULL: the partner of each head of the first layer, -1: none. */
 double pw_distance_matched(const double *D, int A, int B, int *match);
-/* Mean over heads of equal number, which mean something where both began with the same weights. A = B. */
+/* The mean distance of heads with equal index. Requires A = B. It is meaningful only if both models share an
+ * initialisation. */
 double pw_distance_same(const double *D, int A);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/maths.h"
 
-enum { FIRST_TOKEN = 2 /* 0 and 1 are padding and end mark */ };
+enum { FIRST_TOKEN = 2 /* ids 0 and 1 are padding and end mark */ };
 
 void pw_draw_init(struct pw_rng *rng, const struct pw_probe_in *in, int use, uint64_t index)
 {

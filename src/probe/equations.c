@@ -1,14 +1,13 @@
-/* equations.c - printed formulas of encodings against what the program's models do.
+/* equations.c - the probe equations: checks printed formulas of encodings against models.
  *
- * Kazemnejad et al. 2023: Eq. 13 (ALiBi), with its constant C and the example behind it; Eq. 14 (rotary: the
+ * Kazemnejad et al. 2023: Eq. 13 (ALiBi) with its constant C and the example after it; Eq. 14 (rotary: the
  * product of rotated vectors is q R^(i-t) k). Qiu et al. 2021: Eq. 13 (added rows enter the score on both
- * sides), Eq. 14 (relative encodings add a function of the distance, g(P_ij), whatever the content), Eq. 24
- * (2DSPE).
+ * sides); Eq. 14 (relative encodings add g(P_ij), a function of the distance alone); Eq. 24 (2DSPE).
  *
- * Scores are those of models of one layer without norm and scale, on drawn tokens; the other side of each
- * equation is worked out in double precision from the same weights. For Eq. 14 of Qiu et al. 2021 a model
- * with and one without the encoding have the same weights otherwise: what the encoding adds may differ
- * between pairs at the same distance by rounding alone. */
+ * The scores come from models of one layer without norm and scale, on random tokens. The other side of each
+ * equation is computed in double precision from the same weights. Eq. 14 of Qiu et al. 2021 compares two
+ * models with equal weights, with and without the encoding. The difference of their scores may vary between
+ * pairs at one distance only by rounding. */
 #include "probe/equations.h"
 
 #include <math.h>
@@ -19,7 +18,7 @@
 #include "base/alloc.h"
 #include "base/maths.h"
 
-#define SAME 1e-5 /* of the largest score, or of the range of what is added: float32 */
+#define SAME 1e-5 /* relative to the largest score, or to the range of the encoding's part: float32 */
 
 static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
 {

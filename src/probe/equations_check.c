@@ -1,4 +1,4 @@
-/* equations_check.c - the equations of equations.c, each from a model of its own. */
+/* equations_check.c - measures the equations that equations.c lists, each on a model of its own. */
 #include <math.h>
 
 #include "base/maths.h"
@@ -22,7 +22,7 @@ enum { ALIBI = PW_EQUATIONS_RELATIVE, ROTARY, ADDED };
 
 const char *const pw_equations_relative[PW_EQUATIONS_RELATIVE] = {"alibi", "t5", "clipped", "rotary", "shaw"};
 
-/* A model of one layer and one head as wide as the stream, without norm and scale. */
+/* Creates a model of one layer without norm and scale, with one head as wide as the stream. */
 static enum pw_code make(struct pw_model **m, const struct pw_probing_at *p, const char *pe,
                          struct pw_pe_use_opts *use, struct pw_err *err)
 {
@@ -32,7 +32,7 @@ static enum pw_code make(struct pw_model **m, const struct pw_probing_at *p, con
     return pw_own_named(m, p->in, &cfg, pe, use, err);
 }
 
-/* Scores of sequence k, and the stream before the layer. */
+/* Writes the scores of sequence k, and the stream before the layer to s->x. */
 static enum pw_code look(const struct pw_probing_at *p, struct pw_model *m, int k, float *score,
                          struct pw_err *err)
 {
@@ -50,7 +50,7 @@ static enum pw_code look(const struct pw_probing_at *p, struct pw_model *m, int 
     return code;
 }
 
-/* out [C] = W x; W [C,C], a row an output. */
+/* out [C] = W x. W [C,C] has one row per output. */
 static void apply(double *out, const float *W, const double *x)
 {
     for (int r = 0; r < C; r++) {
@@ -68,7 +68,7 @@ static double dot(const double *a, const double *b)
     return sum;
 }
 
-/* Queries and keys [N,C] of the stream x, less nothing. */
+/* Computes queries and keys [N,C] from the stream x [N,C]. */
 static void project(struct pw_model *m, double *q, double *k, const double *x)
 {
     float W[2][C * C];
@@ -80,7 +80,7 @@ static void project(struct pw_model *m, double *q, double *k, const double *x)
     }
 }
 
-/* The largest difference of the scores from `expected` [N,N], of the largest score. */
+/* The largest difference between score and expected [N,N], relative to the largest expected score. */
 static double off(const float *score, const double *expected)
 {
     double most = 0, worst = 0;
@@ -114,14 +114,14 @@ static enum pw_code check_alibi(struct pw_probing_at *p, struct pw_err *err)
     return code;
 }
 
-/* Every pair of dimensions turns by its frequency: q_t R^(i-t) k_i from unrotated q and k. */
+/* The score q_t R^(i-t) k_i of unrotated q and k: every pair of dimensions rotates with its frequency. */
 static double turned(const struct pw_pe *pe, const void *opts, const struct pw_config *cfg, const double *q,
                      const double *k, int by)
 {
     int pairs = pe->pairs(opts, cfg);
     bool half = pe->pairing(opts) == PW_PAIRING_HALF;
     double sum = 0;
-    for (int d = 2 * pairs; d < C; d++) /* those that don't turn */
+    for (int d = 2 * pairs; d < C; d++) /* dimensions that don't rotate */
         sum += q[d] * k[d];
     for (int n = 0; n < pairs; n++) {
         int a = half ? n : 2 * n, b = half ? n + pairs : 2 * n + 1;
@@ -155,7 +155,7 @@ static enum pw_code check_rotary(struct pw_probing_at *p, struct pw_err *err)
 
 /* ---- Qiu et al. 2021 */
 
-/* Eq. 13: (X_i + P_i) W_q W_k^T (X_j + P_j)^T; X from the embedding, P by its formula. */
+/* Eq. 13: (X_i + P_i) W_q W_k^T (X_j + P_j)^T. X is the embedding; P follows its formula. */
 static enum pw_code check_added(struct pw_probing_at *p, struct pw_err *err)
 {
     struct pw_equations *s = p->state;
@@ -168,7 +168,7 @@ static enum pw_code check_added(struct pw_probing_at *p, struct pw_err *err)
         double x[N * C], q[N * C], k[N * C], expected[N * N];
         code = look(p, m, n, s->score, err);
         if (code == PW_OK)
-            code = look(p, bare, n, s->without, err); /* leaves its stream: the embedding alone */
+            code = look(p, bare, n, s->without, err); /* sets s->x to the embedding alone */
         for (int e = 0; e < N * C; e++) {
             double angle = (double)(e / C) / pw_pow(10000, (double)(e % C / 2 * 2) / C);
             x[e] = (double)s->x[e] + (e % 2 == 0 ? pw_sin(angle) : pw_cos(angle));
@@ -184,7 +184,7 @@ static enum pw_code check_added(struct pw_probing_at *p, struct pw_err *err)
     return code;
 }
 
-/* Eq. 14: what an encoding adds, by distance, over all pairs of all sequences. */
+/* Eq. 14: the range of the encoding's part at each distance, over all pairs of all sequences. */
 static enum pw_code check_relative(struct pw_probing_at *p, int which, struct pw_err *err)
 {
     struct pw_equations *s = p->state;

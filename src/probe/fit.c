@@ -23,8 +23,8 @@ struct pw_line pw_fit_line(const double *x, const double *y, int n)
         .slope = xy / xx, .level = my - xy / xx * mx, .r2 = yy > 0 ? xy * xy / (xx * yy) : NAN};
 }
 
-/* The factor takes a's place; a pivot that rounding has made 0 is infinite, so that what is divided by it is
- * 0. */
+/* Overwrites a with its Cholesky factor. A pivot that rounding has made 0 becomes infinite, so that division
+ * by it gives 0. */
 static void factor(double *a, int n)
 {
     for (int i = 0; i < n; i++)
@@ -58,7 +58,7 @@ void pw_cholesky_solve(double *a, double *b, int n, int K)
     }
 }
 
-/* ---- ridge */
+/* ---- ridge regression */
 
 bool pw_ridge_init(struct pw_ridge *r, int F, int K)
 {
@@ -96,7 +96,7 @@ void pw_ridge_add(struct pw_ridge *r, const float *x, const double *y)
     r->rows++;
 }
 
-/* Correlations in place of sums: scale [F] is 1 / standard deviation, 0 where there is none. */
+/* Replaces sums by correlations. scale [F] is 1 / standard deviation, or 0 for a constant feature. */
 static void standardise(struct pw_ridge *r, double *scale, double lambda)
 {
     int F = r->F, K = r->K;
@@ -146,7 +146,7 @@ double pw_ridge_predict(const double *weights, const float *x, int F, int K, int
 
 /* ---- eigenvalues */
 
-/* One rotation that makes a[p,q] zero (Golub and Van Loan, section 8.5). */
+/* Applies one rotation that makes a[p,q] zero (Golub and Van Loan, section 8.5). */
 static void rotate(double *a, int n, int p, int q)
 {
     double apq = a[(size_t)p * n + q];

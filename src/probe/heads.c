@@ -1,16 +1,16 @@
-/* heads.c - see heads.h. A[i,j] is what query i gives to key j, d = i - j; means are over queries:
+/* heads.c - see heads.h. A[i,j] is the weight of query i on key j, and d = i - j. Means are over queries:
  *
  *     previous    mean over i >= 1 of A[i,i-1]
  *     induction   mean of sum over j with x[j-1] = x[i] of A[i,j], over the i that have such a j: prefix
- *                 matching on the input at hand (Olsson et al. 2022)
+ *                 matching on the given input (Olsson et al. 2022)
  *     self        mean of A[i,i]
  *     first       mean over i >= 1 of A[i,0]
  *     gold        mean of sum over gold keys of i of A[i,j], over the i that have some
  *     entropy     mean over i >= 1 of H[i] = - sum A log2 A; spread: of H[i] / log2(keys that i sees)
  *     distance    mean over i >= 1 of sum A |d|
  *
- * Query 0 of a causal head has one key only and says nothing, so it is left out; self keeps it, as
- * TransformerLens' diagonal does. */
+ * Query 0 of a causal head has only one key, so its weights carry no information and it is left out. `self`
+ * includes it, as the diagonal score of TransformerLens does. */
 #include "probe/heads.h"
 
 #include <math.h>
@@ -52,7 +52,8 @@ static double weight(const float *A, const struct pw_head_input *in, int i, int 
     return A != NULL ? (double)A[(size_t)i * in->T + j] : 1.0 / keys_of(in, i);
 }
 
-/* What a query gives to the keys that follow its token elsewhere; false: there are none. */
+/* Adds up the weights of query i on the keys that follow other occurrences of its token. Returns false if
+ * there are none. */
 static bool prefix_match(const float *A, const struct pw_head_input *in, int i, double *mass)
 {
     bool any = false;

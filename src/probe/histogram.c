@@ -1,10 +1,10 @@
-/* histogram.c - how long the prompts of a file are (as Kazemnejad et al. 2023, Figure A.1, count instructions
- * of two finetuning sets).
+/* histogram.c - the probe histogram: the lengths of the prompts in a file, counted as in Kazemnejad et al.
+ * 2023, Figure A.1, which counts the instructions of two finetuning sets.
  *
- * The file is that of `task file`: a prompt, a TAB and an answer a line. A length is the number of words of
- * the prompt; the figure's dotted line is the median, half of the lines have at most that. The figure counts
- * FLAN and Super Natural Instructions, which are not part of this program, so nothing is claimed of a file.
- */
+ * The file has the format of `task file`: a prompt, a TAB and an answer per line. The length is the number of
+ * words of the prompt. The figure's dotted line is the median: half of the lines have at most this length.
+ * The figure uses FLAN and Super Natural Instructions, which are not part of this program. The probe
+ * therefore makes no claim about a file. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,19 +1,19 @@
-/* kernel.c - see kernel.h. What an encoding does at distance d, averaged over what is read there.
+/* kernel.c - see kernel.h. Defines the encoding's part of the score at distance d for each kind of encoding.
  *
- * A bias is its own kernel; one by both positions is that of distance d averaged over the queries that have
- * it among the first N.
+ * Bias: the bias itself. For a bias by both positions: its mean at distance d over those of the first N
+ * queries that have a key there.
  *
- * A rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with a = q1 k1
- * + q2 k2 and b = q1 k2 - q2 k1 of the vectors before they are rotated (Su et al. 2021, Eq. 34). We take the
- * means of a and b over all pairs of the samples, at whatever distance, so that the kernel is the rotation's
- * doing and not that of what stands where; and so it can be drawn for distances that no sample has.
+ * Rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f) (Su et al. 2021,
+ * Eq. 34). Here a = q1 k1 + q2 k2 and b = q1 k2 - q2 k1, of the unrotated vectors. a and b are averaged over
+ * all pairs of positions in the samples, at any distance. The kernel then shows the effect of the rotation
+ * alone, not of the content at each place. It is also defined for distances that no sample has.
  *
- * Relative keys likewise: scale * q.a, a that of distance d, with the mean of q over all queries.
+ * Relative keys: scale * q.a, with a the relative key of distance d and q the mean over all queries.
  *
- * Added rows: in the first layer x = e + p, and with the norm's factor r kept as it was, the score is a sum
- * of four terms; the one of positions alone is scale r_i r_j (Wq p_i).(Wk p_j). It is averaged over the
- * positions 0..N-1 that are d apart, with the mean r of each position, or of all where no sample has it.
- * Deeper the four can't be told apart exactly, and there is no kernel.
+ * Added rows: in the first layer x = e + p. With the norm's factor r held fixed, the score is a sum of four
+ * terms. The term of positions alone is scale r_i r_j (Wq p_i).(Wk p_j). It is averaged over all positions
+ * 0..N-1 at distance d, with the mean r of each position. If no sample has a position, the overall mean is
+ * used. In deeper layers the four terms can't be separated exactly, so there is no kernel.
  *
  * Sums are in double precision. */
 #include "probe/kernel.h"
@@ -22,21 +22,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 1 << 20 }; /* of positions, whose products are taken; of more every n-th query is */
+enum { MOST_PAIRS = 1 << 20 }; /* pairs of positions; with more, only every n-th query is used */
 
 struct measure {
     const struct pw_kernel *k;
     struct pw_model *m;
     const struct pw_config *cfg;
     const struct pw_pe_use_opts *pe;
-    struct pw_pe_tables t, rows; /* rows: what is added to a sequence of N, in the first layer */
+    struct pw_pe_tables t, rows; /* rows: added rows for a sequence of N, first layer */
     int P, pairs;                /* positions in t */
     int longest;
-    float *q, *key, *resid;    /* of a sample: inspection */
-    double *score, *n;         /* [H,N] and [N]: sums and their counts */
-    double *ab, n_ab;          /* [H,pairs + 1,2], the last what isn't rotated; and how many pairs */
-    double *factor, *n_factor; /* [P] of the norm */
-    double *query, n_query;    /* [H,D] the sum of so many queries */
+    float *q, *key, *resid; /* inspection buffers of one sample */
+    double *score, *n;      /* [H,N] and [N]: sums and their counts */
+    double *ab, n_ab;       /* [H,pairs + 1,2], the last entry: the unrotated part; n_ab: number of pairs */
+    double *factor, *n_factor; /* [P] factors of the norm, and their counts */
+    double *query, n_query;    /* [H,D] sum of n_query queries */
 };
 
 bool pw_kernel_has(const struct pw_pe *pe, int layer)
@@ -73,7 +73,7 @@ static void pair_at(const struct measure *w, int f, int *one, int *two)
     *two = half ? f + w->pairs : 2 * f + 1;
 }
 
-/* Pair f of a vector at position pos, turned back. */
+/* Writes pair f of a vector at position pos, with its rotation undone. */
 static void unrotated(const struct measure *w, const float *x, int pos, int f, double out[2])
 {
     double c = w->t.cosine[(size_t)pos * w->pairs + f], s = w->t.sine[(size_t)pos * w->pairs + f];
@@ -83,7 +83,7 @@ static void unrotated(const struct measure *w, const float *x, int pos, int f, d
     out[1] = x[two] * c - x[one] * s;
 }
 
-/* Means over all pairs need no pair: the sum over a query's keys comes first. */
+/* The mean over all pairs of positions factorises: the keys of a query are summed first. */
 static void add_rotation(struct measure *w, int T, int h)
 {
     int D = w->cfg->head_width, H = w->cfg->heads;
@@ -124,7 +124,7 @@ static void add_scores(struct measure *w, int T, int h)
         }
 }
 
-/* 1 / what the first norm divides by, as it was for these rows. */
+/* Adds the factor of the first norm for each row: 1 / its divisor in this forward pass. */
 static void add_factors(struct measure *w, int T)
 {
     int C = w->cfg->width;
@@ -218,8 +218,8 @@ static const struct pw_param *param(const struct pw_model *m, const char *name)
     return NULL;
 }
 
-/* out [N,HD] = the added rows through the first norm, its factor left out, and a matrix of the first layer.
- */
+/* out [N,HD]: the added rows after the first norm without its factor, multiplied by a matrix of the first
+ * layer. Returns false if out of memory. */
 static bool project(const struct measure *w, double *out, const char *matrix)
 {
     int C = w->cfg->width, HD = w->cfg->heads * w->cfg->head_width, N = w->k->N;
@@ -276,7 +276,7 @@ static bool added_kernel(const struct measure *w)
         for (int d = 0; d < N; d++) {
             double sum = 0;
             int n = 0;
-            for (int i = N - 1; i >= d; i -= every, n++) /* from the end, so that every distance has one */
+            for (int i = N - 1; i >= d; i -= every, n++) /* from the end, so that every distance has a pair */
                 for (int e = h * D; e < (h + 1) * D; e++)
                     sum += q[(size_t)i * HD + e] * k[(size_t)(i - d) * HD + e];
             w->k->kernel[(size_t)h * N + d] += (float)(scale_of(w->cfg) * sum / n);
@@ -285,7 +285,7 @@ static bool added_kernel(const struct measure *w)
     return there;
 }
 
-/* ---- all of it */
+/* ---- measurement */
 
 static bool reserve(struct measure *w)
 {

@@ -1,17 +1,17 @@
-/* layernorm.c - the proof of theorem 1 with layer normalisation before the MLP, as the paper's own layer has
- * it (Kazemnejad et al. 2023, Eq. 3, and the last sentence of C.1: "the layer-norm operation can be bypassed
- * as explained by Akyurek et al. (2023)").
+/* layernorm.c - the probe layernorm: the proof of theorem 1 with layer normalisation before the MLP, as in
+ * the paper's own layer (Kazemnejad et al. 2023, Eq. 3, and the last sentence of C.1: "the layer-norm
+ * operation can be bypassed as explained by Akyurek et al. (2023)").
  *
- * Two dimensions of the stream hold N - S/2 and -N - S/2, S being the sum of the others, so the mean is 0 and
- * the deviation N sqrt(2/C) but for a part of order |x|^2 / N^2: the norm divides by a constant that is
- * known, and the MLP's weights undo it. What attention writes is 1/t in dimension 3 and -1/t in dimension 4,
- * so that the sum stays 0. The rest is theorem.c's:
+ * Two dimensions of the stream hold N - S/2 and -N - S/2, where S is the sum of the others. The mean is then
+ * 0, and the standard deviation is N sqrt(2/C) up to a relative error of order |x|^2 / N^2. The norm thus
+ * divides by a known constant, which the weights of the MLP undo. Attention writes 1/t to dimension 3 and
+ * -1/t to dimension 4, so that the sum stays 0. The rest follows src/model/theorem.c:
  *
  *     t = 1 + sum_{k=1}^{T-1} 2k ReLU(1/k - u),   u = 1/t; the stream holds u already, so the MLP adds t - u
  *
- * ReLU takes factors out, so all of it may be scaled. A larger N leaves less of the others' variance and
- * rounds more of them away: float32 keeps 2^-24 N of what stands beside N. All of it is run by the real
- * kernels. */
+ * ReLU is positively homogeneous, so everything may be scaled. A larger N reduces the influence of the other
+ * dimensions' variance, but loses more of them to rounding: next to N, float32 has an absolute error of 2^-24
+ * N. The backend's own kernels run the model. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 #include "probe/draw.h"
 #include "probe/own.h"
 
-/* Neighbours are 1 apart, so rounding to the nearest integer is right below a half. */
+/* Neighbouring positions are 1 apart, so rounding to the nearest integer is correct below 0.5. */
 #define COUNT 0.1
 
 enum { ONE, BOS, POSITION, MINUS, LARGE, BALANCE, CONTENT, WIDTH = 8, VOCAB = 16, FIRST = 2, USE = 65 };
@@ -42,7 +42,7 @@ static const struct pw_opt opts[] = {
 struct state {
     int *tokens;
     float *stream; /* [2,T,WIDTH] */
-    double *count; /* [SIZES + 1,T] what the model says t is; the last of N = large */
+    double *count; /* [SIZES + 1,T] the model's value for t; the last row: N = large */
     double worst[SIZES + 1];
 };
 
@@ -67,7 +67,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* Rows sum to 0. Two content dimensions are drawn. */
+/* Writes embeddings whose rows sum to 0. Two content dimensions are random. */
 static void embed(struct pw_model *m, const struct pw_probe_in *in, int N)
 {
     float e[VOCAB][WIDTH] = {{0}};
@@ -85,8 +85,8 @@ static void embed(struct pw_model *m, const struct pw_probe_in *in, int N)
     pw_own_put(m, "embed.weight", &e[0][0]);
 }
 
-/* One head of width 1: all keys alike, the value is dimension 2, written to dimensions 3 and 4 (Eq. 18, 19).
- */
+/* Writes one head of width 1: uniform attention; the value is dimension 2, written to dimensions 3 and 4 (Eq.
+ * 18, 19). */
 static void attend(struct pw_model *m)
 {
     float row[WIDTH] = {[ONE] = 1}, out[WIDTH] = {[POSITION] = 1, [MINUS] = -1};
@@ -97,7 +97,7 @@ static void attend(struct pw_model *m)
     pw_own_put(m, "layers.0.attn.o.weight", out);
 }
 
-/* F = T + 1: T - 1 knots, 1, and u. */
+/* Writes the MLP with F = T + 1 units: T - 1 knots, the constant 1, and u. */
 static void count_up(struct pw_model *m, int T, int N)
 {
     int F = T + 1;
@@ -125,7 +125,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     int T = o->T, N = size_of(o, i);
     struct pw_config cfg = pw_own_config(1, WIDTH, 1, 1, T, VOCAB, true);
     cfg.norm = PW_NORM_LAYER;
-    cfg.norm_at = 1; /* before the MLP only: Eq. 3 */
+    cfg.norm_at = 1; /* Eq. 3: norm only before the MLP */
     cfg.ffn = T + 1;
     enum pw_code code = pw_own_model(&m, p->in, &cfg, NULL, 0, err);
     if (code != PW_OK)
@@ -167,7 +167,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         pw_finding_y(f, plot, t - 1, 1, s->count[t - 1]);
         pw_finding_y(f, plot, t - 1, 2, t);
     }
-    pw_finding_claim(f, s->worst[SIZES] <= COUNT ? PW_CLAIM_REPRODUCED : PW_CLAIM_INCONCLUSIVE, /* of one N */
+    pw_finding_claim(f, s->worst[SIZES] <= COUNT ? PW_CLAIM_REPRODUCED : PW_CLAIM_INCONCLUSIVE, /* one N */
                      "Kazemnejad et al. 2023, C.1: layer normalisation can be bypassed (Akyurek et al. 2023)",
                      "t = 1..%d behind the norm of Eq. 3: to %.1e with two dimensions of +-%d (at most %g); "
                      "without them to "

@@ -1,15 +1,14 @@
-/* linearity.c - the equations of Qiu et al. 2021, appendix E, as printed and corrected, on random numbers
- * (aspe.c).
+/* linearity.c - the probe linearity: the equations of Qiu et al. 2021, appendix E, as printed and corrected,
+ * on random numbers (aspe.c).
  *
- * The appendix ends with: the relation of two positions is no linear combination, because L varies. This is
- * about Eq. 15 and 23, which make the encoding of x + y of the four products of an entry at x and one at y:
- * for SPE with the same factors for all lengths, for ASPE with factors of L. So one map of the products is
- * fitted to all draws at once (products.h). The document is right if SPE has such a map and ASPE has none,
- * but one for each L.
+ * The appendix concludes that the relation of two positions is no linear combination, because L varies. This
+ * refers to Eq. 15 and 23. They express the encoding of x + y by the four products of an entry at x and an
+ * entry at y. For SPE the factors are the same at all lengths; for ASPE they depend on L. The probe therefore
+ * fits one map of the products to all draws at once (products.h). The paper is right if SPE has such a map,
+ * and ASPE has one for each L but none for all.
  *
- * Another statement, which the document doesn't make, is about P_x alone: ASPE is R [sin(X + phi), cos(X +
- * phi)] with R = 2 cos(pi/4 - L/2), so a step of y is a rotation by Y, the same for every L. It is a remark.
- */
+ * The paper doesn't discuss maps of P_x alone. ASPE is R [sin(X + phi), cos(X + phi)] with R = 2 cos(pi/4 -
+ * L/2). A step of y is therefore a rotation by Y, the same for every L. The finding has this as a remark. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,11 +18,11 @@
 #include "probe/draw.h"
 #include "probe/products.h"
 
-#define HOLDS 1e-9 /* largest error of an identity in double precision, away from where it divides by 0 */
-/* R^2 of one map: it is a linear combination from here on, and is none below that. */
+#define HOLDS 1e-9 /* largest error of an identity in double precision, away from its poles */
+/* R^2 of one map for all draws. LINEAR and above: it is a linear combination. Below NO_MAP: it is none. */
 #define LINEAR (1 - 1e-9)
 #define NO_MAP 0.99
-#define NEAR   0.05 /* draws with a divisor below this are left out of Eq. 23 */
+#define NEAR   0.05 /* Eq. 23 skips draws with a divisor below this */
 
 struct options {
     int samples;
@@ -39,7 +38,7 @@ enum { CHUNK = 1000 };
 
 struct state {
     double printed[PW_ASPE_EQUATIONS], right[PW_ASPE_EQUATIONS], rotation; /* largest errors */
-    struct pw_products spe, aspe; /* for all draws, whatever their L */
+    struct pw_products spe, aspe; /* fitted to all draws, with any L */
 };
 
 static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)

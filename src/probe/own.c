@@ -79,7 +79,7 @@ enum pw_code pw_own_average(struct pw_model **m, const struct pw_probe_in *in, i
 {
     struct pw_config cfg = pw_own_config(1, width, 1, width, T, vocab, true);
     cfg.norm = PW_NORM_NONE;
-    cfg.ffn = 1; /* nobody looks behind attention */
+    cfg.ffn = 1; /* only the attention output is used */
     enum pw_code code = pw_own_model(m, in, &cfg, NULL, 0, err);
     if (code != PW_OK)
         return code;

@@ -1,10 +1,12 @@
-/* permutation.c - is attention blind to the order of its tokens? (Su 2024, kexue.fm 10347, Eq. 1 to 3.)
+/* permutation.c - the probe permutation: does attention ignore the order of its tokens? (Su 2024, kexue.fm
+ * 10347, Eq. 1 to 3.)
  *
- * Models of the probe's own, freshly drawn: the outputs of a permuted sequence against the permuted outputs
- * of the sequence, relative to their size. Without mask and encoding they are the same at any depth. Under a
- * causal mask they aren't, but the document's sentence ("does not possess permutation invariance") is about
- * the whole output: the last query of ONE layer sees all keys and is still blind to their order; from two
- * layers on it isn't. Where the arm has an encoding, models with it show whether it is wired in at all. */
+ * The probe creates and initialises its own models. It compares the outputs of a permuted sequence with the
+ * permuted outputs of the original, relative to their size. Without mask and encoding the two are equal at
+ * any depth. Under a causal mask they differ. Su's sentence ("does not possess permutation invariance") is
+ * about the whole output. The last query of one layer sees all keys, and its output still doesn't depend on
+ * their order; from two layers on it does. If the arm has an encoding, further models with that encoding show
+ * that it takes effect. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "probe/draw.h"
 #include "probe/own.h"
 
-/* What float32 leaves of 0, and what an order that matters exceeds by far: 0.3 and more are usual. */
+/* NOTHING: float32 rounding of 0. SOMETHING: far below the usual effect of the order, 0.3 and more. */
 #define NOTHING   1e-5
 #define SOMETHING 1e-3
 
@@ -36,8 +38,9 @@ struct errors {
 };
 
 struct state {
-    int models; /* without encoding and with the arm's, each without mask and causal, each of 1..DEPTHS layers
-                 */
+    /* Number of models: without encoding and with the arm's, each without mask and causal, each with
+     * 1..DEPTHS layers. */
+    int models;
     struct errors *e;
     float *resid, *permuted; /* [layers+1,T,C] */
     int *tokens, *order;
@@ -60,7 +63,8 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return code;
 }
 
-/* The last layer's stream of sequence `sample` and of the same permuted; the last token stays. */
+/* Runs a model on sequence `sample` and on a permutation of it, and keeps both streams. The last token stays
+ * in place. */
 static enum pw_code run(const struct pw_probing_at *p, struct pw_model *m, int sample, struct pw_err *err)
 {
     const struct options *o = p->opts;
@@ -128,7 +132,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return code;
 }
 
-/* ---- what is claimed */
+/* ---- claims */
 
 static void claims(const struct state *s, struct pw_finding *f, const char *pe)
 {

@@ -1,12 +1,15 @@
-/* position.c - where is position stored? A linear readout of it from the residual stream, layer by layer
- * (Haviv et al. 2022; Kazemnejad et al. 2023, section 5; Alain and Bengio 2017 for such probes).
+/* position.c - the probe position: where is position stored? A linear readout of the position from the
+ * residual stream, layer by layer (Haviv et al. 2022; Kazemnejad et al. 2023, section 5; the method: Alain
+ * and Bengio 2017).
  *
- * Ridge regression from the stream at token i of a sequence of T to i, i/T, 1/(i+1) and ln(i+1). Tokens are
- * random, so content can't tell; lengths vary, so that i and i/T differ; the first token, which is always the
- * same one, doesn't count. It is judged on other sequences (tokens of the same one would know each other),
- * and on longer ones than it was fitted on, at the positions beyond. Two controls, without which R^2 says
- * nothing: the same on the untrained twin, whose random features know a lot already, and on targets that were
- * shuffled within each sequence, which must not be readable at all. */
+ * Ridge regression maps the stream at token i of a sequence of T tokens to i, i/T, 1/(i+1) and ln(i+1).
+ * Tokens are random, so the content carries no information on position. Lengths vary, so that i and i/T
+ * differ. The first token is always the same and is left out. The readout is scored on other sequences,
+ * because tokens of one sequence share information. It is also scored on longer sequences than it was fitted
+ * on, at the positions beyond.
+ *
+ * R^2 means nothing without two controls. The first is the untrained twin: its random features already
+ * predict a lot. The second has targets shuffled within each sequence, which no readout may predict. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +19,15 @@
 #include "probe/draw.h"
 #include "probe/fit.h"
 
-/* Shrinks a direction of the stream that has a thousandth of a feature's variance by half: enough against
- * rounding, too little to matter where there are more rows than features. */
+/* Halves the weight of a direction of the stream that has a thousandth of a feature's variance. This suffices
+ * against rounding, and is negligible if there are more rows than features. */
 #define LAMBDA 1e-3
-/* R^2 of i on held-out sequences that is still nothing: the control has to stay below it. */
+/* The largest R^2 of i on held-out sequences that counts as none. The shuffled control must stay below it. */
 #define CONTROL 0.05
 
 enum {
     TARGETS = 4,
-    BOTH = 2 * TARGETS /* and shuffled */,
+    BOTH = 2 * TARGETS /* targets, then the shuffled targets */,
     USE_LENGTH = 4,
     USE_SHUFFLE = 5,
     HELD_OUT = 1 << 20
@@ -44,25 +47,25 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* Sums over what a readout was judged on. */
+/* Sums over the positions that a readout was scored on. */
 struct score {
     double n, error, square, y, yy; /* |error|, error^2, the target and its square */
 };
 
 struct side {
-    struct pw_ridge *ridge; /* [L+1] */
+    struct pw_ridge *ridge; /* [L+1] one for each stream */
     double *weights;        /* [L+1][C+1,BOTH] */
-    struct score *held;     /* [L+1,BOTH] */
-    struct score *beyond;   /* [L+1,TARGETS] */
-    struct score *by;       /* [longest] of i, last layer */
+    struct score *held;     /* [L+1,BOTH] held-out sequences, lengths up to T */
+    struct score *beyond;   /* [L+1,TARGETS] longer sequences, positions from T on */
+    struct score *by;       /* [longest] by position i, last layer */
 };
 
 struct state {
     int T, longest, streams, C;
-    struct side side[2]; /* the arm, untrained */
+    struct side side[2]; /* the arm, the untrained twin */
     float *resid;
     int *tokens, *place;
-    double *y; /* [longest,BOTH] */
+    double *y; /* [longest,BOTH] targets */
 };
 
 static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
@@ -106,7 +109,8 @@ static void target(double *y, int i, int T)
     y[3] = pw_log(i + 1);
 }
 
-/* Streams and targets of sequence `index`, whose length lies in the upper half up to T, or is `exactly`. */
+/* Computes streams and targets of sequence `index`. Its length is `exactly`, or if that is 0, random in the
+ * upper half up to T. */
 static enum pw_code run(const struct pw_probing_at *p, int side, uint64_t index, int exactly, int *length,
                         struct pw_err *err)
 {
@@ -145,7 +149,8 @@ static void add(struct score *k, double y, double read)
     k->yy += y * y;
 }
 
-/* Sequences of at most T judge where the readout was fitted, longer ones beyond. */
+/* Scores the readouts. Sequences of at most T tokens count for the fitted range, longer ones for the
+ * positions beyond. */
 static void judge(struct state *s, struct side *d, int T)
 {
     bool longer = T > s->T;
@@ -188,7 +193,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return code;
 }
 
-/* ---- what came of it */
+/* ---- the finding */
 
 static double r2(const struct score *k)
 {
@@ -247,7 +252,7 @@ static void tell_places(const struct state *s, struct pw_finding *f)
     }
 }
 
-/* The largest R^2 of i over the streams where places were shuffled. */
+/* The largest R^2 of i over all streams with shuffled targets. */
 static double largest_shuffled(const struct state *s)
 {
     double most = -INFINITY;

@@ -1,4 +1,4 @@
-/* probe.c - the table of probes: one file and one line each. */
+/* probe.c - the table of probes. Each probe is one file and one line here. */
 #include "probe/probe.h"
 #include <string.h>
 

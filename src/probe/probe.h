@@ -1,10 +1,14 @@
-/* probe.h - a probe: a measurement of models, as a number of short units of work and a finding.
+/* probe.h - the interface of probes. A probe measures models in short units of work and returns one finding.
  *
- * A new probe is one file in probe/ and one line in probe.c. The lab gives it models (arms and, where it asks
- * for them, untrained twins), sequences of the task, and time: it calls unit(0), unit(1), ... and serves
- * commands in between, so a unit should take a few milliseconds (a forward pass or two) at the presets'
- * sizes. A probe changes no model. Its numbers are recorded and compared bit by bit when a session is
- * verified: elementary functions come from base/maths.h. Lab thread. */
+ * A new probe is one file in src/probe and one line in probe.c. The lab calls begin, then unit(0), unit(1),
+ * ..., then end. It supplies the probe with models (arms and, on request, their untrained twins) and with
+ * sequences of the task. The lab serves commands between units. A unit should therefore take a few
+ * milliseconds at the presets' sizes: one or two forward passes.
+ *
+ * A probe changes no model. Its numbers are recorded, and verification of a session compares them bit by bit.
+ * Elementary functions must therefore come from base/maths.h.
+ *
+ * Thread: the lab thread. Errors: each callback returns a code and fills err. */
 #ifndef PW_PROBE_H
 #define PW_PROBE_H
 #include "base/finding.h"
@@ -15,84 +19,89 @@
 
 enum pw_probe_takes {
     PW_PROBE_ARM = 1,         /* one arm: the current one, or arm=K */
-    PW_PROBE_ARMS = 2,        /* those that are named, or all; every replicate of each */
-    PW_PROBE_CONTROL = 4,     /* and the untrained twin of each, as control */
-    PW_PROBE_PROMPT = 8,      /* the pinned prompt, which there must be */
+    PW_PROBE_ARMS = 2,        /* the named arms, or all; every replica of each */
+    PW_PROBE_CONTROL = 4,     /* also the untrained twin of each model, as a control */
+    PW_PROBE_PROMPT = 8,      /* the pinned prompt; without one the probe is refused */
     PW_PROBE_ANY_PROMPT = 16, /* the pinned prompt, if there is one */
 };
 
-/* A model to look at. */
+/* A model to measure. The lab owns the model and its control. */
 struct pw_probe_subject {
     char name[64]; /* for tables: "1 none", "2 t5 buckets=8 distance=16", "1 none, replicate 2" */
     int arm, replicate;
-    uint64_t seed; /* of its initialisation */
-    int64_t step;  /* that its arm stands at */
-    int parent;    /* the arm that it was forked from, 0: none */
-    int swaps;     /* of its encoding, while it trained */
+    uint64_t seed; /* of the model's initialisation */
+    int64_t step;  /* optimiser steps that the arm has taken */
+    int parent;    /* the arm that this one was forked from; 0: none */
+    int swaps;     /* number of encoding swaps while the arm trained */
     struct pw_model *model;
-    struct pw_model *control; /* as it was before the first step; NULL: not asked for */
+    struct pw_model *control; /* the model before its first step; NULL: not requested */
 };
 
-/* What the lab gives. */
+/* The input of a probe. The lab owns all of it. It stays valid and unchanged until fini. */
 struct pw_probe_in {
     int n; /* subjects; 0: the probe takes none */
     const struct pw_probe_subject *subject;
-    const char *topic;             /* of the finding: the arms, as "2" or "1 2 3"; "" without */
-    const char *who;               /* asks, for messages: "probe distance", "compare" */
-    uint64_t seed;                 /* the lab's */
-    int vocab;                     /* 0 and 1 are padding and end mark */
-    int first_word;                /* the token that prompts of the task begin with, its <bos> */
-    struct pw_range lengths, test; /* of the first task */
-    /* Test sample `index` of a length of the first task: prompt and right answer without the end mark.
-     * Returns T and how many of them are the prompt's; 0: longer than cap. */
+    const char *topic;             /* topic of the finding: the arms, as "2" or "1 2 3"; "": no arm */
+    const char *who;               /* the caller's name in messages: "probe distance", "compare" */
+    uint64_t seed;                 /* the lab's seed */
+    int vocab;                     /* size of the vocabulary; ids 0 and 1 are padding and end mark */
+    int first_word;                /* the token that starts every prompt of the task: its <bos> */
+    struct pw_range lengths, test; /* trained and test lengths of the first task */
+    /* Writes test sample `index` of a length of the first task to tokens [cap]: the prompt, then the right
+     * answer without the end mark. Returns the number of tokens, and in *n_prompt how many belong to the
+     * prompt. Returns 0 if the sample is longer than cap. */
     int (*sequence)(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt);
-    bool (*has)(void *arg, int length); /* are there samples of it? */
-    /* Samples first..first+n-1 that `eval` takes of a length of the first task, as a batch that lives until
-     * the next call; scored [n+1]: where the scored rows of each begin. How many different ones there are, at
-     * most `most`. */
+    bool (*has)(void *arg, int length); /* true: the first task has samples of this length */
+    /* samples returns samples first..first+n-1 of a length of the first task, in the order that `eval` uses.
+     * The batch is valid until the next call. scored [n+1] holds the first scored row of each sample.
+     * n_samples returns the number of distinct samples, at most `most`. word writes the text of a token. arg
+     * is the first argument of all of these functions. */
     const struct pw_batch *(*samples)(void *arg, int length, int64_t first, int n, const int **scored);
     int (*n_samples)(void *arg, int length, int most);
     void (*word)(void *arg, int token, char out[PW_FINDING_LABEL]);
     void *arg;
-    /* With PW_PROBE_PROMPT, PW_PROBE_ANY_PROMPT: its tokens and those of its right answer (no end mark); T 0:
-     * there is none. */
+    /* The pinned prompt, with PW_PROBE_PROMPT or PW_PROBE_ANY_PROMPT: its tokens, then those of its right
+     * answer without the end mark. T = 0: there is no pinned prompt. */
     int T, n_prompt;
     const int *tokens; /* [T] */
-    /* For models of a probe's own. */
+    /* The backend, for models that the probe creates itself. */
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
 };
 
 struct pw_probe;
 
-/* One measurement under way. */
+/* One measurement that is running. */
 struct pw_probing_at {
     const struct pw_probe *probe;
-    const struct pw_probe_in *in; /* stays the same */
+    const struct pw_probe_in *in; /* unchanged from begin to fini */
     const void *opts;
-    int units;   /* set by begin; 0: everything is done in end */
-    void *state; /* the probe's own */
+    int units;   /* number of units, set by begin; 0: all work is done in end */
+    void *state; /* owned by the probe, freed by fini */
 };
 
 struct pw_probe {
     const char *name, *summary, *source; /* source: paper and equation */
-    const char *detail;                  /* more lines for help; NULL */
+    const char *detail;                  /* further lines for help; or NULL */
     const struct pw_opt *opts;           /* or NULL */
     size_t opts_size;                    /* at most PW_PROBE_OPTS_MAX */
-    unsigned takes;                      /* enum pw_probe_takes */
-    /* Checks everything, allocates state and sets units. On failure fini is called all the same. NULL: there
-     * is nothing to check or to hold, and no units. */
+    unsigned takes;                      /* flags of enum pw_probe_takes */
+    /* begin checks options and models, allocates state and sets units. fini is called even if begin fails.
+     * NULL: the probe has nothing to check, no state and no units. unit runs unit i = 0..units-1. */
     enum pw_code (*begin)(struct pw_probing_at *p, struct pw_err *err);
     enum pw_code (*unit)(struct pw_probing_at *p, int i, struct pw_err *err);
-    /* Fills an initialised-to-zero finding, by pw_finding_init first. */
+    /* Fills a zero-initialised finding. Calls pw_finding_init first. */
     enum pw_code (*end)(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err);
-    void (*fini)(struct pw_probing_at *p); /* frees state, which may be NULL; NULL: there is never any */
+    void (*fini)(struct pw_probing_at *p); /* frees state, which may be NULL; NULL: no state */
 };
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */
+/* Returns the probe of this name, or NULL. */
 const struct pw_probe *pw_probe_find(const char *name);
-/* Has the subject nothing but the causal mask to tell order by (NoPE)? trained: and has it been trained? */
+/* Returns true if the causal mask is the subject's only source of order (NoPE). trained: also require that
+ * the model has taken a step. */
 bool pw_probe_nope(const struct pw_probe_subject *s, bool trained);
-extern const struct pw_opt pw_distance_options[]; /* of probe distance: the command compare has them, too */
+/* Options of probe distance, shared with the command compare. */
+extern const struct pw_opt pw_distance_options[];
 
 #endif

@@ -23,7 +23,7 @@ void pw_products_add(struct pw_products *p, const double x[2], const double y[2]
 
 double pw_products_r2(const struct pw_products *p)
 {
-    struct pw_products a = *p; /* which the solver uses up */
+    struct pw_products a = *p; /* a copy, because the solver overwrites its input */
     double left = 0, variance = 0;
     for (int i = 0; i < PW_PRODUCTS * PW_PRODUCTS; i++)
         a.xx[i] /= p->n;

@@ -10,7 +10,10 @@
 #include "model/theorem.h"
 #include "probe/draw.h"
 
-enum { FIRST_TOKEN = 2 /* 0 and 1 are padding and end mark */, USE = 64 /* of pw_draw_init */ };
+enum {
+    FIRST_TOKEN = 2 /* ids 0 and 1 are padding and end mark */,
+    USE = 64 /* purpose number for pw_draw_init */
+};
 
 static bool is_bos(const struct pw_config *c, int token)
 {
@@ -20,7 +23,7 @@ static bool is_bos(const struct pw_config *c, int token)
     return false;
 }
 
-/* Does a sequence of n tokens begin with <bos>, and have no other? */
+/* Returns true if a sequence of n tokens begins with <bos> and contains no other <bos>. */
 static bool fits(const struct pw_config *c, const int *tokens, int n)
 {
     int bos = 0;
@@ -46,7 +49,7 @@ static void draw(struct pw_proof *s, const struct pw_probe_in *in)
     free(others);
 }
 
-/* Why an arm is no longer what it began as; false: it is. */
+/* Returns true if the arm differs from its construction, and writes the reason to s->why. */
 static bool has_moved(struct pw_proof *s, const struct pw_probe_subject *a)
 {
     uint64_t now[2], then[2];

@@ -1,44 +1,47 @@
-/* proof.h - what the probes of the two theorems share (Kazemnejad et al. 2023, appendix C): is the arm still
- * the proof's construction, and the sequence that is looked at.
+/* proof.h - code that the probes of both theorems share (Kazemnejad et al. 2023, appendix C). It checks that
+ * an arm is still the proof's construction, and chooses the sequence to measure.
  *
- * The sequence is the pinned prompt, where there is one that begins with <bos> and has no other, and behind
- * it tokens at random; without a prompt <bos> and tokens at random. Lab thread. */
+ * The sequence starts with the pinned prompt if that begins with <bos> and has no other <bos>; otherwise with
+ * <bos> alone. Random tokens follow. Lab thread. */
 #ifndef PW_PROOF_H
 #define PW_PROOF_H
 #include "probe/probe.h"
 
-/* The option of both: the square of it is what attention takes. */
+/* An option of both probes. Attention maps take the square of it in memory. */
 #define PW_PROOF_POSITIONS      "positions"
 #define PW_PROOF_POSITIONS_HELP "tokens to look at; 0: 4 T, or 2 T beyond 512, as far as the context goes"
 #define PW_PROOF_MOST           4096
 
 struct pw_proof {
     const struct pw_config *cfg;
-    int T;        /* positions that the MLP counts */
-    int N;        /* tokens that are looked at */
+    int T;        /* positions that the MLP can count */
+    int N;        /* tokens of the sequence */
     int *tokens;  /* [N] */
-    int prompt;   /* of them the pinned prompt's */
-    bool refused; /* there is a prompt, but its <bos> isn't its first word alone */
-    bool moved;   /* it is no longer the construction, */
-    char why[96]; /* because */
+    int prompt;   /* number of leading tokens that come from the pinned prompt */
+    bool refused; /* there is a pinned prompt, but <bos> isn't exactly its first word */
+    bool moved;   /* the arm is no longer the construction */
+    char why[96]; /* the reason for `moved` */
 };
 
-/* positions: 0 for as many as are worth a look and fit. Fails where the arm isn't such a construction. */
+/* positions: length of the sequence; 0: a default that fits into the context. Fails if the arm isn't a
+ * construction of this theorem. Call pw_proof_fini after success. */
 enum pw_code pw_proof_init(struct pw_proof *s, const struct pw_probing_at *p, int theorem, int positions,
                            struct pw_err *err);
 void pw_proof_fini(struct pw_proof *s);
 
-/* Positions (from 1) for a plot of up to n: all of the first ones, then ever fewer, with T and n. Returns how
- * many; at: PW_PROOF_POINTS. */
+/* Chooses positions (from 1) for a plot of up to n positions: all of the first ones, then ever fewer, always
+ * with T and n. at: room for PW_PROOF_POINTS. Returns their number. */
 enum { PW_PROOF_POINTS = 512 };
 int pw_proof_points(int *at, int n, int T);
 
-/* How a claim ends whose numbers hold or don't: arithmetic of class machine contradicts no proof. */
+/* The verdict of a claim about the proof. If it doesn't hold: contradicted on a backend of class portable,
+ * inconclusive on one of class machine. */
 enum pw_claim_verdict pw_proof_verdict(const struct pw_probing_at *p, bool holds);
-/* Names row `row` of a block after position t: "3 ' 4'". */
+/* Names row `row` of block b after position t: "3 ' 4'". */
 void pw_proof_row(const struct pw_proof *s, const struct pw_probing_at *p, struct pw_finding *f, int b,
                   int t);
-/* What both have to say of the sequence and of an arm that has moved. */
+/* Adds the remarks that both probes make: on the sequence, and on an arm that is no longer the
+ * construction. */
 void pw_proof_remarks(const struct pw_proof *s, const struct pw_probing_at *p, struct pw_finding *f);
 
 #endif

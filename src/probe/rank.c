@@ -1,26 +1,29 @@
-/* rank.c - of how many dimensions is a model's knowledge of position? (Su 2024, kexue.fm 10347, shortcoming
- * 1: "only compresses positional information into a single scalar".)
+/* rank.c - the probe rank: the number of dimensions that hold position in a model (Su 2024, kexue.fm 10347,
+ * shortcoming 1: "only compresses positional information into a single scalar").
  *
- * The mean of a state at position t over many sequences of random tokens is what it has of position alone.
- * These means, centred over positions, are decomposed (PCA): the share of the first component, and the
- * effective rank (sum lambda)^2 / sum lambda^2. A line through space, whatever its pace, has one component.
- * Means over sequences keep some of content, so the products are of the means of two halves of the sequences,
- * in which that cancels. What remains of it has eigenvalues of both signs, which a covariance hasn't:
- * dividing by a trace that counts the negative ones gave first components of up to 1.0014 of the variance. So
+ * The mean of a state at position t over many sequences of random tokens depends on position alone. These
+ * means, centred over positions, are decomposed by PCA. The probe reports the share of the first component,
+ * and the effective rank (sum lambda)^2 / sum lambda^2. A straight line has one component, whatever the
+ * spacing of its points.
  *
- *     first component   lambda_1 / sum of the positive lambda: at most 1, and rather too small, as the
- *                       remainder's positive half is in the sum
- *     effective rank    of those lambda that are larger than the most negative one is negative, so that they
- *                       can't be the remainder's: at least 1, and rather too small, as weak components count
- * 0
+ * A mean over finitely many sequences keeps some of the content. The probe therefore splits the sequences
+ * into two halves and multiplies the means of one half by those of the other; the content cancels on average.
+ * Its remainder has eigenvalues of both signs, unlike a covariance. Division by a trace that includes the
+ * negative ones gave first components of up to 1.0014 of the variance. Hence:
  *
- * Each errs against what is claimed of it. Position's share of the whole variance is at most 1 as it is: the
- * product of two means is at most the mean of their squares, and that at most the states' mean square. Where
- * no more of the variance is position's than could be chance, it has no dimensions.
+ *     first component   lambda_1 / sum of the positive lambda: at most 1, and rather too small, because the
+ *                       positive half of the remainder is in the sum
+ *     effective rank    of those lambda that exceed the absolute value of the most negative one, so that
+ *                       they can't be the remainder's: at least 1, and rather too small, because weak
+ *                       components count as 0
  *
- * First the document's case: one head that looks at everything alike, over tokens after a first one that is
- * always the same; its mean is (v_1 - v)/n + v, a line. Then the arm, layer by layer, beside its untrained
- * twin, and, as a control, with positions shuffled within each sequence. */
+ * Each errs against the claim that it supports. Position's share of the whole variance needs no such care. It
+ * is at most 1: the product of two means is at most the mean of their squares, and this is at most the mean
+ * square of the states. If position's share of the variance is within chance, the rank is not defined.
+ *
+ * First the probe measures the case of Su 2024: one head with uniform attention, over tokens after a constant
+ * first token. The mean of its output is (v_1 - v)/n + v, a line. Then it measures the arm, layer by layer,
+ * beside its untrained twin. The control has positions shuffled within each sequence. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +33,11 @@
 #include "probe/fit.h"
 #include "probe/own.h"
 
-/* One component, but for the noise of the means. */
+/* A share of the first component of at least this counts as a single component; the rest is noise of the
+ * means. */
 #define SCALAR 0.98
-/* The part of a state's variance that is position's when positions are shuffled, times the sequences: chance
- * is below 1, as the means of the halves have their variance / (samples / 2). */
+/* Limit for position's share of the variance with shuffled positions, times the number of sequences. Chance
+ * is below 1, because the means of the halves have the states' variance / (samples / 2). */
 #define CONTROL 5.0
 
 enum { WIDTH = 32, MOST_PLACES = 64, USE_SHUFFLE = 11 };
@@ -51,17 +55,18 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* A model; view 2 l is the output of attention in layer l, 2 l + 1 the stream behind the layer. */
+/* One model. View 2 l is the output of attention in layer l; view 2 l + 1 is the stream after the layer. */
 struct side {
     struct pw_model *m;
     int views;
     double *sum[2];               /* [views,places,widest] by half */
-    double *square;               /* [views] of all numbers */
-    double *share, *first, *rank; /* [views] of the variance that is position's; of it the first component */
+    double *square;               /* [views] sums of squares of all values */
+    double *share, *first, *rank; /* [views] position's share of the variance; of it the first component's
+                                     share; effective rank */
 };
 
 struct state {
-    int T, places, widest; /* places: positions looked at, evenly spread over 1..T-1 */
+    int T, places, widest; /* places: positions to measure, evenly spread over 1..T-1 */
     struct pw_model *average;
     struct side side[SIDES];
     float *resid, *z;
@@ -143,7 +148,7 @@ static enum pw_code add(const struct pw_probing_at *p, int side, int index, stru
     return code;
 }
 
-/* Takes the mean over positions away; returns nothing of it but its place in means [W]. */
+/* Divides the sums x by samples and subtracts the mean over positions, which it writes to means [W]. */
 static void centre(const struct state *s, double *x, double *means, int W, double samples)
 {
     for (int c = 0; c < W; c++) {
@@ -178,7 +183,7 @@ static void decompose(const struct pw_probing_at *p, struct side *d, int v)
     for (int i = 0; i < P; i++)
         trace += gram[(size_t)i * P + i];
     pw_eigenvalues(value, gram, P);
-    double edge = fmax(-value[P - 1], 0); /* in descending order */
+    double edge = fmax(-value[P - 1], 0); /* eigenvalues are in descending order */
     for (int i = 0; i < P && value[i] > 0; i++) {
         positive += value[i];
         sum += value[i] > edge ? value[i] : 0;

@@ -1,19 +1,19 @@
-/* relative.c - theorem 2 with other functions of the distance (Kazemnejad et al. 2023, the last sentence of
- * C.2: the first layer's MLP "can write any arbitrary function of absolute positions to the third dimension
- * of the hidden state, which enables more complex relative encoding schemes").
+/* relative.c - the probe relative: theorem 2 with other functions of the distance (Kazemnejad et al. 2023,
+ * the last sentence of C.2: the first layer's MLP "can write any arbitrary function of absolute positions to
+ * the third dimension of the hidden state, which enables more complex relative encoding schemes").
  *
- * The MLP of theorem.c has a unit ReLU(1/k - u) for each k < T, u = 1/t. Any function g of t = 1..T is a
- * weighted sum of those and 1: between 1/k and 1/(k+1) the sum is linear in u with the slope that the first k
- * weights add up to, so
+ * The MLP of src/model/theorem.c has a unit ReLU(1/k - u) for each k < T, with u = 1/t. Any function g of t =
+ * 1..T is a weighted sum of these units and 1. Between 1/k and 1/(k+1) the sum is linear in u, and its slope
+ * is the sum of the first k weights. So
  *
  *     w_1 + ... + w_k = (g(k+1) - g(k)) k (k+1),   g(1) by the constant.
  *
- * One such dimension, read as Eq. 28 and 29 read it, gives g(i) - g(t), which is a function of t - i for a
- * linear g alone (a table says how much of it is for others). Several give every function f of the distance:
- * continued evenly and with the period 2T it is a sum of cosines, and cos w(t-i) = cos wt cos wi + sin wt sin
- * wi. So the first layer writes 2T - 1 functions of t, and a head of the second reads them: queries with the
- * cosines' weights, keys as they are. All of it is run by the real kernels, without scale, with content
- * beside it. */
+ * Eq. 28 and 29 read one such dimension as g(i) - g(t). This is a function of t - i only if g is linear; for
+ * other g a table shows the share that depends on the distance. Several dimensions give every function f of
+ * the distance. Continued evenly and with the period 2T, f is a sum of cosines. Each term is cos w(t-i) = cos
+ * wt cos wi + sin wt sin wi. The first layer therefore writes 2T - 1 functions of t, and a head of the second
+ * layer reads them. Its queries scale them by the weights of the cosines; its keys copy them. The backend's
+ * own kernels run the model, without score scale and with content in further dimensions. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,8 +24,8 @@
 #include "probe/own.h"
 #include "probe/relative.h"
 
-#define WRITTEN 1e-3 /* of what the MLP writes, between -1 and 1 */
-#define SCORED  1e-2 /* of f(t-i), relative to its range */
+#define WRITTEN 1e-3 /* tolerance of the MLP's output, which is between -1 and 1 */
+#define SCORED  1e-2 /* tolerance of f(t-i), relative to its range */
 
 enum { USE = 66 };
 
@@ -48,8 +48,8 @@ struct state {
     struct pw_relative at;
     int *tokens;
     float *stream, *q, *k, *score; /* [3,T,C], [2,T,D], [2,T,T] */
-    double *f;                     /* [FUNCTIONS,T + 1] by distance; the last one to continue it */
-    double *got;                   /* [FUNCTIONS,T] mean over pairs of what the position adds */
+    double *f;                     /* [FUNCTIONS,T + 1] by distance; the last value continues f */
+    double *got;                   /* [FUNCTIONS,T] the score without its content, mean over pairs */
     double written, off[FUNCTIONS], range[FUNCTIONS];
 };
 
@@ -104,7 +104,7 @@ static void compare(struct state *s, int function)
     int T = s->at.T, C = s->at.C, D = s->at.D;
     const double *f = s->f + (size_t)function * (T + 1);
     for (int t = 1; t <= T; t++) {
-        for (int g = 0; g < s->at.waves; g++) /* behind the first layer */
+        for (int g = 0; g < s->at.waves; g++) /* after the first layer */
             s->written =
                 fmax(s->written, fabs((double)s->stream[(size_t)(T + t - 1) * C + PW_RELATIVE_WAVES + g] -
                                       pw_relative_wave(s->at.T, g, t)));
@@ -141,14 +141,14 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return code;
 }
 
-/* ---- one dimension alone */
+/* ---- a single dimension */
 
 static double one_dimension(int g, int t)
 {
     return g == 0 ? t : g == 1 ? pw_log(t) : g == 2 ? sqrt(t) : (double)t * t;
 }
 
-/* The share of the variance of g(i) - g(t), over all pairs i <= t, that is a function of t - i. */
+/* The share of the variance of g(i) - g(t), over all pairs i <= t, that a function of t - i explains. */
 static double share_of_distance(int g, int T)
 {
     double between = 0, all = 0, mean = 0, n = T * (T + 1) / 2.0;

@@ -1,4 +1,4 @@
-/* relative_weights.c - the weights of relative.h. */
+/* relative_weights.c - see relative.h: writes the weights of the model. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ double pw_relative_wave(int T, int m, int t)
     return m < T ? pw_cos(angle) : pw_sin(angle);
 }
 
-/* The weight of the cosine of frequency k in f, continued evenly with the period 2T. */
+/* The weight of the cosine of frequency k in f, which is continued evenly with the period 2T. */
 static double weight_of(const struct pw_relative *s, const double *f, int k)
 {
     double sum = 0;
@@ -35,7 +35,7 @@ static double weight_of(const struct pw_relative *s, const double *f, int k)
 
 static void write_first_layer(struct pw_model *m, const struct pw_relative *s, const struct pw_probe_in *in)
 {
-    int C = s->C, D = s->D, T = s->T, F = T; /* T - 1 knots and 1 */
+    int C = s->C, D = s->D, T = s->T, F = T; /* T - 1 knots and the constant 1 */
     float *w = pw_alloc((size_t)PW_RELATIVE_VOCAB * C, sizeof *w);
     struct pw_rng rng;
     pw_draw_init(&rng, in, USE, 1);
@@ -48,7 +48,7 @@ static void write_first_layer(struct pw_model *m, const struct pw_relative *s, c
     pw_own_put(m, "embed.weight", w);
     free(w);
     w = pw_alloc((size_t)D * C, sizeof *w);
-    pw_own_put(m, "layers.0.attn.q.weight", w); /* whatever it is, all keys are alike */
+    pw_own_put(m, "layers.0.attn.q.weight", w); /* any W_q: all keys are equal, so attention is uniform */
     for (int d = 0; d < D; d++)
         w[d * C + ONE] = 1;
     pw_own_put(m, "layers.0.attn.k.weight", w);
@@ -81,7 +81,7 @@ static void write_first_layer(struct pw_model *m, const struct pw_relative *s, c
     free(down);
 }
 
-/* Queries and keys of the second layer: 1, the waves, content. */
+/* Writes queries and keys of the second layer: 1, the waves, content. */
 static void write_second_layer(struct pw_model *m, const struct pw_relative *s, const struct pw_probe_in *in,
                                const double *f)
 {

@@ -1,16 +1,18 @@
-/* resolution.c - how finely can a scalar 1/sqrt(n) tell positions apart? (Su 2024, kexue.fm 10347, the second
- * shortcoming.)
+/* resolution.c - the probe resolution: how precisely does a scalar 1/sqrt(n) distinguish positions? (Su 2024,
+ * kexue.fm 10347, shortcoming 2.)
  *
- * Three limits. The step from 1/sqrt(n) to 1/sqrt(n+1) falls as n^-1.5 / 2. One vector of d numbers tells its
- * norm only to a relative 1/sqrt(2d), so n and n + 1 part up to about n = sqrt(d/2): the most likely n for a
- * mean square m, whose likelihood is (d/2) ln n - n d m / 2, is the right one with a probability that follows
- * from chi squared, and is found that often in outputs of real uniform attention. And rounded to a number
- * format both become the same number.
+ * There are three limits.
+ * - The step from 1/sqrt(n) to 1/sqrt(n+1) falls as n^-1.5 / 2.
+ * - A vector of d random numbers determines its norm only to a relative error of 1/sqrt(2d). It can therefore
+ *   separate n and n + 1 up to about n = sqrt(d/2). For a mean square m the log-likelihood of n is (d/2) ln n
+ *   - n d m / 2. The probability that its maximum is the right n follows from chi squared. The probe compares
+ *   this probability with outputs of real uniform attention.
+ * - Rounded to a number format, both values become the same number.
  *
- * Then the arm, beside its untrained twin: a linear readout of the position from the stream after the last
- * layer, on other sequences than it was fitted on. How far its means at n and n + 1 lie apart, in standard
- * deviations, is independent of the readout's scale and of its pull to the middle, which the mean error
- * isn't. */
+ * Then it measures the arm, beside its untrained twin: a linear readout of the position from the stream after
+ * the last layer, on other sequences than it was fitted on. The result is the distance between the readout's
+ * means at n and n + 1, in standard deviations. Unlike the mean error, it doesn't depend on the readout's
+ * scale, nor on its shrinkage to the middle. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,9 @@
 #include "probe/fit.h"
 #include "probe/own.h"
 
-/* The step's exponent from n = 16 on, theory -1.5; measured frequencies of the most likely n from theirs,
- * with AVERAGES of them behind each a standard deviation of 0.022 at most. */
+/* EXPONENT_WITHIN: the exponent of the step from n = 16 on; theory -1.5. ODDS_WITHIN: measured frequencies of
+ * the most likely n against their probabilities; with AVERAGES samples the standard deviation is at most
+ * 0.022. */
 #define EXPONENT_WITHIN 0.02
 #define ODDS_WITHIN     0.08
 #define LAMBDA          1e-3 /* as in position.c */
@@ -32,8 +35,8 @@ enum {
     TOKENS = 4096,
     AVERAGES = 512,
     FORMATS = 3,
-    STRIDE = 1 << 18, /* of the search for equal numbers, a unit */
-    SEARCH = 32,      /* units of it: up to 8 million */
+    STRIDE = 1 << 18, /* values of n that one unit searches for equal numbers */
+    SEARCH = 32,      /* units of the search, which reaches 8 million */
     USE_VALUES = 6,
     USE_SHUFFLE = 7,
     HELD_OUT = 1 << 20
@@ -41,7 +44,7 @@ enum {
 
 static const struct {
     const char *name;
-    int bits; /* of the significand */
+    int bits; /* bits of the significand */
 } formats[FORMATS] = {{"bf16", 8}, {"fp16", 11}, {"fp32", 24}};
 
 struct options {
@@ -63,7 +66,7 @@ enum { PLACE, SHUFFLED, READOUTS };
 struct side {
     struct pw_ridge ridge;
     double *weights;              /* [C+1,READOUTS] */
-    double *sum, *square, *error; /* [READOUTS,T] of what was read, and |read - i| */
+    double *sum, *square, *error; /* [READOUTS,T] sums of the readout, of its square, and of |readout - i| */
 };
 
 struct state {
@@ -72,7 +75,7 @@ struct state {
     int *choice, *tokens;
     float *own, *resid;
     int right[KEYS];
-    int64_t same[FORMATS]; /* the first n that equals n + 1; 0: none yet */
+    int64_t same[FORMATS]; /* the first n with the same number as n + 1; 0: none yet */
     struct side side[2];
 };
 
@@ -110,9 +113,9 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return there ? PW_OK : pw_fail(err, PW_ENOMEM, "probe resolution: out of memory for width %d", s->C);
 }
 
-/* ---- the document's scalar */
+/* ---- the scalar 1/sqrt(n) */
 
-/* The probability that chi squared with an even number d of degrees is at most x: one less a sum of Poisson's
+/* The probability that chi squared with d degrees of freedom (d even) is at most x: 1 - a sum of Poisson
  * terms. */
 static double chi_squared(double x, int d)
 {
@@ -124,14 +127,14 @@ static double chi_squared(double x, int d)
     return 1 - sum;
 }
 
-/* That n is more likely than n - 1 and n + 1, given that it is right. */
+/* The probability that n is more likely than n - 1 and n + 1, given that n is right. */
 static double odds(int n, int d)
 {
     double low = chi_squared(n * d * pw_log((n + 1.0) / n), d);
     return (n > 1 ? chi_squared(n * d * pw_log(n / (n - 1.0)), d) : 1) - low;
 }
 
-/* The most likely n for a sum of d squares; KEYS + 1 stands for all above. */
+/* The most likely n for a sum of d squares. KEYS + 1: any larger n. */
 static int most_likely(double squares, int d)
 {
     int n = 1;
@@ -162,7 +165,7 @@ static enum pw_code average_unit(const struct pw_probing_at *p, int i, struct pw
     return code;
 }
 
-/* To the nearest number with so many bits, ties to even. */
+/* x rounded to a significand of `bits` bits, ties to even. */
 static double rounded(double x, int bits)
 {
     int e;
@@ -231,7 +234,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return PW_OK;
 }
 
-/* ---- what came of it */
+/* ---- the finding */
 
 static void tell_steps(const struct state *s, struct pw_finding *f)
 {
@@ -291,7 +294,7 @@ static void tell_odds(const struct state *s, struct pw_finding *f, int d)
         (double)s->right[15] / AVERAGES, most, ODDS_WITHIN);
 }
 
-/* Of readout k: the distance of its means at t and t + 1, in standard deviations. */
+/* The distance between the means of readout k at t and t + 1, in standard deviations. */
 static double apart(const struct side *d, int k, int t, int T, int samples)
 {
     double variance = 0, step = 0;
@@ -303,7 +306,7 @@ static double apart(const struct side *d, int k, int t, int T, int samples)
     return variance > 0 ? step / sqrt(variance) : NAN;
 }
 
-/* Mean of apart over positions from..to-1. */
+/* The mean of apart over positions from..to-1. */
 static double mean_apart(const struct side *d, int from, int to, int T, int samples)
 {
     double sum = 0;

@@ -1,10 +1,10 @@
-/* rows.c - what encodings add to sequences of two lengths, as heat maps (Qiu et al. 2021, Figures 2 and 6:
- * SPE and DPE at lengths 10 and 20).
+/* rows.c - the probe rows: the rows that encodings add to sequences of two lengths, as heat maps (Qiu et al.
+ * 2021, Figures 2 and 6: SPE and DPE at lengths 10 and 20).
  *
- * Rows are positions, the first on top, columns the dimensions. Beside each encoding's two maps is one that
- * marks what both lengths share: +1 where the entry at the same place from the front is the same, -1 where
- * that at the same place from the end is, 0 where neither is. The document doesn't say how wide its
- * embeddings are. */
+ * Rows are positions, with the first on top; columns are dimensions. Each encoding has two such maps and a
+ * third one that marks the entries that both lengths share. +1: the entry at the same place from the front is
+ * equal. -1: the entry at the same place from the end is equal. 0: neither. The paper doesn't state the width
+ * of its embeddings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { MOST = 4, LONGEST = 512 };
 
-#define EQUAL 1e-6 /* sines are in single precision */
+#define EQUAL 1e-6 /* tolerance; sines are in single precision */
 
 struct options {
     char pes[128];
@@ -50,7 +50,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     for (char *w = strtok_r(list, ",", &save); w != NULL; w = strtok_r(NULL, ",", &save)) {
         const struct pw_pe *pe = pw_pe_find(w);
         struct pw_pe_use_opts use;
-        if (pe == NULL) /* the message is everybody's */
+        if (pe == NULL) /* pw_pe_parse writes its usual error message */
             return pw_pe_parse(&use, w, &(struct pw_config){.width = o->width}, err);
         if ((pe->uses & PW_PE_ADDED) == 0)
             return pw_fail(err, PW_EUSER, "probe rows: %s adds nothing to the embeddings", w);
@@ -81,7 +81,8 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return code;
 }
 
-/* Of entry c of a row at `pos` of l, with the other length's table: shared from the front, from the end. */
+/* Returns true if entry c of the row at position pos of length l is equal in the other length's table. The
+ * place is counted from the front or from the end. */
 static bool shares(const struct state *s, int i, int l, int other, int width, int pos, int c, bool from_end)
 {
     int there = from_end ? other - l + pos : pos;
@@ -104,7 +105,8 @@ static void draw_map(struct pw_finding *f, const struct state *s, int i, int whi
             pw_finding_put(f, map, pos, c, (double)added[pos * width + c]);
 }
 
-/* Counts the columns of the first (or last) row that both lengths share from the front (or the end). */
+/* The number of columns that both lengths share in the first row from the front (or in the last row from the
+ * end). */
 static int count(const struct state *s, int i, const struct options *o, bool from_end)
 {
     int n = 0, pos = from_end ? o->length - 1 : 0;

@@ -1,18 +1,19 @@
-/* scores.c - what the scores of attention are made of: S(t,i) = f_rel(t-i) + f_abs(t,i) + content
- * (Kazemnejad et al. 2023, Theorem 2 and Eq. 1, asked of trained models; for any encoding).
+/* scores.c - the probe scores: decomposes attention scores into S(t,i) = f_rel(t-i) + f_abs(t,i) + content
+ * (Kazemnejad et al. 2023, Theorem 2 and Eq. 1). The paper states this for NoPE; the probe measures trained
+ * models with any encoding.
  *
- * Over many sequences of random tokens of one length, each row of scores less its mean, because the softmax
- * doesn't see that. What the mean over sequences has is position's, what varies about it content's. f_rel is
- * the least-squares function of the distance alone for that mean, f_abs what it leaves. A bias that is linear
- * in the key's position is one that is linear in the distance, after rows are centred (ALiBi's own trick):
- * it counts as relative.
+ * The input is many sequences of random tokens of one length. The mean of each row of scores is subtracted,
+ * because the softmax ignores it. The mean over sequences is the part of position; the variation about it is
+ * the part of content. f_rel is the least-squares function of the distance alone that fits the mean; f_abs is
+ * the residual. After rows are centred, a bias linear in the key's position equals one linear in the distance
+ * (ALiBi relies on this). It counts as relative.
  *
- * Shares are of the variance within rows. A mean over sequences keeps some of content's variance; so the
- * sequences are in two halves, and a share is the product of the two halves' parts, in which that cancels:
- * unbiased, and a little below 0 at times. Left out as keys are the first token, which is the same in all
- * sequences, so that a head that rests on it would seem to know position, and the query's own, whose score
- * stands for a token's likeness to itself. Controls: the untrained twin, and keys
- * that are shuffled within each row. */
+ * Shares are of the variance within rows. A mean over sequences keeps some of content's variance. The
+ * sequences are therefore split into two halves, and a share is the product of the parts of both halves, in
+ * which content cancels. This estimate is unbiased, and is sometimes slightly negative. Two keys are left
+ * out. The first token is the same in all sequences, so a head that attends to it would seem to use position.
+ * The score of the query's own key reflects the token's similarity to itself. Controls: the untrained twin,
+ * and keys shuffled within each row. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@
 #include "probe/draw.h"
 #include "probe/fit.h"
 
-/* Shuffled keys may show no more than this over the number of sequences for position: chance, with a wide
- * margin. */
+/* With shuffled keys, the part of position must stay below this over the number of sequences: chance, with a
+ * wide margin. */
 #define CONTROL 5.0
 enum { ARM, UNTRAINED, SHUFFLED, SIDES, USE_SHUFFLE = 8 };
 
@@ -40,12 +41,12 @@ static const struct pw_opt opts[] = {
 };
 
 struct state {
-    int T, N, heads; /* N distances: -(T-1)..T-1; heads of all layers */
+    int T, N, heads; /* N distances: -(T-1)..T-1; heads in all layers */
     bool causal;
     float *score;             /* [heads,T,T] */
-    double *sum[SIDES][2];    /* [heads,T,T] of centred rows, by half */
-    double *variance[SIDES];  /* [heads] sums over sequences of the mean over rows */
-    double *rel, *abs, *part; /* [SIDES,heads] shares; part [heads,N]: the arm's f_rel */
+    double *sum[SIDES][2];    /* [heads,T,T] sums of centred rows, by half */
+    double *variance[SIDES];  /* [heads] sums over sequences of the mean variance of a row */
+    double *rel, *abs, *part; /* rel, abs [SIDES,heads]: shares; part [heads,N]: f_rel of the arm */
     int *tokens, *place, *order;
 };
 
@@ -82,25 +83,25 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
                            s->T);
 }
 
-/* Does key i of query t count? */
+/* Returns true if key i of query t counts. */
 static bool counts(const struct state *s, int t, int i)
 {
     return i != t && (i < t || !s->causal);
 }
 
-/* How many of 1..T-1 do. */
+/* The number of keys in 1..T-1 that count. */
 static int n_keys(const struct state *s, int t)
 {
     return s->causal ? t - 1 : s->T - 1 - (t > 0);
 }
 
-/* A row of one key has nothing to tell. */
+/* The first query with more than one key that counts: the variance of a single key is 0. */
 static int first_query(const struct state *s)
 {
     return s->causal ? 3 : 0;
 }
 
-/* Adds row t of a head, less its mean, and its variance. place: whose score stands at key i. */
+/* Adds row t of a head, less its mean, and its variance. place[i]: the key whose score is used at key i. */
 static void add_row(struct state *s, int side, int half, int h, int t)
 {
     int T = s->T, n = n_keys(s, t);
@@ -118,7 +119,7 @@ static void add_row(struct state *s, int side, int half, int h, int t)
     s->variance[side][h] += square / (T - first_query(s));
 }
 
-/* place = the keys of query t in a random order; what doesn't count stays. */
+/* Writes the keys of query t to `place` in a random order. Keys that don't count stay in place. */
 static void shuffle_keys(struct state *s, struct pw_rng *rng, int t)
 {
     int n = 0;
@@ -152,8 +153,8 @@ static enum pw_code add_sequence(const struct pw_probing_at *p, int side, int in
 
 /* ---- the fit */
 
-/* The f_rel [N] that is nearest to a map of centred rows, rows weighing the same; rows of the normal
- * equations are distances, and a constant is free. */
+/* Fits f_rel [N] to a map of centred rows by least squares, with equal weights for all rows. The normal
+ * equations have one row per distance. A constant is undetermined. */
 static void fit(const struct state *s, double *rel, const double *map)
 {
     int T = s->T, N = s->N;
@@ -175,7 +176,7 @@ static void fit(const struct state *s, double *rel, const double *map)
     free(a);
 }
 
-/* map [T,T] = f_rel in centred rows. */
+/* Writes f_rel in centred rows to map [T,T]. */
 static void spread(const struct state *s, double *map, const double *rel)
 {
     int T = s->T;
@@ -189,18 +190,18 @@ static void spread(const struct state *s, double *map, const double *rel)
     }
 }
 
-/* The mean over rows of the covariance within rows. */
+/* The mean over rows of the covariance within a row. */
 static double product(const struct state *s, const double *one, const double *two)
 {
     int T = s->T;
     double sum = 0;
     for (int t = first_query(s); t < T; t++)
-        for (int i = 1; i < T; i++) /* 0 where a key doesn't count */
+        for (int i = 1; i < T; i++) /* 0 for keys that don't count */
             sum += one[(size_t)t * T + i] * two[(size_t)t * T + i] / n_keys(s, t);
     return sum / (T - first_query(s));
 }
 
-/* Shares of a head, from its sums. */
+/* Computes the shares of a head from its sums. */
 static void share(const struct pw_probing_at *p, int side, int h)
 {
     const struct options *o = p->opts;
@@ -235,9 +236,9 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return PW_OK;
 }
 
-/* ---- what came of it */
+/* ---- the finding */
 
-/* Over the distances that some query has; f_rel has no value at 0. */
+/* Adds plots of f_rel over the distances that occur. f_rel has no value at 0. */
 static void tell_parts(const struct state *s, struct pw_finding *f, int layers)
 {
     int H = s->heads / layers, zero = s->T - 1;
@@ -276,7 +277,7 @@ static void tell_shares(const struct state *s, struct pw_finding *f, int layers)
     }
 }
 
-/* The largest share of both in a head where keys were shuffled, without its sign. */
+/* The largest absolute sum of both shares over the heads with shuffled keys. */
 static double largest_shuffled(const struct state *s)
 {
     double chance = 0;

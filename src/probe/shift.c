@@ -1,15 +1,15 @@
-/* shift.c - does it matter where in the line a text stands? (Su 2024, kexue.fm 10347, shortcoming 3: relative
- * position is what language wants, and without an encoding a model has absolute position.)
+/* shift.c - the probe shift: does the place of a text in the sequence matter? (Su 2024, kexue.fm 10347,
+ * shortcoming 3: language needs relative position, but a model without an encoding has absolute position.)
  *
- * Two shifts, which must not be mixed up:
+ * Two different shifts are measured:
  *
- *   the numbers  Samples of the task with all position numbers o higher, nothing in front: the loss of the
- *                right answer. Where only distances enter it is the same; an added table's rows are others.
- *                Without an encoding nothing is numbered, so it is the same for sure.
- *   the text     The same few tokens behind o others: the cosine of the stream at the last of them with what
- *                it was behind BASE others. What stands in front is drawn anew each time, also behind BASE,
- * so that the first value says what other content does, and those after it what more of it does: how absolute
- * place enters a causal model all by itself. */
+ * numbers  Samples of the task with all position ids raised by o, and no tokens before them: the loss of the
+ *          right answer. It is unchanged if only distances enter. An added table supplies other rows.
+ *          Without an encoding there are no position ids, so the loss must be unchanged.
+ * text     The same few tokens after o other tokens: the cosine between the stream at the last token and the
+ *          stream after BASE other tokens. New other tokens are drawn each time, also for BASE. The
+ *          first value therefore shows the effect of other content. Later values show the effect of more
+ *          content: absolute position that enters a causal model without any encoding. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "probe/draw.h"
 
-/* Mean change of the loss that rounding explains; nats. */
+/* Largest mean change of the loss that rounding explains, in nats. */
 #define SAME 1e-3
 
 enum { BASE = 4, MOST = 16 /* offsets: powers of two */, OTHER = 1 << 20 };
@@ -35,15 +35,15 @@ static const struct pw_opt opts[] = {
 
 struct state {
     int T, length, C, streams;
-    int n_numbers, numbers[MOST]; /* offsets of the numbers: 0, 1, 2, 4, ... */
-    int n_texts, texts[MOST];     /* of the text: BASE, 2 BASE, ... */
+    int n_numbers, numbers[MOST]; /* offsets of the position ids: 0, 1, 2, 4, ... */
+    int n_texts, texts[MOST];     /* offsets of the text: BASE, 2 BASE, ... */
     double loss[MOST], change[MOST], agree[MOST], scored;
-    double cosine[2][MOST]; /* sums; the arm, untrained */
+    double cosine[2][MOST]; /* sums of cosines: the arm, the untrained twin */
     int *tokens, *pos, *rows, *targets, *best, *was;
     float *losses, *before, *resid, *base;
 };
 
-/* Room for the task's samples, and for a text behind BASE tokens. */
+/* Fails if the task's samples, or a text after BASE tokens, don't fit into the context. */
 static enum pw_code check(struct state *s, const struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
@@ -78,7 +78,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     enum pw_code code = check(s, p, err);
     if (code != PW_OK)
         return code;
-    s->n_numbers = 1; /* 0 */
+    s->n_numbers = 1; /* offset 0 */
     for (int v = 1; v + s->T <= c->context && s->n_numbers < MOST; v *= 2)
         s->numbers[s->n_numbers++] = v;
     for (int v = BASE; v + o->tokens <= c->context && s->n_texts < MOST; v *= 2)
@@ -98,7 +98,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* ---- the numbers */
+/* ---- the position ids */
 
 static enum pw_code numbers_unit(const struct pw_probing_at *p, int index, struct pw_err *err)
 {
@@ -109,7 +109,7 @@ static enum pw_code numbers_unit(const struct pw_probing_at *p, int index, struc
                       in->arg, s->length, index, s->tokens,
                       pw_model_config(in->subject->model)->context - s->numbers[s->n_numbers - 1], &n_prompt);
     int start[2] = {0, T}, n = T - n_prompt;
-    if (T == 0 || n <= 0) /* longer than the first sample of this length, or no answer to be scored */
+    if (T == 0 || n <= 0) /* longer than the first sample of this length, or no answer to score */
         return PW_OK;
     for (int k = 0; k < n; k++) {
         s->rows[k] = n_prompt - 1 + k;
@@ -141,14 +141,15 @@ static enum pw_code numbers_unit(const struct pw_probing_at *p, int index, struc
 
 /* ---- the text */
 
-/* out [C] = the last stream at the end of text `index` behind `front` tokens of sequence `from`. */
+/* Runs text `index` after `front` tokens of sequence `from`. *out [C] is the last stream at the last
+ * token. */
 static enum pw_code run_text(const struct pw_probing_at *p, struct pw_model *m, const float **out, int index,
                              int front, uint64_t from, struct pw_err *err)
 {
     const struct options *o = p->opts;
     struct state *s = p->state;
     int T = front + o->tokens, *text = s->tokens + pw_model_config(m)->context;
-    pw_draw_tokens(text, o->tokens + 1, p->in, (uint64_t)index); /* its first word is left out */
+    pw_draw_tokens(text, o->tokens + 1, p->in, (uint64_t)index); /* without its first word */
     pw_draw_tokens(s->tokens, front, p->in, from);
     memcpy(s->tokens + front, text + 1, (size_t)o->tokens * sizeof *text);
     *out = s->resid + ((size_t)(s->streams - 1) * T + T - 1) * s->C;
@@ -183,7 +184,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return i % 3 == 0 ? numbers_unit(p, i / 3, err) : text_unit(p, i % 3 - 1, i / 3, err);
 }
 
-/* ---- what came of it */
+/* ---- the finding */
 
 static void claims(const struct state *s, struct pw_finding *f, const struct pw_model *m)
 {

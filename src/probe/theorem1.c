@@ -1,14 +1,14 @@
-/* theorem1.c - a Transformer without positional encoding can know absolute positions: every step of the
- * proof, looked up in an arm that `construct theorem1` made (Kazemnejad et al. 2023, theorem 1 and appendix
- * C.1).
+/* theorem1.c - the probe theorem1: a Transformer without positional encoding can represent absolute
+ * positions. It checks every step of the proof in an arm made by `construct theorem1` (Kazemnejad et al.
+ * 2023, theorem 1 and appendix C.1).
  *
- * The proof ends with 1/t in dimension 3 of the stream and the word that an MLP can make t of it; that of
- * src/model/theorem.c counts as far as it is wide, so t = 1 ... T come out, and beyond T a curve that bends
- * towards 2T - 1. Some readers take the proof to recover the position of <bos> alone: the flag that only
- * <bos> has is averaged over the t tokens that are seen, so every t has its own 1/t.
+ * The proof ends with 1/t in dimension 3 of the stream, and states that an MLP can compute t from it. The MLP
+ * of src/model/theorem.c counts up to its width T: it outputs t = 1 ... T, and beyond T a curve that bends
+ * towards 2T - 1. Some readers take the proof to recover only the position of <bos>. But the flag that only
+ * <bos> has is averaged over the t visible tokens, so every t has its own 1/t.
  *
- * What a head writes is taken from its values and the third row of W_O, not from the proof, so the numbers
- * are also those of an arm that was trained on from there. */
+ * The head's output is computed from its values and the third row of W_O, not from the proof. The numbers are
+ * therefore also valid for an arm that was trained further. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +17,16 @@
 #include "model/theorem.h"
 #include "probe/proof.h"
 
-/* Float32 rounds 1/t to 6e-8; the rest is left to the softmax. */
+/* Float32 rounds 1/t to 6e-8; the rest of the tolerance is for the softmax. */
 #define RECIPROCAL 1e-6
-/* A score is a chain of head_width float32 products, its sum in double precision. */
+/* A score is a chain of head_width float32 products; the sum to compare with is in double precision. */
 #define SUM 1e-5
-/* Far from telling neighbours apart wrongly, far above rounding to float32 (1e-4 at 2048). */
+/* Far below the distance of neighbouring positions, and far above float32 rounding (1e-4 at 2048). */
 #define COUNT 1e-3
-/* Beyond T, relative: the MLP rounds to 2^-28 T^2, less than 1e-4 of t up to T = 4096. */
+/* Relative tolerance beyond T: the MLP rounds to 2^-28 T^2, less than 1e-4 of t up to T = 4096. */
 #define BEND 1e-4
 
-enum { ROWS = 8 /* of tables */, SIDE = 32 /* of the map */ };
+enum { ROWS = 8 /* rows of tables */, SIDE = 32 /* side of the map */ };
 
 struct options {
     int positions;
@@ -38,16 +38,16 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* What one model does. */
+/* Results of one model. */
 struct pass {
     float *stream;        /* [L+1,N,C] */
     float *q, *k, *v, *z; /* [L,N,H,D] */
-    double *mean, *count; /* [N] dimension 3 after attention, after the MLP */
+    double *mean, *count; /* [N] dimension 3 after attention, and after the MLP */
 };
 
 struct state {
     struct pw_proof proof;
-    struct pass now, then; /* the arm; as it was constructed */
+    struct pass now, then; /* the arm, and its construction before training */
     float *probs, *score;  /* [L,H,side,side] */
     int side;
 };
@@ -96,7 +96,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* Row 3 of the first layer's W_O, [H*D]. */
+/* Row 3 of the first layer's W_O, [H*D]. The caller frees it. */
 static float *third_row(struct pw_model *m, int HD)
 {
     float *row = pw_alloc((size_t)HD, sizeof *row);
@@ -136,14 +136,14 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return i == 1 ? look(&s->now, a->model, &s->proof, err) : look(&s->then, a->control, &s->proof, err);
 }
 
-/* ---- what it comes to */
+/* ---- errors */
 
 struct worst {
-    double reciprocal; /* relative, of 1/t */
-    double keys;       /* between any two of head 0 */
-    double count;      /* of t, up to T */
-    double bend;       /* relative, of the curve beyond T */
-    int merged;        /* positions whose 1/t isn't less than their neighbour's */
+    double reciprocal; /* relative error of 1/t */
+    double keys;       /* largest difference between two keys of head 0 */
+    double count;      /* error of t, up to T */
+    double bend;       /* relative error of the curve beyond T */
+    int merged;        /* positions with 1/t not smaller than at the previous position */
 };
 
 static struct worst worst_of(const struct pass *x, const struct pw_proof *s)
@@ -164,7 +164,8 @@ static struct worst worst_of(const struct pass *x, const struct pw_proof *s)
     return w;
 }
 
-/* Eq. 24: the largest distance of a score of head 0 from the sum of its query, of the largest score. */
+/* Eq. 24: the largest difference between a score of head 0 and the sum of its query, relative to the largest
+ * score. */
 static double worst_sum(const struct state *s)
 {
     const struct pw_config *c = s->proof.cfg;
@@ -214,7 +215,8 @@ static void tell_tables(const struct state *s, const struct pw_probing_at *p, st
             pw_finding_put(f, map, i, j, s->probs[i * s->side + j]);
 }
 
-/* What a logarithmic axis can show: an arm that has moved may write anything. */
+/* x, or NaN if it is not positive: a logarithmic axis can't show it. An arm that was trained further may
+ * output any value. */
 static double above_zero(double x)
 {
     return x > 0 ? x : NAN;
@@ -255,7 +257,7 @@ static void tell_plots(const struct state *s, struct pw_finding *f)
     }
 }
 
-/* Where it bends. */
+/* Adds a table of the curve beyond T. */
 static void tell_bend(const struct state *s, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;

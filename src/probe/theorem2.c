@@ -1,12 +1,12 @@
-/* theorem2.c - from absolute positions a Transformer without positional encoding can make relative ones:
- * every step of the proof, looked up in an arm that `construct theorem2` made (Kazemnejad et al. 2023,
- * theorem 2 and appendix C.2).
+/* theorem2.c - the probe theorem2: a Transformer without positional encoding can compute relative positions
+ * from absolute ones. It checks every step of the proof in an arm made by `construct theorem2` (Kazemnejad et
+ * al. 2023, theorem 2 and appendix C.2).
  *
- * In the second layer the query is (1, -t, ...) and the key (i, 1, ...), so their product is content -
- * (t - i), which is ALiBi with slope 1. The position t comes from the first layer (theorem1.c), and beyond
- * the width T of its MLP distances shrink with it. Content is what the other dimensions of a head add.
+ * In the second layer the query is (1, -t, ...) and the key is (i, 1, ...). Their product is content - (t -
+ * i), which is ALiBi with slope 1. The position t comes from the first layer (theorem1.c). Beyond the width T
+ * of that layer's MLP, distances shrink along with t. The other dimensions of a head add the content.
  *
- * Erratum: Eq. 29, which makes the keys, is headed W_V. */
+ * Erratum: Eq. 29 defines the keys, but its left side is W_V. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,17 +15,19 @@
 #include "model/theorem.h"
 #include "probe/proof.h"
 
-/* What the position adds is exact. A score is a chain over a head's dimensions, and each one of content that
- * float32 adds may round off 2^-24 of it: where that comes to more, at long distances, it is the threshold.
- */
+/* The position's part is exact. A score is a float32 chain over the dimensions of a head, and each added
+ * content term may round off 2^-24 of it. If that is more than DISTANCE, as at long distances, it is the
+ * threshold. */
 #define DISTANCE 1e-5
 #define ROUNDING 0x1p-24
 
 enum {
-    ROWS = 8,    /* of tables */
-    SIDE = 32,   /* of maps */
-    PAIRS = 256, /* the scores of so many positions are compared one by one */
-    ROW = 4      /* whose softmax is shown, as in the document's picture of ALiBi */
+    ROWS = 8,    /* rows of tables */
+    SIDE = 32,   /* side of maps */
+    PAIRS = 256, /* scores of this many positions are compared one by one */
+    /* ^The softmax of a row of this length is shown, as in the ALiBi illustration of Kazemnejad et al.
+     * 2023. */
+    ROW = 4
 };
 
 struct options {
@@ -38,14 +40,14 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* What one model does. */
+/* Results of one model. */
 struct pass {
     float *q, *k; /* [L,N,H,D] */
 };
 
 struct state {
     struct pw_proof proof;
-    struct pass now, then; /* the arm; as it was constructed */
+    struct pass now, then; /* the arm, and its construction before training */
     float *score;          /* [L,H,pairs,pairs] */
     int pairs;
 };
@@ -90,22 +92,22 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return i == 1 ? look(&s->now, a->model, &s->proof, err) : look(&s->then, a->control, &s->proof, err);
 }
 
-/* ---- what it comes to: of the second layer's head 0; t and i from 1 */
+/* ---- errors: of head 0 in the second layer; t and i count from 1 */
 
-/* A position's row of q or k. */
+/* The row of q or k at position t. */
 static const float *row_of(const float *x, const struct pw_proof *s, int t)
 {
     return x + (size_t)(s->N + t - 1) * s->cfg->heads * s->cfg->head_width;
 }
 
-/* The part of q.k that dimensions 1 and 2 make. */
+/* The part of q.k from dimensions 1 and 2: the position's. */
 static double relative(const struct pass *x, const struct pw_proof *s, int t, int i)
 {
     const float *q = row_of(x->q, s, t), *k = row_of(x->k, s, i);
     return (double)q[0] * k[0] + (double)q[1] * k[1];
 }
 
-/* The part that all others make. */
+/* The part of q.k from all other dimensions: the content's. */
 static double content(const struct pass *x, const struct pw_proof *s, int t, int i)
 {
     const float *q = row_of(x->q, s, t), *k = row_of(x->k, s, i);
@@ -121,7 +123,7 @@ static double score(const struct state *s, int t, int i)
     return s->score[(size_t)s->proof.cfg->heads * n * n + (size_t)(t - 1) * n + (size_t)(i - 1)];
 }
 
-/* Largest errors over all pairs up to n. */
+/* The largest error over all pairs of positions up to n. */
 static double worst_relative(const struct pass *x, const struct pw_proof *s, int n)
 {
     double worst = 0;
@@ -174,7 +176,7 @@ static void tell_maps(const struct state *s, struct pw_finding *f)
         }
 }
 
-/* The row that the position alone would give. */
+/* Adds a table of the attention row that position alone gives. */
 static void tell_softmax(const struct state *s, struct pw_finding *f)
 {
     double sum = 0, proof = 0;
@@ -194,7 +196,8 @@ static void tell_softmax(const struct state *s, struct pw_finding *f)
     }
 }
 
-/* The position's part by distance, of the last query that is counted right and of the last of all. */
+/* Adds a plot of the position's part by distance, for the last query that the MLP counts correctly, and for
+ * the last of all queries. */
 static void tell_plot(const struct state *s, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;

@@ -1,10 +1,10 @@
-/* transplant.c - where one arm looks, put into another: the attention pattern of a head of arm A in place of
- * a head's of arm B, whose values and W_o stay.
+/* transplant.c - the probe transplant: replaces the attention pattern of a head in arm B by the pattern of a
+ * head in arm A. B keeps the head's values and W_o.
  *
- * Residual streams of models that were trained apart have no common basis, so activations of one mean nothing
- * in the other. A pattern does: it says which tokens are read, whatever is read there. In B's pass
- * the head's output becomes z = P_A V_B, with B's values as they are when everything before is B's own. Exact
- * match is teacher-forced, as in `eval`. */
+ * Models that were trained separately have no common basis of the residual stream, so activations of one have
+ * no meaning in the other. An attention pattern is independent of the basis: it selects tokens to read. In
+ * B's forward pass the head's output becomes z = P_A V_B. The values are B's own, computed from unchanged
+ * earlier layers. Exact match is teacher-forced, as in `eval`. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static enum pw_code read_head(struct head *h, const char *name, const char *text
 {
     const struct pw_config *c = pw_model_config(m);
     char end;
-    bool named = sscanf(text, "L%dH%d%c", &h->layer, &h->head, &end) == 2; /* as on the screen */
+    bool named = sscanf(text, "L%dH%d%c", &h->layer, &h->head, &end) == 2; /* the notation of the screen */
     if ((named || sscanf(text, "%d.%d%c", &h->layer, &h->head, &end) == 2) && h->layer >= 0 &&
         h->layer < c->layers && h->head >= 0 && h->head < c->heads)
         return PW_OK;
@@ -104,7 +104,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* Is every token of the answer, and the end mark, the most probable one? */
+/* Returns true if every token of the answer, and the end mark, is the most probable one. */
 static bool all_right(const struct state *s, int T, int n_prompt, int V)
 {
     for (int t = n_prompt - 1; t < T; t++) {
@@ -166,7 +166,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return code;
 }
 
-/* Mean exact match over trained lengths, or longer ones. */
+/* Mean exact match over the trained lengths, or over longer ones. */
 static double mean(const struct state *s, const struct pw_probe_in *in, int which, bool beyond)
 {
     double sum = 0;

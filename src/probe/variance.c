@@ -1,17 +1,20 @@
-/* variance.c - the clock in the variance: how large is the output of attention, by position? (Su 2024,
- * kexue.fm 10347, "Identifying Position via Variance"; Chi et al. 2023.)
+/* variance.c - the probe variance: the size of attention's output by position (Su 2024, kexue.fm 10347,
+ * "Identifying Position via Variance"; Chi et al. 2023).
  *
- * An average of n independent values of variance s^2 has the mean square s^2/n. (The document's formula sums
- * v_{n,i}; it must be v_{m,i}.) First the document's own case, a head that looks at everything alike, on
- * values that are all different and on values that repeat as tokens do: there only different tokens are
- * independent, and the line is s^2 sum over tokens (sum of their weights)^2. Then the arm and its untrained
- * twin on random tokens, layer by layer: the output of attention, the stream after it was added, and the
- * share of it that the norm lets through. A norm sets the mean square of the whole to 1, so what is left of
- * the clock is how large attention's part is beside a part of fixed size.
+ * The mean of n independent values of variance s^2 has the mean square s^2/n. (Erratum: Su's formula sums
+ * v_{n,i}; it must be v_{m,i}.) First the probe measures Su's case, a head with uniform attention, on two
+ * kinds of values. In the first all values are different. In the second values repeat, as tokens do. Then
+ * only different tokens are independent, and the prediction is s^2 sum over tokens (sum of their weights)^2.
  *
- * For an arm the line is |mean value|^2 + s^2 R_n, with R_n = sum of squared weights, those of the same token
- * added first in layer 0, where values are the tokens'. It takes weights and values as independent: over many
- * models they are, in a single one with few tokens only roughly. */
+ * Then it measures the arm and its untrained twin on random tokens, layer by layer: the output of attention,
+ * the stream after the addition, and attention's share that passes the norm. A norm sets the mean square of
+ * the whole stream to 1. The remaining signal is thus the size of attention's part relative to a part of
+ * fixed size.
+ *
+ * For an arm the predicted line is |mean value|^2 + s^2 R_n, with R_n = sum of squared weights. In layer 0
+ * values depend on the token alone, so the weights of equal tokens are added before squaring. The line
+ * assumes that weights and values are independent. This holds over many models; in a single model with few
+ * tokens it holds only roughly. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +24,7 @@
 #include "probe/own.h"
 #include "probe/variance.h"
 
-enum { TOKENS = 4096, /* of the document's case: few sequences share a value */ USE_VALUES = 3 };
+enum { TOKENS = 4096, /* token ids of Su's case; so many that few sequences share a value */ USE_VALUES = 3 };
 
 struct options {
     int samples, length;
@@ -72,9 +75,9 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-/* ---- the document's case */
+/* ---- the uniform head of Su 2024 */
 
-/* The first PW_VARIANCE_KEYS of choice become a fresh draw without replacement. */
+/* Shuffles the first PW_VARIANCE_KEYS entries of choice: a new sample without replacement. */
 static void choose(struct pw_variance *s, struct pw_rng *rng)
 {
     for (int i = 0; i < PW_VARIANCE_KEYS; i++) {
@@ -96,7 +99,7 @@ static enum pw_code run_average(struct pw_variance *s, double *sums, struct pw_e
     return code;
 }
 
-/* first[t] = where token t occurs first. */
+/* first[t] = index of the first occurrence of token t. */
 static void find_first(struct pw_variance *s, int T)
 {
     for (int t = 0; t < T; t++)
@@ -104,7 +107,7 @@ static void find_first(struct pw_variance *s, int T)
             s->first[t]++;
 }
 
-/* The sum over tokens of the square of the sum of their weights in a row of n keys. */
+/* The sum over tokens of (sum of the token's weights in a row of n keys)^2. */
 static double shared(struct pw_variance *s, const float *row, int n)
 {
     double sum = 0;
@@ -126,7 +129,7 @@ static enum pw_code average_unit(const struct pw_probing_at *p, int i, struct pw
     choose(s, &rng);
     memcpy(s->tokens, s->choice, PW_VARIANCE_KEYS * sizeof *s->tokens);
     enum pw_code code = run_average(s, s->distinct, err);
-    choose(s, &rng); /* as many different ones as the task has tokens, anew each time */
+    choose(s, &rng); /* as many different tokens as the task has, a new set each time */
     for (int t = 0; t < PW_VARIANCE_KEYS; t++)
         s->tokens[t] = s->choice[pw_rng_below(&rng, (uint32_t)few)];
     find_first(s, PW_VARIANCE_KEYS);
@@ -150,7 +153,7 @@ static void read_output(struct pw_model *m, int l, struct pw_variance *s)
         pw_own_get(m, name, s->bias);
 }
 
-/* What attention adds to the stream at position t, and the stream then: mean squares. */
+/* Adds the mean squares at position t: of attention's addition to the stream, and of the stream after it. */
 static void add_stream(const struct pw_variance *s, struct pw_variance_side *d, const struct pw_config *c,
                        int l, int t)
 {

@@ -1,4 +1,4 @@
-/* variance_tell.c - what came of the mean squares: plots, slopes, claims; see variance.c. */
+/* variance_tell.c - builds the finding of the probe variance: plots, slopes and claims. See variance.c. */
 #include "probe/variance.h"
 
 #include <math.h>
@@ -9,11 +9,11 @@
 #include "base/maths.h"
 #include "probe/fit.h"
 
-/* The slope of the mean square against the position, both logarithms; theory: -1. With WIDTH * AVERAGES
- * = 32768 numbers behind a point its standard deviation is 0.8 %. */
+/* SLOPE_WITHIN: slope of ln(mean square) against ln(position); theory -1. A point averages WIDTH * AVERAGES =
+ * 32768 numbers, so its standard deviation is 0.8 %. */
 #define SLOPE_WITHIN 0.02
 #define LINE_WITHIN  0.02
-/* The line of layer l: |mean value|^2 + s^2 R_n, mean over heads. */
+/* Adds the line of layer l: |mean value|^2 + s^2 R_n, mean over heads. */
 static void add_line(const struct pw_variance *s, struct pw_variance_side *d, const struct pw_config *c,
                      int l, int samples)
 {
@@ -26,7 +26,7 @@ static void add_line(const struct pw_variance *s, struct pw_variance_side *d, co
             mean += m * m / D;
         }
         double variance = d->squares[l * H + h] / rows / D - mean;
-        for (int t = 0; t < T; t++) /* a sum over samples, as the others are */
+        for (int t = 0; t < T; t++) /* a sum over samples, like the other rows of ms */
             d->ms[((size_t)PW_MS_LINE * L + l) * T + t] +=
                 (mean * samples + variance * d->weights[((size_t)l * H + h) * T + t]) / H;
     }
@@ -106,7 +106,7 @@ static void tell_layer(const struct pw_variance *s, struct pw_finding *f, int l,
         pw_finding_x(f, b, t, t + 1);
 }
 
-/* Slopes from the second position on: at the first there is one key, the first word. */
+/* Adds a table of slopes. They start at the second position: the first has one key, the first word. */
 static void tell_slopes(const struct pw_variance *s, struct pw_finding *f, int L)
 {
     const char *const heads[] = {"output", "stream", "share in norm", "off its line"};

@@ -1,13 +1,15 @@
-# lib.sh - drives the built program in tmux, as a person at a keyboard would, and looks at the screen.
+# lib.sh - drives the built program in tmux like a user at a keyboard, and inspects the screen.
 #
 # usage, in a script that is called with the program's path:  . "$(dirname "$0")/lib.sh"
-# One tmux server a script, on a socket of its own, gone at the end. A shell runs in it, so that what the program leaves
-# behind (modes, exit status) can be looked at. Nothing sleeps for a fixed time: everything waits for what it expects.
+#
+# Each script has a tmux server of its own, on its own socket; it is killed at the end. A shell runs in it, so
+# that tests can check the state after the program ends (terminal modes, exit status). Nothing sleeps for a
+# fixed time: every function waits for the expected state.
 
 set -u
 PEWTER=$(realpath "$1")
-PROGRAM=$(printf %q "$PEWTER") # as it is typed: the path may have blanks in it
-PATIENCE=${PATIENCE:-60} # seconds until what was expected counts as missing; a busy machine takes many times as long
+PROGRAM=$(printf %q "$PEWTER") # quoted for typing: the path may contain blanks
+PATIENCE=${PATIENCE:-60} # seconds until an expected state counts as missing; a busy machine takes many times as long
 PROMPT='ready>'          # of the shell
 
 command -v tmux >/dev/null || {
@@ -16,7 +18,7 @@ command -v tmux >/dev/null || {
 }
 
 WORK=$(mktemp -d /tmp/pewter-e2e-XXXXXX)
-export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config # nothing of the user's
+export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config # no files of the user
 SOCKET=$WORK/tmux.0
 SHELLS=0
 
@@ -39,13 +41,13 @@ fail() {
     exit 1
 }
 
-# shell COLSxROWS [NAME=VALUE...]: a fresh terminal with a shell that has these variables.
+# shell COLSxROWS [NAME=VALUE...]: starts a fresh terminal and a shell with these variables.
 shell() {
     local size=$1
     shift
     t kill-server 2>/dev/null
     SHELLS=$((SHELLS + 1))
-    SOCKET=$WORK/tmux.$SHELLS # the old server may still be going down on its own
+    SOCKET=$WORK/tmux.$SHELLS # the old server may still be shutting down
     mkdir -p "$WORK/home"
     t new-session -d -x "${size%x*}" -y "${size#*x}" \
         env -i "HOME=$WORK/home" "PATH=$PATH" TERM=tmux-256color LANG=C.UTF-8 HISTFILE= "PS1=$PROMPT " "$@" \
@@ -58,20 +60,20 @@ shell() {
 # pewter [ARGUMENT...]: starts the program in the shell; APP_PID is its process.
 pewter() {
     rm -f "$WORK/pid"
-    # exec in a shell of its own, so that the number is known before the program runs
+    # exec in a separate shell, so that the process id is known before the program runs
     line "clear; sh -c 'echo \$\$ >$WORK/pid.new; mv $WORK/pid.new $WORK/pid; exec \"\$0\" \"\$@\"' $PROGRAM $*; echo status=\$?"
     until_true "the program starts" test -s "$WORK/pid"
     APP_PID=$(cat "$WORK/pid")
 }
 
-# workbench [ARGUMENT...]: the same, and waits until it is drawn.
+# workbench [ARGUMENT...]: like pewter, and waits until the workbench is drawn.
 workbench() {
     pewter "$@"
     until_true "the workbench takes the screen" flag_is alternate_on 1
     wait_for pewter
 }
 
-# keys KEY...: as tmux names them.  line TEXT: literally, then Enter.
+# keys KEY...: sends keys by their tmux names.  line TEXT: sends the literal text, then Enter.
 keys() {
     t send-keys "$@"
 }
@@ -91,7 +93,7 @@ command_line() {
     keys Enter
 }
 
-# paste TEXT: as the terminal's own paste does, in brackets if the program asked for them.
+# paste TEXT: pastes like a terminal, with brackets if the program has enabled bracketed paste.
 paste() {
     t set-buffer -- "$1"
     t paste-buffer -p
@@ -108,7 +110,7 @@ screen_colors() {
     t capture-pane -pe 2>/dev/null
 }
 
-# until_true WHAT COMMAND...: until the command succeeds.
+# until_true WHAT COMMAND...: waits until the command succeeds.
 until_true() {
     local what=$1 end=$((SECONDS + PATIENCE))
     shift
@@ -124,7 +126,7 @@ screen_has() {
 screen_lacks() {
     ! screen_has "$1"
 }
-# wait_for PATTERN, wait_gone PATTERN: extended regular expressions, line by line.
+# wait_for PATTERN, wait_gone PATTERN: extended regular expressions, matched line by line.
 wait_for() {
     until_true "$1" screen_has "$1"
 }
@@ -132,12 +134,12 @@ wait_gone() {
     until_true "the screen without $1" screen_lacks "$1"
 }
 
-# The picture fits the terminal: the row above the last one is the workbench's line of keys.
+# True if the drawing fits the terminal: the workbench's line of keys is the second to last row.
 hints_in_their_row() {
     screen | tail -n 2 | head -n 1 | grep -aq 'q quit'
 }
 
-# flag NAME: a format of tmux(1), e.g. alternate_on, cursor_flag, mouse_any_flag, cursor_x.
+# flag NAME: prints a format variable of tmux(1), e.g. alternate_on, cursor_flag, mouse_any_flag, cursor_x.
 flag() {
     t display-message -p "#{$1}"
 }
@@ -145,16 +147,16 @@ flag_is() {
     [ "$(flag "$1")" = "$2" ]
 }
 
-# Ended, though nobody may have asked for its status yet.
+# True if the program has ended. Its status may not have been read yet.
 gone() {
     ! grep -q '^State:[^Z]*$' "/proc/$APP_PID/status" 2>/dev/null
 }
-# wait_exit SECONDS: the program must end within that time.
+# wait_exit SECONDS: fails unless the program ends within that time.
 wait_exit() {
     PATIENCE=$1 until_true "the end of process $APP_PID within $1 s" gone
 }
 
-# assert_terminal_is_back: nothing of what the program switched on is left, and the shell works.
+# assert_terminal_is_back: checks that every terminal mode of the program is off, and that the shell works.
 assert_terminal_is_back() {
     wait_for "^status="
     wait_for "^$PROMPT"
@@ -165,7 +167,7 @@ assert_terminal_is_back() {
     keys C-u
     line "clear; stty -a | tr ' ;' '\\n\\n' | grep -xE '(icanon|echo|isig|icrnl|opost)' | sort | paste -sd ,"
     wait_for "^echo,icanon,icrnl,isig,opost$"
-    # If bracketed paste were left on for others, cat would see the brackets. (bash switches it on for itself.)
+    # If bracketed paste were still on, cat would receive the brackets. (bash enables it only for itself.)
     line "clear; echo reading; cat -v"
     wait_for "^reading"
     paste "plain text"

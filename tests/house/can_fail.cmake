@@ -1,10 +1,11 @@
-# can_fail.cmake - the checks of cmake/ find what they are for: each planted fault by name, and nothing in a sound tree.
+# can_fail.cmake - tests the checks of cmake/: each must report every planted fault by name, and report
+# nothing in a correct tree.
 # usage: cmake -DROOT=FOLDER -DWORK=FOLDER -DCHECK=layers|tables -P can_fail.cmake   (WORK is emptied)
 cmake_minimum_required(VERSION 3.25)
 
 set(wrong 0)
 
-# Plants the files (pairs of path and text) in an empty tree and runs the check there.
+# Writes the files (pairs of path and text) to an empty tree and runs the check there.
 function(run_check result output)
   file(REMOVE_RECURSE ${WORK})
   while(ARGN)
@@ -18,7 +19,7 @@ function(run_check result output)
   set(${output} "${out}" PARENT_SCOPE)
 endfunction()
 
-# The tree is sound.
+# The check must pass.
 function(passes)
   run_check(code out ${ARGN})
   if(NOT code EQUAL 0)
@@ -28,7 +29,7 @@ function(passes)
   endif()
 endfunction()
 
-# The tree is broken, and the check says so with this text.
+# The check must fail with this text.
 function(fails text)
   run_check(code out ${ARGN})
   string(FIND "${out}" "${text}" found)
@@ -40,7 +41,7 @@ function(fails text)
 endfunction()
 
 if(CHECK STREQUAL "layers")
-  # what the design allows
+  # includes that are allowed
   foreach(pair
       "src/base/a.c|base/err.h" "kernels/cpu/a.c|base/pool.h" "kernels/cpu/a.c|kernels/cpu/ops.h"
       "src/model/pe/a.c|kernels/backend.h" "src/model/a.c|model/pe.h" "tasks/a.c|tasks/task.h" "sessions/a.c|base/text.h"
@@ -60,7 +61,7 @@ if(CHECK STREQUAL "layers")
   passes(src/ui/a.c "/* exit(1)\n#include \"model/model.h\" */ int x%\n// #include \"tasks/task.h\"\n#include \"ui/term.h\"")
   passes(src/base/a.c "puts(\"exit(1)\")% atexit(f)% on_exit(1)% p->exit(3)%\n#include <string.h>\n#include <termios.h>")
 
-  # what it does not
+  # includes that are forbidden
   foreach(pair
       "src/base/a.c|command/command.h" "kernels/cpu/a.c|model/model.h" "kernels/a.h|tasks/task.h"
       "src/model/a.c|kernels/cpu/ops.h" "src/model/pe/a.c|tasks/task.h" "src/model/a.h|lab/lab.h"
@@ -114,13 +115,13 @@ elseif(CHECK STREQUAL "tables")
     src/model/pe/t5.c "${t5}")
   fails("there is no table for it" src/model/pe/none.c "${none}")
   fails("no array" src/model/pe.c "int x%" src/model/pe/none.c "${none}")
-  # a folder where other files lie too
+  # a folder that contains other files, too
   set(tasks tasks/tasks.c "const struct pw_task *const pw_tasks[] = {&pw_task_sort, NULL}%" tasks/vocab.c "int x%"
     tasks/sort.c "const struct pw_task pw_task_sort = {0}%")
   passes(${tasks})
   fails("tasks/copy.c: pw_task_copy is not in tasks/tasks.c" ${tasks} tasks/copy.c
     "const struct pw_task pw_task_copy = {0}%")
-  # a table in the folder itself, and one by index
+  # a table in the same folder, and a table with indices
   passes(src/command/commands/commands.c
     "extern const struct pw_command pw_cmd_pe%\nconst struct pw_command *const pw_lab_commands[] = {&pw_cmd_pe, NULL}%"
     src/command/commands/pe.c "const struct pw_command pw_cmd_pe = {0}%")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Nothing in the repository that ties it to one machine or weighs it down: no file above 1 MB, no path into
-# somebody's home, no package registry's host. (The patterns are written so that they don't match themselves.)
+# clean.sh - checks that nothing ties the repository to one machine or makes it large: no file above 1 MB, no
+# path into a home folder, no host of a package registry. (The patterns are written so that they don't match
+# themselves.)
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"
 

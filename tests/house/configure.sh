@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plain `cmake -S . -B FOLDER`, without a preset: it configures where make builds and a CUDA toolkit is there, and leaves
-# the tests out, with a message, where there is no cmocka.
+# configure.sh - tests plain `cmake -S . -B FOLDER` without a preset. It must configure with make and with a
+# CUDA toolkit. Without cmocka it must leave the tests out, with a message.
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `./dev` on machines of others: in a path with blanks, in a folder that was moved, belongs to somebody else or has no
-# PyTorch; what scripts read of it; and flags that don't depend on the verb. The real cmake configures a copy of the
-# checkout; what it would build is left out.
+# dev.sh - tests `./dev` under other conditions: in a path with blanks; in a folder that was moved, is owned
+# by another user, or has no PyTorch. It also tests the output for scripts, and that flags don't depend on the
+# verb. The real cmake configures a copy of the checkout; the build itself is skipped.
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -18,7 +18,7 @@ mkdir -p "$work/a checkout" "$work/bin"
 files '*' | tar --verbatim-files-from -T - -c | tar -C "$work/a checkout" -x
 cd "$work/a checkout" || exit 1
 
-# `cmake --build` says something, as ninja does, and puts a program there that says what JSON is.
+# A fake cmake. With --build it prints a line, like ninja, and installs a program that prints JSON.
 cat >"$work/bin/cmake" <<EOF
 #!/bin/sh
 if [ "\$1" = --build ]; then
@@ -29,7 +29,7 @@ else
     exec "$real" "\$@" -DPEWTER_CUDA=OFF
 fi
 EOF
-# All packages are there.
+# A fake dpkg-query: all packages are installed.
 cat >"$work/bin/all-there" <<'EOF'
 #!/bin/sh
 for package in "$@"; do echo "installed $package"; done
@@ -40,12 +40,12 @@ chmod +x "$work/bin/cmake" "$work/bin/all-there" "$work/bin/apt-get" "$work/bin/
 cp "$work/bin/all-there" "$work/bin/dpkg-query"
 export PATH=$work/bin:$PATH
 
-# one_line TEXT PATTERN: it is one line, which matches.
+# one_line TEXT PATTERN: succeeds if TEXT is one line that matches PATTERN.
 one_line() {
     [ "$(wc -l <<<"$1")" -eq 1 ] && grep -q -- "$2" <<<"$1"
 }
 
-# flags: the command line of each source of the program, without those of tests.
+# flags: prints the command line of each source of the program, without those of tests.
 flags() {
     grep '"command"' build/release/compile_commands.json | grep -v '/tests/' | sort
 }
@@ -62,7 +62,7 @@ grep -q '/tests/unit/' build/release/compile_commands.json || fail "build: witho
 CI=true ./dev build release >"$work/out" 2>&1 || fail "build in CI: $(tail -n 5 "$work/out")"
 flags | grep -qv -- -Werror && fail "CI: warnings are no errors"
 
-# Moved, with all that was built.
+# The folder was moved, with all build outputs.
 cd "$work" && mv 'a checkout' 'another one' && cd 'another one' || exit 1
 out=$(./dev run 2>"$work/err") || fail "moved: status $?: $(cat "$work/err")"
 [ "$out" = '{"args": 1}' ] || fail "moved: not the program: $out"
@@ -72,7 +72,7 @@ grep -q 'CMake Error' "$work/err" && fail "moved: CMake's own words: $(cat "$wor
 ./dev run >/dev/null 2>"$work/err"
 grep -q 'another folder' "$work/err" && fail "moved: configured anew every time"
 
-# Somebody else's: for who may do everything there is none.
+# The folder belongs to another user. root can write anywhere, so the test drops root's rights.
 chmod a-w build/release
 run=()
 [ "$(id -u)" -ne 0 ] || run=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -82,8 +82,8 @@ one_line "$out" "build/release belongs to $(id -un) and can't be written by " ||
     fail "not writable: not one clear line: $out"
 chmod u+w build/release
 
-# PyTorch: a virtual environment's; without one, and without a package, one line says how.
-printf '#!/bin/sh\n' >"$work/bin/apt-cache" # knows of no package
+# PyTorch from a virtual environment; without one, and without a package, one line explains the installation.
+printf '#!/bin/sh\n' >"$work/bin/apt-cache" # has no packages
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
 chmod +x "$work/bin/apt-cache"
 out=$(./dev bench 2>&1) && fail "bench: status 0 without PyTorch"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `./dev distros` where no distribution can be had, and when it is killed: a line for each that can't be bootstrapped, a
-# failure at the end, and nothing that stays mounted or runs on.
+# distros.sh - tests `./dev distros` if no distribution can be downloaded, and if it is killed. It must print
+# a line for each distribution that can't be bootstrapped, and fail at the end. It must leave no mount and no
+# process behind.
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -23,11 +24,11 @@ ubuntu24.04: cannot be bootstrapped: E: no mirror answers" ] || fail "not a line
 bash tests/distros/distros.sh debian11 >/dev/null 2>&1
 [ $? -eq 2 ] || fail "takes a distribution that it doesn't know"
 
-# A root that has no more than this machine's /usr. What runs in it is killed from outside, as hard as can be.
+# A root with nothing but this machine's /usr. Its process is killed from outside with SIGKILL.
 root=$work/root nap=99991.$$
 mkdir -p "$root"/{usr,proc,dev,tmp,etc}
 for folder in bin lib lib64 sbin; do ln -s "usr/$folder" "$root/$folder"; done
-# Is there a process with that argument? (A pattern that doesn't match grep's own.)
+# Succeeds if a process with that argument exists. (The pattern doesn't match grep's own command line.)
 sleeps() {
     grep -qszx "9999[1]\\.$$" /proc/[0-9]*/cmdline
 }

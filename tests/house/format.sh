@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# C and CUDA sources are as clang-format writes them. Its output differs between versions: version 14, Debian 12's, is ours.
+# format.sh - checks that C and CUDA sources are formatted by clang-format. Its output differs between
+# versions, so version 14 (Debian 12) is required.
 # usage: format.sh ROOT [fix]
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A source file is short enough to be read in one go: above 800 lines is a failure, above 500 is worth a look.
+# length.sh - checks that source files are short enough to be read in one go: more than 800 lines fail, more
+# than 500 lines print a note.
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# lib.sh - what the house tests share. Each is called with the root of the repository and exits 0, 1 or, where the
-# machine lacks what it needs, 77, which ctest shows as skipped.
+# lib.sh - functions for the house tests. Each test is called with the root of the repository. It exits with 0
+# or 1, or with 77 if the machine lacks a tool that it needs, which ctest reports as skipped.
 set -u
 export LC_ALL=C
 root=${1:?usage: $0 ROOT}
@@ -20,9 +20,9 @@ finish() {
     exit 0
 }
 
-# files PATTERN...: what git tracks, or without git (a release archive, also inside of another repository; a foreign owner)
-# every file outside build/.
-# Patterns are of whole file names: '*.c'.
+# files PATTERN...: lists files that git tracks and that match a pattern. Without a git repository of its own
+# (a release archive, a foreign owner) it lists every file outside build/. A pattern covers the whole file
+# name: '*.c'.
 files() {
     local pattern names=()
     if [ "$(git rev-parse --show-toplevel 2>/dev/null)" -ef . ]; then
@@ -33,6 +33,6 @@ files() {
         find . \( -name .git -o -path ./build -o -path ./.cache -o -type d -name '*.pewter' \) -prune -o \
             -type f \( "${names[@]:1}" \) -printf '%P\n'
     fi | while IFS= read -r name; do
-        [ ! -f "$name" ] || printf '%s\n' "$name" # git also lists what was removed and not yet committed
+        [ ! -f "$name" ] || printf '%s\n' "$name" # git also lists files that were removed and not yet committed
     done | sort
 }

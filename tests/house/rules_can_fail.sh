@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The house tests see what they are there for: in a folder with one violation each, all of them fail; in a clean one,
-# all pass.
+# rules_can_fail.sh - tests the house tests: each must fail in a folder with one violation, and pass in a
+# clean folder.
 # usage: rules_can_fail.sh ROOT
 set -u
 rules=$(cd "$1/tests/house" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export GIT_CEILING_DIRECTORIES=$folder # whatever holds the temporary folder, it is no repository of ours
+export GIT_CEILING_DIRECTORIES=$folder # no repository around the temporary folder counts
 failures=0
 
-# expect STATUS RULE: runs it over the folder. A rule whose tool is missing says 77 and is left out.
+# expect STATUS RULE: runs a rule on the folder. A rule that exits with 77 (tool missing) is skipped.
 expect() {
     local out status
     out=$(bash "$rules/$2.sh" "$folder" 2>&1)
@@ -20,7 +20,7 @@ expect() {
     fi
 }
 
-# break RULE FILE: puts standard input there, expects the rule to see it, and takes it away again.
+# break_rule RULE FILE: writes standard input to FILE, expects the rule to fail, and removes FILE.
 break_rule() {
     mkdir -p "$folder/$(dirname "$2")"
     cat >"$folder/$2"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# No script of ours has a finding of shellcheck. Those without a first line that names a shell are run by bash.
+# shell.sh - checks that shellcheck reports nothing in the scripts. Scripts without a shebang line are checked
+# as bash.
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -11,7 +12,7 @@ fi
 while IFS= read -r file; do
     shell=()
     head -n 1 "$file" | grep -q '^#!' || shell=(--shell=bash)
-    # SC2119, SC2120: a function that can do without arguments may be called without.
+    # SC2119, SC2120: a function with optional arguments may be called without any.
     shellcheck --external-sources --source-path=SCRIPTDIR --exclude=SC2119,SC2120 ${shell[@]+"${shell[@]}"} "$file" ||
         fail "$file: see above"
 done < <(files dev run '*.sh')

@@ -1,4 +1,4 @@
-/* ref_commands.c - commands with each thing that a command can have. */
+/* ref_commands.c - see ref_commands.h. The commands together use every feature of a command. */
 #include "ref_commands.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static void complete_open(struct pw_completion *c)
         pw_complete_offer_all(c, all);
 }
 
-/* Computed texts, of what is seen: so many arms. */
+/* Completion from state: offers the numbers of the existing arms. c->seen points to their count. */
 static void complete_arm(struct pw_completion *c)
 {
     const int *arms = c->seen;

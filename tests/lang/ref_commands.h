@@ -1,4 +1,4 @@
-/* ref_commands.h - a small table of commands that do nothing, for the tests of the language. */
+/* ref_commands.h - a small table of commands without effect, for the tests of the command language. */
 #ifndef PW_REF_COMMANDS_H
 #define PW_REF_COMMANDS_H
 #include "command/command.h"

@@ -1,5 +1,5 @@
-/* test_commands.c - the program's own commands: what help, completion and the manual say about them is well
- * formed, and completion holds whatever is typed. */
+/* test_commands.c - tests the program's own commands. Their help, completion and manual texts must be well
+ * formed, and completion must accept any input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void collect(void *arg, const char *candidate)
     pw_str_add(arg, "%s ", candidate);
 }
 
-/* Where the values are known they are offered. */
+/* Values of a fixed set must be offered. */
 static void test_values(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_completion_holds(void **state)
     assert_true(offered > 1000);
 }
 
-/* More of a word that a command takes: what it is, and its options. */
+/* `help` with a command and one of its words must describe that word and list its options. */
 static void test_words_of_commands(void **state)
 {
     static const char *const words[][3] = {
@@ -155,8 +155,8 @@ static void test_words_of_commands(void **state)
     pw_str_fini(&out);
 }
 
-/* A word that is no command's name finds the commands that are about it, and they are suggested where it is
- * typed as a command. */
+/* A word that is no command's name must find the commands about it. If it is typed as a command, the error
+ * must suggest them. */
 static void test_help_by_meaning(void **state)
 {
     static const char *const words[][2] = {

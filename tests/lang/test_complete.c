@@ -1,4 +1,5 @@
-/* test_complete.c - candidates, hints, help and the manual page from a table of commands. */
+/* test_complete.c - tests candidates, hints, help and the manual page that are made from a table of
+ * commands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static void collect(void *arg, const char *candidate)
 
 static const struct pw_seen *seen;
 
-/* The cursor stands at '^'; begin: the text before the completed part. */
+/* '^' in line marks the cursor. begin: the text before the completed part. */
 static void expect(const char *line, const char *begin, const char *candidates)
 {
     struct pw_str text = {0}, got = {0};
@@ -77,14 +78,14 @@ static void test_complete(void **state)
     expect("model norm=^", "model norm=", "rmsnorm layernorm none ");
     expect("model width=^", "", "");
     expect("model nosuch=^", "", "");
-    /* what needs quotes gets them */
+    /* candidates that need quotes get them */
     expect("open ^", "open ", "first \"my \\\"best\\\" run\" ");
     expect("open my^", "open ", "\"my \\\"best\\\" run\" ");
     expect("open \"my \\\"b^", "open ", "\"my \\\"best\\\" run\" ");
     expect("open \"f^", "open ", "\"first\" ");
 }
 
-/* Commands look at what was handed over for their place, and at nothing else. */
+/* A command must use only the state that was passed for its place. */
 static void test_complete_seen(void **state)
 {
     (void)state;
@@ -101,7 +102,8 @@ static void test_complete_seen(void **state)
     expect("model width=^", "", "");
 }
 
-/* The word that file_at says is completed with names of files, by name; folders go on, dots hide. */
+/* The word that file_at selects must complete to file names, in alphabetical order. Folders can be completed
+ * further; hidden files are left out. */
 static void test_complete_files(void **state)
 {
     (void)state;
@@ -203,7 +205,7 @@ static void test_help(void **state)
     pw_str_fini(&out);
 }
 
-/* What is written for a terminal as a table, as examples and as sentences is that to troff. */
+/* Tables, examples and paragraphs of the terminal text must stay such in troff. */
 static void test_manual_detail(void **state)
 {
     static const char detail[] = "Sentences are broken by hand, and go\n"
@@ -240,7 +242,7 @@ static void test_manual(void **state)
     assert_non_null(strstr(out.s, "\n\\&.5 is no step; \\-1 neither.\n"));
     assert_non_null(
         strstr(out.s, "\\fBnorm=rmsnorm\\fR\nbefore each block (rmsnorm|\\:layernorm|\\:none)\n"));
-    /* no line but a macro begins with a dot */
+    /* only macros may start with a dot */
     static const char *const macros[] = {".SH ", ".TP\n", ".TP 16\n", ".IP\n", ".PP\n",
                                          ".PD ", ".PD\n", ".br\n",    ".RS\n", ".RE\n"};
     for (const char *dot = strstr(out.s, "\n."); dot != NULL; dot = strstr(dot + 1, "\n.")) {

@@ -1,5 +1,5 @@
-/* test_parse.c - cases.txt, and what it can't hold: long lines, the helpers of run functions, and random
- * text. */
+/* test_parse.c - tests the parser: the cases of cases.txt, long lines, the helpers of run functions, and
+ * random text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void render(const char *text, struct pw_str *out)
         pw_str_add(out, "nothing\n");
 }
 
-/* Replaces {0a} by the byte, in place. */
+/* Replaces {0a} by that byte, in place. */
 static void resolve(char *s)
 {
     char *to = s;
@@ -105,7 +105,7 @@ static void test_cases(void **state)
     assert_true(cases > 50);
 }
 
-/* ---- the rest */
+/* ---- other tests */
 
 static enum pw_code count(void *arg, const char *text, int line)
 {
@@ -120,7 +120,7 @@ static enum pw_code number(void *arg, const char *text, int line)
     return PW_OK;
 }
 
-/* Of comments and empty commands, in whatever way lines end, behind a byte order mark. */
+/* Comments and empty commands, with any line ending, after a byte order mark. */
 static void test_lines(void **state)
 {
     static const char text[] = "\xef\xbb\xbf"
@@ -142,7 +142,7 @@ static void test_split_stops(void **state)
     assert_int_equal(n, 3);
     n = 0;
     assert_int_equal(pw_commands_split("a; b; \"c", count, &n, &err), PW_EUSER);
-    assert_int_equal(n, 0); /* nothing is run of a text with an open quote */
+    assert_int_equal(n, 0); /* a text with an open quote must run nothing */
 }
 
 static void test_one_command(void **state)
@@ -163,10 +163,10 @@ static void test_one_command(void **state)
     assert_string_equal(args.text, "train 3");
     assert_string_equal(args.rest, "3");
     pw_args_fini(&args);
-    pw_args_fini(&args); /* empty now */
+    pw_args_fini(&args); /* a second fini must be harmless */
 }
 
-/* Where what is wrong stands in all of a text, whatever it is. */
+/* The error must state the position in the whole text. */
 static void test_places(void **state)
 {
     (void)state;
@@ -205,13 +205,13 @@ static void test_long_lines(void **state)
     assert_int_equal(pw_commands_split(text.s, count, &n, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "64 KiB"));
     assert_int_equal(n, 1);
-    /* many lines may be longer together */
+    /* many lines together may be longer */
     pw_str_clear(&text);
     for (int i = 0; i < 30000; i++)
         pw_str_add(&text, "train\n");
     render(text.s, &got);
     assert_int_equal(got.len, text.len);
-    /* a name too long to be shown */
+    /* a name too long for the message */
     pw_str_clear(&text);
     pw_str_clear(&got);
     for (int i = 0; i < 1000; i++)
@@ -258,7 +258,7 @@ static void test_args(void **state)
     pw_args_fini(&args);
 }
 
-/* ---- random text: nothing may break, and what is parsed once is parsed the same again */
+/* ---- random text: nothing may crash, and printing and parsing again must give the same command */
 
 static enum pw_code parse_twice(void *arg, const char *text, int line)
 {
@@ -326,7 +326,7 @@ static void test_random(void **state)
         pw_command_hint(&ref_commands, line, &hint);
         pw_str_fini(&hint);
     }
-    assert_true(parsed > 10000); /* it was not noise alone */
+    assert_true(parsed > 10000); /* some of the random text must parse */
     assert_true(offered > 10000);
 }
 

@@ -1,7 +1,7 @@
 /* ref_digests.c - see ref_digests.h.
  *
- * A digest that changes means that every model of every user trains to other bits. So a line of the table is
- * changed only together with a decision to do that; a new encoding adds lines (the test prints them). */
+ * If a digest changes, every user's models train to different bits. Change a line of the table only as a
+ * deliberate decision. A new encoding adds lines; the test prints them. */
 #include "tests/model/ref_digests.h"
 
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 
 enum { STEPS = 50, SEQS = 9, LONGEST = 6, VOCAB = 11 };
 
-/* Between them: every norm and activation, both places of norms, biases, a tied head, both masks, widths that
- * fill no register. */
+/* Together these cover every norm and activation, both places of norms, biases, a tied head, both masks, and
+ * widths that fill no register. */
 #define PLAIN "layers=2 width=32 heads=4 context=32"
 #define TIED  "layers=2 width=32 heads=4 context=32 tied=on bias=on norm=layernorm act=gelu logit_scale=0.25"
 #define ODD   "layers=1 width=20 heads=5 ffn=33 context=32 norm_at=ff act=gelu_tanh scale=off"
@@ -58,7 +58,7 @@ const struct ref_digest ref_digests[] = {
     {NULL, NULL, {0, 0}},
 };
 
-/* "key=value key=value" over the defaults of a table. */
+/* Sets options "key=value key=value" over the defaults of a table. */
 static enum pw_code set_all(const struct pw_opt *table, void *target, const char *options, struct pw_err *err)
 {
     char copy[256], *state = NULL;
@@ -75,8 +75,8 @@ static enum pw_code set_all(const struct pw_opt *table, void *target, const char
     return PW_OK;
 }
 
-/* One batch of the stream: ragged sequences in which a token and its position decide the next one, with some
- * noise, so that a model that trains has something to learn. */
+/* A training batch: ragged sequences. A token and its position determine the next token, with some noise, so
+ * that the model can learn. */
 struct batch {
     int start[SEQS + 1];
     int tokens[SEQS * LONGEST], pos[SEQS * LONGEST], rows[SEQS * LONGEST], targets[SEQS * LONGEST];
@@ -120,7 +120,7 @@ static enum pw_code train(struct pw_model *m, struct pw_err *err)
     return code;
 }
 
-/* Trains the model of d and leaves its digest in got. */
+/* Trains the model of d and writes its digest to got. */
 static enum pw_code run(const struct ref_digest *d, const struct pw_backend_ops *ops, struct pw_backend *be,
                         uint64_t got[2], struct pw_err *err)
 {
@@ -143,7 +143,7 @@ static enum pw_code run(const struct ref_digest *d, const struct pw_backend_ops 
     return code;
 }
 
-/* As a line of the table: what to write where a digest is missing, or changed on purpose. */
+/* Prints a line for the table, to be used if a digest is missing or was changed on purpose. */
 static void say_line(FILE *out, const struct ref_digest *d, const uint64_t got[2])
 {
     static const char *const names[] = {"PLAIN", "TIED", "ODD", "OPEN"};
@@ -156,7 +156,8 @@ static void say_line(FILE *out, const struct ref_digest *d, const uint64_t got[2
     fprintf(out, "    {\"%s\", %s, {0x%016" PRIx64 ", 0x%016" PRIx64 "}},\n", d->pe, config, got[0], got[1]);
 }
 
-/* Is the digest of d the committed one? */
+/* Returns true if the digest of d equals the one in the table; otherwise prints the new line of the
+ * table, or the error, to out. */
 static bool equal(FILE *out, const struct ref_digest *d, const char *isa, int threads)
 {
     const struct pw_backend_ops *ops = pw_backend_cpu_isa(isa, NULL);
@@ -192,7 +193,7 @@ int ref_digests_compare(FILE *out)
             differ += !equal(out, &ref_digests[k], isas[i], threads[(i + k) % 4]);
         fprintf(out, "%s: %d of %d digests equal\n", isas[i], n - (differ - before), n);
     }
-    for (int k = 0; k < n; k += 3) /* one of each kind of model, and several encodings */
+    for (int k = 0; k < n; k += 3) /* every kind of model, and several encodings */
         for (int t = 0; t < 4; t++)
             differ += !equal(out, &ref_digests[k], "auto", threads[t]);
     return differ;

@@ -1,23 +1,23 @@
-/* ref_digests.h - golden digests: small models, trained for some steps, and the 128 bits that must come out.
+/* ref_digests.h - golden digests: the expected 128 bits of small models after some training steps.
  *
- * Without cmocka, so that bench/bits.c can compare the same digests where only a compiler is at hand: another
- * optimisation level, another compiler, another processor. */
+ * It doesn't use cmocka. bench/bits.c can therefore compare the same digests on machines that have only a
+ * compiler: other optimisation levels, compilers and processors. */
 #ifndef PW_REF_DIGESTS_H
 #define PW_REF_DIGESTS_H
 #include <stdint.h>
 #include <stdio.h>
 
 struct ref_digest {
-    const char *pe;     /* "t5 buckets=8" */
-    const char *config; /* over the defaults of pw_config_opts */
+    const char *pe;     /* text of the encoding: "t5 buckets=8" */
+    const char *config; /* overrides of the defaults of pw_config_opts */
     uint64_t want[2];
 };
 
-/* Ends with pe NULL. */
+/* The last entry has pe = NULL. */
 extern const struct ref_digest ref_digests[];
 
-/* Trains every one on every instruction set that this processor runs, with 1, 2, 3 or 8 threads; writes what
- * it finds to out. Returns how many differ. */
+/* Trains every model on every instruction set that this processor supports, with 1, 2, 3 or 8 threads. Prints
+ * each mismatch to out. Returns the number of mismatches. */
 int ref_digests_compare(FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* ref_model.c - see ref_model.h. Plain loops, nothing kept, nothing fast. */
+/* ref_model.c - see ref_model.h. Plain loops: nothing is cached or optimised. */
 #include "ref_model.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 
-/* Where everything is, found once for each pass: the differences take thousands of them. */
+/* Pointers to all tensors, found once per pass: finite differences take thousands of passes. */
 struct layer {
     int number;
     const double *norm1, *norm1_bias, *q, *q_bias, *k, *k_bias, *v, *v_bias, *o, *o_bias;
@@ -27,7 +27,7 @@ struct view {
         const double *c, *factor, *in, *in_bias, *out, *out_bias;
         int hidden, threshold;
     } fire;
-    double rate; /* of dropout */
+    double rate; /* dropout rate */
     const uint32_t *key;
 };
 
@@ -39,7 +39,7 @@ static const double *tensor(const struct ref_model *r, const char *name)
     return NULL;
 }
 
-/* A weight and its bias of layer l. */
+/* Finds a weight of layer l and its bias. */
 static void find(const struct ref_model *r, int l, const char *name, const double **weight,
                  const double **bias)
 {
@@ -51,7 +51,7 @@ static void find(const struct ref_model *r, int l, const char *name, const doubl
     *bias = tensor(r, full);
 }
 
-/* The value of key in "name key=value key=value". */
+/* The value of `key` in "name key=value key=value". */
 static double option(const char *text, const char *key)
 {
     char find[40];
@@ -113,10 +113,10 @@ static int is(const struct view *r, const char *name)
     return strcmp(r->name, name) == 0;
 }
 
-/* Sites of a layer; EMBED and FINAL belong to layer 0. */
+/* Dropout sites of a layer; EMBED and FINAL belong to layer 0. */
 enum { EMBED, FINAL, PROBS, ATTN, HIDDEN, MLP };
 
-/* What dropout multiplies entry (row, col) of head h by; rows count through the batch. */
+/* The dropout factor of entry (row, col) of head h. Rows are counted through the batch. */
 static double mask(const struct view *r, int layer, int site, int h, int row, int col)
 {
     uint32_t ctr[4] = {col / 4, row, 8 * layer + site, h}, out[4];
@@ -127,7 +127,7 @@ static double mask(const struct view *r, int layer, int site, int h, int row, in
     return out[col % 4] < r->rate * 0x1p32 ? 0 : 1 / (1 - r->rate);
 }
 
-/* Entry c of the sinusoidal encoding of a place in `width` entries. */
+/* Entry c of the sinusoidal encoding of `place`, of `width` entries. */
 static double wave(const struct view *r, int place, int c, int width)
 {
     int pair = r->split ? c % (width / 2) : c / 2, sine = r->split ? c < width / 2 : c % 2 == 0;
@@ -136,13 +136,13 @@ static double wave(const struct view *r, int place, int c, int width)
     return r->amplitude * (sine ? sin(angle) : cos(angle));
 }
 
-/* The entry beside c in its pair. */
+/* The other entry of c's pair. */
 static int partner(const struct view *r, int c, int width)
 {
     return r->split ? (c + width / 2) % width : c ^ 1;
 }
 
-/* Entry c of what is added at pos of a sequence of l. */
+/* Entry c of the added row at pos of a sequence of length l. */
 static double added(const struct view *r, int pos, int l, int c)
 {
     int C = r->cfg->width, half = C / 2, left = c < half, back = l - 1 - pos;
@@ -218,7 +218,7 @@ static double bias(const struct view *r, int h, int query, int key)
     return 0;
 }
 
-/* Entry d of what is added to a key of layer l that is so far away. */
+/* Entry d of the relative key of layer l at a distance. */
 static double relative(const struct view *r, int l, int distance, int d)
 {
     int k = r->distance, low = r->cfg->causal ? 0 : -k, rows = k - low + 1;
@@ -351,7 +351,7 @@ static void blocks(const struct view *r, double *x, const int *pos, int T, int f
     free(y);
 }
 
-/* Of scored row k of the batch. */
+/* The loss of scored row k of the batch. */
 static double cross_entropy(const struct view *r, const double *x, int target, int k)
 {
     int C = r->cfg->width, V = r->cfg->vocab;

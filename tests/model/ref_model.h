@@ -1,6 +1,6 @@
-/* ref_model.h - the forward pass once more, in double precision, written from the formulas and sharing no
- * code with src/model or kernels/: what the model's losses and, through differences, its gradients are held
- * against. */
+/* ref_model.h - a second forward pass in double precision, written from the formulas. It shares no code with
+ * src/model or kernels/. Tests compare the model's losses with it, and the model's gradients with its finite
+ * differences. */
 #ifndef PW_REF_MODEL_H
 #define PW_REF_MODEL_H
 #include "model/model.h"
@@ -10,12 +10,12 @@ struct ref_model {
     const char *pe; /* canonical text: "rotary base=10000 dims=4 pairing=half" */
     const struct pw_param *params;
     int n_params;
-    double *values;  /* order of params */
-    uint32_t key[2]; /* of dropout's masks, which cfg->dropout asks for */
-    bool training;   /* whether there is dropout */
+    double *values;  /* parameter values, in the order of params */
+    uint32_t key[2]; /* key of the dropout masks, used if cfg->dropout > 0 */
+    bool training;   /* apply dropout */
 };
 
-/* Mean cross entropy of the scored rows; each [n_scored] that of each row, or NULL. */
+/* Returns the mean cross entropy of the scored rows. each [n_scored], or NULL: the loss of each row. */
 double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *each);
 
 #endif

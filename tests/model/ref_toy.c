@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka wants these before it */
+/* cmocka.h requires these headers before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

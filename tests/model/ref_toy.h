@@ -1,10 +1,10 @@
-/* ref_toy.h - small models and random batches for the tests of src/model. Everything fails the test on
- * failure. */
+/* ref_toy.h - small models and random batches for the tests of src/model. A failure in any function fails the
+ * test. */
 #ifndef PW_REF_TOY_H
 #define PW_REF_TOY_H
 #include "model/model.h"
 
-/* The cpu backend with a number of threads; toy_close closes it. */
+/* The CPU backend with a given number of threads. toy_close closes it. */
 struct toy {
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
@@ -12,27 +12,29 @@ struct toy {
 
 struct toy toy_open(int threads);
 void toy_close(struct toy *t);
-/* For groups of tests: *state is a struct toy of two threads. */
+/* cmocka fixtures of a group: *state is a struct toy with two threads. */
 int toy_setup(void **state);
 int toy_teardown(void **state);
 
-/* options: "layers=2 width=12 ..." over the defaults; pe: "t5 buckets=8". */
+/* options: "layers=2 width=12 ...", overrides of the defaults. pe: text of an encoding, "t5 buckets=8". The
+ * caller destroys the model. */
 struct pw_config toy_config(const char *options, int vocab);
 struct pw_pe_use_opts toy_pe(const char *pe, const struct pw_config *cfg);
 struct pw_model *toy_model(struct toy *t, const char *options, const char *pe, int vocab, uint64_t seed);
-/* pw_model_swap, and the old model goes. */
+/* Replaces *m by pw_model_swap and destroys the old model. */
 void toy_swap(struct pw_model **m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart);
-/* Every parameter moved by a random amount, so that no gain is 1 and no bias 0. */
+/* Adds random noise to every parameter, so that no gain is 1 and no bias is 0. */
 void toy_shake(struct pw_model *m, uint64_t seed);
-/* The defaults of pw_optim_opts, then options over them. */
+/* The defaults of pw_optim_opts with the overrides in `options`. */
 struct pw_optim toy_optim(const char *options);
 
-/* got and want [pw_model_size]: by how much a tensor of got is off, as a part of the length of want's; of the
- * worst one, whose name is told. Tensors of less than a hundredth of the whole length count as that: of some,
- * as the bias of keys, only roundings are left. */
+/* Compares the gradients got and want [pw_model_size]. Returns the largest error of a tensor, relative to the
+ * norm of want's tensor, and that tensor's *name. A tensor with less than a hundredth of the whole norm
+ * counts with that hundredth: some gradients, such as the key bias, are rounding errors only. */
 double toy_gradient_off(const struct pw_model *m, const float *got, const float *want, const char **name);
 
-/* n_seqs random sequences of random lengths in shortest..longest; about two thirds of the rows are scored. */
+/* A batch of n_seqs random sequences with random lengths in shortest..longest. About two thirds of the rows
+ * are scored. Free it with toy_batch_free. */
 struct pw_batch *toy_batch(uint64_t seed, int n_seqs, int shortest, int longest, int vocab);
 void toy_batch_free(struct pw_batch *b);
 

@@ -1,5 +1,5 @@
-/* test_ablate.c - heads whose output is replaced, and passes that are patched: the same bits in every kind of
- * pass, no gradient through what is replaced, and nothing else touched. */
+/* test_ablate.c - tests replaced heads and patched passes. They must give the same bits in every kind of
+ * pass. A replaced output must pass no gradient, and nothing else may change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,8 @@ static size_t gradient(struct pw_model *m, float **grad)
     return pw_model_size(m);
 }
 
-/* Columns of W_o, rows of Wq, Wk and Wv that belong to head h of layer l: calls each(arg, entry). */
+/* Calls each(arg, entry) for every weight of head h in layer l: columns of W_o if o is set, and rows of Wq,
+ * Wk and Wv. */
 static void each_entry(const struct pw_model *m, int l, int h, bool o, void (*each)(void *, size_t),
                        void *arg)
 {
@@ -107,7 +108,7 @@ static void count(void *arg, size_t i)
     c->n += c->grad[i] != 0;
 }
 
-/* ---- what is replaced is what W_o sees */
+/* ---- W_o reads the replaced output */
 
 static void test_z_is_the_table_s(void **state)
 {
@@ -124,18 +125,18 @@ static void test_z_is_the_table_s(void **state)
     for (int t = 0; t < T; t++) {
         assert_memory_equal(z + t * C + D, table() + t * D, D * sizeof *z);
         assert_memory_equal(z + t * C, before + t * C, D * sizeof *z);                 /* head 0.0 */
-        assert_memory_equal(z + t * C + 2 * D, before + t * C + 2 * D, D * sizeof *z); /* and 0.2 */
+        assert_memory_equal(z + t * C + 2 * D, before + t * C + 2 * D, D * sizeof *z); /* head 0.2 */
         for (int d = 0; d < D; d++)
             assert_true(z[(T + t) * C + 2 * D + d] == 0);
     }
-    assert_memory_not_equal(z + T * C, before + T * C, T * C * sizeof *z); /* above it all has changed */
+    assert_memory_not_equal(z + T * C, before + T * C, T * C * sizeof *z); /* the next layer differs */
     must(pw_model_inspect(m, tokens, T, &(struct pw_inspection){.z = z, .whole = true}, &err));
     assert_memory_equal(z, before, sizeof z);
     pw_model_destroy(m);
 }
 
-/* Zeros before W_o are zeros in W_o: the forward pass has the same bits, and so has every gradient but that
- * of these columns, which see nothing coming in; nothing comes through to q, k and v. */
+/* A head replaced by zeros equals a head with zero columns of W_o: the bits of the forward pass are the same.
+ * So are all gradients, except those of these columns, which have no input. q, k and v get no gradient. */
 static void test_zeros_are_zero_columns(void **state)
 {
     static float a[T * V], b[T * V];
@@ -168,8 +169,8 @@ static void test_zeros_are_zero_columns(void **state)
     pw_model_destroy(m);
 }
 
-/* A table is a value whatever the input is: no gradient to q, k and v, one to W_o. The same constant in every
- * row is what a head gives whose values are that constant. */
+/* A table doesn't depend on the input: q, k and v get no gradient, W_o gets one. A table with equal rows
+ * gives the output of a head whose values are that constant. */
 static void test_a_table_is_a_constant(void **state)
 {
     static float same[CONTEXT * D], a[T * V], b[T * V];
@@ -205,7 +206,7 @@ static void test_a_table_is_a_constant(void **state)
     pw_model_destroy(m);
 }
 
-/* ---- the same in every pass */
+/* ---- all kinds of pass agree */
 
 static void check_passes(struct pw_model *m)
 {
@@ -220,7 +221,7 @@ static void check_passes(struct pw_model *m)
     for (int t = 0; t < T; t++) {
         float one[V];
         must(pw_decoder_feed(d, tokens + t, 1, one, &err));
-        if (t == T - 1 || !pw_pe_uses_length(pw_model_pe(m)->pe)) /* which is another one before */
+        if (t == T - 1 || !pw_pe_uses_length(pw_model_pe(m)->pe)) /* earlier prefixes have another length */
             assert_memory_equal(one, all + t * V, sizeof one);
         rows[t] = pos[t] = t;
     }
@@ -252,7 +253,7 @@ static void test_every_encoding(void **state)
     }
 }
 
-/* A cache that was filled before is not what this network would keep. */
+/* A cache that was filled before the replacement is invalid, because it belongs to another network. */
 static void test_in_the_middle_of_an_answer(void **state)
 {
     static float all[T * V];
@@ -318,7 +319,7 @@ static void test_copies_and_encodings(void **state)
     toy_close(&other);
 }
 
-/* A step that stopped goes on with the network that it began with, or not at all. */
+/* A step that has yielded must continue with the network that it started with, or not at all. */
 static void test_a_step_under_way(void **state)
 {
     struct pw_batch *b = toy_batch(2, 12, 3, 30, V);
@@ -354,7 +355,7 @@ static void patched(struct pw_model *m, struct run *out, const int *tokens, cons
     must(pw_model_inspect(m, tokens, T, &in, &err));
 }
 
-/* Two prompts that share no token. */
+/* A prompt that differs from some_tokens at every position. */
 static const int *other_tokens(void)
 {
     static int tokens[CONTEXT];
@@ -375,14 +376,14 @@ static void test_patched_streams(void **state)
         assert_memory_not_equal(clean.logits, corrupt.logits, sizeof clean.logits);
         for (int l = 0; l <= L; l++) {
             struct pw_patch p = {l, -1, 0, T, clean.resid + l * T * C};
-            patched(m, &now, other_tokens(), &p, 1); /* everything: the clean run from there on */
+            patched(m, &now, other_tokens(), &p, 1); /* every position: the clean run from this layer on */
             assert_memory_equal(now.logits, clean.logits, sizeof now.logits);
             p.to = 0;
-            patched(m, &now, other_tokens(), &p, 1); /* nothing */
+            patched(m, &now, other_tokens(), &p, 1); /* no position */
             assert_memory_equal(now.logits, corrupt.logits, sizeof now.logits);
             p.from = 9;
             p.to = T;
-            patched(m, &now, other_tokens(), &p, 1); /* what comes later is not seen */
+            patched(m, &now, other_tokens(), &p, 1); /* earlier positions don't see the patch */
             assert_memory_equal(now.logits, corrupt.logits, 9 * V * sizeof *now.logits);
             assert_memory_equal(now.resid + (l * T + 9) * C, clean.resid + (l * T + 9) * C,
                                 (T - 9) * C * sizeof *now.resid);
@@ -390,7 +391,7 @@ static void test_patched_streams(void **state)
             p.to = 5;
             patched(m, &now, other_tokens(), &p, 1);
             bool same = memcmp(now.logits + 5 * V, corrupt.logits + 5 * V, (T - 5) * V * sizeof(float)) == 0;
-            assert_int_equal(same, l == L); /* below the last block others look at it */
+            assert_int_equal(same, l == L); /* below the last block, others read it */
             if (l == L)
                 assert_memory_equal(now.logits + 4 * V, clean.logits + 4 * V, V * sizeof(float));
         }
@@ -405,7 +406,7 @@ static void test_patched_heads(void **state)
     struct pw_patch p[H];
     struct pw_model *m = shaken(*state, SMALL, "t5");
 
-    must(pw_model_replace_head(m, 1, 0, 1, NULL, &err)); /* a patch goes before it */
+    must(pw_model_replace_head(m, 1, 0, 1, NULL, &err)); /* a patch overrides the replacement */
     patched(m, &clean, some_tokens(), NULL, 0);
     patched(m, &corrupt, other_tokens(), NULL, 0);
     for (int h = 0; h < H; h++) {
@@ -422,7 +423,7 @@ static void test_patched_heads(void **state)
             const float *want = in ? source[h] + t * D : corrupt.z + (T + t) * C + h * D;
             assert_memory_equal(now.z + (T + t) * C + h * D, want, D * sizeof *now.z);
         }
-    patched(m, &now, other_tokens(), NULL, 0); /* and nothing stays of it */
+    patched(m, &now, other_tokens(), NULL, 0); /* the patch must leave no trace */
     assert_memory_equal(now.logits, corrupt.logits, sizeof now.logits);
     pw_model_destroy(m);
 }

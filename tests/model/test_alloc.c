@@ -1,8 +1,8 @@
-/* test_alloc.c - a training step allocates nothing once it has seen shapes as large; nor does evaluation.
+/* test_alloc.c - tests that training steps and evaluation allocate nothing once shapes as large have
+ * occurred.
  *
- * The linker sends every call of an allocating function in our own code through the wrappers below
- * (CMakeLists.txt:
- * --wrap), which count. */
+ * The linker redirects every call of an allocating function in the project's code to the counting wrappers
+ * below (CMakeLists.txt: --wrap). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -62,7 +62,7 @@ enum { SEQS = 16, LONGEST = 24, VOCAB = 13 };
 static int start[SEQS + 1], tokens[SEQS * LONGEST], pos[SEQS * LONGEST], rows[SEQS * LONGEST],
     targets[SEQS * LONGEST];
 
-/* A ragged batch whose lengths depend on step; the first is the longest. */
+/* A ragged batch with lengths that depend on the step; the first batch is the longest. */
 static struct pw_batch batch(int step)
 {
     struct pw_batch b = {
@@ -106,7 +106,7 @@ static void test_no_allocation(void **state)
         long warm = count;
         for (int step = 0; step < 20; step++) {
             struct pw_batch b = batch(step);
-            if (step == 1) /* the longest has been seen */
+            if (step == 1) /* the longest batch is done */
                 warm = count;
             assert_int_equal(pw_model_step(m, &optim, &b, NULL, &r, &err), PW_OK);
             assert_int_equal(pw_model_eval(m, &b, best, NULL, &err), PW_OK);

@@ -1,5 +1,6 @@
-/* test_attribution.c - the parts of a logit sum up to it for every kind of model, each part is what it says,
- * and the last line of the lens is what the model says. */
+/* test_attribution.c - tests the attribution of logits. For every kind of model the parts of a logit must add
+ * up to it. Each part must have its defined value. The last line of the lens must equal the model's
+ * output. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,14 +138,14 @@ static void the_lens_ends_at_the_logits(void **state)
                 assert_true(fabs(last - (double)k.in.logits[t * V + v]) < 2e-5);
                 apart += fabs(first - last);
             }
-            assert_true(apart > 0.01); /* the layers do something */
+            assert_true(apart > 0.01); /* the layers have an effect */
         }
         close_(&k);
     }
 }
 
-/* Without a norm nothing is frozen: a head whose columns of W_o are zero is missing from the logits by
- * exactly what it was said to add, where no layer comes after it. */
+/* Without a norm the parts are independent. In the last layer, zeroing a head's columns of W_o must therefore
+ * change the logits by exactly the head's part. */
 static void a_head_s_part_is_what_goes_with_it(void **state)
 {
     (void)state;
@@ -155,7 +156,7 @@ static void a_head_s_part_is_what_goes_with_it(void **state)
     int n;
     const struct pw_param *list = pw_model_params(k.m, &n);
 
-    /* nothing comes after the head but the MLP, which is taken out */
+    /* only the MLP follows the head, and it is zeroed */
     pw_model_get(k.m, p, NULL, NULL);
     for (int i = 0; i < n; i++)
         if (strstr(list[i].name, "mlp.down.weight"))
@@ -182,7 +183,7 @@ static void a_head_s_part_is_what_goes_with_it(void **state)
     close_(&k);
 }
 
-/* Only some tokens asked for: the same numbers. */
+/* Attribution of some tokens must give the same numbers as of all tokens. */
 static void tokens_are_taken_apart_one_by_one(void **state)
 {
     (void)state;

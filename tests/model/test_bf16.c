@@ -1,6 +1,6 @@
-/* test_bf16.c - a model in precision bf16: gradients near those of float32, training that tracks it, the same
- * bits for any number of threads, and weights that a change of precision leaves alone. Skipped where the
- * processor has no bf16 matrix units. */
+/* test_bf16.c - tests models in precision bf16. Gradients must be close to float32, and training must follow
+ * float32. The bits must not depend on the number of threads. A change of precision must not change weights.
+ * Skipped if the processor has no bf16 matrix unit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +39,8 @@ static struct toy open_or_skip(const char *precision, int threads)
     return t;
 }
 
-/* Each tensor's gradient in bf16 is off by a small part of its length: 2^-9 an operand, in several layers,
- * and more where large parts cancel, as behind a softmax. */
+/* The error of each tensor's gradient must be a small part of its norm: 2^-9 per operand, in several layers,
+ * and more where large terms cancel, as after a softmax. */
 static void test_gradient(void **state)
 {
     struct toy toys[] = {open_or_skip("bf16", 2), open_or_skip("fp32", 2)};
@@ -67,7 +67,7 @@ static void test_gradient(void **state)
         if (!(worst <= 0.1))
             fail_msg("model %d: the gradient of %s is off by %.3g of its length", k, name, worst);
         print_message("model %d: gradients off by up to %.3f of their length\n", k, worst);
-        assert_true(memcmp(grad[0], grad[1], pw_model_size(m[0]) * sizeof(float)) != 0); /* it is bf16 */
+        assert_true(memcmp(grad[0], grad[1], pw_model_size(m[0]) * sizeof(float)) != 0); /* in bf16 */
         for (int t = 0; t < 2; t++) {
             pw_model_destroy(m[t]);
             free(grad[t]);
@@ -78,7 +78,8 @@ static void test_gradient(void **state)
     toy_close(&toys[1]);
 }
 
-/* Steps on batches that can be learned: every sequence counts up. Returns the mean loss of the last ten. */
+/* Trains on batches that can be learned: every sequence counts up. Returns the mean loss of the last ten
+ * steps. */
 static double train(struct pw_model *m, int steps)
 {
     struct pw_optim o = toy_optim("lr=0.003 warmup=20");
@@ -115,7 +116,7 @@ static void test_training_tracks_float32(void **state)
             toy_close(&toy);
         }
         print_message("model %d: loss after 100 steps %.4f, in float32 %.4f\n", k, loss[0], loss[1]);
-        assert_true(loss[1] < 1.5); /* of 2.56 at the start */
+        assert_true(loss[1] < 1.5); /* 2.56 at the start */
         assert_true(fabs(loss[0] - loss[1]) < 0.03 * loss[1]);
     }
 }
@@ -138,7 +139,8 @@ static void test_threads(void **state)
         }
 }
 
-/* There and back: parameters and moments keep their bits, and float32 goes on as if nothing had been. */
+/* To bf16 and back: parameters and moments keep their bits, and training in float32 continues with the same
+ * bits. */
 static void test_change_of_precision(void **state)
 {
     struct toy bf16 = open_or_skip("bf16", 1), fp32 = open_or_skip("fp32", 2);

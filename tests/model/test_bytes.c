@@ -1,4 +1,4 @@
-/* test_bytes.c - what a model is said to occupy against what it allocates. */
+/* test_bytes.c - compares the predicted memory of a model with its allocations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { V = 40 };
 
-/* The cpu backend with its memory counted; sizes stand in front of what is handed out. */
+/* The CPU backend with counted memory. Each size is stored before the block. */
 static size_t held;
 static const struct pw_backend_ops *cpu;
 
@@ -38,7 +38,7 @@ static void count_free(struct pw_backend *be, void *ptr)
     cpu->free(be, (char *)ptr - 64);
 }
 
-/* The counted table with so many gradient slots; 0: as the cpu has them. */
+/* The counting table with `slots` gradient slots; 0: the CPU's default. */
 static struct pw_backend_ops counted(int slots)
 {
     struct pw_backend_ops ops = *cpu;
@@ -50,8 +50,8 @@ static struct pw_backend_ops counted(int slots)
     return ops;
 }
 
-/* What is held, between `least` and 1.002 of what is said of such batches. The model's one host buffer is
- * part of that and isn't counted. */
+/* The memory in use must be between `least` and 1.002 of the prediction for such batches. The prediction
+ * includes the model's one host buffer, which is not counted. */
 static void holds(const struct pw_model *m, const struct pw_backend_ops *ops, int batch, int threads, int T,
                   double least)
 {
@@ -63,7 +63,7 @@ static void holds(const struct pw_model *m, const struct pw_backend_ops *ops, in
                  pw_model_pe(m)->pe->name, ops->slots, batch, held, host, promise);
 }
 
-/* Before the first step, and after steps and evaluations of full batches. */
+/* Checks before the first step, and after steps and evaluations of full batches. */
 static void check_slots(const char *options, const char *pe_text, int batch, int threads, int T, int slots)
 {
     struct pw_config cfg = toy_config(options, V);
@@ -118,11 +118,11 @@ static void test_promise(void **state)
 
 struct seen {
     size_t params, bytes, promise; /* before the first step */
-    float *grad;                   /* [n] in the end */
+    float *grad;                   /* [n] after the last step */
     size_t n;
 };
 
-/* A step on one sequence, which has one slot whatever the backend, then one with another encoding. */
+/* Runs a step on one sequence, which uses one slot on any backend, then a step with another encoding. */
 static struct seen one_sequence(int slots)
 {
     struct pw_config cfg = toy_config("layers=2 width=32 heads=4 context=64 tied=on", V);
@@ -156,7 +156,7 @@ static struct seen one_sequence(int slots)
     return seen;
 }
 
-/* Where a gradient is never more than one slot it has no memory beside it, and the same bits. */
+/* If a gradient never has more than one slot, it needs no memory of its own, and the bits are the same. */
 static void test_one_slot(void **state)
 {
     struct seen many = one_sequence(0), one = one_sequence(1);
@@ -170,7 +170,7 @@ static void test_one_slot(void **state)
     free(one.grad);
 }
 
-/* The largest that options allow, at once and without overflow. */
+/* The largest values that options allow must give an answer immediately and without overflow. */
 static void test_absurd(void **state)
 {
     struct pw_config cfg =

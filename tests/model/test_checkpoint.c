@@ -1,5 +1,6 @@
-/* test_checkpoint.c - what is saved comes back to the bit and trains on with the same bits; a damaged, lying
- * or foreign file gives one clear message and leaves the model as it was. */
+/* test_checkpoint.c - tests checkpoint files. A loaded model must have the saved bits and train on with the
+ * same bits. A damaged, inconsistent or foreign file must give one clear message and leave the model
+ * unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,8 +107,8 @@ static void test_info(void **state)
     pw_model_destroy(m);
 }
 
-/* A file says how many entries of a head rotate, where the option says "all" (0), and is read to the same
- * encoding; a file of before says 0. What a session keeps is as it was typed. */
+/* A file stores the number of rotated entries per head, where the option says "all" (0), and it reads back to
+ * the same encoding. Files of earlier versions store 0. A session stores the text as typed. */
 static void test_options_that_run(void **state)
 {
     struct pw_model *m = toy_model(*state, OPTIONS, "rotary", 7, 1);
@@ -122,7 +123,7 @@ static void test_options_that_run(void **state)
     save(m, false);
     c = opened();
     pw_pe_print(&pw_checkpoint_info(c)->pe, &text);
-    assert_string_equal(text.s, "rotary base=10000 dims=0 pairing=half"); /* it follows the head width */
+    assert_string_equal(text.s, "rotary base=10000 dims=0 pairing=half"); /* 0 follows the head width */
     pw_checkpoint_close(c);
 
     FILE *f = fopen(file, "rb");
@@ -155,8 +156,8 @@ static void test_options_that_run(void **state)
     pw_model_destroy(m);
 }
 
-/* Trained, saved, trained on; and from the file into another model, trained on as far: the same bits, also
- * where the encoding was swapped half way and so tensors differ in their step counts. */
+/* One model is trained, saved and trained on; another loads the file and is trained as far. The bits must be
+ * the same, also if the encoding was swapped half way, so that tensors have different step counts. */
 static void test_resume(void **state)
 {
     struct toy *toy = *state;
@@ -190,7 +191,7 @@ static void test_resume(void **state)
     }
 }
 
-/* Weights alone: the moments begin at zero. */
+/* Weights alone: the moments start at zero. */
 static void test_weights_only(void **state)
 {
     struct toy *toy = *state;
@@ -222,7 +223,7 @@ static void test_weights_only(void **state)
     pw_model_destroy(other);
 }
 
-/* ---- files that lie. A file is given by its header and the number of zero bytes behind it. */
+/* ---- inconsistent files. A file is given by its header and the number of zero bytes after it. */
 
 static void write_raw(const void *data, size_t n)
 {
@@ -248,7 +249,7 @@ static void write_file(uint64_t length, const char *header, size_t zeros)
 static const struct {
     const char *header;
     size_t zeros;
-    const char *message; /* part of it */
+    const char *message; /* a part of the message */
 } lies[] = {
     {"[]", 0, "no JSON object"},
     {"{\"a\":", 0, "no JSON object"},
@@ -298,7 +299,7 @@ static const struct {
     {"{\"__metadata__\":{\"pewter.optim\":\"{\\\"lr\\\":-1}\"}}", 0, "lr=-1"},
 };
 
-/* By who reads all of it, and by who reads the header alone. */
+/* Both the full reader and the reader of headers must refuse the file. */
 static void assert_refused(const char *message)
 {
     enum pw_code (*const opens[])(struct pw_checkpoint **, const char *,
@@ -334,7 +335,7 @@ static void test_lies(void **state)
     assert_refused(file);
 }
 
-/* Every shorter part of a good file is refused. */
+/* Every shorter prefix of a valid file must be refused. */
 static void test_truncated(void **state)
 {
     struct pw_model *m = toy_model(*state, "layers=1 width=4 heads=2 context=4", "none", 3, 1);
@@ -361,7 +362,7 @@ static void test_truncated(void **state)
     pw_model_destroy(m);
 }
 
-/* A sound file of another model: the tensor is named, the model as before. */
+/* A valid file of another model: the message must name the tensor, and the model stays unchanged. */
 static void test_other_models(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* test_config.c - presets, limits and messages of models, optimisers and encodings; names and shapes of
- * tensors. */
+/* test_config.c - tests presets, limits and messages of models, optimisers and encodings, and names and
+ * shapes of tensors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void test_presets(void **state)
     assert_int_equal(c.act, 0);
     assert_true(!c.bias && !c.tied && c.scale && c.causal && c.logit_scale == 1);
     assert_int_equal(c.context, 128);
-    assert_int_equal(c.vocab, 5); /* the task's */
+    assert_int_equal(c.vocab, 5); /* set by the task */
     assert_true(o.lr == 3e-3f && o.beta1 == 0.9f && o.beta2 == 0.95f && o.eps == 1e-8f && o.decay == 0.01f);
     assert_true(o.clip == 1 && o.floor == 0.05f);
     assert_int_equal(o.warmup, 100);
@@ -65,7 +65,7 @@ static void test_presets(void **state)
                         "no preset 'tinny'; did you mean 'tiny'?; there are tiny, small, medium and paper");
 }
 
-/* Kazemnejad et al. 2023, Table 2; what decays and what does not. */
+/* Kazemnejad et al. 2023, Table 2; and which parameters have weight decay. */
 static void test_paper(void **state)
 {
     struct pw_config c = {.vocab = 32100};
@@ -91,7 +91,7 @@ static void test_paper(void **state)
 
     t5 = toy_pe("t5", &c);
     assert_int_equal(pw_layout_init(&lay, &c, &t5, &err), PW_OK);
-    assert_int_equal(lay.size, 109607040); /* as the paper's model */
+    assert_int_equal(lay.size, 109607040); /* the size of the paper's model */
     for (int i = 0; i < lay.n; i++) {
         const struct pw_param *p = &lay.params[i];
         const char *name = p->name;
@@ -120,7 +120,7 @@ static void test_paper(void **state)
         pw_str_fini(&s);
     }
 
-    pw_config_unset_width(&c); /* model width=256 after model paper */
+    pw_config_unset_width(&c); /* as 'model width=256' after 'model paper' */
     c.width = 256;
     c.heads = 4;
     assert_int_equal(pw_config_check(&c, &err), PW_OK);
@@ -128,11 +128,12 @@ static void test_paper(void **state)
     assert_int_equal(c.ffn, 1024);
     assert_true(c.logit_scale == 0.0625f);
     c.context = 128;
-    t5 = toy_pe("t5", &c); /* as the released code at every length */
+    t5 = toy_pe("t5", &c); /* the released code's buckets, at every length */
     assert_int_equal(t5.pe->param_rows(t5.o.bytes, &c), 32);
 }
 
-/* decay_gains pulls the gains of norms and no bias. Without a gradient only decay moves a parameter. */
+/* decay_gains applies decay to the gains of norms and to no bias. With a zero gradient, only decay changes a
+ * parameter. */
 static void test_decay_of_gains(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void test_decay_of_gains(void **state)
         toy_shake(m, 2);
         pw_model_get(m, before, NULL, NULL);
         assert_true(pw_model_size(m) <= 4096);
-        o.eps = 0.1f; /* with the clip: a gradient that moves nothing */
+        o.eps = 0.1f; /* with the clip: a gradient without effect */
         assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
         pw_model_get(m, after, NULL, NULL);
         const struct pw_param *p = pw_model_params(m, &n);
@@ -202,7 +203,7 @@ static void test_relations(void **state)
     assert_int_equal(pw_config_check(&c, &err), PW_EUSER);
     assert_string_equal(err.msg,
                         "width=64 heads=7: the width must be a multiple of the heads, or give head_width=N");
-    assert_int_equal(c.ffn, 0); /* as it was */
+    assert_int_equal(c.ffn, 0); /* unchanged */
     c.head_width = 5;
     assert_int_equal(pw_config_check(&c, &err), PW_OK);
     c.heads = 128;
@@ -248,7 +249,7 @@ static void assert_pe(const char *text, const char *options, const char *expecte
     }
     pw_pe_print(&use, &s);
     assert_string_equal(pw_str_text(&s), expected);
-    assert_int_equal(pw_pe_parse(&again, pw_str_text(&s), &c, &err), PW_OK); /* what is printed reads back */
+    assert_int_equal(pw_pe_parse(&again, pw_str_text(&s), &c, &err), PW_OK); /* must parse back the same */
     assert_memory_equal(&use, &again, sizeof use);
     pw_str_fini(&s);
 }
@@ -318,7 +319,7 @@ static void test_encodings(void **state)
     assert_pe("dpes", "", "no encoding 'dpes'; did you mean 'dpe'?");
 }
 
-/* Names from papers and other programs, in any case; no two encodings share one. */
+/* Names from papers and other programs, in upper or lower case. No two encodings may share a name. */
 static void test_aliases(void **state)
 {
     (void)state;
@@ -338,8 +339,7 @@ static void test_aliases(void **state)
     }
 }
 
-/* Names, shapes, decay and first values; the parameter count of the paper's model (109,607,040).
- */
+/* Names, shapes, decay and initial values; the parameter count of the paper's model (109,607,040). */
 static void test_parameters(void **state)
 {
     struct pw_config c = toy_config("layers=12 width=768 heads=12 tied=on context=512", 32100);
@@ -401,7 +401,8 @@ static void test_parameters(void **state)
     pw_layout_fini(&lay);
 }
 
-/* Drawn values have the deviation that the list promises, and are the same in pieces. */
+/* Initial values have the standard deviation that the parameter list states. Drawing them in pieces gives the
+ * same values. */
 static void test_first_values(void **state)
 {
     struct pw_param p = {.name = "x", .rows = 100, .cols = 200, .init_std = 0.5f};

@@ -1,5 +1,5 @@
-/* test_decode.c - decoding with a cache gives the bits of the whole sequence, however the tokens come and
- * whatever happens to the model in between. */
+/* test_decode.c - tests that decoding with a cache gives the bits of the whole sequence. This must hold for
+ * any division of the tokens, and for any change of the model in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { V = 7, CONTEXT = 80 };
 
-/* Logits of the last row of the whole sequence. */
+/* Writes the logits of the last row of the whole sequence. */
 static void whole(struct pw_model *m, const int *tokens, int T, float *logits)
 {
     static float all[CONTEXT * V];
@@ -48,7 +48,8 @@ static struct pw_decoder *decoder(struct pw_model *m, int longest)
     return d;
 }
 
-/* One at a time; all at once; a prompt and then tokens; back a little and on. */
+/* Feeds tokens one at a time; all at once; a prompt and then single tokens; and after going back some
+ * tokens. */
 static void check(struct pw_model *m, const char *what)
 {
     enum { T = 37 };
@@ -67,7 +68,7 @@ static void check(struct pw_model *m, const char *what)
     toy_batch_free(b);
 }
 
-/* Options with their tails: widths that are no multiples of 16, norms, biases, a tied head. */
+/* Options with vector tails: widths that are no multiples of 16, norms, biases, a tied head. */
 static void test_every_model(void **state)
 {
     static const char *const options[] = {
@@ -87,7 +88,7 @@ static void test_every_model(void **state)
             struct pw_config cfg = toy_config(options[o], V);
             struct pw_pe_use_opts pe;
             if (pw_pe_parse(&pe, pw_pes[e]->name, &cfg, NULL))
-                continue; /* odd widths don't rotate, and have no sines */
+                continue; /* odd widths support neither rotation nor sines */
             m = toy_model(*state, options[o], pw_pes[e]->name, V, 1);
             toy_shake(m, 5);
             snprintf(what, sizeof what, "%s %s", pw_pes[e]->name, options[o]);
@@ -108,7 +109,7 @@ static void step(struct pw_model *m)
     toy_batch_free(b);
 }
 
-/* Steps, exchanged encodings and new weights between two tokens. */
+/* Training steps, swapped encodings and new weights between two tokens. */
 static void test_the_model_changes(void **state)
 {
     static const char *const pes[] = {"rotary",        "learned", "dpe", "shaw", "none logn=3",
@@ -138,7 +139,7 @@ static void test_the_model_changes(void **state)
     pw_model_destroy(m);
 }
 
-/* Several sequences side by side, each at its own place, and one of them goes back in between. */
+/* Several sequences in parallel, each at its own position; one of them goes back in between. */
 static void test_side_by_side(void **state)
 {
     enum { N = 5 };

@@ -1,5 +1,6 @@
-/* test_digests.c - every encoding trains to the committed bits, on every instruction set of this machine and
- * with any number of threads. bench/bits.sh does the same for compilers and another processor. */
+/* test_digests.c - tests that every encoding trains to the committed digests, on every instruction set of
+ * this machine and with any number of threads. bench/bits.sh does the same for compilers and another
+ * processor. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ static void test_digests(void **state)
     assert_int_equal(ref_digests_compare(stdout), 0);
 }
 
-/* A new encoding gets its lines before it is merged. */
+/* A new encoding must have lines in the table. */
 static void test_no_encoding_is_left_out(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_dpe.c - encodings whose rows depend on how long the sequence is (Qiu et al. 2021): golden rows, what
- * their definitions say of one another, and that each sequence has its own length wherever rows are added. */
+/* test_dpe.c - tests encodings whose rows depend on the length of the sequence (Qiu et al. 2021): golden
+ * rows, relations between the definitions, and that each sequence of a batch uses its own length. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ enum { C = 8, MOST = 20, V = 7 };
 
 static struct toy toy;
 
-/* Rows [l,C] that a sequence of l gets. */
+/* Writes the rows [l,C] that a sequence of length l gets. */
 static void rows(struct pw_model *m, int l, float *out)
 {
     struct pw_pe_tables t;
@@ -142,7 +142,7 @@ static void test_golden(void **state)
     }
 }
 
-/* RSPE is SPE upside down, ASPE has sine and cosine of its last row exchanged in its first one. */
+/* RSPE is SPE in reverse order. Reversing the rows of ASPE swaps the sine and cosine of each pair. */
 static void test_reversed(void **state)
 {
     float spe[MOST * C], rspe[MOST * C], aspe[MOST * C];
@@ -161,7 +161,7 @@ static void test_reversed(void **state)
 }
 
 /* Each pair of ASPE is R [sin(w pos + phi), cos(w pos + phi)], R = 2 cos(pi/4 - wL/2), phi = pi/4 - wL/2, L =
- * l - 1; the golden R and phi are those of l = 10. */
+ * l - 1. The golden R and phi are those of l = 10. */
 static void test_amplitude_and_phase(void **state)
 {
     static const double R10[] = {-1.6805466284764352, 1.888558661851669, 1.4764000468694192,
@@ -187,8 +187,8 @@ static void test_amplitude_and_phase(void **state)
     }
 }
 
-/* Of two lengths: are columns first .. first+3 the same at every position, counted from the front or the end?
- */
+/* Returns true if columns first .. first+3 of two lengths are equal at every position, counted from the front
+ * or from the end. */
 static bool same(const float *a, int p, const float *b, int q, int first, bool back)
 {
     for (int i = 0; i < p; i++)
@@ -198,7 +198,7 @@ static bool same(const float *a, int p, const float *b, int q, int first, bool b
     return true;
 }
 
-/* Figures 2 and 6: what lengths 10 and 20 share, bit by bit. */
+/* Figures 2 and 6: the halves that lengths 10 and 20 share, bit by bit. */
 static void test_shared_halves(void **state)
 {
     static const struct {
@@ -223,7 +223,7 @@ static void test_shared_halves(void **state)
     }
 }
 
-/* The right half of 2DSPE (Eq. 24) is one row, of the length itself and not of l - 1. */
+/* The right half of 2DSPE (Eq. 24) is one row, for l and not for l - 1. */
 static void test_length(void **state)
 {
     float x[MOST * C];
@@ -240,7 +240,7 @@ static void test_length(void **state)
     }
 }
 
-/* The rows of pe.table: ldpe's second table lies below its first. */
+/* The rows of pe.table; ldpe's second table follows its first. */
 static void test_learned(void **state)
 {
     static const char *const pes[] = {"ldpe", "learned_reversed"};
@@ -273,7 +273,7 @@ static void test_learned(void **state)
     }
 }
 
-/* Which encodings must know the length, and that only these do. */
+/* pw_pe_uses_length must be true exactly for the encodings whose rows depend on the length. */
 static void test_uses_length(void **state)
 {
     (void)state;
@@ -291,7 +291,7 @@ static void test_uses_length(void **state)
     }
 }
 
-/* Clipped distances, and what lies behind the query without the mask. */
+/* Clipped distances, and keys after the query without the causal mask. */
 static void test_clipped(void **state)
 {
     struct pw_config cfg = toy_config("causal=off", V);

@@ -1,5 +1,6 @@
-/* test_eval.c - evaluation and inspection are the same forward pass: the same bits, nothing from the future
- * or from other sequences, and teacher-forced choices that equal greedy decoding. */
+/* test_eval.c - tests that evaluation and inspection are the same forward pass. They must give the same bits
+ * and use nothing from later positions or other sequences. Teacher-forced choices must equal greedy
+ * decoding. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,8 +51,8 @@ static int argmax(const float *x, int n)
     return best;
 }
 
-/* Greedy decoding, one forward pass a token; then one teacher-forced pass over prompt and answer must choose
- * every token of the answer, and a wrong token in it must break the match from there on at the latest. */
+/* Decodes greedily with one forward pass per token. Then one teacher-forced pass over prompt and answer must
+ * choose every token of the answer. A wrong token in the answer must break the match there at the latest. */
 static void check_greedy(struct pw_model *m, uint64_t seed)
 {
     enum { PROMPT = 4, ANSWER = 10, T = PROMPT + ANSWER };
@@ -74,7 +75,7 @@ static void check_greedy(struct pw_model *m, uint64_t seed)
     assert_int_equal(pw_model_eval(m, &b, best, loss, &err), PW_OK);
     assert_memory_equal(best, tokens + PROMPT, sizeof best);
     for (int i = 0; i < ANSWER; i++)
-        assert_true(loss[i] > 0 && loss[i] < log(V)); /* the best of V has a probability above 1/V */
+        assert_true(loss[i] > 0 && loss[i] < log(V)); /* the best of V has probability > 1/V */
 
     tokens[PROMPT + 3] = (tokens[PROMPT + 3] + 1) % V;
     assert_int_equal(pw_model_eval(m, &b, best, NULL, &err), PW_OK);
@@ -87,7 +88,7 @@ static void test_greedy(void **state)
 {
     for (int e = 0; pw_pes[e]; e++) {
         if (pw_pe_uses_length(pw_pes[e]))
-            continue; /* decoding knows another length */
+            continue; /* decoding has another length */
         struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
         for (uint64_t seed = 0; seed < 10; seed++)
             check_greedy(m, seed);
@@ -95,7 +96,7 @@ static void test_greedy(void **state)
     }
 }
 
-/* The first T rows of a longer sequence are those of the prefix alone. */
+/* The first T rows of a longer sequence must equal those of the prefix alone. */
 static void test_prefix(void **state)
 {
     enum { T = 16 };
@@ -103,7 +104,7 @@ static void test_prefix(void **state)
 
     for (int e = 0; pw_pes[e]; e++) {
         if (pw_pe_uses_length(pw_pes[e]))
-            continue; /* a prefix is shorter */
+            continue; /* a prefix has another length */
         struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
         struct pw_batch *b = toy_batch(77, 1, T, T, V);
         inspect(m, b->tokens, T, &(struct pw_inspection){.logits = whole, .resid = whole_resid});
@@ -119,7 +120,8 @@ static void test_prefix(void **state)
     }
 }
 
-/* A sequence's losses have the same bits alone, among others, and whether or not other rows are scored. */
+/* The losses of a sequence must have the same bits alone, among other sequences, and if other rows are scored
+ * or not. */
 static void check_batch_mates(struct toy *toy, const char *pe)
 {
     struct pw_model *m = trained(toy, OPTIONS, pe);
@@ -169,7 +171,7 @@ static double relative(const struct pw_model *m, const struct pw_pe_tables *t, c
     return cfg->scale ? dot / sqrt(D) : dot;
 }
 
-/* What the parts of an inspection promise of one another. */
+/* Checks the relations between the parts of an inspection. */
 static void check_parts(struct pw_model *m, const char *pe, bool causal)
 {
     enum { T = 9, MAPS = L * H * T * T };
@@ -200,11 +202,11 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                 assert_true(bias[at] == score[at] - content[at]);
                 if (strncmp(pe, "shaw", 4) == 0)
                     assert_true(fabs(bias[at] - relative(m, &tables, q, lh, i, j)) < 1e-5);
-                else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to the rounding of the sum */
+                else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to rounding of the sum */
                     assert_true(fabs(bias[at] - (tables.bias || tables.dense
                                                      ? (double)pw_pe_bias_at(&tables, lh % H, i, j)
                                                      : 0)) < 1e-5);
-                else if (i == j) /* rotated by the same angle: the product is as before */
+                else if (i == j) /* equal rotation angles: the product is unchanged */
                     assert_true(fabs(bias[at]) < 1e-5);
                 assert_true(fabs(p[j] - exp(score[at]) / exps) < 1e-5);
                 sum += p[j];
@@ -228,7 +230,7 @@ static void test_parts(void **state)
     }
 }
 
-/* resid[0] is the embedding plus the added table. */
+/* resid[0] must be the embedding plus the added table. */
 static void test_stream_begins(void **state)
 {
     enum { T = 16 };

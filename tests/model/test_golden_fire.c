@@ -1,6 +1,5 @@
-/* test_golden_fire.c - FIRE against numbers from outside: its formulas evaluated with Python in double
- * precision.
- */
+/* test_golden_fire.c - compares FIRE with independent numbers: its formulas, evaluated with Python in double
+ * precision. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +20,7 @@ static void assert_near(double found, double expected, double tolerance, const c
         fail_msg("%s[%d] is %.12g, not %.12g", what, i, found, expected);
 }
 
-/* c = 0.1, L = 4, six positions: the normalised distances, and the bias of two heads by a network of four
+/* c = 0.1, L = 4, six positions: the normalised distances, and the bias of two heads from a network of four
  * units. */
 static const double fire_near[6][6] = {{0},
                                        {0.2832631327, 0},
@@ -103,7 +102,7 @@ static void test_fire(void **state)
     pw_pe_tables_free(&s);
 }
 
-/* c and the factor of L by their magnitude; positions that are shifted and stretched. */
+/* Only the magnitudes of c and of the factor of L may matter. Positions are also shifted and stretched. */
 static void test_fire_turned(void **state)
 {
     static const struct fire_values one[] = {{"pe.mlp.0.weight", {1}},

@@ -1,6 +1,6 @@
-/* test_golden_pe.c - the encodings against numbers from outside: Kazemnejad et al. 2023 (matrices printed in
- * their appendix B.2, bucket lists and slopes of their released code) and closed forms evaluated with Python
- * in double precision. */
+/* test_golden_pe.c - compares encodings with independent numbers: matrices printed in Kazemnejad et al. 2023,
+ * appendix B.2, bucket lists and slopes of their released code, and closed forms evaluated with Python in
+ * double precision. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void assert_near(double found, double expected, double tolerance, const c
         fail_msg("%s[%d] is %.12g, not %.12g", what, i, found, expected);
 }
 
-/* The tables of an encoding in a model of that shape, the caller's. */
+/* The tables of an encoding in a model with these options. The caller frees them. */
 static struct pw_pe_tables tables(const char *options, const char *pe, int P)
 {
     struct pw_model *m = toy_model(&toy, options, pe, 3, 1);
@@ -116,7 +116,7 @@ static void test_alibi_bias(void **state)
         {0, -0.015625, -0.03125, -0.046875, -0.0625},
         {0, -0.00390625, -0.0078125, -0.01171875, -0.015625},
     };
-    /* softmax of the last row of head 0 and head 7 of 8 with no content, 4 tokens */
+    /* softmax of the last row, without content, 4 tokens: heads 0 and 7 of 8 */
     static const double probs[2][4] = {{0.101536324, 0.167405097, 0.276004345, 0.455054234},
                                        {0.248537069, 0.249509816, 0.250486370, 0.251466745}};
     struct pw_pe_tables t = tables("width=8 heads=4", "alibi", 5);
@@ -140,8 +140,8 @@ static void test_alibi_bias(void **state)
 
 /* ---- T5 */
 
-/* The two matrices printed as an example of the bucket function with B = 5 and D = 6: distances, and their
- * buckets. */
+/* The two matrices that the paper prints as an example of the bucket function with B = 5 and D = 6:
+ * distances, and their buckets. */
 static void test_printed_matrices(void **state)
 {
     static const int distances[10][10] = {
@@ -167,7 +167,7 @@ static void test_printed_matrices(void **state)
     }
 }
 
-/* First distance of every bucket, as the released code has them. */
+/* First distance of every bucket, from the released code. */
 static void test_bucket_lists(void **state)
 {
     static const struct {
@@ -203,13 +203,13 @@ static void test_bucket_lists(void **state)
     }
     assert_int_equal(pw_t5_bucket(10000, 32, 128), 31);
     assert_int_equal(pw_t5_bucket(-3, 32, 128), 0);
-    /* Where the floor of a double quotient is one too small. */
+    /* Cases where the floor of a quotient in double precision is one too small. */
     assert_int_equal(pw_t5_bucket(8, 9, 128), 5);
     assert_int_equal(pw_t5_bucket(10, 10, 160), 6);
     assert_int_equal(pw_t5_bucket(12, 17, 27), 11);
 }
 
-/* The logarithms' formula everywhere but on their edges, where it says nothing. */
+/* Compares with the logarithmic formula everywhere except at the bucket edges, where rounding decides. */
 static void test_bucket_formula(void **state)
 {
     (void)state;
@@ -227,7 +227,8 @@ static void test_bucket_formula(void **state)
 
 /* ---- shaw */
 
-/* Shaw et al. 2018, section 3.2: clip(j - i, -k, k) + k for k = 2 of five positions. We count i - j. */
+/* Shaw et al. 2018, section 3.2: clip(j - i, -k, k) + k for k = 2 and five positions. This program counts i -
+ * j. */
 static void test_clipped(void **state)
 {
     static const int printed[5][5] = {
@@ -250,7 +251,7 @@ static void test_clipped(void **state)
     pw_pe_tables_free(&s);
 }
 
-/* Glorot's deviation, and not the same numbers in two layers. */
+/* Initial keys have Glorot's standard deviation, and differ between layers. */
 static void test_first_keys(void **state)
 {
     struct pw_pe_tables t = tables("width=64 heads=2 layers=2", "shaw distance=31", 5);
@@ -269,7 +270,7 @@ static void test_first_keys(void **state)
 
 /* ---- rotary */
 
-/* x [8] rotated for a position by the model's tables and the backend's operation. */
+/* x [8] is rotated for a position by the model's tables and the backend's operation. */
 struct turn {
     const char *pe;
     int pos;
@@ -291,7 +292,7 @@ static void turn_row(struct pw_ctx *c, int chunk, int worker, void *arg)
     pw_pe_tables_free(&table);
 }
 
-/* The scale of queries by the logarithm of their keys: max(1, ln n / ln N). */
+/* The query gain by the logarithm of the number of keys: max(1, ln n / ln N). */
 static void test_logn(void **state)
 {
     static const struct {
@@ -305,7 +306,7 @@ static void test_logn(void **state)
     assert_true(pw_pe_query_gain(&tune, 512) > 1);
 }
 
-/* The rotated q [8] and k [8]. */
+/* Writes the rotated q [8] and k [8]. */
 static void turn(const char *pe, int pos, const float q[8], const float k[8], float out_q[8], float out_k[8])
 {
     struct turn t = {.pe = pe, .pos = pos};
@@ -367,7 +368,7 @@ static void test_rotation(void **state)
     }
 }
 
-/* Products of a rotated query and key depend on the distance alone. */
+/* The product of a rotated query and key must depend on the distance alone. */
 static void test_rotary_scores(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* test_golden_torch.c - logits, losses, gradient norms and the parameters after three steps of AdamW against
- * PyTorch, for every encoding: tests/golden/torch.safetensors, written by make_torch.py beside it. */
+/* test_golden_torch.c - compares logits, losses, gradient norms and the parameters after three AdamW steps
+ * with PyTorch, for every encoding. make_torch.py wrote the reference tests/golden/torch.safetensors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static const float *floats(const char *name, const char *more, size_t n)
     t = pw_st_find(&golden, full);
     if (!t || t->type != PW_ST_F32 || t->bytes != n * sizeof(float))
         fail_msg("no golden tensor %s of %zu floats", full, n);
-    return t->data; /* the writer pads the header to eight bytes, and malloc aligns the file */
+    return t->data; /* aligned: the writer pads the header to eight bytes, and malloc aligns the file */
 }
 
 static const char *text(const char *name, const char *more)

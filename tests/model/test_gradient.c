@@ -1,5 +1,5 @@
-/* test_gradient.c - losses and gradients of the whole model, for every encoding and every option, against a
- * forward pass in double precision (ref_model.c) and central differences of it. */
+/* test_gradient.c - compares losses and gradients of whole models with a forward pass in double precision
+ * (ref_model.c) and its central differences. The cases cover every encoding and every option. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static const struct {
 static double directional(const struct ref_model *r, const struct pw_batch *b, const struct pw_param *p,
                           const double *direction, size_t n)
 {
-    const double h = 1e-7; /* a rectifier is hardly ever that near its bend */
+    const double h = 1e-7; /* a ReLU is rarely this close to its kink */
     double *at = r->values + p->offset, side[2];
 
     for (int s = 0; s < 2; s++) {
@@ -157,14 +157,14 @@ static void check_case(struct toy *toy, const char *options, const char *pe, int
             fail_msg("%s, %s: loss %d is %.9g, not %.9g", options, pe, i, each[i], expected[i]);
     assert_int_equal(pw_model_gradient(m, b, grad, &loss, &err), PW_OK);
     r.training = true;
-    pw_rng_init(&rng, 3, PW_STREAM_DROPOUT, 1); /* the model's seed, its next step */
+    pw_rng_init(&rng, 3, PW_STREAM_DROPOUT, 1); /* the model's seed and its next step */
     r.key[0] = pw_rng_u32(&rng);
     r.key[1] = pw_rng_u32(&rng);
     mean = ref_loss(&r, b, NULL);
     assert_true(fabs(loss - mean) < 1e-5 * (1 + mean));
 
-    /* Some gradients are zero but for rounding (a bias of all keys shifts all scores of a query alike), so
-     * what is negligible follows the largest of the model. */
+    /* Some gradients are zero except for rounding: a bias of all keys shifts all scores of a query equally.
+     * The tolerance therefore scales with the model's largest gradient. */
     for (size_t i = 0; i < size; i++)
         largest = fmax(largest, fabs(grad[i]));
     pw_rng_init(&rng, 1, PW_STREAM_TEST, 2);
@@ -192,7 +192,7 @@ static void test_cases(void **state)
     toy_close(&toy);
 }
 
-/* Every encoding there is must be among the cases. */
+/* Every encoding must be among the cases. */
 static void test_all_encodings(void **state)
 {
     (void)state;

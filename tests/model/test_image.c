@@ -1,5 +1,6 @@
-/* test_image.c - a model as a file in memory: the checkpoint file's bytes and more, and back to the bit;
- * counts and heads that can't be are refused, and the model is as before. */
+/* test_image.c - tests the image of a model in memory. It contains the bytes of the checkpoint file and more,
+ * and restores the model to the bit. Impossible counts and heads must be refused, and then the model stays
+ * unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,7 @@ static void assert_image(struct pw_model *m, uint64_t seed, const struct image *
     free(im.bytes);
 }
 
-/* A model that has been through much: an encoding swapped, heads replaced by zeros and by tables. */
+/* A model with a history: the encoding was swapped, heads were replaced by zeros and by tables. */
 static struct pw_model *veteran(struct toy *toy, const char *pe)
 {
     struct pw_model *m = toy_model(toy, OPTIONS, "alibi", V, 5);
@@ -88,7 +89,8 @@ static struct pw_model *veteran(struct toy *toy, const char *pe)
     return m;
 }
 
-/* Of every float that the encoding has learned: the image alone doesn't say that it holds all of them. */
+/* Compares the gradient means of every learned value of the encoding. Equal images alone don't prove that the
+ * image contains them all. */
 static void assert_gradients(const struct pw_model *a, const struct pw_model *b)
 {
     float x[4096] = {0}, y[4096] = {0};
@@ -97,7 +99,8 @@ static void assert_gradients(const struct pw_model *a, const struct pw_model *b)
     assert_memory_equal(x, y, sizeof x);
 }
 
-/* From the image another model goes on with the same bits, dropout's included, and shows the same. */
+/* A model restored from the image must continue with the same bits, including dropout, and give the same
+ * image. */
 static void test_there_and_back(void **state)
 {
     for (int e = 0; pw_pes[e]; e++) {
@@ -122,7 +125,7 @@ static void test_there_and_back(void **state)
     }
 }
 
-/* The bits of numbers that are none stay. */
+/* NaNs must keep their bits. */
 static void test_no_numbers(void **state)
 {
     struct pw_model *m = toy_model(*state, OPTIONS, "none", V, 1),
@@ -148,8 +151,8 @@ static void test_no_numbers(void **state)
     pw_model_destroy(other);
 }
 
-/* What a resumable file has, the image has to the byte; and a file that has the image's bytes is read
- * likewise. */
+/* The image must contain every byte of a resumable file. A file with the image's bytes must load in the same
+ * way. */
 static void test_same_as_a_file(void **state)
 {
     char path[] = "/tmp/pewter-image-XXXXXX";
@@ -190,7 +193,7 @@ static void test_same_as_a_file(void **state)
     pw_model_destroy(m);
 }
 
-/* Weights alone: nothing was met, and every head works. */
+/* A file with weights alone: no statistics seen in training, and no replaced head. */
 static void test_weights_begin_anew(void **state)
 {
     char path[] = "/tmp/pewter-image-XXXXXX";
@@ -216,7 +219,7 @@ static void test_weights_begin_anew(void **state)
     pw_model_destroy(fresh);
 }
 
-/* Entry `at` of a tensor of eight-byte integers. */
+/* Sets entry `at` of a tensor of eight-byte integers. */
 static void set_entry(struct image *im, const char *tensor, int at, int64_t value)
 {
     struct pw_st st;
@@ -232,7 +235,8 @@ static void set_entry(struct image *im, const char *tensor, int at, int64_t valu
 static void test_lies(void **state)
 {
     static const struct {
-        const char *tensor; /* whose entry is set to a value, or which gets another name of the same length */
+        /* The tensor whose entry `at` is set to a value, or which is renamed to a name of the same length. */
+        const char *tensor;
         const char *name;
         int at;
         int64_t value;

@@ -1,4 +1,4 @@
-/* test_kernel.c - the score by distance against sums in double precision, pair by pair. */
+/* test_kernel.c - compares scores by distance with sums in double precision over all pairs. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void close_to(double got, double want, const char *what, int h, int d)
         fail_msg("%s of head %d at distance %d: %.9g, not %.9g", what, h, d, got, want);
 }
 
-/* One forward pass with everything that the sums below want. */
+/* One forward pass, with all values that the sums below need. */
 struct pass {
     float score[L * H * MOST * MOST], q[L * MOST * H * D], k[L * MOST * H * D], resid[(L + 1) * MOST * C];
     int T;
@@ -60,7 +60,7 @@ static void inspect(struct pass *p, struct pw_model *m, const struct pw_batch *b
     assert_int_equal(pw_model_inspect(m, b->tokens + b->start[s], p->T, &in, &err), PW_OK);
 }
 
-/* The mean score is that of inspection, whatever the encoding. */
+/* The mean score must equal that of inspection, for any encoding. */
 static void mean_scores(void **state)
 {
     (void)state;
@@ -114,7 +114,8 @@ static void a_bias_is_its_own_kernel(void **state)
     toy_close(&t);
 }
 
-/* Every pair of a query and a key, turned back by its own angles and on to distance d, summed directly. */
+/* For every pair of a query and a key, the rotation is undone and replaced by that of distance d; then the
+ * products are summed directly. */
 static void a_rotation_s_kernel(void **state)
 {
     (void)state;
@@ -171,7 +172,7 @@ static const float *find(const struct pw_model *m, const float *all, const char 
     return NULL;
 }
 
-/* Every query with the key of every distance, with and without the causal mask. */
+/* Every query with the relative key of every distance, with and without the causal mask. */
 static void relative_keys_kernel(void **state)
 {
     enum { REACH = 4, LAYER = 1 };
@@ -208,8 +209,8 @@ static void relative_keys_kernel(void **state)
     toy_close(&t);
 }
 
-/* Of samples as long as the table: scale r_i r_j (Wq g p_i).(Wk g p_j), the norm's factors from the residual
- * stream itself. All samples have the same tokens, so that means of factors are factors. */
+/* Samples as long as the table: scale r_i r_j (Wq g p_i).(Wk g p_j), with the norm's factors from the
+ * residual stream. All samples have the same tokens, so that mean factors equal the factors. */
 static void added_rows_kernel(void **state)
 {
     (void)state;
@@ -277,7 +278,7 @@ static void what_has_no_part_of_its_own_has_no_kernel(void **state)
     assert_true(pw_kernel_has(pw_pe_find("shaw"), 1));
 }
 
-/* Looking changes nothing: training goes on to the same bits. */
+/* Measuring must not change a bit of the following training. */
 static void measuring_changes_no_bit(void **state)
 {
     (void)state;

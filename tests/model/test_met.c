@@ -1,4 +1,5 @@
-/* test_met.c - what training has met is counted exactly, and belongs to the encoding that met it. */
+/* test_met.c - tests the counts of distances and positions seen in training. They must be exact, and belong
+ * to the encoding that was trained. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #define CTX   24
 #define ADAM  "lr=0.01 warmup=0 clip=1"
 
-/* One step on batch number k; returns it, for the caller to free. */
+/* Runs one step on batch number k and returns the batch. The caller frees it. */
 static struct pw_batch *step(struct pw_model *m, uint64_t k)
 {
     struct pw_optim o = toy_optim(ADAM);
@@ -29,7 +30,7 @@ static struct pw_batch *step(struct pw_model *m, uint64_t k)
     return b;
 }
 
-/* Every query and key of a batch, one by one. */
+/* Counts every query and key of a batch directly. */
 static void count(const struct pw_batch *b, bool causal, int64_t *pairs, int64_t *rows)
 {
     for (int s = 0; s < b->n_seqs; s++)
@@ -64,7 +65,7 @@ static void pairs_are_counted_exactly(void **state)
     toy_close(&t);
 }
 
-/* The means are those of pw_model_gradient at steps 1, 11, 21 of a twin. */
+/* The means must be those of pw_model_gradient at steps 1, 11 and 21 of a twin. */
 static void gradients_are_those_of_every_tenth_step(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void gradients_are_those_of_every_tenth_step(void **state)
         assert_true(grad && mean && want);
         mean[0] = -1;
         assert_int_equal(pw_model_pe_gradient(m, mean), 0);
-        assert_true(mean[0] == -1); /* left alone */
+        assert_true(mean[0] == -1); /* unchanged */
         for (uint64_t k = 0; k < 23; k++) {
             struct pw_batch *b = toy_batch(k, 9, 3, 11, VOCAB);
             if (k % 10 == 0) {
@@ -108,7 +109,7 @@ static void gradients_are_those_of_every_tenth_step(void **state)
     toy_close(&t);
 }
 
-/* What no sequence had receives nothing at all, and what one had receives something. */
+/* Buckets that occurred in no sequence must have no gradient at all; buckets that occurred must have one. */
 static void what_was_never_met_has_no_gradient(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void counts_belong_to_the_encoding(void **state)
     assert_int_equal(pw_model_pe_gradient(copy, b), 0);
     toy_batch_free(step(copy, 2));
     assert_int_equal(steps_of(copy), 1);
-    assert_int_equal(pw_model_pe_gradient(copy, b), 0); /* rotary learns nothing of its own */
+    assert_int_equal(pw_model_pe_gradient(copy, b), 0); /* rotary has no learned parameters */
     assert_int_equal(steps_of(m), 2);
     pw_model_destroy(copy);
     pw_model_destroy(m);

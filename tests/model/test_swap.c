@@ -1,5 +1,5 @@
-/* test_swap.c - exchanging the encoding of a trained model: every other tensor and its moments keep their
- * bits, the encoding's parameters are fresh and have a step count of their own. */
+/* test_swap.c - tests swapping the encoding of a trained model. All other tensors and their moments must keep
+ * their bits. The new encoding's parameters have initial values and a step count of their own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static struct pw_step_result train(struct pw_model *m, int n)
     return result;
 }
 
-/* Parameters and moments, three times the model's size; the caller's. */
+/* Returns parameters and moments, three times the model's size. The caller frees them. */
 static float *everything(struct pw_model *m)
 {
     size_t n = pw_model_size(m);
@@ -75,7 +75,7 @@ static void check_pair(struct toy *toy, const char *from, const char *to)
     assert_int_equal(size, pw_model_size(fresh));
     for (int set = 0; set < 3; set++)
         assert_memory_equal(before + set * old_size, after + set * size, core * sizeof(float));
-    /* The encoding's own: as in a new model of that seed, and no moments. */
+    /* The encoding's parameters: as in a new model of that seed, with zero moments. */
     assert_memory_equal(after + core, first + core, (size - core) * sizeof(float));
     for (size_t i = core; i < size; i++)
         assert_true(after[size + i] == 0 && after[2 * size + i] == 0);
@@ -105,7 +105,7 @@ static void test_all_pairs(void **state)
     toy_close(&toy);
 }
 
-/* Encodings without parameters there and back: nothing has happened. */
+/* Swapping to another encoding without parameters and back must change nothing. */
 static void test_there_and_back(void **state)
 {
     struct toy toy = toy_open(1);
@@ -128,7 +128,7 @@ static void test_there_and_back(void **state)
     toy_close(&toy);
 }
 
-/* restart puts the learning rate back to its first step. */
+/* restart must reset the learning rate to that of its first step. */
 static void test_schedule(void **state)
 {
     struct toy toy = toy_open(1);
@@ -145,7 +145,7 @@ static void test_schedule(void **state)
     toy_close(&toy);
 }
 
-/* A failed swap leaves everything. */
+/* A failed swap must change nothing. */
 static void test_failure(void **state)
 {
     struct toy toy = toy_open(1);
@@ -169,7 +169,7 @@ static void test_failure(void **state)
     toy_close(&toy);
 }
 
-/* The same seed draws the same tensors whatever the encoding. */
+/* The same seed must give the same initial tensors for any encoding. */
 static void test_same_start(void **state)
 {
     struct toy toy = toy_open(1);

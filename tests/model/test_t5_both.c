@@ -1,5 +1,5 @@
-/* test_t5_both.c - T5 without the causal mask: half of its buckets are for keys after the query, in the
- * function, in the scores' table, in training and in files. */
+/* test_t5_both.c - tests T5 without the causal mask. Half of its buckets are for keys after the query: in the
+ * bucket function, in the bias table, in training and in files. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 
 #define LENGTH(a) ((int)(sizeof(a) / sizeof *(a)))
 
-/* Without the causal mask, as Raffel et al. 2020 have it in their code: the sign of key - query chooses the
- * half, its size the bucket in it. */
+/* Without the causal mask, as in the code of Raffel et al. 2020: the sign of key - query selects the half,
+ * the distance selects the bucket in that half. */
 static int both_sides(int relative, int buckets, int distance)
 {
     int half = buckets / 2, exact = half / 2, n = relative < 0 ? -relative : relative, bucket = n;
@@ -33,7 +33,7 @@ static int both_sides(int relative, int buckets, int distance)
 
 static void test_both_directions(void **state)
 {
-    /* Their code's buckets of key - query = -130, -120, ..., 130. */
+    /* Buckets of their code for key - query = -130, -120, ..., 130. */
     static const int printed[] = {15, 15, 15, 15, 14, 14, 14, 13, 13, 12, 11, 10, 8, 0,
                                   24, 26, 27, 28, 29, 29, 30, 30, 30, 31, 31, 31, 31};
     static const int sizes[][2] = {{32, 128}, {8, 16}, {4, 7}, {16, 64}, {64, 512}, {6, 8}};
@@ -71,7 +71,7 @@ static void test_both_directions(void **state)
     }
 }
 
-/* What the scores get: the entry of the key's bucket, on either side of the query. */
+/* The bias must be the entry of the key's bucket, before and after the query. */
 static void test_bias_of_both_directions(void **state)
 {
     enum { P = 12, H = 2, B = 8 };
@@ -97,8 +97,8 @@ static void test_bias_of_both_directions(void **state)
     toy_close(&toy);
 }
 
-/* Every bucket of a distance that training has is trained, on both sides; the others, and the one of later
- * keys at distance 0, are not. */
+/* Every bucket of a distance that occurs in training must be trained, on both sides. The others must not,
+ * including the one for later keys at distance 0. */
 static void test_training_reaches_both_sides(void **state)
 {
     enum { B = 12, D = 30, H = 2 };
@@ -130,7 +130,7 @@ static void test_training_reaches_both_sides(void **state)
     toy_close(&toy);
 }
 
-/* Of an earlier version, whose later keys all had bucket 0, a file of such a model doesn't say the rule. */
+/* Earlier versions gave bucket 0 to all later keys. Their files of such models don't state the rule. */
 static void test_files_say_the_rule(void **state)
 {
     struct toy toy = toy_open(1);

@@ -1,4 +1,5 @@
-/* test_terms.c - a score's content in four terms: they add up to it, and each is what its name says. */
+/* test_terms.c - tests the decomposition of a score's content into four terms. They must add up to it, and
+ * each must be what its name says. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,8 @@
 
 enum { V = 7, L = 2, H = 3, C = 12, T = 9, SQUARE = T * T };
 
-/* Terms of a head of the layer; p: the table in layer 0, deeper some vector for each position. */
+/* Computes the terms of one head. p: the table in layer 0, an arbitrary vector for each position in deeper
+ * layers. */
 static void terms_of(struct pw_model *m, float terms[4 * SQUARE], float content[SQUARE], const int *tokens,
                      int layer, int head)
 {
@@ -67,8 +69,8 @@ static void test_sum(void **state)
         }
 }
 
-/* Without a norm nothing else mixes the two: position with position is the same whatever the tokens are, and
- * content with content the same wherever equal tokens stand. */
+/* Without a norm the terms don't mix. Position-position must be independent of the tokens, and
+ * content-content must be the same wherever the same tokens occur. */
 static void test_parts(void **state)
 {
     struct pw_model *m = toy_model(*state, OPTIONS "norm=none bias=on", "learned", V, 1);

@@ -1,5 +1,6 @@
-/* test_theorem.c - the weights of the proofs are those that the documents print, and everything that the
- * proofs leave open is what another model of the shape draws. */
+/* test_theorem.c - tests the weights of `construct` (Kazemnejad et al. 2023, appendix C). They must be those
+ * that the paper prints. All weights that the proofs leave open must be the initial values of another model
+ * of this shape. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +71,7 @@ static float at(const struct bench *b, const char *name, int row, int col)
     return 0;
 }
 
-/* Eq. 17, 18, 19; W_Q and the other head are as drawn. */
+/* Eq. 17, 18 and 19; W_Q and the other head have initial values. */
 static void test_first_layer(void **state)
 {
     struct bench b, drawn;
@@ -100,7 +101,7 @@ static void test_first_layer(void **state)
     drop(&drawn);
 }
 
-/* 2k ReLU(1/k - u), and nothing but dimension 3 is written. */
+/* 2k ReLU(1/k - u); the MLP writes only dimension 3. */
 static void test_mlp(void **state)
 {
     struct bench b;
@@ -125,7 +126,7 @@ static void test_mlp(void **state)
     drop(&b);
 }
 
-/* Eq. 28, 29, in both heads of both further layers; the three dimensions are written nowhere. */
+/* Eq. 28 and 29, in both heads of both further layers; no layer writes to the three dimensions. */
 static void test_later_layers(void **state)
 {
     struct bench b;
@@ -148,7 +149,7 @@ static void test_later_layers(void **state)
     drop(&b);
 }
 
-/* paper.md 9 and inspection.md 4.10: what the sum comes to, within its width and beyond. */
+/* The value of the sum 1 + sum 2k ReLU(1/k - 1/t), within the MLP's width and beyond it. */
 static void test_count(void **state)
 {
     (void)state;
@@ -163,7 +164,7 @@ static void test_count(void **state)
         assert_int_equal(pw_theorem_T(pw_theorem_ffn(n)), n);
 }
 
-/* A proof needs the shape that it is about. */
+/* Each proof requires a particular shape; other shapes must be refused. */
 static void test_refused(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* test_threads.c - the same bits whatever the number of threads and the size of a chunk, over 200 steps. */
+/* test_threads.c - tests that the bits don't depend on the number of threads and the size of a chunk, over
+ * 200 steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 enum { STEPS = 200, VOCAB = 7 };
 
-/* Dropout, tied head, learned bias, biases and gains: every parameter that could collect its gradient in
+/* Dropout, tied head, learned bias, biases and gains: every parameter whose gradient could be summed in
  * another order. */
 static const struct {
     const char *options, *pe;
@@ -25,7 +26,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},
 };
 
-/* The loss of every step and the parameters after the last, as a digest. */
+/* Writes the loss of every step, and the digest of the parameters after the last one. */
 static void run(uint64_t digest[2], double losses[STEPS], int model, int threads, int chunk_rows)
 {
     struct toy toy = toy_open(threads);
@@ -70,8 +71,8 @@ static void test_bits(void **state)
     }
 }
 
-/* Ten sequences in eight slots, of which only the second in slot 3 and the second in slot 7 have a loss: the
- * gradient has nothing of what the slots held before. */
+/* Ten sequences in eight slots. Only the second sequences of slots 3 and 7 have a loss: the gradient must
+ * contain nothing of the slots' previous contents. */
 static void test_slots_without_loss(void **state)
 {
     struct toy toy = toy_open(2);
@@ -114,8 +115,8 @@ static void test_slots_without_loss(void **state)
     toy_close(&toy);
 }
 
-/* Dropout belongs to training: evaluation has the bits that it has without. Its mask changes from step to
- * step and with the seed, and stays while neither does. */
+/* Dropout is for training only: evaluation must have the same bits with and without it. The mask must change
+ * from step to step and with the seed, and must be constant if neither changes. */
 static void test_dropout(void **state)
 {
     struct toy toy = toy_open(2);
@@ -125,7 +126,7 @@ static void test_dropout(void **state)
     struct pw_err err = {0};
 
     (void)state;
-    for (int i = 0; i < 5; i++) { /* none; twice one seed; another; the first after a step */
+    for (int i = 0; i < 5; i++) { /* no dropout; twice one seed; another seed; the first seed after a step */
         struct pw_model *m =
             toy_model(&toy, i == 0 ? "layers=1 width=16 heads=2" : "layers=1 width=16 heads=2 dropout=0.5",
                       "none", VOCAB, i == 3 ? 2 : 1);
@@ -151,7 +152,7 @@ static void test_dropout(void **state)
     toy_close(&toy);
 }
 
-/* The digest sees one flipped bit, and where it is. */
+/* The digest must detect a single flipped bit, and depend on its place. */
 static void test_digest(void **state)
 {
     struct toy toy = toy_open(1);
@@ -184,7 +185,7 @@ static void test_digest(void **state)
     toy_close(&toy);
 }
 
-/* A loss that is not finite changes nothing. */
+/* A loss that is not finite must leave the model unchanged. */
 static void test_nothing_changed(void **state)
 {
     struct toy toy = toy_open(2);

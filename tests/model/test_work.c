@@ -1,5 +1,5 @@
-/* test_work.c - what is counted and measured of a step: its operations against a count one by one, and how
- * far it moved each block against the parameters before and after. */
+/* test_work.c - tests two measures of a step: its number of operations against a direct count, and the size
+ * of each block's update against the parameters before and after. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ enum { V = 13, LAYERS = 3, BLOCKS = LAYERS + 3 };
 
 /* ---- operations */
 
-/* Every multiply-add of every matrix product of a forward pass, counted as they would be computed. */
+/* Counts every multiply-add of every matrix product of a forward pass, in the order of computation. */
 static int64_t count_forward(const struct pw_config *c, const struct pw_batch *b)
 {
     const int sides[][2] = {{3 * c->heads * c->head_width, c->width},
@@ -45,7 +45,7 @@ static void test_flops(void **state)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         struct pw_config cfg = toy_config(options[i], V);
         struct pw_batch *b = toy_batch(i, 5, 1, 9, V);
-        /* a multiply-add is two, forward and twice that backward */
+        /* a multiply-add is two operations; backward takes twice as many as forward */
         assert_int_equal(pw_model_flops(&cfg, b), 2 * 3 * count_forward(&cfg, b));
         toy_batch_free(b);
     }
@@ -76,7 +76,7 @@ static void expect(double *ratio, struct pw_model *m, const float *before, const
         ratio[b] = norm[b] > 0 ? sqrt(moved[b] / norm[b]) : (double)NAN;
 }
 
-/* Four steps with clipping and decay; ratio [BLOCKS] of the last. */
+/* Runs four steps with clipping and decay. ratio [BLOCKS]: of the last step. */
 static void run(struct toy *t, const char *options, const char *pe, float *ratio)
 {
     struct pw_model *m = toy_model(t, options, pe, V, 5);
@@ -90,7 +90,7 @@ static void run(struct toy *t, const char *options, const char *pe, float *ratio
     assert_true(before && after);
     pw_model_updates(m, ratio);
     for (int b = 0; b < BLOCKS; b++)
-        assert_true(isnan(ratio[b])); /* nothing has moved yet */
+        assert_true(isnan(ratio[b])); /* no step yet */
     for (int i = 0; i < 4; i++) {
         struct pw_batch *b = toy_batch((uint64_t)i, 6, 2, 8, V);
         pw_model_get(m, before, NULL, NULL);
@@ -120,7 +120,7 @@ static void test_updates(void **state)
         struct toy t = toy_open(1);
         run(&t, cases[i][0], cases[i][1], one);
         assert_true(one[0] > 0 && one[LAYERS] > 0);
-        assert_int_equal(isnan(one[LAYERS + 1]), i == 2); /* tied, and no norm: there is no such block */
+        assert_int_equal(isnan(one[LAYERS + 1]), i == 2); /* tied, and no norm: the block doesn't exist */
         assert_int_equal(isnan(one[LAYERS + 2]), i >= 2);
         toy_close(&t);
         for (int threads = 2; threads <= 8; threads = threads == 3 ? 8 : threads + 1) {

@@ -1,5 +1,5 @@
-/* test_yield.c - a step that stops between blocks and goes on has the bits of one that nobody interrupted,
- * whatever is computed meanwhile; one that is abandoned has changed nothing. */
+/* test_yield.c - tests steps that yield between blocks. A continued step must have the bits of an
+ * uninterrupted one, whatever is computed in between. An abandoned step must change nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 enum { STEPS = 10, VOCAB = 7 };
 
-/* Every gradient with an accumulator of its own, dropout, and a slot of several chunks. */
+/* Every gradient that has an accumulator of its own, dropout, and a slot of several chunks. */
 static const struct {
     const char *options, *pe;
 } models[] = {
@@ -26,8 +26,8 @@ static const struct {
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 
-/* The flag goes up at some of the calls of two operations that every block makes on its way there and back:
- * in the middle of a step, from whichever worker. */
+/* The flag is raised at some calls of two operations that every block makes, forward and backward: in the
+ * middle of a step, by any worker. */
 static const struct pw_backend_ops *cpu;
 static atomic_bool flag;
 static atomic_int calls;
@@ -61,8 +61,7 @@ static struct pw_backend_ops hooked(const struct pw_backend_ops *ops)
     return h;
 }
 
-/* What the laboratory may do between two parts of a step. Longer and longer, so that tables and buffers grow.
- */
+/* Work that the lab may do between two parts of a step. Lengths increase, so that tables and buffers grow. */
 static void look_around(struct pw_model *m, int turn)
 {
     static float logits[128 * VOCAB], probs[4 * 2 * 128 * 128];
@@ -84,7 +83,8 @@ static void look_around(struct pw_model *m, int turn)
     toy_batch_free(b);
 }
 
-/* The losses of all steps and the digest after the last; the number of times that a step yielded. */
+/* Writes the losses of all steps and the digest after the last. Returns the number of times that a step
+ * yielded. */
 static int train(uint64_t digest[2], double losses[STEPS], int model, int threads, bool disturbed)
 {
     struct toy toy = toy_open(threads);
@@ -127,14 +127,14 @@ static void test_going_on(void **state)
         assert_int_equal(train(first, first_losses, model, 1, false), 0);
         for (int threads = 1; threads <= 3; threads++) {
             int yields = train(digest, losses, model, threads, true);
-            assert_true(yields > STEPS); /* more than once a step */
+            assert_true(yields > STEPS); /* more than once per step */
             assert_memory_equal(losses, first_losses, sizeof losses);
             assert_memory_equal(digest, first, sizeof digest);
         }
     }
 }
 
-/* Everything of a model that a step changes. */
+/* All state of a model that a step changes. */
 struct image {
     float *values; /* parameters, moments */
     size_t n;
@@ -163,7 +163,7 @@ static void same(struct pw_model *m, const struct image *a)
     free(b.values);
 }
 
-/* Steps of different batches with one abandoned now and then, in every way that there is. */
+/* Steps on different batches; some of them are abandoned, in every possible way. */
 static void test_abandoned(void **state)
 {
     struct toy toy = toy_open(2);
@@ -190,7 +190,7 @@ static void test_abandoned(void **state)
             atomic_store(&flag, i % 3 == 0); /* before the first chunk, or after some */
             assert_int_equal(pw_model_step(m, &o, i % 2 ? b : wrong, &flag, &result, &err), PW_EYIELD);
             same(m, &before);
-            if (i == 3) { /* what changes the parameters abandons by itself */
+            if (i == 3) { /* a change of the parameters abandons the step */
                 pw_model_get(m, p, NULL, NULL);
                 pw_model_put(m, p, NULL, NULL);
             } else if (i == 4) {
@@ -216,7 +216,7 @@ static void test_abandoned(void **state)
     toy_close(&toy);
 }
 
-/* Another encoding in the middle of a step: the step is that of the new one. */
+/* The encoding is swapped in the middle of a step: the step must be that of the new encoding. */
 static void test_swapped(void **state)
 {
     struct toy toy = toy_open(2);

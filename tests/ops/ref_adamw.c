@@ -1,4 +1,4 @@
-/* ref_adamw.c - AdamW, plainly and on one thread. */
+/* ref_adamw.c - reference for bits: AdamW, on one thread. */
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 

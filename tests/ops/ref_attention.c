@@ -1,10 +1,11 @@
-/* ref_attention.c - attention, plainly: one query after the other; save has rows of T rounded up to 16. */
+/* ref_attention.c - reference for bits: attention, one query after the other. Rows of `save` have T entries,
+ * rounded up to a multiple of 16. */
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
 #include <stdlib.h>
 
-/* The relative key of a pair whose position ids are `distance` apart. */
+/* The relative key of two positions whose ids differ by `distance`. */
 static const float *relative_key(const struct pw_attn *a, int distance)
 {
     int low = a->causal ? 0 : -a->reach;
@@ -12,15 +13,15 @@ static const float *relative_key(const struct pw_attn *a, int distance)
     return a->keys + (size_t)(clipped - low) * (size_t)a->head_width;
 }
 
-/* The entry of a query and a key by their position ids. */
+/* The index of the bias for a query and a key, by their position ids. */
 static int bias_at(const struct pw_attn *a, int h, int query, int key)
 {
     int P = a->table;
     return a->dense ? (h * P + query) * P + key : h * (2 * P - 1) + P - 1 + query - key;
 }
 
-/* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. Here and
- * below q and k have turned. */
+/* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. From here on,
+ * q and k are rotated. */
 static void score_row(float *out, const float *qkv, const struct pw_attn *a, const int *pos, int base, int i,
                       int n, int h)
 {
@@ -63,7 +64,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     free(rows);
 }
 
-/* Counted as attention_fwd goes through it: a row for every query of every head. */
+/* Counted in the order of attention_fwd: one row for every query of every head. */
 size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
 {
     size_t sum = 0;
@@ -126,7 +127,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     free(rows);
 }
 
-/* The cache: rows of q, k and v, turned. */
+/* The cache holds rows of q, k and v, rotated. */
 size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
 {
     return (size_t)cap * 3 * (size_t)(H * D);
@@ -147,7 +148,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     free(rows);
 }
 
-/* What relative keys add to dq [D] of query i of head h, whose dS are ds, and to d_keys. */
+/* Adds the part of relative keys to dq [D] of query i of head h, and to d_keys. ds: the query's dS. */
 static void relative_bwd(float *dq, float *d_keys, const float *ds, const float *q, const struct pw_attn *a,
                          const int *pos, int i, int keys)
 {

@@ -1,4 +1,5 @@
-/* ref_cases.c - the families of operations, and how close each has to come to double precision. */
+/* ref_cases.c - the table of cases: families of operations, each with its tolerance against double
+ * precision. */
 #include "tests/ops/ref_cases.h"
 
 const struct ref_case ref_cases[] = {

@@ -1,12 +1,12 @@
-/* ref_cases_attention.c - cases of attention: ragged batches there and back, and decoding with a cache. Wide
- * heads are cases of their own: of the usual widths they would be few, and they take longer. */
+/* ref_cases_attention.c - cases of attention: ragged batches forward and backward, and decoding with a cache.
+ * Wide heads have their own cases: they would be rare among the usual widths, and they take longer. */
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
 
 enum { SEQS = 3, P = 70 };
 
-/* Every other time; their reach is below and beyond the lengths of sequences. */
+/* Half of the cases have relative keys. Their reach is below or above the lengths of sequences. */
 static bool relative_keys(struct ref_call *r, struct pw_attn *a)
 {
     a->reach = PICK(&r->s, 1, 2, 5, 15, 16, 40, 80);
@@ -16,7 +16,7 @@ static bool relative_keys(struct ref_call *r, struct pw_attn *a)
     return keyed;
 }
 
-/* And of the others every other one turns, if heads have pairs. */
+/* Half of the other cases rotate, if heads have pairs. */
 static bool turns(struct ref_call *r, struct pw_attn *a, struct pw_turn *t)
 {
     if (a->keys != NULL || a->head_width < 2 || ref_next(&r->s) % 2)

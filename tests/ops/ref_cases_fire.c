@@ -1,4 +1,5 @@
-/* ref_cases_fire.c - cases of FIRE: there and back, with thresholds below, among and beyond the positions. */
+/* ref_cases_fire.c - cases of FIRE: forward and backward, with thresholds below, among and above the
+ * positions. */
 #include "tests/ops/ref_cases.h"
 
 void ref_case_fire(struct ref_call *r)

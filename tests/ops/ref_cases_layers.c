@@ -1,15 +1,16 @@
-/* ref_cases_layers.c - cases of what a layer does to all rows alike: linear, norms, dropout, addition. */
+/* ref_cases_layers.c - cases of operations that treat all rows of a layer alike: linear, norms, dropout,
+ * addition. */
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
 
-/* linear needs prepare(), which is whole-machine: the case calls back into a chunk for the rest. */
+/* linear needs prepare(), a whole-machine operation: the case enters a chunk for the rest. */
 struct linear {
     const struct pw_backend_ops *ops;
     struct pw_mat m;
     float *y, *pre, *x, *bias, *residual, *dx, *dy, *saved, *dw, *db;
     enum pw_act act;
-    bool add;    /* of dw */
+    bool add;    /* to dw */
     float scale; /* of dx */
     int R;
 };
@@ -53,7 +54,7 @@ void ref_case_linear(struct ref_call *r)
     ref_chunk(r, linear_chunk, &l);
 }
 
-/* Wide rows now and then, or more of them than are added in one go anywhere. */
+/* Sometimes wide rows, or more rows than any implementation adds in one pass. */
 void ref_case_norm(struct ref_call *r)
 {
     uint64_t shape = ref_next(&r->s) % 8;

@@ -1,10 +1,10 @@
-/* ref_cases_rows.c - cases of rows that are looked up, added up, turned or replaced by index. */
+/* ref_cases_rows.c - cases of rows that are looked up, added, rotated or replaced by index. */
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Sometimes one id has a long chain: more rows than are looked through at a time anywhere. */
+/* Sometimes one id occurs in a long chain: more rows than any implementation scans at a time. */
 void ref_case_embed(struct ref_call *r)
 {
     bool many = ref_next(&r->s) % 16 == 0;
@@ -73,7 +73,8 @@ void ref_case_gather(struct ref_call *r)
     r->ops->scatter_rows(r->c, dx, y, picked, N, R, C);
 }
 
-/* Two heads of one tensor: the second has a table and, where there is one head only, takes its place. */
+/* Two heads of one tensor. The second call has a table; if there is only one head, it overwrites the first
+ * call's result. */
 void ref_case_put(struct ref_call *r)
 {
     int R = ref_pick_rows(&r->s), H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 2, 15, 16, 17, 64), P = 7;

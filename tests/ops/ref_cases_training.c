@@ -1,10 +1,10 @@
-/* ref_cases_training.c - cases of what ends a training step: the loss, and the optimiser. */
+/* ref_cases_training.c - cases of the end of a training step: the loss and the optimiser. */
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Ties go to the lowest id. */
+/* The case includes ties, which select the lowest id. */
 void ref_case_loss(struct ref_call *r)
 {
     bool wide = ref_next(&r->s) % 16 == 0;
@@ -28,8 +28,8 @@ void ref_case_loss(struct ref_call *r)
 
 enum { SEGS = 60 };
 
-/* Segments side by side, some with a gap; returns how many floats they span. One alone may be large: more
- * tiles than are added at a time anywhere. */
+/* Creates adjacent segments, some with a gap, and returns the number of floats that they span. A single
+ * segment may be large: more tiles than any implementation adds at a time. */
 static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_tiles)
 {
     size_t at = 0;
@@ -74,7 +74,7 @@ void ref_case_optimiser(struct ref_call *r)
                   n_tiles, &h, moved);
 }
 
-/* More than one worker's piece now and then; sums that were there before stay in them. */
+/* Sometimes more than one worker's share. The operation must add to sums that are already there. */
 void ref_case_digest(struct ref_call *r)
 {
     size_t n = (size_t)PICK(&r->s, 0, 1, 31, 257, 5000, 33000, 70001);

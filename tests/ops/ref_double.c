@@ -1,7 +1,8 @@
-/* ref_double.c - the operations computed in double precision from their definitions, rounded once at the end.
+/* ref_double.c - reference for values: the operations in double precision from their definitions, rounded
+ * once at the end.
  *
- * Written apart from the kernels: matrices where those have chains, derivatives by the quotient and product
- * rules where those have rearranged forms. The order of additions is nobody's business here. */
+ * The code is independent of the kernels. It uses matrices where the kernels use chains, and the quotient and
+ * product rules where the kernels use rearranged forms. The order of additions doesn't matter here. */
 #include "tests/ops/ref_double.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static size_t pack_floats(int out, int in)
 {
     (void)out;
     (void)in;
-    return 0; /* reads the weights themselves */
+    return 0; /* ref_double reads the weights themselves */
 }
 
 static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids,
@@ -52,7 +53,7 @@ static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int 
         }
 }
 
-/* d [.,W] += dx [R,stride], its columns from `from` on, by rows. */
+/* Adds columns from..from+W-1 of dx [R,stride] to the rows of d [.,W] that `at` names. */
 static void scatter_sum(float *d, const float *dx, const int *at, int R, int W, int stride, int from)
 {
     int rows = 0;
@@ -99,7 +100,7 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
     }
 }
 
-/* dx_i = sum over j of (dy_j scale gain_j) * d xhat_j / d x_i, the Jacobian written out. */
+/* dx_i = sum over j of (dy_j scale gain_j) * d xhat_j / d x_i, with the Jacobian written out. */
 static void norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                      const float *x, const float *stat, const float *gain, enum pw_norm kind, float scale,
                      int R, int C)
@@ -143,7 +144,7 @@ static double act_of(double x, enum pw_act act)
     return x;
 }
 
-/* By central differences: with h = 1e-4 in double the error is below 1e-8. */
+/* Central differences: with h = 1e-4 in double precision the error is below 1e-8. */
 static double act_slope(double x, enum pw_act act)
 {
     double h = 1e-4;
@@ -220,7 +221,7 @@ static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out
                             int H, int n)
 {
     (void)c;
-    for (int row = 0; row < n; row++) /* every parameter row that is named, when it is named first */
+    for (int row = 0; row < n; row++) /* each parameter row once, at its first occurrence in index */
         for (int h = 0; h < H && index[row] >= 0; h++) {
             double sum = 0;
             bool first = true;
@@ -338,7 +339,7 @@ static void reduce(struct pw_backend *be, float *g, double *sumsq, int *spoilt, 
 
 static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first)
 {
-    ref_plain.digest(be, sums, x, n, first); /* whole numbers */
+    ref_plain.digest(be, sums, x, n, first); /* integer arithmetic, so the reference for bits is exact */
 }
 
 static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,

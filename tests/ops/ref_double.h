@@ -1,14 +1,16 @@
-/* ref_double.h - what the files of the oracle for values share. */
+/* ref_double.h - private to ref_double, the reference for values: functions that its files share. */
 #ifndef PW_REF_DOUBLE_H
 #define PW_REF_DOUBLE_H
 #include "tests/ops/ref.h"
 
-double *ref_room(size_t n); /* n zeros; aborts without memory */
+double *ref_room(size_t n); /* n zeros; aborts if out of memory */
 /* Softmax of each row of p [rows,n]. */
 void ref_softmax(double *p, int rows, int n);
 
-/* q and k of R rows turn in place, or back. */
+/* Rotates q and k of R rows in place; back: by the negative angles. */
 void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
+
+/* The operations of kernels/backend.h, members of the table ref_double. */
 void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
                        const int *pos, const struct pw_seqs *s);
 void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,

@@ -1,4 +1,4 @@
-/* ref_double_attention.c - attention in double precision, from its definition. */
+/* ref_double_attention.c - reference for values: attention in double precision, from its definition. */
 #include "tests/ops/ref_double.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool b
     for (int r = 0; r < R; r++)
         for (int h = 0; h < 2 * H; h++) {
             float *head = qkv + r * 3 * H * D + h * D;
-            double gain = h < H && t->gain ? (double)t->gain[pos[r]] : 1; /* of both ways: a number */
+            double gain = h < H && t->gain ? (double)t->gain[pos[r]] : 1; /* a scalar, both ways */
             for (int i = 0; i < t->pairs; i++) {
                 float *a = t->pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
                 float *b = t->pairing == PW_PAIRING_HALF ? head + t->pairs + i : head + 2 * i + 1;
@@ -25,7 +25,7 @@ void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool b
         }
 }
 
-/* A copy of R rows in which q and k have turned, where they do. */
+/* Returns a copy of R rows, with q and k rotated if the encoding rotates them. */
 static float *turned(const float *qkv, const struct pw_attn *a, const int *pos, int R)
 {
     size_t n = 3 * (size_t)R * (size_t)(a->heads * a->head_width);
@@ -36,21 +36,21 @@ static float *turned(const float *qkv, const struct pw_attn *a, const int *pos, 
     return to;
 }
 
-/* Where the relative key of query i and key j lies in the table, rows of the sequence at pos. */
+/* The offset of the relative key of query i and key j in the table. pos: ids of the sequence. */
 static int key_at(const struct pw_attn *a, const int *pos, int i, int j)
 {
     int row = pos[i] - pos[j] + (a->causal ? 0 : a->reach), rows = a->reach + 1 + (a->causal ? 0 : a->reach);
     return (row < 0 ? 0 : row < rows ? row : rows - 1) * a->head_width;
 }
 
-/* Where the bias of head h on a query and a key lies, by their position ids. */
+/* The offset of the bias of head h for a query and a key, by their position ids. */
 static size_t bias_at(const struct pw_attn *a, int h, int query, int key)
 {
     size_t P = (size_t)a->table, head = (size_t)h * pw_bias_entries(a->dense, a->table);
     return head + (a->dense ? (size_t)query * P + (size_t)key : P - 1 + (size_t)query - (size_t)key);
 }
 
-/* Scores of head h of the sequence that starts at row base: s [T,T], -inf where hidden. */
+/* Scores of head h of the sequence that starts at row base: s [T,T], -inf where masked. */
 static void score_map(double *s, const float *qkv, const struct pw_attn *a, const int *pos, int base, int T,
                       int h)
 {
@@ -101,7 +101,7 @@ size_t ref_double_save_floats(int H, const int *start, int n_seqs)
     return ref_plain.attn_save_floats(H, start, n_seqs);
 }
 
-/* qkv: with q and k turned. */
+/* qkv: with q and k rotated. */
 static void attend(float *z, float *save, const struct pw_maps *maps, const float *qkv,
                    const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
@@ -141,7 +141,7 @@ void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const str
     free(rows);
 }
 
-/* The cache: rows of q, k and v, turned. */
+/* The cache holds rows of q, k and v, rotated. */
 size_t ref_double_cache_floats(int H, int D, int cap)
 {
     return ref_plain.attn_cache_floats(H, D, cap);
@@ -165,7 +165,7 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
     free(rows);
 }
 
-/* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
+/* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the softmax. */
 void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                               const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                               const int *pos, const struct pw_seqs *s)

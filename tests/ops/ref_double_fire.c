@@ -1,5 +1,5 @@
-/* ref_double_fire.c - FIRE in double precision, from its definition (Li et al. 2023); the gradients of c and
- * of the threshold's factor by the quotient rule. */
+/* ref_double_fire.c - reference for values: FIRE in double precision, from its definition (Li et al. 2023).
+ * The gradients of c and of the threshold's factor use the quotient rule. */
 #include "tests/ops/ref_double.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static double psi(const struct net *n, double x)
     return log(fabs(n->c) * x + 1);
 }
 
-/* The normalised distance, and its derivatives by c and by the factor. */
+/* The normalised distance, and its derivatives with respect to c and to the factor. */
 static double distance(const struct net *n, const struct pw_fire *f, int i, int j, double by[2])
 {
     double x = abs(i - j) * (double)f->step, at = (double)f->from + i * (double)f->step;

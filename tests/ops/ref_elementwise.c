@@ -1,4 +1,4 @@
-/* ref_elementwise.c - add, zero and dropout, plainly. */
+/* ref_elementwise.c - reference for bits: add, zero and dropout. */
 #include "base/rng.h"
 #include "tests/ops/ref_plain.h"
 

@@ -1,7 +1,7 @@
-/* ref_embed.c - the embedding, plainly. */
+/* ref_embed.c - reference for bits: the embedding. */
 #include "tests/ops/ref_plain.h"
 
-/* Where column i of row r lies in added table k. */
+/* The offset of column i of row r in added table k. */
 static size_t added_at(const struct pw_added *a, int k, size_t r, size_t i, int C)
 {
     size_t W = (size_t)(a->halves ? C / 2 : C);

@@ -1,14 +1,15 @@
-/* ref_fire.c - FIRE's bias and its gradients, plainly: every parameter by itself, pair by pair. */
+/* ref_fire.c - reference for bits: FIRE's bias and its gradients, one parameter and one pair of positions at
+ * a time. */
 #include "base/maths.h"
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
 #include <stdlib.h>
 
-/* Query i and key j, and what the formulas of kernels/backend.h make of them. */
+/* Values of query i and key j by the formulas of kernels/backend.h. */
 struct pair {
     float c, L, x, y, n, u;
-    bool below; /* y is L */
+    bool below; /* y equals L */
 };
 
 static float psi(float c, float x)
@@ -55,11 +56,12 @@ void PW_OP(fire_fwd)(struct pw_ctx *c, float *bias, const float *param, const st
             }
 }
 
-/* What a pair has for each sum over keys; E and U are numbers 0 and 1, the others the parameters'. */
+/* The factors of one pair in each sum over keys. E and U are the constants 0 and 1; the other factors depend
+ * on the parameter. */
 struct terms {
-    float *of;    /* [params] times */
-    float *with;  /* [params]; added alone where it is 1 */
-    float *g, *a; /* [H] [K] */
+    float *of;    /* [params] first factor */
+    float *with;  /* [params] second factor; where it is 1, the first is added alone */
+    float *g, *a; /* [H] and [K] */
 };
 
 static void terms_of(struct terms *t, const float *d_bias, const float *param, const struct pw_fire *f,

@@ -1,9 +1,10 @@
-/* ref_gather.c - gathers and scatters, plainly. */
+/* ref_gather.c - reference for bits: gathers and scatters. */
 #include "tests/ops/ref_plain.h"
 
 #include <string.h>
 
-/* Entry by entry of the parameter: what asks for it gets it, and adds to it in its order. */
+/* The loops visit the parameter entry by entry. All outputs that index an entry read it, or add to it in
+ * their order. */
 static int rows_of(const int *index, int n)
 {
     int rows = 0;

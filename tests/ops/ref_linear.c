@@ -1,4 +1,5 @@
-/* ref_linear.c - the linear layers, plainly: every product one chain, read from the weights themselves. */
+/* ref_linear.c - reference for bits: linear layers. Every product is one chain and reads the weights
+ * themselves. */
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 

@@ -1,4 +1,4 @@
-/* ref_loss.c - cross entropy and softmax, plainly. */
+/* ref_loss.c - reference for bits: cross entropy and softmax. */
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 

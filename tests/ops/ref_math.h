@@ -1,20 +1,20 @@
-/* ref_math.h - exp, the normal distribution and the sigmoid in plain C, and sums by lanes.
+/* ref_math.h - exp, the normal distribution, the sigmoid and sums by 16 lanes in plain C.
  *
- * The same steps as the vector forms in simd.h, so that the bits are equal; the C library's expf differs
- * between versions and processors. */
+ * The steps are those of the vector functions in kernels/cpu/vmath.h, so that the bits are equal. The C
+ * library's expf isn't used: its results differ between versions and processors. */
 #ifndef PW_REF_MATH_H
 #define PW_REF_MATH_H
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* x <= 88, or NaN. Below -87.33 the result is 0. x = n ln2 + r, |r| <= ln2/2; exp(r) = 1 + r + r^2 q(r) with
- * q fitted by Remez exchange. Adding 1.5 * 2^23 rounds to the nearest whole number and leaves it in the low
- * bits. */
+/* exp for x <= 88 or NaN. The result is 0 below -87.33. x = n ln2 + r, |r| <= ln2/2; exp(r) = 1 + r + r^2
+ * q(r), with q fitted by Remez exchange. Adding 1.5 * 2^23 rounds to the nearest integer and leaves it in the
+ * low bits. */
 static inline float plain_exp(float x)
 {
     const float lo = -87.33f, shift = 12582912.0f;
-    float y = lo > x ? lo : x; /* NaN stays */
+    float y = lo > x ? lo : x; /* a NaN passes through */
     float t = fmaf(y, 1.44269504f, shift);
     float n = t - shift;
     float r = fmaf(n, -0x1.62e43p-1f, y);
@@ -28,15 +28,15 @@ static inline float plain_exp(float x)
     q = fmaf(q, r, 1.0f);
     uint32_t bits;
     memcpy(&bits, &t, sizeof bits);
-    bits = (bits + 127u) << 23; /* the upper bits of shift leave the word */
+    bits = (bits + 127u) << 23; /* shifts the upper bits of `shift` out of the word */
     float pow2;
     memcpy(&pow2, &bits, sizeof pow2);
     float e = q * pow2;
     return x < lo ? 0.0f : e;
 }
 
-/* The normal distribution function and density/x-independent factor: *cdf = P(N(0,1) <= x), *pdf its density.
- * Upper tail = exp(-x^2/2) u poly(u), u = 1/(1 + 0.35|x|) (the form of Hastings 1955, own coefficients). */
+/* The normal distribution: *cdf = P(N(0,1) <= x), *pdf its density at x. Upper tail = exp(-x^2/2) u poly(u),
+ * u = 1/(1 + 0.35|x|): the form of Hastings 1955 with coefficients fitted here. */
 static inline void plain_normal(float x, float *cdf, float *pdf)
 {
     float t = fabsf(x);
@@ -56,7 +56,7 @@ static inline void plain_normal(float x, float *cdf, float *pdf)
     *pdf = 0.398942280f * e;
 }
 
-/* 1/(1+exp(-z)) and the same of -z, both without cancellation. */
+/* 1/(1+exp(-z)) and 1/(1+exp(z)), both without cancellation. */
 static inline void plain_sigmoid(float z, float *s, float *s_minus)
 {
     float e = plain_exp(0.0f - fabsf(z));
@@ -66,7 +66,7 @@ static inline void plain_sigmoid(float z, float *s, float *s_minus)
     *s_minus = z < 0.0f ? q : eq;
 }
 
-/* gelu(x) = x P(N <= x) (Hendrycks and Gimpel 2016) */
+/* gelu(x) = x P(N <= x) (Hendrycks and Gimpel 2016). */
 static inline float plain_gelu(float x)
 {
     float cdf, pdf;
@@ -81,7 +81,7 @@ static inline float plain_gelu_grad(float x)
     return fmaf(x, pdf, cdf);
 }
 
-/* Its tanh form: 0.5 x (1 + tanh(u)) = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3). */
+/* The tanh form of GELU: 0.5 x (1 + tanh(u)) = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3). */
 static inline float plain_gelu_tanh(float x)
 {
     float s, sm;
@@ -99,12 +99,12 @@ static inline float plain_gelu_tanh_grad(float x)
     return fmaf(x * (s * sm), dz, s);
 }
 
-static inline float plain_act(float x, int act) /* enum pw_act */
+static inline float plain_act(float x, int act) /* act: enum pw_act */
 {
     return act == 1 ? (0.0f > x ? 0.0f : x) : act == 2 ? plain_gelu(x) : act == 3 ? plain_gelu_tanh(x) : x;
 }
 
-/* The tree that ends every sum by lanes. */
+/* The fixed tree that combines the 16 lanes of every sum. */
 static inline float plain_tree(float lane[16])
 {
     for (int step = 8; step > 0; step /= 2)

@@ -1,4 +1,4 @@
-/* ref_norm.c - the norms, plainly: sums by lanes over a row, chains over rows. */
+/* ref_norm.c - reference for bits: the norms. Sums over a row use lanes; sums over rows are chains. */
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 

@@ -1,4 +1,4 @@
-/* ref_put_head.c - a head's output replaced, number by number. */
+/* ref_put_head.c - reference for bits: replacing the output of a head. */
 #include "tests/ops/ref_plain.h"
 
 void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,

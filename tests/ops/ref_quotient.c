@@ -1,5 +1,5 @@
-/* ref_quotient.c - vmath.h's division of many numbers by one, beside the processor's: compiled for AVX-512
- * where there is such a thing (tests/CMakeLists.txt), because only there it is something else. */
+/* ref_quotient.c - see ref_quotient.h. It is compiled for AVX-512 if the compiler supports it
+ * (tests/CMakeLists.txt), because v_quotient is plain division on all other instruction sets. */
 #include "tests/ops/ref_quotient.h"
 
 #include <string.h>

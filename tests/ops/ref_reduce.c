@@ -1,4 +1,4 @@
-/* ref_reduce.c - the sum of the gradient slots, plainly and on one thread. */
+/* ref_reduce.c - reference for bits: the sum of the gradient slots, on one thread. */
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
@@ -28,7 +28,7 @@ void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, 
     *sumsq = *spoilt != 0 ? NAN : total;
 }
 
-/* Without src/base/mix.h: the oracle must not come from what it checks. */
+/* A copy of the function in src/base/mix.h: the reference must not share code with the tested operation. */
 static uint64_t plain_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

@@ -1,4 +1,4 @@
-/* ref_rotate.c - what q and k go through by position, plainly. */
+/* ref_rotate.c - reference for bits: the operations on q and k that depend on position. */
 #include "tests/ops/ref_plain.h"
 
 #include <math.h>

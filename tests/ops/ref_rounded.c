@@ -1,5 +1,5 @@
-/* ref_rounded.c - the oracle for values where what enters the products of linear layers is rounded first, and
- * sums are not: bf16 and tf32. */
+/* ref_rounded.c - reference for values with rounded operands (bf16, tf32): inputs of the products of linear
+ * layers are rounded, sums are not. */
 #include "tests/ops/ref.h"
 
 #include <math.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-static int bits; /* of the mantissa, one of them implied */
+static int bits; /* of the mantissa, including the implied bit */
 
-/* The nearest, ties to even. */
+/* Returns a copy, rounded to nearest with ties to even. */
 static float *rounded(const float *x, size_t n)
 {
     float *copy = malloc((n > 0 ? n : 1) * sizeof *copy);

@@ -1,4 +1,4 @@
-/* ref_run.c - a case run on a table: its arrays, what it wrote, and the comparison with an oracle. */
+/* ref_run.c - runs a case on a table: its arrays, its outputs, and the comparison with a reference. */
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { GUARD = 160, SENTINEL = 0x5d }; /* bytes behind every output: more than two registers */
+enum { GUARD = 160, SENTINEL = 0x5d }; /* GUARD: bytes after every output, more than two registers */
 
 uint64_t ref_next(uint64_t *s)
 {
@@ -63,8 +63,8 @@ static size_t bytes_of(const struct ref_array *a)
     return a->n * sizes[a->kind];
 }
 
-/* Moves contents [n] into the table's memory and frees them. Host memory stays exactly as long as it says,
- * for ASan. */
+/* Moves contents [n] into the table's memory and frees them. Host memory keeps its exact length, so that ASan
+ * detects overruns. */
 static void *give(struct ref_call *r, enum ref_kind kind, size_t n, void *contents, bool guarded, bool kept)
 {
     struct ref_array a = {.kind = kind, .n = n, .guarded = guarded, .kept = kept};
@@ -125,7 +125,7 @@ void *ref_output_of(struct ref_call *r, enum ref_kind kind, size_t n, const void
 
 float *ref_own(struct ref_call *r, size_t n)
 {
-    uint64_t s = 1; /* not that of the inputs, which would differ with n */
+    uint64_t s = 1; /* separate from the inputs' seed, so that inputs don't depend on n */
     size_t shift = r->shift;
     r->shift = 0;
     float *p = give(r, REF_FLOATS, n, ref_random(&s, n, 1.0f), true, false);
@@ -168,7 +168,7 @@ static void append(struct ref_out *out, const struct ref_array *a, const char *c
     }
 }
 
-/* Fetches the outputs, looks at their sentinels, and frees everything. */
+/* Fetches the outputs, checks their sentinels, and frees everything. */
 static void finish(struct ref_call *r, struct ref_out *out)
 {
     struct pw_err err;
@@ -260,7 +260,7 @@ double ref_expect_values(const char *what, const struct ref_case *rc, const stru
     for (size_t i = 0; i < a.n; i++) {
         double got = a.data[i], want = b.data[i];
         if (got == want || (isnan(got) && isnan(want)))
-            continue; /* infinite, too */
+            continue; /* infinite values, too */
         double e = fabs(got - want) / (1.0 + fabs(want));
         if (!(e <= times * rc->tolerance)) /* also fails on NaN */
             fail_msg("%s on %s, seed %d: output %zu of %zu is %.9g, should be %.9g", rc->name, what,

@@ -1,4 +1,4 @@
-/* ref_table.c - the plain operations as a backend's table; it has no memory and no workers of its own. */
+/* ref_table.c - the table of ref_plain. It has no memory and no workers of its own. */
 #include "tests/ops/ref_plain.h"
 
 const struct pw_backend_ops ref_plain = {

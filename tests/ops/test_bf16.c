@@ -1,7 +1,8 @@
-/* test_bf16.c - precision=bf16: every operation against double precision with operands rounded as the matrix
- * unit's are, numbers that bf16 holds exactly against float32 bit by bit, and refusals.
+/* test_bf16.c - tests precision=bf16. Every operation is compared with double precision, with operands
+ * rounded like the matrix unit's. Numbers that bf16 represents exactly must give the bits of float32. Without
+ * a matrix unit, bf16 must be refused.
  *
- * Skipped where the processor has no such unit, but for the refusals. */
+ * All tests but the refusals are skipped if the processor has no such unit. */
 #include "tests/ops/ref.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static const struct pw_backend_ops *bf16_or_skip(void)
     return ops;
 }
 
-/* The nearest bf16, ties to even: 8 bits of mantissa, one of them implied. */
+/* Rounds to the nearest bf16, ties to even: 8 bits of mantissa, including the implied bit. */
 static float rounded(float x)
 {
     int e;
@@ -34,8 +35,7 @@ static float rounded(float x)
     return ldexpf(rintf(ldexpf(m, 8)), e - 8);
 }
 
-/* Every case of the other tables, held to nearly the same tolerance: the operands are bf16, the sums are not.
- */
+/* Every case, with nearly the tolerance of the float32 tables: operands are bf16, sums are not. */
 static void test_against_double(void **state)
 {
     struct pw_err err;
@@ -49,7 +49,7 @@ static void test_against_double(void **state)
     ops->close(be);
 }
 
-/* A linear layer on whole numbers up to 8: products and sums below 2^24 are exact in any order. */
+/* A linear layer on integers up to 8: products and sums below 2^24 are exact in any order. */
 struct whole {
     const struct pw_backend_ops *ops;
     struct pw_mat m;
@@ -134,7 +134,8 @@ static void test_whole_numbers_are_exact(void **state)
         ops[t]->close(be[t]);
 }
 
-/* 1 + 2^-8 lies between two neighbours and goes to the even one, 1; 1 + 3 * 2^-8 to 1 + 2^-6. */
+/* 1 + 2^-8 is halfway between two neighbours and rounds to the even one, 1; 1 + 3 * 2^-8 rounds to 1 +
+ * 2^-6. */
 static void test_rounds_to_nearest_even(void **state)
 {
     static const struct {
@@ -161,13 +162,13 @@ static void test_rounds_to_nearest_even(void **state)
         ops->prepare(be, &k.m, 1);
         ops->for_chunks(be, 1, layer, &k);
         assert_true(y == cases[i].to && g == cases[i].to && d == 1);
-        assert_true(rounded(cases[i].from) == cases[i].to); /* the oracle above rounds alike */
+        assert_true(rounded(cases[i].from) == cases[i].to); /* the reference above rounds the same way */
     }
     free(pack);
     ops->close(be);
 }
 
-/* A row's result doesn't depend on the rows beside it: decoding gives the bits of training. */
+/* The result of a row must not depend on the other rows: decoding gives the bits of training. */
 static void test_rows_stand_alone(void **state)
 {
     enum { OUT = 45, IN = 70, ROWS = 90 };
@@ -230,8 +231,9 @@ static void test_unknown_isa_is_refused(void **state)
     assert_non_null(strstr(err.msg, "isa=mmx"));
 }
 
-/* The kernel grants no tiles to a process with a signal stack too small to save them on, nor a processor
- * without AMX: one line, and float32 as before. In a child of its own, before anything has been granted. */
+/* The kernel grants no tiles to a process with a signal stack too small to save them, nor on a processor
+ * without AMX. The backend must then fail with one line and keep float32. The test runs in a child process,
+ * before tiles have been granted. */
 static void test_without_the_unit(void **state)
 {
     pid_t child = fork();
@@ -255,7 +257,7 @@ static void test_without_the_unit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_the_unit), /* first: see there */
+        cmocka_unit_test(test_without_the_unit), /* must be first, before tiles are granted */
         cmocka_unit_test(test_unknown_isa_is_refused), cmocka_unit_test(test_names_and_class),
         cmocka_unit_test(test_against_double),         cmocka_unit_test(test_whole_numbers_are_exact),
         cmocka_unit_test(test_rounds_to_nearest_even), cmocka_unit_test(test_rows_stand_alone),

@@ -1,5 +1,5 @@
-/* test_bits.c - the bits of determinism class "portable": every instruction set that this machine has equals
- * the plain oracle; threads, chunks and later positions change nothing. */
+/* test_bits.c - tests the bits of determinism class "portable". Every instruction set of this machine must
+ * give the bits of ref_plain, independent of threads, chunks and later positions. */
 #include "tests/ops/ref.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 static const char *const isas[] = {"scalar", "avx2", "avx512"};
 enum { N_ISAS = 3, SEEDS = 40 };
 
-/* Opens the backend with an instruction set; false where this machine lacks it. */
+/* Opens the backend with an instruction set. Returns false if this machine lacks it. */
 static bool open_isa(const char *isa, int threads, const struct pw_backend_ops **ops, struct pw_backend **be)
 {
     struct pw_err err;
@@ -25,11 +25,11 @@ static bool open_isa(const char *isa, int threads, const struct pw_backend_ops *
     if (code == PW_OK)
         assert_non_null(strstr((*ops)->device(*be), isa));
     else
-        assert_int_equal(code, PW_EUSER); /* refused by name, not by a crash */
+        assert_int_equal(code, PW_EUSER); /* refused with an error, not a crash */
     return code == PW_OK;
 }
 
-/* Compares one table with the oracle on all cases. */
+/* Compares one table with the reference on all cases. */
 static void compare(const char *what, const struct pw_backend_ops *ops, struct pw_backend *be, int seeds)
 {
     for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
@@ -66,7 +66,8 @@ static void test_unknown_isa_is_refused(void **state)
     assert_non_null(strstr(err.msg, "scalar"));
 }
 
-/* The best table on several threads: reduce, adamw and prepare split their work, for_chunks its chunks. */
+/* The default table on several threads: reduce, adamw and prepare split their work; for_chunks distributes
+ * its chunks. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -188,7 +189,7 @@ static void attend(struct pw_ctx *c, int chunk, int worker, void *arg)
     k->ops->attention_fwd(c, k->z, k->save, NULL, k->qkv, &k->a, k->pos, &one);
 }
 
-/* What position t attends to has the same bits however many positions follow, with a bias of either shape and
+/* Position t must give the same bits for any number of later positions, with either kind of bias and with
  * relative keys. */
 static void test_attention_of_a_prefix(void **state)
 {
@@ -245,8 +246,8 @@ static void attend_cached(struct pw_ctx *c, int chunk, int worker, void *arg)
     }
 }
 
-/* Keys and values that were kept give the bits of the whole sequence, with a bias of either shape or
- * none, with relative keys or turned. */
+/* Cached keys and values must give the bits of the whole sequence: with either kind of bias or none, with
+ * relative keys or rotation. */
 static void test_attention_with_a_cache(void **state)
 {
     enum { T = 50, H = 3, D = 10, C = H * D, P = 64, PAIRS = 4 };

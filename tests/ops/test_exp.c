@@ -1,6 +1,5 @@
-/* test_exp.c - the largest errors of exp, the activations and their derivatives, measured on every
- * instruction set over a dense sweep and held to bounds. They are reached through the operations, as a model
- * reaches them. */
+/* test_exp.c - measures the largest errors of exp, the activations and their derivatives over a dense sweep,
+ * on every instruction set. The functions are called through the operations, as a model calls them. */
 #include "tests/ops/ref.h"
 
 #include <math.h>
@@ -14,12 +13,12 @@
 
 enum { POINTS = 8000 };
 
-/* One table under test, and a chunk's worth of what to do with it. */
+/* One table under test, and the parameters of one sweep. */
 struct sweep {
     const struct pw_backend_ops *ops;
     enum pw_act act;
     float lo, hi;
-    double worst_f, worst_g; /* value and derivative: error in units of 2^-24 of max(|reference|, floor) */
+    double worst_f, worst_g; /* of value and derivative, in units of 2^-24 of max(|reference|, floor) */
     double floor;
 };
 
@@ -28,7 +27,7 @@ static double ulps(double got, double want, double least)
     return fabs(got - want) / fmax(fabs(want), least) * 0x1p24;
 }
 
-/* Logits (0, x): p[1] = exp(x) / (1 + exp(x)) to within one rounding each of sum and quotient. */
+/* Logits (0, x): p[1] = exp(x) / (1 + exp(x)), up to one rounding each of sum and quotient. */
 static void sweep_exp(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct sweep *s = arg;
@@ -59,7 +58,7 @@ static void reference(enum pw_act act, double x, double *f, double *g)
     }
 }
 
-/* A layer of one input and weight 1 is the activation itself, and its dx the derivative. */
+/* A layer with one input and weight 1 computes the activation itself, and its dx the derivative. */
 static void sweep_act(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct sweep *s = arg;
@@ -69,7 +68,7 @@ static void sweep_act(struct pw_ctx *c, int chunk, int worker, void *arg)
     float *one = malloc(POINTS * sizeof *one);
     (void)chunk;
     (void)worker;
-    pack[32] = 1.0f; /* both packs of the matrix (1) */
+    pack[32] = 1.0f; /* both packs of the 1x1 matrix */
     for (int i = 0; i < POINTS; i++) {
         x[i] = s->lo + (s->hi - s->lo) * (float)i / (float)(POINTS - 1);
         one[i] = 1.0f;
@@ -132,7 +131,7 @@ static void test_gelu_tanh(void **state)
     each_isa(s, sweep_act, 9.0, 12.0, "gelu_tanh");
 }
 
-/* Infinite and huge scores must not make NaN where the definition has none. */
+/* Infinite and huge scores must not give NaN if the definition doesn't. */
 static void extremes(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct sweep *s = arg;
@@ -142,7 +141,7 @@ static void extremes(struct pw_ctx *c, int chunk, int worker, void *arg)
     s->ops->softmax(c, p, in, 1.0f, 1, 3);
     assert_true(p[0] == 1.0f && p[1] == 0.0f && p[2] == 0.0f);
     s->ops->softmax(c, p, nan, 1.0f, 1, 2);
-    assert_true(isnan(p[0]) && isnan(p[1])); /* a broken model must show as broken */
+    assert_true(isnan(p[0]) && isnan(p[1])); /* NaN must propagate, so that a broken model is visible */
 }
 
 static void test_extremes(void **state)

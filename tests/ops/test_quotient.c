@@ -1,5 +1,5 @@
-/* test_quotient.c - dividing many numbers by one with fma gives division's bits: for all mantissas, for
- * quotients as near to the middle between two floats as there are, and where remainders underflow. */
+/* test_quotient.c - tests division of many numbers by one with fma. It must give the bits of division: for
+ * all mantissas, for quotients nearest to the midpoint between two floats, and where remainders underflow. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void check(const float *x, int n, float by)
         fail_msg("%a / %a is %a", (double)x[at], (double)by, (double)(x[at] / by));
 }
 
-/* Significands [2^23, 2^24) as numbers of 0.5 .. 1. */
+/* Maps a significand in [2^23, 2^24) to a number in 0.5 .. 1. */
 static float numerator(uint32_t significand)
 {
     return ldexpf((float)significand, -24);
@@ -51,9 +51,9 @@ static void test_all_mantissas(void **state)
     free(x);
 }
 
-/* Significands X with X 2^k = M T + rho or - rho; added to x [n], returns how many there are then. Where T is
- * even by 2^j they are those over T / 2^j, for rho / 2^j. 2^-1 modulo an odd T is halving, by way of T + 1.
- */
+/* Adds to x [n] the significands X with X 2^k = M T + rho or M T - rho, and returns the new n. If 2^j divides
+ * T, these are the solutions for T / 2^j and rho / 2^j. Multiplication by 2^-1 modulo an odd T is halving,
+ * after T is added to odd values. */
 static int near(float *x, int n, uint32_t T, int k, uint32_t rho)
 {
     for (; T % 2 == 0; T /= 2, rho /= 2, k--)
@@ -69,10 +69,10 @@ static int near(float *x, int n, uint32_t T, int k, uint32_t rho)
     return n;
 }
 
-/* The quotient that the correction starts from is off by less than 1.5 units, the inverse by 2^-24 of itself,
- * so what is rounded at the end by about 1.5 * 2^-24. Only where x / by is as near as that to the middle
- * between two floats could this round to the wrong one; there |X 2^k - M T| is at most 3. All such cases of
- * all divisors, and some more. */
+/* The uncorrected quotient is off by less than 1.5 units, and the inverse by a relative 2^-24. The value
+ * before the final rounding is therefore off by about 1.5 * 2^-24. It can round wrongly only if x / by is
+ * this close to the midpoint between two floats; there |X 2^k - M T| is at most 3. The test covers all such
+ * cases of all divisors, and some more. */
 static void test_nearest_to_the_middle(void **state)
 {
     float x[256];
@@ -90,7 +90,7 @@ static void test_nearest_to_the_middle(void **state)
     assert_true(met > MANTISSAS);
 }
 
-/* What a softmax may meet: any exponent, 0, numbers without full precision, and a row that is broken. */
+/* Inputs of a softmax: any exponent, 0, denormal numbers, and rows with NaN. */
 static void test_all_sizes(void **state)
 {
     uint64_t s = 7;

@@ -1,7 +1,7 @@
-/* test_reference.c - the values: every operation of the backend that this machine takes against the reference
- * in double precision, on shapes with tails, one row, one head and full width; sentinels stand behind every
- * output. The backward operations among them are held to derivatives written out in full, and attention's to
- * finite differences as well. */
+/* test_reference.c - tests values. Every operation of this machine's default table is compared with
+ * ref_double, on shapes with tails, one row, one head and full width. Sentinels follow every output. The
+ * references of the backward operations are written-out derivatives; attention is also compared with finite
+ * differences. */
 #include "tests/ops/ref.h"
 
 #include <math.h>
@@ -31,8 +31,7 @@ static void test_against_double(void **state)
     ops->close(be);
 }
 
-/* One sequence with everything attention can have, but that relative keys and a rotation exclude each other.
- */
+/* One sequence with all inputs of attention; relative keys and rotation exclude each other. */
 enum { H = 2, D = 6, T = 19, P = 24, C = H * D, REACH = 7, PAIRS = 2 };
 
 struct attend {
@@ -64,7 +63,7 @@ static void backward(struct pw_ctx *c, int chunk, int worker, void *arg)
                           &one);
 }
 
-/* sum of dz * z: its gradient is what backward returns. */
+/* Returns the sum of dz * z; backward must return its gradient. */
 static double loss(struct attend *k, struct pw_backend *be)
 {
     double sum = 0.0;
@@ -129,7 +128,7 @@ static void test_attention_by_differences(void **state)
                 double down = loss(&k, be);
                 width -= (double)*x;
                 *x = old;
-                /* h^2 and rounding / h */
+                /* error h^2, and rounding / h */
                 assert_true(fabs((up - down) / width - (double)parts[part].d[i]) < 2e-3);
             }
         free(keys);
@@ -145,7 +144,7 @@ static void test_attention_by_differences(void **state)
     ops->close(be);
 }
 
-/* FIRE: the sum of weights * bias, of whose gradient the weights are d_bias. */
+/* FIRE: the loss is the sum of weights * bias, so d_bias = weights. */
 struct net {
     const struct pw_backend_ops *ops;
     struct pw_fire f;
@@ -177,8 +176,8 @@ static double weighted(struct net *k, struct pw_backend *be, const float *weight
     return sum;
 }
 
-/* With every sign of c and of the threshold's factor. Units are on or off for every pair: across a kink there
- * is no difference to compare with. */
+/* All signs of c and of the threshold's factor. Each hidden unit is on for all pairs or off for all pairs:
+ * finite differences fail across a kink. */
 static void test_fire_by_differences(void **state)
 {
     enum { K = 5 };

@@ -19,7 +19,7 @@ static struct pw_backend *the_backend(void)
     return be;
 }
 
-/* "key=value key=value" into target. */
+/* Sets options "key=value key=value" in target. */
 static enum pw_code set_all(const struct pw_opt *table, void *target, const char *text, struct pw_err *err)
 {
     char *copy = strdup(text), *state = NULL;
@@ -82,7 +82,7 @@ static bool has(void *arg, int length)
 
 enum { BATCH = 64, MOST_ROWS = BATCH * 26 };
 
-/* The same sequences, with the end mark behind each. */
+/* The same sequences as a batch, each followed by the end mark. */
 static const struct pw_batch *samples(void *arg, int length, int64_t first, int n, const int **scored)
 {
     static int start[BATCH + 1], at[BATCH + 1], tokens[MOST_ROWS], pos[MOST_ROWS], rows[MOST_ROWS];

@@ -1,4 +1,5 @@
-/* test_adjacent.c - cosines of sinusoidal rows are K(k), those of a drawn table are none. */
+/* test_adjacent.c - tests the probe adjacent. The cosine of sinusoidal rows must be K(k); that of a random
+ * table must be near 0. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@ static void test_sines(void **state)
     static const struct {
         int k;
         double cosine;
-    } known[] = {{1, 0.9662}, {4, 0.7479}, {16, 0.6054}}; /* width 64 */
+    } known[] = {{1, 0.9662}, {4, 0.7479}, {16, 0.6054}}; /* for width 64 */
     struct pw_model *m = ref_probe_model("layers=1 width=64", "sinusoidal", 1);
     struct pw_finding f;
     (void)state;
@@ -37,10 +38,10 @@ static void test_learned(void **state)
     ref_probe(&f, "adjacent", "length=64", &m, &m, 1);
     const struct pw_block *b = ref_block(&f, "by distance");
     assert_true(fabs(pw_finding_y_at(&f, b, 0, 0, 0)) < 0.1);
-    assert_true(pw_finding_y_at(&f, b, 0, 0, 2) > 0.2); /* one pair may be anything */
+    assert_true(pw_finding_y_at(&f, b, 0, 0, 2) > 0.2); /* a single pair may have any cosine */
     assert_true(pw_finding_cell(&f, ref_block(&f, "cosine of neighbours"), 0, 0) ==
                 pw_finding_y_at(&f, b, 0, 0, 0));
-    assert_int_equal(f.n_claims, 0); /* nothing is claimed of one model */
+    assert_int_equal(f.n_claims, 0); /* no claim about a single model */
     pw_finding_fini(&f);
     pw_model_destroy(m);
 }

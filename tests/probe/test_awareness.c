@@ -1,5 +1,5 @@
-/* test_awareness.c - what Qiu et al. 2021 prove of their encodings comes out of measuring them, and so do the
- * numbers of an independent computation in double precision. */
+/* test_awareness.c - tests the probe awareness against the theorems of Qiu et al. 2021, and against an
+ * independent computation in double precision. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void test_rows(void **state)
     pw_finding_fini(&f);
 }
 
-/* Properties 3.1 and 3.2: one f for all lengths, of every encoding that is aware; of none of the others. */
+/* Properties 3.1 and 3.2: one f for all lengths. They must hold for every aware encoding and for no other. */
 static void test_properties(void **state)
 {
     struct pw_finding f;
@@ -63,7 +63,7 @@ static void test_properties(void **state)
                 "10 to 19; to the others' rows it applies at %d of %d pairs",
                 &held, &aware, &pairs, &applies, &others),
             5);
-        /* sinusoidal, 2dspe, dpe, learned, ldpe; from the end rspe, dpe, ldpe, learned_reversed */
+        /* sinusoidal, 2dspe, dpe, learned, ldpe; from the end: rspe, dpe, ldpe, learned_reversed */
         assert_int_equal(aware, i == 0 ? 5 : 4);
         assert_int_equal(held, aware);
         assert_int_equal(pairs, aware * 2185); /* 10^2 + ... + 19^2 */
@@ -86,8 +86,8 @@ static void test_scores(void **state)
     assert_true(cell(&f, "scores", "sinusoidal", 0) < 1e-6 && cell(&f, "scores", "sinusoidal", 1) > 1e-2);
     assert_true(cell(&f, "scores", "rspe", 1) < 1e-6 && cell(&f, "scores", "rspe", 0) > 1e-2);
     assert_true(cell(&f, "scores", "dpe", 0) > 1e-2 && cell(&f, "scores", "dpe", 1) > 1e-2);
-    /* Beyond its threshold, by default 4 here, FIRE goes by the query's position: a causal model needs no
-     * length for that, so from the front nothing changes. */
+    /* Beyond its threshold (by default 4 here) FIRE depends on the query's position. A causal model doesn't
+     * need the length for this, so scores from the front don't change. */
     assert_true(cell(&f, "scores", "fire", 0) < 1e-6);
     assert_true(cell(&f, "scores", "fire", 1) > 1e-2 && cell(&f, "scores", "fire", 2) > 1e-2);
     assert_non_null(strstr(ref_claim(&f, "Qiu et al. 2021, Corollary 3.5")->found,

@@ -1,4 +1,4 @@
-/* test_buckets.c - the claims of the bucket probe hold, and a wrong option is refused. */
+/* test_buckets.c - tests the probe buckets: its claims must hold, and a wrong option must be refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_decay.c - rotary's kernel and bound have the values computed elsewhere (golden.json, group rope), and
- * ALiBi's mass falls by its slopes. */
+/* test_decay.c - tests the probe decay. Rotary's kernel and bound must have values computed independently
+ * with Python, and ALiBi's attention mass must fall by its slopes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,8 @@ static void test_rotary(void **state)
     pw_model_destroy(m);
 }
 
-/* Zero content: ln mass falls by the slope a step, exactly; without an encoding it is flat. */
+/* With zero content, ln mass must fall by exactly the slope per step. Without an encoding it must be
+ * constant. */
 static void test_arm(void **state)
 {
     const char *const pes[] = {"alibi", "none"};
@@ -61,7 +62,7 @@ static void test_arm(void **state)
             for (int h = 0; h < 4; h++) /* over the distances 1 to reach = 19 */
                 assert_true(fabs(log(pw_finding_cell(&f, b, h, 5)) - 18 * pow(4, -(h + 1))) < 1e-4);
         } else {
-            assert_int_equal(f.n_claims, 2); /* of rotary scores; none of one model */
+            assert_int_equal(f.n_claims, 2); /* about rotary scores; no claim about a single model */
             for (int h = 0; h < 4; h++)
                 assert_true(fabs(pw_finding_cell(&f, b, h, 5) - 1) < 1e-5);
         }
@@ -71,7 +72,7 @@ static void test_arm(void **state)
     }
 }
 
-/* Of a bias by both positions the part by distance is a mean, and that is said. */
+/* For a bias by both positions, the part by distance is a mean, and the finding must state this. */
 static void test_both_positions(void **state)
 {
     static const char *const pes[] = {"fire", "t5"};

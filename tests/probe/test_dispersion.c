@@ -1,4 +1,5 @@
-/* test_dispersion.c - a head that looks at everything alike disperses as ln n does; ALiBi's doesn't. */
+/* test_dispersion.c - tests the probe dispersion. A head with uniform attention must disperse as ln n; ALiBi
+ * must not. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 
 #include "ref_probe.h"
 
-/* All parameters 0: every score is 0 but for the encoding's bias. */
+/* All parameters are 0: every score is 0 except for the encoding's bias. */
 static struct pw_model *blank(const char *pe)
 {
     struct pw_model *m = ref_probe_model("layers=1", pe, 1);
@@ -36,7 +37,8 @@ static void test_uniform(void **state)
     pw_model_destroy(m);
 }
 
-/* Four heads have slopes 1/4, 1/16, 1/64, 1/256: the first keeps its grip, the last doesn't yet. */
+/* The slopes of four heads are 1/4, 1/16, 1/64, 1/256. The first head stays focused; the last one still
+ * disperses at these lengths. */
 static void test_alibi(void **state)
 {
     struct pw_model *m = blank("alibi");
@@ -52,7 +54,7 @@ static void test_alibi(void **state)
     pw_model_destroy(m);
 }
 
-/* The limits computed elsewhere (golden.json, group alibi), and what scores without a prior do. */
+/* ALiBi's limits, computed independently with Python, and the entropy of scores without a prior. */
 static void test_references(void **state)
 {
     static const double limits[4][2] = {{1.7034991708355878, 4.082988165073597},
@@ -75,7 +77,7 @@ static void test_references(void **state)
         assert_true(fabs(pw_finding_cell(&f, scores, i, 1) - drawn[i][0]) < 1e-4);
         assert_true(fabs(pw_finding_cell(&f, scores, i, 2) / drawn[i][1] - 1) < 0.1);
     }
-    /* A uniform head: n_eff is n, the largest weight 1/n, the entropy all of ln n. */
+    /* A uniform head: n_eff is n, the largest weight is 1/n, the entropy is ln n. */
     assert_true(pw_finding_cell(&f, heads, 0, 1) > pw_finding_cell(&f, heads, 0, 0) + 10);
     assert_true(fabs(pw_finding_cell(&f, heads, 0, 5) - 1) < 1e-6);
     assert_true(fabs(pw_finding_cell(&f, heads, 0, 1) * pw_finding_cell(&f, heads, 0, 3) - 1) < 0.05);

@@ -1,5 +1,5 @@
-/* test_divergence.c - the distances of attention patterns: golden values, what must hold for any of them, and
- * the matching of heads against all permutations. */
+/* test_divergence.c - tests the distances of attention patterns: golden values, general properties, and the
+ * matching of heads against all permutations. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,10 +49,11 @@ static void test_ends(void **state)
     assert_true(isinf(pw_divergence(PW_DIVERGENCE_RELEASED, one, other, 2)));
     assert_true(isinf(pw_divergence(PW_DIVERGENCE_RELEASED, one, third, 2)));
     assert_true(pw_divergence(PW_DIVERGENCE_JSD, one, one, 2) == 0);
-    assert_true(pw_divergence(PW_DIVERGENCE_RELEASED, one, one, 2) == 0); /* both 0 at the second key */
+    assert_true(pw_divergence(PW_DIVERGENCE_RELEASED, one, one, 2) == 0); /* both are 0 at the second key */
 }
 
-/* Two layers of two heads over three queries, one row a line: the paper's Eq. 2 and the code's rule. */
+/* Two layers of two heads over three queries, one row per line: the paper's Eq. 2, and the released code's
+ * rule. */
 static void test_golden_layers(void **state)
 {
     static const float P[2 * 9] = {1, 0, 0, .5f, .5f, 0, .2f, .3f, .5f, /* head 0 */
@@ -75,7 +76,8 @@ static void test_golden_layers(void **state)
     near(pw_distance_matched(D, 2, 2, match), (jsd[1] + jsd[2]) / 2, 1e-7);
     assert_true(match[0] == 1 && match[1] == 0);
     near(pw_distance_same(D, 2), (jsd[0] + jsd[3]) / 2, 1e-7);
-    /* Row 0 has one key, so it only thins the mean; over all keys nothing changes, as the others are 0. */
+    /* Row 0 has one key and divergence 0, so leaving it out scales the mean. Without the mask nothing
+     * changes, because the other keys have weight 0. */
     pw_head_distances(PW_DIVERGENCE_JSD, D, P, 2, Q, 2, 3, 1, false);
     near(D[0], jsd[0] * 3 / 2, 1e-7);
 }
@@ -114,7 +116,7 @@ static void test_invariants(void **state)
         double least = pw_distance_least(D, H, H, false), matched = pw_distance_matched(D, H, H, NULL);
         assert_true(least <= matched && matched <= pw_distance_same(D, H) + 1e-15);
         assert_true(least <= pw_distance_least(D, H, H, true));
-        /* of the code's formula nothing is known but that the arithmetic mean is above the geometric */
+        /* the released formula is positive: the arithmetic mean exceeds the geometric */
         pw_head_distances(PW_DIVERGENCE_RELEASED, E, P, H, Q, H, T, 1, true);
         for (int i = 0; i < H * H; i++)
             assert_true(E[i] > 0);
@@ -124,7 +126,8 @@ static void test_invariants(void **state)
     }
 }
 
-/* The least mean over all ways to give each of the fewer heads one of the others. */
+/* The minimum over all assignments of the fewer heads to distinct heads of the other layer, by exhaustive
+ * search. */
 static double brute(const double *D, int A, int B, int a, unsigned taken)
 {
     double least = INFINITY;
@@ -164,7 +167,7 @@ static void test_matching(void **state)
     }
 }
 
-/* Pairs at infinite distance are taken only where there is no other way. */
+/* A pair at infinite distance may be matched only if there is no alternative. */
 static void test_infinite(void **state)
 {
     const double D[4] = {INFINITY, .25, .5, INFINITY}, all[4] = {INFINITY, INFINITY, 1, INFINITY};

@@ -1,4 +1,5 @@
-/* test_equations.c - which printed formulas hold, and that those that don't are told so. */
+/* test_equations.c - tests the probe equations: it must confirm the printed formulas that hold and report
+ * those that don't. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_fit.c - a line, a ridge regression and eigenvalues, against what is known of them. */
+/* test_fit.c - tests the line fit, ridge regression and eigenvalues against known results. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void test_line(void **state)
 
 enum { F = 5, K = 2, ROWS = 60 };
 
-/* Rows of random features; the last one is constant, the one before twice the first. Targets are linear. */
+/* Random features. The last one is constant; the one before it is twice the first. Targets are linear. */
 static void fill(float x[F], double y[K], int row)
 {
     struct pw_rng rng;
@@ -55,16 +55,16 @@ static void test_ridge_exact(void **state)
     (void)state;
     collect(&r);
     pw_ridge_solve(&r, w, 1e-9);
-    for (int i = 1000; i < 1020; i++) { /* rows that it hasn't met */
+    for (int i = 1000; i < 1020; i++) { /* rows outside the fit */
         fill(x, y, i);
         for (int k = 0; k < K; k++)
             assert_true(fabs(pw_ridge_predict(w, x, F, K, k) - y[k]) < 1e-5);
     }
-    assert_true(w[4 * K] == 0 && w[4 * K + 1] == 0); /* a constant feature says nothing */
+    assert_true(w[4 * K] == 0 && w[4 * K + 1] == 0); /* a constant feature has weight 0 */
     pw_ridge_fini(&r);
 }
 
-/* For one standardised feature the weight is the covariance / (1 + lambda). */
+/* For one standardised feature the weight is covariance / (1 + lambda). */
 static void test_ridge_shrinks(void **state)
 {
     struct pw_ridge r;
@@ -77,12 +77,12 @@ static void test_ridge_shrinks(void **state)
         pw_ridge_add(&r, &x, &y);
     }
     pw_ridge_solve(&r, w, 1);
-    assert_true(fabs(w[0] - 1) < 1e-12); /* 2 without shrinking */
+    assert_true(fabs(w[0] - 1) < 1e-12); /* 2 without shrinkage */
     assert_true(fabs(w[1] - 4) < 1e-12);
     pw_ridge_fini(&r);
 }
 
-/* A singular system that can be solved: the direction (1,1,1) is free. */
+/* A singular system with a solution: the direction (1,1,1) is free. */
 static void test_gauge(void **state)
 {
     double a[] = {2, 0, 0, -1, 2, 0, -1, -1, 2}, b[] = {3, 0, -3};
@@ -93,7 +93,7 @@ static void test_gauge(void **state)
 
 static void test_eigenvalues(void **state)
 {
-    /* The second difference on n points has 2 - 2 cos(pi k / (n + 1)). */
+    /* The second difference on n points has the eigenvalues 2 - 2 cos(pi k / (n + 1)). */
     enum { N = 12 };
     double a[N * N] = {0}, values[N], none[4] = {0}, two[2];
     (void)state;

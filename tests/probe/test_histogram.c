@@ -1,5 +1,5 @@
-/* test_histogram.c - a file's prompts are counted, and nothing is claimed of them: the figure counts other
- * files. */
+/* test_histogram.c - tests the probe histogram: it must count a file's prompts, and claim nothing, because
+ * the paper's figure counts other files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

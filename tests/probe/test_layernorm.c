@@ -1,4 +1,5 @@
-/* test_layernorm.c - the norm before the MLP is bypassed by two large dimensions, and isn't by small ones. */
+/* test_layernorm.c - tests the probe layernorm: two large dimensions must bypass the norm before the MLP, two
+ * small ones must not. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static void test_bypass(void **state)
         assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
         assert_true(pw_finding_cell(&f, b, 0, 0) > 0.3);  /* N = 0 */
         assert_true(pw_finding_cell(&f, b, 4, 0) < 0.02); /* N = 256 */
-        for (int k = 1; k < 3; k++) /* the rest of the deviation is of second order: N = 4, 16, 64 */
+        for (int k = 1; k < 3; k++) /* the remaining error is of second order: N = 4, 16, 64 */
             assert_true(pw_finding_cell(&f, b, k + 1, 0) < pw_finding_cell(&f, b, k, 0) / 8);
         for (int t = 1; t <= plot->rows; t++)
             assert_true(fabs(pw_finding_y_at(&f, plot, t - 1, 0, 0) - t) < 0.02);
@@ -28,7 +29,7 @@ static void test_bypass(void **state)
     }
 }
 
-/* That one N is too small says nothing against the claim. */
+/* A single N that is too small must not contradict the claim. */
 static void test_small(void **state)
 {
     struct pw_finding f;

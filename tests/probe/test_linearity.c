@@ -1,4 +1,5 @@
-/* test_linearity.c - which equations hold as printed, and that the others do when corrected. */
+/* test_linearity.c - tests the probe linearity: which equations hold as printed, and that the others hold
+ * when corrected. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,15 +22,14 @@ static void test_equations(void **state)
     for (int i = 0; i < b->rows; i++) {
         double printed = pw_finding_cell(&f, b, i, 0), right = pw_finding_cell(&f, b, i, 1);
         assert_true(holds[i] ? printed < 1e-12 : printed > 0.5);
-        assert_true(right != right || right < 1e-12); /* NaN: there is nothing to correct */
+        assert_true(right != right || right < 1e-12); /* NaN: there is no correction */
         assert_int_equal((int)pw_finding_cell(&f, b, i, 2), holds[i]);
     }
-    /* The document's own statement is about the products, and holds; that a step is a rotation is another
-     * one. */
+    /* The paper's statement is about the products, and holds. The rotation is a different statement. */
     const struct pw_block *one = ref_block(&f, "P_{x+y} as one linear map");
     assert_true(pw_finding_cell(&f, one, 0, 0) > 1 - 1e-12);
     assert_true(fabs(pw_finding_cell(&f, one, 1, 0) - 0.749) <
-                0.03); /* Gauss-Jordan in Python on draws of its own */
+                0.03); /* computed in Python by Gauss-Jordan elimination, on other random draws */
     assert_int_equal(ref_claim(&f, "Qiu et al. 2021, appendix E: P_{x+y} of ASPE")->verdict,
                      PW_CLAIM_REPRODUCED);
     assert_int_equal(ref_claim(&f, "Qiu et al. 2021, appendix E: Eq. 15")->verdict, PW_CLAIM_CONTRADICTED);
@@ -37,7 +37,7 @@ static void test_equations(void **state)
     pw_finding_fini(&f);
 }
 
-/* The fit itself: a map that there is comes out with R^2 1, one that depends on a third number doesn't. */
+/* The fit must give R^2 = 1 if one map exists, and less if the map depends on a third number. */
 static void test_products(void **state)
 {
     struct pw_products same = {0}, varies = {0};

@@ -1,5 +1,5 @@
-/* test_permutation.c - the document's claims hold for models without an encoding, and every encoding of the
- * table that acts without training is found to be wired in. */
+/* test_permutation.c - tests the probe permutation. Su's claims must hold for models without an encoding.
+ * Every encoding that acts without training must be found to take effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void test_every_encoding(void **state)
     }
 }
 
-/* The errors themselves: 0 but for rounding, and not. */
+/* The errors: zero up to rounding, or clearly not zero. */
 static void test_numbers(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=1", "none", 1);

@@ -1,5 +1,5 @@
-/* test_position.c - an added encoding is read from the embedding, nothing is read from tokens alone, and the
- * shuffled control stays unreadable. */
+/* test_position.c - tests the probe position. An added encoding must be readable from the embedding, tokens
+ * alone must not be, and neither may the shuffled control. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,17 +26,17 @@ static void test_embedding(void **state)
         assert_true(shuffled < 0.05);
         if (k == 0) /* random tokens without an encoding */
             assert_true(r2 < 0.05);
-        else { /* rows of a table: all are known, up to where they were fitted */
+        else { /* rows of a table: readable up to the fitted length */
             assert_true(r2 > 0.8);
             assert_true(pw_finding_cell(&f, b, 0, R2_INVERSE) > 0.8);
             assert_true(pw_finding_cell(&f, b, 0, BEYOND_R2) < 0);
         }
-        /* Of varied lengths i says more than i/T: T isn't known. */
+        /* With varied lengths, i is more readable than i/T, because T is unknown. */
         if (k == 1)
             assert_true(pw_finding_cell(&f, b, 0, R2_SHARE) < r2);
         assert_non_null(strstr(f.remarks[0].text, "control, R^2 where places were shuffled: at most"));
         assert_non_null(strstr(f.remarks[0].text, "as it should"));
-        assert_int_equal(f.n_claims, 0); /* nothing is claimed of one model */
+        assert_int_equal(f.n_claims, 0); /* no claim about a single model */
         assert_int_equal(ref_block(&f, "mean |error|")->rows, 31);
         pw_finding_fini(&f);
         pw_model_destroy(m);
@@ -44,7 +44,8 @@ static void test_embedding(void **state)
     }
 }
 
-/* From the first layer on a causal model without an encoding knows, if it has a first word to count from. */
+/* From the first layer on, position must be readable in a causal model without an encoding, if there is a
+ * first word to count from. */
 static void test_mask(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=2", "none", 1);

@@ -1,5 +1,5 @@
-/* test_rank.c - one uniform head has one component, an added table as many as it has columns; tokens alone
- * none. */
+/* test_rank.c - tests the probe rank. A uniform head must have one component, an added table about as many as
+ * it has columns, and tokens alone none. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,21 +24,21 @@ static void test_ranks(void **state)
     const struct pw_block *b = ref_block(&f, "share");
     assert_int_equal(b->rows, 3);
     assert_true(pw_finding_cell(&f, b, UNIFORM, FIRST) > 0.98 && pw_finding_cell(&f, b, UNIFORM, RANK) < 1.1);
-    assert_true(pw_finding_cell(&f, b, ATTENTION, FIRST) > 0.9); /* content's scores bend the line a little */
+    assert_true(pw_finding_cell(&f, b, ATTENTION, FIRST) > 0.9); /* content bends the line slightly */
     assert_true(pw_finding_cell(&f, b, STREAM, SHARE) > 0 && pw_finding_cell(&f, b, STREAM, SHARE) < 0.2);
-    /* A table N(0,1) beside tokens N(0,1): about half of the stream, in as many directions as there are. */
+    /* A table N(0,1) and tokens N(0,1): about half of the stream's variance, in all directions. */
     assert_true(pw_finding_cell(&f, b, STREAM, UNTRAINED_SHARE) > 0.3);
     assert_true(pw_finding_cell(&f, b, STREAM, UNTRAINED_RANK) > 8);
     for (int v = ATTENTION; v <= STREAM; v++)
         assert_true(fabs(pw_finding_cell(&f, b, v, SHUFFLED)) < 0.01);
-    assert_int_equal(f.n_claims, 1); /* none of one model */
+    assert_int_equal(f.n_claims, 1); /* no claim about a single model */
     assert_int_equal(ref_claim(&f, "Su 2024, shortcoming 1")->verdict, PW_CLAIM_REPRODUCED);
     pw_finding_fini(&f);
     pw_model_destroy(none);
     pw_model_destroy(learned);
 }
 
-/* Of so few sequences that all of it could be chance nothing is told but the share. */
+/* With so few sequences that everything could be chance, only the share may be reported. */
 static void test_chance(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=1", "none", 1);
@@ -55,7 +55,7 @@ static void test_chance(void **state)
     pw_model_destroy(m);
 }
 
-/* Shares are shares: whatever the model, how few the sequences, how many of the numbers are noise. */
+/* Shares and ranks must stay in their ranges for any model, even with few sequences and mostly noise. */
 static void test_bounds(void **state)
 {
     static const char *const samples[] = {"16", "64", "512"}, *const pes[] = {"none", "learned", "rotary"};

@@ -1,5 +1,5 @@
-/* test_relative.c - a model without an encoding scores by any function of the distance; with one dimension by
- * a linear one alone. */
+/* test_relative.c - tests the probe relative. A model without an encoding must score by any function of the
+ * distance; with a single dimension, only by a linear one. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void test_functions(void **state)
         assert_int_equal(f.n_claims, 2);
         assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
         assert_int_equal(plot->rows, cases[i].T);
-        for (int d = 0; d < plot->rows; d++) { /* against functions worked out here */
+        for (int d = 0; d < plot->rows; d++) { /* compared with functions that are computed here */
             assert_true(fabs(pw_finding_y_at(&f, plot, d, 0, 0) + log(1 + d)) < 1e-3);
             assert_true(fabs(pw_finding_y_at(&f, plot, d, 1, 0) + (d < cases[i].T / 4 ? 0 : 4)) < 1e-3);
             assert_true(fabs(pw_finding_y_at(&f, plot, d, 3, 0) - cos(6.283185307179586 * d / 7)) < 1e-3);

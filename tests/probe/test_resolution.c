@@ -1,5 +1,6 @@
-/* test_resolution.c - the limits of a scalar clock are the ones computed elsewhere (golden.json, group probe;
- * how often the most likely n is right, by an independent simulation). */
+/* test_resolution.c - tests the probe resolution. The limits of the scalar must have values computed
+ * independently with Python. The frequency of the most likely n is compared with an independent
+ * simulation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,8 @@ static void check_odds(const struct pw_finding *f, const int n[4], const double 
     }
 }
 
-/* A table of positions is told apart as well at the end as at the beginning; a shuffled target isn't read. */
+/* A learned table must be resolved as well at the end as at the start; a shuffled target must not be
+ * readable. */
 static void check_arm(const struct pw_finding *f)
 {
     const struct pw_block *b = ref_block(f, "a readout's means"), *error = ref_block(f, "mean |error|");
@@ -48,7 +50,7 @@ static void check_arm(const struct pw_finding *f)
         shuffled += pw_finding_y_at(f, error, i, 2, 0) / 18;
     }
     assert_true(early > 0.5 && late > 0.5 && early < 2 * late && late < 2 * early);
-    assert_true(right < 2 && shuffled > 4); /* always the middle one: 4.7 */
+    assert_true(right < 2 && shuffled > 4); /* always predicting the middle gives 4.7 */
 }
 
 static void test_learned(void **state)
@@ -62,7 +64,7 @@ static void test_learned(void **state)
     check_steps(&f);
     check_odds(&f, n, wide);
     check_arm(&f);
-    assert_int_equal(f.n_claims, 2); /* none of an arm with an encoding */
+    assert_int_equal(f.n_claims, 2); /* no claim about an arm with an encoding */
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
     pw_finding_fini(&f);
     ref_probe(&f, "resolution", "samples=8 length=20 width=16", &m, &m, 1);

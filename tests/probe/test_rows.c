@@ -1,4 +1,4 @@
-/* test_rows.c - heat maps of added rows: golden values of DPE, and what two lengths share. */
+/* test_rows.c - tests the probe rows: golden values of DPE, and the entries that two lengths share. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

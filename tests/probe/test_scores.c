@@ -1,5 +1,5 @@
-/* test_scores.c - the shares of an encoding whose part of the scores is known: ALiBi's is relative alone, an
- * added table's is absolute for the most part, and without either there is content. */
+/* test_scores.c - tests the probe scores on encodings with known parts. ALiBi's part must be purely relative,
+ * that of an added table mostly absolute. Without either, scores must be content. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static void test_alibi(void **state)
         if (h > 0)
             assert_true(pw_finding_cell(&f, b, h, RELATIVE) < pw_finding_cell(&f, b, h - 1, RELATIVE));
     }
-    /* f_rel itself, to what the mean over so many sequences leaves of content. */
+    /* f_rel itself, up to the content that remains in a mean over this many sequences. */
     assert_int_equal(part->rows, 22);
     for (int r = 0; r < 20; r++) {
         assert_true(pw_finding_x_at(&f, part, r) == r + 1);
@@ -40,7 +40,7 @@ static void test_alibi(void **state)
     pw_model_destroy(none);
 }
 
-/* All content gone: ALiBi alone is relative to the last bit, also without the mask. */
+/* With all content removed, ALiBi must be exactly relative, also without the mask. */
 static void test_exact(void **state)
 {
     const char *const configs[] = {"layers=1", "layers=1 causal=off"};
@@ -53,7 +53,7 @@ static void test_exact(void **state)
         ref_probe(&f, "scores", "samples=4 length=16", &m, &m, 1);
         const struct pw_block *b = ref_block(&f, "shares"), *part = ref_block(&f, "layer 0: f_rel");
         for (int h = 0; h < 4; h++) {
-            double slope = pow(4, -(h + 1)); /* 2^(-8 h / H) of four heads */
+            double slope = pow(4, -(h + 1)); /* 2^(-8 h / H) for four heads */
             assert_true(fabs(pw_finding_cell(&f, b, h, RELATIVE) - 1) < 1e-6);
             assert_true(fabs(pw_finding_cell(&f, b, h, CONTENT)) < 1e-6);
             for (int i = 0; i < part->rows; i++) {
@@ -88,7 +88,7 @@ static void test_others(void **state)
     b = ref_block(&f, "shares");
     for (int h = 0; h < 4; h++)
         assert_true(fabs(pw_finding_cell(&f, b, h, CONTENT) - 1) < 0.01);
-    assert_int_equal(f.n_claims, 0); /* nothing is claimed of one model */
+    assert_int_equal(f.n_claims, 0); /* no claim about a single model */
     pw_finding_fini(&f);
     pw_model_destroy(learned);
     pw_model_destroy(none);

@@ -1,4 +1,5 @@
-/* test_shift.c - distances stay where all numbers rise alike, added rows don't; and what is refused. */
+/* test_shift.c - tests the probe shift. If all position ids rise by the same offset, relative encodings must
+ * be unaffected and added rows must not. Wrong options must be refused. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,14 +23,14 @@ static void test_numbers(void **state)
         struct pw_finding f;
         ref_probe(&f, "shift", "samples=4", &m, &m, 1);
         const struct pw_block *b = ref_block(&f, "all position numbers");
-        int last = b->rows - 1; /* 14 tokens of 64: 0, 1, 2, ... 32 */
+        int last = b->rows - 1; /* 14 tokens of 64: offsets 0, 1, 2, ... 32 */
         assert_int_equal(b->rows, 7);
         assert_true(pw_finding_cell(&f, b, 0, 1) == 0 && pw_finding_cell(&f, b, 0, 2) == 1);
         assert_true(pw_finding_cell(&f, b, last, 1) >= cases[i].least);
         assert_true(pw_finding_cell(&f, b, last, 1) <= cases[i].most);
         bool relative = strcmp(cases[i].pe, "rotary") == 0 || strcmp(cases[i].pe, "alibi") == 0 ||
                         strcmp(cases[i].pe, "t5") == 0;
-        assert_int_equal(f.n_claims, relative); /* for any weights; nothing is claimed of one model */
+        assert_int_equal(f.n_claims, relative); /* for any weights; no other claim */
         if (relative)
             assert_int_equal(f.claims[0].verdict, PW_CLAIM_REPRODUCED);
         pw_finding_fini(&f);
@@ -37,7 +38,8 @@ static void test_numbers(void **state)
     }
 }
 
-/* FIRE's bias goes by the query's position from its threshold on, so it isn't judged as a relative one. */
+/* From its threshold on, FIRE's bias depends on the query's position, so it must not be judged as
+ * relative. */
 static void test_both_positions(void **state)
 {
     static const char *const pes[] = {"fire threshold=64", "fire threshold=4"};
@@ -63,7 +65,7 @@ static void test_text(void **state)
     (void)state;
     ref_probe(&f, "shift", "samples=32", &m, &m, 1);
     const struct pw_block *b = ref_block(&f, "the same text");
-    assert_int_equal(b->rows, 4); /* behind 4, 8, 16, 32 */
+    assert_int_equal(b->rows, 4); /* after 4, 8, 16, 32 tokens */
     assert_true(pw_finding_y_at(&f, b, 0, 0, 0) > 0.5 && pw_finding_y_at(&f, b, 0, 0, 0) < 1);
     assert_true(pw_finding_y_at(&f, b, 3, 0, 0) < pw_finding_y_at(&f, b, 0, 0, 0));
     assert_true(pw_finding_y_at(&f, b, 3, 0, 0) == pw_finding_y_at(&f, b, 3, 1, 0)); /* its own twin */

@@ -1,5 +1,6 @@
-/* test_theorems.c - the proofs' constructions do what the documents say: golden values of both, any width,
- * any prompt; where the arm is none, or has moved, the probes say so. */
+/* test_theorems.c - tests the probes of both theorems. The constructions must give the golden values of
+ * Kazemnejad et al. 2023, for any width and any prompt. If the arm is no construction, or was changed, the
+ * probes must report it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,8 +47,8 @@ static bool remarks(const struct pw_finding *f, const char *text)
     return false;
 }
 
-/* Kazemnejad et al. 2023, T + 1 = 6: the head writes 1, .5, .333333, ..., the MLP adds 0, 1.5, 2.666667, ...
- */
+/* Kazemnejad et al. 2023, T + 1 = 6: the head writes 1, .5, .333333, ..., the MLP adds 0, 1.5, 2.666667,
+ * ... */
 static void test_golden(void **state)
 {
     static const double head[] = {1, .5, .333333, .25, .2, .166667};
@@ -79,7 +80,7 @@ static void test_golden(void **state)
     destroy(&a);
 }
 
-/* Every width: all claims hold, and what is said beyond it is what was predicted. */
+/* For every width all claims must hold, and positions beyond the width must follow the predicted curve. */
 static void test_widths(void **state)
 {
     static const int widths[] = {1, 2, 6, 32, 43, 512, 2048};
@@ -96,7 +97,7 @@ static void test_widths(void **state)
         assert_true(pw_finding_x_at(&f, b, b->rows - 1) == n);
         for (int k = 0; k < b->rows; k++) {
             double t = pw_finding_x_at(&f, b, k), says = pw_finding_y_at(&f, b, k, 0, 0);
-            if (t <= T) /* the rounding units make it exact */
+            if (t <= T) /* rounding must make it exact */
                 assert_true(says == t);
             else
                 assert_true(says <= 2 * T - 1 && says <= t);
@@ -106,7 +107,7 @@ static void test_widths(void **state)
     }
 }
 
-/* inspection.md 4.10: T = 32 says 38.2 at 40, 47.5 at 64, 55.25 at 128. */
+/* Beyond T the curve is 2T - 1 - T(T-1)/t: for T = 32 it is 38.2 at 40, 47.5 at 64, 55.25 at 128. */
 static void test_bend(void **state)
 {
     static const double says[] = {32, 38.2, 47.5, 55.25};
@@ -119,7 +120,7 @@ static void test_bend(void **state)
     for (int i = 0; i < 4; i++)
         assert_true(fabs(pw_finding_cell(&f, b, i, 0) - says[i]) < 1e-3);
     pw_finding_fini(&f);
-    look(&f, "theorem1", "positions=32", &a); /* none beyond */
+    look(&f, "theorem1", "positions=32", &a); /* no positions beyond T */
     assert_int_equal(f.n_claims, 4);
     assert_true(remarks(&f, "no room to see where the MLP bends"));
     pw_finding_fini(&f);
@@ -155,9 +156,9 @@ static void test_relative(void **state)
             assert_true(fabs(pw_finding_cell(&f, all, t, i) - c + (t - i)) < 1e-5);
             content = fmax(content, fabs(c));
         }
-    assert_true(content > 0.1); /* there is some */
+    assert_true(content > 0.1); /* there is content */
     pw_finding_fini(&f);
-    look(&f, "theorem1", "", &a); /* the first layer is theorem 1's */
+    look(&f, "theorem1", "", &a); /* the first layer is that of theorem 1 */
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
     pw_finding_fini(&f);
     destroy(&a);
@@ -168,7 +169,8 @@ static void test_relative(void **state)
     destroy(&a);
 }
 
-/* One of all weights is another: nothing is claimed, the construction stands beside it. */
+/* One changed weight makes it another model: nothing may be claimed, and the construction must be shown next
+ * to it. */
 static void test_moved(void **state)
 {
     struct pw_finding f;
@@ -183,7 +185,7 @@ static void test_moved(void **state)
         const struct pw_param *t = pw_model_params(a.m, &n);
         while (strcmp(t->name, "layers.0.mlp.down.weight") != 0)
             t++;
-        p[t->offset + 2 * (size_t)t->cols] += 0.5F; /* of dimension 3 by ReLU(1 - u): t + (1 - 1/t) / 2 */
+        p[t->offset + 2 * (size_t)t->cols] += 0.5F; /* ReLU(1 - u) to dimension 3: t + (1 - 1/t) / 2 */
         pw_model_put(a.m, p, NULL, NULL);
         free(p);
         look(&f, name, "", &a);

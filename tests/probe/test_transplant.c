@@ -1,5 +1,5 @@
-/* test_transplant.c - a pattern that is a head's own changes nothing; another's does; what isn't a head is
- * refused. */
+/* test_transplant.c - tests the probe transplant. A head's own pattern must change nothing, another head's
+ * must, and a wrong head name must be refused. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

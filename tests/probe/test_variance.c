@@ -1,5 +1,5 @@
-/* test_variance.c - uniform attention over iid values has the mean square 1/n, and an arm's numbers are those
- * of its passes. */
+/* test_variance.c - tests the probe variance. Uniform attention over iid values must have the mean square
+ * 1/n, and an arm's numbers must be those of its forward passes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,20 +17,20 @@ static void test_document(void **state)
     struct pw_finding f;
     (void)state;
     ref_probe(&f, "variance", "samples=2", &m, &m, 1);
-    assert_int_equal(f.n_claims, 2); /* nothing is claimed of one model */
+    assert_int_equal(f.n_claims, 2); /* no claim about a single model */
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
     const struct pw_block *b = ref_block(&f, "uniform attention");
-    for (int n = 1; n <= 64; n *= 2) { /* golden.json, group probe: sigma^2 / n */
+    for (int n = 1; n <= 64; n *= 2) { /* sigma^2 / n */
         double y = pw_finding_y_at(&f, b, n - 1, 0, 0);
         assert_true(pw_finding_x_at(&f, b, n - 1) == n);
         assert_true(fabs(y * n - 1) < 0.04);
-        assert_true(pw_finding_y_at(&f, b, n - 1, 1, 0) > y * 0.96); /* tokens that repeat: more */
+        assert_true(pw_finding_y_at(&f, b, n - 1, 1, 0) > y * 0.96); /* repeated tokens: larger */
     }
     pw_finding_fini(&f);
     pw_model_destroy(m);
 }
 
-/* With the layer's output switched off the stream is what came in, and the twin is another model. */
+/* If the layer's output is zeroed, the stream must equal its input. The twin is another model. */
 static void test_stream(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=1", "none", 1),
@@ -56,7 +56,7 @@ static void test_stream(void **state)
         assert_true(fabs(pw_finding_y_at(&f, b, t, 1, 0) - 9) < 1e-5);
         assert_true(pw_finding_y_at(&f, b, t, 0, 0) != pw_finding_y_at(&f, b, t, 2, 0));
     }
-    assert_int_equal(f.n_claims, 2); /* none of one model */
+    assert_int_equal(f.n_claims, 2); /* no claim about a single model */
     free(all);
     pw_finding_fini(&f);
     pw_model_destroy(m);

@@ -1,5 +1,5 @@
-/* ref_steps.c - see ref_steps.h. Nothing of tasks/ is used, and nothing is carried from step to step that can
- * be computed from the prompt: carries and sums come from what lies before, and not from the step before. */
+/* ref_steps.c - see ref_steps.h. It uses nothing of tasks/. Each step is computed from the prompt alone and
+ * not from the previous step: carries and sums are recomputed. */
 #include "ref_steps.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 #define PUT(i, k, ...) snprintf(s->part[i][k], STEPS_TEXT, __VA_ARGS__)
 
-/* Numbers of a text with their signs; digits that one blank parts are one number's. */
+/* Reads the numbers of a text with their signs. A single blank between digits doesn't end a number. */
 static int numbers_of(const char *text, long *v)
 {
     int n = 0;
@@ -27,7 +27,7 @@ static int numbers_of(const char *text, long *v)
     return n;
 }
 
-/* "- 2 4", in one of some buffers. */
+/* The number as "- 2 4", in one of several static buffers. */
 static const char *spaced(long v)
 {
     static char ring[16][64];
@@ -76,7 +76,7 @@ static void addition(struct steps *s, const char *prompt, bool brief)
     }
 }
 
-/* The items of a list from number `from` on. */
+/* Writes the items of a list from index `from` on. */
 static void list_of(char *out, const long *v, int from, int n, const char *separator)
 {
     *out = '\0';
@@ -93,7 +93,7 @@ static long sum_of(const long *v, int n)
     return sum;
 }
 
-/* One digit stands alone: in "3 9 1 8" blanks part items. */
+/* Each digit is an item: in "3 9 1 8" blanks separate items. */
 static int digits_of(const char *text, long *v)
 {
     int n = 0;
@@ -137,7 +137,7 @@ static void parity(struct steps *s, const char *prompt, bool brief)
     }
 }
 
-/* v: x, then factor and degree of every term. */
+/* v: x, then coefficient and degree of every term. */
 static long term(const long *v, int i)
 {
     long power = 1;
@@ -178,7 +178,7 @@ static void polynomial(struct steps *s, const char *prompt, bool brief)
     }
 }
 
-/* Items are what stands between separators: what is least comes first in `order`. */
+/* The items are between separators. `order` lists symbols from the least. */
 static void sort(struct steps *s, const char *prompt, bool brief, bool multi)
 {
     static const char order[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -200,7 +200,7 @@ static void sort(struct steps *s, const char *prompt, bool brief, bool multi)
         n++;
     }
     for (; s->n < n; s->n++) {
-        int i = s->n, least = n - 1; /* from the end, so that of equal ones the first is taken */
+        int i = s->n, least = n - 1; /* from the end, so that the first of equal items is taken */
         for (int k = n - 1; k >= i; k--)
             least = key[k] <= key[least] ? k : least;
         PUT(i, 0, "%s", item[i]);
@@ -216,8 +216,8 @@ static void sort(struct steps *s, const char *prompt, bool brief, bool multi)
     }
 }
 
-/* The value of a variable by the clauses "q = -1", "t - q", ...: sign[] and source[] by letter, source '1'
- * the number. */
+/* The value of a variable from the clauses "q = -1", "t - q", ...: sign[] and source[] are indexed by letter;
+ * source '1' is the number 1. */
 static int follow(const char *sign, const char *source, char var)
 {
     int i = var - 'a', s = sign[i] == '-' ? -1 : 1;
@@ -244,7 +244,7 @@ static void lego(struct steps *s, const char *prompt, bool brief)
                              : "%c = %c %c",
                  var[n], sn, so);
     }
-    /* Whoever comes next hangs on the one before, the first on the number. */
+    /* Each variable depends on the one before it, the first one on the number. */
     for (char now = '1'; now != asked; s->n++) {
         int i = s->n, k = 0;
         while (source[var[k] - 'a'] != now)

@@ -1,5 +1,5 @@
-/* test_every.c - all inputs of a task: as many as there are, no two alike, and what is drawn is among them.
- */
+/* test_every.c - tests the enumeration of all inputs of a task. It must have the right number of inputs,
+ * without duplicates, and contain every drawn sample. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The prompts of all inputs in their order; lengths, where it isn't NULL, their lengths. */
+/* Collects the prompts of all inputs in their order, and their lengths if `lengths` isn't NULL. */
 static int list(const struct pw_taskset *set, char **prompts, int *lengths)
 {
     struct pw_every e;
@@ -53,7 +53,7 @@ static void each_once(void **state)
         int count;
     } cases[] = {
         {"parity lengths=2..4 test=5..7", 4 + 8 + 16 + 32 + 64 + 128},
-        {"parity lengths=2..3 test=9", 4 + 8 + 512}, /* what lies between is neither trained nor tested */
+        {"parity lengths=2..3 test=9", 4 + 8 + 512}, /* lengths in between are neither trained nor tested */
         {"copy variant=rsc", 19 * 20},
         {"copy variant=rdc alphabet=5 lengths=1..3 test=4", 4 * 20},
         {"copy alphabet=4 lengths=1..3 test=5", 4 + 16 + 64 + 1024},
@@ -82,7 +82,7 @@ static void each_once(void **state)
             if (strcmp(prompts[i - 1], prompts[i]) == 0)
                 fail_msg("%s: twice: %s", cases[c].text, prompts[i]);
         struct pw_range test = pw_task_test(&set.use[0]);
-        for (uint64_t k = 0; k < 300; k++) { /* samples of both kinds are among them */
+        for (uint64_t k = 0; k < 300; k++) { /* samples of both splits must be among them */
             struct pw_str prompt = {0}, answer = {0};
             char *text;
             pw_taskset_sample_text(&set, 3, k % 2 ? PW_SPLIT_TRAIN : PW_SPLIT_TEST, k, 0,
@@ -97,8 +97,8 @@ static void each_once(void **state)
     }
 }
 
-/* SCAN's commands in the order of its grammar, which is written here once more: a part alone, then one and
- * another, then one after another; of a part the second one counts faster. */
+/* SCAN's commands in the order of its grammar, which is repeated here: single parts, then "X and Y", then "X
+ * after Y". The second part varies fastest. */
 static void the_grammars_order(void **state)
 {
     static const char *const turned[] = {"turn", "walk", "look", "run", "jump"},
@@ -135,8 +135,8 @@ static void the_grammars_order(void **state)
     pw_taskset_fini(&set);
 }
 
-/* The numbers of sort variant=multi one by one, then lists of two of them, of which there are too many to
- * list. */
+/* The numbers of sort variant=multi one by one, then lists of two numbers, which are too many to
+ * enumerate. */
 static void numbers(void **state)
 {
     static const struct {
@@ -163,7 +163,7 @@ static void numbers(void **state)
     }
 }
 
-/* What training never draws of a trained length is what is held out. */
+/* The inputs of a trained length that training never draws must be exactly those that are held out. */
 static void held_out(void **state)
 {
     struct pw_taskset set;

@@ -1,5 +1,5 @@
-/* The user's own lines: what is drawn from them, what is held out, and what is said about files that can't be
- * used. */
+/* test_file.c - tests task file, the user's own lines: which lines are drawn, which are held out, and the
+ * errors for unusable files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void open_set(struct pw_taskset *set, const char *options)
         fail_msg("%s", err.msg);
 }
 
-/* 3000 lines of 1 to 6 words, the answer is the line's number; held-out ones are told by what is drawn. */
+/* 3000 lines of 1 to 6 words; the answer is the line's number. The draws show which lines are held out. */
 static void put_lines(void)
 {
     struct pw_str text = {0};
@@ -52,7 +52,7 @@ static void put_lines(void)
     pw_str_fini(&text);
 }
 
-/* Which line is it? Its length must fit. */
+/* The number of the sample's line. Its length must match. */
 static int line_of(const struct pw_taskset *set, const struct pw_sample *s)
 {
     int line = atoi(set->vocab.words[s->tokens[0]] + 2);
@@ -98,12 +98,12 @@ static void what_is_measured_was_never_trained(void **state)
         n_trained += count[i] > 0;
         in_range += i % 6 + 1 >= 2 && i % 6 + 1 <= 4;
     }
-    assert_int_equal(n_held + n_trained, in_range); /* all are used: 20 draws a line miss none of 1500 */
+    assert_int_equal(n_held + n_trained, in_range); /* all are used: 20 draws per line miss none of 1500 */
     assert_true(n_held > in_range / 20 && n_held < in_range * 3 / 20);
     for (int i = 0; i < 3000; i++)
         assert_true(count[i] < 60); /* 22 expected */
 
-    /* The longer ones: all lines of the length. */
+    /* Longer test lengths use all lines of the length. */
     memset(count, 0, sizeof count);
     for (uint64_t i = 0; i < 8000; i++) {
         pw_taskset_sample(&set, 1, PW_SPLIT_TEST, i, 0, 6, &s);
@@ -138,7 +138,7 @@ static void the_text_is_words(void **state)
         assert_int_equal(s.length, 2);
         pw_str_fini(&got);
     }
-    /* Known words in no line: no known answer. */
+    /* Known words that form no line: there is no known answer. */
     assert_int_equal(pw_taskset_prompt(&set, "b b a", MAX, &s, &err), PW_OK);
     assert_int_equal(s.n_prompt, 4);
     assert_int_equal(s.n, 4);
@@ -150,7 +150,7 @@ static void the_text_is_words(void **state)
     assert_int_equal(pw_taskset_prompt(&set, ">", MAX, &s, &err), PW_EUSER);
     pw_taskset_fini(&set);
 
-    /* In a mixture, and printed and read again with a name that needs quotes. */
+    /* In a mixture, and printed and parsed again, with a name that needs quotes. */
     char odd[64], command[200];
     struct pw_str printed = {0}, again = {0};
     snprintf(odd, sizeof odd, "%s (1), b=\\\".tsv", path);
@@ -250,7 +250,8 @@ static void tells(const char *options, const char *want, bool told)
     pw_taskset_fini(&set);
 }
 
-/* How many lines are held out, and which: those that are drawn for validation and no others. */
+/* The report must state how many lines are held out and list them: the lines that are drawn for validation,
+ * and no others. */
 static void the_user_is_told_what_is_held_out(void **state)
 {
     struct pw_taskset set;
@@ -285,12 +286,12 @@ static void the_user_is_told_what_is_held_out(void **state)
     tells("", "begins with", false);
     pw_str_fini(&want);
 
-    put("a b\tb a\n", 8); /* one line alone is trained and evaluated, whatever its hash */
+    put("a b\tb a\n", 8); /* a single line is trained and evaluated, whatever its hash */
     tells("", "of 1 lines 1 are trained", true);
     tells("", "too few lines to hold any out: the trained ones are evaluated", true);
 }
 
-/* A word that every prompt begins with is told, and left out of lengths where that is asked for. */
+/* A word that starts every prompt must be reported, and be excluded from lengths on request. */
 static void lengths_leave_out_the_tasks_word(void **state)
 {
     static const char text[] = "sort 2 1\t1 2\nsort 3\t3\nsort 3 2 1\t1 2 3\n";
@@ -319,7 +320,7 @@ static void lengths_leave_out_the_tasks_word(void **state)
     assert_non_null(strstr(err.msg, "line 2 has 2 words in its prompt; skip=2 leaves none"));
 }
 
-/* Options of other tasks are refused with the reason, alone and in a mixture. */
+/* Options of other tasks must be refused with the reason, alone and in a mixture. */
 static void what_has_no_meaning_is_refused(void **state)
 {
     struct pw_taskset set;
@@ -334,7 +335,7 @@ static void what_has_no_meaning_is_refused(void **state)
     snprintf(text, sizeof text, "file(path=%s,held=on),sort", path);
     assert_int_equal(pw_taskset_init(&set, text, &err), PW_EUSER);
     assert_string_equal(err.msg, "file: held=on: one line in ten is always held out");
-    snprintf(text, sizeof text, "file(path=%s),sort data=1000", path); /* sort's */
+    snprintf(text, sizeof text, "file(path=%s),sort data=1000", path); /* sort's option */
     assert_int_equal(pw_taskset_init(&set, text, &err), PW_OK);
     pw_taskset_fini(&set);
 }

@@ -1,5 +1,6 @@
-/* LEGO with clauses=shuffled: the chain of clauses=chain in a fresh order, read back in any order, with what
- * it is asked for still told by the chain. What a chain's samples say is in test_samples.c. */
+/* test_lego.c - tests LEGO with clauses=shuffled. It has the clauses of clauses=chain in random order, and
+ * accepts them in any order; the chain still determines the answer. test_samples.c tests the content of a
+ * chain's samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,8 @@ static void texts(const struct pw_taskset *set, uint64_t i, int length, struct p
     pw_taskset_sample_text(set, 3, PW_SPLIT_TEST, i, 0, length, prompt, answer);
 }
 
-/* The same clauses, question and answer as of the chain with the same number, in every order alike. */
+/* A sample must have the clauses, question and answer of the chain with the same index, and all orders must
+ * be equally likely. */
 static void the_order_is_all_that_changes(void **state)
 {
     struct pw_taskset chain, shuffled;
@@ -38,7 +40,7 @@ static void the_order_is_all_that_changes(void **state)
         texts(&shuffled, i, 3, &b, &b_answer);
         assert_int_equal(a.len, b.len);
         assert_string_equal(a_answer.s, b_answer.s);
-        assert_string_equal(a.s + 5 + 3 * CLAUSE, b.s + 5 + 3 * CLAUSE); /* what is asked for */
+        assert_string_equal(a.s + 5 + 3 * CLAUSE, b.s + 5 + 3 * CLAUSE); /* the variable in question */
         for (int k = 0; k < 3; k++) {
             int at = 0;
             while (at < 3 && strncmp(a.s + 5 + k * CLAUSE, b.s + 5 + at * CLAUSE, CLAUSE) != 0)
@@ -62,7 +64,8 @@ static void the_order_is_all_that_changes(void **state)
     pw_taskset_fini(&shuffled);
 }
 
-/* Read back, also where a fixed set asks a chain for all its variables: pair and pointers are the chain's. */
+/* A parsed prompt must have the pair and pointers of the chain, also if a fixed set asks for all variables of
+ * a chain. */
 static void the_chain_is_found_again(void **state)
 {
     static const char *const sets[] = {"lego clauses=shuffled", "lego clauses=shuffled data=500 text=seed"};
@@ -85,7 +88,7 @@ static void the_chain_is_found_again(void **state)
             assert_true(pw_task_trains(&set.use[0], s.pair));
             for (int a = 0; a + 1 < s.n - s.n_prompt; a++) {
                 int n = pw_taskset_pointers(&set, &s, a, at);
-                assert_true(n == 0 || n == 3 * (s.pair.b + 1) - (k == 1)); /* seed: "-1" is one token */
+                assert_true(n == 0 || n == 3 * (s.pair.b + 1) - (k == 1)); /* text=seed: "-1" is one token */
                 for (int j = 1; j < n; j++)
                     assert_true(at[j] > at[j - 1]);
             }

@@ -1,5 +1,5 @@
-/* Lengths that are pairs: read off the text of samples, which pairs there are, and that evaluation goes round
- * them while training's draws stay what they were. */
+/* test_pairs.c - tests lengths that are pairs. The pairs are read from the text of samples. Evaluation must
+ * cycle through all pairs, and training's draws must not change. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 
 #define MAX 2048
 
-/* What the short text of an addition or a LEGO says: digits by digits, or clauses by the place of the one
- * whose variable is asked for at the end. */
+/* The pair of the short text of an addition or a LEGO. Addition: digits by digits. LEGO: the number of
+ * clauses, and the index of the clause of the variable in question. */
 static struct pw_pair read_pair(const char *text)
 {
     struct pw_pair p = {0, 0};
@@ -116,7 +116,7 @@ static void there_are_as_many_as_the_paper_has(void **state)
     assert_false(pw_task_trains(&set.use[0], (struct pw_pair){1, 9}));
     assert_true(pw_task_trains(&set.use[0], (struct pw_pair){8, 1}));
     pw_taskset_fini(&set);
-    /* The middle of five is asked for by the appendix alone: "from the middle of the graph to the end". */
+    /* Only the paper's appendix asks for the middle of five: "from the middle of the graph to the end". */
     texts_open(&set, "lego");
     for (int n = 2; n <= 16; n++)
         assert_int_equal(pw_task_pairs_at(&set.use[0], n, NULL), n / 2);
@@ -134,7 +134,7 @@ static void there_are_as_many_as_the_paper_has(void **state)
     pw_taskset_fini(&set);
 }
 
-/* dist=pairs: 64 pairs alike, or LEGO's ten of lengths 4 to 7. */
+/* dist=pairs: 64 pairs with equal probability, or LEGO's ten of lengths 4 to 7. */
 static void pairs_can_be_drawn_alike(void **state)
 {
     static const char *const texts[] = {"addition dist=pairs", "lego lengths=4..7 dist=pairs"};

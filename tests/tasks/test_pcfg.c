@@ -1,5 +1,6 @@
-/* PCFG SET: the evaluator against the public samples and against one of another kind on random sources; what
- * is drawn against a plain sampler of the grammar; texts and what is said about what can't be read. */
+/* test_pcfg.c - tests PCFG SET. The evaluator is compared with the public samples, and with a different
+ * evaluator on random sources. Draws are compared with a simple sampler of the grammar. It also tests the
+ * texts, and the errors for unreadable ones. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 #define MAX 1200
 
-/* ---- another evaluator: from the right to the left, on a stack of texts */
+/* ---- the other evaluator: from right to left, on a stack of texts */
 
 struct value {
     const char *v[MAX];
@@ -49,7 +50,7 @@ static void apply_unary(int f, struct value *x)
     *x = y;
 }
 
-/* Evaluates "append A1 A2 , A3 A4"; what it finds is told by *functions, *strings and *tokens, too. */
+/* Evaluates "append A1 A2 , A3 A4". It also counts functions, strings and tokens. */
 static void evaluate(const char *source, struct pw_str *out, int *n_functions, int *n_strings, int *n_tokens)
 {
     static struct value stack[64];
@@ -95,7 +96,7 @@ static void known_samples(void **state)
     static const char *const cases[][2] = {
         {"reverse copy O14 O4 C12 J14 W3", "W3 J14 C12 O4 O14"},
         {"prepend reverse R1 J11 , K8 L16 Y18", "K8 L16 Y18 J11 R1"},
-        {"swap_first_last append A1 B1 , C1 D1", "D1 B1 C1 A1"}, /* the reference's A is A1 here */
+        {"swap_first_last append A1 B1 , C1 D1", "D1 B1 C1 A1"}, /* the A of the reference is A1 here */
         {"echo remove_first A1 B1 , C1 D1", "C1 D1 D1"},
         {"append A1 B1 , prepend C1 D1 , E1 F1", "A1 B1 E1 F1 C1 D1"},
         {"remove_second append A1 B1 , C1 D1 , E1 F1", "A1 B1 C1 D1"},
@@ -167,7 +168,7 @@ static void samples_are_right(void **state)
             int answer = s.n - s.n_prompt - 1;
             assert_true(words <= sets[k].tokens && answer <= sets[k].answer);
             assert_true(s.n <= pw_taskset_tokens_at(&set, 0, s.length) && s.n <= set.max_tokens);
-            for (int j = 0; j < answer; j++) { /* what is copied stands where the pointer says */
+            for (int j = 0; j < answer; j++) { /* each copied token must be where its pointer points */
                 assert_int_equal(pw_taskset_pointers(&set, &s, j, at), 1);
                 assert_true(at[0] < s.n_prompt);
                 assert_int_equal(tokens[at[0]], tokens[s.n_prompt + j]);
@@ -181,13 +182,14 @@ static void samples_are_right(void **state)
     }
 }
 
-/* ---- what is drawn */
+/* ---- draws */
 
 struct counts {
     int functions, binary, strings, tokens, answer;
 };
 
-/* The grammar as it stands, and its answer's length; false: it has gone too far. */
+/* Draws from the grammar directly, and the length of its answer. Returns false if the source has too many
+ * functions. */
 static bool draw_plainly(struct pw_rng *rng, struct counts *c, int *answer)
 {
     int first, second = 0;
@@ -216,7 +218,7 @@ static bool draw_plainly(struct pw_rng *rng, struct counts *c, int *answer)
     return true;
 }
 
-/* The release's part with n functions, not yet normed. */
+/* The proportion of sources with n functions in the released data, before normalisation. */
 static double released(int n)
 {
     double choose = 1;
@@ -225,8 +227,9 @@ static double released(int n)
     return choose * pow(4.22 / 9.22, n - 1);
 }
 
-/* At each length both samplers agree in strings and tokens, where the cap binds (30 tokens) and where it
- * doesn't; lengths come as in the release, of which what has more than 30 tokens is missing. */
+/* At each length both samplers must agree in strings and tokens: where the cap of 30 tokens matters, and
+ * where it doesn't. Lengths must be as frequent as in the released data, less the sources with more than 30
+ * tokens. */
 static void the_grammars_chances(void **state)
 {
     struct pw_taskset set;
@@ -277,9 +280,9 @@ static void the_grammars_chances(void **state)
     pw_taskset_fini(&set);
 }
 
-/* What is known of the release of PCFG SET: 18.2 tokens in the mean, 11,333 of 92,343 sources with more than
- * 8 functions, 0.60 of the functions with one argument, 0.576 of the arguments functions. And the numbers of
- * functions in the first 176 sources of its validation set (pcfgset/dev.src). */
+/* Published statistics of PCFG SET: 18.2 tokens on average; 11,333 of 92,343 sources have more than 8
+ * functions; 0.60 of the functions have one argument; 0.576 of the arguments are functions. first_lines
+ * counts functions in the first 176 sources of its validation set (pcfgset/dev.src). */
 static void the_releases_frequencies(void **state)
 {
     static const int first_lines[] = {0, 6, 22, 35, 28, 22, 18, 16, 13, 16}; /* the last: 9 and more */
@@ -312,7 +315,7 @@ static void the_releases_frequencies(void **state)
     print_message("tokens %.2f, functions %.2f, of one argument %.3f, arguments that are functions %.3f\n",
                   sum[0] / SAMPLES, sum[1] / SAMPLES, 1 - sum[2] / sum[1],
                   (sum[1] - SAMPLES) / (sum[1] - SAMPLES + sum[3]));
-    assert_true(fabs(sum[0] / SAMPLES - 18.2) < 0.25); /* its deviation: 11 / sqrt(SAMPLES) = 0.055 */
+    assert_true(fabs(sum[0] / SAMPLES - 18.2) < 0.25); /* standard deviation 11 / sqrt(SAMPLES) = 0.055 */
     assert_true(fabs(1 - sum[2] / sum[1] - 0.60) < 0.01);
     assert_true(fabs((sum[1] - SAMPLES) / (sum[1] - SAMPLES + sum[3]) - 0.576) < 0.005);
     pw_taskset_fini(&set);
@@ -326,10 +329,10 @@ static void lengths_and_inputs(void **state)
     assert_int_equal(pw_task_train(&set.use[0]).hi, 8);
     assert_int_equal(pw_task_test(&set.use[0]).lo, 9);
     assert_int_equal(pw_task_test(&set.use[0]).hi, 35);
-    assert_true(set.max_tokens <= 129); /* fits a context of 128 */
+    assert_true(set.max_tokens <= 129); /* fits into a context of 128 */
     pw_taskset_fini(&set);
-    /* One function: 4 + 8 + 16 + 32 strings, of one argument six ways, of two four; with 5 tokens strings of
-     * two to four, and no function of two. */
+    /* One function: there are 4 + 8 + 16 + 32 strings, six functions of one argument and four of two. With 5
+     * tokens: strings of two to four, and no function of two. */
     texts_open(&set, "pcfg alphabet=2");
     assert_true(pw_task_inputs(&set.use[0], 1) == 6 * 60 + 4 * 60 * 60);
     assert_true(pw_task_seen(&set.use[0], 1) && !pw_task_seen(&set.use[0], 3));
@@ -341,7 +344,7 @@ static void lengths_and_inputs(void **state)
     pw_taskset_fini(&set);
 }
 
-/* ---- typed */
+/* ---- typed prompts */
 
 static void texts_and_what_is_wrong(void **state)
 {

@@ -1,4 +1,5 @@
-/* Gold pointers: known samples by hand, and drawn ones by what the pointed tokens say. */
+/* test_pointers.c - tests gold pointers: known samples by hand, drawn ones by the tokens that the pointers
+ * select. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 #define MAX 1200
 
-/* Tokens are counted from 0, the pointers of one answer token after the other stand between bars. */
+/* Token indices count from 0. Bars separate the pointers of consecutive answer tokens. */
 static void known_samples(void **state)
 {
     static const struct {
@@ -71,7 +72,8 @@ static void known_samples(void **state)
     }
 }
 
-/* What is copied or moved stands where the pointers say, and all of it is pointed to. */
+/* In copied or moved sequences each pointer must select the same symbol, and every symbol must have a
+ * pointer. */
 static void pointers_lead_to_the_same_symbol(void **state)
 {
     static const char *const sets[] = {"copy",

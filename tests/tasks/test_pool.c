@@ -1,4 +1,5 @@
-/* Fixed sets: the paper's counts, all in the same bins, and epochs that meet every sample once. */
+/* test_pool.c - tests fixed sets: the paper's counts, with all samples in the right bins, and epochs that
+ * contain every sample once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ static void assert_same(struct texts a, struct texts b)
         assert_string_equal(a.v[i], b.v[i]);
 }
 
-/* Of a set of 100000, samples that train and validate together, by pair. */
+/* Counts the samples that training and validation together have in a set of 100000, by pair. */
 static void count_all(const char *text, int valid, int count[32][32])
 {
     struct pw_taskset set;
@@ -55,7 +56,7 @@ static void bins_have_the_papers_counts(void **state)
             assert_int_equal(count[n][q], n >= 4 && n <= 8 && q >= n - n / 2 && q < n ? chains[n - 4] : 0);
 }
 
-/* A chain of LEGO is there with all its questions: without the last variable its prompts come in groups. */
+/* A LEGO chain must occur with all its questions: without the last variable, prompts form groups. */
 static void chains_are_asked_for_each_variable(void **state)
 {
     struct pw_taskset set;
@@ -84,7 +85,7 @@ static void an_epoch_meets_every_sample_once(void **state)
     struct pw_taskset set;
     struct pw_sample s;
     (void)state;
-    texts_open(&set, "copy alphabet=62 lengths=10..12 data=700"); /* so that no two are equal */
+    texts_open(&set, "copy alphabet=62 lengths=10..12 data=700"); /* long enough that no two are equal */
     struct texts first = texts_take(&set, 2, PW_SPLIT_TRAIN, 0, 700);
     struct texts other_seed = texts_take(&set, 3, PW_SPLIT_TRAIN, 0, 700);
     struct texts valid = texts_take(&set, 2, PW_SPLIT_VALID, 0, pw_task_data(&set.use[0], PW_SPLIT_VALID));
@@ -108,7 +109,7 @@ static void an_epoch_meets_every_sample_once(void **state)
         assert_true(in_place < 10); /* one expected */
         texts_drop(again);
     }
-    /* Trained lengths are evaluated on what validates, each of it once. */
+    /* Trained lengths must be evaluated on the validation samples, each of them once. */
     int n = 0;
     for (int length = 10; length <= 12; length++)
         for (int k = 0; k < pw_task_samples_at(&set.use[0], length, 1000); k++, n++) {
@@ -125,7 +126,7 @@ static void an_epoch_meets_every_sample_once(void **state)
     pw_taskset_fini(&set);
 }
 
-/* Every run of three samples has each task once; sets of other sizes have epochs of their own. */
+/* Every run of three samples must have each task once. Sets of different sizes have separate epochs. */
 static void a_mixture_keeps_epochs_whole(void **state)
 {
     struct pw_taskset set;

@@ -1,5 +1,5 @@
-/* Typed prompts: the reference's texts to the character, both ways of typing, and what is said about the
- * rest. */
+/* test_prompt.c - tests typed prompts: the reference texts to the character, both notations, and the errors
+ * for all others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define MAX 600
 
-/* The sample as "prompt|answer", the bar between the tokens. */
+/* The sample as "prompt|answer", with the bar between tokens. */
 static void spell(const struct pw_taskset *set, const struct pw_sample *s, struct pw_str *out)
 {
     assert_true(s->n > s->n_prompt && s->tokens[s->n - 1] == PW_EOS);
@@ -43,7 +43,8 @@ static void assert_reads(const struct good *g, const char *typed)
     pw_taskset_fini(&set);
 }
 
-/* The texts of the paper's data. Its prompt ends with a blank; that blank begins the answer's first token. */
+/* The texts of the paper's data. Its prompts end with a blank, which is the first character of the answer's
+ * first token. */
 static void the_papers_texts_come_out_to_the_character(void **state)
 {
     static const struct good cases[] = {
@@ -71,7 +72,7 @@ static void the_papers_texts_come_out_to_the_character(void **state)
         size_t n;
         struct pw_str blanks = {0};
         assert_reads(&cases[i], cases[i].typed);
-        /* Without the blank and the separator at the end, and with blanks around. */
+        /* Also without the final blank and separator, and with blanks around. */
         strcpy(bare, cases[i].typed);
         n = strlen(bare);
         while (n > 0 && strchr(" ]PES[>?.", bare[n - 1]) != NULL)
@@ -88,7 +89,7 @@ static void a_task_and_its_payload(void **state)
     static const struct good cases[] = {
         {"sort", "sort 3 1 4 1 5", "sort 3 1 4 1 5 >| 1 1 3 4 5", 0, 5},
         {"sort", "sort 3,1,4", "sort 3 1 4 >| 1 3 4", 0, 3},
-        {"sort", "sort 7", "sort 7 >| 7", 0, 1}, /* shorter than trained: answered all the same */
+        {"sort", "sort 7", "sort 7 >| 7", 0, 1}, /* shorter than trained lengths, but still answered */
         {"sort text=paper", "sort 3 1", "Sort the following list [ 3, 1 ].| The sorted list is [ 1, 3 ].", 0,
          2},
         {"sort alphabet=62", "sort b A a Z 0", "sort b A a Z 0 >| 0 a b A Z", 0, 5},
@@ -104,7 +105,8 @@ static void a_task_and_its_payload(void **state)
         {"lego", "lego a = 1, b = - a, value of b", "lego a + 1 b - a b >| -1", 0, 2},
         {"lego", "lego a = +1, b = -a. Then, what is the value of b?", "lego a + 1 b - a b >| -1", 0, 2},
         {"lego", "lego a = -1, a?", "lego a - 1 a >| -1", 0, 1},
-        /* Any order that names earlier variables only: two roots, a fork, a question from the first half. */
+        /* Any order in which clauses use only earlier variables: two roots, a fork, a question from the first
+         * half. */
         {"lego", "lego z = -1, a = +1, b = -z, c = -z, d = +a, b ?",
          "lego z - 1 a + 1 b - z c - z d + a b >| +1", 0, 5},
         {"lego text=paper", "lego a = -1, b = -a, b ?",
@@ -226,7 +228,7 @@ static void too_long_names_both_numbers(void **state)
     assert_string_equal(err.msg, "the prompt has 62 tokens, 123 with its answer; at most 122 are allowed");
     assert_int_equal(tokens[122], -7);
     assert_int_equal(pw_taskset_prompt(&set, text.s, 0, &s, &err), PW_EUSER);
-    s.cap = 40; /* the buffer's size holds too */
+    s.cap = 40; /* the buffer's size is a limit, too */
     assert_int_equal(pw_taskset_prompt(&set, text.s, 500, &s, &err), PW_EUSER);
     assert_string_equal(err.msg, "the prompt has 62 tokens, 123 with its answer; at most 40 are allowed");
     s.cap = MAX;
@@ -238,7 +240,7 @@ static void too_long_names_both_numbers(void **state)
     pw_taskset_fini(&set);
 }
 
-/* Whatever a task writes it reads, and to the same tokens. */
+/* A task must accept every prompt that it writes, and give the same tokens. */
 static void every_sample_can_be_typed(void **state)
 {
     static const char *const sets[] = {
@@ -279,7 +281,7 @@ static void every_sample_can_be_typed(void **state)
     }
 }
 
-/* Random bytes and random pieces never do more than be refused. */
+/* Random bytes and random pieces must at most be refused. */
 static void junk_is_refused_in_one_clean_line(void **state)
 {
     static const char *const pieces[] = {

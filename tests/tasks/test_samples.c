@@ -1,5 +1,5 @@
-/* Samples: their text against solvers that read nothing but the text, their tokens, and how they are
- * distributed. */
+/* test_samples.c - tests samples: their texts, with solvers that read only the text; their tokens; and their
+ * distribution. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void join(const struct pw_taskset *set, const int *tokens, int n, struct 
         pw_str_add(out, "%s", set->vocab.words[tokens[i]]);
 }
 
-/* Copies text with every character of drop made a blank, then cuts it at blanks. */
+/* Copies text with every character of `drop` replaced by a blank, then splits it at blanks. */
 static int cut_words(char *buf, size_t size, const char *text, const char *drop, char **words)
 {
     int n = 0;
@@ -36,7 +36,7 @@ static int cut_words(char *buf, size_t size, const char *text, const char *drop,
     return n;
 }
 
-/* ---- solvers: each returns whether answer is right for prompt, and the length it read */
+/* ---- solvers: each checks that answer is right for prompt, and returns the length that it read */
 
 static int place(const char *symbol)
 {
@@ -92,8 +92,8 @@ static int solve_copy(const char *prompt, const char *answer, bool paper, const 
     return length;
 }
 
-/* Reads "var sign one-or-var" triples; in the paper's sentence = , . ? are dropped first. Shuffled ones are
- * put into the chain's order, in_order says whether they were in it already. */
+/* Reads triples "var sign one-or-var"; in the paper's sentence = , . ? are dropped first. Shuffled clauses
+ * are sorted into the chain's order; *in_order is false if they were not in that order. */
 static int solve_lego(const char *prompt, const char *answer, bool paper, int *asked, bool *in_order)
 {
     char a[4096], *p[MAX], spread[4096], want[32];
@@ -114,7 +114,7 @@ static int solve_lego(const char *prompt, const char *answer, bool paper, int *a
     for (length = 0; length < (end - 1) / 3; length++) {
         for (i = 1; i < end && *p[i + 2] != last; i += 3)
             ;
-        assert_true(i < end); /* the chain goes on */
+        assert_true(i < end); /* the chain continues */
         *in_order = *in_order && i == 1 + 3 * length;
         int var = *p[i], sign = *p[i + 1] == '-' ? -1 : 1;
         assert_int_equal(p[i][1], '\0');
@@ -143,8 +143,8 @@ static int solve(const struct pw_task_use *use, const char *variant, const char 
         return solve_copy(prompt, answer, paper, variant);
     length = solve_lego(prompt, answer, paper, &asked, &in_order);
     assert_true(in_order || strcmp(variant, "shuffled") == 0);
-    /* The second half: n/2.. for even n, n/2 rounded down + 1.. for odd n; the appendix has the middle too.
-     */
+    /* The second half: from n/2 for even n, from (n+1)/2 for odd n. The paper's appendix includes the
+     * middle. */
     bool middle = strcmp(variant, "seed") == 0;
     assert_true(asked >= length / 2 + (middle ? 0 : length % 2) && asked < length);
     return length;
@@ -155,7 +155,7 @@ static const struct {
 } sets[] = {
     {"sort", ""},
     {"sort alphabet=62 lengths=1..20 text=paper", ""},
-    {"sort lengths=6..8 test=2..4", ""}, /* the longest is a trained one */
+    {"sort lengths=6..8 test=2..4", ""}, /* the longest one is trained */
     {"copy variant=rsc", "rsc"},
     {"copy variant=rsc2x", "rsc2x"},
     {"copy variant=rdc", "rdc"},
@@ -188,14 +188,14 @@ static void check_sample(const struct pw_taskset *set, const char *variant, enum
     pw_taskset_sample(set, 7, split, i, task, length, &s);
     assert_int_equal(s.length, solve(&set->use[s.task], variant, prompt.s, answer.s));
 
-    /* The text is the plain concatenation of the tokens. */
+    /* The text must be the plain concatenation of the tokens. */
     assert_int_equal(s.tokens[s.n - 1], PW_EOS);
     join(set, s.tokens, s.n_prompt, &head);
     join(set, s.tokens + s.n_prompt, s.n - 1 - s.n_prompt, &tail);
     pw_str_add(&whole, "%s%s", head.s, tail.s);
     pw_str_put(&prompt, "", 0);
-    /* The prompt's tokens end within its text, the first of the answer ends behind it: of the paper's prompts
-     * that is all but the blank at the end. */
+    /* The prompt's tokens end within its text, and the first answer token ends after it. In the paper's
+     * prompts only the final blank belongs to the answer token. */
     assert_true(head.len <= prompt.len && prompt.len - head.len <= 1);
     assert_memory_equal(head.s, prompt.s, head.len);
     assert_true(head.len + strlen(set->vocab.words[s.tokens[s.n_prompt]]) > prompt.len);
@@ -227,12 +227,12 @@ static void samples_are_right_and_their_tokens_spell_them(void **state)
                 for (uint64_t i = 0; i < 20; i++)
                     check_sample(&set, sets[k].variant, PW_SPLIT_TEST, i, t, length, &longest);
         }
-        assert_int_equal(longest, set.max_tokens); /* a bound, and not a loose one */
+        assert_int_equal(longest, set.max_tokens); /* the bound must be tight */
         pw_taskset_fini(&set);
     }
 }
 
-/* Counts within five standard deviations of equal shares. */
+/* Counts must be within five standard deviations of equal shares. */
 static void assert_uniform(const int *count, int n, int total)
 {
     double p = 1.0 / n, mean = total * p, variance = total * p * (1 - p);
@@ -315,7 +315,7 @@ static void contents_are_drawn_evenly(void **state)
     assert_uniform(pairs, 12, 12000);
     pw_taskset_fini(&set);
 
-    /* Seven variables: 4, 5 and 6 may be asked for; eight: 4 to 7. */
+    /* Seven variables: questions about 4, 5 and 6; eight: 4 to 7. */
     texts_open(&set, "lego lengths=7..8");
     for (uint64_t i = 0; i < 8000; i++) {
         struct pw_str prompt = {0}, answer = {0};
@@ -363,7 +363,7 @@ static void a_sample_is_a_function_of_seed_split_and_index(void **state)
     texts_open(&set, "copy alphabet=62 lengths=10 test=11..20");
     for (uint64_t i = 0; i < 100; i++) {
         take(&set, 5, PW_SPLIT_TRAIN, i, 0, &a);
-        take(&set, 5, PW_SPLIT_TRAIN, 1000 + i, 0, &b); /* something between */
+        take(&set, 5, PW_SPLIT_TRAIN, 1000 + i, 0, &b); /* another sample in between */
         same_index += strcmp(a.s, b.s) == 0;
         take(&set, 5, PW_SPLIT_TRAIN, i, 0, &b);
         assert_string_equal(a.s, b.s);
@@ -377,7 +377,7 @@ static void a_sample_is_a_function_of_seed_split_and_index(void **state)
     assert_int_equal(same_seed + same_split + same_index + same_test, 0);
     pw_taskset_fini(&set);
 
-    /* Recorded sessions rely on these: a change here makes old records unverifiable. */
+    /* Recorded sessions depend on these samples: a change makes old sessions unverifiable. */
     texts_open(&set, "sort");
     take(&set, 0, PW_SPLIT_TRAIN, 0, 0, &a);
     assert_string_equal(a.s, "sort 6 7 > 6 7");
@@ -398,7 +398,8 @@ static void test_samples_differ_between_lengths_and_tasks(void **state)
     struct pw_str a = {0}, b = {0};
     const char *list;
     (void)state;
-    /* Were the length no part of the index, the longer list would go on where the shorter ends. */
+    /* If the length were no part of the random stream's index, the longer list would continue the shorter
+     * one. */
     texts_open(&set, "copy(alphabet=62),sort(alphabet=62)");
     pw_taskset_sample_text(&set, 0, PW_SPLIT_TEST, 3, 0, 12, &a, &b);
     list = a.s + strlen("copy");

@@ -1,5 +1,6 @@
-/* SCAN: every command of the grammar, made here word by word, against an interpreter that works on the text
- * alone; counts and histograms of the public data; what is trained, held out and tested. */
+/* test_scan.c - tests SCAN. Every command of the grammar, generated here word by word, is checked by an
+ * interpreter of the text. Counts and histograms are compared with the public data. It also tests the
+ * trained, held-out and test inputs. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static int make(void **state)
     int n = 0, all = 0;
     (void)state;
     for (int i = 0; i < 5; i++)
-        for (int k = 0; k < 7 - (i == 4); k++) { /* "turn" alone is nothing */
+        for (int k = 0; k < 7 - (i == 4); k++) { /* "turn" alone is no command */
             char v[40];
             snprintf(v, sizeof v, "%s%s", verbs[i], turns[k]);
             add_clauses(&n, v);
@@ -110,7 +111,7 @@ static void meaning(const char *text, struct pw_str *out)
     for (int i = 0; i < (around ? 4 : 1); i++) {
         for (int k = 0; k < 1 + opposite; k++)
             meaning(gap + 1, out);
-        meaning(verb, out); /* nothing for "turn" */
+        meaning(verb, out); /* "turn" has no action */
     }
 }
 
@@ -157,7 +158,7 @@ static void every_command_is_there_and_means_what_it_says(void **state)
     for (int length = 1; length <= 48; length++) {
         assert_true(pw_task_inputs(use, length) == by_length[length]);
         assert_int_equal(pw_task_has(use, length), by_length[length] > 0);
-        for (int k = 0; k < by_length[length]; k++) { /* each has its number */
+        for (int k = 0; k < by_length[length]; k++) { /* each has its index */
             struct pw_item item;
             use->task->nth(&use->o, length, k, &item);
             assert_int_equal(item.length, length);
@@ -170,7 +171,7 @@ static void every_command_is_there_and_means_what_it_says(void **state)
 
 /* ---- splits */
 
-/* Which command a sample is, by its number. */
+/* The index of a sample's command. */
 static int command_of(const struct pw_taskset *set, const struct pw_sample *s)
 {
     struct pw_item item;
@@ -206,7 +207,7 @@ static void the_splits_are_those_of_the_papers(void **state)
         for (int length = 1; length <= 48; length++) {
             int n = pw_task_has(use, length) ? pw_task_samples_at(use, length, 1000000) : 0;
             n_inside += length <= train.hi ? (int)pw_task_inputs(use, length) : 0;
-            for (int i = 0; i < n; i++) { /* an evaluation meets each once */
+            for (int i = 0; i < n; i++) { /* an evaluation contains each command once */
                 pw_taskset_sample(&set, 4, PW_SPLIT_TEST, (uint64_t)i, 0, length, &s);
                 int c = command_of(&set, &s);
                 bool *seen = length <= train.hi ? held : tested;
@@ -220,13 +221,13 @@ static void the_splits_are_those_of_the_papers(void **state)
         }
         assert_int_equal(n_inside, cases[k].trained);
         assert_int_equal(n_tested, cases[k].tested);
-        assert_true(abs(n_held - cases[k].trained / 10) < 150); /* 40 is a standard deviation */
+        assert_true(abs(n_held - cases[k].trained / 10) < 150); /* the standard deviation is 40 */
         int met = 0, longest = 0;
         for (uint64_t i = 0; i < 30000; i++) {
             pw_taskset_sample(&set, 4, PW_SPLIT_TRAIN, i, 0, 0, &s);
             int c = command_of(&set, &s);
             assert_true(s.length <= train.hi && pw_task_share(use, s.length) > 0);
-            assert_true(!held[c] || pw_task_seen(use, s.length)); /* lengths 1 has too few to hold any out */
+            assert_true(!held[c] || pw_task_seen(use, s.length)); /* length 1: too few to hold any out */
             met += !trained[c];
             trained[c] = true;
             longest = s.length > longest ? s.length : longest;
@@ -241,8 +242,8 @@ static void the_splits_are_those_of_the_papers(void **state)
     }
 }
 
-/* Every command alike: a length's part is its count. dist= can have it otherwise, but for what isn't there.
- */
+/* Every command is equally likely, so the share of a length is its number of commands. dist= changes this,
+ * but not for lengths without commands. */
 static void lengths_come_as_often_as_commands_have_them(void **state)
 {
     struct pw_taskset set;
@@ -276,7 +277,7 @@ static void lengths_come_as_often_as_commands_have_them(void **state)
     }
 }
 
-/* ---- text */
+/* ---- texts */
 
 static void texts_to_the_character(void **state)
 {
@@ -315,7 +316,7 @@ static void texts_to_the_character(void **state)
     texts_typed(cases, sizeof cases / sizeof *cases, MAX);
 }
 
-/* A turn points to its direction, an action to its verb: the words say the same but for the capital. */
+/* A turn must point to its direction, an action to its verb: the words are equal except for the capital. */
 static void pointers_lead_to_the_word(void **state)
 {
     static const char *const sets[] = {"scan lengths=1..40", "scan text=paper"};
@@ -338,7 +339,7 @@ static void pointers_lead_to_the_word(void **state)
         }
         pw_taskset_fini(&set);
     }
-    /* Which of two that are the same: the one in its own half. */
+    /* Of two equal words, the pointer must select the one in its own half. */
     struct pw_taskset set;
     struct pw_err err;
     int tokens[MAX], at[MAX];

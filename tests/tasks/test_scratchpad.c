@@ -1,6 +1,6 @@
-/* Scratchpads: the released code's texts to the character, and every step checked by somebody who reads
- * nothing but the text; all combinations of parts through the vocabulary and back; which answers count as
- * right. */
+/* test_scratchpad.c - tests scratchpads. The released code's texts must match to the character. A second
+ * implementation that reads only the text checks every step. All combinations of parts are converted to
+ * tokens and back. It also tests which answers count as right. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,12 +23,12 @@ static void join(const struct pw_taskset *set, const int *tokens, int n, struct 
         pw_str_add(out, "%s", set->vocab.words[tokens[i]]);
 }
 
-/* ---- texts to the character. They come from the released code; only its prompts and answers are joined. */
+/* ---- texts to the character. They come from the released code; prompts and answers are only joined. */
 
 #define MINIMUM "The minimum of the unsorted portion"
 
 static const struct {
-    const char *set, *text, *answer; /* where the answer begins */
+    const char *set, *text, *answer; /* the start of the answer */
 } examples[] = {
     {"addition scratchpad=full",
      "Compute 9 7 + 5 ? Thinking step by step:  in 7, 5 comp 7 + 5 + carry = 12 + 0 = 12 out 2 [ carry: 1 ] "
@@ -119,7 +119,7 @@ static void texts_are_the_released_codes(void **state)
 /* ---- every combination of parts */
 
 static const struct {
-    const char *set, *task; /* task: as steps_of calls it */
+    const char *set, *task; /* task: its name for steps_of */
     const char *letters;
 } sets[] = {
     {"addition lengths=1..6", "addition", "icovr"},
@@ -133,7 +133,7 @@ static const struct {
     {"lego lengths=2..6 clauses=shuffled", "lego", "icor"},
 };
 
-/* A combination as the option spells it, and the letters that it stands for. */
+/* The option's text for a combination, and its letters. */
 static void name_combination(int bits, const char *all, char option[16], char letters[8])
 {
     int n = 0;
@@ -144,8 +144,8 @@ static void name_combination(int bits, const char *all, char option[16], char le
     snprintf(option, 16, "%s", n == 0 ? "bare" : letters);
 }
 
-/* One sample: its text is the second implementation's and then the answer without a scratchpad; its tokens
- * spell it; typed, its prompt leads to the same. */
+/* Checks one sample. Its text must be that of the second implementation, followed by the answer without a
+ * scratchpad. Its tokens must spell the text. The typed prompt must give the same sample. */
 static void check_sample(const struct pw_taskset *set, const struct pw_taskset *plain, const char *task,
                          const char *letters, uint64_t i, int length)
 {
@@ -205,14 +205,14 @@ static void every_combination_says_what_a_second_writer_says(void **state)
     }
 }
 
-/* What a task says is its longest sample is as long as any, and there is one as long. */
+/* No sample may be longer than the task's stated longest sample, and one must be as long. */
 static void the_longest_is_the_longest(void **state)
 {
     (void)state;
     for (size_t k = 0; k < 2 * sizeof sets / sizeof *sets; k++) {
         const char *letters = sets[k / 2].letters;
         if (strcmp(sets[k / 2].task, "polynomial") != 0 && strcmp(sets[k / 2].task, "summation") != 0)
-            continue; /* of the others the number of tokens is plain */
+            continue; /* the other tasks have an obvious number of tokens */
         int length = *sets[k / 2].task == 'p' ? 1 : 2;
         for (int bits = 0; bits < 1 << strlen(letters); bits++) {
             struct pw_taskset set;
@@ -310,7 +310,7 @@ static void the_answer_alone_counts(void **state)
         {"addition scratchpad=full", "addition 9 7 + 5 >", " in 7 5 so 1 0 2", true},
         {"addition scratchpad=full", "addition 9 7 + 5 >", " so 1 0 2", true},
         {"addition scratchpad=full", "addition 9 7 + 5 >", " # # = 3 so 0 0 1 0 2", true}, /* a number */
-        {"addition scratchpad=full", "addition 9 7 + 5 >", " 1 0 2", true}, /* no end: all is the answer */
+        {"addition scratchpad=full", "addition 9 7 + 5 >", " 1 0 2", true}, /* no end: all is answer */
         {"addition scratchpad=full", "addition 9 7 + 5 >", " in 1 0 2", false},
         {"addition scratchpad=full", "addition 9 7 + 5 >", " in 7 5 so 1 0 3", false},
         {"addition scratchpad=full", "addition 9 7 + 5 >", " in 7 5 so 1 0", false},
@@ -361,7 +361,7 @@ static void the_answer_alone_counts(void **state)
         int n = pw_vocab_cut(&set.vocab, cases[i].said, said, MAX, &err);
         if (n < 0)
             fail_msg("'%s': %s", cases[i].said, err.msg);
-        assert_false(pw_taskset_right(&set, &s, said, n)); /* it doesn't end */
+        assert_false(pw_taskset_right(&set, &s, said, n)); /* it has no end mark */
         said[n++] = PW_EOS;
         if (pw_taskset_right(&set, &s, said, n) != cases[i].right)
             fail_msg("'%s%s' is taken for %s", cases[i].prompt, cases[i].said,
@@ -370,7 +370,7 @@ static void the_answer_alone_counts(void **state)
     }
 }
 
-/* Whatever a model says is read; what isn't like an answer is none. */
+/* Any output of a model must be accepted; output without the form of an answer is wrong. */
 static void anything_is_read(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void anything_is_read(void **state)
             pw_taskset_sample(&set, 5, PW_SPLIT_TRAIN, i, 0, 0, &s);
             int kept = (int)pw_rng_below(&rng, (uint32_t)(s.n - s.n_prompt)),
                 more = (int)pw_rng_below(&rng, 900);
-            for (; n < kept; n++) /* the right answer, which then goes astray */
+            for (; n < kept; n++) /* the start of the right answer, then random tokens */
                 said[n] = tokens[s.n_prompt + n];
             for (; n < kept + more; n++)
                 said[n] = (int)pw_rng_below(&rng, (uint32_t)set.vocab.n);

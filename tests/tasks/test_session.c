@@ -1,5 +1,5 @@
-/* Task session: samples against the rule read off their text, nothing behind the answer, what a guesser who
- * doesn't know the order can have, and what is said about what can't be. */
+/* test_session.c - tests the task session: samples against the rule, read from their text; nothing after the
+ * answer; the best score of a guesser that doesn't know the order; and the errors for impossible options. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define MAX 256
 
-/* The items of " 3 1 4 >", or the one of " 3". */
+/* The items of " 3 1 4 >", or the single item of " 3". */
 static int items(const char *text, int *v)
 {
     int n = 0;
@@ -87,8 +87,8 @@ static void samples_follow_the_rule(void **state)
     }
 }
 
-/* A guesser that sees the items in order of their number: for every answer, from how many orders of the items
- * it follows. */
+/* The best score of a guesser that sees the items without their order: the largest share of orders that give
+ * the same answer. */
 static double best_guess(char by, const int *v, int n, int alphabet)
 {
     int count[PW_MAX_SYMBOLS] = {0}, most = 0;

@@ -1,4 +1,4 @@
-/* test_share.c - how often each trained length comes, against samples that were drawn. */
+/* test_share.c - compares the stated share of each trained length with drawn samples. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Samples of the arithmetic tasks, of reverse and of sorted numbers in every style, against solvers that see
- * nothing but the text; and how addition's pairs of lengths are drawn. */
+/* test_solvers.c - tests samples of the arithmetic tasks, of reverse and of sorted numbers in every style,
+ * with solvers that read only the text; and the distribution of addition's length pairs. */
 #include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #define MAX 2048
 
-/* The digits of s up to any byte of stop, put together to one number; *n is how many. */
+/* Reads the digits of s up to any byte of `stop` as one number; *n: the number of digits. */
 static unsigned long long number(const char **s, const char *stop, int *n)
 {
     unsigned long long v = 0;
@@ -41,7 +41,7 @@ static int solve_addition(const char *p, const char *a, bool reversed)
             }
     } else {
         z = number(&a, "", &n);
-        assert_int_equal(n, snprintf(NULL, 0, "%llu", z)); /* nothing is padded */
+        assert_int_equal(n, snprintf(NULL, 0, "%llu", z)); /* no padding */
     }
     assert_true(z == x + y);
     assert_int_equal(n_a, snprintf(NULL, 0, "%llu", x));
@@ -100,14 +100,14 @@ static int solve_polynomial(const char *p, const char *a)
     return n / 2;
 }
 
-/* From 0 to 10000, as the appendix draws them, or the data's of two to four digits. */
+/* From 0 to 10000, as in the paper's appendix, or two to four digits, as in its data. */
 static int numbers(const char *s, bool seed, long *v)
 {
     int n = 0, digits;
     while (*s != '\0') {
         v[n++] = (long)number(&s, ",", &digits);
         assert_true(seed ? v[n - 1] <= 10000 : v[n - 1] >= 10 && v[n - 1] <= 9999);
-        assert_int_equal(digits, snprintf(NULL, 0, "%ld", v[n - 1])); /* nothing is padded */
+        assert_int_equal(digits, snprintf(NULL, 0, "%ld", v[n - 1])); /* no padding */
         s += *s == ',';
     }
     return n;
@@ -129,7 +129,7 @@ static int solve_sort(const char *p, const char *a, bool seed)
     return n;
 }
 
-/* Symbols are what is not one of the words around them. */
+/* Symbols are all words except the fixed words around them. */
 static int list_of(char *text, const char **v)
 {
     static const char *const around[] = {
@@ -222,7 +222,8 @@ static void samples_are_right_in_every_style(void **state)
     }
 }
 
-/* The paper trains 64 buckets a-by-b of numbers up to 8 digits; of length L there are 2L-1, all alike. */
+/* The paper trains 64 buckets a-by-b of numbers up to 8 digits. Length L has 2L-1 buckets, all equally
+ * likely. */
 static void additions_buckets_are_filled_evenly(void **state)
 {
     struct pw_taskset set;
@@ -252,7 +253,7 @@ static void additions_buckets_are_filled_evenly(void **state)
     pw_taskset_fini(&set);
 }
 
-/* U(0, 10000): both ends occur, and so do all hundreds, alike. */
+/* U(0, 10000): both ends must occur, and all hundreds equally often. */
 static void the_appendixs_numbers_are_uniform(void **state)
 {
     struct pw_taskset set;
@@ -274,7 +275,7 @@ static void the_appendixs_numbers_are_uniform(void **state)
         pw_str_fini(&a);
     }
     assert_int_equal(total, 100000);
-    assert_true(zero && count[100] > 0 && count[100] < 40); /* 10 expected, of 10000 alone */
+    assert_true(zero && count[100] > 0 && count[100] < 40); /* 10 expected, for 10000 alone */
     for (int i = 0; i < 100; i++)
         assert_true(abs(count[i] - 1000) < 160);
     pw_taskset_fini(&set);

@@ -1,5 +1,5 @@
-/* What a set trains and what it is measured on: inputs that are held out or marked as seen, weights of
- * lengths from a file, and no test length in training. */
+/* test_split.c - tests the inputs of training and evaluation: inputs that are held out or marked as seen,
+ * weights of lengths from a file, and no test length in training. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void lengths_that_repeat_are_marked(void **state)
 {
     static const struct {
         const char *text;
-        int seen_to; /* of the trained lengths, those up to it are seen */
+        int seen_to; /* trained lengths up to this one are seen */
         double inputs;
         int at;
     } cases[] = {
@@ -134,7 +134,7 @@ static void lengths_are_as_frequent_as_the_file_says(void **state)
     assert_string_equal(printed.s, command.s);
     pw_taskset_fini(&set);
 
-    /* Bins of a fixed set follow: int(1.15 * 1000 * 0.2) and so on. */
+    /* Bins of a fixed set follow the weights: int(1.15 * 1000 * 0.2) and so on. */
     pw_str_add(&command, " data=1000");
     texts_open(&set, command.s);
     memset(count, 0, sizeof count);
@@ -150,7 +150,7 @@ static void lengths_are_as_frequent_as_the_file_says(void **state)
     assert_int_equal(count[5], 805);
     struct pw_sample untrained = {.tokens = tokens, .cap = MAX};
     pw_taskset_sample(&set, 3, PW_SPLIT_TEST, 7, 0, 4,
-                      &untrained); /* a gap is evaluated like what lies beyond */
+                      &untrained); /* a gap is evaluated like longer lengths */
     assert_int_equal(untrained.length, 4);
     pw_taskset_fini(&set);
 
@@ -241,9 +241,9 @@ static void what_is_wrong_is_said(void **state)
     }
 }
 
-/* ---- all of it */
+/* ---- all options */
 
-/* No option lets a sample of a test length into training. */
+/* No option may let a test length into training. */
 static void no_test_length_is_trained(void **state)
 {
     static const char *const options[] = {
@@ -255,9 +255,9 @@ static void no_test_length_is_trained(void **state)
             struct pw_taskset set;
             char command[100];
             if ((*t)->texts != NULL && strstr(options[k], "text=") != NULL)
-                continue; /* not all have all */
+                continue; /* not every task has every option */
             if ((*t)->nth != NULL && strstr(options[k], "data=") != NULL)
-                continue; /* a fixed set already */
+                continue; /* it is a fixed set already */
             snprintf(command, sizeof command, "%s %s", (*t)->name, options[k]);
             texts_open(&set, command);
             struct pw_range train = pw_task_train(&set.use[0]), test = pw_task_test(&set.use[0]);

@@ -1,5 +1,5 @@
-/* The command text of a task: what it means, what is refused, how it is printed, and the vocabulary that
- * follows. */
+/* test_taskset.c - tests the command text of a task: its meaning, refusals, its printed form, and the
+ * resulting vocabulary. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void defaults_are_the_measured_ones(void **state)
         {"sort lengths=3", 3, 3, 4, 6},
         {"sort lengths=5..8 test=2..4", 5, 8, 2, 4},
         {"sort test=30", 2, 8, 30, 30},
-        {"lego lengths=4..20", 4, 20, 21, 26}, /* no more letters than 26 */
+        {"lego lengths=4..20", 4, 20, 21, 26}, /* there are 26 letters */
         {"copy lengths=2..200", 2, 200, 201, 256},
     };
     struct pw_taskset set;
@@ -60,10 +60,10 @@ static void a_mixture_shares_its_words(void **state)
     assert_int_equal(pw_vocab_find(&set.vocab, "<pad>", 5), PW_PAD);
     assert_int_equal(pw_vocab_find(&set.vocab, "</s>", 4), PW_EOS);
 
-    texts_open(&other, "copy(alphabet=10,lengths=2..5),sort,lego(alphabet=16)"); /* lengths don't touch it */
+    texts_open(&other, "copy(alphabet=10,lengths=2..5),sort,lego(alphabet=16)"); /* lengths don't matter */
     assert_true(pw_vocab_same(&set.vocab, &other.vocab));
     pw_taskset_fini(&other);
-    texts_open(&other, "copy(alphabet=10),lego(alphabet=16),sort"); /* the order does */
+    texts_open(&other, "copy(alphabet=10),lego(alphabet=16),sort"); /* the order matters */
     assert_false(pw_vocab_same(&set.vocab, &other.vocab));
     pw_taskset_fini(&other);
     pw_taskset_fini(&set);
@@ -75,7 +75,7 @@ static void options_after_the_list_go_to_all_who_know_them(void **state)
     (void)state;
     texts_open(&set, "  copy( variant=rsc, lengths=2..5 ) , sort   lengths=3..7  variant=rdc text=paper ");
     assert_int_equal(set.n, 2);
-    assert_range(pw_task_train(&set.use[0]), 2, 5); /* a task's own option is the nearer word */
+    assert_range(pw_task_train(&set.use[0]), 2, 5); /* a task's own option takes precedence */
     assert_range(pw_task_train(&set.use[1]), 3, 7);
     assert_int_equal(set.use[0].o.common.text, PW_TEXT_PAPER);
     assert_int_equal(set.use[1].o.common.text, PW_TEXT_PAPER);
@@ -124,7 +124,7 @@ static void what_is_wrong_is_said(void **state)
         {"copy variant=rsc alphabet=1", NULL},
         {"sort lengths=2..8\xff", "task: the text is not valid UTF-8"},
     };
-    /* These messages are the option table's; here it counts that they come and name the task. */
+    /* The option table makes these messages. Here they must only occur and name the task. */
     static const char *const refused[] = {
         "sort lengths=0..8",      "sort lengths=2..257",
         "lego lengths=1..8",      "lego lengths=4..27",
@@ -206,7 +206,7 @@ static void what_is_printed_reads_back_to_the_same(void **state)
     }
 }
 
-/* A model that answers +1 to every chain is right half of the time; nobody sorts by luck. */
+/* A model that answers +1 to every chain is right half of the time. Sorting has no such chance level. */
 static void chance_is_known_where_it_counts(void **state)
 {
     const struct pw_task *lego = pw_task_find("lego");
@@ -223,7 +223,7 @@ static void chance_is_known_where_it_counts(void **state)
         assert_ptr_equal(pw_task_find((*t)->name), *t);
         pw_opt_defaults(pw_task_options(*t), opts);
         if ((*t)->open == NULL &&
-            (*t)->payload(opts, (*t)->example, &item, &err) != PW_OK) /* help must not lie */
+            (*t)->payload(opts, (*t)->example, &item, &err) != PW_OK) /* the help's example must be valid */
             fail_msg("%s: %s", (*t)->name, err.msg);
     }
 }

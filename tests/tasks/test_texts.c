@@ -1,5 +1,6 @@
-/* Every task in every style: the examples of the paper's data and of its appendix to the character, samples
- * against solvers that see only their text, and what is said about what can't be read. */
+/* test_texts.c - tests every task in every style: the examples of the paper's data and appendix must match to
+ * the character. Solvers that read only the text check samples. It also tests the errors for unreadable
+ * texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 #define MAX 4096
 
-/* The sample as "prompt|answer", the bar between the tokens. */
+/* The sample as "prompt|answer", with the bar between tokens. */
 static void spell(const struct pw_taskset *set, const struct pw_sample *s, struct pw_str *out)
 {
     for (int i = 0; i < s->n - 1; i++)

@@ -1,4 +1,4 @@
-/* The vocabulary: ids, the longest token first, and messages. */
+/* test_vocab.c - tests the vocabulary: ids, longest-match tokenisation, and messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void ids_stand_in_the_order_of_adding(void **state)
     assert_int_equal(v.n, 0);
 }
 
-/* A prefix that meets longer words in its slots is still not one of them. */
+/* A prefix whose hash slots hold longer words must not be found. */
 static void prefixes_are_not_words(void **state)
 {
     struct pw_vocab v = {0};
@@ -67,7 +67,7 @@ static void the_longest_token_wins(void **state)
         const char *text, *cut;
     } cases[] = {
         {"abc", "abc"},
-        {"abcd", "abc,?"}, /* greedy: "ab" + "cd" would have gone further, and is not tried */
+        {"abcd", "abc,?"}, /* greedy: the alternative "ab" + "cd" is not tried */
         {"abab", "ab,ab"},
         {"ababc", "ab,abc"},
         {"a ab a", "a, ab, a"},
@@ -110,7 +110,8 @@ static void unknown_pieces_and_long_texts_are_named(void **state)
     assert_int_equal(pw_vocab_cut(&v, "sort</s>", tokens, 4, &err), -1);
     assert_string_equal(err.msg, "'</s>' is no token; tokens are 'sort' ' 1' ' 2'");
     assert_int_equal(pw_vocab_cut(&v, "<pad>", tokens, 4, &err), -1);
-    /* A piece is shown shortened, as valid UTF-8 and without control characters, wherever the cut falls. */
+    /* The message must show a shortened piece as valid UTF-8 without control characters, for any position of
+     * the cut. */
     for (int lead = 0; lead < 3; lead++) {
         struct pw_str text = {0};
         pw_str_add(&text, "\x1b[1m%.*s", lead, "mm");
