@@ -14,7 +14,7 @@
 #define PW_CORPUS_SKIP   8   /* most leading words that a length does not count */
 #define PW_CORPUS_BLANKS " \t\r\n"
 
-enum { PW_CORPUS_TRAINED, PW_CORPUS_HELD };
+enum { PW_CORPUS_TRAINED, PW_CORPUS_HELD }; /* groups of lines */
 
 struct pw_corpus_line {
     uint32_t at;     /* offset of the prompt in text; its answer follows the NUL */
@@ -26,8 +26,8 @@ struct pw_corpus {
     char *text;
     struct pw_corpus_line *lines; /* [n] every line, in the order of the file */
     uint32_t *order;              /* [n] indices of lines: trained before held out, then by length */
-    uint32_t first[2]
-                  [PW_CORPUS_WORDS + 2]; /* start of a length in order, by group; the last entry is the end */
+    /* Start of each length in order, by group; the last entry is the end. */
+    uint32_t first[2][PW_CORPUS_WORDS + 2];
     int n, skip;
     struct pw_vocab words;
 };
@@ -36,8 +36,9 @@ struct pw_corpus {
  * to pw_corpus_destroy. */
 enum pw_code pw_corpus_create(struct pw_corpus **c, const char *path, int skip, struct pw_err *err);
 void pw_corpus_destroy(struct pw_corpus *c); /* NULL is a no-op */
+/* Returns the text of a line's prompt; c owns it, and the answer follows its NUL. */
 const char *pw_corpus_prompt(const struct pw_corpus *c, int line);
-bool pw_corpus_is_held(const struct pw_corpus *c, int line); /* depends on its prompt alone */
+bool pw_corpus_is_held(const struct pw_corpus *c, int line); /* depends on the prompt alone */
 /* Returns the number of lines of a group with lengths lo..hi. */
 uint32_t pw_corpus_count(const struct pw_corpus *c, int group, int lo, int hi);
 /* Appends lines of text for the user: how many lines are trained, held out (and which), tested, unused. */

@@ -155,8 +155,7 @@ int pw_dist_draw(const struct pw_task_use *use, struct pw_rng *rng)
         while (w[length - r.lo] == 0);
         return length;
     }
-    double at = pw_rng_unit(rng) * w[r.hi - r.lo + 1],
-           sum = 0; /* below the sum, so a length is always found */
+    double at = pw_rng_unit(rng) * w[r.hi - r.lo + 1], sum = 0; /* below the sum: a length is found */
     while (r.lo < r.hi && at >= (sum += *w++))
         r.lo++;
     return r.lo;

@@ -242,8 +242,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         text += bytes;
     }
     item->v[0] = find(c, pw_str_text(&whole));
-    if (item->v[0] < 0 && last > 0 &&
-        strcmp(whole.s + last, " >") == 0) { /* prompts on screen end with " >" */
+    if (item->v[0] < 0 && last > 0 && strcmp(whole.s + last, " >") == 0) { /* copied from the screen */
         whole.s[last] = '\0';
         item->length--;
         item->v[0] = find(c, whole.s);

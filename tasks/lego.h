@@ -20,12 +20,14 @@ struct pw_lego_clause {
     int var, sign, from;
 };
 
+/* Returns clause i of an item; pw_lego_add appends one. */
 struct pw_lego_clause pw_lego_clause(const struct pw_item *item, int i);
 void pw_lego_add(struct pw_item *item, struct pw_lego_clause c);
 /* Returns the index of the clause that defines a variable; -1: there is none. */
 int pw_lego_clause_for(const struct pw_item *item, int var);
 /* Writes the values of all variables; 0 for a variable without value. */
 void pw_lego_solve(const struct pw_item *item, int value[PW_LEGO_LETTERS]);
+/* Returns the letter of a variable: "a" for 0. */
 const char *pw_lego_letter(int var);
 
 /* The hooks payload and read of struct pw_task. */

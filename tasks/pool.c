@@ -17,9 +17,8 @@
 
 struct bin {
     int length;
-    int pair,
-        n_pairs;  /* index of its first pair within the length, and the number of pairs that rotate in it */
-    int first, n; /* samples of the pool */
+    int pair, n_pairs; /* first pair within the length; number of pairs that rotate in it */
+    int first, n;      /* samples of the pool */
 };
 
 struct pw_pool {

@@ -74,8 +74,7 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
             return set->use[*task].task->payload(&set->use[*task].o, rest, item, err);
     for (int any = 0; any < 2; any++)
         for (*task = 0; *task < set->n; ++*task)
-            if (begins_like(&set->use[*task], text,
-                            any)) /* the text is meant for this task, so its message is the useful one */
+            if (begins_like(&set->use[*task], text, any)) /* meant for this task: its message helps most */
                 return set->use[*task].task->read(&set->use[*task].o, text, item, err);
     return not_ours(set, first, err);
 }

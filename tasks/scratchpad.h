@@ -48,7 +48,9 @@ const char *pw_scratch_nothing(const struct pw_task_opts *opts);
 /* Replaces the option scratchpad by its shortest form and sets opts->parts. A value that is not allowed is
  * PW_EUSER. */
 enum pw_code pw_scratch_init(struct pw_task_use *use, struct pw_err *err);
+/* Adds the tokens of the task's scratchpads to v; nothing without scratchpad. */
 void pw_scratch_words(const struct pw_task_use *use, struct pw_vocab *v);
+/* Appends the scratchpad of an item to its answer; nothing without scratchpad. */
 void pw_scratch_write(const struct pw_task_use *use, const struct pw_item *item, struct pw_str *answer);
 
 /* Returns the number of answer tokens up to and including the end of the scratchpad; 0: the answer has

@@ -11,8 +11,10 @@
 int pw_task_near(const struct pw_task_use *use, int length);
 
 /* ---- dist.c: how often each trained length is drawn */
+/* Reads dist=; a bad file or distribution is PW_EUSER. */
 enum pw_code pw_dist_init(struct pw_task_use *use, struct pw_err *err);
 void pw_dist_fini(struct pw_task_use *use);
+/* Draws a trained length. */
 int pw_dist_draw(const struct pw_task_use *use, struct pw_rng *rng);
 /* Returns the weight of a trained length; only ratios matter. */
 double pw_dist_weight(const struct pw_task_use *use, int length);
@@ -20,6 +22,7 @@ double pw_dist_weight(const struct pw_task_use *use, int length);
 /* ---- held.c: inputs that are never trained on */
 /* Returns true if the input with this content is held out; one in ten is. */
 bool pw_held_bytes(const unsigned char *bytes, size_t n);
+/* Decides, per trained length, whether inputs can be held out. */
 enum pw_code pw_held_init(struct pw_task_use *use, struct pw_err *err);
 void pw_held_fini(struct pw_task_use *use);
 /* Draws an item of a length, or of the given pair of the length. held selects the side of the split, if
@@ -32,6 +35,7 @@ int pw_held_count(const struct pw_task_use *use, int length);
 void pw_held_nth(const struct pw_task_use *use, int length, int k, struct pw_item *item);
 
 /* ---- pool.c: a fixed training set */
+/* Lays out the pool; data=N that is too small is PW_EUSER. Without data=N it does nothing. */
 enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err);
 void pw_pool_fini(struct pw_task_use *use);
 /* Draws sample number index of TRAIN or VALID; task is the index of the task in the set. */
@@ -40,6 +44,7 @@ void pw_pool_draw(const struct pw_task_use *use, uint64_t seed, enum pw_split sp
 /* Draws validation sample k of a length; k rotates through its pairs. */
 void pw_pool_draw_at(const struct pw_task_use *use, uint64_t seed, int length, uint64_t k, int task,
                      struct pw_item *item);
+/* Returns the number of samples of TRAIN or VALID. */
 int pw_pool_size(const struct pw_pool *pool, enum pw_split split);
 double pw_pool_share(const struct pw_task_use *use, int length); /* share of the whole pool */
 int pw_pool_size_at(const struct pw_task_use *use, int length);  /* number of validation samples */

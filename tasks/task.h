@@ -92,6 +92,7 @@ struct pw_task_pairs {
     const char *a, *b; /* the quantities, as headings of columns */
     /* Lists the pairs of a length in the order of evaluation and returns their number. */
     int (*at)(const void *opts, int length, struct pw_pair *out);
+    /* draw makes an item of a pair; of returns the pair of an item. */
     void (*draw)(const void *opts, struct pw_rng *rng, struct pw_pair pair, struct pw_item *item);
     struct pw_pair (*of)(const struct pw_item *item);
     /* A draw for one pair serves all pairs of the length. A fixed set then has each draw in all of them
@@ -126,6 +127,7 @@ struct pw_task {
     enum pw_code (*check)(const void *opts, struct pw_err *err);
     /* Adds every token that items with these options can have, by pw_vocab_add. */
     void (*words)(const void *opts, struct pw_vocab *v);
+    /* Draws an item of a length. */
     void (*draw)(const void *opts, struct pw_rng *rng, int length, struct pw_item *item);
     /* For numbered inputs: input k of a length, 0 <= k < inputs. Evaluation uses each input once. */
     void (*nth)(const void *opts, int length, int k, struct pw_item *item);
@@ -171,11 +173,13 @@ struct pw_task {
 #define PW_TASK_OPTS_MAX 1024
 
 extern const struct pw_task *const pw_tasks[]; /* NULL-terminated; tasks.c */
+/* Returns the task of a name, or NULL. */
 const struct pw_task *pw_task_find(const char *name);
 /* Returns all options of a task of pw_tasks, the common ones first. Any thread. */
 const struct pw_opt *pw_task_options(const struct pw_task *task);
 
-/* ---- vocabulary */
+/* ---- vocabulary: words to ids and back */
+/* {0} is an empty vocabulary; pw_vocab_fini frees its memory. */
 struct pw_vocab {
     int n, cap;
     char **words; /* by id; ids in the order of adding */
@@ -203,8 +207,9 @@ struct pw_task_use {
     /* derived from the options by split.h */
     double *weights; /* [lengths + 1] weight of each trained length, then the sum; NULL: all equal */
     bool *shared;    /* [lengths] true: too few inputs to hold any out; NULL: held=off */
-    int *kept; /* For numbered inputs: [lengths + 1] offsets of each length into this array, then the numbers
-                  of held-out inputs. NULL: held=off, or inputs have no numbers. */
+    /* For numbered inputs: [lengths + 1] offsets of each length into this array, then the numbers of held-out
+     * inputs. NULL: held=off, or inputs have no numbers. */
+    int *kept;
     struct pw_pool *pool; /* NULL: an endless stream */
 };
 
@@ -277,10 +282,10 @@ bool pw_task_parsed(const struct pw_task_use *use);
 /* Appends the texts of an item as the model reads them, with its scratchpad. */
 void pw_item_write(const struct pw_task_use *use, const struct pw_item *item, struct pw_str *prompt,
                    struct pw_str *answer);
-/* Grades n tokens that a model produced after the prompt of s. The answer must end with the end mark and
- * match token by token. With a scratchpad, the text behind it must have the answer's meaning; the steps do
- * not count. If the scratchpad does not end, the whole text is read as the answer, as in the released code of
- * Kazemnejad et al. 2023. */
+/* Returns true if the n tokens in said, which a model produced after the prompt of s, are correct. The answer
+ * must end with the end mark and match token by token. With a scratchpad, the text behind it must have the
+ * answer's meaning; the steps do not count. If the scratchpad does not end, the whole text is read as the
+ * answer, as in the released code of Kazemnejad et al. 2023. */
 bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, const int *said, int n);
 
 /* Gold pointers: the positions in s->tokens that a correct head attends to for token k of a sample's answer.
@@ -300,6 +305,7 @@ int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length);
 /* Writes the pairs of a length to out [PW_MAX_PAIRS] (NULL: only counts) and returns their number; 0 if a
  * length is one number. */
 int pw_task_pairs_at(const struct pw_task_use *use, int length, struct pw_pair *out);
+/* Returns the pair of an item; {length, 0} if a length is one number. */
 struct pw_pair pw_item_pair(const struct pw_task_use *use, const struct pw_item *item);
 /* Returns true if training draws this pair ({length, 0} if a length is one number). For tests. */
 bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair);
@@ -316,6 +322,7 @@ struct pw_every {
 };
 /* Returns the number of inputs; INFINITY: too many to count; -1: the task cannot list them. */
 double pw_every_count(const struct pw_task_use *use);
+/* Starts an enumeration; pw_every_next writes the next item. */
 void pw_every_begin(struct pw_every *e, const struct pw_task_use *use);
 bool pw_every_next(struct pw_every *e, struct pw_item *item); /* false: no more inputs */
 

@@ -34,8 +34,7 @@ struct pw_range pw_task_test(const struct pw_task_use *use)
         r.hi--;
     while (use->task->to_the_end && r.lo < r.hi && !pw_task_has(use, r.lo))
         r.lo++;
-    if (r.hi <
-        r.lo) /* nothing is longer (a short file): test the held-out lines of the longest trained length */
+    if (r.hi < r.lo) /* nothing is longer (a short file): test held-out lines of the longest trained length */
         r.lo = r.hi = use->o.common.lengths.hi;
     return r;
 }

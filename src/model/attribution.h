@@ -5,9 +5,9 @@
  * statistics frozen at their values in this row, a logit is a sum over the same parts. The effect of a part
  * through later layers is not included.
  *
- * Both functions combine the result of pw_model_inspect with the model's current weights, so the model must
- * not change in between. Thread: the owner of the model. Results are in double precision. They can fail
- * without memory or with the device. */
+ * pw_model_attribute and pw_model_lens combine the result of pw_model_inspect with the model's current
+ * weights, so the model must not change in between. Thread: the owner of the model. Results are in double
+ * precision. They can fail without memory or with the device. */
 #ifndef PW_ATTRIBUTION_H
 #define PW_ATTRIBUTION_H
 #include "model/model.h"

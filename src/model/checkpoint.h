@@ -33,10 +33,11 @@ enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const stru
 enum pw_code pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes,
                                  size_t *n, struct pw_err *err);
 
-struct pw_checkpoint; /* An opened file. Every number in it has been checked: header at most 1 MiB, 4096
-                         tensors, 8 dimensions, sizes that match, offsets contiguous to the end of the file.
-                       */
+/* An opened file. Every number in it has been checked: header at most 1 MiB, 4096 tensors, 8 dimensions,
+ * sizes that match, offsets contiguous to the end of the file. */
+struct pw_checkpoint;
 
+/* Opens and checks a file; pw_checkpoint_close frees *c, which is NULL on failure. */
 enum pw_code pw_checkpoint_open(struct pw_checkpoint **c, const char *path, struct pw_err *err);
 /* Opens a file in memory with the same checks. bytes [n] belong to the caller and must outlive *c. what: the
  * name in messages. */
@@ -45,6 +46,7 @@ enum pw_code pw_checkpoint_open_bytes(struct pw_checkpoint **c, const void *byte
 /* Opens a file with the same checks but reads its header only. Use it with pw_checkpoint_info; it cannot be
  * loaded. */
 enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *path, struct pw_err *err);
+/* Returns the file's origin, which c owns. */
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c);
 void pw_checkpoint_close(struct pw_checkpoint *c); /* NULL is a no-op */
 /* Copies the tensors into m. If the file has them, it also loads the moments and step counts, the counts of

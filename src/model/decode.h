@@ -22,7 +22,7 @@ void pw_decoder_destroy(struct pw_decoder *d); /* NULL is a no-op */
 enum pw_code pw_decoder_feed(struct pw_decoder *d, const int *tokens, int n, float *logits,
                              struct pw_err *err);
 
-#define PW_MAX_DECODERS 64
+#define PW_MAX_DECODERS 64 /* in one call of pw_decoder_feed_all */
 /* Does the same for n_d different decoders of one model, each on a worker. tokens[i] [n[i]] go to d[i];
  * logits [n_d,V]. The bits are those of separate calls. */
 enum pw_code pw_decoder_feed_all(struct pw_decoder *const *d, int n_d, const int *const *tokens, const int *n,

@@ -290,8 +290,8 @@ int64_t pw_model_step_count(const struct pw_model *m)
 
 void pw_model_changed(struct pw_model *m)
 {
-    static _Atomic uint64_t
-        last; /* shared by all models, because the memory of a destroyed model can be reused */
+    /* Shared by all models, because the memory of a destroyed model can be reused. */
+    static _Atomic uint64_t last;
     m->generation = ++last;
 }
 

@@ -99,7 +99,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
 int pw_model_largest(const struct pw_model *m);
 
 /* Copies m to a backend, which can be m's own. The copy has the same parameters and moments bit for bit, the
- * same step counts and the same place in the schedule. On failure *out is NULL. */
+ * same step counts, replaced heads and place in the schedule. On failure *out is NULL. */
 enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const struct pw_backend_ops *ops,
                             struct pw_backend *be, struct pw_err *err);
 
@@ -110,9 +110,10 @@ enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const stru
                            uint64_t seed, bool restart, struct pw_err *err);
 
 /* Copies the encoding's parameters from donor to m and zeroes their moments; the rest of m is unchanged. Both
- * parameters must have the same shape, on the same backend. */
+ * must have the same shape and be on the same backend. m must have no step in flight. */
 enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err);
 
+/* The model owns the results of the following functions, until pw_model_destroy. */
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
@@ -199,8 +200,8 @@ enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, co
 enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as, const float *table,
                                    struct pw_err *err);
 void pw_model_restore_head(struct pw_model *m, int l, int h);
-uint8_t pw_model_replaced(const struct pw_model *m, int l,
-                          int h); /* its label; 0: the head is not replaced */
+/* Returns the label of the replacement; 0: the head is not replaced. */
+uint8_t pw_model_replaced(const struct pw_model *m, int l, int h);
 
 /* Replaces several heads in two phases: make allocates and can fail; join or free cannot. So all of several
  * models change, or none. as [L,H]: labels (0: that head stays as it is). at [L,H]: index into tables
@@ -216,11 +217,11 @@ void pw_replaced_free(struct pw_model *m, struct pw_replaced *made); /* NULL is 
 enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,
                                struct pw_err *err);
 
-/* Copy the flat buffers [size] to or from the host; a NULL buffer is left out. put also marks packed weights
- * and gathered tables as stale. */
+/* pw_model_get and pw_model_put copy the flat buffers [size] to and from the host; a NULL buffer is left out.
+ * put also marks packed weights and gathered tables as stale. pw_model_read copies n parameters from offset
+ * on (in floats) to the host. */
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v);
-void pw_model_read(struct pw_model *m, float *out, size_t offset,
-                   size_t n); /* n parameters from offset on, in floats */
+void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n);
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v);
 
 /* Computes a 128-bit digest of all parameters, tensors in name order, each row-major. */

@@ -153,8 +153,8 @@ struct pw_met {
 struct pw_tap {
     float *content, *score, *probs; /* [L,H,T,T] */
     float *resid;                   /* [L+1,T,C] */
-    float *qkv, *z,
-        *mlp;   /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end */
+    /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end. */
+    float *qkv, *z, *mlp;
     bool whole; /* as in struct pw_inspection, like the patches */
     const struct pw_patch *patches;
     int n_patches;
@@ -237,6 +237,7 @@ void pw_model_changed(struct pw_model *m); /* call after a change of parameters 
 void pw_model_formed(struct pw_model *m);
 
 /* ---- params.c */
+/* Lists the tensors of a configuration with their offsets; pw_layout_fini frees the list. */
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_layout_fini(struct pw_layout *lay);
@@ -301,12 +302,11 @@ static inline int *pw_out_best(void *out, size_t best)
 /* Makes the workers' memory large enough for the plan of a step, or of an evaluation. */
 enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err);
 /* pw_work_grow makes one worker's memory large enough for R rows, N scored rows and save floats of attn_save;
- * pw_work_free frees it. */
+ * pw_work_free frees it. pw_work_bytes returns the bytes that such a worker needs. */
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
                           struct pw_err *err);
 void pw_work_free(struct pw_model *m, struct pw_work *w);
-size_t pw_work_bytes(const struct pw_model *m, bool train, int R, int N,
-                     size_t save); /* bytes that such a worker needs */
+size_t pw_work_bytes(const struct pw_model *m, bool train, int R, int N, size_t save);
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */
@@ -344,7 +344,7 @@ void pw_met_step(struct pw_model *m, const int *rows, int n_seqs, const float *g
 void pw_model_refresh(struct pw_model *m, int positions);
 /* Returns the arguments for an encoding with arithmetic of its own, for so many positions. */
 struct pw_pe_pass pw_model_pass(const struct pw_model *m, struct pw_ctx *c, int positions);
-/* The norm's epsilon, and the attention and activation in the backend's terms. */
+/* Return the norm's epsilon, and the attention and the activation in the backend's terms. */
 float pw_norm_eps(const struct pw_config *cfg);
 struct pw_attn pw_model_attn(const struct pw_model *m, int layer);
 enum pw_act pw_model_act(const struct pw_model *m);
@@ -371,6 +371,7 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 /* Writes the replaced heads of layer l into z [R,HD]; with gradient, writes zeros into the gradient of z. */
 void pw_replaced_put(const struct pw_model *m, struct pw_ctx *c, float *z, int l, const int *pos, int R,
                      bool gradient);
+/* Copies all replaced heads of a model of the same configuration. */
 enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct pw_err *err);
 /* Replaces all of m's replaced heads by list, which m then owns (NULL: no head is replaced). */
 void pw_replaced_take(struct pw_model *m, struct pw_replaced *list);
@@ -395,6 +396,7 @@ double pw_mean_loss(const float *loss, const int *best, const int *targets, int 
 void pw_flights_fini(struct pw_model *m);
 
 /* ---- turns.c: called by any worker */
+/* Distributes the slots of a plan to the workers. */
 struct pw_turns {
     pthread_mutex_t lock;
     struct pw_plan *plan;
@@ -408,7 +410,7 @@ void pw_turns_fini(struct pw_turns *t);
 int pw_turns_next(struct pw_turns *t, int own);
 
 /* ---- backward.c */
-/* Floats of a slot; the parts of slot s within m->slots. */
+/* Return the floats of a slot, and the parts of slot s within m->slots. */
 size_t pw_slot_floats(const struct pw_model *m);
 struct pw_slot pw_slot_at(const struct pw_model *m, int s);
 /* Call before a slot's first chunk and after its last. The slot's chunks must run in order between the two

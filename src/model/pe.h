@@ -87,6 +87,7 @@ struct pw_pe {
      * name means the same in all models except those of released code. */
     void (*resolve)(void *opts, const struct pw_config *cfg);
     const char *choice;
+    /* Checks options against each other and against the model; NULL: no checks. */
     enum pw_code (*check)(const void *opts, const struct pw_config *cfg, struct pw_err *err);
     /* Replaces values that mean "as the model has it" (rotary: dims=0) by the values in effect, for files
      * that other programs read. NULL: no such values. */
@@ -100,8 +101,8 @@ struct pw_pe {
     int (*pairs)(const void *opts, const struct pw_config *cfg);
     enum pw_pairing (*pairing)(const void *opts);
 
-    void (*build)(const void *opts, const struct pw_config *cfg,
-                  struct pw_pe_tables *t); /* fills the fixed tables; NULL: there are none */
+    /* Fills the fixed tables; NULL: there are none. */
+    void (*build)(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 
     /* One learned parameter pe.NAME [rows, columns], shared by all layers. rows 0: no parameter. ADDED: the
      * tables one below the other, context rows each, columns = W. BIAS: columns = H; the row of distance r is
@@ -146,7 +147,7 @@ size_t pw_pe_add_at(const struct pw_pe *pe, const struct pw_config *cfg, int k);
 /* Writes out [l,C], the rows added to a sequence of length l, from tables [.,W]. */
 void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables[PW_PE_ADDS], int l, int C);
 
-/* Settings that change an encoding in place, without training: tune.c. */
+/* Settings that change a trained encoding in place: tune.c. */
 struct pw_pe_tune {
     float offset;      /* added to all positions */
     float stretch;     /* factor on positions and distances; 1/s is linear interpolation by s */

@@ -113,8 +113,7 @@ static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_
         start[s + 1] = start[s] + (left < z->longest ? left : z->longest);
     }
     for (int r = b->n_rows; r < z->rows; r++) {
-        int at =
-            (r - b->n_rows) % z->longest % T; /* padding sequences begin one after the other, see above */
+        int at = (r - b->n_rows) % z->longest % T; /* sequences without gaps, see above */
         plan->now[plan->tokens + r] = r % m->cfg.vocab;
         plan->now[plan->pos + r] = at;
         for (int i = 0; i < PW_PE_ADDS; i++)

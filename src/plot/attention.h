@@ -6,16 +6,19 @@
 
 /* Returns true if the snapshot has a complete attention. Call it before any other function here. */
 bool pw_att_usable(const struct pw_snapshot *s);
+/* Returns true if the causal mask hides key k from query q. */
 bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k);
+/* Returns the attention probability of query q on key k. */
 float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q, int k);
 /* Returns the map [T,T] in half precision of a view of the selected head. NULL: the event does not have this
  * view. NULL also for probabilities, which exist for every head (pw_att_prob_of). */
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view);
-/* "positional bias"; with rotary "content by rotation" */
+/* Returns the name of a view: "positional bias"; with rotary "content by rotation". */
 const char *pw_att_view_name(const struct pw_ev_attention *a, int view);
+/* Returns the label of token t. */
 const char *pw_att_label(const struct pw_ev_attention *a, int t);
 
-/* Score k of a head; NaN if there is none. */
+/* Returns score k of a head, 0 <= k < pw_att_n_scores; NaN if there is none. */
 float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k);
 int pw_att_n_scores(const struct pw_ev_attention *a);
 /* Returns the index of the i-th score in display order: first the gold pointers' score, then the position's

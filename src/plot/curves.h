@@ -6,6 +6,7 @@
 #include "sessions/fold.h"
 
 enum { PW_METRIC_EXACT = PW_METRICS, PW_METRIC_CHOICES }; /* follows enum pw_metric */
+/* Names of the metrics: as a word of commands, as a title; percent: fractions, shown as per cent. */
 extern const struct pw_metric_view {
     const char *word, *title;
     bool percent;

@@ -5,13 +5,13 @@
 #include "base/text.h"
 #include "sessions/fold.h"
 
-/* The distances of a bucket: "16–18", "113–", for later keys "-18–-16"; "none" for an empty bucket. */
+/* Writes the distances of a bucket: "16–18", "113–", for later keys "-18–-16"; "none" for an empty bucket. */
 void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32]);
 /* Appends "never trained: buckets 29–31", or that no bucket is untrained. */
 void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out);
 
-/* For a rotated pair: positions per turn, and the fraction of a turn within the trained distances (at most
- * 1). */
+/* For a rotated pair: positions per turn, and the fraction of a turn within the trained distances, at most
+ * 1. */
 double pw_rotary_wavelength(const struct pw_ev_table *t, int pair);
 double pw_rotary_coverage(const struct pw_ev_table *t, int pair);
 /* The mean cosine over the pairs at distance d, and |sum of e^(i d theta)| / pairs. The latter bounds the
@@ -22,8 +22,9 @@ double pw_rotary_bound(const struct pw_ev_table *t, int d);
 /* Cosine of the rows added at two positions; NaN if a row is zero. */
 double pw_rows_cosine(const struct pw_ev_table *t, int a, int b);
 
-/* The distances that read row r of the relative keys: "3", "8–", "–-8". */
+/* Writes the distances that read row r of the relative keys: "3", "8–", "–-8". */
 void pw_key_range(const struct pw_ev_table *t, int r, char text[32]);
+/* Returns the L2 norm of row r of the relative keys. */
 double pw_key_norm(const struct pw_ev_table *t, int r);
 
 /* FIRE (Li et al. 2023): the threshold L; queries before it are measured by L. NaN: the encoding is not
@@ -37,7 +38,7 @@ double pw_fire_measure(const struct pw_ev_table *t, int query);
 void pw_fire_text(const struct pw_ev_table *t, struct pw_str *out);
 /* Appends " of the query at 31" if the table's bias by distance holds for one query only. */
 void pw_bias_query_text(const struct pw_ev_table *t, struct pw_str *out);
-/* "[32,1]", "[8]" */
+/* Writes the shape of a parameter: "[32,1]", "[8]". */
 void pw_tensor_shape(const struct pw_table_tensor *x, char text[32]);
 
 /* Describes how the kernel by distance was obtained for this encoding. */
@@ -47,16 +48,15 @@ const char *pw_kernel_how(const struct pw_ev_table *t);
  * values are relative to distance 0, because softmax ignores a constant on all scores of a query. */
 struct pw_enc_pair {
     const struct pw_ev_table *a, *b;
-    int heads, length;        /* the smaller of both */
-    bool kernels;             /* both kernels are compared; otherwise the mean scores */
-    float *from, *to, *minus; /* [heads,length]: of a, of b, and a - b; NULL: not measured */
-    struct pw_ev_table
-        common; /* a table of these shapes with a's trained length, for drawing values by distance */
+    int heads, length;         /* the smaller of both */
+    bool kernels;              /* both kernels are compared; otherwise the mean scores */
+    float *from, *to, *minus;  /* [heads,length]: of a, of b, and a - b; NULL: not measured */
+    struct pw_ev_table common; /* these shapes and a's trained length, to draw values by distance */
 };
+/* Compares a and b, which must outlive p; pw_enc_pair_fini frees the arrays of p. */
 void pw_enc_pair_init(struct pw_enc_pair *p, const struct pw_ev_table *a, const struct pw_ev_table *b);
 void pw_enc_pair_fini(struct pw_enc_pair *p);
-/* Appends how the parameters of two encodings of one family differ. pw_enc_pair_fini frees the arrays of a
- * pair; a and b are borrowed. */
+/* Appends how the parameters of a and b differ, if they are of one family. */
 void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out);
 
 /* Returns the largest finite absolute value of n values; never 0. */

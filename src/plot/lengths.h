@@ -18,6 +18,7 @@ struct pw_lengths {
 
 /* Fills v for a task; an index without a task is replaced by 0. */
 void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task);
+/* Returns true if a length is in the trained range of v's task. */
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
 /* Returns true if the arm has learned the trained lengths (PW_LEARNED, median of its replicas). */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
@@ -45,14 +46,15 @@ float pw_grid_value(const void *grid, int row, int col);
 struct pw_error_sum {
     int64_t samples, exact, tokens, errors[PW_ERRORS], places[PW_PLACES];
 };
+/* Returns the sums at a length of a task; zeros if it was not evaluated. */
 struct pw_error_sum pw_error_sum_at(const struct pw_arm_view *a, int task, int length);
 /* n as a share of the samples, 0..1. */
 double pw_error_share(int64_t n, const struct pw_error_sum *s);
 /* Returns the number of places with errors at any length, at least 1, and widens *most to the largest
  * share. */
 int pw_error_places(const struct pw_arm_view *a, const struct pw_lengths *v, float *most);
-/* Returns true if no answer reaches this place. It uses the mean length: if lengths differ, the longest
- * answer is taken to be one token longer. */
+/* Returns true if no answer reaches this place (from 0). wrong: errors at this place. The mean length
+ * decides: if lengths differ, the longest answer is taken to be one token longer. */
 bool pw_error_beyond(const struct pw_error_sum *s, int place, int64_t wrong);
 
 #endif

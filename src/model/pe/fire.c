@@ -56,8 +56,7 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
 static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     int K = ((const struct options *)opts)->hidden, H = cfg->heads;
-    float in = (float)(1 / sqrt(3)),
-          across = in / sqrtf((float)K); /* U(-a,a) has a standard deviation of a/sqrt(3) */
+    float in = (float)(1 / sqrt(3)), across = in / sqrtf((float)K); /* U(-a,a) has deviation a/sqrt(3) */
 
     out[0] = (struct pw_pe_param){"c", 0, 1, 0, 0.1f};
     out[1] = (struct pw_pe_param){"L_multiplier", 0, 1, 0, 1};
