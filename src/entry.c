@@ -1,3 +1,4 @@
+/* entry.c - messages about a session's name (see entry.h). */
 #include "entry.h"
 
 #include <string.h>

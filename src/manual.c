@@ -1,3 +1,4 @@
+/* manual.c - the manual page, made from the usage text, the help of the commands, and examples. */
 #include "manual.h"
 
 #include <stdio.h>

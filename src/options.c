@@ -1,3 +1,4 @@
+/* options.c - reads the command line. It checks combinations of options; main.c checks files and sessions. */
 #include "options.h"
 
 #include <getopt.h>

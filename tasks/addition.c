@@ -98,7 +98,8 @@ static const struct pw_task_pairs pairs = {
     .of = pair_of,
 };
 
-/* Writes a number of n digits without leading zero; returns the quotient of k that is left. */
+/* Writes a number of n digits, 0..9 for n = 1, without a leading zero. Returns the quotient of k that is
+ * left. */
 static uint64_t list_number(uint64_t k, int *digits, int n)
 {
     if (n == 1)
@@ -242,8 +243,8 @@ static void step_words(const void *o, struct pw_vocab *v)
     pw_list_words(opt->text == PW_TEXT_SHORT ? brief : sentence, v);
 }
 
-/* Writes the columns of a number that are left, padded to the longer number's length, without leading
- * zeros. */
+/* Writes the columns of a number that are left, padded to the longer number's
+ * length, without leading zeros. */
 static void write_rest(const struct pw_task_opts *opt, const struct pw_item *item, int which, int from,
                        struct pw_str *out)
 {

@@ -63,8 +63,8 @@ static void words(const void *o, struct pw_vocab *v)
     pw_styled_words(style, opt->common.alphabet, v);
 }
 
-/* Makes an item of one repeated symbol. For rdc, `other` is the index of the replacement among the other
- * symbols. */
+/* Makes an item of one repeated symbol. For rdc, `other` is the index of the
+ * replacement among the other symbols. */
 static void repeat(const struct copy_opts *opt, int symbol, int other, int length, struct pw_item *item)
 {
     int *list = item->v;

@@ -1,3 +1,4 @@
+/* corpus.c - reads and checks a user's file of lines, and describes it to the user (see corpus.h). */
 #include "tasks/corpus.h"
 
 #include <stdlib.h>

@@ -17,8 +17,8 @@ static bool is_used(const struct pw_task_use *use, int length)
            (is_in(pw_task_train(use), length) || is_in(pw_task_test(use), length));
 }
 
-/* Finds pair number n of a length; returns false beyond the last. A length that is one number counts as one
- * pair. */
+/* Finds pair number n of a length; returns false beyond the last. A length that is one
+ * number counts as one pair. */
 static bool pair_of(const struct pw_task_use *use, int length, int n, struct pw_pair *out)
 {
     struct pw_pair pairs[PW_MAX_PAIRS];

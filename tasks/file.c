@@ -11,8 +11,8 @@
  * is held out (a short file), the trained ones are used. The draw is uniform over lines, not over lengths.
  * Lines longer than the trained ones are tested, shorter lines are not used.
  *
- * An item is the number of a line. A typed prompt that is in no line has no known answer; its item is -1 and
- * its words. */
+ * An item is the number of a line. A typed prompt that is in no line has no known answer; its
+ * item is -1 and its words. */
 #include "tasks/corpus.h"
 #include "tasks/read.h"
 #include <math.h>

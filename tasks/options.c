@@ -16,8 +16,8 @@ static const char *const text_styles[] = {"short", "paper", "seed", NULL};
 static const char *const dists[] = {"uniform", "geometric", "pairs", "natural", NULL};
 static const char *const stream[] = {"stream", NULL};
 
-/* The task sets the defaults and limits of lengths and test, the styles of text, and the defaults of dist and
- * held. */
+/* The task sets the defaults and limits of lengths and test, the styles of text, and the
+ * defaults of dist and held. */
 static const struct pw_opt common[] = {
     {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), NULL, 0, 0, NULL, 0, NULL},
     {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, 0, NULL, 0,

@@ -76,9 +76,9 @@ static void rotate(int *v, int n_first, int n)
     turn_round(v, n);
 }
 
-/* Evaluates the argument that begins at *at: out gets the source position of each of its symbols. Returns
- * their number, or -1 if there are more than room. The arguments of a function are evaluated in place of its
- * own value. */
+/* Evaluates the argument that begins at *at: out gets the source position of each of its symbols.
+ * Returns their number, or -1 if there are more than room. The arguments of a function are evaluated
+ * in place of its own value. */
 static int evaluate(const struct pw_item *item, int *at, int *out, int room)
 {
     int function = item->v[*at] - PW_PCFG_FUNCTION, n = 0, second = 0;

@@ -5,12 +5,12 @@
  * with each chain asked for all its variables. (This is the released code; the appendix says that 15 % of the
  * training set validate.) With weights from dist=, a bin's share follows the weight of its length.
  *
- * Only the list of validation samples by length is stored. Sample p of the pool is a function of (seed, p);
- * slots of the shuffled pool and places in an epoch are computed permutations (base/rng.h). The pool's
- * shuffle is the same for every seed. Samples within a bin are exchangeable, so it only decides how many of
- * each bin train. `eval` uses the validation samples of a length, rotating through its pairs. With held=on a
- * sample is drawn until it is on its slot's side of the split. LEGO then no longer asks all variables of the
- * same chain. */
+ * Only the list of validation samples by length is stored. Sample p of the pool is a function of (seed,
+ * p); slots of the shuffled pool and places in an epoch are computed permutations (base/rng.h). The pool's
+ * shuffle is the same for every seed. Samples within a bin are exchangeable, so it only decides how many
+ * of each bin train. `eval` uses the validation samples of a length, rotating through its pairs. With
+ * held=on a sample is drawn until it is on its slot's side of the split. LEGO then no longer asks all
+ * variables of the same chain. */
 #include "tasks/split.h"
 #include <stdlib.h>
 #include <string.h>
@@ -218,8 +218,8 @@ int pw_pool_size_at(const struct pw_task_use *use, int length)
     return first[1] - first[0];
 }
 
-/* The random stream does not depend on the pair within a bin, so a LEGO chain stays the same for all its
- * questions. */
+/* The random stream does not depend on the pair within a bin, so a LEGO chain stays the
+ * same for all its questions. */
 static void draw_sample(const struct pw_task_use *use, uint64_t seed, bool held, uint32_t sample, int task,
                         struct pw_item *item)
 {

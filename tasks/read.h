@@ -25,8 +25,8 @@ struct pw_piece {
 
 /* Removes the next piece from *text and returns it. */
 struct pw_piece pw_read_piece(const char **text);
-/* If *text begins with the pieces of given, removes them and returns true; otherwise leaves *text
- * unchanged. */
+/* If *text begins with the pieces of given, removes them and returns true;
+ * otherwise leaves *text unchanged. */
 bool pw_read_accept(const char **text, const char *given);
 /* Returns true if the piece equals s. */
 bool pw_piece_is(struct pw_piece piece, const char *s);
@@ -54,8 +54,8 @@ void pw_list_words(const char *const *words, struct pw_vocab *v);
 /* Returns true if text is lead followed by the number `digit`, with or without a full stop. */
 bool pw_says_digit(const char *text, const char *lead, int digit);
 
-/* Returns items^n, the number of lists of n elements with `items` values each; infinite if a double cannot
- * hold it. */
+/* Returns items^n, the number of lists of n elements with `items` values each; infinite
+ * if a double cannot hold it. */
 double pw_list_count(int items, int n);
 /* Writes list number k of them to v [n], the last element fastest; elements are first .. first+items-1.
  * Returns the quotient of k that is left: 0 if k is below the count. */
@@ -65,15 +65,15 @@ uint64_t pw_list_nth(int items, int first, uint64_t k, int *v, int n);
  * symbol, in either spelling. */
 const char *pw_spelling_word(const struct pw_spelling *text, int i);
 bool pw_spelling_symbol(const struct pw_spelling *text, int i);
-/* Writes the positions of the symbols among tokens from..to-1 to at (NULL: not wanted) and returns their
- * number. */
+/* Writes the positions of the symbols among tokens from..to-1 to at (NULL: not wanted)
+ * and returns their number. */
 int pw_spelling_symbols(const struct pw_spelling *text, int from, int to, int *at);
 
-/* Appends a number digit by digit, " - 2 4", like number_to_string in the released code of Kazemnejad et al.
- * 2023. */
+/* Appends a number digit by digit, " - 2 4", like number_to_string in the released code
+ * of Kazemnejad et al. 2023. */
 void pw_number_write(int v, struct pw_str *out);
-/* pw_symbols_write appends " 3" for every symbol; pw_symbols_words adds the tokens " 0", " 1", ... of an
- * alphabet. */
+/* pw_symbols_write appends " 3" for every symbol; pw_symbols_words adds the tokens " 0",
+ * " 1", ... of an alphabet. */
 void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out);
 void pw_symbols_words(int alphabet, struct pw_vocab *v);
 /* The same in a style of text (enum pw_text_style): text=seed writes " <w1> <w2>", where <w1> is symbol 0.

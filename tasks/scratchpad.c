@@ -1,10 +1,10 @@
 /* scratchpad.c - the common part of all scratchpads: the option, the words around the parts, and the
  * beginning of the answer.
  *
- * The double blanks of the paper's texts come from joining strings that end and begin with a blank. Each
- * double blank belongs to one token that always has it ("  #"), so it costs no token, as in the paper's
- * tokeniser, which drops it. Only an empty part (" re" and then "  .") leaves a blank as a token of its
- * own. */
+ * The double blanks of the paper's texts come from joining strings that end and begin with a
+ * blank. Each double blank belongs to one token that always has it ("  #"), so it costs no token,
+ * as in the paper's tokeniser, which drops it. Only an empty part (" re" and then "  .") leaves a
+ * blank as a token of its own. */
 #include "tasks/scratchpad.h"
 #include "tasks/read.h"
 #include <stdio.h>

@@ -45,16 +45,16 @@ void pw_scratch_step(struct pw_scratch *s);
 /* Returns the text for an empty list within a part: a blank in the paper's texts, otherwise nothing. */
 const char *pw_scratch_nothing(const struct pw_task_opts *opts);
 
-/* Replaces the option scratchpad by its shortest form and sets opts->parts. A value that is not allowed is
- * PW_EUSER. */
+/* Replaces the option scratchpad by its shortest form and sets opts->parts. A value that
+ * is not allowed is PW_EUSER. */
 enum pw_code pw_scratch_init(struct pw_task_use *use, struct pw_err *err);
 /* Adds the tokens of the task's scratchpads to v; nothing without scratchpad. */
 void pw_scratch_words(const struct pw_task_use *use, struct pw_vocab *v);
 /* Appends the scratchpad of an item to its answer; nothing without scratchpad. */
 void pw_scratch_write(const struct pw_task_use *use, const struct pw_item *item, struct pw_str *answer);
 
-/* Returns the number of answer tokens up to and including the end of the scratchpad; 0: the answer has
- * none. */
+/* Returns the number of answer tokens up to and including the end of the
+ * scratchpad; 0: the answer has none. */
 int pw_scratch_tokens(const struct pw_task_use *use, const struct pw_vocab *v, const int *answer, int n);
 
 #endif

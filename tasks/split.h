@@ -29,8 +29,8 @@ void pw_held_fini(struct pw_task_use *use);
  * inputs of this length are held out. */
 void pw_held_draw(const struct pw_task_use *use, struct pw_rng *rng, bool held, int length,
                   const struct pw_pair *pair, struct pw_item *item);
-/* For tasks with numbered inputs: the number of inputs that evaluation has at a length, and input k of
- * them. */
+/* For tasks with numbered inputs: the number of inputs that evaluation has at a
+ * length, and input k of them. */
 int pw_held_count(const struct pw_task_use *use, int length);
 void pw_held_nth(const struct pw_task_use *use, int length, int k, struct pw_item *item);
 

@@ -37,13 +37,13 @@
 #define PW_SCRATCH_NAME 16 /* bytes of the option scratchpad */
 #define PW_SCRATCH_ON   32 /* added to the bits of enum pw_part */
 
-/* SHORT: a constant first word and one token per symbol. PAPER: the sentences of the released code of
- * Kazemnejad et al. 2023, exact to the character. SEED: the sentences of the paper's appendix D.1, which
- * differ. */
+/* SHORT: a constant first word and one token per symbol. PAPER: the sentences of the released
+ * code of Kazemnejad et al. 2023, exact to the character. SEED: the sentences of the paper's
+ * appendix D.1, which differ. */
 enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER, PW_TEXT_SEED };
 
-/* Rule for drawing items if the paper's appendix differs from its released code; each task describes the
- * difference. */
+/* Rule for drawing items if the paper's appendix differs from its released code; each task
+ * describes the difference. */
 enum pw_sampling { PW_SAMPLING_CODE, PW_SAMPLING_SEED };
 
 /* Options that every task has. A task's own options follow in a struct that begins with this one. */
@@ -220,14 +220,14 @@ struct pw_taskset {
     int max_tokens; /* of any sample within lengths and test, end mark included */
 };
 
-/* Parses the text after the command `task`, such as "copy(variant=rsc),sort lengths=2..8". Names come first,
- * with their own options in parentheses; then follow options for every task that has them. An option that no
- * task has is an error. Words are separated by spaces. pw_taskset_fini frees the set; on failure *set is
- * empty. */
+/* Parses the text after the command `task`, such as "copy(variant=rsc),sort lengths=2..8". Names come
+ * first, with their own options in parentheses; then follow options for every task that has them. An
+ * option that no task has is an error. Words are separated by spaces. pw_taskset_fini frees the set;
+ * on failure *set is empty. */
 enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw_err *err);
 void pw_taskset_fini(struct pw_taskset *set);
-/* Appends the canonical command text without the leading "task "; pw_taskset_init reads it back to the same
- * set. */
+/* Appends the canonical command text without the leading "task "; pw_taskset_init
+ * reads it back to the same set. */
 void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out);
 /* Returns true if both have the same tokens in the same order; weights can then be kept. */
 bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
@@ -264,10 +264,10 @@ bool pw_taskset_ends(const struct pw_taskset *set, int task);
 enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const char *prompt, const char *answer,
                                int max, struct pw_sample *out, struct pw_err *err);
 
-/* Reads a typed prompt: first as the own text of each task, then as task name and payload. out gets the
- * prompt tokens, then the correct answer with its end mark (n > n_prompt); if the answer is unknown, n ==
- * n_prompt. Errors name the unknown token or the allowed text; more than max tokens is an error with both
- * numbers. */
+/* Reads a typed prompt: first as the own text of each task, then as task name and payload. out gets
+ * the prompt tokens, then the correct answer with its end mark (n > n_prompt); if the answer is
+ * unknown, n == n_prompt. Errors name the unknown token or the allowed text; more than max tokens is
+ * an error with both numbers. */
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
 
@@ -328,8 +328,8 @@ bool pw_every_next(struct pw_every *e, struct pw_item *item); /* false: no more 
 
 /* Returns true if an evaluation at this length repeats inputs seen in training, because there are few. */
 bool pw_task_seen(const struct pw_task_use *use, int length);
-/* Returns the number of samples of a fixed set in TRAIN or VALID, or of numbered inputs in TEST; 0:
- * unlimited. */
+/* Returns the number of samples of a fixed set in TRAIN or VALID, or of numbered
+ * inputs in TEST; 0: unlimited. */
 int pw_task_data(const struct pw_task_use *use, enum pw_split split);
 /* Returns the number of different samples of TEST at a length, at most `most`. */
 int pw_task_samples_at(const struct pw_task_use *use, int length, int most);

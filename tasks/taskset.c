@@ -182,8 +182,8 @@ static bool has(const struct pw_opt *opt, const char *choice)
     return false;
 }
 
-/* Returns true if another task offers this choice and this task does not: `copy,sort variant=rsc` means
- * copy. */
+/* Returns true if another task offers this choice and this task does not:
+ * `copy,sort variant=rsc` means copy. */
 static bool anothers_choice(const struct pw_taskset *set, const struct pw_opt *opt, const struct setting *s)
 {
     if (opt->type != PW_OPT_CHOICE || has(opt, s->value))

@@ -1,8 +1,8 @@
 /* bytes.c - predicts the memory of a model from its configuration alone.
  *
- * It calls the functions that cut batches and carve the workers' memory, so that it cannot deviate from them;
- * a test compares it with the allocated memory. Counts have 64 bits; the largest configuration is below 2^45
- * bytes. */
+ * It calls the functions that cut batches and carve the workers' memory, so that it cannot deviate
+ * from them; a test compares it with the allocated memory. Counts have 64 bits; the largest
+ * configuration is below 2^45 bytes. */
 #include <stdint.h>
 
 #include "model/model_int.h"

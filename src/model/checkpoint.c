@@ -1,7 +1,7 @@
 /* checkpoint.c - reads a model from safetensors (checkpoint_save.c writes them).
  *
- * Everything is read and checked in separate memory and then put into the model, so a faulty file changes
- * nothing. */
+ * Everything is read and checked in separate memory and then put into the model, so a
+ * faulty file changes nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +232,8 @@ static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_
     return PW_OK;
 }
 
-/* Takes everything from the file. The groups met.* and heads.*, which only images have, are complete or
- * absent. */
+/* Takes everything from the file. The groups met.* and heads.*, which only images
+ * have, are complete or absent. */
 static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *err)
 {
     const struct pw_st *st = &x->c->st;

@@ -9,8 +9,8 @@
 
 #define PW_MOST_STEPS 1000000000000 /* largest step count in a file; times any batch size it fits 64 bits */
 
-/* The origin of a checkpoint, beside its tensors. On save the caller owns the text; on load the checkpoint
- * does. */
+/* The origin of a checkpoint, beside its tensors. On save the caller owns the text; on
+ * load the checkpoint does. */
 struct pw_checkpoint_info {
     char **vocab; /* [n_vocab] */
     int n_vocab;
@@ -43,8 +43,8 @@ enum pw_code pw_checkpoint_open(struct pw_checkpoint **c, const char *path, stru
  * name in messages. */
 enum pw_code pw_checkpoint_open_bytes(struct pw_checkpoint **c, const void *bytes, size_t n, const char *what,
                                       struct pw_err *err);
-/* Opens a file with the same checks but reads its header only. Use it with pw_checkpoint_info; it cannot be
- * loaded. */
+/* Opens a file with the same checks but reads its header only. Use it with
+ * pw_checkpoint_info; it cannot be loaded. */
 enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *path, struct pw_err *err);
 /* Returns the file's origin, which c owns. */
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c);

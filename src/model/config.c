@@ -1,7 +1,7 @@
 /* config.c - option tables of a model and its optimiser, presets, and checks between options.
  *
- * The defaults in the tables ARE the preset tiny, so that "model" without options and "model tiny" cannot
- * differ. */
+ * The defaults in the tables ARE the preset tiny, so that "model" without options and
+ * "model tiny" cannot differ. */
 #include "model/config.h"
 
 #include <assert.h>

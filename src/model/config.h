@@ -57,9 +57,9 @@ enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim 
  * logit_scale = 0 by width^-0.5. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
 
-/* Returns true for a model of the released code of Kazemnejad et al. 2023, like the preset paper: unscaled
- * scores (scale=off) and T5's initial values (init=t5). In such a model encodings default to that code's
- * variants. */
+/* Returns true for a model of the released code of Kazemnejad et al. 2023, like the preset paper:
+ * unscaled scores (scale=off) and T5's initial values (init=t5). In such a model encodings
+ * default to that code's variants. */
 bool pw_config_released(const struct pw_config *cfg);
 
 /* Prepares for a new width: resets head_width, ffn and logit_scale to 0 ("derived") if they have their

@@ -92,8 +92,8 @@ static void run(struct pw_ctx *c, int i, int worker, void *arg)
     pw_forward_cached(d->m, c, &d->work, &d->cache, d->ids + d->cache.T, job->R[i]);
 }
 
-/* Sets the rows of the added tables for a sequence of T tokens; the encoding can have changed since the last
- * call. */
+/* Sets the rows of the added tables for a sequence of T tokens; the encoding can have
+ * changed since the last call. */
 static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
 {
     struct pw_model *m = d->m;
@@ -115,8 +115,8 @@ static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
     return PW_OK;
 }
 
-/* Makes room for n more tokens and sets *R to the rows to run. Clears the cache if the model cannot use
- * it. */
+/* Makes room for n more tokens and sets *R to the rows to run. Clears the cache
+ * if the model cannot use it. */
 static enum pw_code make_room(struct pw_decoder *d, int *R, int n, struct pw_err *err)
 {
     int T = d->n + n;

@@ -11,8 +11,8 @@
  * Replaced heads (ablate.c) act between attention and Wo. Patches of an inspection follow, also between
  * attention and Wo, and act on the stream before each block.
  *
- * norm_at=ff omits norm1 (Kazemnejad et al. 2023, Eq. 3). The norm before the head stays, since it belongs to
- * no block. */
+ * norm_at=ff omits norm1 (Kazemnejad et al. 2023, Eq. 3). The norm before the head stays,
+ * since it belongs to no block. */
 #include <math.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
  * Letters of shapes: L layers, H heads, C width, D head width, F hidden width of the MLP, V vocabulary, T
  * tokens of a sequence. Arrays are row-major float32 in host memory unless a comment names the backend.
  *
- * Thread: one thread owns a model (the lab's thread); the functions are not thread-safe. Inside a step the
- * backend's workers run chunks of the batch. No function below allocates after its first call with shapes as
- * large. */
+ * Thread: one thread owns a model (the lab's thread); the functions are not thread-safe. Inside a
+ * step the backend's workers run chunks of the batch. No function below allocates after its first
+ * call with shapes as large. */
 #ifndef PW_MODEL_H
 #define PW_MODEL_H
 #include "kernels/backend.h"
@@ -94,8 +94,8 @@ void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
                       const struct pw_pe_use_opts *pe, int batch, int workers, int T);
 
-/* Returns the number of sequences in the largest batch that a step of m has allocated for; 0 before any
- * step. */
+/* Returns the number of sequences in the largest batch that a step of m has
+ * allocated for; 0 before any step. */
 int pw_model_largest(const struct pw_model *m);
 
 /* Copies m to a backend, which can be m's own. The copy has the same parameters and moments bit for bit, the
@@ -117,8 +117,8 @@ enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, str
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
-/* Returns the tensors of the encoding. They are the last tensors and are contiguous in the flat buffers; *n
- * can be 0. */
+/* Returns the tensors of the encoding. They are the last tensors and are contiguous in the
+ * flat buffers; *n can be 0. */
 const struct pw_param *pw_model_pe_params(const struct pw_model *m, int *n);
 size_t pw_param_count(const struct pw_param *p); /* number of floats: layers * rows * cols */
 size_t pw_model_size(const struct pw_model *m);  /* number of parameters */
@@ -165,10 +165,10 @@ int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
  * ratio is NaN if a block has no parameters or was all zeros, or if the model has taken no step. */
 void pw_model_updates(const struct pw_model *m, float *ratio);
 
-/* Writes which distances and positions were seen in training since the model was made, its encoding was set
- * or its weights were loaded. pairs [context] counts query-key pairs at each distance, in both directions
- * without the causal mask; rows [context] counts rows at each position. Returns the number of steps
- * counted. */
+/* Writes which distances and positions were seen in training since the model was made, its
+ * encoding was set or its weights were loaded. pairs [context] counts query-key pairs at each
+ * distance, in both directions without the causal mask; rows [context] counts rows at each
+ * position. Returns the number of steps counted. */
 int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows);
 /* Writes the mean absolute gradient of each entry of the encoding's parameters, before clipping. mean [size
  * of those parameters] averages over every tenth of these steps, the first included. Returns the number of

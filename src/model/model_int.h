@@ -19,8 +19,8 @@ struct pw_layer_at {
     size_t norm1, norm1_bias, qkv, qkv_bias, o, o_bias, norm2, norm2_bias, up, up_bias, down, down_bias;
 };
 
-/* All tensors in the order of the flat buffer. The encoding's tensors come last, so a swap moves no other
- * tensor. */
+/* All tensors in the order of the flat buffer. The encoding's tensors come last, so a
+ * swap moves no other tensor. */
 struct pw_layout {
     struct pw_param *params;
     int n;
@@ -47,8 +47,8 @@ struct pw_sizes {
     int positions; /* position ids are below this */
 };
 
-/* A batch cut into chunks. Slot s owns chunks first[s] .. first[s+1]-1 and runs them in this order, one at a
- * time. */
+/* A batch cut into chunks. Slot s owns chunks first[s] .. first[s+1]-1 and runs them in
+ * this order, one at a time. */
 struct pw_plan {
     struct pw_chunk *chunks;
     struct pw_sizes sizes;
@@ -223,9 +223,9 @@ static inline float *pw_at(float *base, size_t offset)
 }
 
 /* ---- model.c */
-/* Turns PW_ENOMEM into the error of the device if the device has failed: a failed device also refuses memory.
- * Other codes pass unchanged, and so does PW_ENOMEM while steps are in flight; pw_model_finish then reports
- * the device. */
+/* Turns PW_ENOMEM into the error of the device if the device has failed: a failed device also refuses
+ * memory. Other codes pass unchanged, and so does PW_ENOMEM while steps are in flight;
+ * pw_model_finish then reports the device. */
 enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_err *err);
 /* Like pw_model_create, but leaves the parameters undefined. */
 enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
@@ -316,8 +316,8 @@ size_t pw_learned_at(const struct pw_model *m, int k);
  * if the bias is learned. */
 size_t pw_bias_of_head(const struct pw_model *m, int positions);
 bool pw_bias_learned(const struct pw_model *m);
-/* Sets the number of positions that a dense bias is laid out for, at most P; the bias becomes stale if it
- * changes. */
+/* Sets the number of positions that a dense bias is laid out for, at most P; the bias
+ * becomes stale if it changes. */
 void pw_tables_lay(struct pw_model *m, int positions);
 /* Builds tables for at least P positions. After a rebuild all derived data is stale and a step that has
  * yielded is abandoned. PW_EUSER if an offset leaves too few learned rows. */
@@ -353,9 +353,9 @@ enum pw_act pw_model_act(const struct pw_model *m);
 enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                        int row0);
-/* The forward pass of one chunk of the plan: every block in order, the first with the embedding, then the
- * head. pw_forward_head computes the logits of the scored rows; without any it does nothing. tap can be
- * NULL. */
+/* The forward pass of one chunk of the plan: every block in order, the first with the embedding,
+ * then the head. pw_forward_head computes the logits of the scored rows; without any it does
+ * nothing. tap can be NULL. */
 void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
                       const struct pw_chunk *k, int l);
 void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
@@ -413,8 +413,8 @@ int pw_turns_next(struct pw_turns *t, int own);
 /* Return the floats of a slot, and the parts of slot s within m->slots. */
 size_t pw_slot_floats(const struct pw_model *m);
 struct pw_slot pw_slot_at(const struct pw_model *m, int s);
-/* Call before a slot's first chunk and after its last. The slot's chunks must run in order between the two
- * calls. */
+/* Call before a slot's first chunk and after its last. The slot's chunks must run in
+ * order between the two calls. */
 void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
 void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
 /* Add the gradients of a chunk to the slot: first the head, then every block from the last to the first. The

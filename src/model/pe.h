@@ -38,8 +38,8 @@ enum pw_pe_by {
 };
 enum { PW_PE_ADDS = 2 }; /* most added tables */
 
-/* Fixed tables for P positions, in host memory, zeroed before build. Tables that the encoding does not use
- * are NULL. */
+/* Fixed tables for P positions, in host memory, zeroed before build. Tables that the
+ * encoding does not use are NULL. */
 struct pw_pe_tables {
     int P;
     double from, step;      /* row r is for position from + r * step; distances are times step: tune.c */

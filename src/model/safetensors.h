@@ -1,7 +1,7 @@
-/* safetensors.h - reads and writes the safetensors format: eight bytes of header length, a JSON header, the
- * tensors' bytes. It covers only the needs of a checkpoint: tensors of types other than F32, F64 and I64 are
- * checked but not interpreted. Any thread; functions that return enum pw_code can fail without memory or with
- * the file. */
+/* safetensors.h - reads and writes the safetensors format: eight bytes of header length, a JSON header,
+ * the tensors' bytes. It covers only the needs of a checkpoint: tensors of types other than F32, F64
+ * and I64 are checked but not interpreted. Any thread; functions that return enum pw_code can fail
+ * without memory or with the file. */
 #ifndef PW_SAFETENSORS_H
 #define PW_SAFETENSORS_H
 #include "base/err.h"

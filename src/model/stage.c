@@ -100,9 +100,9 @@ static size_t stage_added(const struct pw_pe *pe, struct pw_plan *plan, const st
     return at;
 }
 
-/* Extends the batch's only chunk by padding. The gradients of padding rows are zeros, but they are summed
- * like others. So padding varies tokens and positions; otherwise one sum would receive all of them in
- * sequence. */
+/* Extends the batch's only chunk by padding. The gradients of padding rows are zeros, but they
+ * are summed like others. So padding varies tokens and positions; otherwise one sum would
+ * receive all of them in sequence. */
 static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
 {
     const struct pw_sizes *z = &plan->sizes;

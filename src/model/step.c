@@ -65,8 +65,8 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
     }
 }
 
-/* Continues the current chunk of slot s in worker memory number `memory`. Returns false if the step yields
- * again. */
+/* Continues the current chunk of slot s in worker memory number `memory`. Returns false
+ * if the step yields again. */
 static bool train_chunk(struct job *job, struct pw_ctx *c, int s, int memory)
 {
     struct pw_model *m = job->m;

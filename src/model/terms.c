@@ -72,8 +72,8 @@ static double mean(const float *x, int C)
     return sum / C;
 }
 
-/* Splits one row: writes the shares of content e = x - p and position p [C] in norm(x), with the scale of
- * x. */
+/* Splits one row: writes the shares of content e = x - p and position p [C] in
+ * norm(x), with the scale of x. */
 static void norm_parts(const struct pw_config *cfg, const struct head *h, const float *x, const float *p,
                        double *content, double *position)
 {

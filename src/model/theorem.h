@@ -19,8 +19,8 @@ enum pw_code pw_theorem_check(const struct pw_config *cfg, struct pw_err *err);
 /* The number of hidden units of an MLP that counts T positions, and its inverse. */
 int pw_theorem_ffn(int T);
 int pw_theorem_T(int ffn);
-/* Returns the MLP's output for u = 1/t in exact arithmetic: t up to T, then a curve that approaches 2T -
- * 1. */
+/* Returns the MLP's output for u = 1/t in exact arithmetic: t up to T, then a
+ * curve that approaches 2T - 1. */
 double pw_theorem_count(double u, int T);
 /* Returns how many positions to evaluate; the cost of attention bounds it. */
 int pw_theorem_positions(int T);

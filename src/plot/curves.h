@@ -30,8 +30,8 @@ struct pw_curve {
 /* Writes one curve per arm; for exact match also a second one for longer lengths. Returns their number. */
 int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot *s, int metric,
                    enum pw_curves_axis axis);
-/* Finds the range of all points on the x axis; it starts at 0 if that is near. Returns false if there are no
- * points. */
+/* Finds the range of all points on the x axis; it starts at 0 if that is near. Returns
+ * false if there are no points. */
 bool pw_curves_extent(const struct pw_curve *k, int n, int64_t *first, int64_t *last);
 /* Finds the range of the y axis: all values that can be shown, and 0 on a linear axis. Clears *log if no
  * value is above 0. */

@@ -10,8 +10,8 @@ void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32]);
 /* Appends "never trained: buckets 29–31", or that no bucket is untrained. */
 void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out);
 
-/* For a rotated pair: positions per turn, and the fraction of a turn within the trained distances, at most
- * 1. */
+/* For a rotated pair: positions per turn, and the fraction of a turn within the
+ * trained distances, at most 1. */
 double pw_rotary_wavelength(const struct pw_ev_table *t, int pair);
 double pw_rotary_coverage(const struct pw_ev_table *t, int pair);
 /* The mean cosine over the pairs at distance d, and |sum of e^(i d theta)| / pairs. The latter bounds the
@@ -27,8 +27,8 @@ void pw_key_range(const struct pw_ev_table *t, int r, char text[32]);
 /* Returns the L2 norm of row r of the relative keys. */
 double pw_key_norm(const struct pw_ev_table *t, int r);
 
-/* FIRE (Li et al. 2023): the threshold L; queries before it are measured by L. NaN: the encoding is not
- * FIRE. */
+/* FIRE (Li et al. 2023): the threshold L; queries before it are measured by L. NaN:
+ * the encoding is not FIRE. */
 double pw_fire_threshold(const struct pw_ev_table *t);
 /* The input of FIRE's network for a query at this position and distance d, a fraction. */
 double pw_fire_fraction(const struct pw_ev_table *t, int query, int d);

@@ -13,8 +13,8 @@ const struct pw_finding_view *pw_finding_named(const struct pw_snapshot *s, cons
 enum pw_code pw_finding_need(const struct pw_snapshot *s, const char *text, const char *what,
                              const struct pw_finding_view **v, struct pw_err *err);
 
-/* A verdict's sign, one column wide, and its role: PW_ROLE_OK, WARN or BAD (palette.h). Indexed by
- * verdict. */
+/* A verdict's sign, one column wide, and its role: PW_ROLE_OK, WARN or BAD
+ * (palette.h). Indexed by verdict. */
 struct pw_verdict_view {
     const char *sign;
     int role;

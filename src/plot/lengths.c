@@ -38,8 +38,8 @@ bool pw_lengths_trained(const struct pw_lengths *v, int length)
     return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
 }
 
-/* Returns an arm's exact match over the trained lengths of a task, as the median over replicas; NaN:
- * unknown. */
+/* Returns an arm's exact match over the trained lengths of a task, as the median
+ * over replicas; NaN: unknown. */
 static float in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
 {
     float v[PW_MAX_REPLICATES];

@@ -50,8 +50,8 @@ struct pw_error_sum {
 struct pw_error_sum pw_error_sum_at(const struct pw_arm_view *a, int task, int length);
 /* n as a share of the samples, 0..1. */
 double pw_error_share(int64_t n, const struct pw_error_sum *s);
-/* Returns the number of places with errors at any length, at least 1, and widens *most to the largest
- * share. */
+/* Returns the number of places with errors at any length, at least 1, and widens
+ * *most to the largest share. */
 int pw_error_places(const struct pw_arm_view *a, const struct pw_lengths *v, float *most);
 /* Returns true if no answer reaches this place (from 0). wrong: errors at this place. The mean length
  * decides: if lengths differ, the longest answer is taken to be one token longer. */

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "sessions/fold.h"
 
-/* Follows the name of an arm after an in-place swap: its weights were trained with another encoding
- * before. */
+/* Follows the name of an arm after an in-place swap: its weights were trained
+ * with another encoding before. */
 #define PW_SWAPPED "↻"
 
 /* The name of a head, from layer and number. ("1.3" beside other numbers would read as a number.) */

@@ -1,5 +1,5 @@
-/* palette.h - the colours of arms and of roles (right, wrong, warning), on a dark or a light background. Pure
- * functions. */
+/* palette.h - the colours of arms and of roles (right, wrong, warning), on a dark or a light
+ * background. Pure functions. */
 #ifndef PW_PALETTE_H
 #define PW_PALETTE_H
 #include <stdbool.h>

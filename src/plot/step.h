@@ -23,8 +23,8 @@ static inline long long pw_step_rank(int rank)
     return 1LL + rank;
 }
 
-/* A logit minus the logit of the best token (for the best: minus the second), or minus the mean over the
- * vocabulary. */
+/* A logit minus the logit of the best token (for the best: minus the second), or minus the
+ * mean over the vocabulary. */
 struct pw_contrast {
     const struct pw_ev_look *k;
     int chosen, against; /* indices into k->token; against -1: the mean */
@@ -33,8 +33,8 @@ struct pw_contrast pw_contrast_of(const struct pw_ev_look *k, int chosen, bool m
 /* The difference as the sum of all parts, and as computed from the logits of the forward pass. */
 double pw_contrast_sum(const struct pw_contrast *c);
 double pw_contrast_logits(const struct pw_contrast *c);
-/* Returns all k->n_parts parts, by absolute value or in the order of the stream. The caller frees the
- * array. */
+/* Returns all k->n_parts parts, by absolute value or in the order of the stream.
+ * The caller frees the array. */
 struct pw_part {
     int part;
     double value;

@@ -14,8 +14,8 @@
  * everywhere (params.c). The authors' L is 512 with 2048 positions in training, a quarter. Here context is
  * the length that an arm can read, several times the trained length, so the default is a sixteenth of it.
  *
- * The bias depends on both positions, not on their distance alone. It is dense: context x context entries per
- * head. */
+ * The bias depends on both positions, not on their distance alone. It is dense: context x
+ * context entries per head. */
 #include <math.h>
 
 #include "model/pe.h"
