@@ -1,4 +1,5 @@
-/* main.c - reads the options, joins the parts, and is the only file that ends the process.
+/* main.c - reads the options and joins the parts. It is the only file that ends the process, except without
+ * memory (base/alloc.c).
  *
  * Exit status: 0 success; 1 a command failed or the session is incomplete on disk; 2 usage; 3 a verified
  * session has other bits. After a signal that ended the run in order, the process dies by that signal. */
