@@ -1,3 +1,4 @@
+/* entry.c - messages about a session's name (see entry.h). */
 #include "entry.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ enum pw_code pw_entry_check(const struct pw_commands *all, const char *name, str
     return PW_OK;
 }
 
-/* A session's name as a word of the shell, and as UTF-8 whatever it has. */
+/* Appends a session's name as a word of the shell, as valid UTF-8 for any name. */
 static void add_shell_word(struct pw_str *out, const char *name)
 {
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-")] == '\0') {

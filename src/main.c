@@ -1,7 +1,8 @@
-/* main.c - options; joins the parts; the only file that ends the process.
+/* main.c - reads the options and joins the parts. It is the only file that ends the process, except without
+ * memory (base/alloc.c).
  *
- * Exit status: 0 all well, 1 a command failed or not all is on record, 2 usage, 3 a verified session has
- * other bits; a signal that ends it in order ends the process then, too. */
+ * Exit status: 0 success; 1 a command failed or the session is incomplete on disk; 2 usage; 3 a verified
+ * session has other bits. After a signal that ended the run in order, the process dies by that signal. */
 #include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -38,7 +39,7 @@ static void fail(const char *what, int status)
     exit(status);
 }
 
-/* All of standard input, up to the limit of a script. */
+/* Reads standard input up to the limit of a script. */
 static char *read_stdin(void)
 {
     char *text = pw_alloc(MAX_SCRIPT + 1, 1);
@@ -71,8 +72,8 @@ static void folder_of(char dst[PW_LINE * 4], const char *session)
         fail(err.msg, 2);
 }
 
-/* `pewter NAME` makes a session that isn't there, where a user sees what that is; the verbs don't, nor does a
- * script's slip. A packed one can only be looked at. */
+/* Decides on a missing session: `pewter NAME` makes it, at a terminal, where the user sees the message. Verbs
+ * never make one, and neither does a script with a wrong name. A packed session can only be replayed. */
 static void check_session(struct pw_options *o, const struct pw_commands *all)
 {
     char folder[PW_LINE * 4];
@@ -102,7 +103,7 @@ static void check_session(struct pw_options *o, const struct pw_commands *all)
     o->fresh = true;
 }
 
-/* What is to be run without a screen; NULL: nothing, it is the workbench. */
+/* Returns the script to run without a screen; NULL: no script, start the workbench. */
 static char *read_script(const struct pw_options *o)
 {
     struct pw_str text = {0};
@@ -111,7 +112,7 @@ static char *read_script(const struct pw_options *o)
     if (o->file != NULL)
         return read_file(o->file);
     if (!o->list)
-        return o->verb == PW_VERB_VERIFY ? pw_text_dup("") : NULL; /* nothing but what is recorded */
+        return o->verb == PW_VERB_VERIFY ? pw_text_dup("") : NULL; /* re-run the recorded commands only */
     pw_str_add(&text, "sessions");
     for (const char *c = o->folder != NULL ? o->folder : ""; *c != '\0'; c++)
         pw_str_add(&text, "%s%s%c", c == o->folder ? " \"" : "", *c == '"' || *c == '\\' ? "\\" : "", *c);
@@ -119,7 +120,7 @@ static char *read_script(const struct pw_options *o)
     return text.s;
 }
 
-/* Of FILE what unpacking calls it unless told so: without folder and ending. */
+/* Derives the default name of an unpacked session from FILE: without folder and extension. */
 static void name_of(char dst[PW_LINE], const char *file)
 {
     const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file,
@@ -127,7 +128,7 @@ static void name_of(char dst[PW_LINE], const char *file)
     snprintf(dst, PW_LINE, "%.*s", dot != NULL && dot > base ? (int)(dot - base) : (int)strlen(base), base);
 }
 
-/* As move_session. */
+/* Works on a session without a lab, like move_session. */
 static int delete_session(const struct pw_options *o)
 {
     char folder[PW_LINE * 4];
@@ -141,7 +142,7 @@ static int delete_session(const struct pw_options *o)
     return 0;
 }
 
-/* Packing and unpacking need no laboratory. */
+/* Packs or unpacks a session; needs no lab. */
 static int move_session(const struct pw_options *o)
 {
     char folder[PW_LINE * 4], name[PW_LINE];
@@ -158,10 +159,10 @@ static int move_session(const struct pw_options *o)
     return 0;
 }
 
-/* Who reads what is printed. */
+/* How events are printed. */
 struct reader {
     bool json;
-    bool talk; /* reads lines as they come */
+    bool talk; /* interactive: lines are typed at a terminal */
 };
 
 static void print_event(void *arg, const struct pw_event *e, const struct pw_snapshot *s)
@@ -172,7 +173,7 @@ static void print_event(void *arg, const struct pw_event *e, const struct pw_sna
         pw_report_change(stdout, e, s);
 }
 
-/* As who sent it expects: what waits for the program sees that a signal has ended it. */
+/* Re-raise the signal, so that the parent process sees it as the cause of death. */
 static void end_by(int sig)
 {
     sigset_t set;
@@ -232,7 +233,7 @@ static int replay(const struct pw_options *o, const struct pw_commands *all)
     return code == PW_OK ? 0 : 1;
 }
 
-/* The verdict as a line or an object; the exit status. */
+/* Prints the verdict as a line or a JSON object; returns the exit status. */
 static int print_verdict(const struct pw_verdict *v, bool json)
 {
     static const char *const ends[] = {"equal", "different", "stopped"}; /* enum pw_follow_end */
@@ -268,7 +269,7 @@ static int print_verdict(const struct pw_verdict *v, bool json)
     return status[v->end];
 }
 
-/* The exit status, unless what was printed did not arrive. */
+/* Returns the exit status, or 1 if standard output could not be written. */
 static int finish(int status)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
@@ -277,7 +278,8 @@ static int finish(int status)
     return 1;
 }
 
-/* cJSON can't tell a lack of memory from a text that is wrong, or from a value that is not there. */
+/* An allocator that ends the process without memory: cJSON itself does not distinguish a lack of memory from
+ * malformed text or a missing value. */
 static void *json_memory(size_t bytes)
 {
     return pw_grow(NULL, bytes, 1);
@@ -293,7 +295,7 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     bool headless = script != NULL, plain = !headless && (o->plain || !pw_app_possible());
     FILE *words = o->json ? stderr : stdout;
     struct reader reader = {.json = o->json, .talk = plain && !o->json && isatty(STDIN_FILENO)};
-    struct pw_str begin = {0}; /* commands, so that a recording has them */
+    struct pw_str begin = {0}; /* commands, so that the session contains them */
     struct pw_str greeting = {0};
     struct pw_ev_session session;
     if (o->backend != NULL)
@@ -313,7 +315,7 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
                                 .any_bits = o->backend != NULL,
                                 .verify = o->verb == PW_VERB_VERIFY,
                                 .from = o->from};
-    if (headless) /* before any thread is made */
+    if (headless) /* before any thread starts */
         pw_batch_block_signals();
     else
         pw_app_block_signals();
@@ -347,7 +349,7 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     return status;
 }
 
-/* What is opened next must not become the standard input or output of a program that was started without. */
+/* Opens /dev/null for closed standard streams, so that no later file becomes standard input or output. */
 static void hold_standard(void)
 {
     for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = dup(fd))
@@ -365,10 +367,10 @@ int main(int argc, char **argv)
     struct pw_err err;
 
     hold_standard();
-    signal(SIGXFSZ, SIG_IGN); /* a write says EFBIG, and that is handled where it is written */
+    signal(SIGXFSZ, SIG_IGN); /* writes then fail with EFBIG, which each writer handles */
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = free});
     setlocale(LC_ALL, "");
-    setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */
+    setlocale(LC_NUMERIC, "C"); /* numbers are written the same in every locale */
     pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
     if (pw_options_read(&o, argc, argv, &err) != PW_OK)
         fail(err.msg, 2);

@@ -1,3 +1,4 @@
+/* manual.c - the manual page, made from the usage text, the help of the commands, and examples. */
 #include "manual.h"
 
 #include <stdio.h>
@@ -5,7 +6,7 @@
 
 #include "options.h"
 
-/* Each is a line of a shell, or several; a test runs them one after the other in an empty folder. */
+/* Shell commands, one or more lines each; a test runs them in order in an empty folder. */
 static const struct example {
     const char *what, *shell;
 } examples[] = {
@@ -36,7 +37,7 @@ static const struct example {
     {"Look up a command, an option, a word:", "pewter -c 'help train; help pe t5; help heatmap'"},
 };
 
-/* A character of a shell's line, which troff must leave as it is. */
+/* Appends a character of a shell command, escaped for troff. */
 static void put_shell(struct pw_str *s, char c)
 {
     if (c == '\\')

@@ -3,7 +3,7 @@
 #define PW_MANUAL_H
 #include "command/command.h"
 
-/* Prints it for troff (man macros), on standard output. */
+/* Prints the manual page for troff (man macros) to standard output, from the usage text and the commands. */
 void pw_manual_print(const struct pw_commands *all);
 
 #endif

@@ -1,3 +1,4 @@
+/* options.c - reads the command line. It checks combinations of options; main.c checks files and sessions. */
 #include "options.h"
 
 #include <getopt.h>
@@ -67,8 +68,8 @@ static enum pw_code fail(struct pw_err *err, const char *fmt, const char *what)
     return pw_fail(err, PW_EUSER, "%.300s; 'pewter --help' lists what is allowed", text);
 }
 
-/* Options may stand before, between and behind the words. verify is set, and of the rest the verb where an
- * option says it. */
+/* Reads the options, which can be before, between and after the words. Sets *verify, and o->verb for the
+ * options that select one. */
 static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, char **argv, struct pw_err *err)
 {
     long n;
@@ -109,7 +110,7 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
     return PW_OK;
 }
 
-/* The words that are no options: a verb and what it is about, or a session. */
+/* Reads the words that are not options: a verb with its argument, or a session. */
 static enum pw_code read_words(struct pw_options *o, int n, char **word, struct pw_err *err)
 {
     const char *verb = n > 0 ? word[0] : "";

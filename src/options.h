@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum pw_verb {
-    PW_VERB_LAB, /* the workbench or, with a script, none */
+    PW_VERB_LAB, /* the workbench; with commands or a file, a run without a screen */
     PW_VERB_REPLAY,
     PW_VERB_VERIFY,
     PW_VERB_PACK,
@@ -17,27 +17,27 @@ enum pw_verb {
     PW_VERB_MANUAL,
 };
 
-/* Texts are argv's; NULL: not given. */
+/* Texts point into argv; NULL: not given. */
 struct pw_options {
     enum pw_verb verb;
-    const char *commands, *file; /* to run without a screen: -c, run FILE */
-    bool list;                   /* the same: `sessions`, of folder, */
-    const char *folder;          /* or of the user's */
-    const char *session;         /* to record in, to look at, to pack; the file to unpack */
-    bool must_exist;             /* it is not made */
-    bool named;                  /* `pewter NAME`: made where it is not there, unless it looks like a slip */
-    bool fresh;                  /* it is one of these, and not there yet */
+    const char *commands, *file; /* run without a screen: -c, run FILE */
+    bool list;                   /* run without a screen: `sessions` */
+    const char *folder;          /* of `sessions`; NULL: the user's own */
+    const char *session;         /* session to record, replay or pack; file to unpack */
+    bool must_exist;             /* do not make the session */
+    bool named;                  /* `pewter NAME`: a missing session is made, unless NAME seems a mistake */
+    bool fresh;                  /* named and missing: it is made */
     const char *output;          /* -o */
     const char *demo;
-    int64_t from; /* the step of the session to begin at; -1: its end, of a verification its beginning */
+    int64_t from; /* step to start from; -1: the session's end, for a verification its beginning */
     bool unrecorded, json, plain;
-    const char *backend; /* what the command `backend` takes */
+    const char *backend; /* argument of the command `backend` */
     int threads;
 };
 
 extern const char pw_usage[];
 
-/* PW_EUSER: what is wrong, in one line. */
+/* Parses argv into *o. PW_EUSER: one line says what is wrong. */
 enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct pw_err *err);
 
 #endif

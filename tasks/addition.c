@@ -1,14 +1,15 @@
-/* addition.c - add two numbers digit by digit (Nye et al. 2021; Kazemnejad et al. 2023, D.1 and the released
- * code).
+/* addition.c - adds two numbers digit by digit (Nye et al. 2021; Kazemnejad et al. 2023, appendix D.1 and the
+ * released code).
  *
  *   text=paper   Compute 7 2 6 + 5 9 ? | The answer is 7 8 5.
- *   text=seed    the same (the example of the appendix is not legible, its description fits)
+ *   text=seed    the same (the appendix's example is not legible; its description fits)
  *   text=short   addition 7 2 6 + 5 9 > | 7 8 5
  *
- * The paper sorts samples by the pair of digit counts and plots by the larger one, and so does this: of the
- * pairs whose larger count is the length, all are equally likely, and a number of k digits is uniform in
- * 10^(k-1)..10^k-1 (0..9 for k = 1). Nothing is padded; the most significant digit comes first, and with
- * order=reversed the answer's last, so that a carry is known before the digit that needs it.
+ * The paper sorts samples by the pair of digit counts and plots by the larger count; so does this task. All
+ * pairs whose larger count is the length are equally likely. A number of k digits is uniform in
+ * 10^(k-1)..10^k-1 (0..9 for k = 1). Numbers are not padded, and the most significant digit comes first. With
+ * order=reversed the answer begins with the least significant digit, so each carry is known before the digit
+ * that needs it.
  *
  * An item is the two digit counts, then the digits of both numbers. */
 #include "tasks/read.h"
@@ -56,7 +57,7 @@ static void draw_number(struct pw_rng *rng, int *digits, int n)
         digits[i] = i == 0 && n > 1 ? 1 + (int)pw_rng_below(rng, 9) : (int)pw_rng_below(rng, 10);
 }
 
-/* Pair k of a length: length by 1..length, 1..length-1 by length. */
+/* Returns pair k of a length: first (length, 1..length), then (1..length-1, length). */
 static struct pw_pair pair_at(int length, int k)
 {
     return k < length ? (struct pw_pair){length, k + 1} : (struct pw_pair){k - length + 1, length};
@@ -97,7 +98,8 @@ static const struct pw_task_pairs pairs = {
     .of = pair_of,
 };
 
-/* A number of n digits, the first of which isn't 0 where there are more; returns what is left of k. */
+/* Writes a number of n digits, 0..9 for n = 1, without a leading zero. Returns the quotient of k that is
+ * left. */
 static uint64_t list_number(uint64_t k, int *digits, int n)
 {
     if (n == 1)
@@ -128,14 +130,14 @@ static void longest(const void *o, int length, struct pw_item *item)
         item->v[i] = 9;
 }
 
-/* The digit of 10^column. */
+/* Returns the digit of 10^column. */
 static int digit(const struct pw_item *item, int which, int column)
 {
     int n = item->v[which];
     return column < n ? item->v[2 + (which == 1 ? item->v[0] : 0) + n - 1 - column] : 0;
 }
 
-/* The digits of the sum as they are written; returns how many. */
+/* Writes the digits of the sum in the order of the answer; returns how many. */
 static int solve(const struct addition_opts *opt, const struct pw_item *item, int written[MAX_LENGTH + 1])
 {
     int sum[MAX_LENGTH + 1], n, carry = 0; /* sum: least significant first */
@@ -183,7 +185,7 @@ static enum pw_code read_number(const char **text, int *digits, int *n, struct p
                    pw_piece_text(piece).s);
 }
 
-/* "726 + 59", "7 2 6 + 5 9 ?" */
+/* Reads "726 + 59" or "7 2 6 + 5 9 ?". */
 static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
     (void)o;
@@ -230,7 +232,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
-/* ---- scratchpad: a column a step, the least significant first, and one more for the carry */
+/* ---- scratchpad: a column per step, least significant first, and one more for a final carry */
 
 static void step_words(const void *o, struct pw_vocab *v)
 {
@@ -241,7 +243,8 @@ static void step_words(const void *o, struct pw_vocab *v)
     pw_list_words(opt->text == PW_TEXT_SHORT ? brief : sentence, v);
 }
 
-/* What is left of a number, padded to the longer one's length, without the zeros in front. */
+/* Writes the columns of a number that are left, padded to the longer number's
+ * length, without leading zeros. */
 static void write_rest(const struct pw_task_opts *opt, const struct pw_item *item, int which, int from,
                        struct pw_str *out)
 {
@@ -265,7 +268,7 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
         if (brief) {
             pw_str_add(&s->part[PW_PART_COMP], " %d %d %d =", a, b, carry);
             pw_number_write(sum, &s->part[PW_PART_COMP]);
-        } else { /* sums are read as numbers here, in one token */
+        } else { /* here a sum is one token */
             pw_str_add(&s->part[PW_PART_COMP], " %d + %d + carry = %d + %d = %d", a, b, a + b, carry, sum);
         }
         pw_str_add(&s->part[PW_PART_OUT], " %d", sum % 10);
@@ -278,7 +281,7 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
     }
 }
 
-/* Zeros in front of a number don't change it. */
+/* Accepts leading zeros, which do not change a number. */
 static bool says(const void *o, const struct pw_item *item, const char *answer)
 {
     const struct addition_opts *opt = o;

@@ -1,5 +1,5 @@
-/* copy.c - copy a list of symbols, in the five variants of Kazemnejad et al. 2023 (D.1 and the released
- * code).
+/* copy.c - copies a list of symbols, in the five variants of Kazemnejad et al. 2023 (appendix D.1 and the
+ * released code).
  *
  *   variant  list                  text=paper                                text=short
  *   rsc      one symbol repeated   Copy: a a a [SEP] | a a a                 copy a a a > | a a a
@@ -10,11 +10,11 @@
  *
  *   text=seed, cmc: Copy the following words: <w1> <w2> <w3> . | <w1> <w2> <w3>
  *
- * (The bar before the answer is no part of the text, the one between the two copies of cmc2x is.) The
- * appendix shows the sentence of text=seed, the released data another; how it would name rdc's replacement
- * and part two copies it doesn't show, so these follow the data. So rsc and rdc ask for counting alone, and
- * rsc2x writes its two copies without anything between them. An item is the list; for rdc the symbol to
- * replace and its replacement, which differ, come first. */
+ * (The bar before the answer is not part of the text; the bar between the two copies of cmc2x is.) The
+ * appendix shows the sentence of text=seed, the released data another one. The appendix does not show the
+ * sentence for rdc's replacement or the separator of two copies, so these follow the data. rsc and rdc need
+ * counting alone; rsc2x writes its two copies without a separator. An item is the list; for rdc the replaced
+ * symbol and its replacement, which differ, come first. */
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <string.h>
@@ -63,7 +63,8 @@ static void words(const void *o, struct pw_vocab *v)
     pw_styled_words(style, opt->common.alphabet, v);
 }
 
-/* A symbol so many times; of rdc before it the pair with number `other` of the symbols that replace it. */
+/* Makes an item of one repeated symbol. For rdc, `other` is the index of the
+ * replacement among the other symbols. */
 static void repeat(const struct copy_opts *opt, int symbol, int other, int length, struct pw_item *item)
 {
     int *list = item->v;
@@ -94,7 +95,7 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     repeat(opt, symbol, other, length, item);
 }
 
-/* What stands before the list: of rdc with the pair that an item begins with. */
+/* Writes the text before the list; for rdc with the pair at the beginning of the item. */
 static void write_opening(const struct copy_opts *opt, const struct pw_item *item, struct pw_str *out)
 {
     static const char *const plain[] = {"copy", "Copy:", "Copy the following words:"};
@@ -130,7 +131,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     for (int i = 0; i < n; i++)
         out[i] = opt->variant == RDC && list[i] == item->v[0] ? item->v[1] : list[i];
     pw_styled_write(style, out, n, &copy);
-    /* A sentence's prompt ends with the blank that the answer's first token begins with. */
+    /* The prompt of a sentence ends with the blank that the answer's first token begins with. */
     pw_str_add(answer, "%s", copy.s + (style != PW_TEXT_SHORT));
     if (opt->variant == CMC2X)
         between = style == PW_TEXT_SHORT ? " |" : " [NEXT]";
@@ -160,7 +161,7 @@ static enum pw_code read_list(const struct copy_opts *opt, const char **text, st
     return PW_OK;
 }
 
-/* "a b c", or for rdc "6 6 6 -> x". */
+/* Reads "a b c", or for rdc "6 6 6 -> x". */
 static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
     const struct copy_opts *opt = o;
@@ -189,7 +190,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
                                               {"Copy:", "Replace"},
                                               {"Copy the following words:", "Replace"}};
     static const char *const after[][2] = {
-        {"", ":"}, {"with", "in"}, {"with", "in the following words:"}}; /* each of rdc's pair */
+        {"", ":"}, {"with", "in"}, {"with", "in the following words:"}}; /* after each symbol of rdc's pair */
     const struct copy_opts *opt = o;
     bool rdc = opt->variant == RDC;
     int style = opt->common.text;

@@ -1,3 +1,4 @@
+/* corpus.c - reads and checks a user's file of lines, and describes it to the user (see corpus.h). */
 #include "tasks/corpus.h"
 
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 
 #define MAX_BYTES (64 << 20)
 #define MAX_VOCAB 4096
-#define LISTED    12 /* held-out lines that are named */
+#define LISTED    12 /* held-out lines that a message names */
 
-/* Moves the words of s to `to`, single blanks between, and ends them with NUL; returns how many, or -1. *to
- * moves behind the NUL. Never writes further than it has read. */
+/* Moves the words of s to *to, with single blanks between them and a NUL at the end. Returns the number of
+ * words, or -1. *to moves behind the NUL. Never writes beyond the bytes already read. */
 static int take_words(struct pw_corpus *c, char *s, char **to, const char *path, int number,
                       struct pw_err *err)
 {
@@ -97,7 +98,7 @@ bool pw_corpus_is_held(const struct pw_corpus *c, int line)
     return pw_held_bytes((const unsigned char *)prompt, strlen(prompt));
 }
 
-/* Sorts the lines into order by counting. */
+/* Sorts the lines into `order` by counting sort. */
 static void arrange(struct pw_corpus *c)
 {
     uint32_t count[2][PW_CORPUS_WORDS + 1] = {{0}}, sum = 0;
@@ -107,7 +108,7 @@ static void arrange(struct pw_corpus *c)
         for (int k = 0; k <= PW_CORPUS_WORDS; k++) {
             c->first[g][k] = sum;
             sum += count[g][k];
-            count[g][k] = c->first[g][k]; /* from here on: where the next one goes */
+            count[g][k] = c->first[g][k]; /* from here on: index of the next line of this length */
         }
         c->first[g][PW_CORPUS_WORDS + 1] = sum;
     }
@@ -120,10 +121,10 @@ uint32_t pw_corpus_count(const struct pw_corpus *c, int group, int lo, int hi)
     return c->first[group][hi + 1] - c->first[group][lo];
 }
 
-/* Reads the lines of size bytes of text. */
+/* Reads the lines of a text of size bytes. */
 static enum pw_code take_lines(struct pw_corpus *c, size_t size, const char *path, struct pw_err *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* that some editors begin a file with */
+    static const char mark[] = "\xef\xbb\xbf"; /* UTF-8 byte order mark, written by some editors */
     char *s = c->text + (size >= 3 && memcmp(c->text, mark, 3) == 0 ? 3 : 0), *end = c->text + size;
     char *to = c->text;
     size_t n_lines = 1;
@@ -170,10 +171,10 @@ enum pw_code pw_corpus_create(struct pw_corpus **out, const char *path, int skip
     return code;
 }
 
-/* ---- for the user */
+/* ---- messages for the user */
 
-/* The first word, beyond those that are skipped, where all prompts have the same one there and more behind
- * it; 0 bytes: they have not. */
+/* Finds the first word beyond the skipped ones, if all prompts have the same one and continue after it.
+ * Returns its bytes; 0: no such word. */
 static size_t common_word(const struct pw_corpus *c, const char **word)
 {
     size_t n = 0;
@@ -190,7 +191,7 @@ static size_t common_word(const struct pw_corpus *c, const char **word)
     return n;
 }
 
-/* ": lines 3, 17, 29, ...", counted from 1 as editors do. */
+/* Appends ": lines 3, 17, 29, ...", counted from 1 as in editors. */
 static void list_held(const struct pw_corpus *c, struct pw_range r, struct pw_str *out)
 {
     int n = 0;

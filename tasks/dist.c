@@ -1,8 +1,8 @@
-/* dist.c - how often each trained length is drawn (dist=). One of which there are no samples never is.
+/* dist.c - how often each trained length is drawn (dist=). A length without samples is never drawn.
  *
- * A file has a line for every length that is to be trained: the length and its weight, of which only the
- * proportions count. What stands behind # is a comment. A trained length that no line names is never drawn,
- * and evaluated all the same: so a gap within the trained lengths can be had. */
+ * A file has a line per length to train: the length and its weight. Only the ratios of weights matter; #
+ * begins a comment. A trained length without a line is never drawn but is evaluated, so a file can make a gap
+ * within the trained lengths. */
 #include "base/file.h"
 #include "tasks/read.h"
 #include "tasks/split.h"
@@ -17,7 +17,7 @@ static bool is(const struct pw_task_use *use, const char *dist)
     return strcmp(use->o.common.dist, dist) == 0;
 }
 
-/* "5 0.25" into the weights; a weight below zero stands for none yet. */
+/* Reads "5 0.25" into the weights; a negative weight means not set yet. */
 static enum pw_code take_line(struct pw_task_use *use, char *line, size_t n, int number, struct pw_err *err)
 {
     const struct pw_task_opts *o = &use->o.common;
@@ -93,7 +93,7 @@ enum pw_code pw_dist_init(struct pw_task_use *use, struct pw_err *err)
     if (there == 0)
         return pw_fail(err, PW_EUSER, "%s: lengths=%d..%d: there are no such samples", use->task->name, r.lo,
                        r.hi);
-    if (is(use, "") || (is(use, "uniform") && there == n)) /* "" of a task that has no such option */
+    if (is(use, "") || (is(use, "uniform") && there == n)) /* "": the task has no option dist */
         return PW_OK;
     if (is(use, "natural") && use->task->weight == NULL)
         return pw_fail(err, PW_EUSER,
@@ -147,7 +147,7 @@ int pw_dist_draw(const struct pw_task_use *use, struct pw_rng *rng)
     const double *w = use->weights;
     if (w == NULL)
         return r.lo + (int)pw_rng_below(rng, (uint32_t)(r.hi - r.lo + 1));
-    if (is(use, "geometric")) { /* a coin a length, which lower weights than 2^-32 can't cut short */
+    if (is(use, "geometric")) { /* a fair coin per length: weights below 2^-32 stay possible */
         int length;
         do
             for (length = r.lo; length < r.hi && pw_rng_below(rng, 2) != 0;)
@@ -155,7 +155,7 @@ int pw_dist_draw(const struct pw_task_use *use, struct pw_rng *rng)
         while (w[length - r.lo] == 0);
         return length;
     }
-    double at = pw_rng_unit(rng) * w[r.hi - r.lo + 1], sum = 0; /* below the sum, so one length is found */
+    double at = pw_rng_unit(rng) * w[r.hi - r.lo + 1], sum = 0; /* below the sum: a length is found */
     while (r.lo < r.hi && at >= (sum += *w++))
         r.lo++;
     return r.lo;

@@ -1,7 +1,7 @@
-/* every.c - all inputs of a task, each once: those of the trained lengths and of the tested ones.
+/* every.c - all inputs of a task, each once: of the trained and the tested lengths.
  *
- * Where the task has an order over all lengths (SCAN: the grammar's) that is kept, else they come length by
- * length, pair by pair, and within it in the order of the task's `list`. */
+ * A task's own order over all lengths is kept (SCAN: the grammar's). Otherwise inputs come length by length,
+ * pair by pair, and within a pair in the order of the task's `list`. */
 #include <math.h>
 
 #include "tasks/task.h"
@@ -17,7 +17,8 @@ static bool is_used(const struct pw_task_use *use, int length)
            (is_in(pw_task_train(use), length) || is_in(pw_task_test(use), length));
 }
 
-/* The pair number n of a length; false: it has no more. One that is one number counts as a pair. */
+/* Finds pair number n of a length; returns false beyond the last. A length that is one
+ * number counts as one pair. */
 static bool pair_of(const struct pw_task_use *use, int length, int n, struct pw_pair *out)
 {
     struct pw_pair pairs[PW_MAX_PAIRS];

@@ -2,17 +2,17 @@
  *
  *   3 1 4 <TAB> 1 3 4        becomes        " 3 1 4 > | 1 3 4"
  *
- * A token is a word with the blank before it, whatever the blanks in the file; " >" stands for the TAB, since
- * a model must be told where to begin to answer. The length is the number of words in the prompt, but for the
- * first ones that skip= leaves out: the task's own name, where each prompt begins with it.
+ * A token is a word with one leading blank, whatever the blanks in the file. " >" replaces the TAB, since a
+ * model must know where to begin to answer. The length is the number of words in the prompt without the first
+ * skip= words; skip= is for a constant task name at the beginning of each prompt.
  *
- * One prompt in ten, by a hash of its text, is held out: validation and the evaluation of a trained length
- * draw from these, so that a prompt that is measured was never trained, however often it occurs. Where no
- * prompt of a length is held out (a short file), the trained ones serve. Lines are drawn uniformly, not
- * lengths. Lines longer than the trained ones are tested, lines shorter are not used.
+ * One prompt in ten, by a hash of its text, is held out. Validation and the evaluation of a trained length
+ * draw from these, so a measured prompt was never trained, however often it occurs. If no prompt of a length
+ * is held out (a short file), the trained ones are used. The draw is uniform over lines, not over lengths.
+ * Lines longer than the trained ones are tested, shorter lines are not used.
  *
- * An item is the number of a line; a typed prompt that is in no line has no
- * known answer, and is -1 and its words. */
+ * An item is the number of a line. A typed prompt that is in no line has no known answer; its
+ * item is -1 and its words. */
 #include "tasks/corpus.h"
 #include "tasks/read.h"
 #include <math.h>
@@ -23,7 +23,7 @@ struct file_opts {
     struct pw_task_opts common;
     char path[384];
     int skip;
-    struct pw_corpus *corpus; /* owned, loaded by open */
+    struct pw_corpus *corpus; /* owned; open loads it */
 };
 
 static const struct pw_opt opts[] = {
@@ -38,7 +38,7 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* What other tasks take, and why it has no meaning here. */
+/* Options of other tasks, and why they have no meaning here. */
 static const struct pw_refusal refused[] = {
     {"data", "the lines of the file are the training set; a shorter file makes a smaller one"},
     {"held", "one line in ten is always held out"},
@@ -58,7 +58,7 @@ static bool has(const void *o, int length)
                              0);
 }
 
-/* Trained lengths that are all held out are trained on for want of others: pick. */
+/* If all lines of the trained lengths are held out, they are trained on: see pick. */
 static double share(const void *o, int length)
 {
     const struct file_opts *opt = o;
@@ -69,7 +69,7 @@ static double share(const void *o, int length)
            pw_corpus_count(opt->corpus, group, r.lo, r.hi);
 }
 
-/* Where no line of a length is held out, the trained ones serve. */
+/* If no line of a length is held out, the trained ones are used. */
 static double inputs(const void *o, struct pw_pair at)
 {
     const struct pw_corpus *c = ((const struct file_opts *)o)->corpus;
@@ -165,7 +165,7 @@ static bool holds_out(const void *o, const struct pw_item *item)
            pw_corpus_count(opt->corpus, PW_CORPUS_TRAINED, r.lo, r.hi) > 0;
 }
 
-/* In the order of the file. */
+/* The order of the file. */
 static bool every(const void *o, uint64_t k, struct pw_item *item)
 {
     const struct pw_corpus *c = ((const struct file_opts *)o)->corpus;
@@ -242,7 +242,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         text += bytes;
     }
     item->v[0] = find(c, pw_str_text(&whole));
-    if (item->v[0] < 0 && last > 0 && strcmp(whole.s + last, " >") == 0) { /* as prompts are shown */
+    if (item->v[0] < 0 && last > 0 && strcmp(whole.s + last, " >") == 0) { /* copied from the screen */
         whole.s[last] = '\0';
         item->length--;
         item->v[0] = find(c, whole.s);

@@ -1,19 +1,20 @@
-/* held.c - inputs that are kept from training (held=on), and which lengths repeat what was trained.
+/* held.c - inputs that are kept from training (held=on), and lengths that repeat trained inputs.
  *
- * Samples are drawn with replacement: where a length has few different inputs (four bits: sixteen), the
- * validation samples of an endless stream are ones that training has met. Either this is said (seen), or one
- * input in ten, by a hash of its content, is never trained on and alone serves validation and the evaluation
- * of trained lengths. Where too few inputs are left for that, all serve for both, and that is said. */
+ * Samples are drawn with replacement. If a length has few different inputs (four bits: sixteen), validation
+ * samples of an endless stream were seen in training. Then pw_task_seen reports it. With held=on, one input
+ * in ten, by a hash of its content, is never trained on; these inputs alone serve validation and the
+ * evaluation of trained lengths. If too few inputs are left for that, all inputs serve both, and pw_task_seen
+ * reports that too. */
 #include "tasks/split.h"
 #include <math.h>
 #include <stdlib.h>
 
 #define SEEN_BELOW  1e5 /* inputs; a usual training run has as many samples */
-#define SPLIT_FROM  20  /* inputs; of fewer, less than two are expected in the held-out tenth */
-#define CHECK_BELOW 1e4 /* inputs; of more, some are held out and some not but once in 10^450 */
+#define SPLIT_FROM  20  /* inputs; with fewer, the expected held-out tenth is below two */
+#define CHECK_BELOW 1e4 /* inputs; with more, one side is empty with probability 10^-450 */
 #define CHECKS      1000
 
-/* FNV-1a, whose upper bits hardly move for two or three bytes, through the last step of MurmurHash3. */
+/* FNV-1a, with the final mix of MurmurHash3, because two or three bytes hardly change its upper bits. */
 bool pw_held_bytes(const unsigned char *bytes, size_t n)
 {
     uint64_t h = 14695981039346656037u;
@@ -48,7 +49,7 @@ static void draw(const struct pw_task_use *use, struct pw_rng *rng, int length, 
         use->task->draw(&use->o, rng, length, item);
 }
 
-/* Can what has this length, or pair, be split into two parts that both have something in them? */
+/* Returns true if the inputs of this length, or pair, split into two parts that are not empty. */
 static bool can_split(const struct pw_task_use *use, int length, const struct pw_pair *pair)
 {
     struct pw_pair at = pair != NULL ? *pair : (struct pw_pair){length, 0};
@@ -66,8 +67,8 @@ static bool can_split(const struct pw_task_use *use, int length, const struct pw
     return met[0] && met[1];
 }
 
-/* The numbers of the inputs that are held out, by length: the array of kept behind its n + 1 places. NULL:
- * only counts them. */
+/* Lists the numbers of held-out inputs by length: kept has n + 1 offsets, then the numbers. NULL: only
+ * counts. Returns the size of kept. */
 static int list_kept(const struct pw_task_use *use, int *kept)
 {
     struct pw_range r = use->o.common.lengths;
@@ -126,7 +127,7 @@ void pw_held_fini(struct pw_task_use *use)
     use->kept = NULL;
 }
 
-/* Are some of this length's inputs held out? */
+/* Returns true if some inputs of this length are held out. */
 static bool is_split(const struct pw_task_use *use, int length)
 {
     return use->shared != NULL && is_trained(use, length) && !use->shared[length - use->o.common.lengths.lo];

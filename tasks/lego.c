@@ -1,24 +1,23 @@
-/* lego.c - LEGO: follow a chain of signs to the value of one variable (Zhang et al. 2022, in the decoder-only
- * form of Kazemnejad et al. 2023, D.1 and the released code).
+/* lego.c - LEGO: follows a chain of signs to the value of one variable (Zhang et al. 2022, in the
+ * decoder-only form of Kazemnejad et al. 2023, appendix D.1 and the released code).
  *
  *   text=paper   If q = -1, t = - q, c = + t. Then, what is the value of c? | The answer is +1.
  *   text=seed    If a = -1; b = -a; c = +b; d = +c. Then what is c? | The answer is +1.
  *   text=short   lego q - 1 t - q c + t c > | +1
  *
- * n distinct letters; values are independent and +1 or -1 alike, the first is given, every other clause is
- * the sign that leads there from the variable before; the variable asked for is one of the second half of the
- * chain. "All variables from the middle of the computation graph to the end", says the appendix, and with
- * sampling=seed these are all from n/2 (rounded down) on, counted from 0; the released code leaves the middle
- * one of an odd number out. The length is n; n and the number of the variable asked for are its pair. A
- * guesser who knows the format is right half of the time.
+ * A chain has n different letters with independent values, +1 and -1 equally likely. The first value is
+ * given; every other clause is the sign that leads to it from the variable before. The variable asked for is
+ * in the second half of the chain. The appendix says "All variables from the middle of the computation graph
+ * to the end". With sampling=seed these are all from n/2 (rounded down) on, counted from 0; the released code
+ * omits the middle one of an odd number. The length is n; its pair is n and the index of the variable asked
+ * for. Guessing in the right format is right half of the time.
  *
- * clauses=shuffled shows the same chain's clauses in an order of their own for every sample, as Zhang et al.
- * do and the released code's splits named _perm: what a clause hangs on then stands before or behind it.
+ * clauses=shuffled shows the clauses of the same chain in a random order per sample. Zhang et al. do so, and
+ * the splits named _perm of the released code. A clause can then precede the one it depends on.
  *
- * A typed chain is freer: a clause may name any earlier variable (shuffled: any) or give a value. So an item
- * is
- *   v[0] the variable asked for, then for every clause: variable, sign (+1 or -1), variable before or ONE
- * with the clauses as they are shown. lego_read.c reads it. */
+ * A typed chain has more freedom: a clause can name any earlier variable (shuffled: any variable) or give a
+ * value. So an item is v[0], the variable asked for, then for every clause: variable, sign (+1 or -1),
+ * previous variable or ONE. The clauses are in their order on screen. lego_read.c reads it. */
 #include "tasks/lego.h"
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"
@@ -93,7 +92,7 @@ static void words(const void *o, struct pw_vocab *v)
     }
 }
 
-/* The first of the variables that may be asked for. */
+/* Returns the index of the first variable that can be asked for. */
 static int first_asked(const struct pw_lego_opts *opt, int length)
 {
     return opt->sampling == PW_SAMPLING_SEED ? length / 2 : (length + 1) / 2;
@@ -107,7 +106,7 @@ static int pairs_at(const void *o, int length, struct pw_pair *out)
     return length - first;
 }
 
-/* Puts the clauses in a random order (Fisher and Yates). */
+/* Shuffles the clauses (Fisher and Yates). */
 static void shuffle(struct pw_rng *rng, struct pw_item *item)
 {
     for (int i = item->length - 1; i > 0; i--) {
@@ -138,7 +137,7 @@ static void draw_chain(const struct pw_task_opts *opt, struct pw_rng *rng, int l
     }
 }
 
-/* Asks for the variable of a clause of the chain, whose order then matters no more. */
+/* Asks for the variable of a clause of the chain; afterwards the order of the clauses does not matter. */
 static void ask(const struct pw_lego_opts *opt, struct pw_rng *rng, int clause, struct pw_item *item)
 {
     item->v[0] = pw_lego_clause(item, clause).var;
@@ -167,7 +166,7 @@ int pw_lego_clause_for(const struct pw_item *item, int var)
     return i;
 }
 
-/* The clauses that lead to the variable asked for, from a value on; how many. */
+/* Lists the clauses that lead to the variable asked for, beginning with a given value; returns how many. */
 static int path_of(const struct pw_item *item, int path[LETTERS])
 {
     int n = 0, var;
@@ -206,7 +205,7 @@ static double inputs(const void *o, struct pw_pair at)
 void pw_lego_solve(const struct pw_item *item, int value[LETTERS])
 {
     memset(value, 0, LETTERS * sizeof *value);
-    for (bool more = true; more;) { /* one round, and where clauses are shuffled as many as it takes */
+    for (bool more = true; more;) { /* one pass; shuffled clauses can need more */
         more = false;
         for (int i = 0; i < item->length; i++) {
             struct pw_lego_clause c = pw_lego_clause(item, i);
@@ -218,7 +217,7 @@ void pw_lego_solve(const struct pw_item *item, int value[LETTERS])
     }
 }
 
-/* How clauses are written. */
+/* How each style writes clauses. */
 static const struct {
     const char *first, *separator, *equals, *before_var, *before_one;
 } form[] = {
@@ -227,7 +226,7 @@ static const struct {
     {"If", ";", " =", "", ""},
 };
 
-/* The clauses but those that are done. */
+/* Writes the clauses that are not done. */
 static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item,
                           const bool done[LETTERS], struct pw_str *out)
 {
@@ -297,7 +296,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
-/* ---- scratchpad: a clause a step, up to the variable that is asked for */
+/* ---- scratchpad: a clause per step, up to the variable that is asked for */
 
 static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
 {
@@ -334,7 +333,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
 
 static const struct pw_scratch_task scratch = {.steps = steps, .says = says};
 
-/* With a scratchpad: the last variable is asked for. */
+/* The longest text with a scratchpad asks for the last variable. */
 static void longest(const void *o, int length, struct pw_item *item)
 {
     struct pw_rng rng;

@@ -1,9 +1,9 @@
-/* lego_read.c - typed chains of LEGO. One reader serves the paper's sentence, the short form and the payload,
- * which differ only in filling words. */
+/* lego_read.c - reads typed chains of LEGO. One reader serves the paper's sentence, the short form and the
+ * payload, which differ only in filler words. */
 #include "tasks/lego.h"
 #include "tasks/read.h"
 
-/* A variable. */
+/* Reads a variable. */
 static enum pw_code read_var(const struct pw_task_opts *opt, struct pw_piece piece, int *var,
                              struct pw_err *err)
 {
@@ -34,7 +34,7 @@ static enum pw_code unknown_value(const struct pw_lego_opts *opt, const char *va
                    opt->clauses == PW_LEGO_CHAIN ? " yet" : "", n > 0 ? known : " none");
 }
 
-/* What stands after "b": "= -a", "=a", "- a", "= +1", ... */
+/* Reads the rest of a clause after its variable: "= -a", "=a", "- a", "= +1", ... */
 static enum pw_code read_clause(const struct pw_lego_opts *opt, const char **text, int var,
                                 struct pw_item *item, struct pw_err *err)
 {
@@ -63,7 +63,7 @@ static enum pw_code read_clause(const struct pw_lego_opts *opt, const char **tex
     return PW_OK;
 }
 
-/* All that is hung on something else has a value in the end, and what is asked for, too. */
+/* Checks that every source variable and the variable asked for have a value. */
 static enum pw_code check_values(const struct pw_lego_opts *opt, const struct pw_item *item,
                                  struct pw_err *err)
 {

@@ -1,9 +1,9 @@
-/* options.c - what can be asked of a task: the options that all of them share, that of scratchpads where it
- * has such, then its own.
+/* options.c - the option tables of tasks: the common options, the scratchpad option for tasks with
+ * scratchpads, then the task's own options.
  *
- * The common rows stand here once; a descriptor says its default lengths and what they count. The joined
- * tables are made once, at the first question, and never change: completion and the lab ask from two threads.
- * A task without default lengths (file) has its own rows only. */
+ * The common rows exist once; a descriptor gives its default lengths and their unit. The joined tables are
+ * made once, at the first call, and never change, because completion and the lab read them on two threads. A
+ * task without default lengths (file) has its own rows only. */
 #include "tasks/task.h"
 #include <assert.h>
 #include <pthread.h>
@@ -16,8 +16,8 @@ static const char *const text_styles[] = {"short", "paper", "seed", NULL};
 static const char *const dists[] = {"uniform", "geometric", "pairs", "natural", NULL};
 static const char *const stream[] = {"stream", NULL};
 
-/* Defaults and limits of lengths and test, which texts there are, and the defaults of dist and held are the
- * task's. */
+/* The task sets the defaults and limits of lengths and test, the styles of text, and the
+ * defaults of dist and held. */
 static const struct pw_opt common[] = {
     {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), NULL, 0, 0, NULL, 0, NULL},
     {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, 0, NULL, 0,
@@ -33,7 +33,7 @@ static const struct pw_opt common[] = {
      "one input in ten is kept from training, for validation and evaluation"},
 };
 
-/* Of the tasks that have steps to show. */
+/* For tasks with scratchpads. */
 static const char *const scratchpads[] = {"off", "full", "minimal", "bare", NULL};
 static const struct pw_opt scratchpad = {
     "scratchpad",

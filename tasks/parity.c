@@ -1,13 +1,13 @@
-/* parity.c - is the number of ones even? (Anil et al. 2022; Kazemnejad et al. 2023, D.1 and the released
- * code)
+/* parity.c - is the number of ones even? (Anil et al. 2022; Kazemnejad et al. 2023, appendix D.1 and the
+ * released code)
  *
  *   text=paper   Is the number of 1's even in the sequence [ 1, 0, 1, 1 ] ? | The answer is No.
  *   text=seed    Is the number of 1's even in [1 0 0 1 1] ? | The answer is No.
  *   text=short   parity 1 0 1 1 > | odd
  *
- * Bits are fair coins. Every bit matters alike and one token carries the answer: the hardest of the tasks to
- * do at other lengths, and a guesser is right half of the time. An item is the list of bits. The first bit of
- * text=seed follows its bracket without a blank, so it is a token of its own kind. */
+ * Bits are fair coins. Every bit matters equally, and one token is the answer: the hardest of the tasks at
+ * other lengths. Guessing is right half of the time. An item is the list of bits. The first bit of text=seed
+ * follows its bracket without a blank, so it is a token of its own kind. */
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"
 #include <string.h>
@@ -59,7 +59,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     pw_str_fini(&list);
 }
 
-/* Bits, with or without blanks and commas between. */
+/* Reads bits, with or without blanks and commas between them. */
 static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
     (void)o;
@@ -134,7 +134,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return 0;
 }
 
-/* ---- scratchpad: a bit a step; in the paper's texts ** is the exclusive or */
+/* ---- scratchpad: a bit per step; in the paper's texts ** is the exclusive or */
 
 static void step_words(const void *o, struct pw_vocab *v)
 {

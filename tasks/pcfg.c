@@ -1,25 +1,25 @@
-/* pcfg.c - PCFG SET: functions of strings, one within the other (Hupkes et al. 2020; text as in Kazemnejad et
- * al. 2023's released code, whose appendix doesn't show it).
+/* pcfg.c - PCFG SET: nested functions of strings (Hupkes et al. 2020; text as in the released code of
+ * Kazemnejad et al. 2023, whose appendix does not show it).
  *
  *   text=paper   Solve: append reverse A1 A2 , A3 A4[SEP] | A2 A1 A3 A4
  *   text=short   pcfg append reverse A1 A2 , A3 A4 > | A2 A1 A3 A4
  *
- *   of one argument   copy x   reverse x   shift (the first to the end)   swap_first_last   repeat (x x)
- *                     echo (the last once more)
- *   of two            append x , y   prepend x , y (y x)   remove_first x , y (y)   remove_second x , y (x)
+ *   one argument    copy x   reverse x   shift (the first to the end)   swap_first_last   repeat (x x)
+ *                   echo (the last once more)
+ *   two arguments   append x , y   prepend x , y (y x)   remove_first x , y (y)   remove_second x , y (x)
  *
- * There are no brackets: how many arguments a function takes is known. Strings have 2 to 5 of up to 520
- * symbols A1..Z20. The length is the number of functions: 1 to 8 are trained and 9 to 35 tested, which is the
- * productivity split. Each number of functions comes as often as the release has it (dist=natural): 5.2
- * functions and 18.2 tokens in the mean over all of them, 15.9 tokens of the trained ones; pcfg_draw.c says
- * from what this is known. Strings may come twice, which the release avoids.
+ * There are no brackets: the number of a function's arguments is known. Strings have 2 to 5 of up to 520
+ * symbols A1..Z20. The length is the number of functions; 1 to 8 are trained and 9 to 35 tested, which is the
+ * productivity split. Each number of functions is as frequent as in the release (dist=natural). The mean over
+ * all is 5.2 functions and 18.2 tokens; trained sources have 15.9 tokens. pcfg_draw.c explains how this is
+ * known. Strings can repeat, which the release avoids.
  *
- * What is longer than the release's longest source, tokens=71, does not occur. Without this cap 35 functions
- * would take 110 tokens in the mean, so those that are drawn have few functions of two arguments. Answers
- * have answer=48 tokens or fewer, so that a context of 128 is enough: of up to 8 functions this drops one
- * sample in a hundred or fewer, of 35 one in four (the release goes to 736).
+ * Sources longer than the release's longest, tokens=71, do not occur. Without this limit 35 functions would
+ * need 110 tokens in the mean, so sources with many functions have few with two arguments. Answers have at
+ * most answer=48 tokens, so that a context of 128 suffices. For up to 8 functions this drops at most one
+ * sample in a hundred, for 35 one in four (the release has answers of up to 736).
  *
- * An item is the source, a code for every token. pcfg_draw.c draws it. */
+ * An item is the source, one code per token. pcfg_draw.c draws it. */
 #include "tasks/pcfg.h"
 #include "tasks/read.h"
 #include <string.h>
@@ -57,7 +57,7 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* ---- what a source means */
+/* ---- evaluation of a source */
 
 static void turn_round(int *v, int n)
 {
@@ -68,7 +68,7 @@ static void turn_round(int *v, int n)
     }
 }
 
-/* x y becomes y x: each of them and then the whole turned round. */
+/* Turns x y into y x: reverses each of them, then the whole. */
 static void rotate(int *v, int n_first, int n)
 {
     turn_round(v, n_first);
@@ -76,9 +76,9 @@ static void rotate(int *v, int n_first, int n)
     turn_round(v, n);
 }
 
-/* Of the argument that begins at *at: where in the source each of its symbols stands. Returns how many, or -1
- * where they are more than room. The arguments of a function are evaluated to where its own value comes to
- * stand. */
+/* Evaluates the argument that begins at *at: out gets the source position of each of its symbols.
+ * Returns their number, or -1 if there are more than room. The arguments of a function are evaluated
+ * in place of its own value. */
 static int evaluate(const struct pw_item *item, int *at, int *out, int room)
 {
     int function = item->v[*at] - PW_PCFG_FUNCTION, n = 0, second = 0;
@@ -172,7 +172,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     pw_str_fini(&whole);
 }
 
-/* Takes the next word off *text: a comma is one here, and what ends a prompt begins none. */
+/* Removes the next word from *text. A comma is a word here; the marks that end a prompt are not. */
 static struct pw_piece next_word(const char **text)
 {
     const char *s = *text + strspn(*text, " \t\r\n");
@@ -181,7 +181,7 @@ static struct pw_piece next_word(const char **text)
     return (struct pw_piece){s, n};
 }
 
-/* The code of a word; -1: it has none. */
+/* Returns the code of a word; -1: it has none. */
 static int code_of(const struct pw_pcfg_opts *opt, struct pw_piece word)
 {
     int number = 0;
@@ -245,7 +245,7 @@ static enum pw_code read_string(const struct pw_pcfg_opts *opt, const char **tex
     return code;
 }
 
-/* An argument of `of` (-1: the whole, which is a function). */
+/* Reads an argument of function `of` (-1: the whole source, which must be a function). */
 static enum pw_code read_argument(const struct pw_pcfg_opts *opt, const char **text, int of,
                                   struct pw_item *item, struct pw_err *err)
 {
@@ -313,7 +313,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
-/* A binary function brings a comma and a string; a repeat doubles what two strings can have. */
+/* A binary function adds a comma and a string; repeat doubles the longest value of two strings. */
 static int most_tokens(const void *o, int length)
 {
     const struct pw_pcfg_opts *opt = o;
@@ -324,7 +324,7 @@ static int most_tokens(const void *o, int length)
            (answer < opt->answer ? answer : opt->answer);
 }
 
-/* The symbol that is copied. */
+/* The copied symbol. */
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
 {
     const struct pw_task_opts *opt = o;

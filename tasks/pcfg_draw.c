@@ -1,54 +1,54 @@
-/* pcfg_draw.c - sources of PCFG SET: how often each number of functions, and a source that has it.
+/* pcfg_draw.c - draws sources of PCFG SET: the frequency of each number of functions, and a source that has
+ * it.
  *
- * The release. Hupkes et al. drew from the grammar with random chances for every sample and then kept what
- * matches the lengths and depths of sentences of English (WMT), so no grammar alone has its frequencies: one
- * with the release's own chances (0.60 and 0.576) makes a third of all sources a single function, and 14.4
- * tokens in the mean. What is known of the release is this:
+ * The release. Hupkes et al. 2020 drew from the grammar with random probabilities per sample. They kept the
+ * samples that match the lengths and depths of English sentences (WMT), so no grammar alone has the release's
+ * frequencies. A grammar with the release's own probabilities (0.60 and 0.576) makes a third of all sources a
+ * single function, and 14.4 tokens in the mean. These facts about the release are known:
  *
  *   92,343 sources of the productivity split, 11,333 of which have more than 8 functions       12.27 %
  *   mean length of a source                                                                    18.2 tokens
  *   functions of one argument 0.60, arguments that are functions 0.576, at most                71 tokens
  *
- * From these follow 5.22 functions in the mean, and with a negative binomial distribution of their number
- * less one, of shape 5, the 12.27 %. 176 sources of the release fit it (tests/tasks/test_pcfg.c; a single
- * function is one source in thirty there, as here). Its trees are those of a grammar in which a function
- * takes one argument with chance 0.584, which under this distribution gives all the above. The names of the
- * functions are all alike, and strings have two to five symbols with equal chances.
+ * They imply 5.22 functions in the mean. A negative binomial distribution of the number of functions minus
+ * one, of shape 5, then gives the 12.27 %. 176 sources of the release fit it (tests/tasks/test_pcfg.c; one
+ * source in thirty is a single function there, as here). The trees are those of a grammar in which a function
+ * takes one argument with probability 0.584; with this distribution that gives all the numbers above. All
+ * names of functions are equally likely, and strings have two to five symbols with equal probability.
  *
- * The draw. Drawing from the grammar until the number of functions and of tokens fits would be the obvious
- * way; of 35 functions one draw in four thousand fits into 71 tokens. So both are built in: `trees` has, for
- * every number of functions and of strings, what all trees with so many weigh together, `fits` how often so
- * many strings have so many symbols or fewer, and the tree and its strings are drawn from the root on by what
- * the rest then weighs. What comes out has exactly the grammar's chances under the condition. Only answers
- * that are too long are drawn anew. */
+ * The draw. Rejection sampling from the grammar would be simple, but of 35 functions one draw in four
+ * thousand fits into 71 tokens. So both conditions are built in. `trees` holds the total weight of all trees
+ * with a given number of functions and strings. `fits` holds the probability that so many strings have at
+ * most so many symbols. The tree and its strings are drawn from the root on, weighted by the rest. The result
+ * has exactly the grammar's conditional probabilities. Only answers that are too long are drawn again. */
 #include "tasks/pcfg.h"
 #include <pthread.h>
 #include <string.h>
 
-#define P_UNARY    0.584 /* of functions, whatever their number; 0.60 of all those of the release */
+#define P_UNARY    0.584 /* of functions, for any number of them; 0.60 over the whole release */
 #define P_FUNCTION 0.576 /* of arguments */
-#define MORE       4.22  /* functions in the mean, beside the first one */
+#define MORE       4.22  /* mean number of functions beside the first one */
 #define SHAPE      5
-#define SHORTEST   2 /* strings */
+#define SHORTEST   2 /* symbols of a string */
 #define LONGEST    5
 #define N          PW_PCFG_FUNCTIONS
 #define STRINGS    (N + 1)
 #define SYMBOLS    (LONGEST * STRINGS)
 
-/* What all trees of n functions and m strings weigh, by what each of their parts does. */
+/* The total weight of all trees with n functions and m strings, from the weights of their parts. */
 struct trees {
     double unary, binary, function, string;
     double w[N + 1][STRINGS + 1]; /* [n][m]; [0]: no function */
 };
 
-/* And how many strings of so many symbols or fewer in all there are, or how often. */
+/* [m][s]: number, or probability, of m strings with at most s symbols in all. */
 typedef double strings_of[STRINGS + 1][SYMBOLS + 1];
 
 static struct trees trees = {P_UNARY, 1 - P_UNARY, P_FUNCTION, 1 - P_FUNCTION, {{0}}};
 static struct trees counted = {PW_PCFG_UNARY, PW_PCFG_BINARY, 1, 1, {{0}}};
 static strings_of fits;
 
-/* An argument of n functions and m strings. */
+/* The weight of an argument with n functions and m strings. */
 static double argument(const struct trees *t, int n, int m)
 {
     return n > 0 ? t->function * t->w[n][m] : m == 1 ? t->string : 0;
@@ -66,7 +66,7 @@ static void fill_trees(struct trees *t)
         }
 }
 
-/* each: what a string of so many symbols counts. */
+/* each: the weight of a string with so many symbols. */
 static void fill_strings(strings_of table, const double each[LONGEST + 1])
 {
     for (int s = 0; s <= SYMBOLS; s++)
@@ -92,14 +92,14 @@ static void prepare(void)
     pthread_once(&once, fill_all);
 }
 
-/* What m strings have to fit into, beside n functions and the commas; -1: nothing fits. */
+/* Returns the room for m strings beside n functions and the commas; -1: they do not fit. */
 static int room_for(const struct pw_pcfg_opts *opt, int n, int m)
 {
     int room = opt->tokens - n - (m - 1);
     return room < SHORTEST * m ? -1 : room < SYMBOLS ? room : SYMBOLS;
 }
 
-/* Of n functions and m strings within the tokens. */
+/* The weight of n functions and m strings within the limit of tokens. */
 static double weigh(const struct pw_pcfg_opts *opt, const struct trees *t, double (*table)[SYMBOLS + 1],
                     int n, int m)
 {
@@ -107,7 +107,7 @@ static double weigh(const struct pw_pcfg_opts *opt, const struct trees *t, doubl
     return room < 0 || t->w[n][m] == 0 ? 0 : t->w[n][m] * table[m][room];
 }
 
-/* Of n functions with any number of strings. */
+/* The weight of n functions with any number of strings. */
 static double weigh_all(const struct pw_pcfg_opts *opt, int n)
 {
     double sum = 0;
@@ -116,7 +116,7 @@ static double weigh_all(const struct pw_pcfg_opts *opt, int n)
     return sum;
 }
 
-/* The release's part with n functions: the negative binomial distribution of n - 1, but for a constant. */
+/* The release's share with n functions, up to a constant: the negative binomial distribution of n - 1. */
 static double release(int n)
 {
     double w = 1;
@@ -125,7 +125,7 @@ static double release(int n)
     return w;
 }
 
-/* The release has at most 71 tokens: with tokens= fewer, only those of its sources that fit count. */
+/* The release has at most 71 tokens; with a lower limit tokens=, only its sources within the limit count. */
 double pw_pcfg_weight(const void *o, int length)
 {
     const struct pw_pcfg_opts *opt = o;
@@ -138,7 +138,7 @@ double pw_pcfg_weight(const void *o, int length)
 
 bool pw_pcfg_has(const void *o, int length)
 {
-    return room_for(o, length, 1) >= 0; /* functions of one argument alone take the least */
+    return room_for(o, length, 1) >= 0; /* functions of one argument alone need the least room */
 }
 
 double pw_pcfg_inputs(const void *o, struct pw_pair at)
@@ -159,7 +159,7 @@ struct draft {
     const struct pw_pcfg_opts *opt;
     struct pw_rng *rng;
     struct pw_item *item;
-    int strings, room; /* that are to come, and what they fit into */
+    int strings, room; /* strings still to draw, and room for them */
 };
 
 static void put(struct draft *d, int code)
@@ -194,12 +194,12 @@ static void draw_argument(struct draft *d, int n, int m)
         draw_function(d, n, m);
 }
 
-/* A function with n functions in all, itself the first, and m strings. */
+/* Draws a function with n functions in all, itself included, and m strings. */
 static void draw_function(struct draft *d, int n, int m)
 {
     double left = pw_rng_unit(d->rng) * trees.w[n][m], one = P_UNARY * argument(&trees, n - 1, m);
     int first = 0,
-        strings = 0; /* of the first argument; the last pair that weighs anything, should none be hit */
+        strings = 0; /* of the first argument; the last pair with a weight, if rounding selects none */
     if (left < one || m == 1) {
         put(d, PW_PCFG_FUNCTION + (int)pw_rng_below(d->rng, PW_PCFG_UNARY));
         draw_argument(d, n - 1, m);
@@ -229,7 +229,7 @@ void pw_pcfg_draw(const void *o, struct pw_rng *rng, int length, struct pw_item 
     prepare();
     do {
         double left = pw_rng_unit(rng) * weigh_all(opt, length);
-        int m = 1; /* strings, of which functions of one argument alone have one */
+        int m = 1; /* strings; functions of one argument alone have one */
         for (int k = 1; k <= length + 1 && left >= 0; k++) {
             double w = weigh(opt, &trees, fits, length, k);
             m = w > 0 ? k : m;

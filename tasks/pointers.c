@@ -1,8 +1,8 @@
-/* pointers.c - where a correct head looks (see pw_taskset_pointers in task.h).
+/* pointers.c - gold pointers (see pw_taskset_pointers in task.h).
  *
- * A sample holds tokens only; its item is read back from the prompt's text, which every task can, so that
- * typed prompts have pointers as well as drawn ones. What a task says of its answers it says of those without
- * a scratchpad: the steps are taken out before it is asked. */
+ * A sample holds tokens only. Its item is read back from the prompt's text, which every task can do, so typed
+ * prompts have pointers like drawn ones. A task knows the pointers of answers without scratchpad; the steps
+ * are removed before its hook is called. */
 #include "base/alloc.h"
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"

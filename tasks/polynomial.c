@@ -1,14 +1,14 @@
-/* polynomial.c - a polynomial's value modulo 10 (Nye et al. 2021; Kazemnejad et al. 2023, D.1 and the
- * released code).
+/* polynomial.c - a polynomial's value modulo 10 (Nye et al. 2021; Kazemnejad et al. 2023, appendix D.1 and
+ * the released code).
  *
  *   text=paper   Evaluate at x = - 2 in - 2 * x ** 2 + - 1 * x ** 0 + 3 * x ** 3 ? | The answer is 7.
  *   text=seed    Evaluate x = 3 in (3 x ** 0 + 1 x ** 1 + 1 x ** 2) % 10 ? | The answer is 5.
  *   text=short   polynomial -2 : -2 x^2 -1 x^0 +3 x^3 > | 7
  *
- * x is uniform in -2..2, a coefficient in -3..3 (0 included), a degree in 0..3, repeats and any order; 0^0 is
- * 1 and the value modulo 10 is not negative. The appendix shows the modulus, which the released data hide,
- * and an x of 3, which is never drawn but can be typed. The length counts terms. A guesser is right one time
- * in ten.
+ * x is uniform in -2..2, a coefficient in -3..3 (0 included), a degree in 0..3, with repeats and in any
+ * order. 0^0 is 1, and the value modulo 10 is not negative. The appendix shows the modulus, which the
+ * released data hide, and an x of 3, which is never drawn but can be typed. The length counts terms. Guessing
+ * is right one time in ten.
  *
  * An item is x, then coefficient and degree of every term. */
 #include "tasks/read.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define MAX_LENGTH 64
-#define MOST       3 /* of |x|, coefficients and degrees that have tokens */
+#define MOST       3 /* largest |x|, coefficient and degree with tokens */
 #define EXAMPLE    "x=-2: -2x^2 - 1 + 3x^3"
 
 static void words(const void *o, struct pw_vocab *v)
@@ -47,9 +47,9 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     }
 }
 
-/* Every sign is a token, but for those of a factor in short texts. At x = -2 degree 3 gives the power one; a
- * negative factor then has the product without (24), and degree 2 a product with one (-12), which stands in
- * two parts of a step where the power stands in one. */
+/* The item with the most tokens. Every sign is a token, except the sign of a factor in short texts. At x =
+ * -2, degree 3 makes the power negative; a negative factor then makes the product positive (24). Degree 2
+ * makes the product negative (-12), and the product is in two parts of a step while the power is in one. */
 static void longest(const void *o, int length, struct pw_item *item)
 {
     const struct pw_task_opts *opt = o;
@@ -64,7 +64,7 @@ static void longest(const void *o, int length, struct pw_item *item)
     }
 }
 
-/* x to the degree of term i. */
+/* Returns x to the degree of term i. */
 static int power(const struct pw_item *item, int i)
 {
     int x = 1;
@@ -86,7 +86,7 @@ static int value(const struct pw_item *item)
     return modulo(sum);
 }
 
-/* The terms from number `from` up to the one before `to`. */
+/* Writes the terms from..to-1. */
 static void write_terms(const struct pw_task_opts *opt, const struct pw_item *item, int from, int to,
                         struct pw_str *out)
 {
@@ -122,7 +122,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     pw_str_fini(&terms);
 }
 
-/* ---- reading, character by character: marks like ^ and * are no pieces elsewhere */
+/* ---- reading by characters, because marks like ^ and * are no pieces of read.h */
 
 static void skip(const char **s)
 {
@@ -148,7 +148,7 @@ static enum pw_code out_of_place(const char *s, struct pw_err *err)
                    pw_piece_text(piece).s);
 }
 
-/* A number 0..MOST, of which what is the name. */
+/* Reads a number 0..MOST; what names it in messages. */
 static enum pw_code read_size(const char **s, const char *what, int *v, struct pw_err *err)
 {
     int digits[2], n = 0;
@@ -175,7 +175,7 @@ static int read_sign(const char **s)
     }
 }
 
-/* "-2x^2", "- 2 * x ** 2", "+3", "x". */
+/* Reads "-2x^2", "- 2 * x ** 2", "+3" or "x". */
 static enum pw_code read_term(const char **s, struct pw_item *item, struct pw_err *err)
 {
     int sign = read_sign(s), factor = 1, degree = 0;
@@ -277,14 +277,14 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     for (int i = 0; i < text->n_prompt; i++) {
         const char *word = pw_spelling_word(text, i);
         if (strcmp(word, "%") == 0)
-            break; /* the modulus is none of them */
+            break; /* the modulus has no gold pointer */
         if (strcmp(word, "-") == 0 || strpbrk(word, "0123456789") != NULL)
             at[n++] = i;
     }
     return n;
 }
 
-/* ---- scratchpad: a term a step; the sum so far is kept modulo 10 */
+/* ---- scratchpad: a term per step; the sum so far is kept modulo 10 */
 
 static void step_words(const void *o, struct pw_vocab *v)
 {
@@ -294,7 +294,7 @@ static void step_words(const void *o, struct pw_vocab *v)
     pw_list_words(opt->text == PW_TEXT_SHORT ? brief : sentence, v);
 }
 
-/* Of a term its factor, x and its degree, "- 2 * - 2 ** 2", and then its factor and power, "- 2 * 4". */
+/* Writes factor, x and degree of a term, "- 2 * - 2 ** 2", then factor and power, "- 2 * 4". */
 static void write_computation(const struct pw_task_opts *opt, const struct pw_item *item, int i,
                               struct pw_str *out)
 {

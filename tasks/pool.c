@@ -1,34 +1,35 @@
-/* pool.c - a fixed training set (data=N), built as the paper's released code builds its own.
+/* pool.c - a fixed training set (data=N), built like that of the released code of Kazemnejad et al. 2023.
  *
- * Bins (lengths; of addition pairs) get int(1.15 N / bins) samples each, with replacement; this pool is
- * shuffled, its first N samples train and the rest validates. LEGO's bins get so many chains that with each
- * of them asked for all its variables they are full. (Kazemnejad et al. 2023 as released; the appendix says
- * that 15 % of the training set validate.) Where dist= has weights, a bin's part is by its length's weight.
+ * Bins (lengths; for addition pairs) get int(1.15 N / bins) samples each, with replacement. This pool is
+ * shuffled; its first N samples train and the rest validates. LEGO's bins get as many chains as fill them
+ * with each chain asked for all its variables. (This is the released code; the appendix says that 15 % of the
+ * training set validate.) With weights from dist=, a bin's share follows the weight of its length.
  *
- * Nothing is stored but which samples validate which length. Sample p of the pool is a function of (seed, p),
- * slots of the shuffled pool and places in an epoch are permutations that are computed (base/rng.h). The
- * shuffling of the pool is the same for every seed: within a bin samples are alike, so it only says how many
- * of each bin train. `eval` takes what validates a length, its pairs in turn. With held=on a sample is drawn
- * until it lies on the side of its slot, so there a chain need not be the same for all its questions. */
+ * Only the list of validation samples by length is stored. Sample p of the pool is a function of (seed,
+ * p); slots of the shuffled pool and places in an epoch are computed permutations (base/rng.h). The pool's
+ * shuffle is the same for every seed. Samples within a bin are exchangeable, so it only decides how many
+ * of each bin train. `eval` uses the validation samples of a length, rotating through its pairs. With
+ * held=on a sample is drawn until it is on its slot's side of the split. LEGO then no longer asks all
+ * variables of the same chain. */
 #include "tasks/split.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct bin {
     int length;
-    int pair, n_pairs; /* its first one among those of the length, and how many take turns in it */
+    int pair, n_pairs; /* first pair within the length; number of pairs that rotate in it */
     int first, n;      /* samples of the pool */
 };
 
 struct pw_pool {
-    int n, size; /* samples that train; samples */
+    int n, size; /* training samples; all samples */
     int n_bins;
     struct bin *bins;
-    uint32_t *valid; /* [size - n] samples of the pool, by length, its pairs in turn */
-    int *first;      /* [lengths + 1] where in valid a length begins */
+    uint32_t *valid; /* [size - n] samples of the pool by length, rotating through its pairs */
+    int *first;      /* [lengths + 1] start of a length in valid */
 };
 
-/* Where a validation sample stands before they are put in order: turn k of pair p. */
+/* Sort key of a validation sample: turn k of pair p. */
 struct place {
     int length, turn, pair;
     uint32_t sample;
@@ -47,10 +48,10 @@ static uint32_t slot_to_sample(const struct pw_pool *pool, uint32_t slot)
     return pw_rng_shuffled(0, PW_STREAM_EPOCH, UINT64_MAX, (uint32_t)pool->size, slot);
 }
 
-/* Its bin, and which pair of the bin's length. */
+/* Returns the bin of a sample, and the index of its pair within the bin's length. */
 static const struct bin *bin_of(const struct pw_pool *pool, uint32_t sample, int *pair)
 {
-    int lo = 0, hi = pool->n_bins; /* the last one that begins here or before, which can't be empty */
+    int lo = 0, hi = pool->n_bins; /* the last bin that begins here or before, which cannot be empty */
     while (hi - lo > 1) {
         int mid = (lo + hi) / 2;
         if ((uint32_t)pool->bins[mid].first <= sample)
@@ -63,7 +64,7 @@ static const struct bin *bin_of(const struct pw_pool *pool, uint32_t sample, int
     return b;
 }
 
-/* The bins, without their counts yet. */
+/* Lists the bins, without their counts. */
 static bool list_bins(const struct pw_task_use *use, struct pw_pool *pool)
 {
     struct pw_range r = use->o.common.lengths;
@@ -85,7 +86,7 @@ static bool list_bins(const struct pw_task_use *use, struct pw_pool *pool)
     return true;
 }
 
-/* In relation to the other bins: alike, or the part of its length's weight. */
+/* A bin's relative weight: 1, or its share of its length's weight. */
 static double weight_of(const struct pw_task_use *use, const struct bin *bin)
 {
     int n = pw_task_pairs_at(use, bin->length, NULL);
@@ -107,7 +108,7 @@ static void fill_bins(const struct pw_task_use *use, struct pw_pool *pool)
     }
 }
 
-/* Puts the slots that validate in order. */
+/* Sorts the validation slots. */
 static bool list_valid(const struct pw_task_use *use, struct pw_pool *pool)
 {
     struct pw_range r = use->o.common.lengths;
@@ -217,8 +218,8 @@ int pw_pool_size_at(const struct pw_task_use *use, int length)
     return first[1] - first[0];
 }
 
-/* Which pair of a bin takes its turn is no part of the number that the draw has: LEGO's chain stays the same.
- */
+/* The random stream does not depend on the pair within a bin, so a LEGO chain stays the
+ * same for all its questions. */
 static void draw_sample(const struct pw_task_use *use, uint64_t seed, bool held, uint32_t sample, int task,
                         struct pw_item *item)
 {

@@ -1,15 +1,15 @@
 /* prompt.c - typed prompts.
  *
- * What a user types is read into an item and written out again, so the model always meets text in the form it
- * was trained on, whatever the spacing, and the right answer is known. A text is first tried as the own text
- * of each task, then as a task's name and its payload, in a mixture as in a single task. */
+ * A user's text is read into an item and written out again. So the model always reads the form it was trained
+ * on, whatever the spacing, and the correct answer is known. A text is first tried as the own text of each
+ * task, then as a task's name and its payload, in a mixture as in a single task. */
 #include "base/alloc.h"
 #include "tasks/read.h"
 #include "tasks/split.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A prompt of the task's own, for a message that shows what is allowed with these very options. */
+/* Appends a prompt of the task's own that is valid with these options, for messages. */
 static void example(const struct pw_task_use *use, struct pw_str *out)
 {
     struct pw_item item;
@@ -23,8 +23,8 @@ static void example(const struct pw_task_use *use, struct pw_str *out)
         out->s[--out->len] = '\0';
 }
 
-/* Does text begin with the constant first word of the task's prompts? Where they have none (they begin with a
- * blank), does it begin with any word? */
+/* Without any: returns true if text begins with the constant first word of the task's prompts. With any, for
+ * a task without such a word (prompts begin with a blank): returns true if text has a word. */
 static bool begins_like(const struct pw_task_use *use, const char *text, bool any)
 {
     struct pw_str own = {0};
@@ -59,7 +59,7 @@ static enum pw_code not_ours(const struct pw_taskset *set, struct pw_piece first
     return PW_EUSER;
 }
 
-/* Which task, and the item. */
+/* Finds the task, and reads the item. */
 static enum pw_code read_any(const struct pw_taskset *set, const char *text, int *task, struct pw_item *item,
                              struct pw_err *err)
 {
@@ -74,7 +74,7 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
             return set->use[*task].task->payload(&set->use[*task].o, rest, item, err);
     for (int any = 0; any < 2; any++)
         for (*task = 0; *task < set->n; ++*task)
-            if (begins_like(&set->use[*task], text, any)) /* meant for it: its complaint is the useful one */
+            if (begins_like(&set->use[*task], text, any)) /* meant for this task: its message helps most */
                 return set->use[*task].task->read(&set->use[*task].o, text, item, err);
     return not_ours(set, first, err);
 }
@@ -93,7 +93,7 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
         return code;
     pw_item_write(&set->use[task], &item, &prompt, &answer);
     code = pw_taskset_tokens(set, task, prompt.s, pw_str_text(&answer), max, out, err);
-    bool answer_unknown = answer.len == 0; /* of a prompt that stands in no file */
+    bool answer_unknown = answer.len == 0; /* a prompt that is in no line of the file */
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
     if (code == PW_OK) {
@@ -106,7 +106,7 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
     return code;
 }
 
-/* Is the answer to this text known, and is it no longer than the answers of training? */
+/* Returns true if the answer to this text is known and no longer than trained answers. */
 static bool works(const struct pw_taskset *set, int task, const char *text)
 {
     int most = pw_taskset_tokens_at(set, task, pw_task_train(&set->use[task]).hi);

@@ -45,7 +45,7 @@ bool pw_read_accept(const char **text, const char *given)
 struct pw_piece_text pw_piece_text(struct pw_piece piece)
 {
     struct pw_piece_text t;
-    char whole[sizeof t.s + 4]; /* room for a code point that pw_text_copy leaves out whole */
+    char whole[sizeof t.s + 4]; /* room for a code point that pw_text_copy omits as a whole */
     size_t n = piece.n < sizeof whole ? piece.n : sizeof whole - 1;
     memcpy(whole, piece.s, n);
     whole[n] = '\0';
@@ -53,7 +53,7 @@ struct pw_piece_text pw_piece_text(struct pw_piece piece)
     return t;
 }
 
-/* "0..9 a..z A..F": the symbols of an alphabet for a message. */
+/* Writes the symbols of an alphabet for a message: "0..9 a..z A..F". */
 static void alphabet_text(char dst[32], int alphabet)
 {
     static const int first[] = {0, 10, 36, PW_MAX_SYMBOLS};
@@ -72,7 +72,7 @@ static void alphabet_text(char dst[32], int alphabet)
     dst[len] = '\0';
 }
 
-/* "<w12": the twelfth symbol, as text=seed spells it; the '>' is a piece of its own. */
+/* Reads a symbol in the spelling of text=seed: "<w12" is the twelfth symbol; the '>' is a separate piece. */
 static int numbered(struct pw_piece piece, const char **at)
 {
     int n = 0;
@@ -136,7 +136,7 @@ int pw_read_digits(const char **text, int *digits, int max)
     for (s += strspn(s, blanks); *s >= '0' && *s <= '9'; s += strspn(s, blanks)) {
         int digit = *s++ - '0';
         if (n == 1 && digits[0] == 0)
-            n = 0; /* what seemed to be a number was a zero in front */
+            n = 0; /* the only digit so far was a leading zero */
         if (n < max)
             digits[n] = digit;
         n++;

@@ -1,4 +1,5 @@
-/* reverse.c - a list backwards, in the three variants of Kazemnejad et al. 2023 (D.1 and the released code).
+/* reverse.c - a list reversed, in the three variants of Kazemnejad et al. 2023 (appendix D.1 and the released
+ * code).
  *
  *   variant  text=paper                                   text=short
  *   mc       Reverse: a b c [SEP] | c b a                 reverse a b c > | c b a
@@ -6,8 +7,8 @@
  *   mcrv     Reverse: a b c [SEP] | c b a [NEXT] a b c    reverse a b c > | c b a | a b c
  *   text=seed, mc: Reverse the following words: <w1> <w2> <w3> . | <w3> <w2> <w1> .
  *
- * The appendix names two variants (mc and mcrv), the data have three; its answer ends with a full stop, that
- * of its copy task doesn't. Symbols are independent and uniform. An item is the list. */
+ * The appendix names two variants (mc and mcrv), the data have three. The appendix's answer ends with a full
+ * stop here, but not in its copy task. Symbols are independent and uniform. An item is the list. */
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <string.h>
@@ -80,7 +81,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
         pw_styled_write(style, opt->variant == MC2X ? back : item->v, n, &whole);
     }
     pw_str_add(&whole, "%s", form[style].full_stop);
-    /* A sentence's prompt ends with the blank that the answer's first token begins with. */
+    /* The prompt of a sentence ends with the blank that the answer's first token begins with. */
     pw_str_add(answer, "%s", whole.s + (style != PW_TEXT_SHORT));
     pw_str_fini(&whole);
 }

@@ -1,16 +1,17 @@
 /* sample.c - samples of a set of tasks, as text and as tokens.
  *
- * A sample is a function of (seed, split, index) and nothing is stored. Training and validation draw from the
- * trained lengths only and have streams of their own; a test sample's index holds its task and length, so
- * that the same samples are met again whatever range or number of samples an evaluation asks for. */
+ * A sample is a function of (seed, split, index); nothing is stored. Training and validation draw from the
+ * trained lengths only and have separate random streams. The stream of a test sample depends on its task and
+ * length, so any range and any number of samples of an evaluation give the same samples. */
 #include "tasks/scratchpad.h"
 #include "tasks/split.h"
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
 
-/* Training and validation in a mixture: each sample's task is drawn; with a fixed set in it each run of n
- * samples has every task once, and *index becomes the task's own, so that every set has whole epochs. */
+/* Chooses the task of a training or validation sample in a mixture. Normally each sample's task is drawn.
+ * With a fixed set in the mixture, each run of n samples has every task once; *index becomes the task's own
+ * index, so that every set has whole epochs. */
 static int draw_task(const struct pw_taskset *set, uint64_t seed, struct pw_rng *rng, uint64_t *index)
 {
     uint32_t n = (uint32_t)set->n, drawn = pw_rng_below(rng, n);
@@ -130,7 +131,7 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const cha
         int whole = pw_vocab_cut(&set->vocab, pw_str_text(&text), NULL, INT_MAX, NULL);
         pw_str_fini(&text);
         if (whole < 0)
-            return PW_EUSER; /* an unknown token, as *err says */
+            return PW_EUSER; /* an unknown token; *err names it */
         n = pw_vocab_cut(&set->vocab, prompt, NULL, INT_MAX, NULL);
         return pw_fail(err, PW_EUSER, "the prompt has %d tokens, %d with its answer; at most %d are allowed",
                        n, whole + end, room + end);

@@ -1,23 +1,24 @@
-/* scan.c - SCAN: commands into actions (Lake and Baroni 2018; text as in Kazemnejad et al. 2023's released
- * code, whose appendix doesn't show it).
+/* scan.c - SCAN: commands to actions (Lake and Baroni 2018; text as in the released code of Kazemnejad et al.
+ * 2023, whose appendix does not show it).
  *
  *   text=paper   Solve: walk after turn right[SEP] | Right Walk
  *   text=short   scan walk after turn right > | Right Walk
  *
- *   C -> S and S | S after S | S                 actions of the first, then the second; after: other way
- * round S -> V twice | V thrice | V                  two times, three times V -> U | D | D opposite | D
- * around           ("walk opposite left", "walk around left") D -> U left | U right | turn left | turn right
+ *   C -> S and S | S after S | S       actions of the first, then of the second; after: reversed
+ *   S -> V twice | V thrice | V        two times, three times
+ *   V -> U | D | D opposite | D around           ("walk opposite left", "walk around left")
+ *   D -> U left | U right | turn left | turn right
  *   U -> walk | look | run | jump
  *
- * "left" turns before the action, "opposite left" twice, "around left" four times with an action each. There
- * are 4 + 30 = 34 V, 102 S and 102 + 2 * 102^2 = 20,910 commands, all different: nothing is drawn but the
- * number of one, and a number is a command by arithmetic. An item is this number; its length is the actions,
- * 1 to 48, of which 23, 29 and others do not occur.
+ * "left" turns before the action, "opposite left" turns twice, "around left" turns four times with an action
+ * each. There are 4 + 30 = 34 V, 102 S and 102 + 2 * 102^2 = 20,910 commands, all different. So a draw only
+ * yields the number of a command, and arithmetic converts it to the command. An item is this number. Its
+ * length is the number of actions, 1 to 48; 23, 29 and others do not occur.
  *
- * Lengths come as often as commands have them (dist=natural), and by default one command in ten of the
- * trained lengths is held out, as the released code does. lengths=1..25 is its split (17,774 commands, 3,136
- * test), lengths=1..22 the original one (16,990 and 3,920). Evaluation meets every command once, if it asks
- * for so many. */
+ * Lengths are as frequent as commands have them (dist=natural). By default one command in ten of the trained
+ * lengths is held out, as in the released code. lengths=1..25 is that code's split (17,774 commands, 3,136
+ * test), lengths=1..22 the original one (16,990 and 3,920). Evaluation uses every command once if it requests
+ * that many samples. */
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <pthread.h>
@@ -31,13 +32,13 @@
 #define WRITE     "; write: scan " EXAMPLE
 #define TURN      (-1)
 #define NO_TURN   (-1)
-#define FIRST_DIR 4 /* among the actions */
+#define FIRST_DIR 4 /* index of the first direction among the actions */
 
 enum form { PLAIN, OPPOSITE, AROUND };
 
-/* S: a verb, where it turns to, and how often. */
+/* S: a verb, its direction, and its repetitions. */
 struct part {
-    int verb; /* 0..3, TURN: none */
+    int verb; /* 0..3; TURN: no verb */
     int dir;  /* 0 left, 1 right, NO_TURN */
     int form; /* enum form */
     int times;
@@ -96,7 +97,8 @@ static int words_of(const struct part *p)
     return 1 + (p->form != PLAIN) + (p->dir != NO_TURN) + (p->times > 1);
 }
 
-/* Appends the actions of a part whose first word is number `word`, and the word that each stands for. */
+/* Appends the actions of a part whose first word has index `word`; from gets the index of the word behind
+ * each action. */
 static int act(const struct part *p, int word, int *action, int *from)
 {
     int n = 0, rounds = p->form == AROUND ? 4 : 1, turns = p->form == OPPOSITE ? 2 : p->dir != NO_TURN;
@@ -113,7 +115,7 @@ static int act(const struct part *p, int word, int *action, int *from)
     return n;
 }
 
-/* What a command means, and which of its words each action stands for. Returns how many actions. */
+/* Writes a command's actions, and the index of the word behind each action. Returns the number of actions. */
 static int solve(int number, int action[MOST], int from[MOST])
 {
     struct command c = command_of(number);
@@ -126,11 +128,11 @@ static int solve(int number, int action[MOST], int from[MOST])
     return n;
 }
 
-/* All commands by length: made once, at the first question, from whatever thread. */
+/* All commands by length; made once, at the first call, on any thread. */
 static struct {
     uint16_t order[COMMANDS];
-    uint16_t first[MOST + 2];   /* where in order a length begins */
-    uint16_t longest[MOST + 1]; /* of up to this length, the one of the most tokens */
+    uint16_t first[MOST + 2];   /* start of a length in order */
+    uint16_t longest[MOST + 1]; /* the command with the most tokens up to this length */
 } all;
 
 static void list_all(void)
@@ -197,11 +199,11 @@ static void take(int number, struct pw_item *item)
 static void nth(const void *o, int length, int k, struct pw_item *item)
 {
     (void)o;
-    (void)count_of(length); /* they are listed */
+    (void)count_of(length); /* makes the lists */
     take(all.order[all.first[length] + k], item);
 }
 
-/* In the grammar's order: a part alone, then both joined by and, then by after. */
+/* The grammar's order: single parts, then pairs joined by and, then pairs joined by after. */
 static bool every(const void *o, uint64_t k, struct pw_item *item)
 {
     (void)o;
@@ -276,7 +278,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
         pw_str_add(answer, "%s%s", i > 0 || brief ? " " : "", actions[action[i]]);
 }
 
-/* Takes one of a list off *text; -1: the text doesn't go on so. */
+/* Removes one entry of a list from *text and returns its index; -1: *text begins with none of them. */
 static int accept_one(const char **text, const char *const *list)
 {
     for (int i = 0; list[i] != NULL; i++)
@@ -338,7 +340,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
-/* The word that the action stands for; how often and in which order, other words say. */
+/* The word behind the action; repetition and order depend on other words. */
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
 {
     const struct pw_task_opts *opt = o;

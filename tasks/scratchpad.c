@@ -1,9 +1,10 @@
-/* scratchpad.c - what all tasks' scratchpads have in common: the option, the marks around the parts, and
- * where the answer begins.
+/* scratchpad.c - the common part of all scratchpads: the option, the words around the parts, and the
+ * beginning of the answer.
  *
- * The double blanks of the paper's texts come from putting strings together that end and begin with one. Each
- * of them is part of one token that has it everywhere ("  #"), so that they cost no token, as in the paper's
- * tokeniser, which drops them; only where a part is empty (" re" and then "  .") a blank stands alone. */
+ * The double blanks of the paper's texts come from joining strings that end and begin with a
+ * blank. Each double blank belongs to one token that always has it ("  #"), so it costs no token,
+ * as in the paper's tokeniser, which drops it. Only an empty part (" re" and then "  .") leaves a
+ * blank as a token of its own. */
 #include "tasks/scratchpad.h"
 #include "tasks/read.h"
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 static const char letters[] = "icovr";
 
-/* Around a scratchpad, its steps, and their parts. */
+/* The words around a scratchpad, its steps and their parts. */
 static const struct {
     const char *first, *between, *last;
     const char *open[PW_PARTS], *close[PW_PARTS];
@@ -27,7 +28,7 @@ static const struct {
      {"", "", "", " ]", ""}},
 };
 
-/* The token that an answer stands behind. */
+/* The token before the answer. */
 static const char *const last_word[] = {" so", " Thus, "};
 
 static int all_parts(const struct pw_task_use *use)
@@ -35,7 +36,7 @@ static int all_parts(const struct pw_task_use *use)
     return use->task->scratch->vars ? ALL : ALL & ~(1 << PW_PART_VARS);
 }
 
-/* The parts that a value of the option stands for; -1: it is none. */
+/* Returns the parts that a value of the option selects; -1: not a value. */
 static int parts_of(const struct pw_task_use *use, const char *text)
 {
     int parts = 0;
@@ -147,7 +148,7 @@ void pw_scratch_write(const struct pw_task_use *use, const struct pw_item *item,
     use->task->scratch->steps(&use->o, item, &s);
     pw_str_add(answer, "%s", form[s.opts->text].last);
     if (s.opts->text != PW_TEXT_SHORT)
-        pw_str_add(answer, " "); /* of the answer's first token */
+        pw_str_add(answer, " "); /* the blank of the answer's first token */
     for (int i = 0; i < PW_PARTS; i++)
         pw_str_fini(&s.part[i]);
 }

@@ -1,19 +1,20 @@
-/* session.c - the next item of a session, which its first item decides, its last one, or both (after the
- * forward- and backward-awareness of session-based recommendation, where an encoding that counts from the
- * front can't tell the last item, nor one that counts from the back the first).
+/* session.c - predicts the next item of a session from its first item, its last, or both. It tests forward-
+ * and backward-awareness as in session-based recommendation. An encoding that counts from the front cannot
+ * identify the last item; one that counts from the end cannot identify the first.
  *
- *   by=first   3 1 4 1 5 > | 3        the item at place `at`, counted from the front
- *   by=last    3 1 4 1 5 > | 5        counted from the back
- *   by=both    3 1 4 1 5 > | 2        the second less the first, modulo the alphabet: 5 - 3
+ *   by=first   3 1 4 1 5 > | 3        the item at position `at` from the front
+ *   by=last    3 1 4 1 5 > | 5        the same from the end
+ *   by=both    3 1 4 1 5 > | 2        the second minus the first, modulo the alphabet: 5 - 3
  *
- * It is meant for causal=off. The answer is one token with nothing behind it, so the prompt is all that a
- * model reads: its length is that of the sequence, and no row can see the answer. There is no constant first
- * word, which relative encodings could count from. The items of a session are different ones: who knows them,
- * but not their order, is right one time in as many as there are. Of by=both, which is a difference so that a
- * swap of the two matters, such a guesser takes the difference that most pairs have; how often that is right
- * is estimated on sessions drawn for the purpose. So few items and lengths by default because by=both is
- * arithmetic besides, which takes a small model longer to learn the more items there are. An item is the
- * list. */
+ * It is designed for causal=off. The answer is one token with nothing after it, so the model reads the prompt
+ * alone: the sequence length is the prompt's, and no row can see the answer. There is no constant first word,
+ * because relative encodings could count from it.
+ *
+ * The items of a session are different. A guesser that knows the items but not their order is right one time
+ * in as many as there are. by=both is a difference, so swapping the two items changes the answer. There a
+ * guesser answers with the difference that most pairs have; its accuracy is estimated on sessions drawn for
+ * this purpose. The defaults have few items and short lengths, because by=both also needs arithmetic, which a
+ * small model learns more slowly with more items. An item of the task is the list. */
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <math.h>
@@ -43,7 +44,7 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-/* The shortest session in which the places are there, that from the front before that from the back. */
+/* Returns the shortest session with both positions in it, the front position before the end position. */
 static int shortest(const struct session_opts *opt)
 {
     return opt->by == BOTH ? 2 * opt->at : opt->at;
@@ -84,7 +85,7 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     item->length = item->n = length;
     for (int i = 0; i < n; i++)
         rest[i] = i;
-    for (int i = 0; i < length; i++) { /* the beginning of a Fisher-Yates shuffle */
+    for (int i = 0; i < length; i++) { /* first part of a Fisher-Yates shuffle */
         int j = i + (int)pw_rng_below(rng, (uint32_t)(n - i));
         item->v[i] = rest[j];
         rest[j] = rest[i];
@@ -96,7 +97,7 @@ static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_i
     const struct session_opts *opt = o;
     int n = opt->common.alphabet, rest[PW_MAX_SYMBOLS], place[PW_MAX_SYMBOLS];
     item->length = item->n = at.a;
-    for (int i = at.a; i-- > 0;) /* place i among the symbols that are left */
+    for (int i = at.a; i-- > 0;) /* position i among the symbols that are left */
         k = pw_list_nth(n - i, 0, k, &place[i], 1);
     for (int i = 0; i < n; i++)
         rest[i] = i;
@@ -149,7 +150,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return pw_read_end(&text, "session", "session " EXAMPLE, err);
 }
 
-/* How often the difference that most ordered pairs of a session's items have is that of its two. */
+/* Estimates the accuracy of guessing the most frequent difference of ordered pairs of a session's items. */
 static double guess_difference(const struct session_opts *opt, int length)
 {
     double right = 0;

@@ -1,19 +1,19 @@
-/* sort.c - sort symbols, or numbers of several digits, repeats included (Saxton et al. 2019; Kazemnejad et
- * al. 2023, D.1 and the released code).
+/* sort.c - sorts symbols, or numbers of several digits, repeats included (Saxton et al. 2019; Kazemnejad et
+ * al. 2023, appendix D.1 and the released code).
  *
- *   variant=single  symbols, independent and uniform, sorted by their place in the alphabet
+ *   variant=single  symbols, independent and uniform, sorted by their position in the alphabet
  *     text=paper    Sort the following list [ l, d, e, d ]. | The sorted list is [ d, d, e, l ].
  *     text=seed     Sort the following numbers: 3 1 4 1 5 ? | The answer is 1 1 3 4 5.
  *     text=short    sort l d e d > | d d e l
- *   variant=multi   uniform numbers, a token a digit
+ *   variant=multi   uniform numbers, one token per digit
  *     text=paper    Sort the following list [ 6 8, 8 8 1 ]. | The sorted list is [ 6 8, 8 8 1 ].
  *     text=seed     Sort the following numbers: 3 1, 4 1, 5 9 ? | The answer is 3 1, 4 1, 5 9.
  *     text=short    sort 6 8, 8 8 1 > | 6 8, 8 8 1
  *
- * Numbers are drawn from 10..9999, as the released code does; with sampling=seed from 0..10000, as the
- * appendix says. All of 0..9999 can be typed, and then 10000 too. The default alphabet of 10 makes repeats
- * common; with the paper's 50 a small model sorts distinct symbols and takes long to learn to count the equal
- * ones. An item is the unsorted list. */
+ * Numbers are drawn from 10..9999 as in the released code; with sampling=seed from 0..10000 as in the
+ * appendix. Any number of 0..9999 can be typed, with sampling=seed also 10000. The default alphabet of 10
+ * makes repeats common. With the paper's 50 a small model sorts different symbols and needs long to learn to
+ * count equal ones. An item is the unsorted list. */
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void words(const void *o, struct pw_vocab *v)
     pw_symbols_words(opt->variant == MULTI ? 10 : opt->common.alphabet, v);
 }
 
-/* What numbers are drawn from. */
+/* The range of drawn numbers. */
 static struct pw_range numbers_of(const struct sort_opts *opt)
 {
     return opt->sampling == PW_SAMPLING_SEED ? (struct pw_range){0, 10000} : (struct pw_range){10, 9999};
@@ -93,7 +93,7 @@ static int by_value(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The decimal digits of a number, most significant first. */
+/* Writes the decimal digits of a number, most significant first; returns how many. */
 static int split(int number, int digits[MAX_DIGITS])
 {
     int n = 1;
@@ -141,7 +141,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
 
 #define BLANKS " \t\r\n"
 
-/* Takes a number 0..most off *text; blanks may stand between its digits where blanks says so. */
+/* Removes a number 0..most from *text; the bytes of `blanks` can separate its digits. */
 static bool take_number(const char **text, const char *blanks, int most, int *number)
 {
     const char *s = *text + strspn(*text, BLANKS ",;");
@@ -151,11 +151,11 @@ static bool take_number(const char **text, const char *blanks, int most, int *nu
         any = true;
     }
     *text = s;
-    return any && *number <= most && strchr(BLANKS ",;>?]", *s) != NULL; /* the NUL is found, too */
+    return any && *number <= most && strchr(BLANKS ",;>?]", *s) != NULL; /* strchr also finds the NUL */
 }
 
-/* Numbers between commas, digits with or without blanks. A list without commas is one number if all its
- * digits stand alone ("3 1"), else blanks part numbers ("31 415"). */
+/* Reads numbers between commas, digits with or without blanks. In a list without commas, if every digit is
+ * separate it is one number ("3 1"); otherwise blanks separate numbers ("31 415"). */
 static int read_numbers(const char **text, int most, int *v, struct pw_err *err)
 {
     size_t end = strcspn(*text, ">?]"), run = 0, longest_run = 0;
@@ -238,7 +238,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     }
     int sorted[PW_MAX_ITEM], digits[MAX_DIGITS], number = 0, place = 0, of = 0;
     sorted_of(item, sorted);
-    /* Digit `place` of sorted[number] is asked for. */
+    /* The gold pointers are for digit `place` of sorted[number]. */
     place = pw_spelling_symbols(text, text->n_prompt, answer, NULL);
     while (place >= split(sorted[number], digits))
         place -= split(sorted[number++], digits);
@@ -255,8 +255,8 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
-/* ---- scratchpad: selection sort. A step takes the first of the unsorted, which has the place of their
- * minimum afterwards (of equal ones the first). */
+/* ---- scratchpad: selection sort. A step exchanges the first unsorted element with the minimum of the
+ * unsorted ones (the first of equal minima). */
 
 static void step_words(const void *o, struct pw_vocab *v)
 {

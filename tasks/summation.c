@@ -1,12 +1,12 @@
-/* summation.c - the sum of digits modulo 10 (Kazemnejad et al. 2023, D.1 and the released code).
+/* summation.c - the sum of digits modulo 10 (Kazemnejad et al. 2023, appendix D.1 and the released code).
  *
  *   text=paper   Compute: 3 + 9 + 1 + 8 .[SEP] | The answer is 1 .
  *   text=seed    Compute: (1+2+3+4+7)%10? | The answer is 7.
  *   text=short   summation 3 9 1 8 > | 1
  *
- * The appendix shows the modulus, the released data don't (the model has to infer it); the digits are uniform
- * in 1..9 in both. Modulo 10 the answer is one digit, so that the length of the list is all that grows; a
- * guesser is right one time in ten. An item is the list. */
+ * The appendix shows the modulus; the released data do not, so a model has to infer it. Both draw digits
+ * uniformly from 1..9. Modulo 10 the answer is one digit, so only the list grows; guessing is right one time
+ * in ten. An item is the list. */
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"
 #include <string.h>
@@ -37,7 +37,7 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
         item->v[i] = 1 + (int)pw_rng_below(rng, 9);
 }
 
-/* With a scratchpad, nines, of which most sums have two digits. */
+/* The longest text with a scratchpad: nines, because most sums then have two digits. */
 static void longest(const void *o, int length, struct pw_item *item)
 {
     (void)o;
@@ -67,7 +67,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     pw_str_add(answer, "%s %d%s", form[style].lead, sum % 10, form[style].full_stop);
 }
 
-/* "3 9 1 8", "3 + 9 + 1 + 8", "(3+9+1+8)%10?". */
+/* Reads "3 9 1 8", "3 + 9 + 1 + 8" or "(3+9+1+8)%10?". */
 static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
     (void)o;
@@ -135,7 +135,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
                                                         : 0;
 }
 
-/* ---- scratchpad: a digit a step; the sum so far is kept modulo 10 */
+/* ---- scratchpad: a digit per step; the sum so far is kept modulo 10 */
 
 static void step_words(const void *o, struct pw_vocab *v)
 {

@@ -1,4 +1,4 @@
-/* taskset.c - a task or a mixture: parsed, checked, printed. */
+/* taskset.c - a task or a mixture: parses, checks and prints it. */
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"
 #include "tasks/split.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAMES 96 /* of options, for a suggestion */
+#define MAX_NAMES 96 /* names of options, for a suggestion */
 
 /* "KEY=VALUE" as two strings. */
 struct setting {
@@ -34,7 +34,7 @@ struct pw_range pw_task_test(const struct pw_task_use *use)
         r.hi--;
     while (use->task->to_the_end && r.lo < r.hi && !pw_task_has(use, r.lo))
         r.lo++;
-    if (r.hi < r.lo) /* nothing is longer (a short file): those of the longest trained that were held out */
+    if (r.hi < r.lo) /* nothing is longer (a short file): test held-out lines of the longest trained length */
         r.lo = r.hi = use->o.common.lengths.hi;
     return r;
 }
@@ -129,7 +129,7 @@ static enum pw_code no_task(struct pw_piece name, struct pw_err *err)
     return PW_EUSER;
 }
 
-/* Bytes of s before the first of ends; what stands in quotes is passed over. */
+/* Returns the bytes of s before the first byte of ends; quoted text is skipped. */
 static size_t span(const char *s, size_t n, const char *ends)
 {
     bool quoted = false;
@@ -144,7 +144,7 @@ static size_t span(const char *s, size_t n, const char *ends)
     return n;
 }
 
-/* Removes the quotes around a value, and what protects a quote within. */
+/* Removes the quotes around a value, and the backslashes inside it. */
 static void unquote(char *s)
 {
     char *to = s;
@@ -182,7 +182,8 @@ static bool has(const struct pw_opt *opt, const char *choice)
     return false;
 }
 
-/* Is this a choice that another task offers, and not this one? `copy,sort variant=rsc` means copy. */
+/* Returns true if another task offers this choice and this task does not:
+ * `copy,sort variant=rsc` means copy. */
 static bool anothers_choice(const struct pw_taskset *set, const struct pw_opt *opt, const struct setting *s)
 {
     if (opt->type != PW_OPT_CHOICE || has(opt, s->value))
@@ -195,7 +196,7 @@ static bool anothers_choice(const struct pw_taskset *set, const struct pw_opt *o
     return false;
 }
 
-/* Is an option refused by the task, with the reason? */
+/* Returns true, with the reason in err, if the task refuses the option. */
 static bool refuses(const struct pw_task *task, const struct setting *s, struct pw_err *err)
 {
     for (const struct pw_refusal *r = task->refused; r != NULL && r->option != NULL; r++)
@@ -206,7 +207,7 @@ static bool refuses(const struct pw_task *task, const struct setting *s, struct 
     return false;
 }
 
-/* Sets an option in all tasks that know it. */
+/* Sets an option in every task that has it. */
 static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, struct pw_err *err)
 {
     const char *names[MAX_NAMES + 1] = {0}, *nearest;
@@ -231,14 +232,14 @@ static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, str
     nearest = pw_text_nearest(s->key, names);
     if (nearest != NULL)
         return pw_fail(err, PW_EUSER, "task: no option '%s'; did you mean '%s'?", s->key, nearest);
-    if (set->n == 1) /* says which there are */
+    if (set->n == 1) /* its message lists the options */
         return pw_opt_set(pw_task_options(set->use[0].task), &set->use[0].o, set->use[0].task->name, s->key,
                           s->value, err);
     return pw_fail(err, PW_EUSER, "task: no option '%s' in any of these tasks; 'help task' lists them",
                    s->key);
 }
 
-/* The next word of *text up to any byte of ends; n is 0 at the end. */
+/* Removes the next word of *text, up to any byte of ends; n is 0 at the end. */
 static struct pw_piece next_word(struct pw_piece *text, const char *ends)
 {
     struct pw_piece word;
@@ -257,8 +258,8 @@ static const char *skip_blanks(const char *s)
     return s + strspn(s, " \t");
 }
 
-/* "copy(variant=rsc),sort": fills the tasks with their defaults and own[i] with what stands in parentheses.
- * Moves *text behind the list. */
+/* Reads "copy(variant=rsc),sort": adds the tasks with their defaults, and sets own[i] to the text in
+ * parentheses. Moves *text behind the list. */
 static enum pw_code parse_list(struct pw_taskset *set, const char **text, struct pw_piece own[PW_MAX_TASKS],
                                struct pw_err *err)
 {
@@ -309,7 +310,7 @@ static enum pw_code parse_list(struct pw_taskset *set, const char **text, struct
     }
 }
 
-/* Checks between options, with the default of test resolved. */
+/* Checks relations between options, with the default of test resolved. */
 static enum pw_code check_use(const struct pw_task_use *use, struct pw_err *err)
 {
     struct pw_range limits = use->task->length_limits, train = pw_task_train(use), test = pw_task_test(use);
@@ -337,7 +338,7 @@ static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_er
     enum pw_code code = parse_list(set, &text, own, err);
     if (code != PW_OK)
         return code;
-    /* First what goes to all, then each task's own, which is the nearer word. */
+    /* Options for all tasks come first; a task's own options then override them. */
     rest = (struct pw_piece){text, strlen(text)};
     while ((word = next_word(&rest, " \t")).n > 0) {
         code = split_setting(word, &s, err);

@@ -1,8 +1,8 @@
-/* vocab.c - the vocabulary: words to numbers, and text cut into tokens.
+/* vocab.c - the vocabulary: words to ids, and text cut into tokens.
  *
- * Cutting looks for the longest word at every place. The hash is FNV-1a because it grows byte by byte: one
- * pass over the text in front gives the hash of every prefix, so a token costs one probe for each byte of the
- * longest word and a batch's texts are cut while the step before runs, without a cache. */
+ * Cutting takes the longest word at every position. The hash is FNV-1a because it is incremental in bytes:
+ * one pass gives the hash of every prefix of the remaining text. A token costs one probe per byte of the
+ * longest word, so a batch's texts are cut while the previous step runs, without a cache. */
 #include "base/alloc.h"
 #include "tasks/read.h"
 #include "tasks/task.h"
@@ -18,8 +18,7 @@ static uint32_t fnv(uint32_t h, char c)
 
 #define FNV_START 2166136261u
 
-/* The slot of a word in the hash: its own or the empty one where it belongs. hash holds id + 1, 0 is empty.
- */
+/* Returns the slot of a word: its own, or the empty slot where it belongs. hash holds id + 1; 0 is empty. */
 static int slot_of(const struct pw_vocab *v, uint32_t h, const char *word, size_t n)
 {
     uint32_t mask = (uint32_t)v->n_hash - 1;
@@ -80,7 +79,7 @@ int pw_vocab_find(const struct pw_vocab *v, const char *word, size_t n)
     return v->hash[slot_of(v, hash_of(word, n), word, n)] - 1;
 }
 
-/* The longest word that text begins with, and its bytes. The padding and the end mark can't be typed. */
+/* Finds the longest word at the beginning of text, and its bytes. Padding and end mark cannot be typed. */
 static int longest_at(const struct pw_vocab *v, const char *text, size_t *bytes)
 {
     uint32_t h = FNV_START;

@@ -1,19 +1,17 @@
-/* ablate.c - heads whose output is replaced, in every pass of a model.
+/* ablate.c - heads with replaced output, in every pass of a model.
  *
- * What is replaced is z, the head's own D numbers of each row, before W_o mixes the heads: what the head
- * would have written into the stream and nothing else is gone then. (A slice of W_o's output belongs to no
- * head; taking that for one is the usual mistake.) The attention itself is computed as ever, so that where
- * the head would look stays visible.
+ * The replaced tensor is z, the head's own D numbers per row, before W_o mixes the heads. This removes
+ * exactly what the head writes to the stream. (A slice of W_o's output belongs to no single head; to ablate
+ * that slice is a common mistake.) The attention itself is still computed, so its map stays visible.
  *
- * The replacement is a constant: a row of a table for each position, or zeros. So going backward the gradient
- * of z stops there, and the head's query, key and value weights, and its entries in a learned bias, get none.
- * W_o's columns for it see the constant as their input: none with zeros, one with a table. AdamW still moves
- * such weights by their momentum and decay, as it does all others.
+ * The replacement is constant: a row of a table per position, or zeros. So in the backward pass the gradient
+ * of z ends there. The head's query, key and value weights, and its entries in a learned bias, get no
+ * gradient. The columns of W_o for this head see the constant as input: no gradient with zeros, some with a
+ * table. AdamW still moves all these weights by momentum and decay.
  *
- * Training, evaluation, inspection and cached decoding go through the same two places (forward.c,
- * backward.c), and a table is indexed by position alone: so decoding with a cache keeps the bits of the whole
- * sequence, and neither threads nor chunks matter. While every head works, nothing here is called on any
- * number. */
+ * Training, evaluation, inspection and cached decoding share the same two places (forward.c, backward.c). A
+ * table is indexed by position alone, so cached decoding has the bits of the whole sequence, with any threads
+ * and chunks. Without replaced heads this file changes no number. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -30,7 +28,7 @@ static size_t table_bytes(const struct pw_model *m)
     return (size_t)m->cfg.context * m->cfg.head_width * sizeof(float);
 }
 
-/* What a pass computed before is not what it would compute now. */
+/* Call after a change: earlier results of passes are out of date. */
 static void changed(struct pw_model *m)
 {
     pw_model_abandon(m);
@@ -38,7 +36,7 @@ static void changed(struct pw_model *m)
     pw_model_formed(m);
 }
 
-/* What replaces one head, in place of what did before. */
+/* Replaces one head; frees an earlier replacement. */
 static enum pw_code replace(struct pw_model *m, struct pw_replaced *head, uint8_t as, const float *table,
                             struct pw_err *err)
 {

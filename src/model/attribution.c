@@ -1,5 +1,5 @@
-/* attribution.c - see attribution.h. In double precision, so that what is left between the sum of the parts
- * and the logit is the rounding of the forward pass and no other. */
+/* attribution.c - see attribution.h. Double precision, so that the difference between a logit and the sum of
+ * its parts is only the rounding of the forward pass. */
 #include "model/attribution.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "model/model_int.h"
 
-/* The weights on the host. */
+/* Sets *p to the parameters on the host. */
 static enum pw_code weights(struct pw_model *m, const float **p, struct pw_err *err)
 {
     *p = m->ops->host ? m->p : m->host;
@@ -19,8 +19,8 @@ static enum pw_code weights(struct pw_model *m, const float **p, struct pw_err *
     return m->ops->sync(m->be, err);
 }
 
-/* The final norm with its statistics frozen: x becomes gain * (x - mean of x), gain holding 1/sigma (or
- * 1/rms) and logit_scale too. */
+/* Freezes the final norm's statistics at row x: the norm becomes gain * (x - mean of x). gain also contains
+ * 1/sigma (or 1/rms) and logit_scale. */
 static void freeze(const struct pw_model *m, const float *p, const float *x, double *gain, bool *center)
 {
     const struct pw_config *cfg = &m->cfg;
@@ -48,7 +48,7 @@ static void through(double *x, const double *gain, bool center, int C)
         x[i] = gain[i] * (x[i] - mean);
 }
 
-/* y [C] = w x; w [C,stride] of which n columns count. */
+/* y [C] = w x; w [C,stride], of which the first n columns count. */
 static void project(double *y, const float *w, const float *x, int C, int n, int stride)
 {
     for (int c = 0; c < C; c++) {
@@ -64,7 +64,7 @@ static void add_bias(double *y, const float *p, size_t at, double factor, int C)
         y[i] += factor * (double)p[at + i];
 }
 
-/* Part n of the list, which may be NULL; returns n + 1. */
+/* Writes part n of the list, which can be NULL; returns n + 1. */
 static int add_part(struct pw_part *parts, int n, enum pw_part_kind kind, int layer, int head)
 {
     if (parts)
@@ -87,7 +87,7 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts)
     return cfg->bias ? add_part(parts, n, PW_PART_BIAS, 0, 0) : n;
 }
 
-/* What a part writes to row t of the stream: x [C]. added [T,C] */
+/* Computes x [C], what a part writes to row t of the stream. added [T,C]. */
 static void write_part(const struct pw_model *m, const float *p, const float *added,
                        const struct pw_part *part, double *x, float *row, const struct pw_inspection *in,
                        int token, int T, int t)

@@ -1,39 +1,41 @@
-/* attribution.h - a logit taken apart: what each part of the model adds to it directly, and what the stream
- * would say after each layer.
+/* attribution.h - direct logit attribution (Elhage et al. 2021) and the logit lens (nostalgebraist 2020).
  *
- * The residual stream is a sum: embedding, the added table's row, every head's output through its columns of
- * W_o, every MLP's output, biases. The final norm is the only thing between it and the logits that is not
- * linear; with its statistics frozen at what they are in this row the logits are a sum over the same parts
- * ("direct logit attribution": Elhage et al. 2021). What a part does by way of later layers is not in it.
+ * The residual stream is a sum: embedding, row of the added table, output of every head through its columns
+ * of W_o, output of every MLP, biases. Only the final norm between stream and logits is not linear. With its
+ * statistics frozen at their values in this row, a logit is a sum over the same parts. The effect of a part
+ * through later layers is not included.
  *
- * Both work on what pw_model_inspect has told of a sequence, with the weights that the model has now: nothing
- * may change it in between. */
+ * pw_model_attribute and pw_model_lens combine the result of pw_model_inspect with the model's current
+ * weights, so the model must not change in between. Thread: the owner of the model. Results are in double
+ * precision. They can fail without memory or with the device. */
 #ifndef PW_ATTRIBUTION_H
 #define PW_ATTRIBUTION_H
 #include "model/model.h"
 
 enum pw_part_kind {
     PW_PART_EMBED,
-    PW_PART_POSITION, /* the row of the added table, where the encoding has one */
+    PW_PART_POSITION, /* the row of the added table, if the encoding has one */
     PW_PART_HEAD,
     PW_PART_MLP,
-    PW_PART_BIAS /* those of W_o and of the MLPs, and the final norm's, together */
+    PW_PART_BIAS /* biases of W_o, of the MLPs and of the final norm, together */
 };
 
 struct pw_part {
-    int kind, layer, head; /* enum pw_part_kind; layer and head where it has them */
+    int kind, layer, head; /* enum pw_part_kind; layer and head for kinds that have them */
 };
 
-/* The parts of this model in the order of the stream, biases last; returns how many. NULL only counts. */
+/* Writes the parts of this model in the order of the stream, biases last; returns their number. With parts ==
+ * NULL it only counts. */
 int pw_model_parts(const struct pw_model *m, struct pw_part *parts);
 
-/* What row t of T adds to the logits of n tokens: part [parts,n], and to the mean over the vocabulary: mean
- * [parts]. in: resid, z and mlp of the sequence. */
+/* Splits the logits of row t (of T) over the parts. ids [n]: tokens of the vocabulary; part [parts,n]: each
+ * part's share of their logits; mean [parts]: its share of the mean over the vocabulary. in must hold resid,
+ * z and mlp of the sequence; tokens [T]. */
 enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *in, const int *tokens, int T,
                                 int t, const int *ids, int n, double *part, double *mean, struct pw_err *err);
 
-/* Logit lens (nostalgebraist 2020): out [L+1,V], what final norm and head make of row t of in->resid
- * [L+1,T,C] after l layers. The last one is the model's logits, up to rounding. */
+/* Logit lens: applies final norm and head to row t of in->resid [L+1,T,C] after each layer. out [L+1,V]; the
+ * last row is the model's logits, up to rounding. */
 enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, int T, int t, double *out,
                            struct pw_err *err);
 

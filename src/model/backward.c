@@ -1,14 +1,14 @@
 /* backward.c - the backward pass of one chunk, and the gradient slots.
  *
- * Every gradient of a slot is one chain of additions over the slot's rows in ascending order, so that cutting
- * the slot into other chunks changes no bit. A parameter that collects from two places of the network would
- * break this: with a tied head the chain would read head(chunk 1), embedding(chunk 1), head(chunk 2), ...
- * Such parameters have one accumulator for each place, and pw_slot_end adds these in a fixed order: the tied
- * head's gradient, and the bias table of each layer. All of them belong to the slot and none to the worker,
- * since a step that has yielded may go on with other workers. */
+ * Every gradient of a slot is one chain of additions over the slot's rows in ascending order, so the cut into
+ * chunks changes no bit. A parameter with gradients from two places of the network would break this. With a
+ * tied head the chain would be head(chunk 1), embedding(chunk 1), head(chunk 2), ... Such parameters have one
+ * accumulator per place, and pw_slot_end adds them in a fixed order: the tied head's gradient, and the bias
+ * table of each layer. Accumulators belong to the slot, not to a worker, because a step that yielded can
+ * continue on other workers. */
 #include "model/model_int.h"
 
-/* Floats of the parts of a slot, each to whole cache lines. */
+/* Rounds floats up to whole cache lines. */
 static size_t whole(size_t n)
 {
     return (n + 15) / 16 * 16;
@@ -19,7 +19,7 @@ static size_t head_floats(const struct pw_model *m)
     return m->cfg.tied ? (size_t)m->cfg.vocab * m->cfg.width : 0;
 }
 
-/* The positions that the gradient of a bias tells apart: of a dense one no more than the step has. */
+/* The positions that a bias gradient distinguishes; for a dense bias only the step's own. */
 static int bias_positions(const struct pw_model *m)
 {
     return m->pe.pe->uses & PW_PE_DENSE ? m->step_plan.sizes.positions : m->tables.P;
@@ -50,17 +50,17 @@ struct pw_slot pw_slot_at(const struct pw_model *m, int s)
                             .summed = m->step_plan.summed[s]};
 }
 
-/* The weights of a linear layer, whose gradient linear_dw sets at the slot's first chunk: to write zeros
- * there first and read them again would take as long as several other operations together. */
+/* Returns true for the weights of a linear layer. linear_dw overwrites their gradient at the slot's first
+ * chunk; zeroing it first and reading the zeros would cost as much as several other operations. */
 static bool is_product(const struct pw_model *m, const struct pw_param *p)
 {
     return p->rows > 0 && p->offset != m->lay.embed && !p->pe;
 }
 
-/* A device that clears so many floats is done before it could have begun with another range. */
+/* A device clears this many floats faster than it could start a second range. */
 enum { AT_ONCE = 1 << 22 };
 
-/* Tensors that lie beside each other are one range. */
+/* Adjacent tensors are cleared as one range. */
 void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
     size_t from = 0, end = 0;
@@ -101,8 +101,8 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
                                 m->cfg.heads, 2 * m->tables.P - 1);
 }
 
-/* The gradient of a branch whose output was dropped and added to the stream: that of the stream, or a dropped
- * copy in w->d_norm. */
+/* Returns the gradient of a branch whose output went through dropout and was added to the stream: the
+ * stream's gradient, or a copy with dropout in w->d_norm. */
 static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
                            const struct pw_dropout *d, int R)
 {
@@ -112,8 +112,8 @@ static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work 
     return w->d_norm;
 }
 
-/* w->d_hid from d, the gradient of the MLP's output. Of a relu dropped entries are zeros in hid, so act'
- * drops them again, and nobody has to draw the mask a second time. */
+/* Computes w->d_hid from d, the gradient of the MLP's output. With relu, dropped entries are zeros in hid, so
+ * the derivative drops them again without a second draw of the mask. */
 static void d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
                      const float *d)
 {
@@ -128,7 +128,7 @@ static void d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, in
         m->ops->dropout(c, w->d_hid, w->d_hid, &drop, NULL, k->n_rows, m->cfg.ffn);
 }
 
-/* w->d [R,C] is the gradient of the block's output on entry, of its input x on return. */
+/* On entry w->d [R,C] is the gradient of the block's output, on return that of its input x. */
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
                   const struct pw_slot *to)
 {

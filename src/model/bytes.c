@@ -1,13 +1,13 @@
-/* bytes.c - what a model will occupy, from its configuration alone.
+/* bytes.c - predicts the memory of a model from its configuration alone.
  *
- * The same functions that cut batches and carve the workers' memory are asked, so that this can't fall behind
- * them; a test compares with what is allocated. Counted in 64 bits: the largest configuration is below 2^45.
- */
+ * It calls the functions that cut batches and carve the workers' memory, so that it cannot deviate
+ * from them; a test compares it with the allocated memory. Counts have 64 bits; the largest
+ * configuration is below 2^45 bytes. */
 #include <stdint.h>
 
 #include "model/model_int.h"
 
-/* A model that has shapes and no memory. */
+/* Sets *m to a model with shapes but without memory. */
 static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const struct pw_config *cfg,
                     const struct pw_pe_use_opts *pe, int workers, int T)
 {
@@ -47,7 +47,7 @@ static size_t table_floats(const struct pw_model *m)
     return sum;
 }
 
-/* One worker's memory, with the quarter that pw_work_grow adds. */
+/* Bytes of one worker, with the quarter that pw_work_grow adds. */
 static size_t worker_bytes(const struct pw_model *m, int batch, int T, bool train)
 {
     int rows = pw_plan_rows(m, T, batch, train), seqs = rows / T;
@@ -56,12 +56,12 @@ static size_t worker_bytes(const struct pw_model *m, int batch, int T, bool trai
     return pw_work_bytes(m, train, rows + rows / 4, rows + rows / 4, save + save / 4);
 }
 
-/* What the backend takes for itself in a step of whole batches, padded as plan.c does it. */
+/* Bytes that the backend allocates for itself in a step of full batches, padded as in plan.c. */
 static size_t beside(const struct pw_model *m, int batch, int T)
 {
     const struct pw_config *cfg = &m->cfg;
     const struct pw_pe *pe = m->pe.pe;
-    static const float something; /* where there would be a table; never read */
+    static const float something; /* stands for a table; never read */
     static const struct pw_turn turn;
     int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = cfg->ffn;
     struct pw_attn attn = {.heads = cfg->heads,
@@ -88,7 +88,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     outline(&m, ops, cfg, pe, workers, T);
     if (pw_layout_init(&m.lay, cfg, pe, NULL))
         return SIZE_MAX;
-    floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, which may be the slot */
+    floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, unless g is the slot */
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* met.c, flight.c */
     floats += pack_floats(&m);
     if (batch > 0) {

@@ -1,7 +1,7 @@
-/* checkpoint.c - a model from safetensors (checkpoint_save.c writes them).
+/* checkpoint.c - reads a model from safetensors (checkpoint_save.c writes them).
  *
- * Everything is read and checked beside the model and then put into it, so that a file which is wrong
- * anywhere changes nothing. */
+ * Everything is read and checked in separate memory and then put into the model, so a
+ * faulty file changes nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static enum pw_code create(struct pw_checkpoint **out, const char *what, struct 
     return PW_OK;
 }
 
-/* With the code of opening *out's file: reads what it says about itself. */
+/* Completes opening: code is the result of opening *out's file; reads the metadata. */
 static enum pw_code finish(struct pw_checkpoint **out, enum pw_code code, struct pw_err *err)
 {
     struct pw_checkpoint *c = *out;
@@ -80,12 +80,12 @@ void pw_checkpoint_close(struct pw_checkpoint *c)
 
 /* ---- loading */
 
-/* What a file has for a model, until all of it is there. */
+/* The contents of a file for a model, until all are read and checked. */
 struct loading {
     const struct pw_checkpoint *c;
     struct pw_model *m;
     bool *taken;            /* [c->st.n] */
-    float *values[PW_SETS]; /* [size]; zero where the file has no moments: the optimiser begins anew */
+    float *values[PW_SETS]; /* [size]; zero if the file has no moments: the optimiser starts fresh */
     int64_t *counts;        /* [n] by name order */
     int64_t met[2], *seqs;
     double *grad;
@@ -105,7 +105,7 @@ static struct pw_tensor_name shape_text(int n_dims, const int64_t *dims)
     return n;
 }
 
-/* Copies the tensor `name`, which must have the wanted type and shape, to `to`. */
+/* Copies the tensor `name` to `to`; its type and shape must match. */
 static enum pw_code take(struct loading *x, void *to, const char *name, enum pw_st_type type, int n_dims,
                          const int64_t *dims, struct pw_err *err)
 {
@@ -148,8 +148,8 @@ static enum pw_code take_counts(struct loading *x, struct pw_err *err)
     return code;
 }
 
-/* Files of version 0.1 have the sums of several tensors in the shape of the last one, and so but a few of
- * them. */
+/* Returns true for a file of version 0.1 whose encoding has several parameters. It has the gradient sums in
+ * the shape of the last parameter, so it lacks most of them. */
 static bool is_partial(const struct loading *x, size_t needed)
 {
     const struct pw_st_tensor *t = pw_st_find(&x->c->st, "met.grad");
@@ -173,11 +173,11 @@ static enum pw_code take_met(struct loading *x, struct pw_err *err)
     n = pw_param_dims(&m->lay.params[m->lay.n - 1], dims);
     code = take(x, x->grad, "met.grad", PW_ST_F64, n, dims, err);
     memset(x->grad, 0, (m->lay.size - m->lay.core) * sizeof *x->grad);
-    x->met[1] = 0; /* summed from now on */
+    x->met[1] = 0; /* sums start again */
     return code;
 }
 
-/* The heads as the file has them, with n tables. */
+/* Reads the replaced heads of a file with n tables. */
 static enum pw_code take_tables(struct loading *x, int64_t *as, int64_t *at, float *tables, int64_t n,
                                 struct pw_err *err)
 {
@@ -214,8 +214,8 @@ static enum pw_code take_heads(struct loading *x, struct pw_err *err)
     return code;
 }
 
-/* A tensor that nobody asked for is a sign that the file is of another model; dropping it would hide that.
- * more: what isn't a parameter may still be asked for. */
+/* An unexpected tensor shows that the file belongs to another model, so it is an error. more: tensors other
+ * than parameters can still be taken later. */
 static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_err *err)
 {
     static const char *const others[] = {"adam.t",   "met.steps", "met.seqs",    "met.grad",
@@ -232,7 +232,8 @@ static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_
     return PW_OK;
 }
 
-/* What stands in an image only is there as a whole or not at all. */
+/* Takes everything from the file. The groups met.* and heads.*, which only images
+ * have, are complete or absent. */
 static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *err)
 {
     const struct pw_st *st = &x->c->st;
@@ -256,7 +257,7 @@ static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *e
     return code;
 }
 
-/* What can't fail any more. */
+/* Puts the contents into the model; cannot fail. */
 static void put(struct loading *x, bool resumable, const int *order)
 {
     struct pw_model *m = x->m;

@@ -1,52 +1,57 @@
-/* checkpoint.h - safetensors: tensors by the names of params.c, and where they come from as metadata
- * (metadata.h). */
+/* checkpoint.h - saves and loads models as safetensors files. Tensors have the names of params.c; the origin
+ * of the model is stored as metadata (metadata.h).
+ *
+ * Thread: the thread that owns the model. Every function can fail without memory; messages name the file. */
 #ifndef PW_CHECKPOINT_H
 #define PW_CHECKPOINT_H
 #include "model/model.h"
 #include <stdbool.h>
 
-#define PW_MOST_STEPS 1000000000000 /* that a file may speak of: then times any batch they are a number */
+#define PW_MOST_STEPS 1000000000000 /* largest step count in a file; times any batch size it fits 64 bits */
 
-/* What a checkpoint says about its origin, beside the tensors. Text is the caller's on save, ours on load. */
+/* The origin of a checkpoint, beside its tensors. On save the caller owns the text; on
+ * load the checkpoint does. */
 struct pw_checkpoint_info {
     char **vocab; /* [n_vocab] */
     int n_vocab;
     char *task; /* the canonical task command */
     struct pw_optim optim;
-    uint64_t seed;   /* of its first values and of dropout's masks */
+    uint64_t seed;   /* of the initial values and of dropout's masks */
     int64_t step;    /* 0..PW_MOST_STEPS */
     bool has_config; /* the file had pewter.config */
     struct pw_config config;
     struct pw_pe_use_opts pe;
 };
 
-/* Writes parameters, and with resumable adam.m.*, adam.v.* and adam.t. The file appears whole or not at all.
- */
+/* Writes the parameters, and with resumable the optimiser's state: adam.m.*, adam.v.* and adam.t. The file
+ * appears complete or not at all. */
 enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const struct pw_checkpoint_info *info,
                                 bool resumable, struct pw_err *err);
 
-/* A complete resumable file in memory, with everything that m does and shows from here on: what training has
- * met (pw_model_met) and heads that are replaced, too. *bytes [*n] is the caller's (free), NULL on failure.
- */
+/* Builds a complete resumable file in memory. It also holds the rest of m's behaviour and display: what was
+ * seen in training (pw_model_met) and replaced heads. The caller frees *bytes [*n]; NULL on failure. */
 enum pw_code pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes,
                                  size_t *n, struct pw_err *err);
 
-struct pw_checkpoint; /* an opened file, every number in it checked: header at most 1 MiB, 4096 tensors, 8
-                         dimensions, offsets contiguous to the end of the file, sizes that match */
+/* An opened file. Every number in it has been checked: header at most 1 MiB, 4096 tensors, 8 dimensions,
+ * sizes that match, offsets contiguous to the end of the file. */
+struct pw_checkpoint;
 
+/* Opens and checks a file; pw_checkpoint_close frees *c, which is NULL on failure. */
 enum pw_code pw_checkpoint_open(struct pw_checkpoint **c, const char *path, struct pw_err *err);
-/* A file in memory, checked likewise: bytes [n] stay the caller's until it is closed. what: its name in
- * messages.
- */
+/* Opens a file in memory with the same checks. bytes [n] belong to the caller and must outlive *c. what: the
+ * name in messages. */
 enum pw_code pw_checkpoint_open_bytes(struct pw_checkpoint **c, const void *bytes, size_t n, const char *what,
                                       struct pw_err *err);
-/* Only what the file says about itself, checked likewise: for pw_checkpoint_info, not to be loaded. */
+/* Opens a file with the same checks but reads its header only. Use it with
+ * pw_checkpoint_info; it cannot be loaded. */
 enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *path, struct pw_err *err);
+/* Returns the file's origin, which c owns. */
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c);
 void pw_checkpoint_close(struct pw_checkpoint *c); /* NULL is a no-op */
-/* Copies the tensors into m (and the moments and step counts, what training has met and what replaces heads,
- * where the file has them; else they begin anew, and every head works). A missing tensor or another shape is
- * an error that names it, and m is as before. */
+/* Copies the tensors into m. If the file has them, it also loads the moments and step counts, the counts of
+ * what was seen in training, and the replaced heads; otherwise these are reset. A missing tensor, an unknown
+ * tensor or another shape is PW_EUSER with the tensor's name; m is then unchanged. */
 enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *m, struct pw_err *err);
 
 #endif

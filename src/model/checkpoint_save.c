@@ -1,9 +1,9 @@
-/* checkpoint_save.c - a model to safetensors: a file, or the same bytes in memory.
+/* checkpoint_save.c - writes a model as safetensors, to a file or to memory.
  *
- * A resumable file holds all that the next step depends on beside the data: parameters, both moments, each
- * tensor's step count, the place in the schedule, the number of steps taken and the seed (of which dropout's
- * masks follow). An image holds also what a model shows and does otherwise: what training has met, and heads
- * that are replaced. */
+ * A resumable file holds all state of the next step except the data: parameters, both moments, each tensor's
+ * step count, the place in the schedule, the number of steps taken, and the seed (from which dropout's masks
+ * follow). An image also holds the rest of a model's behaviour and display: the counts of what was seen in
+ * training, and replaced heads. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct parts {
     float *values[PW_SETS]; /* [size] */
     int64_t *t;             /* [n] in name order */
     int64_t met[2];
-    int64_t *as, *at; /* [L,H]; NULL: every head works */
+    int64_t *as, *at; /* [L,H]; NULL: no head is replaced */
     float *tables;    /* [n_tables,context,D] */
     int n_tables;
     struct pw_st_tensor *list;
@@ -85,7 +85,7 @@ static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what wha
     return x->t && x->list && x->names && (what != IMAGE || heads_alloc(x, m));
 }
 
-/* dims end with a 0. */
+/* Appends a tensor; dims ends with a 0. */
 static void add(struct parts *x, const char *name, enum pw_st_type type, const int64_t *dims,
                 const void *data)
 {
@@ -99,7 +99,7 @@ static void add(struct parts *x, const char *name, enum pw_st_type type, const i
     }
 }
 
-/* What is of eight bytes comes first: behind floats it would lie unaligned. */
+/* Tensors of eight-byte numbers come first, because they would be unaligned behind floats. */
 static void add_counts(struct parts *x, const struct pw_model *m, const int *order)
 {
     for (int i = 0; i < m->lay.n; i++)
@@ -132,7 +132,7 @@ static void add_heads(struct parts *x, struct pw_model *m)
             m->ops->download(m->be, x->tables + (size_t)n++ * head_floats(m), m->replaced[i].table,
                              head_floats(m) * sizeof *x->tables);
     }
-    m->ops->sync(m->be, NULL); /* an error sticks */
+    m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
     add(x, "heads.as", PW_ST_I64, (int64_t[]){L, H, 0}, x->as);
     add(x, "heads.at", PW_ST_I64, (int64_t[]){L, H, 0}, x->at);
 }
@@ -165,7 +165,7 @@ static void fill(struct parts *x, struct pw_model *m, const int *order, enum wha
             x->tables);
 }
 
-/* To the file `path`, or where that is NULL into *bytes [*n]. */
+/* Writes the file `path`; with path NULL writes to memory, *bytes [*n]. */
 static enum pw_code save(struct pw_model *m, const char *path, void **bytes, size_t *n,
                          const struct pw_checkpoint_info *info, enum what what, struct pw_err *err)
 {

@@ -1,11 +1,11 @@
-/* clone.c - a copy of a model, on the same backend or another, with its encoding or another; or of what its
- * encoding has learned alone, into another model. */
+/* clone.c - copies a model to the same or another backend, with its own encoding or another; or copies only
+ * the encoding's learned parameters to another model. */
 #include <assert.h>
 #include <string.h>
 
 #include "model/model_int.h"
 
-/* to [n] = from [n]: on a device where both models are on one, else through next->host. */
+/* Copies to [n] = from [n]: directly if both models are on one device, otherwise through next->host. */
 static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_model *old, const float *from,
                                  size_t n, struct pw_err *err)
 {
@@ -27,8 +27,9 @@ static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_mod
     return code;
 }
 
-/* The first floats of weights and moments, the first tensors' step counts, the place in the schedule, and
- * what heads are replaced by. What goes wrong with old is told, the rest sticks to next. */
+/* Copies the first floats of weights and moments, the first tensors' step counts, the place in the
+ * schedule, and replaced heads. Returns an error of old's backend; an error of next's backend
+ * appears at its next sync. */
 static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
                           struct pw_err *err)
 {
@@ -46,7 +47,7 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
     return code == PW_OK ? pw_replaced_copy(next, old, err) : code;
 }
 
-/* All of it is there, or there is no copy; then old may go. */
+/* Waits until the copy is complete, or destroys it. Afterwards old can be destroyed. */
 static enum pw_code complete(struct pw_model **out, enum pw_code code, struct pw_err *err)
 {
     if (code == PW_OK)
@@ -104,5 +105,5 @@ enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, str
     pw_model_abandon(m);
     m->stale = PW_STALE_ALL;
     pw_model_changed(m);
-    return m->ops->sync(m->be, err); /* then donor may go on */
+    return m->ops->sync(m->be, err); /* afterwards donor can be destroyed */
 }

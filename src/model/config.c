@@ -1,8 +1,7 @@
-/* config.c - the option tables of a model and its optimiser, the presets, and what one option asks of
- * another.
+/* config.c - option tables of a model and its optimiser, presets, and checks between options.
  *
- * The defaults in the tables ARE the preset tiny, so that "model" without options and "model tiny" can't
- * part. */
+ * The defaults in the tables ARE the preset tiny, so that "model" without options and
+ * "model tiny" cannot differ. */
 #include "model/config.h"
 
 #include <assert.h>
@@ -80,9 +79,9 @@ static void set_medium(struct pw_config *cfg, struct pw_optim *opt)
     opt->lr = 1e-3f;
 }
 
-/* Kazemnejad et al. 2023, Table 2, and what their released code does beyond it: T5's decoder with scores that
- * aren't scaled, its first values making up for that; the learning rate falls to 1e-7; the gains of RMS norms
- * decay, because the code's list of exemptions knows LayerNorm and biases only. */
+/* Kazemnejad et al. 2023, Table 2, with the details of their released code. It is T5's decoder with unscaled
+ * scores, and its initial values compensate for that. The learning rate falls to 1e-7. The gains of RMS norms
+ * have weight decay, because the code exempts only LayerNorm and biases. */
 static void set_paper(struct pw_config *cfg, struct pw_optim *opt)
 {
     cfg->layers = 12;
@@ -133,7 +132,7 @@ static float auto_logit_scale(int width)
 void pw_config_unset_width(struct pw_config *cfg)
 {
     cfg->head_width = 0;
-    if (pw_theorem_of(cfg) == 0) /* whose MLP is as wide as it counts */
+    if (pw_theorem_of(cfg) == 0) /* otherwise the MLP's width is the number of positions it counts */
         cfg->ffn = 0;
     if (cfg->logit_scale == auto_logit_scale(cfg->width) && cfg->logit_scale != 1)
         cfg->logit_scale = 0;

@@ -1,4 +1,5 @@
-/* config.h - what a model is (its configuration) and how it is trained (its optimiser's settings). */
+/* config.h - configuration of a model and settings of its optimiser: option tables, presets, checks. Plain
+ * values; all functions are pure and can be called from any thread. */
 #ifndef PW_CONFIG_H
 #define PW_CONFIG_H
 #include "base/err.h"
@@ -9,61 +10,63 @@
 #define PW_MAX_LAYERS 64
 #define PW_MAX_BOS    8
 
-/* Pre-norm decoder-only Transformer. Symbols of shapes: L layers, C width, H heads, D head_width, F ffn. */
+/* A pre-norm decoder-only Transformer. Letters of shapes: L layers, C width, H heads, D head_width, F ffn. */
 struct pw_config {
     int layers, width, heads, head_width, ffn;
     int norm;          /* enum pw_norm: rmsnorm (eps 1e-6), layernorm (eps 1e-5), none */
-    int norm_at;       /* 0 both, 1 ff: before the MLP only (seed 003, Eq. 3) */
+    int norm_at;       /* 0 both; 1 ff: before the MLP only (Kazemnejad et al. 2023, Eq. 3) */
     int act;           /* index into relu, gelu, gelu_tanh */
-    bool bias;         /* of the linear layers, and of LayerNorm */
-    bool tied;         /* the head is the embedding */
-    bool scale;        /* scores times 1/sqrt(head_width) */
+    bool bias;         /* biases of the linear layers and of LayerNorm */
+    bool tied;         /* the head shares the embedding's weights */
+    bool scale;        /* scores are multiplied by 1/sqrt(head_width) */
     float logit_scale; /* factor on the normed hidden state before the head */
     int init;          /* enum pw_init */
     bool causal;
-    float dropout;              /* in training only: forward.c says where */
-    int context;                /* positions the model can take */
-    int vocab;                  /* set by the task, not by an option; */
-    int n_bos, bos[PW_MAX_BOS]; /* likewise, for theorem.c: the tokens that prompts begin with */
+    float dropout;              /* rate, in training only; forward.c lists the places */
+    int context;                /* most positions of a sequence */
+    int vocab;                  /* set by the task, not by an option */
+    int n_bos, bos[PW_MAX_BOS]; /* also set by the task, for theorem.c: tokens that prompts begin with */
 };
 
-/* params.c; theorem.c */
+/* Rules of the initial values: params.c and theorem.c. */
 enum pw_init { PW_INIT_PEWTER, PW_INIT_T5, PW_INIT_THEOREM1, PW_INIT_THEOREM2 };
 
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
 
-/* AdamW with warm-up, decay, clipping. */
+/* AdamW with warm-up, a learning rate schedule and clipping. */
 struct pw_optim {
     float lr, beta1, beta2, eps, decay; /* decay: on matrices, embeddings included */
-    bool decay_gains;                   /* and on the gains of norms */
+    bool decay_gains;                   /* decay also acts on the gains of norms */
     float clip;                         /* global gradient norm; 0: off */
-    int warmup, steps; /* optimiser steps; the schedule ends at `steps` and stays at its floor */
-    int schedule;      /* enum pw_schedule */
-    float floor;       /* of the learning rate, as a fraction of lr */
-    int batch;         /* sequences */
+    int warmup, steps;                  /* in optimiser steps; after `steps` the rate stays at its floor */
+    int schedule;                       /* enum pw_schedule */
+    float floor;                        /* of the learning rate, as a fraction of lr */
+    int batch;                          /* sequences */
 };
 
 extern const struct pw_opt pw_config_opts[]; /* of struct pw_config */
 extern const struct pw_opt pw_optim_opts[];  /* of struct pw_optim */
 
-/* Presets: tiny, small, medium (reference/small-scale.md section 7) and paper, the model of Kazemnejad et al.
- * 2023. NULL-terminated names for help and completion. */
+/* Presets: tiny, small, medium and paper, the model of Kazemnejad et al. 2023. pw_preset_names is
+ * NULL-terminated, for help and completion. pw_preset fills *cfg and *opt; an unknown name is PW_EUSER. */
 extern const char *const pw_preset_names[];
 enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim *opt, struct pw_err *err);
 
-/* Relations between the options (width a multiple of heads when head_width follows it, and so on). head_width
- * = 0, ffn = 0 and logit_scale = 0 mean width/heads, 4*width and width^-0.5 and are replaced here. */
+/* Checks relations between the options, for example that width is a multiple of heads if head_width follows
+ * from it. Replaces the values that mean "derived": head_width = 0 by width/heads, ffn = 0 by 4*width,
+ * logit_scale = 0 by width^-0.5. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
 
-/* Is it a model of the released code of Kazemnejad et al. 2023, as the preset paper: scores that are not
- * scaled (scale=off) and T5's first values (init=t5)? There encodings are by default what that code makes of
- * them. */
+/* Returns true for a model of the released code of Kazemnejad et al. 2023, like the preset paper:
+ * unscaled scores (scale=off) and T5's initial values (init=t5). In such a model encodings
+ * default to that code's variants. */
 bool pw_config_released(const struct pw_config *cfg);
 
-/* A new width: head_width, ffn and logit_scale become 0 again where they are what 0 stands for. */
+/* Prepares for a new width: resets head_width, ffn and logit_scale to 0 ("derived") if they have their
+ * derived values. */
 void pw_config_unset_width(struct pw_config *cfg);
 
-/* Learning rate of step t (1 is the first). */
+/* Returns the learning rate of step t; t counts from 1. */
 float pw_optim_lr(const struct pw_optim *o, long t);
 
 #endif

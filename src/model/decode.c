@@ -1,7 +1,7 @@
 /* decode.c - decoding with a cache: the forward pass of forward.c over the new rows only.
  *
- * Where what is added to a row depends on how long the sequence is, its length is what there is so far: every
- * new token changes all rows before it, so nothing that is cached can be used again. */
+ * For an encoding that depends on the sequence length, the length is the current one. Every new token then
+ * changes all earlier rows, so no cached key can be reused. */
 #include "model/decode.h"
 
 #include <assert.h>
@@ -12,15 +12,15 @@
 
 struct pw_decoder {
     struct pw_model *m;
-    struct pw_cache cache; /* cache.T: rows that are in it */
+    struct pw_cache cache; /* cache.T: cached rows */
     struct pw_work work;
     int *tokens;            /* [cap] the sequence so far, on the host */
-    int *ids;               /* [cap] the same in the backend's memory */
+    int *ids;               /* [cap] the same on the backend */
     int *pos;               /* [cap] cache.pos */
-    int *added[PW_PE_ADDS]; /* [cap] cache.added, where that isn't pos */
-    int *rows;              /* [cap] one of them on the host */
+    int *added[PW_PE_ADDS]; /* [cap] cache.added, if it is not pos */
+    int *rows;              /* [cap] scratch for one of them, on the host */
     int n;
-    uint64_t generation; /* of the model when the cache was filled */
+    uint64_t generation; /* the model's generation when the cache was filled */
 };
 
 static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
@@ -92,7 +92,8 @@ static void run(struct pw_ctx *c, int i, int worker, void *arg)
     pw_forward_cached(d->m, c, &d->work, &d->cache, d->ids + d->cache.T, job->R[i]);
 }
 
-/* The rows of the added tables for a sequence of T; another encoding may have come since the last time. */
+/* Sets the rows of the added tables for a sequence of T tokens; the encoding can have
+ * changed since the last call. */
 static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
 {
     struct pw_model *m = d->m;
@@ -114,8 +115,8 @@ static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
     return PW_OK;
 }
 
-/* Room for n more tokens, and how many rows that is: what is cached need not be what this model would keep.
- */
+/* Makes room for n more tokens and sets *R to the rows to run. Clears the cache
+ * if the model cannot use it. */
 static enum pw_code make_room(struct pw_decoder *d, int *R, int n, struct pw_err *err)
 {
     int T = d->n + n;

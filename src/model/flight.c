@@ -1,22 +1,19 @@
-/* flight.c - optimiser steps that have been asked for and not yet told of.
+/* flight.c - optimiser steps in flight: submitted to the backend and not yet reported.
  *
- * On the host a step is computed when pw_model_start returns. A device is only told what to do, and is never
- * to wait for the next one: several steps are under way, each with a place on the host for what comes out of
- * it, and pw_model_finish waits for the oldest. What a step needs lies in the backend's memory (the batch,
- * dropout's key, AdamW's rates), so that of equal shapes the same operations can be replayed.
+ * On the host a step is complete when pw_model_start returns. A device must never wait for the next step, so
+ * several steps are in flight, each with a place on the host for its results. pw_model_finish waits for the
+ * oldest. All inputs of a step are on the backend (batch, dropout's key, AdamW's rates), so steps of equal
+ * shapes replay the same operations.
  *
- * Between two steps a device copies, in and out, and each copy is handed from one of its engines to another:
- * a small model's layer takes no longer. So steps are staged on the host, and where GROUP of them follow each
- * other that are alike they are asked for at once: one copy in, one graph, one copy out. What is staged waits
- * for no more than its group: a batch of other sizes, a step whose gradient is looked at, or somebody who
- * wants to know of the oldest one, and it is asked for step by step. The same operations run in the same
- * order either way.
+ * Between two steps a device copies in both directions, and each copy passes from one of its engines to
+ * another; that takes as long as a layer of a small model. So steps are staged on the host, and GROUP equal
+ * steps are submitted together: one copy in, one graph, one copy out. Staged steps are submitted one by one
+ * in three cases: a batch of other sizes follows, a step's gradient is sampled, or the caller needs the
+ * oldest result. The same operations run in the same order in any case.
  *
- * A step whose loss or gradient is not finite must change nothing, and by the time the host learns of it
- * others are under way. So it's the backend that refuses to learn from it and from all that follow
- * (backend.h, reduce), and they are forgotten here: weights, counts and schedule are what they were before
- * it.
- */
+ * A step with a loss or gradient that is not finite must change nothing, and the host learns of it when later
+ * steps are in flight. So the backend refuses to learn from this step and from all that follow (backend.h,
+ * reduce). Here they are dropped: weights, counts and schedule are as before the step. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,9 +23,9 @@
 #include "model/model_int.h"
 
 enum {
-    GROUP = 4,               /* steps that are asked for at once */
-    AT_A_TIME = 4,           /* that are under way where they don't come in groups; else PW_FLIGHTS */
-    MOST_WEIGHTS = 16 << 20, /* of a model whose steps are so short that it is worth it */
+    GROUP = 4,               /* equal steps that are submitted together */
+    AT_A_TIME = 4,           /* most steps in flight without groups; with groups it is PW_FLIGHTS */
+    MOST_WEIGHTS = 16 << 20, /* largest model whose steps are short enough to gain from groups */
 };
 
 static struct pw_flight *flight(struct pw_model *m, int i)
@@ -51,7 +48,7 @@ int pw_model_group(const struct pw_model *m)
     return m->ops->pads && m->lay.size <= MOST_WEIGHTS ? GROUP : 1;
 }
 
-/* Room for what is kept of a step on this batch. */
+/* Makes room for the host data of a step on this batch. */
 static enum pw_code fit(struct pw_model *m, struct pw_flight *f, const struct pw_batch *b, struct pw_err *err)
 {
     size_t ints = (size_t)b->n_scored + b->n_seqs, learned = m->lay.size - m->lay.core;
@@ -79,13 +76,13 @@ static void note_batch(struct pw_flight *f, const struct pw_batch *b)
         f->batch[b->n_scored + s] = b->start[s + 1] - b->start[s];
 }
 
-/* 1 / (1 - beta^t): Adam's correction for moments that started at zero. */
+/* 1 / (1 - beta^t): the bias correction of Adam (Kingma and Ba 2015). */
 static float correction(float beta, int64_t t)
 {
     return beta > 0 ? (float)(1 / (1 - pw_pow(beta, (double)t))) : 1;
 }
 
-/* The part of a pack that belongs to a tensor of a product, where AdamW leaves it. */
+/* Returns the part of a packed matrix that belongs to a tensor, if AdamW writes packs; otherwise NULL. */
 static uint16_t *pack_of(const struct pw_model *m, const struct pw_param *p)
 {
     for (int i = 0; m->ops->packs && i <= m->cfg.layers * PW_MATS; i++) {
@@ -97,7 +94,7 @@ static uint16_t *pack_of(const struct pw_model *m, const struct pw_param *p)
     return NULL;
 }
 
-/* The tensors as AdamW sees them in the step that is being staged. */
+/* Writes the tensors' AdamW settings into the step being staged. */
 static void set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
 {
     struct pw_adamw_seg *segs = pw_stage_rates(m->step_plan.now);
@@ -119,7 +116,7 @@ static void set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
     }
 }
 
-/* Steps forwards or, after an error or with nothing learned, back in all that counts them. */
+/* Moves all step counts by `by`: forward for a step, back for steps that were dropped. */
 static void count(struct pw_model *m, int by)
 {
     for (int i = 0; i < m->lay.n; i++)
@@ -129,7 +126,7 @@ static void count(struct pw_model *m, int by)
     pw_model_changed(m);
 }
 
-/* Of those under way nothing will be learned, or has been. */
+/* Drops all steps in flight: none of them has changed, or will change, the parameters. */
 static void take_back(struct pw_model *m)
 {
     count(m, -m->n_flights);
@@ -137,7 +134,7 @@ static void take_back(struct pw_model *m)
     m->stale = PW_STALE_ALL;
 }
 
-/* ---- asking for what is staged */
+/* ---- submitting the staged steps */
 
 struct learning {
     struct pw_model *m;
@@ -146,7 +143,7 @@ struct learning {
     bool yielded;
 };
 
-/* What is made of the parameters after a step. */
+/* The derived data that is stale after a step. */
 static int stale_after(const struct pw_model *m)
 {
     return m->ops->packs ? PW_STALE_TABLES : PW_STALE_ALL;
@@ -169,8 +166,8 @@ static void learn(void *arg)
     }
 }
 
-/* What the operations of steps follow from, beside what lies in the backend's memory; without padding in it.
- */
+/* The key of a replay: everything that determines the operations of these steps, except data on the backend.
+ * It has no padding bytes. */
 struct shape {
     struct pw_sizes sizes;
     struct pw_adamw rule;
@@ -181,14 +178,14 @@ struct shape {
 static bool ask(struct pw_model *m, const atomic_bool *yield, int n)
 {
     const struct pw_plan *plan = &m->step_plan;
-    /* A device is told of whole steps, in no time and perhaps as one graph. */
+    /* A device gets whole steps, at once and possibly as one graph. */
     struct learning k = {.m = m, .yield = m->ops->host ? yield : NULL, .n = n};
 
-    pw_tables_lay(m, plan->sizes.positions); /* before what is stale is told */
+    pw_tables_lay(m, plan->sizes.positions); /* before stale is read for the key */
     struct shape shape = {plan->sizes, m->rule, m->tables.laid, m->stale, n, m->form};
     _Static_assert(sizeof shape == sizeof(struct pw_sizes) + sizeof(struct pw_adamw) + 20,
                    "a key has no bytes that nobody sets");
-    if (!m->ops->pads) { /* chunks are more than these sizes tell */
+    if (!m->ops->pads) { /* without padding the chunks depend on more than these sizes */
         learn(&k);
         return !k.yielded;
     }
@@ -197,7 +194,7 @@ static bool ask(struct pw_model *m, const atomic_bool *yield, int n)
     return true;
 }
 
-/* Flight i and the n-1 behind it come to the host. */
+/* Copies the results of flight i and the n-1 after it to the host. */
 static void bring(struct pw_model *m, int i, int n)
 {
     struct pw_plan *plan = &m->step_plan;
@@ -205,13 +202,14 @@ static void bring(struct pw_model *m, int i, int n)
     char *to = plan->host_out, *from = plan->outs;
 
     m->ops->download(m->be, to + (size_t)at * plan->out_bytes, from, (size_t)(end - at) * plan->out_bytes);
-    if (at + n > most) /* round and round */
+    if (at + n > most) /* the ring buffer wraps around */
         m->ops->download(m->be, to, from + (size_t)(most - at) * plan->out_bytes,
                          (size_t)(at + n - most) * plan->out_bytes);
 }
 
-/* Asks for all that is staged, which are the last flights: as many as make a group at once, fewer one by one,
- * since each number of steps would be a graph of its own. false: the only one yielded. */
+/* Submits all staged steps, which are the last flights. A full group is one submission; fewer steps are
+ * submitted one by one, since each number of steps would need a graph of its own. Returns false if the only
+ * step yielded. */
 static bool launch(struct pw_model *m, const atomic_bool *yield)
 {
     struct pw_plan *plan = &m->step_plan;
@@ -265,7 +263,7 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
     return PW_OK;
 }
 
-/* The oldest step was not finite: it and those after it have changed nothing. */
+/* The oldest step was not finite: this step and all later ones have changed nothing. */
 static enum pw_code forget(struct pw_model *m, bool loss, struct pw_err *err)
 {
     static const int none = 0;
@@ -291,7 +289,7 @@ enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, str
     if (plan->staged == m->n_flights)
         launch(m, NULL);
     code = m->ops->wait(m->be, f->mark, err);
-    if (code) { /* nothing was learned from it nor from what came after; or the device is lost */
+    if (code) { /* this step and all later ones changed nothing, or the device is lost */
         take_back(m);
         return code;
     }

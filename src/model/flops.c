@@ -1,16 +1,16 @@
-/* flops.c - the work of a training step, counted from shapes: what arms of different size or encoding are
- * compared at equal budgets of.
+/* flops.c - the work of a training step, counted from shapes. Arms of different size or encoding are compared
+ * at equal budgets of it.
  *
- * The usual convention (Kaplan et al. 2020, section 2.1): a multiply-add is two operations, and the backward
- * pass costs twice the forward pass, so
+ * The convention of Kaplan et al. 2020, section 2.1: a multiply-add is two operations, and the backward pass
+ * costs twice the forward pass, so
  *
  *   matrices   6 * (rows * L * (4*C*HD + 2*C*F) + scored * C*V)
  *   attention 12 * L * HD * pairs       q.k and the sum over v, 2 * HD * pairs multiply-adds a layer
  *
- * over the ragged batch as it is: no padding, the head at scored rows only, and of the pairs of query and key
- * those that the mask shows, T(T+1)/2 of a causal sequence of T and T*T without the mask. Embedding, norms,
- * activations, softmax, the encoding and the optimiser are not counted: together a few per cent, and not the
- * same on two machines. */
+ * The ragged batch counts as it is: no padding, and the head at scored rows only. Of the query-key pairs
+ * those count that the mask shows: T(T+1)/2 for a causal sequence of T, T*T without the mask. Embedding,
+ * norms, activations, softmax, encoding and optimiser are not counted: together they are a few per cent, and
+ * differ between machines. */
 #include "model/model.h"
 
 int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b)

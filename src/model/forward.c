@@ -1,18 +1,18 @@
-/* forward.c - the Transformer's forward pass, written once for one chunk of ragged sequences:
+/* forward.c - the Transformer's forward pass, written once for a chunk of ragged sequences:
  *
- *     x0 = E[token] (+ table[position], and what else pe.h can add)
+ *     x0 = E[token] (+ table[position], and the other additions of pe.h)
  *     mid = x + Wo attention(Wqkv norm1(x))    with the encoding's rotation, bias or relative keys
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
- * Dropout, in training only, where T5 has it (Raffel et al. 2020): on x0, the attention's probabilities and
+ * Training has dropout in the places of T5 (Raffel et al. 2020): on x0, the attention's probabilities and
  * output, the MLP's hidden layer and output, and the state before the head.
  *
- * Between attention and Wo stands what replaces the output of a head (ablate.c), and after it, where somebody
- * looks, what he puts in from another pass.
+ * Replaced heads (ablate.c) act between attention and Wo. Patches of an inspection follow, also between
+ * attention and Wo, and act on the stream before each block.
  *
- * norm_at=ff leaves norm1 out (Kazemnejad et al. 2023, Eq. 3); the norm before the head stays, since it
- * belongs to no block. */
+ * norm_at=ff omits norm1 (Kazemnejad et al. 2023, Eq. 3). The norm before the head stays,
+ * since it belongs to no block. */
 #include <math.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
 
 enum pw_act pw_model_act(const struct pw_model *m)
 {
-    return (enum pw_act)(m->cfg.act + 1); /* the option has no "none" */
+    return (enum pw_act)(m->cfg.act + 1); /* the option has no value "none" */
 }
 
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
@@ -87,20 +87,20 @@ const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropo
     return d;
 }
 
-/* Layer l of a tapped tensor [L,H,T,T]; NULL where it isn't wanted. */
+/* Returns layer l of a tapped tensor [L,H,T,T]; NULL if it is not wanted. */
 static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 {
     return tensor ? tensor + (size_t)l * m->cfg.heads * T * T : NULL;
 }
 
-/* The rows that a pass runs over, all of them in the backend's memory. */
+/* The rows of a pass, all on the backend. */
 struct rows {
     const int *ids, *pos;         /* [R] */
     const int *added[PW_PE_ADDS]; /* [R] rows of the encoding's added tables */
-    int R, first;                 /* first: of them in the batch */
-    bool train;                   /* only then is there dropout */
-    struct pw_seqs seqs;          /* where nothing is cached */
-    const struct pw_tap *tap;     /* NULL: nobody looks */
+    int R, first;                 /* first: index of the first row in the batch */
+    bool train;                   /* dropout acts only in training */
+    struct pw_seqs seqs;          /* without cache */
+    const struct pw_tap *tap;     /* NULL: no inspection */
     const struct pw_cache *cache; /* decoding only */
 };
 
@@ -110,8 +110,7 @@ static const struct pw_dropout *drop(const struct pw_model *m, struct pw_dropout
     return r->train ? pw_model_drop(m, d, layer, site, r->first) : NULL;
 }
 
-/* The patches of one pass that concern the stream before block l, or the heads of block l: x is [R,C] or
- * [R,HD]. */
+/* Applies the patches to the stream before block l (x [R,C]) or to the heads of block l (x [R,HD]). */
 static void patch(const struct pw_model *m, struct pw_ctx *c, float *x, int l, bool heads,
                   const struct rows *r)
 {
@@ -161,7 +160,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     patch(m, c, a->z, l, true, r);
 }
 
-/* y [R,out] = dropped(x W^T + bias) + residual */
+/* y [R,out] = dropout(x W^T + bias) + residual */
 static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *x, const struct pw_mat *mat,
                    const float *bias, const float *residual, const struct pw_dropout *d, int R)
 {
@@ -170,7 +169,7 @@ static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *
         m->ops->dropout(c, y, y, d, residual, R, mat->out);
 }
 
-/* Layer l's activations, of which some may be computed where somebody looks at them. */
+/* Returns layer l's activations; inspected tensors are computed directly in the tap. */
 static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w, int l, const struct rows *r)
 {
     struct pw_acts a = w->acts[l];
@@ -216,7 +215,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
            drop(m, &d, l, PW_DROP_MLP, r), R);
 }
 
-/* The stream before block l, or after the last. */
+/* The stream before block l; l = L: after the last block. */
 static float *stream(const struct pw_model *m, const struct pw_work *w, const struct rows *r, int l)
 {
     float *resid = r->tap ? r->tap->resid : NULL;
@@ -224,7 +223,7 @@ static float *stream(const struct pw_model *m, const struct pw_work *w, const st
     return resid ? resid + (size_t)l * r->R * m->cfg.width : w->x[l];
 }
 
-/* Block l, the first with the embedding. */
+/* Runs block l; the first block includes the embedding. */
 static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct rows *r, int l)
 {
     float *x = stream(m, w, r, l);
@@ -243,7 +242,7 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
     block(m, c, &a, stream(m, w, r, l + 1), x, l, r);
 }
 
-/* Logits of N rows of the stream. */
+/* Computes the logits of N rows of the stream. */
 static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const float *x,
                  const struct pw_dropout *d, int N)
 {
@@ -269,7 +268,7 @@ static struct rows rows_of(const struct pw_plan *plan, const struct pw_chunk *k,
                          .tap = tap};
 }
 
-/* The head on the scored rows. */
+/* Runs the head on the scored rows. */
 static void score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
                   const struct pw_chunk *k, const float *x)
 {

@@ -1,4 +1,4 @@
-/* inspect.c - one sequence with everything kept: the same forward pass, with taps. */
+/* inspect.c - the forward pass over one sequence with taps that keep its tensors. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 struct job {
     struct pw_model *m;
     struct pw_tap tap;
-    struct pw_work *w; /* whose logits they are */
+    struct pw_work *w; /* its logits are the result */
 };
 
 static void run(struct pw_ctx *c, int i, int worker, void *arg)
@@ -26,14 +26,14 @@ static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, i
     return (size_t)T * (p->head < 0 ? m->cfg.width : m->cfg.head_width);
 }
 
-/* Where no encoding does, scores are the content and their bias is 0. */
+/* Returns false if the encoding does not act on scores; content then equals scores, and the bias is 0. */
 static bool acts_on_scores(const struct pw_model *m)
 {
     return m->tables.cosine || m->tables.bias || m->tables.keys;
 }
 
-/* Backend memory for what the caller or the bias wants (the caller's own where that will do), and host memory
- * for what is worked out of it. */
+/* Allocates backend memory for the tensors that the caller or the bias needs (on the host, the caller's own
+ * arrays if possible), and host memory for derived tensors. */
 static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
                             struct pw_err *err)
 {
@@ -104,7 +104,7 @@ static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
         m->ops->download(m->be, dst, src, n * sizeof *dst);
 }
 
-/* bias = score - content, by rows of T keys: queries 0.., as many times as there are heads. */
+/* bias = score - content for `rows` rows of T keys. Queries count from 0 and repeat for every head. */
 static void subtract(float *bias, const float *score, const float *content, size_t rows, int T, bool causal)
 {
     for (size_t r = 0; r < rows; r++, bias += T, score += T, content += T) {
@@ -116,7 +116,7 @@ static void subtract(float *bias, const float *score, const float *content, size
     }
 }
 
-/* q, k and v lie side by side in every row. */
+/* Splits each row, which holds q, k and v side by side. */
 static enum pw_code fetch_qkv(struct pw_model *m, const struct pw_inspection *out, const struct pw_tap *tap,
                               size_t rows, struct pw_err *err)
 {
@@ -145,7 +145,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     assert(T >= 1);
     if (T > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a sequence of %d tokens: the model has context=%d", T, m->cfg.context);
-    if (out->logits) { /* every row is scored; the targets don't matter */
+    if (out->logits) { /* every row is scored; the targets do not matter */
         b.n_scored = T;
         b.rows = m->iota;
         b.targets = tokens;

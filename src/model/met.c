@@ -1,9 +1,9 @@
-/* met.c - what training has met since the encoding was set: how many pairs of each distance, and the gradient
- * that each of the encoding's own parameters received.
+/* met.c - what was seen in training since the encoding was set: the number of pairs at each distance, and the
+ * gradient of each of the encoding's parameters.
  *
- * Where an encoding must extrapolate is where these counts end. Lengths say all of the pairs: a sequence of n
- * rows has n - d pairs at distance d. Gradients are looked at every tenth step only, after they have been
- * reduced and before they are clipped, and nothing of it flows back into training. */
+ * An encoding must extrapolate beyond these counts. Pairs follow from lengths: a sequence of n rows has n - d
+ * pairs at distance d. Gradients are sampled every tenth step only, after the reduction and before clipping;
+ * nothing flows back into training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ void pw_met_copy(struct pw_model *to, const struct pw_model *from)
 
 bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad)
 {
-    double rows = 0; /* in all: at no distance there are more pairs */
+    double rows = 0; /* all rows; no distance has more pairs */
 
     for (int n = 0; n <= m->cfg.context; n++) {
         if (seqs[n] < 0)

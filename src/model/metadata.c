@@ -1,8 +1,8 @@
-/* metadata.c - pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step, and in a
- * resumable file pewter.schedule and pewter.taken: each a JSON text.
+/* metadata.c - the metadata pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step,
+ * and in a resumable file pewter.schedule and pewter.taken. Each is a JSON text.
  *
- * Numbers of a configuration are written with the fewest digits that read back to the same float, and go
- * through the option tables in both directions, so a file can say nothing that a command couldn't. */
+ * Floats are written with the fewest digits that read back to the same value. Options pass through the option
+ * tables in both directions, so a file cannot set a value that a command cannot set. */
 #include "model/metadata.h"
 
 #include <cjson/cJSON.h>
@@ -29,7 +29,7 @@ static bool add_float(cJSON *object, const char *name, float x)
     return cJSON_AddRawToObject(object, name, text) != NULL;
 }
 
-/* without: what stands in there as well is left out; NULL: nothing is. */
+/* Adds the options except those with the same value in `without` (NULL: adds all). */
 static bool add_options(cJSON *object, const struct pw_opt *table, const void *target, const void *without)
 {
     bool ok = true;
@@ -45,7 +45,7 @@ static bool add_options(cJSON *object, const struct pw_opt *table, const void *t
         case PW_OPT_CHOICE:
             ok = cJSON_AddStringToObject(object, o->name, o->choices[*(const int *)at]) && ok;
             break;
-        default: ok = false; /* no table of models or encodings has the other types */
+        default: ok = false; /* tables of models and encodings have no other types */
         }
     }
     return ok;
@@ -62,7 +62,7 @@ static bool add_text(cJSON *meta, const char *name, cJSON *value)
     return ok;
 }
 
-/* A 64-bit integer, which cJSON's doubles couldn't carry. */
+/* Adds a 64-bit integer as text, because cJSON's doubles cannot represent it. */
 static bool add_integer(cJSON *meta, const char *name, uint64_t x)
 {
     char text[24];
@@ -116,7 +116,7 @@ cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_m
 
 /* ---- reading */
 
-/* The value as an option's text, into out. */
+/* Writes the value as an option's text to out. */
 static bool as_text(const cJSON *item, char *out, size_t size)
 {
     if (cJSON_IsBool(item))
@@ -164,7 +164,7 @@ static enum pw_code check_rule(const struct pw_pe_use_opts *use, const struct pw
                    what, use->pe->name, theirs < ours ? "an earlier" : "a later");
 }
 
-/* {"name": "t5", "buckets": 8} as "t5 buckets=8". */
+/* Reads {"name": "t5", "buckets": 8} as "t5 buckets=8". */
 static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
                             struct pw_err *err)
 {
@@ -250,7 +250,7 @@ static enum pw_code read_task(struct pw_checkpoint_info *info, const cJSON *json
     return info->task ? PW_OK : pw_fail(err, PW_ENOMEM, "out of memory");
 }
 
-/* The metadata KEY as parsed JSON; *json stays NULL where the file doesn't have it. */
+/* Parses the metadata KEY as JSON; *json stays NULL if the file does not have it. */
 static enum pw_code parse(cJSON **json, const struct pw_st *st, const char *key, const char *what,
                           struct pw_err *err)
 {
@@ -277,7 +277,7 @@ static enum pw_code read_integer(uint64_t *out, const struct pw_st *st, const ch
     return PW_OK;
 }
 
-/* Steps: what isn't there is `step`. */
+/* Reads a step count; without the key *out becomes `step`. */
 static enum pw_code read_steps(int64_t *out, int64_t step, const struct pw_st *st, const char *key,
                                const char *path, struct pw_err *err)
 {

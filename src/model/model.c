@@ -1,4 +1,4 @@
-/* model.c - a model's life: its buffers on the backend, first values, reading and digests. */
+/* model.c - lifetime of a model: its buffers on the backend, initial values, reading, digests. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "model/model_int.h"
 #include "model/theorem.h"
 
-/* What depends on the layout: parameters, moments, gradient and their bookkeeping. */
+/* Allocates the buffers whose size follows from the layout: parameters, moments, gradient and their
+ * bookkeeping. */
 static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
 {
     size_t bytes = m->lay.size * sizeof(float);
@@ -39,8 +40,8 @@ static void state_free(struct pw_model *m)
     pw_layout_fini(&m->lay);
 }
 
-/* The matrices of the products, and places for their packed copies when pack is there; returns the floats of
- * these. */
+/* Sets the matrices of the linear operations, and the places of their packed copies if pack is not NULL.
+ * Returns the floats of all packed copies. */
 static size_t set_mats(struct pw_model *m, float *pack)
 {
     const struct pw_config *cfg = &m->cfg;
@@ -63,12 +64,12 @@ static size_t set_mats(struct pw_model *m, float *pack)
     return used;
 }
 
-/* First values come in pieces, which all workers share: 85 M normals take one of them seconds. */
+/* Initial values are drawn in pieces by all workers: one worker needs seconds for 85 M normal numbers. */
 enum { PIECE = 1 << 16 };
 
 struct drawing {
     struct pw_model *m;
-    int first; /* tensor */
+    int first; /* index of the first tensor */
     uint64_t seed;
 };
 
@@ -164,7 +165,7 @@ enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *o
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->ops = ops;
     m->be = be;
-    if (!ops->host) { /* a stream of its own: models don't wait for each other */
+    if (!ops->host) { /* a stream per model: models run independently */
         code = ops->open(&m->own, ops->unit(be), err);
         m->be = m->own;
         if (code) {
@@ -289,7 +290,8 @@ int64_t pw_model_step_count(const struct pw_model *m)
 
 void pw_model_changed(struct pw_model *m)
 {
-    static _Atomic uint64_t last; /* of all models: memory of one that went may hold another */
+    /* Shared by all models, because the memory of a destroyed model can be reused. */
+    static _Atomic uint64_t last;
     m->generation = ++last;
 }
 
@@ -314,7 +316,7 @@ void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_
         m->ops->download(m->be, adam_m, m->m, bytes);
     if (adam_v)
         m->ops->download(m->be, adam_v, m->v, bytes);
-    m->ops->sync(m->be, NULL); /* an error sticks */
+    m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
 }
 
 void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n)
@@ -358,7 +360,7 @@ int pw_model_choices(const struct pw_model *m, uint64_t *digest)
     return n;
 }
 
-/* The tensors one after the other in name order. */
+/* Tensors in name order, one after the other. */
 void pw_model_digest(struct pw_model *m, uint64_t out[2])
 {
     static const uint64_t none[2] = {0, 0};
@@ -372,6 +374,6 @@ void pw_model_digest(struct pw_model *m, uint64_t out[2])
         first += pw_param_count(p);
     }
     m->ops->download(m->be, out, m->sums, sizeof none);
-    m->ops->sync(m->be, NULL); /* an error sticks */
+    m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
     free(order);
 }

@@ -1,11 +1,10 @@
-/* params.c - the tensors of a model: names, shapes, places in the flat buffer, first values.
+/* params.c - the tensors of a model: names, shapes, offsets in the flat buffer, initial values.
  *
- * First values: embeddings with standard deviation 1, matrices
- * fan_in^-1/2, and those that write to the residual stream, attn.o and mlp.down, a further 1/sqrt(2L)
- * (GPT-2), so that the stream has the same size whatever the depth. init=t5 (Raffel et al. 2020, their code):
- * no such factor, and q a further head_width^-1/2, in place of the scale on the scores. A tensor's numbers
- * depend on (seed, name) alone: two arms with the same seed and different encodings start from the same
- * weights. */
+ * Standard deviations of initial values: embeddings 1, matrices fan_in^-1/2. Matrices that write to the
+ * residual stream (attn.o, mlp.down) have a further factor 1/sqrt(2L) (GPT-2), so that the stream has the
+ * same size at any depth. init=t5 (Raffel et al. 2020, their code) omits this factor and gives q a further
+ * head_width^-1/2, in place of the scale on the scores. The values of a tensor depend on (seed, name) alone:
+ * two arms with the same seed and different encodings start from the same weights. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,8 +32,8 @@ int pw_param_dims(const struct pw_param *p, int64_t dims[4])
     return n;
 }
 
-/* Appends a tensor; vectors have rows 0, layers: of how many matrices, or 0 for one. Matrices decay, vectors
- * don't: pulling gains and biases to zero only fights their purpose. */
+/* Appends a tensor and returns its offset. Vectors have rows 0; layers is the number of matrices, or 0 for
+ * one. Matrices have weight decay; vectors have none, because gains and biases must not be pulled to zero. */
 static size_t add_stack(struct pw_layout *lay, const char *name, int layers, int rows, int cols, double std,
                         float value)
 {
@@ -104,7 +103,7 @@ static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
         at->down_bias = add_in_layer(lay, l, "mlp.down.bias", 0, C, 0, 0);
 }
 
-/* Tensors of an encoding that has arithmetic of its own. */
+/* Appends the tensors of an encoding with arithmetic of its own. */
 static void add_own(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     struct pw_pe_param list[PW_PE_PARAMS];
@@ -142,7 +141,7 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     snprintf(name, sizeof name, "pe.%s", pe->param);
     lay->pe = add_stack(lay, name, keys ? cfg->layers : 0, rows, cols, std, 0);
     lay->params[lay->n - 1].pe = true;
-    lay->params[lay->n - 1].decay = !bias; /* it is a bias, although it has rows */
+    lay->params[lay->n - 1].decay = !bias; /* no decay: it is a bias, although it has rows */
 }
 
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
@@ -179,7 +178,7 @@ void pw_layout_fini(struct pw_layout *lay)
     *lay = (struct pw_layout){0};
 }
 
-/* FNV-1a, 64 bits: fixed for ever, because the first values of every model hang on it. */
+/* FNV-1a, 64 bits. It must never change, because the initial values of every model depend on it. */
 static uint64_t hash_name(const char *name)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -195,7 +194,7 @@ void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t f
 
     assert(first % 2 == 0);
     pw_rng_init(&rng, seed, PW_STREAM_INIT, hash_name(p->name));
-    pw_rng_skip(&rng, (uint32_t)(first / 2)); /* a block is two normals */
+    pw_rng_skip(&rng, (uint32_t)(first / 2)); /* a block of the generator yields two normal numbers */
     for (size_t i = 0; i < n; i++)
         out[i] = p->init_std > 0 ? (float)(p->init_std * pw_rng_normal(&rng)) : p->init_value;
 }

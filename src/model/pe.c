@@ -138,7 +138,7 @@ enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_
     return pw_opt_set(use->pe->opts, use->o.bytes, use->pe->name, word, equals + 1, err);
 }
 
-/* copy is cut up in place. Words are separated by spaces, or inside parentheses by commas. */
+/* Modifies copy. Words are separated by spaces, inside parentheses also by commas. */
 static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct pw_config *cfg,
                           struct pw_err *err)
 {
@@ -183,7 +183,7 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
 
     if (!copy)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    memset(&parsed, 0, sizeof parsed); /* padding too: uses are compared by their bytes */
+    memset(&parsed, 0, sizeof parsed); /* clears padding too: options are compared by their bytes */
     code = parse(&parsed, copy, cfg, err);
     free(copy);
     if (code == PW_OK)

@@ -1,14 +1,16 @@
-/* pe.h - positional encodings: each fills tables, and the kernels know only tables (ARCHITECTURE.md).
+/* pe.h - positional encodings: an encoding fills tables, and the kernels know only tables (ARCHITECTURE.md).
  *
- * A new encoding is one file in model/pe/ and one line in pe.c. Its descriptor says which tables it uses;
- * build computes the fixed ones on the host in double precision (base/maths.h); a table of learned entries
- * names its parameter and, where several entries share one, the index map: the backend gathers and scatters.
- * Arithmetic of its own on parameters of its own shapes is an operation of the backend, which fill calls.
+ * A new encoding is one file in model/pe/ and one line in pe.c. Its descriptor (struct pw_pe) says which
+ * tables it uses. build computes the fixed tables on the host in double precision (base/maths.h). A learned
+ * table names its parameter; if several entries share a parameter entry, it also gives the index map, and the
+ * backend gathers and scatters. An encoding with arithmetic of its own on parameters of its own shapes calls
+ * an operation of the backend from fill.
  *
- * What is added to the embeddings comes from one table or from two, side by side or summed up. A row is
- * chosen by the position, or by what needs the length l of the whole sequence, which a causal model can't
- * know: pw_pe_uses_length. Where a batch has sequences of several lengths each has its own; when decoding, l
- * is what there is so far. */
+ * Rows added to the embeddings come from one table, or from two that are concatenated or summed. A row is
+ * chosen by the position, or by a rule that needs the length l of the whole sequence (pw_pe_uses_length). A
+ * causal model cannot know l. In a batch each sequence has its own l; in decoding l is the current length.
+ *
+ * All functions are pure and can be called from any thread, unless a comment says otherwise. */
 #ifndef PW_PE_H
 #define PW_PE_H
 #include "base/opt.h"
@@ -22,45 +24,45 @@ enum pw_pe_use {
     PW_PE_ADDED = 1,    /* rows added to the embeddings */
     PW_PE_ROTATION = 2, /* rotation of q and k */
     PW_PE_BIAS = 4,     /* bias on the scores by signed distance */
-    PW_PE_KEYS = 8,     /* relative keys, for each layer, by clipped distance */
+    PW_PE_KEYS = 8,     /* relative keys, one table per layer, by clipped distance */
     PW_PE_DENSE = 16,   /* bias on the scores by the positions of query and key */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
-/* By what a position of a sequence of l finds its row in a table that is added. */
+/* How position pos of a sequence of length l selects a row of an added table. */
 enum pw_pe_by {
     PW_PE_NO_TABLE,
-    PW_PE_BY_POSITION, /* pos */
-    PW_PE_BY_REVERSE,  /* l - 1 - pos */
-    PW_PE_BY_LENGTH,   /* l - 1: row r is for length r + 1 */
+    PW_PE_BY_POSITION, /* row pos */
+    PW_PE_BY_REVERSE,  /* row l - 1 - pos */
+    PW_PE_BY_LENGTH,   /* row l - 1: row r is for length r + 1 */
 };
-enum { PW_PE_ADDS = 2 }; /* tables at most */
+enum { PW_PE_ADDS = 2 }; /* most added tables */
 
-/* Fixed tables for P positions, host memory, zeroed before build. Those that the encoding doesn't use are
- * NULL. */
+/* Fixed tables for P positions, in host memory, zeroed before build. Tables that the
+ * encoding does not use are NULL. */
 struct pw_pe_tables {
     int P;
-    double from, step; /* what is for position r is for from + r * step; distances are times step: tune.c */
-    float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 where two stand side by side */
-    float *added;           /* [P,C] what of them is added to a sequence of P; not for build */
+    double from, step;      /* row r is for position from + r * step; distances are times step: tune.c */
+    float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 if two tables are concatenated */
+    float *added;           /* [P,C] sum for a sequence of length P; build leaves it alone */
     float *cosine, *sine;   /* [P,pairs] */
-    float *gain;            /* [P] what queries are multiplied by: tune.c, logn */
-    float *bias;  /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
+    float *gain;            /* [P] factor on each query: tune.c, logn */
+    float *bias;  /* [H,2P-1], entry P-1+r for distance r = query - key; r >= 0 is the causal half */
     float *dense; /* [H,P,P], entry (h, query, key); 0 where the mask hides the key */
-    float *keys;  /* [L,key_rows,D] relative keys, rows as pw_key_row says; learned, whatever P */
+    float *keys;  /* [L,key_rows,D] relative keys, rows as pw_key_row defines; learned, for any P */
     int key_rows, reach;
 };
 
-/* A learned tensor "pe.NAME" of an encoding with arithmetic of its own; rows 0: a vector. Its first values
- * are normal with deviation std, or where that is 0 all of this value. */
-enum { PW_PE_PARAMS = 6 }; /* of one encoding at most */
+/* A learned tensor "pe.NAME" of an encoding with arithmetic of its own; rows 0: a vector. Initial values are
+ * normal with standard deviation std; if std is 0, all are value. */
+enum { PW_PE_PARAMS = 6 }; /* most of one encoding */
 struct pw_pe_param {
     const char *name;
     int rows, cols;
     float std, value;
 };
 
-/* What such arithmetic has before it: of P positions, on a backend. */
+/* The arguments of such arithmetic: P positions, on a backend. */
 struct pw_pe_use_opts;
 struct pw_pe_pass {
     const struct pw_pe_use_opts *use;
@@ -73,87 +75,89 @@ struct pw_pe_pass {
 struct pw_pe {
     const char *name, *summary;
     const char *source;                     /* paper and equation */
-    const char *aliases[PW_PE_ALIASES + 1]; /* other names by which it is found; NULL-terminated */
-    const struct pw_opt *opts;              /* of the encoding's own struct, or NULL */
+    const char *aliases[PW_PE_ALIASES + 1]; /* further names; NULL-terminated */
+    const struct pw_opt *opts;              /* of the encoding's own options struct, or NULL */
     size_t opts_size;                       /* at most PW_PE_OPTS_MAX */
     unsigned uses;                          /* enum pw_pe_use */
-    enum pw_pe_by by[PW_PE_ADDS];           /* ADDED: the tables; the second is often none */
-    bool halves;                            /* of the columns each has one; else both have all */
+    enum pw_pe_by by[PW_PE_ADDS];           /* ADDED: rule of each table; often only the first is used */
+    bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
 
-    /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL where there are
-     * none. choice: the rule in words, for what the bare name means: "t5 alone means 8/16 for ..."; NULL: the
-     * bare name is the same in all models but those of released code. */
+    /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL: no such defaults.
+     * choice: the rule in words, for the help of the bare name: "t5 alone means 8/16 for ..."; NULL: the bare
+     * name means the same in all models except those of released code. */
     void (*resolve)(void *opts, const struct pw_config *cfg);
     const char *choice;
+    /* Checks options against each other and against the model; NULL: no checks. */
     enum pw_code (*check)(const void *opts, const struct pw_config *cfg, struct pw_err *err);
-    /* Replaces values that mean "as the model has it" (rotary: dims=0) by what runs, for files that others
-     * read. NULL: there are none. */
+    /* Replaces values that mean "as the model has it" (rotary: dims=0) by the values in effect, for files
+     * that other programs read. NULL: no such values. */
     void (*settle)(void *opts, const struct pw_config *cfg);
-    /* Which rule the same options stand for in this model, where an earlier version had another: a file of
-     * weights says it, and one of another rule is refused. 0, and NULL: the first one. */
+    /* Returns the edition of the rule that these options stand for in this model, if an earlier version of
+     * pewter had another rule. A weights file stores it, and a file of another edition is refused. NULL or 0:
+     * the first edition. */
     int (*rule)(const struct pw_config *cfg);
 
-    /* Rotation: number of pairs and pairing. */
+    /* Rotation: number of pairs, and which columns form a pair. */
     int (*pairs)(const void *opts, const struct pw_config *cfg);
     enum pw_pairing (*pairing)(const void *opts);
 
-    void (*build)(const void *opts, const struct pw_config *cfg,
-                  struct pw_pe_tables *t); /* NULL: nothing fixed */
+    /* Fills the fixed tables; NULL: there are none. */
+    void (*build)(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 
-    /* One learned parameter: pe.NAME [rows, columns], shared by all layers, but of KEYS one for each:
-     * [L, rows, columns]. rows 0: none. ADDED: the tables, one below the other, context rows each, columns =
-     * W. BIAS: columns = H and the row of distance r is index(r). r is negative only without the causal mask:
-     * then the key comes after the query, and its rows are the last ones of the parameter, which ascend with
-     * -r as the first ones do with r.
-     * KEYS: columns = D, rows and their order as pw_key_rows and pw_key_row (kernels/backend.h) say of this
-     * reach. */
+    /* One learned parameter pe.NAME [rows, columns], shared by all layers. rows 0: no parameter. ADDED: the
+     * tables one below the other, context rows each, columns = W. BIAS: columns = H; the row of distance r is
+     * index(r). r is negative only without the causal mask, where the key follows the query; its rows are the
+     * last rows of the parameter and ascend with -r as the first rows do with r. KEYS: one matrix per layer,
+     * [L, rows, columns], columns = D; pw_key_rows and pw_key_row (kernels/backend.h) define rows and their
+     * order for this reach. */
     const char *param; /* "table", "bias", "keys"; NULL: none */
     int (*param_rows)(const void *opts, const struct pw_config *cfg);
     float init_std;
     int (*index)(const void *opts, const struct pw_config *cfg, int distance);
     int (*reach)(const void *opts);
 
-    /* Or a DENSE bias that follows from parameters by arithmetic of its own. params: which, and how many.
-     * fill makes the bias [H,P,P] of param, which has them one behind the other; fill_bwd adds to d_param and
-     * uses up d_bias [L,H,P,P], one for each layer. The backend's memory, any worker. NULL: not so. */
+    /* Alternatively, a DENSE bias computed from parameters by arithmetic of the encoding's own. params lists
+     * the parameters and returns their number. fill computes bias [H,P,P] from param, which holds the
+     * parameters one after the other. fill_bwd adds to d_param; it overwrites d_bias [L,H,P,P], one gradient
+     * per layer. All arrays are in the backend's memory; any worker can call. NULL: not such an encoding. */
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *bias, const float *param);
     void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param);
 };
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
-/* The encoding with this name or alias, whatever the case of its letters; NULL: there is none. */
+/* Finds an encoding by name or alias, case-insensitively; NULL if there is none. */
 const struct pw_pe *pw_pe_find(const char *name);
 
-/* Has it parameters that are trained? */
+/* Returns true if the encoding has trained parameters. */
 bool pw_pe_learns(const struct pw_pe *pe);
-/* A head's bias on a query and a key by their positions, where the tables have one. */
+/* Returns the bias of head h on a query and a key at these positions. The tables must have a bias. */
 float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key);
 
-/* Does a row depend on how long the sequence is? Then training tells a causal model the length of the answer,
- * and when decoding every new token changes what was added to all before it: no key can be kept. */
+/* Returns true if an added row depends on the sequence length. Training then reveals the answer's length to a
+ * causal model. In decoding every new token changes the rows of all earlier ones, so no key can be cached. */
 bool pw_pe_uses_length(const struct pw_pe *pe);
-/* The row for position pos of a sequence of l. */
+/* Returns the row for position pos of a sequence of length l. */
 int pw_pe_row(enum pw_pe_by by, int pos, int l);
-/* How many tables are added, and their width W in a model of width C. */
+/* The number of added tables, and their width W in a model of width C. */
 int pw_pe_adds(const struct pw_pe *pe);
 int pw_pe_add_width(const struct pw_pe *pe, int C);
-/* Where learned table k begins in the parameter, in entries. */
+/* Returns where learned table k begins in the parameter, in entries. */
 size_t pw_pe_add_at(const struct pw_pe *pe, const struct pw_config *cfg, int k);
-/* out [l,C] = what is added to a sequence of l, by tables [.,W]. */
+/* Writes out [l,C], the rows added to a sequence of length l, from tables [.,W]. */
 void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables[PW_PE_ADDS], int l, int C);
 
-/* What can be turned on an encoding without training it anew: tune.c. */
+/* Settings that change a trained encoding in place: tune.c. */
 struct pw_pe_tune {
-    float offset;      /* of all positions */
-    float stretch;     /* of positions and distances; 1/s is linear interpolation by s */
-    float gain;        /* on a fixed bias: ALiBi's slopes times this */
-    float temperature; /* of q.k, beside the encoding's bias */
-    int logn;          /* length from which on q.k grows with the logarithm of the keys; 0: it doesn't */
+    float offset;      /* added to all positions */
+    float stretch;     /* factor on positions and distances; 1/s is linear interpolation by s */
+    float gain;        /* factor on a fixed bias, ALiBi's slopes */
+    float temperature; /* divides q.k, not the encoding's bias */
+    int logn;          /* from this length on q.k grows with the log of the number of keys; 0: off */
 };
 extern const struct pw_opt pw_pe_tune_opts[];
 
-/* An encoding with its options. */
+/* An encoding together with its options. */
 struct pw_pe_use_opts {
     const struct pw_pe *pe;
     struct pw_pe_tune tune;
@@ -163,37 +167,38 @@ struct pw_pe_use_opts {
     } o;
 };
 
-/* Parses "t5", "t5 buckets=8", "t5(buckets=8,distance=16)"; what: for messages. cfg resolves defaults. */
+/* Parses "t5", "t5 buckets=8" or "t5(buckets=8,distance=16)" into *use; cfg resolves defaults. A bad name or
+ * value is PW_EUSER with one line of message, and *use is unchanged. */
 enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
                          struct pw_err *err);
-/* "t5 buckets=8 distance=16", options resolved. */
+/* Appends "t5 buckets=8 distance=16", options resolved. */
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
 
-/* The same encoding with the options that run, none of which means "as the model has it". */
+/* Returns the same encoding with every option at the value in effect, none at "as the model has it". */
 struct pw_pe_use_opts pw_pe_settled(const struct pw_pe_use_opts *use, const struct pw_config *cfg);
-/* And back: options that run as they would by default get their default, so that they follow when the model's
- * shape changes. */
+/* The inverse: an option whose value equals its default in effect is set to the default again, so that it
+ * follows when the model's shape changes. */
 void pw_pe_unsettle(struct pw_pe_use_opts *use, const struct pw_config *cfg);
 
-/* "option=value", which is cut up. */
+/* Sets one option from "option=value"; word is modified. */
 enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_err *err);
-/* Options of the encoding, or of tune, as "base=500 offset=3", over what use has. On failure it is as before.
- */
+/* Applies "base=500 offset=3", options of the encoding or of tune, to *use, and checks the result. On failure
+ * *use is unchanged. */
 enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
                         struct pw_err *err);
-/* Checks tune against what the encoding does. */
+/* Checks that the tune settings make sense for the encoding. */
 enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
                               struct pw_err *err);
-/* What the query at a position is multiplied by where logn is set. */
+/* Returns the factor on the query at a position if logn is set. */
 float pw_pe_query_gain(const struct pw_pe_tune *t, int pos);
-/* A distance as the encoding's index takes it. */
+/* Returns the stretched distance that the encoding's index takes. */
 int pw_pe_stretched(const struct pw_pe_use_opts *use, int distance);
 
-/* T5's bucket of a distance (Raffel et al. 2020; integer form, see pe/t5.c). */
+/* T5's bucket of a distance (Raffel et al. 2020), in the integer form of pe/t5.c. */
 int pw_t5_bucket(int distance, int buckets, int max_distance);
-/* ALiBi's slope of head h (from 0) of H (Press et al. 2022; any number of heads). */
+/* ALiBi's slope of head h (from 0) of H (Press et al. 2022), for any number of heads. */
 double pw_alibi_slope(int h, int H);
-/* Rotary's frequency of pair i of a rotated width of dims. */
+/* Rotary's frequency of pair i in a rotated width of dims (Su et al. 2021), in radians per position. */
 double pw_rotary_frequency(int i, int dims, double base);
 
 #endif

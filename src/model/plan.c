@@ -1,13 +1,13 @@
-/* plan.c - a batch is cut into chunks, and its sizes are rounded where shapes should repeat.
+/* plan.c - cuts a batch into chunks, and pads its sizes on backends where shapes should repeat.
  *
- * A chunk holds as many sequences as keep its activations in a core's second-level cache, so that a step runs
- * through memory once for the weights and never for activations; of a large model some more. The cut can't
- * change a bit: every sum over rows continues from one chunk to the next (kernels/backend.h), so it may
- * follow the cache, the batch and the number of workers.
+ * A chunk holds as many sequences as keep its activations in a core's second-level cache. A step then reads
+ * weights from memory once per chunk and never activations; large models get longer chunks. The cut cannot
+ * change a bit: every sum over rows continues from one chunk to the next (kernels/backend.h). So it can
+ * depend on the cache, the batch and the number of workers.
  *
- * A device has no such cache and takes a batch whole, but every new shape costs it: what was captured for
- * another can't be used. Where the backend says so (pads) sizes are rounded up, to one of eight in every
- * power of two: rows by sequences of token 0 that carry no loss, and scored rows by some that don't exist. */
+ * A device has no such cache and runs a batch as one chunk, but every new shape costs it a new captured
+ * graph. If the backend asks for it (pads), sizes are rounded up to one of eight values per power of two.
+ * Rows are padded by sequences without loss, scored rows by rows that do not exist. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum {
     LEAST_PAD = 32,
 };
 
-/* Floats of activations that one row occupies, without the attention's own. */
+/* Returns the floats of activations per row, without the attention's saved state. */
 static size_t row_floats(const struct pw_model *m, bool train)
 {
     const struct pw_config *cfg = &m->cfg;
@@ -38,21 +38,20 @@ static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int
     return (size_t)T * row_floats(m, train) + save * (size_t)(train ? m->cfg.layers : 1);
 }
 
-/* Rows that are worth a chunk although they overflow the cache: weights and their gradients come from memory
- * once a chunk, and where there are many of them that costs more than the activations. */
+/* Returns the rows that a chunk may have even if it overflows the cache. Weights and their gradients are read
+ * once per chunk; with many weights that costs more than the activations. */
 static int rows_anyway(const struct pw_model *m)
 {
     return m->lay.size >= MANY_WEIGHTS ? MANY_ROWS : 0;
 }
 
-/* Bytes of activations that one chunk may have. */
+/* Most bytes of activations per chunk. */
 static size_t chunk_bytes(const struct pw_model *m)
 {
     return m->ops->chunk_bytes ? m->ops->chunk_bytes() : SIZE_MAX;
 }
 
-/* Rows of a batch that one chunk may have: where chunks stand alone there should be enough of them for all
- * workers. */
+/* Most rows of a batch per chunk: independent chunks (evaluation) should be enough for all workers. */
 static int share(const struct pw_model *m, int n_rows, bool train)
 {
     return train || !m->ops->chunk_bytes ? n_rows : n_rows / (2 * m->workers) + 1;
@@ -71,7 +70,7 @@ int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
     return fit < 1 ? T : (int)fit * T;
 }
 
-/* The eighth part of the power of two that n has reached. */
+/* Returns an eighth of the largest power of two up to n, at least LEAST_PAD. */
 static int grain(int n)
 {
     int power = 1;
@@ -86,7 +85,7 @@ static int rounded(int n, int to)
     return (n + to - 1) / to * to;
 }
 
-/* Above every position id, and at least so many as a sequence has rows. */
+/* Returns a bound above every position id, at least the rows of the longest sequence. */
 static int positions_of(const struct pw_batch *b, int longest)
 {
     int n = longest;
@@ -96,8 +95,8 @@ static int positions_of(const struct pw_batch *b, int longest)
     return n;
 }
 
-/* Everything here follows from the rounded sizes alone, the number of sequences too: those that pad hold up
- * to a grain of rows between them, and are often empty. */
+/* Everything depends on the rounded sizes alone, also the number of sequences. The padding sequences hold up
+ * to one grain of rows together and are often empty. */
 static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batch *b, int context)
 {
     struct pw_sizes z = {.rows = b->n_rows, .scored = b->n_scored, .seqs = b->n_seqs};
@@ -116,7 +115,7 @@ static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batc
     return z;
 }
 
-/* One more chunk for sequences seq.. below end, as long as they fit. */
+/* Appends a chunk of sequences seq.. below end, as many as fit. */
 static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int seq, int end,
                 int *scored, bool train)
 {
@@ -156,7 +155,7 @@ static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err
     return PW_OK;
 }
 
-/* What a batch promises is the caller's duty; only its length is up to the user. */
+/* The caller guarantees a valid batch (asserted); only its length depends on the user. */
 static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, int *max_pos,
                           struct pw_err *err)
 {

@@ -1,10 +1,10 @@
-/* safetensors.c - reading with distrust, writing whole.
+/* safetensors.c - reads files without trust, writes them complete or not at all.
  *
- * A checkpoint may come from anywhere, so every number in the header is checked before it is used, and the
- * offsets must tile the file exactly: overlapping tensors and hidden bytes are how such files have been
- * abused (Trail of Bits' audit of the format, 2023). The limits lie far below the format's own, which admit
- * headers that take minutes to parse. JSON keys are compared exactly; twice the same key is an error, because
- * readers differ in which they take. */
+ * A checkpoint can come from any source, so every number in the header is checked before use. The offsets
+ * must tile the file exactly: overlapping tensors and hidden bytes have been used for attacks (Trail of Bits'
+ * audit of the format, 2023). The limits are far below the format's own, which admit headers that take
+ * minutes to parse. JSON keys are compared exactly. A repeated key is an error, because readers differ in the
+ * value they take. */
 #include "model/safetensors.h"
 
 #include <assert.h>
@@ -35,7 +35,7 @@ static const struct {
 
 const char *const pw_st_type_names[] = {"F32", "F64", "I64"};
 
-/* An integer in 0..2^53, the largest that a JSON number surely carries. */
+/* Reads an integer in 0..2^53, the largest range that a JSON number represents exactly. */
 static bool whole_number(const cJSON *item, int64_t *out)
 {
     double x = cJSON_IsNumber(item) ? item->valuedouble : -1;
@@ -51,7 +51,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A key that the object has twice, or NULL. */
+/* Returns a key that the object has twice, or NULL. */
 static const char *twice(const cJSON *object, const char **names)
 {
     const cJSON *item;
@@ -77,7 +77,7 @@ static bool all_strings(const cJSON *object)
     return cJSON_IsObject(object);
 }
 
-/* Begin and end of the tensor's bytes go to span. */
+/* Sets *t; span gets begin and end of the tensor's bytes. */
 static enum pw_code read_tensor(struct pw_st_tensor *t, int64_t span[2], const cJSON *item, const char *path,
                                 struct pw_err *err)
 {
@@ -125,7 +125,7 @@ static enum pw_code read_tensor(struct pw_st_tensor *t, int64_t span[2], const c
     return PW_OK;
 }
 
-/* Tensors with their first byte, until they are in order. */
+/* A tensor with its place in the file, for sorting. */
 struct placed {
     struct pw_st_tensor t;
     int64_t span[2];
@@ -140,7 +140,7 @@ static int by_place(const void *a, const void *b)
     return (x->span[1] > y->span[1]) - (x->span[1] < y->span[1]);
 }
 
-/* Puts the tensors in order and holds that they tile the n_data bytes, which data NULL leaves unread. */
+/* Sorts the tensors and checks that they tile the n_data bytes. data NULL: the bytes were not read. */
 static enum pw_code place(struct pw_st *st, struct placed *list, const char *data, size_t n_data,
                           const char *path, struct pw_err *err)
 {
@@ -194,7 +194,7 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
     return place(st, list, data, n_data, path, err);
 }
 
-/* size: of the whole file, of which `file` holds the header at least; whole: all of it. */
+/* size: of the whole file. file: its bytes, at least the header. whole: all bytes are present. */
 static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, bool whole, const char *path,
                                struct pw_err *err)
 {
@@ -273,12 +273,12 @@ enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err
     if (code)
         return code;
     memcpy(&header, st->file, got);
-    if (got == sizeof header && header <= MAX_HEADER) { /* else parse says what is wrong */
+    if (got == sizeof header && header <= MAX_HEADER) { /* otherwise parse reports the fault */
         free(st->file);
         code = pw_file_read_head(path, sizeof header + header, &st->file, &got, &size, err);
         if (code)
             return code;
-        size = got < sizeof header + header ? got : size; /* it has become shorter meanwhile */
+        size = got < sizeof header + header ? got : size; /* the file has become shorter since */
     }
     return parse(st, st->file, size, false, path, err);
 }
@@ -306,7 +306,7 @@ const char *pw_st_meta(const struct pw_st *st, const char *key)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, key));
 }
 
-/* The header's text (cJSON_free), or NULL without memory. */
+/* Returns the header's text (cJSON_free), or NULL without memory. */
 static char *make_header(const struct pw_st_tensor *tensors, int n, const cJSON *meta)
 {
     cJSON *root = cJSON_CreateObject(), *copy = cJSON_Duplicate(meta, true);
@@ -332,7 +332,7 @@ static char *make_header(const struct pw_st_tensor *tensors, int n, const cJSON 
     return text;
 }
 
-/* What is written, to whatever place. */
+/* The bytes to write, for a file or for memory. */
 struct layout {
     char *header; /* cJSON_free */
     uint64_t length, padded;
@@ -346,7 +346,7 @@ static enum pw_code lay_out(struct layout *lay, const struct pw_st_tensor *tenso
     if (!lay->header)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     lay->length = strlen(lay->header);
-    lay->padded = (lay->length + 7) / 8 * 8; /* so that the data are aligned */
+    lay->padded = (lay->length + 7) / 8 * 8; /* aligns the data */
     lay->bytes = sizeof lay->padded + lay->padded;
     for (int i = 0; i < n; i++)
         lay->bytes += tensors[i].bytes;
@@ -356,7 +356,7 @@ static enum pw_code lay_out(struct layout *lay, const struct pw_st_tensor *tenso
     return pw_fail(err, PW_EUSER, "%s: %d tensors need a header over 1 MiB", path, n);
 }
 
-/* Takes the layout's header. Whoever opened the stream sees what the writes met. */
+/* Writes everything and frees the layout's header. The owner of the stream checks for write errors. */
 static void put_all(FILE *out, struct layout *lay, const struct pw_st_tensor *tensors, int n)
 {
     static const char spaces[8] = "        ";
@@ -384,7 +384,7 @@ enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, i
         return code;
     }
     put_all(pw_file_stream(f), &lay, tensors, n);
-    return pw_file_commit(f, err); /* which reports what any of the writes met */
+    return pw_file_commit(f, err); /* reports any write error */
 }
 
 enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *tensors, int n,
@@ -398,8 +398,7 @@ enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *
     if (code)
         return code;
     *size = lay.bytes;
-    *bytes = malloc(lay.bytes +
-                    1); /* the stream ends what it writes with a NUL, if need be in the last byte's place */
+    *bytes = malloc(lay.bytes + 1); /* fmemopen appends a NUL, which must not overwrite the last byte */
     out = *bytes ? fmemopen(*bytes, lay.bytes + 1, "wb") : NULL;
     if (!out) {
         cJSON_free(lay.header);

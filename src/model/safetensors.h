@@ -1,5 +1,7 @@
-/* safetensors.h - the file format: eight bytes of header length, a JSON header, the tensors' bytes. Only what
- * a checkpoint needs of it; tensors of other types than F32, F64 and I64 are read past, never interpreted. */
+/* safetensors.h - reads and writes the safetensors format: eight bytes of header length, a JSON header,
+ * the tensors' bytes. It covers only the needs of a checkpoint: tensors of types other than F32, F64
+ * and I64 are checked but not interpreted. Any thread; functions that return enum pw_code can fail
+ * without memory or with the file. */
 #ifndef PW_SAFETENSORS_H
 #define PW_SAFETENSORS_H
 #include "base/err.h"
@@ -15,7 +17,7 @@ struct pw_st_tensor {
     enum pw_st_type type;
     int n_dims;
     int64_t dims[PW_ST_DIMS];
-    const void *data; /* little-endian, row-major, not necessarily aligned; NULL: only the header was read */
+    const void *data; /* little-endian, row-major, can be unaligned; NULL: only the header was read */
     size_t bytes;
 };
 
@@ -23,30 +25,30 @@ struct cJSON;
 
 /* An open file. Names and data point into it. */
 struct pw_st {
-    char *file; /* its bytes; NULL: they are somebody else's */
+    char *file; /* its bytes; NULL: the caller owns them */
     struct cJSON *header;
     struct pw_st_tensor *tensors; /* by place in the file */
     int n;
 };
 
-/* Reads and checks everything that the format promises, and stricter limits than its own: header at most 1
- * MiB, 4096 tensors, 8 dimensions, names up to 256 bytes of UTF-8. A message names the file and what is
- * wrong. */
+/* Reads a file and checks it against the format and against stricter limits: header at most 1 MiB, 4096
+ * tensors, 8 dimensions, names up to 256 bytes of UTF-8. Messages name the file and the fault. */
 enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err);
-/* The same of the header alone: what it says is checked against the file's size, the tensors are not read. */
+/* Reads the header only, with the same checks against the file's size. */
 enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err *err);
-/* The same of a file that is in memory: bytes [n] stay the caller's, for as long as it is open. what: its
- * name in messages. */
+/* Opens a file in memory, with the same checks. bytes [n] belong to the caller and must stay until
+ * pw_st_close. what: the name in messages. */
 enum pw_code pw_st_open_bytes(struct pw_st *st, const void *bytes, size_t n, const char *what,
                               struct pw_err *err);
 void pw_st_close(struct pw_st *st); /* {0} is a no-op */
 const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name);
-const char *pw_st_meta(const struct pw_st *st, const char *key); /* NULL: not there */
+const char *pw_st_meta(const struct pw_st *st, const char *key); /* NULL: the key is absent */
 
-/* Writes n tensors of known types in the order given, with the strings of meta (an object; borrowed). */
+/* Writes n tensors of known types in this order, with the strings of meta (an object, borrowed). The file
+ * appears complete or not at all. */
 enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, int n,
                          const struct cJSON *meta, struct pw_err *err);
-/* The same file in memory: *bytes [*size] is the caller's (free), NULL on failure. */
+/* Builds the same file in memory. The caller frees *bytes [*size]; NULL on failure. */
 enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *tensors, int n,
                          const struct cJSON *meta, struct pw_err *err);
 

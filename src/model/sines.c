@@ -1,10 +1,10 @@
-/* sines.c - the waves of Vaswani et al. (2017), section 3.5.
+/* sines.c - the sinusoids of Vaswani et al. 2017, section 3.5.
  *
- * Pair i of W/2 has the frequency base^(-2i/W) for i from 0. (Kazemnejad et al. 2023, Eq. 11, starts at i =
- * 1, which drops the frequency 1; the code behind it starts at 0, like Vaswani.) The layouts hold the same
- * numbers: interleaved is sin, cos, sin, cos, ... as in the paper and in Eq. 11, split is all sines, then all
- * cosines, as in that code, and by default in a model of its kind. A following matrix can undo the
- * permutation, so the choice matters only to whoever compares rows. */
+ * Pair i of W/2 has the frequency base^(-2i/W), i from 0. (Kazemnejad et al. 2023, Eq. 11, starts at i = 1,
+ * which drops the frequency 1; their code starts at 0, like Vaswani et al.) The layouts hold the same
+ * numbers. interleaved is sin, cos, sin, cos, ... as in the paper and in Eq. 11. split is all sines, then all
+ * cosines, as in that code, and is the default in a model of its kind. A following matrix can undo the
+ * permutation, so the layout matters only when rows are compared. */
 #include "model/sines.h"
 
 #include "base/maths.h"

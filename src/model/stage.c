@@ -1,9 +1,9 @@
-/* stage.c - a batch in the backend's memory: laid out and filled on the host, copied, and room for what comes
- * out of it.
+/* stage.c - stages a batch: lays it out on the host, copies it to the backend, and makes room for the
+ * results.
  *
- * All that a step needs and that changes from one to the next is one piece of memory, in which everything
- * has its place by the sizes alone: so steps of equal sizes can be replayed, and several of them lie one
- * behind the other and travel in one copy (flight.c). What pads a batch (plan.c) is staged here, too. */
+ * All data that change between steps are one block of memory, with offsets that depend on the sizes alone. So
+ * steps of equal sizes can be replayed, and several staged steps are contiguous and copied in one call
+ * (flight.c). The padding of a batch (plan.c) is staged here, too. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { HEAD = 4 }; /* ints between the rates and the tokens: key, scale */
 
-/* How many of the encoding's added tables have rows that are staged for themselves. */
+/* The number of added tables whose rows are staged separately. */
 static int own_rows(const struct pw_pe *pe)
 {
     int n = 0;
@@ -22,25 +22,25 @@ static int own_rows(const struct pw_pe *pe)
     return n;
 }
 
-/* Of a batch, without the rates; starts: one for each sequence and one for each chunk at most. */
+/* Ints of a batch without the rates. starts: at most one per sequence and one per chunk. */
 static size_t batch_ints(const struct pw_pe *pe, size_t rows, size_t scored, size_t seqs)
 {
     return HEAD + rows * (2 + (size_t)own_rows(pe)) + 2 * scored + 2 * seqs;
 }
 
-/* Bytes of what comes out before the losses: sumsq, and moved. */
+/* Bytes of a result block before the losses: sumsq and moved. */
 static size_t out_head(const struct pw_model *m)
 {
     return (2 + 2 * (size_t)m->lay.n) * sizeof(double);
 }
 
-/* Of the rates, which are staged for steps that learn. */
+/* Ints of the rates, which only training steps have. */
 static size_t rates_ints(const struct pw_model *m, const struct pw_plan *plan)
 {
     return plan->n_slots > 0 ? (size_t)m->lay.n * sizeof(struct pw_adamw_seg) / sizeof(int) : 0;
 }
 
-/* Ints of one step: so many that the next one's rates lie where numbers of 8 bytes may. */
+/* Ints of one step, rounded up so that the next step's rates are aligned to 8 bytes. */
 static size_t whole(size_t ints)
 {
     return (ints + 3) / 4 * 4;
@@ -54,7 +54,7 @@ enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_er
                         batch_ints(m->pe.pe, (size_t)plan->sizes.rows, n_scored, (size_t)plan->sizes.seqs));
 
     plan->ints = ints;
-    if (grows && train && m->n_flights > 0) /* what comes out of them is on its way into what would go */
+    if (grows && train && m->n_flights > 0) /* their results are still to be copied from these buffers */
         return pw_fail(err, PW_EYIELD, "a batch of more scored tokens waits for the steps under way");
     if (places * ints > plan->int_cap) {
         ints += ints / 4;
@@ -82,8 +82,8 @@ enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_er
     return PW_OK;
 }
 
-/* Lays out the rows of added tables from `at` on, and stages them. A sequence is as long as it is in the
- * batch: what pads that belongs to no sequence of it. Returns the end. */
+/* Lays out and stages the rows of added tables from `at` on; returns the end. A sequence has its own length:
+ * padding belongs to no sequence. */
 static size_t stage_added(const struct pw_pe *pe, struct pw_plan *plan, const struct pw_batch *b, size_t at)
 {
     for (int k = 0; k < PW_PE_ADDS; k++) {
@@ -100,9 +100,9 @@ static size_t stage_added(const struct pw_pe *pe, struct pw_plan *plan, const st
     return at;
 }
 
-/* The batch's only chunk gets what is staged beside it. The gradients of rows that pad are zeros, but they
- * are added up like others: so their tokens and positions are as different as those of others, or one sum
- * would have to take them all one after the other. */
+/* Extends the batch's only chunk by padding. The gradients of padding rows are zeros, but they
+ * are summed like others. So padding varies tokens and positions; otherwise one sum would
+ * receive all of them in sequence. */
 static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
 {
     const struct pw_sizes *z = &plan->sizes;
@@ -113,7 +113,7 @@ static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_
         start[s + 1] = start[s] + (left < z->longest ? left : z->longest);
     }
     for (int r = b->n_rows; r < z->rows; r++) {
-        int at = (r - b->n_rows) % z->longest % T; /* they begin behind each other: above */
+        int at = (r - b->n_rows) % z->longest % T; /* sequences without gaps, see above */
         plan->now[plan->tokens + r] = r % m->cfg.vocab;
         plan->now[plan->pos + r] = at;
         for (int i = 0; i < PW_PE_ADDS; i++)
@@ -126,7 +126,7 @@ static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_
         (struct pw_chunk){.n_rows = z->rows, .n_seqs = z->seqs, .n_scored = z->scored, .longest = z->longest};
 }
 
-/* Fills the staging area for chunk k and takes its part in the maxima. */
+/* Fills the staging area for chunk k and updates the maxima. */
 static void stage_chunk(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b,
                         struct pw_chunk *k)
 {

@@ -1,16 +1,16 @@
-/* step.c - what is computed from a batch: the gradient of a step, evaluation.
+/* step.c - computations on a batch: the gradient of a step, evaluation.
  *
- * Training. The batch's sequences go to S gradient slots by number alone, S = min(B, 8), or min(B, 2) above
- * 16 M parameters, where eight gradients would cost more memory than they win. A slot's chunks run in order,
- * forward and backward, on whichever workers; the slots are added 0 to S-1. Neither the number of workers nor
- * the size of a chunk can change a bit (ARCHITECTURE.md, Determinism). The parameters change in the
- * optimiser's phase only, so a step that is abandoned before it, or whose loss is not finite, has changed
+ * Training. The sequences of a batch go to S gradient slots by their index alone. S = min(B, 8); above 16 M
+ * parameters S = min(B, 2), because eight gradients would cost more memory than they save time. The chunks of
+ * a slot run in order, forward and backward, on any workers; the slots are added from 0 to S-1. Neither the
+ * number of workers nor the chunk size can change a bit (ARCHITECTURE.md, Determinism). Only the optimiser's
+ * phase changes parameters, so a step abandoned before it, or a step with a loss that is not finite, changes
  * nothing.
  *
- * A step yields when it is asked to, between two blocks of a chunk: every slot remembers how far it has come,
- * its sums lie in the slot, and the activations of the chunk that it is in stay in the worker's memory. What
- * is computed meanwhile has a plan and memory of its own, so going on gives the bits of a step that nobody
- * interrupted. When nobody asks, this costs one load a block. */
+ * A step yields on request between two blocks of a chunk. Every slot records its progress, its sums stay in
+ * the slot, and the activations of its current chunk stay in the worker's memory. Other computations use
+ * another plan and other memory, so the continued step has the bits of an uninterrupted one. Without a
+ * request this costs one atomic load per block. */
 #include <assert.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static bool asked(const atomic_bool *yield)
     return yield && atomic_load_explicit(yield, memory_order_relaxed);
 }
 
-/* A chunk in 2L + 1 parts: its blocks forward, the head with the loss there and back, its blocks backward. */
+/* A chunk has 2L + 1 parts: its blocks forward, the head with loss and gradient, its blocks backward. */
 static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
                        const struct pw_slot *slot, int part)
 {
@@ -65,15 +65,15 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
     }
 }
 
-/* The chunk that slot s has come to, from where it stopped, in worker memory number `memory`; false: it stops
- * again. */
+/* Continues the current chunk of slot s in worker memory number `memory`. Returns false
+ * if the step yields again. */
 static bool train_chunk(struct job *job, struct pw_ctx *c, int s, int memory)
 {
     struct pw_model *m = job->m;
     struct pw_plan *plan = &m->step_plan;
     struct pw_slot slot = pw_slot_at(m, s);
     const struct pw_chunk *k = &plan->chunks[plan->next[s]];
-    int parts = k->n_scored > 0 ? 2 * m->cfg.layers + 1 : 0; /* no loss, no gradient */
+    int parts = k->n_scored > 0 ? 2 * m->cfg.layers + 1 : 0; /* without loss there is no gradient */
 
     if (plan->next[s] == plan->first[s] && plan->part[s] == 0)
         pw_slot_begin(m, c, &slot);
@@ -101,7 +101,7 @@ static void train_chunks(struct pw_ctx *c, int i, int worker, void *arg)
         s = pw_turns_next(&job->turns, s);
 }
 
-/* The rest of a chunk that was begun before the step yielded. */
+/* Completes a chunk that was begun before the step yielded. */
 static void end_chunk(struct pw_ctx *c, int i, int worker, void *arg)
 {
     struct job *job = arg;
@@ -113,8 +113,8 @@ static void end_chunk(struct pw_ctx *c, int i, int worker, void *arg)
         plan->next[s]++;
 }
 
-/* All that is left to do, as far as nobody asks. Chunks that were begun come first: then the workers' memory
- * is free again. */
+/* Runs the rest of the step until it is complete or yields. Chunks in progress come first, because they
+ * occupy the workers' memory. */
 static void train_slots(struct job *job)
 {
     struct pw_model *m = job->m;
@@ -167,7 +167,7 @@ static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
     return PW_OK;
 }
 
-/* Everything that can fail for want of memory, before anything is computed. slots: 0 for evaluation. */
+/* Does every allocation of a pass before any computation. slots: 0 for evaluation. */
 static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, const uint32_t *key,
                           struct pw_err *err)
 {
@@ -176,7 +176,7 @@ static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slot
 
     plan->pads = m->ops->pads;
     code = pw_plan_make(m, plan, b, slots, key, err);
-    if (code == PW_OK) /* a table of learned rows may have none for what pads */
+    if (code == PW_OK) /* a learned table can lack rows for the padding */
         code =
             pw_tables_fit(m, m->pe.pe->uses & PW_PE_DENSE ? plan->sizes.positions : plan->max_pos + 1, err);
     if (code == PW_OK)
@@ -221,7 +221,7 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
     train_slots(&job);
     if (!all_finished(plan) || asked(yield))
         return false;
-    pw_plan_rewind(plan); /* the next that is staged has the same chunks */
+    pw_plan_rewind(plan); /* the next staged step has the same chunks */
     m->ops->reduce(m->be, m->g, pw_out_sumsq(plan->out), m->spoilt, m->slots, plan->n_slots, m->stride,
                    m->lay.size, pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
     return true;
@@ -229,7 +229,7 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
 
 double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy)
 {
-    double sum = 0; /* ascending */
+    double sum = 0; /* summed in ascending order */
     int right = 0;
 
     for (int i = 0; i < n; i++) {
@@ -242,7 +242,7 @@ double pw_mean_loss(const float *loss, const int *best, const int *targets, int 
 
 void pw_model_abandon(struct pw_model *m)
 {
-    if (m->under_way) /* else what is staged are steps that were asked for */
+    if (m->under_way) /* otherwise the staged steps are in flight */
         m->step_plan.staged = 0;
     m->under_way = false;
 }
@@ -255,7 +255,7 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
     double accuracy;
     enum pw_code code;
 
-    assert(m->n_flights == 0); /* so the first one's place on the host is free */
+    assert(m->n_flights == 0); /* so the first place for results on the host is free */
     pw_model_abandon(m);
     code = pw_step_begin(m, b, err);
     if (code)

@@ -1,7 +1,7 @@
-/* tables.c - the encoding's tables in the backend's memory, and host copies of them for whoever looks.
+/* tables.c - the encoding's tables on the backend, and host copies of them for display.
  *
- * Fixed tables are built on the host in double precision, for as many positions as a batch needs, in powers
- * of two up to the context. An entry doesn't depend on how many there are, so growing changes no bits. */
+ * Fixed tables are built on the host in double precision for as many positions as a batch needs, in powers of
+ * two up to the context. An entry does not depend on the number of positions, so growing changes no bit. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int pairs_of(const struct pw_model *m)
     return m->pe.pe->uses & PW_PE_ROTATION ? m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) : 0;
 }
 
-/* Host tables for P positions, what is fixed filled in, the rest zero. */
+/* Builds host tables for P positions: fixed tables filled, the others zero. */
 static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *t, struct pw_err *err)
 {
     const struct pw_pe *pe = m->pe.pe;
@@ -57,7 +57,7 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     return PW_OK;
 }
 
-/* A copy of n elements in the backend's memory. */
+/* Returns a copy on the backend. */
 static void *send(struct pw_model *m, const void *src, size_t bytes)
 {
     void *dst = m->ops->alloc(m->be, bytes);
@@ -67,7 +67,7 @@ static void *send(struct pw_model *m, const void *src, size_t bytes)
     return dst;
 }
 
-/* Row of pe.bias for every entry of the bias table. */
+/* Returns, on the backend, the row of pe.bias for every entry of the bias table. */
 static int *make_index(struct pw_model *m, int P)
 {
     int n = 2 * P - 1, *index = malloc((size_t)n * sizeof *index), *dev;
@@ -91,7 +91,7 @@ size_t pw_learned_at(const struct pw_model *m, int k)
     return pw_pe_add_at(m->pe.pe, &m->cfg, k) + shift * pw_pe_add_width(m->pe.pe, m->cfg.width);
 }
 
-/* Positions that there can be: a learned table that is shifted has fewer rows left. */
+/* Returns the most positions of a sequence; an offset leaves fewer rows of a learned table. */
 static int most_positions(const struct pw_model *m)
 {
     bool rows = m->lay.pe != PW_ABSENT && (m->pe.pe->uses & PW_PE_ADDED) != 0;
@@ -181,7 +181,7 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
     code = build(m, n, &host, err);
     if (code)
         return code;
-    pw_model_abandon(m); /* a bias' gradient has the shape of the old table */
+    pw_model_abandon(m); /* the gradient of a bias has the shape of the old table */
     pw_tables_fini(m);
     if (!send_all(m, &host)) {
         pw_tables_fini(m);
@@ -204,20 +204,20 @@ void pw_tables_fini(struct pw_model *m)
     m->tables = (struct pw_tables){0};
 }
 
-/* The learned entries of the host tables, from the parameters. */
+/* Fills the learned entries of the host tables from the parameters. */
 static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
 {
     const struct pw_pe *pe = m->pe.pe;
     size_t rows = (size_t)t->P, H = (size_t)m->cfg.heads;
 
     m->ops->download(m->be, m->host, m->p + m->lay.pe, (m->lay.size - m->lay.core) * sizeof(float));
-    m->ops->sync(m->be, NULL); /* an error sticks */
+    m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
     for (int k = 0; k < pw_pe_adds(pe); k++)
         memcpy(t->add[k], m->host + pw_learned_at(m, k),
                rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
     if (t->keys)
         memcpy(t->keys, m->host, (m->lay.size - m->lay.core) * sizeof *t->keys);
-    if (t->dense) { /* laid out as it is asked for */
+    if (t->dense) { /* laid out for P positions */
         pw_model_refresh(m, t->P);
         m->ops->download(m->be, t->dense, m->tables.bias, rows * rows * H * sizeof *t->dense);
         m->ops->sync(m->be, NULL);

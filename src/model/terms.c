@@ -1,27 +1,27 @@
-/* terms.c - what of a score is content and what is position, where the position is in the stream.
+/* terms.c - splits a score into content and position, if the position is in the stream.
  *
- * The stream before a layer is x = e + p. A norm divides by a scale that depends on all of x; with that scale
- * frozen where it is, s = 1/rms(x) or 1/sigma(x), the norm is linear,
+ * The stream before a layer is x = e + p. A norm divides by a scale that depends on all of x. With this scale
+ * frozen, s = 1/rms(x) or 1/sigma(x), the norm is linear,
  *
  *     norm(x) = g s (e - mean e) + b  +  g s (p - mean p)        (no means in RMSNorm)
  *
- * and so are q and k, and a score is cc + cp + pc + pp, as in Ke et al. (2021), Eq. 6, and He et al. (2021).
- * Biases of the norm and of q and k carry no position, so they go with the content. All in double precision
- * on the host: one head is small, and four terms that cancel keep their digits. */
+ * and so are q and k. A score is then cc + cp + pc + pp, as in Ke et al. 2021, Eq. 6, and He et al. 2021.
+ * Biases of the norm and of q and k carry no position, so they belong to the content. The arithmetic is in
+ * double precision on the host: one head is small, and four terms that cancel keep their digits. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "model/model_int.h"
 
-/* A head's part of what makes q or k: weights [D,C] and bias [D], or NULL. */
+/* A head's part of the q or k projection: weights [D,C], and bias [D] or NULL. */
 struct projection {
     float *weight, *bias;
 };
 
-/* What turns the stream of a layer into a head's q and k. */
+/* The parameters that map the stream of a layer to a head's q and k. */
 struct head {
-    float *gain, *shift; /* [C]; NULL where the norm has none */
+    float *gain, *shift; /* [C]; NULL if the norm has none */
     struct projection q, k;
 };
 
@@ -72,7 +72,8 @@ static double mean(const float *x, int C)
     return sum / C;
 }
 
-/* One row: e and p [C] become their shares of norm(e + p), by the scale of their sum. */
+/* Splits one row: writes the shares of content e = x - p and position p [C] in
+ * norm(x), with the scale of x. */
 static void norm_parts(const struct pw_config *cfg, const struct head *h, const float *x, const float *p,
                        double *content, double *position)
 {
@@ -117,7 +118,7 @@ enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, co
     int C = cfg->width, D = cfg->head_width;
     size_t square = (size_t)T * T, row = (size_t)D;
     struct head h = {0};
-    /* q and k of content and of position, [2,T,D] each, and a row of either */
+    /* q and k of content and of position, [2,T,D] each, then one row of each */
     double *q = malloc((4 * (size_t)T * D + 2 * (size_t)C) * sizeof *q), *k = q ? q + 2 * T * row : NULL,
            *e = q ? k + 2 * T * row : NULL;
     float scale = pw_model_attn(m, layer).scale;

@@ -1,27 +1,27 @@
 /* theorem.c - the weights of two proofs (Kazemnejad et al. 2023, appendix C).
  *
- * Theorem 1. The embedding sets dimension 1 everywhere and dimension 2 at <bos> alone (Eq. 17). In the first
- * layer one head has the same key for every token (Eq. 18), so its attention at position t is 1/t on each of
- * them (Eq. 25), and it writes the mean of dimension 2, u = 1/t, to dimension 3 (Eq. 19, 27). The proof then
- * only says that an MLP can turn 1/t into t. This one does:
+ * Theorem 1. The embedding sets dimension 1 for every token and dimension 2 for <bos> alone (Eq. 17). In the
+ * first layer one head has the same key for every token (Eq. 18), so its attention at position t is 1/t on
+ * each token (Eq. 25). It writes the mean of dimension 2, u = 1/t, to dimension 3 (Eq. 19, 27). The proof
+ * then only states that an MLP can map 1/t to t. This one does:
  *
  *     t = 1 + sum_{k=1}^{T-1} 2k ReLU(1/k - u),        exact at u = 1/t for t <= T,
  *
- * linear in between and beyond, where t/u stays below the width: 2T - 1 - T(T-1) u.
+ * linear in between; for u below 1/T it is 2T - 1 - T(T-1) u, which stays below 2T - 1.
  *
  * Theorem 2. In all further layers every head's query begins with (1, -t) and its key with (i, 1) (Eq. 28,
  * 29), so the score is content - (t - i). Scores must not be scaled.
  *
- * What the proofs leave open is drawn, but reads and writes none of the three dimensions; neither does the
- * output head, so that the first loss is not ruled by t.
+ * Weights that the proofs leave open are drawn, but neither read nor write the three dimensions. The output
+ * head does not read them either, so that t does not dominate the first loss.
  *
- * Errata, and what the residual stream asks for: Eq. 29 is headed W_V and is W_K; before Eq. 19 "W_Q will
- * write" must be W_O; the last row of Eq. 17 and 20 repeats e_{d,2}; the sum of Eq. 35 ends at h. The stream
- * already holds 1/t when the MLP adds to it, so it must add t - 1/t.
+ * Errata of the paper: Eq. 29 is headed W_V and is W_K; before Eq. 19 "W_Q will write" must be W_O; the last
+ * row of Eq. 17 and 20 repeats e_{d,2}; the sum of Eq. 35 ends at h. The stream already holds 1/t when the
+ * MLP adds to it, so the MLP must add t - 1/t.
  *
- * Numerical trap: a product is a chain of float32 additions, and T of them stray from t by up to 6e-3 at
- * T = 2048. Adding and then taking away a constant C = 1.5 * 2^23 q rounds the sum to multiples of q, which
- * all integers are: t comes out exact. */
+ * Numerical trap: a product is a chain of float32 additions, and T of them deviate from t by up to 6e-3 at T
+ * = 2048. Adding and then subtracting a constant C = 1.5 * 2^23 q rounds the sum to multiples of q. Every
+ * integer is such a multiple, so t is exact. */
 #include "model/theorem.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ int pw_theorem_of(const struct pw_config *cfg)
     return cfg->init == PW_INIT_THEOREM1 ? 1 : cfg->init == PW_INIT_THEOREM2 ? 2 : 0;
 }
 
-/* T - 1 knots, +C and 1, -C, -u. */
+/* T - 1 knots, then +C and 1, -C, -u. */
 int pw_theorem_ffn(int T)
 {
     return T + 2;
@@ -54,7 +54,7 @@ double pw_theorem_count(double u, int T)
     return t;
 }
 
-/* Attention costs the square of it. */
+/* Attention costs the square of the positions. */
 int pw_theorem_positions(int T)
 {
     return T <= 512 ? 4 * T : 2 * T;
@@ -97,7 +97,7 @@ static void clear_cols(const struct matrix *m, int from, int n)
         memset(at(m, r, from), 0, (size_t)n * sizeof *m->w);
 }
 
-/* Eq. 17; [V,C], a row is a token. */
+/* Eq. 17; [V,C], a row per token. */
 static void embed(const struct matrix *m, const struct pw_config *cfg)
 {
     clear_cols(m, 0, PW_THEOREM_DIMS);
@@ -107,7 +107,7 @@ static void embed(const struct matrix *m, const struct pw_config *cfg)
         *at(m, cfg->bos[i], 1) = 1;
 }
 
-/* Eq. 18: keys read dimension 1, values dimension 2; the first head's rows of [H*D,C]. */
+/* Eq. 18: keys read dimension 1, values dimension 2, in the first head's rows of [H*D,C]. */
 static void first_keys(const struct matrix *m, int D)
 {
     clear_rows(m, 0, D);
@@ -129,7 +129,7 @@ static void first_out(const struct matrix *m, int D)
     *at(m, 2, 0) = 1;
 }
 
-/* The MLP that counts: [F,C] and [C,F]. Unit k - 1 is ReLU(1/k - u). */
+/* The counting MLP: [F,C] and [C,F]. Unit k - 1 is ReLU(1/k - u). */
 static void count_up(const struct matrix *m)
 {
     int T = pw_theorem_T(m->rows);
@@ -145,7 +145,7 @@ static void count_up(const struct matrix *m)
 static void count_down(const struct matrix *m)
 {
     int T = pw_theorem_T(m->cols);
-    float q = 1.0F / (1 << 16); /* twice what the chain strays at most, for T up to PW_THEOREM_MOST */
+    float q = 1.0F / (1 << 16); /* twice the largest error of the chain, for T up to PW_THEOREM_MOST */
     while (q * (1 << 25) < (float)T * (float)T)
         q *= 2;
     float C = 1.5F * (1 << 23) * q;

@@ -1,23 +1,23 @@
-/* tune.c - what is turned on an encoding that a model was trained with, while all its weights stay: options
- * of the encoding itself that change no parameter's shape (rotary's base), and five that every encoding has.
+/* tune.c - changes of an encoding in place, on a trained model with all its weights: options of the encoding
+ * that change no parameter's shape (rotary's base), and five settings that every encoding has.
  *
- * offset: all positions are so much later (Kazemnejad et al. 2023 ask whether a model minds; of relative
- * encodings nothing may change).
+ * offset: added to all positions (Kazemnejad et al. 2023 test whether this hurts a model; relative encodings
+ * must not change).
  *
- * stretch: positions and distances times this; 1/s is the interpolation of Chen et al. 2023, by which a model
- * reads s times as far as it was trained.
+ * stretch: factor on positions and distances; 1/s is the position interpolation of Chen et al. 2023, by which
+ * a model reads s times its trained length.
  *
- * gain: a fixed bias times this, ALiBi's slopes.
+ * gain: factor on a fixed bias, ALiBi's slopes.
  *
- * temperature: q.k is divided by it (Wang et al. 2024 scale NoPE's scores by 1.2 to read longer inputs).
+ * temperature: divides q.k (Wang et al. 2024 scale NoPE's scores by 1.2 to read longer inputs).
  *
- * logn: where a query sees n keys, q.k is multiplied by max(1, ln n / ln N), so that attention over more keys
- * than it was trained for stays as sharp (Chiang and Cholak 2022 scale by ln n; the floor leaves
- * lengths up to N as they were).
+ * logn: a query with n keys has q.k multiplied by max(1, ln n / ln N). Attention over more keys than in
+ * training then stays as sharp (Chiang and Cholak 2022 scale by ln n; the floor keeps lengths up to N
+ * unchanged).
  *
- * They are part of the encoding's text ("rotary base=10000 dims=0 pairing=half stretch=0.5"), so that
- * checkpoints, forks and recordings have them. A learned table has rows at whole positions only: it can be
- * shifted, not stretched; a learned bias keeps its entries and is looked up at stretched distances. */
+ * The settings are part of the encoding's text ("rotary base=10000 dims=0 pairing=half stretch=0.5"), so
+ * checkpoints, forks and sessions keep them. A learned table has rows at integer positions only: it can be
+ * shifted, not stretched. A learned bias keeps its entries; stretched distances select among them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* turns.c - which gradient slot a worker goes on with.
+/* turns.c - chooses the gradient slot that a worker runs next.
  *
- * The chunks of a slot run one after the other, so a slot is never on two workers at once. Whole slots are
- * what a cache likes best: a slot's sums stay in it from chunk to chunk. But where workers aren't equally
- * fast, or one of them has lost its processor for a while, the others would wait for its last slot: eight
- * slots on two processors, one of which is a tenth slower, make the other one wait for half a slot. So when
- * there are no more than one slot beside those that run, workers take them by turns, a chunk at a time,
- * always the one that is furthest behind; then all of them end within a chunk of each other. */
+ * The chunks of a slot run one after the other, so a slot is never on two workers at once. Running whole
+ * slots suits the cache best: a slot's sums stay in it from chunk to chunk. But if workers differ in speed,
+ * or one loses its processor for a while, the others would wait for its last slot. For example, eight slots
+ * on two processors, one of them a tenth slower, make the other wait for half a slot. So when at most one
+ * slot more than workers is left, workers take slots round-robin, a chunk at a time, always the slot with the
+ * most chunks left. Then all end within one chunk of each other. */
 #include "model/model_int.h"
 
 static int left(const struct pw_plan *plan, int s)
@@ -24,7 +24,7 @@ void pw_turns_fini(struct pw_turns *t)
     pthread_mutex_destroy(&t->lock);
 }
 
-/* Of the slots that nobody has, the one with most to do; -1 where there is none. */
+/* Returns the free slot with the most chunks left; -1 if there is none. */
 static int furthest_behind(const struct pw_turns *t)
 {
     int most = -1;

@@ -1,7 +1,7 @@
-/* updates.c - how far the last step moved each block of the model, in proportion to its weights.
+/* updates.c - how far the last step moved each block of the model, relative to its weights.
  *
- * The optimiser sums while it updates (kernels/backend.h), a tensor at a time; a block is the sum of its
- * tensors in the order of the flat buffer. */
+ * The optimiser sums squares per tensor while it updates (kernels/backend.h). A block adds its tensors in the
+ * order of the flat buffer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

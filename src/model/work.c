@@ -1,14 +1,14 @@
 /* work.c - the memory of a worker: activations and gradients of one chunk, carved from one block.
  *
- * Training keeps the activations of every layer; evaluation lets all layers share those of one, and of the
- * residual stream one copy. What only products read has a block of its own: a backend may keep it in fewer
- * bytes. */
+ * Training keeps the activations of every layer. In evaluation all layers share one set of activations and
+ * one copy of the residual stream. Tensors that only matrix products read have a block of their own: a
+ * backend can keep it in fewer bytes. */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "model/model_int.h"
 
-/* Hands out parts of a block in order; with base NULL it only counts. Parts begin on cache lines. */
+/* Hands out parts of a block in order, aligned to cache lines; with base NULL it only counts. */
 struct carver {
     float *base;
     size_t used;
@@ -22,7 +22,7 @@ static float *carve(struct carver *c, size_t n)
     return part;
 }
 
-/* The two blocks of a worker, and how many bytes of the second an entry takes. */
+/* The two blocks of a worker, and the bytes per entry of the second one. */
 struct blocks {
     struct carver acts, operands;
     size_t operand_bytes;
@@ -90,7 +90,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
     return b;
 }
 
-/* A quarter more than is needed, so that random lengths settle after a few steps. */
+/* Adds a quarter, so that batches of random lengths stop reallocating after a few steps. */
 static size_t with_room(size_t n)
 {
     return n + n / 4;

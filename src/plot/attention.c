@@ -1,4 +1,4 @@
-/* attention.c - reading a told attention: which views there are, values, labels, scores. */
+/* attention.c - reads an attention event: views, values, labels, scores. */
 #include "plot/attention.h"
 #include "plot/names.h"
 #include <math.h>

@@ -1,24 +1,28 @@
-/* attention.h - reading a told attention: which views there are, values, labels, scores. */
+/* attention.h - reads an attention event: its views, values, labels and scores. Pure functions of a snapshot;
+ * nothing is allocated. layer, head, q (query) and k (key) count from 0; T is the length of the sequence. */
 #ifndef PW_PLOT_ATTENTION_H
 #define PW_PLOT_ATTENTION_H
 #include "sessions/fold.h"
 
-/* Is there one, and whole? Nothing else here may be asked before. */
+/* Returns true if the snapshot has a complete attention. Call it before any other function here. */
 bool pw_att_usable(const struct pw_snapshot *s);
+/* Returns true if the causal mask hides key k from query q. */
 bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k);
+/* Returns the attention probability of query q on key k. */
 float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q, int k);
-/* The map of a view [T,T] of the head that is looked at; NULL: it wasn't told, or there is none (and of
- * probabilities, which are told of every head). */
+/* Returns the map [T,T] in half precision of a view of the selected head. NULL: the event does not have this
+ * view. NULL also for probabilities, which exist for every head (pw_att_prob_of). */
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view);
-/* "positional bias"; of rotary's "the rotation's part" */
+/* Returns the name of a view: "positional bias"; with rotary "content by rotation". */
 const char *pw_att_view_name(const struct pw_ev_attention *a, int view);
+/* Returns the label of token t. */
 const char *pw_att_label(const struct pw_ev_attention *a, int t);
 
-/* Score k of a head; NaN where there is none. */
+/* Returns score k of a head, 0 <= k < pw_att_n_scores; NaN if there is none. */
 float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k);
 int pw_att_n_scores(const struct pw_ev_attention *a);
-/* The i-th of them in the order in which they are shown: what a head does for the task, and whether by
- * position or by content, come first. */
+/* Returns the index of the i-th score in display order: first the gold pointers' score, then the position's
+ * part, then the others. */
 int pw_att_score_at(const struct pw_ev_attention *a, int i);
 
 #endif

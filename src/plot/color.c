@@ -1,7 +1,7 @@
-/* color.c - nearest colours in OKLab (Ottosson 2020), where distance is what the eye sees.
+/* color.c - nearest colours in OKLab (Ottosson 2020), where distance matches perception.
  *
- * Nearest in RGB would turn the dark end of a lightness ramp into greys. The 6x6x6 cube and the 24 greys are
- * fixed by xterm; the basic sixteen are what most schemes come near to. */
+ * The nearest colour in RGB would turn the dark end of a lightness ramp into greys. xterm fixes the 6x6x6
+ * cube and the 24 greys. The basic sixteen are typical values; most schemes are close to them. */
 #include "plot/color.h"
 #include <math.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static uint32_t palette(int i)
 static int nearest(uint32_t rgb, int first, int end)
 {
     static struct lab table[256];
-    static bool ready; /* the UI thread alone draws */
+    static bool ready; /* needs no lock: only the UI thread draws */
     if (!ready) {
         for (int i = 0; i < 256; i++)
             table[i] = oklab(palette(i));

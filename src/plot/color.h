@@ -1,13 +1,15 @@
-/* color.h - the nearest colour of a smaller palette, as the eye measures it. */
+/* color.h - the nearest colour of a smaller palette, by perceived distance (OKLab, Ottosson 2020). Colours
+ * are 0xRRGGBB. Call pw_color_256 and pw_color_basic on the UI thread only (they share a cached table); the
+ * other functions are pure. */
 #ifndef PW_COLOR_H
 #define PW_COLOR_H
 #include <stdint.h>
 
-/* rgb is 0xRRGGBB. Index 16..255 of the xterm palette: the first sixteen belong to the user's scheme. */
+/* Returns index 16..255 of the xterm palette; the user's colour scheme owns the first sixteen. */
 int pw_color_256(uint32_t rgb);
-/* The colour of an index 16..255. */
+/* Returns the colour of an index 16..255. */
 uint32_t pw_color_of_256(int index);
-/* Index 0..n-1 of the basic palette, n = 8 or 16. */
+/* Returns index 0..n-1 of the basic palette, n = 8 or 16. */
 int pw_color_basic(uint32_t rgb, int n);
 
 /* Distance in OKLab; black and white are 1 apart. */

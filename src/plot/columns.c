@@ -1,8 +1,8 @@
-/* columns.c - many points on few columns. */
+/* columns.c - summarises many points in few columns. */
 #include "plot/columns.h"
 #include <math.h>
 
-/* First index from `from` on whose step lies right of x. */
+/* Returns the first index from `from` on whose step is greater than x. */
 static int first_beyond(const int64_t *step, int from, int n, double x)
 {
     while (from < n) {

@@ -1,4 +1,5 @@
-/* columns.h - many points on few columns, so that no spike is lost. */
+/* columns.h - summarises many points in few columns without losing a spike. Pure functions; the caller owns
+ * every array. Columns are screen cells or pixels of a plot. */
 #ifndef PW_COLUMNS_H
 #define PW_COLUMNS_H
 #include "base/pyramid.h"
@@ -9,19 +10,20 @@ struct pw_points {
     const int64_t *x; /* [n] ascending */
     const float *y;
     int n;
-    int from;                         /* those before are left out */
-    const struct pw_pyramid *pyramid; /* of y; NULL: there is none */
-    const int64_t *step, *swaps;      /* [n], [n_swaps] ascending: behind a swap's step it is another model */
-    int n_swaps;                      /* 0: one model throughout, and the two are not looked at */
+    int from;                         /* points before this index are left out */
+    const struct pw_pyramid *pyramid; /* of y; NULL: none */
+    const int64_t *step, *swaps; /* [n] and [n_swaps], both ascending; after the step of a swap the model has
+                                    another encoding */
+    int n_swaps;                 /* 0: no swap; step and swaps are then not read */
 };
 
-/* The points of each of n columns, the first of which has x0 in its middle and the last x1; part: how many
- * swaps lie before each column's last point. */
+/* Summarises the points of each of n columns. x0 is the middle of the first column, x1 of the last. k [n]:
+ * the summaries; part [n]: number of swaps before each column's last point. */
 void pw_columns_find(struct pw_summary *k, int *part, int n, const struct pw_points *p, double x0, double x1);
-/* The mean of each column and of `reach` columns on either side, as far as they are of its part, so that what
- * follows a swap doesn't show before it; NaN where there is no point. */
+/* Writes mean [n]: the mean over each column and `reach` columns on either side with the same part, so that
+ * an effect of a swap does not show before it. NaN for a column without points. */
 void pw_columns_means(const struct pw_summary *k, const int *part, int n, int reach, float *mean);
-/* Widens lo..hi to the finite points; with positive, lo to those above 0 only. */
+/* Widens lo..hi to the finite points; with positive, lo only to points above 0. */
 void pw_plot_extent(const struct pw_points *p, bool positive, float *lo, float *hi);
 
 #endif

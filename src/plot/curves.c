@@ -1,6 +1,6 @@
 /* curves.c - the curves of a snapshot.
  *
- * Arms share data and batches, so that curves differ by the encoding alone. Exact match has two curves an
+ * Arms share data and batches, so their curves differ by the encoding alone. Exact match has two curves per
  * arm: trained lengths and longer ones. */
 #include "plot/curves.h"
 #include "plot/names.h"

@@ -1,4 +1,4 @@
-/* encoding.c - what follows from an encoding's tables. */
+/* encoding.c - numbers and texts derived from an encoding's tables. */
 #include "plot/encoding.h"
 #include <limits.h>
 #include <math.h>
@@ -6,8 +6,7 @@
 
 #define TURN 6.283185307179586
 
-/* Distances between query and key are negative where the key comes later, so there the last one is written
- * first. */
+/* Distances are negative for later keys, so there the larger absolute value is written first. */
 void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32])
 {
     int from = t->bucket_from[b], end = pw_bucket_end(t, b);
@@ -121,7 +120,7 @@ double pw_fire_measure(const struct pw_ev_table *t, int query)
 
 double pw_fire_fraction(const struct pw_ev_table *t, int query, int d)
 {
-    const double least = 1e-6; /* as the backend has it: with c = 0 nothing is divided by 0 */
+    const double least = 1e-6; /* the backend's constant, which avoids a division by 0 at c = 0 */
     double c = fabs((double)t->fire_c);
 
     return log1p(c * d * (double)t->fire_step) / (log1p(c * pw_fire_measure(t, query)) + least);

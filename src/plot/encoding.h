@@ -1,60 +1,65 @@
-/* encoding.h - what follows from an encoding's tables: buckets, turns, likeness of rows. */
+/* encoding.h - numbers and texts derived from an encoding's tables (struct pw_ev_table): buckets, rotations,
+ * similarity of rows. Pure functions; texts are appended to out or written to text[32]. */
 #ifndef PW_PLOT_ENCODING_H
 #define PW_PLOT_ENCODING_H
 #include "base/text.h"
 #include "sessions/fold.h"
 
-/* "16–18", "113–", of later keys "-18–-16": the distances of a bucket; "none" where it has none. */
+/* Writes the distances of a bucket: "16–18", "113–", for later keys "-18–-16"; "none" for an empty bucket. */
 void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32]);
-/* "never trained: buckets 29–31" */
+/* Appends "never trained: buckets 29–31", or that no bucket is untrained. */
 void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out);
 
-/* Of a rotated pair: positions a turn, and the share of a turn within the trained distances. */
+/* For a rotated pair: positions per turn, and the fraction of a turn within the
+ * trained distances, at most 1. */
 double pw_rotary_wavelength(const struct pw_ev_table *t, int pair);
 double pw_rotary_coverage(const struct pw_ev_table *t, int pair);
-/* The mean cosine over the pairs at distance d, and |sum of e^(i d theta)| / pairs: no vectors of that length
- * can be more alike (Su et al. 2021, 3.4.3). */
+/* The mean cosine over the pairs at distance d, and |sum of e^(i d theta)| / pairs. The latter bounds the
+ * similarity of vectors of unit length (Su et al. 2021, section 3.4.3). */
 double pw_rotary_cosine(const struct pw_ev_table *t, int d);
 double pw_rotary_bound(const struct pw_ev_table *t, int d);
 
-/* Of the rows added at two positions; NaN where one is zero. */
+/* Cosine of the rows added at two positions; NaN if a row is zero. */
 double pw_rows_cosine(const struct pw_ev_table *t, int a, int b);
 
-/* "3", "8–", "–-8": the distances that read row r of the relative keys. */
+/* Writes the distances that read row r of the relative keys: "3", "8–", "–-8". */
 void pw_key_range(const struct pw_ev_table *t, int r, char text[32]);
+/* Returns the L2 norm of row r of the relative keys. */
 double pw_key_norm(const struct pw_ev_table *t, int r);
 
-/* FIRE. L, queries before which are measured by it; NaN: this isn't FIRE. */
+/* FIRE (Li et al. 2023): the threshold L; queries before it are measured by L. NaN:
+ * the encoding is not FIRE. */
 double pw_fire_threshold(const struct pw_ev_table *t);
-/* How far distance d is from a query at this position, as a fraction: what its network is asked for. */
+/* The input of FIRE's network for a query at this position and distance d, a fraction. */
 double pw_fire_fraction(const struct pw_ev_table *t, int query, int d);
-/* By what the query's distances are measured: its own position, or L. */
+/* The position by which FIRE measures the query's distances: its own, or L. */
 double pw_fire_measure(const struct pw_ev_table *t, int query);
-/* "c 0.1, L 8 = |1 x 8|" */
+/* Appends "c 0.1, L 8 = |1 x 8|". */
 void pw_fire_text(const struct pw_ev_table *t, struct pw_str *out);
-/* " of the query at 31", where the table's bias by distance isn't that of all queries. */
+/* Appends " of the query at 31" if the table's bias by distance holds for one query only. */
 void pw_bias_query_text(const struct pw_ev_table *t, struct pw_str *out);
-/* "[32,1]", "[8]" */
+/* Writes the shape of a parameter: "[32,1]", "[8]". */
 void pw_tensor_shape(const struct pw_table_tensor *x, char text[32]);
 
-/* What the kernel by distance is of this encoding, in words. */
+/* Describes how the kernel by distance was obtained for this encoding. */
 const char *pw_kernel_how(const struct pw_ev_table *t);
 
-/* Two encodings: what a does to the scores by distance, less what b does; of each head from its value at
- * distance 0 on, because a constant on all of a query's scores is nothing to the softmax. */
+/* Two encodings compared: the effect of a on the scores by distance, minus the effect of b. Each head's
+ * values are relative to distance 0, because softmax ignores a constant on all scores of a query. */
 struct pw_enc_pair {
     const struct pw_ev_table *a, *b;
-    int heads, length; /* that both have */
-    bool kernels;      /* of both their kernels are compared; else the scores that they were seen with */
-    float *from, *to, *minus;  /* [heads,length] a's, b's, and a - b; NULL: not measured */
-    struct pw_ev_table common; /* of these shapes, and a's training: for who draws values by distance */
+    int heads, length;         /* the smaller of both */
+    bool kernels;              /* both kernels are compared; otherwise the mean scores */
+    float *from, *to, *minus;  /* [heads,length]: of a, of b, and a - b; NULL: not measured */
+    struct pw_ev_table common; /* these shapes and a's trained length, to draw values by distance */
 };
+/* Compares a and b, which must outlive p; pw_enc_pair_fini frees the arrays of p. */
 void pw_enc_pair_init(struct pw_enc_pair *p, const struct pw_ev_table *a, const struct pw_ev_table *b);
 void pw_enc_pair_fini(struct pw_enc_pair *p);
-/* Of encodings of one family, how their own numbers differ. */
+/* Appends how the parameters of a and b differ, if they are of one family. */
 void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out);
 
-/* The largest finite size of n values; never 0. */
+/* Returns the largest finite absolute value of n values; never 0. */
 float pw_enc_scale(const float *v, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* encoding_pair.c - two encodings side by side: what they do to the scores, and their own numbers where they
- * are of one family. */
+/* encoding_pair.c - two encodings side by side: their effects on the scores, and their parameters if they are
+ * of one family. */
 #include "base/alloc.h"
 #include "plot/encoding.h"
 #include <math.h>

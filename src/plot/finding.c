@@ -1,4 +1,4 @@
-/* finding.c - see finding.h. A recording may come from anybody, so an axis is what its values allow. */
+/* finding.c - see finding.h. A session can come from any source, so an axis follows from the values alone. */
 #include "plot/finding.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static void find_x(const struct pw_block_of *k, bool above_0, double *lo, double
         widen(pw_finding_x_at(k->f, k->b, i), above_0, lo, hi);
 }
 
-/* Both ends apart, on a log axis above 0. */
+/* Separates equal ends; on a log axis both stay above 0. */
 static void spread(bool *log, double *lo, double *hi)
 {
     *log = *log && *lo <= *hi;

@@ -1,4 +1,4 @@
-/* lengths.c - what the latest evaluations say by length. */
+/* lengths.c - the latest evaluations by length. */
 #include "plot/lengths.h"
 #include "plot/names.h"
 #include <math.h>
@@ -38,7 +38,8 @@ bool pw_lengths_trained(const struct pw_lengths *v, int length)
     return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
 }
 
-/* Exact match of an arm over the trained lengths of a task, the median of its replicates; NaN: not known. */
+/* Returns an arm's exact match over the trained lengths of a task, as the median
+ * over replicas; NaN: unknown. */
 static float in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
 {
     float v[PW_MAX_REPLICATES];
@@ -56,7 +57,7 @@ bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *a
 /* ---- samples */
 
 struct drawn {
-    int least, most; /* samples a length: a fixed set may have fewer of some; 0: not evaluated */
+    int least, most; /* samples per length: a fixed set can have fewer at some lengths; 0: not evaluated */
     bool live;
 };
 
@@ -80,8 +81,8 @@ static bool same_drawn(struct drawn a, struct drawn b)
     return a.least == b.least && a.most == b.most && a.live == b.live;
 }
 
-/* The ids of the arms whose evaluations are like that of number a, from 0; how many, or 0 where an earlier
- * arm's is like it, too. */
+/* Appends the ids of the arms evaluated like arm number a (from 0) and returns how many; 0 if an earlier arm
+ * is evaluated like it. */
 static int alike(struct pw_str *ids, const struct drawn of[PW_MAX_ARMS], int a)
 {
     int n = 0;

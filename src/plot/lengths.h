@@ -1,54 +1,60 @@
-/* lengths.h - what the latest evaluations say by length: which lengths there are, pairs, and errors. */
+/* lengths.h - the latest evaluations by length: lengths, pairs of numbers, errors. Pure functions of a
+ * snapshot; nothing is allocated except in out. */
 #ifndef PW_PLOT_LENGTHS_H
 #define PW_PLOT_LENGTHS_H
 #include "base/text.h"
 #include "sessions/fold.h"
 
 #define PW_MAX_LENGTHS 512
-#define PW_LEARNED     0.99f /* exact match on trained lengths from which on the others mean anything */
+#define PW_LEARNED     0.99f /* least exact match on trained lengths for a verdict on longer ones */
 
-/* One task's lengths, ascending, over all arms. */
+/* The evaluated lengths of one task, ascending, over all arms. */
 struct pw_lengths {
     int task, n;
     int lengths[PW_MAX_LENGTHS];
-    const struct pw_task_view *range; /* NULL: no such task in the lab */
-    bool judged;                      /* rows of some arm are not judged by exact match: enum pw_judge */
+    const struct pw_task_view *range; /* NULL: the lab has no such task */
+    bool judged;                      /* rows of some arm are not graded by exact match: enum pw_judge */
 };
 
-/* A task that isn't there becomes the first. */
+/* Fills v for a task; an index without a task is replaced by 0. */
 void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task);
+/* Returns true if a length is in the trained range of v's task. */
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
-/* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
+/* Returns true if the arm has learned the trained lengths (PW_LEARNED, median of its replicas). */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 
-/* How many samples a length the latest evaluations of a task have: "256 samples", or where arms differ "256
- * samples (arms 1, 3), 64 live (arm 2)". live: beside training or after heads were switched. True: they
- * differ. */
+/* Appends the samples per length in the latest evaluations of a task: "256 samples", or if arms differ "256
+ * samples (arms 1, 3), 64 live (arm 2)". live: evaluated beside training or after heads were switched.
+ * Returns true if arms differ. */
 bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task);
 
-/* ---- exact match over both numbers of a length that is a pair; replicates are counted together */
+/* ---- exact match over both numbers of a length that is a pair; replicas are summed */
 enum { PW_GRID_MOST = 64 }; /* larger numbers are left out */
 struct pw_grid {
-    int lo[2], hi[2];                                /* what the two numbers lie between */
+    int lo[2], hi[2];                                /* range of the two numbers */
     int samples[PW_GRID_MOST + 1][PW_GRID_MOST + 1]; /* [second][first] */
     int exact[PW_GRID_MOST + 1][PW_GRID_MOST + 1];
-    bool cut; /* there are larger ones */
+    bool cut; /* larger numbers were left out */
 };
-/* False: nothing was evaluated by pairs. */
+/* Sums the pairs of an arm's replicas; returns false if no evaluation had pairs. */
 bool pw_grid_collect(struct pw_grid *g, const struct pw_arm_view *a, int task);
-/* Exact match of a row (second number) and column (first), from lo on; -inf: no samples. */
+/* Exact match of row (second number) and column (first number), both from lo on; -inf: no samples. grid is a
+ * struct pw_grid. */
 float pw_grid_value(const void *grid, int row, int col);
 
-/* ---- how answers go wrong: a row of an arm over its replicates */
+/* ---- errors in answers: one length of an arm, summed over its replicas */
 struct pw_error_sum {
     int64_t samples, exact, tokens, errors[PW_ERRORS], places[PW_PLACES];
 };
+/* Returns the sums at a length of a task; zeros if it was not evaluated. */
 struct pw_error_sum pw_error_sum_at(const struct pw_arm_view *a, int task, int length);
-/* n as a share of its samples. */
+/* n as a share of the samples, 0..1. */
 double pw_error_share(int64_t n, const struct pw_error_sum *s);
-/* Places at which anything goes wrong at any length, and the largest share. */
+/* Returns the number of places with errors at any length, at least 1, and widens
+ * *most to the largest share. */
 int pw_error_places(const struct pw_arm_view *a, const struct pw_lengths *v, float *most);
-/* Does no answer reach so far? Where they differ in length, the longest is a token more than the mean. */
+/* Returns true if no answer reaches this place (from 0). wrong: errors at this place. The mean length
+ * decides: if lengths differ, the longest answer is taken to be one token longer. */
 bool pw_error_beyond(const struct pw_error_sum *s, int place, int64_t wrong);
 
 #endif

@@ -1,4 +1,4 @@
-/* names.c - what things of a snapshot are called, and how they are found. */
+/* names.c - names and lookup of things in a snapshot. */
 #include "plot/names.h"
 #include <string.h>
 
@@ -24,7 +24,7 @@ const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
 
 const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos)
 {
-    int64_t i = s->n_tokens > 0 ? (int64_t)pos - s->tokens[0].pos : -1; /* they come one after the other */
+    int64_t i = s->n_tokens > 0 ? (int64_t)pos - s->tokens[0].pos : -1; /* positions are consecutive */
 
     return i >= 0 && i < s->n_tokens && s->tokens[i].pos == pos ? &s->tokens[i] : NULL;
 }

@@ -1,12 +1,12 @@
-/* palette.c - colours with enough contrast on their ground (WCAG 2.1: 4.5 for text, 3 for arms;
- * tests/ui/test_theme.c holds it).
+/* palette.c - colours with enough contrast on their background (WCAG 2.1: 4.5 for text, 3 for arms;
+ * tests/ui/test_theme.c checks it).
  *
- * Arms have the palette of Okabe and Ito (2008), which colour-blind readers can tell apart. */
+ * Arms use the palette of Okabe and Ito 2008, which colour-blind readers can distinguish. */
 #include "plot/palette.h"
 #include "sessions/event.h"
 
-/* Okabe-Ito; its black is the text colour, and its yellow comes late. On light backgrounds all but three are
- * darker than theirs, on dark ones blue is lighter. */
+/* Okabe-Ito; its black is the text colour, and its yellow comes late. On a light background all but three are
+ * darker than the original, on a dark one blue is lighter. */
 static const uint32_t arms[2][PW_MAX_ARMS] = {
     {0xe69f00, 0x56b4e9, 0x009e73, 0xcc79a7, 0xd55e00, 0x127cb7, 0xf0e442, PW_NO_COLOR},
     {0xba8100, 0x4794bf, 0x009e73, 0xc2739f, 0xd55e00, 0x0072b2, 0x958d29, PW_NO_COLOR},

@@ -1,8 +1,8 @@
-/* ramp.c - numbers as colours.
+/* ramp.c - maps numbers to colours.
  *
- * Control points are our own, after viridis (Smith and van der Walt 2015), cividis (Nuñez et al. 2018, made
- * for colour-blind eyes) and a blue-orange diverging map. The sequential ones grow steadily in lightness, so
- * they survive grey printing. */
+ * The control points are pewter's own. They follow viridis (Smith and van der Walt 2015), cividis (Nuñez et
+ * al. 2018, designed for colour-blind readers) and a blue-orange diverging map. The sequential ramps grow
+ * steadily in lightness, so they survive grey printing. */
 #include "plot/ramp.h"
 #include "plot/color.h"
 #include <math.h>

@@ -1,24 +1,24 @@
-/* ramp_palette.c - a ramp in the 240 fixed colours of a terminal that has 256.
+/* ramp_palette.c - a ramp in the 240 fixed colours of a terminal with 256.
  *
- * The colour nearest to each level makes jumps: xterm's cube is coarse where it is dark, so two neighbouring
- * levels may differ by a quarter of the way from black to white and in hue. Here all levels are chosen at
- * once, as the path of the least cost: the squared distance of each colour from its level, and the fourth
- * power of each step between two colours, by which one large step costs more than several small ones.
- * Lightness never falls. */
+ * Taking the nearest colour per level makes jumps. xterm's cube is coarse in dark colours, so adjacent levels
+ * can differ by a quarter of the range from black to white, and in hue. Here all levels are chosen together,
+ * as the path of least cost (dynamic programming). The cost is the squared distance of each colour from its
+ * level, plus the fourth power of each step between two colours. So one large step costs more than several
+ * small ones. Lightness never decreases. */
 #include "base/alloc.h"
 #include "plot/color.h"
 #include "plot/ramp.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define FIRST  16 /* the first sixteen are the user's scheme */
+#define FIRST  16 /* the user's colour scheme owns the first sixteen */
 #define COLORS 240
-#define STEP   50.0f /* weight of a step's fourth power: a step of 0.14 costs as much as being as far off */
+#define STEP   50.0f /* weight of a step's fourth power: a step of 0.14 costs as much as an error of 0.14 */
 
 struct path {
     uint32_t color[COLORS];
     float light[COLORS];
-    float step[COLORS][COLORS]; /* cost of going from one to the other; INFINITY: it is darker */
+    float step[COLORS][COLORS]; /* cost of a step from one to the other; INFINITY: the other is darker */
     float cost[2][COLORS];      /* of the best path so far that ends with this colour */
 };
 
@@ -45,7 +45,7 @@ static struct path *new_path(void)
     return p;
 }
 
-/* The best colour to come from to color j. */
+/* Returns the best predecessor of colour j. */
 static int best_before(const struct path *p, const float *cost, int j)
 {
     int best = j;

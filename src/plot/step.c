@@ -1,4 +1,4 @@
-/* step.c - one step of decoding in a snapshot. */
+/* step.c - one decoding step of a snapshot. */
 #include "plot/step.h"
 #include "base/alloc.h"
 #include "plot/names.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FAR (1 << 16) /* no sequence is as long */
+#define FAR (1 << 16) /* longer than any sequence */
 
 static bool usable(const struct pw_ev_look *k)
 {
@@ -33,7 +33,7 @@ bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v)
     return v->pos >= 0;
 }
 
-/* ---- a logit taken apart */
+/* ---- the parts of a logit */
 
 struct pw_contrast pw_contrast_of(const struct pw_ev_look *k, int chosen, bool mean)
 {
@@ -42,7 +42,7 @@ struct pw_contrast pw_contrast_of(const struct pw_ev_look *k, int chosen, bool m
     return (struct pw_contrast){k, chosen, mean || best >= k->n ? -1 : best};
 }
 
-/* What part i adds to the difference. */
+/* Returns what part i adds to the difference. */
 static double value_of(const struct pw_contrast *c, int i)
 {
     const double *part = c->k->part + (size_t)i * c->k->n;

@@ -13,8 +13,8 @@ double pw_tick_step(double lo, double hi, int max)
     return step;
 }
 
-/* Ticks of a log axis: the first `each` of 1, 2, 5 in every skip-th decade. Returns how many lie on it, at
- * most room. */
+/* Writes the ticks of a log axis: the first `each` of 1, 2, 5 in every skip-th decade. Writes at most `room`
+ * and returns how many are on the axis. */
 static int log_ticks(double *at, int room, double lo, double hi, int each, int skip)
 {
     static const double within[] = {1, 2, 5};
@@ -40,7 +40,7 @@ int pw_ticks(double *at, int max, double lo, double hi, bool log)
             n = log_ticks(at, max, lo, hi, 1, skip);
         if (n > 1 || (n == 1 && (max == 1 || hi > 5 * lo)))
             return n;
-        n = 0; /* one number alone is no scale: even steps, which a range this narrow hardly bends */
+        n = 0; /* a single number is no scale; use even steps, which such a narrow range hardly distorts */
     }
     double step = pw_tick_step(lo, hi, max);
     for (double k = ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9 && n < max; k++)

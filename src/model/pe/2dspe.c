@@ -1,6 +1,6 @@
-/* 2dspe.c - half of the columns is the sinusoidal encoding of the position, half that of the length l itself,
- * each with the frequencies of its own width, base^(-4i/C) (Qiu et al. 2021, appendix F, Eq. 24). The second
- * half is one row for the whole sequence: it says how long that is and no more. */
+/* 2dspe.c - half of the columns encodes the position by sinusoids, the other half encodes the sequence length
+ * l (Qiu et al. 2021, appendix F, Eq. 24). Each half has the frequencies of its own width, base^(-4i/C). The
+ * second half is one row for the whole sequence: it carries the length and nothing more. */
 #include "model/pe.h"
 #include "model/sines.h"
 

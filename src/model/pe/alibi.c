@@ -1,10 +1,11 @@
-/* alibi.c - attention with linear biases: the score falls by a head's slope for every token of distance
- * (Press et al. 2022).
+/* alibi.c - attention with linear biases: the score decreases by a head's slope per token of distance (Press
+ * et al. 2022).
  *
  * Slopes. For H heads, a power of two: 2^(-8h/H), h = 1..H. (Kazemnejad et al. 2023 print C =
- * 2^(-2^(-log2(H+3))), which is 0.94 for 8 heads; its own example, 1/2 to 1/2^8, needs C = 2^(-2^(-(log2 H -
- * 3))) = 2^(-8/H).) For other H the slopes of the largest power of two P below H come first, then every other
- * one of the 2P-head sequence: 1st, 3rd, 5th, ... This is Press et al.'s code; the paper doesn't say it.
+ * 2^(-2^(-log2(H+3))), which is 0.94 for 8 heads. Their own example, 1/2 to 1/2^8, needs C = 2^(-2^(-(log2 H
+ * - 3))) = 2^(-8/H).) For other H the slopes of the largest power of two P below H come first, then every
+ * other slope of the 2P-head sequence: 1st, 3rd, 5th, ... This is from Press et al.'s code; the paper does
+ * not state it.
  *
  * Without the causal mask the bias is symmetric, -slope * |distance|. */
 #include <math.h>
@@ -21,7 +22,7 @@ double pw_alibi_slope(int h, int H)
     while (2 * P <= H)
         P *= 2;
     exponent = h < P ? 8.0 * (h + 1) / P : 4.0 * (2 * (h - P) + 1) / P;
-    whole = (int)exponent; /* apart, so that powers of two are exact */
+    whole = (int)exponent; /* computed separately, so that powers of two are exact */
     return ldexp(exponent > whole ? pw_pow(2, whole - exponent) : 1, -whole);
 }
 

@@ -1,13 +1,13 @@
-/* aspe.c - SPE and RSPE added up (Qiu et al. 2021, appendix E, Eq. 16 and 17):
+/* aspe.c - SPE and RSPE added (Qiu et al. 2021, appendix E, Eq. 16 and 17):
  *
  *     even  sin(w pos) + cos(w (l - 1 - pos))        odd  cos(w pos) + sin(w (l - 1 - pos))
  *
- * Sine and cosine are exchanged in the part that counts from the end, and that is no misprint: without it the
- * sum would be 2 sin(wL/2) cos(w pos - wL/2) with L = l - 1, the same at pos and at l - 1 - pos. With it,
- * each pair is R [sin(w pos + phi), cos(w pos + phi)] where R = 2 cos(pi/4 - wL/2) and phi = pi/4 - wL/2: a
- * wave whose size and phase depend on the length, so that no column is the same for two lengths. (Their Eq.
- * 18 has a wrong sign in its odd lines, from which Eq. 20 and 23 inherit more; by the above a step of k is
- * the usual rotation by wk, whatever the length.) */
+ * Sine and cosine are exchanged in the part that counts from the end, on purpose. Without the exchange the
+ * sum would be 2 sin(wL/2) cos(w pos - wL/2) with L = l - 1, equal at pos and at l - 1 - pos. With it, each
+ * pair is R [sin(w pos + phi), cos(w pos + phi)] where R = 2 cos(pi/4 - wL/2) and phi = pi/4 - wL/2. This is
+ * a wave with amplitude and phase that depend on the length, so no column is equal for two lengths. (Their
+ * Eq. 18 has a wrong sign in its odd lines, and Eq. 20 and 23 inherit it. By the above, a step of k is the
+ * usual rotation by wk at any length.) */
 #include "model/pe.h"
 #include "model/sines.h"
 

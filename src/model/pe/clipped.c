@@ -1,9 +1,9 @@
-/* clipped.c - a learned bias on the score for each head and distance up to k, beyond which all have that of k
- * (truncated relative positions, Shaw et al. 2018, section 3.2, with a bias in place of their vectors). It is
- * T5 without logarithmic buckets. Their k is 16.
+/* clipped.c - a learned bias on the score per head and distance up to k; longer distances share the bias of
+ * k. These are the truncated relative positions of Shaw et al. 2018, section 3.2, with a bias in place of
+ * their vectors: T5 without logarithmic buckets. Their k is 16.
  *
- * pe.bias: row r is for distance r up to k; without the causal mask row k + r is for a key r positions after
- * the query. */
+ * pe.bias: row r is for distance r up to k; without the causal mask row k + r is for a key r
+ * positions after the query. */
 #include "model/pe.h"
 
 struct options {

@@ -1,7 +1,7 @@
-/* dpe.c - half of the columns is the sinusoidal encoding of the position, half that of the position counted
- * from the end, each with the frequencies of its own width, base^(-4i/C) (Qiu et al. 2021, section 3). Tokens
- * at the same place from the front share the left half whatever the length, those at the same place from the
- * end the right one: forward- and backward-aware. */
+/* dpe.c - half of the columns encodes the position by sinusoids, the other half encodes the position counted
+ * from the end (Qiu et al. 2021, section 3). Each half has the frequencies of its own width, base^(-4i/C).
+ * Tokens at the same position from the front share the left half at any length; tokens at the same position
+ * from the end share the right half. So the encoding is forward- and backward-aware. */
 #include "model/pe.h"
 #include "model/sines.h"
 

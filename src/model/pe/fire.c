@@ -1,22 +1,21 @@
-/* fire.c - a bias on the score that a small learned network makes of the distance, measured by how far into
- * the sequence the query stands (Li et al. 2023, "Functional Interpolation for Relative Positions"):
+/* fire.c - a bias on the score that a small learned network computes from the distance, relative to the
+ * query's position in the sequence (Li et al. 2023, "Functional Interpolation for Relative Positions"):
  *
  *     b(i,j) = f( psi(i-j) / psi(max(i,L)) ),    psi(x) = ln(|c| x + 1),    f: 1 -> K -> H with a ReLU
  *
- * What a longer sequence has at its end is a fraction of a distance that training has met too: so a bias that
- * was learned on short sequences is interpolated on long ones, not extrapolated. Queries before the threshold
- * L are measured by L, or their few distances would all look far. c and L's factor are learned with the
- * network, and all of it is shared by all layers. The formulas and their gradients are the backend's
- * (kernels/backend.h, fire_fwd): one operation there, because no step waits for the host.
+ * Longer sequences give fractions that were also seen in training. So a bias that was learned on short
+ * sequences is interpolated on long ones, not extrapolated. Queries before the threshold L are measured by L;
+ * otherwise their few distances would all seem far. c and L's factor are learned with the network, and all
+ * layers share all of it. Formulas and gradients are one operation of the backend (kernels/backend.h,
+ * fire_fwd), because no step waits for the host.
  *
- * The names of the parameters are those of the authors' module, so that its state can be carried over by
- * name; so are their first values in deviation, where PyTorch draws from a uniform distribution and we, as
- * everywhere (params.c), from a normal one. Their L is 512 where training has 2048 positions, a fourth; here
- * context is what an arm may be asked to read, several times what it is trained on, and so the default is a
- * sixteenth of it.
+ * The parameters have the names of the authors' module, so its state can be copied by name. Their initial
+ * values have its standard deviations; PyTorch draws from a uniform distribution, pewter from a normal one as
+ * everywhere (params.c). The authors' L is 512 with 2048 positions in training, a quarter. Here context is
+ * the length that an arm can read, several times the trained length, so the default is a sixteenth of it.
  *
- * The bias depends on both positions and not on their distance alone: it is dense, context x context entries
- * a head. */
+ * The bias depends on both positions, not on their distance alone. It is dense: context x
+ * context entries per head. */
 #include <math.h>
 
 #include "model/pe.h"
@@ -57,7 +56,7 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
 static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     int K = ((const struct options *)opts)->hidden, H = cfg->heads;
-    float in = (float)(1 / sqrt(3)), across = in / sqrtf((float)K); /* U(-a,a) has a deviation of a/sqrt(3) */
+    float in = (float)(1 / sqrt(3)), across = in / sqrtf((float)K); /* U(-a,a) has deviation a/sqrt(3) */
 
     out[0] = (struct pw_pe_param){"c", 0, 1, 0, 0.1f};
     out[1] = (struct pw_pe_param){"L_multiplier", 0, 1, 0, 1};

@@ -1,7 +1,8 @@
-/* ldpe.c - DPE learned: half of the columns is a vector for the position, half one for the position counted
- * from the end, l - 1 - pos in a sequence of l (Qiu et al. 2021, section 3).
+/* ldpe.c - learned DPE (Qiu et al. 2021, section 3). Half of the columns is a learned vector for the
+ * position. The other half is one for the position counted from the end, l - 1 - pos in a sequence of length
+ * l.
  *
- * pe.table [2 context, C/2]: row r is that of position r, row context + r that of r from the end. First
+ * pe.table [2 context, C/2]: row r is for position r, row context + r for position r from the end. Initial
  * values as in learned.c. */
 #include "model/pe.h"
 

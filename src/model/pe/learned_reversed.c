@@ -1,5 +1,6 @@
-/* learned_reversed.c - a learned vector for every position counted from the end, l - 1 - pos in a sequence of
- * l, added to the embedding: what RSPE is to SPE (Qiu et al. 2021). First values as in learned.c. */
+/* learned_reversed.c - a learned vector per position counted from the end, l - 1 - pos in a sequence of
+ * length l, added to the embedding. It is to learned.c as RSPE is to SPE (Qiu et al. 2021). Initial values as
+ * in learned.c. */
 #include "model/pe.h"
 
 static int rows(const void *opts, const struct pw_config *cfg)

@@ -1,5 +1,5 @@
-/* none.c - no positional encoding (NoPE): the causal mask alone tells a position from another, because token
- * t attends to t tokens and the first layers can count them (Kazemnejad et al. 2023, theorems 1 and 2). */
+/* none.c - no positional encoding (NoPE). Only the causal mask distinguishes positions: token t attends to t
+ * tokens, and the first layers can count them (Kazemnejad et al. 2023, theorems 1 and 2). */
 #include "model/pe.h"
 
 const struct pw_pe pw_pe_none = {

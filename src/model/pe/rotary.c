@@ -1,14 +1,14 @@
-/* rotary.c - q and k are rotated, pair by pair, by angles proportional to the position, so that their product
+/* rotary.c - rotates q and k, pair by pair, by angles proportional to the position, so that their product
  * depends on content and distance (Su et al. 2021, section 3.2.2).
  *
- * Pair i of a rotated width of `dims` turns by base^(-2i/dims) a token. pairing names which entries form a
- * pair: half (i, i + dims/2) as in GPT-NeoX and Llama, interleaved (2i, 2i+1) as in the paper and GPT-J; the
- * two are one permutation apart. With dims below the head width the first dims entries rotate and the rest
- * pass through, the full spectrum squeezed into fewer pairs: GPT-J's partial rotary.
+ * Pair i of a rotated width of `dims` turns by base^(-2i/dims) radians per token. The option pairing names
+ * the entries of a pair: half (i, i + dims/2) as in GPT-NeoX and Llama, interleaved (2i, 2i+1) as in the
+ * paper and GPT-J. The two differ by one permutation. With dims below the head width the first dims entries
+ * rotate and the others stay: the full spectrum in fewer pairs, as in GPT-J's partial rotary.
  *
- * Kazemnejad et al. (2023) write that every two consecutive entries rotate; their released code rotates the
- * first quarter of a head, interleaved, whatever its configuration says. In a model of its kind that is what
- * "rotary" means as long as no pairing is given. */
+ * Kazemnejad et al. 2023 write that every two consecutive entries rotate. Their released code rotates the
+ * first quarter of a head, interleaved, whatever its configuration. In a model of that code "rotary" means
+ * this as long as no pairing is given. */
 #include "base/maths.h"
 #include "model/pe.h"
 
@@ -36,7 +36,7 @@ static int rotated(const struct options *o, const struct pw_config *cfg)
     return o->dims > 0 ? o->dims : cfg->head_width;
 }
 
-/* A quarter in whole pairs, one at least. */
+/* Uses a quarter of the head in whole pairs, at least one pair. */
 static void resolve(void *opts, const struct pw_config *cfg)
 {
     struct options *o = opts;

@@ -1,6 +1,6 @@
-/* rspe.c - the sinusoidal encoding counted from the end: row pos of a sequence of l is that of l - 1 - pos
- * (Qiu et al. 2021, Eq. 2), SPE upside down. So the last tokens of all sequences have the same rows, and the
- * first ones don't: backward-aware, not forward-aware (their corollary 3.6). */
+/* rspe.c - the sinusoidal encoding counted from the end: row pos of a sequence of length l encodes l - 1 -
+ * pos (Qiu et al. 2021, Eq. 2). It is SPE reversed. The last tokens of all sequences have the same rows and
+ * the first tokens have not: backward-aware, not forward-aware (their corollary 3.6). */
 #include "model/pe.h"
 #include "model/sines.h"
 

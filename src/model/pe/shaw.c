@@ -1,20 +1,19 @@
-/* shaw.c - learned relative keys: the key that a query sees depends on how far away it is, up to a distance
- * beyond which all are alike (Shaw et al. 2018, sections 3.1 and 3.2).
+/* shaw.c - learned relative keys (Shaw et al. 2018, sections 3.1 and 3.2). A vector is added to each key. It
+ * depends on the distance from the query, and is the same for all distances beyond a limit.
  *
  *     score(i, j) = scale * q_i . (k_j + a[clip(i - j, k)])      Eq. 4
  *
- * The paper counts j - i and has 2k+1 rows; a causal mask leaves i - j >= 0, so row r is that of distance
- * min(r, k). Without the mask there are 2k+1, row r that of distance r - k. Each layer has a table, which its
+ * The paper counts j - i and has 2k+1 rows. A causal mask leaves i - j >= 0, so row r is for distance min(r,
+ * k). Without the mask there are 2k+1 rows, and row r is for distance r - k. Each layer has a table that its
  * heads share (section 3.3).
  *
- * The paper also adds a table to the values (Eq. 3). It finds no use for that one beside the keys (section
- * 4.3), and it would give the output of a head a part that no map of attention shows: left out.
+ * The paper also adds a table to the values (Eq. 3), but finds no benefit from it beside the keys (section
+ * 4.3). It is omitted, because it would give a head's output a part that no attention map shows.
  *
- * Rows begin with Glorot's deviation, sqrt(2 / (rows + D)), as in the authors' code (params.c): below the
- * keys that they are added to, so content leads at first. Their k is 16; section 4.3 finds little difference
- * from 2 on. Contexts up to 256 take 8: of a line of 20 tokens a third of the pairs then reads the last row,
- * which is what longer lines read at all distances that were never trained; with 16 it would be a twentieth.
- */
+ * Rows start with Glorot's standard deviation, sqrt(2 / (rows + D)), as in the authors' code (params.c). This
+ * is below the keys that they are added to, so content dominates at first. Their k is 16; section 4.3 finds
+ * little difference from 2 on. Contexts up to 256 use 8. In a line of 20 tokens a third of the pairs then
+ * reads the last row, which longer lines read at all untrained distances; with 16 it would be a twentieth. */
 #include "model/pe.h"
 
 enum { SMALL_CONTEXT = 256, MAX_DISTANCE = 512 };

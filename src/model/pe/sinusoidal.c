@@ -1,5 +1,5 @@
-/* sinusoidal.c - fixed sines and cosines of the position added to the embedding (Vaswani et al. 2017, section
- * 3.5); Qiu et al. (2021) call it SPE. sines.c has the formula. */
+/* sinusoidal.c - fixed sines and cosines of the position, added to the embedding (Vaswani et al. 2017,
+ * section 3.5). Qiu et al. 2021 call it SPE. sines.c has the formula. */
 #include "model/pe.h"
 #include "model/sines.h"
 

@@ -1,22 +1,21 @@
-/* t5.c - a learned bias on the score for each head and bucket of distances, shared by all layers (Raffel et
- * al. 2020, section 2.1).
+/* t5.c - a learned bias on the score per head and bucket of distances, shared by all layers (Raffel et al.
+ * 2020, section 2.1).
  *
- * Buckets. With E = floor(B/2), distances below E have a bucket each; the other B - E buckets share E..D-1 in
- * logarithmic steps, and the last one takes all beyond:
+ * Buckets. With E = floor(B/2), each distance below E has its own bucket. The other B - E buckets share
+ * E..D-1 in logarithmic steps, and the last one takes everything beyond:
  *     bucket(n) = E + floor(ln(n/E) / ln(D/E) * (B - E)),  at most B - 1.
- * (Kazemnejad et al. 2023 print B/2 throughout, which is wrong for odd B: its own example, B = 5 and D = 6,
- * follows the above.) The floor of a quotient of logarithms is fragile: for B = 9, D = 128, n = 8 double
- * precision gives 4 where the exact value is 5. So we compare powers instead: bucket >= E + j  <=>  n^k E^j
- * >= D^j E^k  with k = B - E, which is decided by exact integers (tests/model/test_golden_pe.c holds the two
- * against each other).
+ * (Kazemnejad et al. 2023 print B/2 throughout, which is wrong for odd B; their own example, B = 5 and D = 6,
+ * follows the formula above.) The floor of a quotient of logarithms is fragile: for B = 9, D = 128, n = 8
+ * double precision gives 4, but the exact value is 5. So this file compares powers instead: bucket >= E + j
+ * <=>  n^k E^j >= D^j E^k  with k = B - E, in exact integers. tests/model/test_golden_pe.c compares both.
  *
- * Without the causal mask half of the buckets are for keys after the query: the first B/2 for distances
- * n >= 0, the others for the sizes of negative ones, each half as above with B/2 in place of B. The first
- * bucket of the second half would be that of size 0, so it is never used (as in T5's code).
+ * Without the causal mask half of the buckets are for keys after the query. The first B/2 are for distances n
+ * >= 0, the others for the absolute values of negative distances, each half as above with B/2 in place of B.
+ * The first bucket of the second half would be for absolute value 0, so it is never used (as in T5's code).
  *
- * Defaults follow the model: T5's 32 buckets up to distance 128 leave most buckets untrained when the
- * sequences of training are short, and what lies beyond them then has random biases; contexts up to 256 take
- * 8 and 16, unless the model is of the kind of the released code, which has 32 and 128 at every length. */
+ * Defaults follow the model. With short training sequences, T5's 32 buckets up to distance 128 would mostly
+ * stay untrained, and longer distances would have random biases. So contexts up to 256 use 8 and 16. Models
+ * of the released code of Kazemnejad et al. 2023 have 32 and 128 at every length. */
 #include <assert.h>
 #include <stdint.h>
 
@@ -37,7 +36,7 @@ static const struct pw_opt opts_table[] = {
     {0},
 };
 
-/* A natural number, little-endian words. Ours are products of fewer than B factors of at most 17 bits. */
+/* A natural number, little-endian words. The products have fewer than B factors of at most 17 bits. */
 struct big {
     uint32_t word[MAX_BUCKETS * 17 / 32 + 1];
     int n;
@@ -107,7 +106,7 @@ static void resolve(void *opts, const struct pw_config *cfg)
         o->distance = o->buckets == 32 ? 128 : 2 * o->buckets;
 }
 
-/* Of keys before the query; of those after it as many, where the model sees them. */
+/* Buckets of keys before the query; later keys have as many, without the causal mask. */
 static int buckets_a_side(const struct options *o, const struct pw_config *cfg)
 {
     return cfg->causal ? o->buckets : o->buckets / 2;
@@ -130,7 +129,7 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
     return PW_OK;
 }
 
-/* 0.1 had all later keys in bucket 0. */
+/* Version 0.1 had all later keys in bucket 0. */
 static int rule(const struct pw_config *cfg)
 {
     return cfg->causal ? 0 : 1;
