@@ -125,7 +125,7 @@ struct pw_attn {
      * index in its sequence, h the head. Only attention_fwd and attention_bwd use it; save and maps hold
      * values before dropout. */
     const struct pw_dropout *drop;
-    /* transformation of q and k before the dot product; NULL: none. Always NULL with relative keys */
+    /* Transformation of q and k before the dot product; NULL: none. Always NULL with relative keys. */
     const struct pw_turn *turn;
 };
 
@@ -204,11 +204,11 @@ struct pw_backend_ops {
     int act_bytes;         /* bytes per float in memory from alloc_acts, if the table has it */
     int operand_bytes;     /* bytes per entry in memory from alloc_operands */
     int widest_head;       /* largest head width; 0: any */
-    /* determinism class: true: the same bits on every machine; false: class "machine" */
+    /* Determinism class: true: the same bits on every machine; false: class "machine". */
     bool portable;
     bool host;  /* its memory is host memory, so a caller's buffer may be used in its place */
     bool packs; /* a pack is the tensor rounded to bf16, and adamw updates the packs that segments name */
-    /* shapes should repeat: batches are padded with rows and sequences without loss (model/plan.c) */
+    /* Shapes should repeat: batches are padded with rows and sequences without loss (model/plan.c). */
     bool pads;
 
     /* ---- lifetime. unit: for the cpu backend, the number of workers (0: all processors); else the
@@ -218,7 +218,7 @@ struct pw_backend_ops {
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
     int (*unit)(const struct pw_backend *be);    /* unit as given to open; not on a host backend */
     int (*workers)(const struct pw_backend *be); /* number of contexts that run at the same time */
-    /* bytes of activations that one pass should process at a time; NULL: no limit */
+    /* Bytes of activations that one pass should process at a time; NULL: no limit. */
     size_t (*chunk_bytes)(void);
     const char *(*device)(const struct pw_backend *be); /* one line for the screen: "2 threads, avx512" */
     /* Algorithms that a library has chosen so far and that bits depend on. Writes choice i = 0, 1, ... as one

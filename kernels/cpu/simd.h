@@ -51,7 +51,7 @@ V_INLINE int v_any_between_0_and(v16 a, float limit) /* 0 < a < limit; compares 
 }
 V_INLINE v16 v_dup_even(v16 a) { return _mm512_moveldup_ps(a); } /* lanes 0 0 2 2 4 4 .. */
 V_INLINE v16 v_dup_odd(v16 a) { return _mm512_movehdup_ps(a); }  /* lanes 1 1 3 3 5 5 .. */
-/* the same in groups of four: lanes 0123 0123 89ab 89ab, and 4567 4567 cdef cdef */
+/* The same in groups of four: lanes 0123 0123 89ab 89ab, and 4567 4567 cdef cdef. */
 V_INLINE v16 v_dup_even4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xa0); }
 V_INLINE v16 v_dup_odd4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xf5); }
 /* 2^n for -126 <= n <= 127, from t = 1.5 * 2^23 + n */
