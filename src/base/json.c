@@ -1,4 +1,3 @@
-/* json.c - see json.h. */
 #include "base/json.h"
 
 #include <stdlib.h>
