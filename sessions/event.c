@@ -1,7 +1,7 @@
-/* event.c - the memory of events, how their values are written, and half precision for the arrays in them.
+/* event.c - allocate and free events, and names of their values.
  *
- * Attention maps are recorded with 16 bits an entry: half the memory and disk, and finer than any shade of a
- * cell. */
+ * Attention maps are recorded with 16 bits per entry. That halves memory and disk, and is still finer than
+ * the shades of a terminal cell. */
 #include "sessions/event.h"
 
 #include <inttypes.h>

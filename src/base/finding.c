@@ -1,3 +1,4 @@
+/* finding.c - build, read, format, copy and check findings. */
 #include "base/finding.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* half.c - conversion between float and half precision, done on the bits. */
 #include "base/half.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* json.c - thin wrappers around cJSON. */
 #include "base/json.h"
 
 #include <stdlib.h>
