@@ -3,12 +3,17 @@
  *
  * It compiles as C11 and as C++17: plain structs and function pointers only.
  *
- * Shapes use capitals everywhere: R rows (token positions of all sequences of a chunk, concatenated without
- * padding), T positions of one sequence, C width, H heads, D head width, V vocabulary, P rows of a position
- * table, N scored rows. All tensors are dense, row-major, float32. Outputs come first. An operation named
- * *_bwd ADDS into its outputs unless its comment says SETS. Pointers refer to the backend's memory (host
- * memory on the cpu). Code above this header only offsets them and never dereferences them, except that it
- * may read them after sync() on the cpu backend.
+ * Shapes use these capitals everywhere:
+ *
+ *   R  rows: token positions of all sequences of a chunk, concatenated without padding
+ *   T  positions of one sequence
+ *   C  width;  H heads;  D head width;  V vocabulary
+ *   P  rows of a position table;  N scored rows
+ *
+ * All tensors are dense, row-major, float32. Outputs come first. An operation named *_bwd ADDS into its
+ * outputs unless its comment says SETS. Pointers refer to the backend's memory (host memory on the cpu). Code
+ * above this header only offsets them and never dereferences them, except that it may read them after sync()
+ * on the cpu backend.
  *
  * Sequences are ragged: struct pw_seqs gives the start of each. So padding costs no work and can't change
  * bits.
@@ -21,8 +26,8 @@
  *           Then lanes l and l+8 are added, then l+4, l+2, l+1.
  *   masked  keys after the query are left out of max, chains and lanes (the same bits as adding zeros).
  *
- * The comment of an operation says which order it uses. Element-wise parts round after every operation that
- * is written.
+ * The comment of an operation says which order it uses. Element-wise parts round after every operation of the
+ * formula.
  *
  * A chunk operation takes a struct pw_ctx (cpu: one worker, synchronous; cuda: a stream, asynchronous) and
  * can't fail. A device error is kept by the backend, and sync() reports it. */
@@ -66,9 +71,9 @@ enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* pairs (2i, 2i+1)
 /* Dropout of one tensor (Srivastava et al. 2014): an entry becomes 0 with probability rate, else x *
  * pw_dropout_kept.
  *
- * The mask depends on key, site and the entry's place only. Entry (row, col) of head h is dropped if word col
- * mod 4 of Philox4x32-10 (Salmon et al. 2011), with this key and the counter {col / 4, row, site, h}, is
- * below rate * 2^32. So the backward pass computes the same mask, and chunks and threads can't change it. */
+ * The mask depends on key, site and the entry's place only. Let w be word col mod 4 of Philox4x32-10 (Salmon
+ * et al. 2011) with this key and the counter {col / 4, row, site, h}. Entry (row, col) of head h is dropped
+ * if w < rate * 2^32. So the backward pass computes the same mask, and chunks and threads can't change it. */
 struct pw_dropout {
     const uint32_t *key; /* [2] of the training step, in the backend's memory */
     uint32_t site;       /* which tensor of the network */
@@ -92,11 +97,11 @@ struct pw_added {
     const int *row[2];
 };
 
-/* Position-dependent transformation of q and k, by position ids. First, rotary position embedding (Su et al.
- * 2021, Eq. 34): the first 2*pairs entries of every head are rotated, pair by pair, by the angles of their
- * row: (a,b) -> (a cos - b sin, a sin + b cos), each as fmaf(a, cos, -(b*sin)) and fmaf(a, sin, b*cos). Then
- * q is multiplied by the gain of its row, which scales the query's scores. The backward pass multiplies by
- * the gain first, and then rotates by the negative angle. */
+/* Position-dependent transformation of q and k, by position ids. First comes rotary position embedding (Su et
+ * al. 2021, Eq. 34). It rotates the first 2*pairs entries of every head, pair by pair, by the angles of their
+ * row: (a,b) -> (a cos - b sin, a sin + b cos). The two results are computed as fmaf(a, cos, -(b*sin)) and
+ * fmaf(a, sin, b*cos). Then q is multiplied by the gain of its row, which scales the query's scores. The
+ * backward pass multiplies by the gain first, and then rotates by the negative angle. */
 struct pw_turn {
     const float *cosine, *sine; /* [P,pairs] */
     int pairs;                  /* 0 .. D/2 */
@@ -181,6 +186,7 @@ struct pw_adamw_seg {
     uint16_t *pack;   /* its part of a pack, if the table packs (`packs`); or NULL */
 };
 
+/* Hyperparameters of AdamW, the same for all segments. */
 struct pw_adamw {
     float beta1, beta2, eps;
     float clip; /* global gradient norm above which gradients are scaled down; 0: never */
@@ -194,6 +200,7 @@ struct pw_device {
     size_t free, total;  /* bytes of its memory */
 };
 
+/* A backend: what it is, and its operations. Each table is constant. */
 struct pw_backend_ops {
     int abi; /* PW_BACKEND_ABI that this table was built against */
     const char *name, *summary;
@@ -260,10 +267,10 @@ struct pw_backend_ops {
      * is reached, with the error that sync would report. */
     uint64_t (*mark)(struct pw_backend *be);
     enum pw_code (*wait)(struct pw_backend *be, uint64_t mark, struct pw_err *err);
-    /* Call fn(arg), which calls operations but does not allocate, free, copy or wait. key [bytes] identifies
-     * everything that the operations depend on, except the contents of the backend's memory. If fn was called
-     * with an equal key before and nothing was freed since, the backend may repeat the recorded operations
-     * instead of calling fn (a CUDA graph). */
+    /* Call fn(arg), which calls operations but does not allocate, free, copy or wait. The key [bytes]
+     * identifies everything that the operations depend on, except the contents of the backend's memory. If fn
+     * was called before with an equal key, and nothing was freed since, the backend may repeat those
+     * operations without calling fn (a CUDA graph). */
     void (*replay)(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg);
 
     /* ---- whole-machine operations: each uses all workers itself; call them outside for_chunks */
@@ -462,7 +469,7 @@ typedef const struct pw_backend_plugin *pw_backend_entry(void);
 const struct pw_backend_plugin *pw_backend_plugin_of(const char *name, char *path, size_t size,
                                                      struct pw_err *err);
 
-/* Find a backend by name ("cpu", "cpu:ISA", "cuda", "cuda:N" for device N, from its plug-in), and write the
+/* Find a backend by name: "cpu", "cpu:ISA", or from its plug-in "cuda", "cuda:N" for device N. Writes the
  * argument for its open to *unit. mode and precision: NULL for the defaults. Returns NULL and a message with
  * the possible values on failure. Opening the backend may still fail. */
 const struct pw_backend_ops *pw_backend_find(const char *name, const char *mode, const char *precision,

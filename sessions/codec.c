@@ -1,8 +1,8 @@
 /* codec.c - encode and decode fields by the tables of codec_fields.c.
  *
- * A field is a varint of 4 * number + wire type, followed by a varint, 4 bytes, 8 bytes, or a length and that
- * many bytes. So a reader can skip fields that it doesn't know. Fields are in ascending order of their
- * numbers: no field occurs twice, and the members that give the length of an array precede it. */
+ * A field begins with a varint, 4 * number + wire type. Then follows a varint, 4 bytes, 8 bytes, or a length
+ * and that many bytes. So a reader can skip fields that it doesn't know. Fields are in ascending order of
+ * their numbers: no field occurs twice, and the members that give the length of an array precede it. */
 #include "sessions/codec.h"
 
 #include <stdlib.h>

@@ -60,6 +60,7 @@ void pw_run_add(struct pw_run *r, const struct pw_event *e); /* requires pw_run_
 void pw_run_clear(struct pw_run *r);                         /* empties it, keeps the memory */
 void pw_run_fini(struct pw_run *r);
 
+/* A decoder of runs. It borrows the data given to pw_run_open. */
 struct pw_run_reader {
     const unsigned char *at, *end;
     struct pw_run before; /* state after the last event that was read; `bytes` is not used */

@@ -6,6 +6,7 @@
 #define PW_CODEC_INT_H
 #include "sessions/codec.h"
 
+/* Types of fields, with their encoding. */
 enum pw_field_type {
     PW_F_BOOL, /* BOOL, INT and LONG are varints with folded signs */
     PW_F_INT,  /* also enumerations */
@@ -20,6 +21,7 @@ enum pw_field_type {
     PW_F_STRUCT
 };
 
+/* One value, or several. */
 enum pw_field_form {
     PW_FORM_ONE,     /* omitted if 0 or empty */
     PW_FORM_LIST,    /* an array inside the struct; trailing zero entries are omitted */
@@ -27,6 +29,7 @@ enum pw_field_form {
     PW_FORM_ARRAY    /* a pointer to an array; other members give its length */
 };
 
+/* A factor of an array's length: the member's value plus `add`. */
 struct pw_factor {
     size_t member; /* offset of an int member plus 1; 0: none */
     int add;
@@ -34,6 +37,7 @@ struct pw_factor {
 
 struct pw_message;
 
+/* One field: a member of a struct, with its type, its limits and its number on disk. */
 struct pw_field {
     int number; /* number on disk: never changed or reused; ascending in a table */
     const char *name;
@@ -59,6 +63,7 @@ struct pw_field {
 #define PW_EDITION       3
 #define PW_EDITION_FIELD 1000 /* field of every payload that holds its edition, unless 0 */
 
+/* A table of fields: one for each kind of event, and one for each struct in it. */
 struct pw_message {
     const char *name; /* of the kind of event */
     const struct pw_field *fields;

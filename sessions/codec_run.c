@@ -1,8 +1,8 @@
 /* codec_run.c - runs: metrics of many steps, each encoded as its difference from the one before.
  *
  * An event is encoded as a flag byte, its arm and replica, its time difference, the added operations, and its
- * values unchanged: losses of neighbouring steps share too few bits to compress. Time, number and step need a
- * few bytes at most, and usually none. */
+ * values. The values are stored unchanged, because losses of neighbouring steps share too few bits to
+ * compress. Time, number and step need a few bytes at most, and usually none. */
 #include <string.h>
 
 #include "sessions/codec_int.h"

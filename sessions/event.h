@@ -67,6 +67,7 @@ enum pw_event_kind {
 enum pw_run_state { PW_RUN_IDLE, PW_RUN_TRAINING, PW_RUN_PAUSED };
 enum pw_job_state { PW_JOB_RUNNING, PW_JOB_DONE, PW_JOB_CANCELLED };
 
+/* LAB: what the lab trains on, and with what. Some members describe the tasks for panes. */
 struct pw_ev_lab {
     char task[PW_LINE];    /* arguments of the canonical `task` command */
     char backend[PW_LINE]; /* "cpu: 2 threads, avx512" */
@@ -85,6 +86,7 @@ struct pw_ev_lab {
     } tasks[8];
 };
 
+/* ARM: an arm's encoding, model and progress. */
 struct pw_ev_arm {
     int id;              /* 1..8, constant while the arm exists */
     bool current;        /* prompts and inspection refer to this arm */
@@ -102,6 +104,7 @@ struct pw_ev_arm {
     int64_t parent_step;
 };
 
+/* STATE: whether the lab trains, how far and how fast. */
 struct pw_ev_state {
     enum pw_run_state run;
     /* Goal: the current arm's last step; if it does not train, the largest goal of all arms; 0: none. */
@@ -112,15 +115,16 @@ struct pw_ev_state {
     bool others;        /* only arms other than the current one are training */
 };
 
+/* STEP: metrics of one optimiser step. */
 struct pw_ev_step {
     float loss, accuracy, lr, grad_norm; /* nats; fraction of scored tokens; learning rate; before clipping */
     /* Total floating-point operations of its steps (src/model/flops.c). */
     double flops;
 };
 
-/* Relative update ||p_after - p_before|| / ||p_before|| of each block: 0 the embedding, then the layers, n -
- * 2 final norm and head, n - 1 the encoding's own parameters. NaN: the block has no parameters, or all of
- * them were 0. */
+/* Relative update ||p_after - p_before|| / ||p_before|| of each block. Block 0 is the embedding, then come
+ * the layers; block n - 2 is the final norm and head, block n - 1 the encoding's own parameters. NaN: the
+ * block has no parameters, or all of them were 0. */
 struct pw_ev_updates {
     int n; /* layers + 3 */
     float ratio[PW_MAX_BLOCKS];
@@ -148,6 +152,7 @@ enum pw_judge {
     PW_JUDGE_TAUGHT
 };
 
+/* Result of an evaluation at one length of one task, over `samples` samples. */
 struct pw_eval_row {
     int task; /* index into struct pw_ev_lab's tasks */
     int length, samples;
@@ -172,6 +177,7 @@ struct pw_eval_pair {
     int taught;
 };
 
+/* EVAL: an evaluation of one replica. */
 struct pw_ev_eval {
     int n;
     struct pw_eval_row *rows; /* by task, then length */
@@ -201,6 +207,7 @@ struct pw_ev_failing {
     } * list;                                                 /* [n] */
 };
 
+/* PROMPT: the pinned prompt with its right answer, if known. n 0: no prompt is pinned. */
 struct pw_ev_prompt {
     int id;
     char text[PW_LINE * 2];
@@ -214,6 +221,7 @@ struct pw_ev_prompt {
     int64_t sample;
 };
 
+/* TOKEN: one decoded token of the answer, with the most probable candidates. */
 struct pw_ev_token {
     int prompt; /* id */
     int pos;    /* position in the sequence; the first is n_prompt */
@@ -231,6 +239,7 @@ struct pw_ev_token {
     char target[PW_LABEL]; /* the right answer's token; "" if unknown */
 };
 
+/* CURSOR: the token that the step inspector shows. */
 struct pw_ev_cursor {
     bool newest; /* the cursor follows the newest token */
     struct pw_ev_token at;
@@ -316,6 +325,7 @@ struct pw_ev_attention {
     uint16_t *all_scores;
 };
 
+/* What the attention pane shows of the inspected head. */
 enum pw_view {
     PW_VIEW_PROBS,
     PW_VIEW_SCORE,
@@ -368,9 +378,10 @@ struct pw_ev_table {
      * sampled yet. */
     float *grad;
     int64_t n_grad;
-    /* By distance, for one layer: the encoding's own contribution to the scores, and the mean total score
-     * over n_kernel validation samples (NaN: no sample had the distance). src/probe/kernel.c defines both.
-     * NULL: not measured, or the encoding's contribution in this layer can't be separated from content. */
+    /* By distance, for one layer. kernel: the encoding's own contribution to the scores. score: the mean
+     * total score over n_kernel validation samples (NaN: no sample had the distance). Both are defined in
+     * src/probe/kernel.c. NULL: not measured, or the encoding's contribution in this layer can't be separated
+     * from content. */
     int layer, layers, n_kernel;
     float *kernel, *score; /* [heads,N] */
     /* [heads,pairs,2] for rotated pairs: the means a, b of a cos(d theta) + b sin(d theta). */
@@ -425,6 +436,7 @@ struct pw_ev_patch {
     char text[PW_LINE * 2]; /* the result in one line */
 };
 
+/* JOB: progress of a job, `done` of `total` units. */
 struct pw_ev_job {
     char name[32];
     enum pw_job_state state;
@@ -433,6 +445,7 @@ struct pw_ev_job {
 
 #define PW_SHA256 32 /* bytes */
 
+/* CHECKPOINT: saved weights, or a saved state of the lab. */
 struct pw_ev_checkpoint {
     char text[PW_LINE * 2]; /* one line: the file, or its content */
     uint64_t as_of;         /* number of the last event included in the state; 0: weights only */
@@ -443,12 +456,14 @@ struct pw_ev_checkpoint {
     bool keep;                   /* pinned by the user: the disk budget does not remove it */
 };
 
+/* FILE: a file that a command read, by name and content. */
 struct pw_ev_file {
     char name[PW_LINE]; /* as written in the command before this event */
     uint8_t sha[PW_SHA256];
     int64_t bytes;
 };
 
+/* State of a session's recording. */
 enum pw_recording {
     PW_REC_NONE,   /* nothing is recorded */
     PW_REC_ON,     /* everything up to `saved` is on disk */
@@ -456,6 +471,7 @@ enum pw_recording {
     PW_REC_READ,   /* read-only: a replayed session, which another process may be recording */
 };
 
+/* SESSION: the current session and its recording. */
 struct pw_ev_session {
     char name[PW_LINE]; /* name that `open` accepts; "" if unnamed */
     char folder[PW_LINE * 4];
@@ -468,6 +484,7 @@ struct pw_ev_session {
     int checkpoints; /* checkpoints kept */
 };
 
+/* One event: a header, and the payload of its kind. */
 struct pw_event {
     enum pw_event_kind kind;
     uint64_t seq; /* 1, 2, 3, ... in order of emission */

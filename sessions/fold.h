@@ -15,6 +15,7 @@
 
 enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS };
 
+/* Metrics of the steps of one replica, one point per step. */
 struct pw_series {
     int n, cap;
     int64_t *step;        /* [n] ascending, like flops and ms */
@@ -71,12 +72,14 @@ struct pw_kept_map {
 
 #define PW_MAX_KEPT 64 /* per arm */
 
+/* The kept attention maps of one arm. */
 struct pw_kept {
     int n, cap;
     struct pw_kept_map *map; /* [n] steps ascending */
     size_t bytes;
 };
 
+/* State of one arm. */
 struct pw_arm_view {
     bool used;
     struct pw_ev_arm info;                           /* its `replicates` is 1..PW_MAX_REPLICATES */
@@ -94,6 +97,7 @@ struct pw_arm_view {
 /* Entries of the timeline (ticks.c). */
 enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
 
+/* One entry of the timeline. */
 struct pw_tick {
     uint64_t seq; /* of the event */
     int64_t step;
@@ -117,6 +121,7 @@ struct pw_finding_view {
 
 #define PW_LOG_LINES 256
 
+/* One line of the log. */
 struct pw_log_line {
     enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH, FINDING */
     uint64_t seq;            /* of the event */
@@ -195,8 +200,9 @@ bool pw_bucket_later(const struct pw_ev_table *t, int bucket);
 /* Return the bucket of a distance (query minus key) within the table's length; negative distances are keys
  * after the query. -1 if the table does not say. */
 int pw_bucket_of(const struct pw_ev_table *t, int distance);
-/* Return the number of (query, key) pairs of a bucket that were seen in training. -1 if unknown: some of the
- * bucket's distances exceed the table's length, or nothing was counted before the weights were loaded. */
+/* Return the number of (query, key) pairs of a bucket that were seen in training. The result is -1 if the
+ * number is unknown. That is so if some of the bucket's distances exceed the table's length, or if pairs
+ * before the loading of weights were not counted. */
 int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
 /* Return the position of the query whose bias the table has by distance; -1 if the bias is the same for all
  * queries. */

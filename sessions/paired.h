@@ -30,6 +30,7 @@
 #define PW_SEEDS_PAIRED  6 /* fewest runs per arm for p < PW_SIGNIFICANCE with the same seeds */
 #define PW_SEEDS_GROUPED 4 /* and with different seeds */
 
+/* Comparison of two arms. */
 struct pw_pair_test {
     int a, b;               /* ids of two arms, a < b */
     bool shared;            /* the arms have the same seeds */
@@ -43,6 +44,7 @@ struct pw_pair_test {
     double corrected;       /* p corrected for the number of tests by Holm's method; NaN if p is */
 };
 
+/* Comparison of all selected arms, by pairs. */
 struct pw_paired {
     int n_arms, arms[PW_MAX_ARMS]; /* arms with samples to compare */
     int n;

@@ -64,19 +64,21 @@ struct pw_life {
     } u; /* of a life that is over; the present life's series are in `now` */
 };
 
+/* All lives of one series of one replica. */
 struct pw_lives {
     struct pw_life *over; /* [n] lives that are over */
     int n, cap;
     struct pw_life present;
 };
 
+/* All lives of all series. */
 struct pw_all_lives {
     struct pw_lives of[PW_MAX_ARMS][PW_MAX_REPLICATES][PW_LIFE_KINDS];
     int64_t copied; /* points copied because arms went back to earlier steps */
 };
 
-/* Call these before and after e is folded into now. pw_lives_before returns false if arms go back so often
- * that the session must be malicious (too many points copied). */
+/* Call these before and after e is folded into now. The first returns false if too many points were copied:
+ * arms go back so often that the session must be malicious. */
 bool pw_lives_before(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e);
 void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e);
 /* Set the series of all arms in view as they were at seq; they point into now and l. Also sets an arm's step

@@ -1,7 +1,7 @@
 /* record.h - read a recorded session, for replay, resuming, verification, export and lists.
  *
  * Any number of readers may read a session while it is recorded; a reader never writes to it and never waits
- * for the writer. The data may come from an untrusted source, so SQLite runs with its defensive settings and
+ * for the writer. The data may come from an untrusted source. So SQLite runs with its defensive settings and
  * limits, the schema must be the known one, and every number is checked (codec.h). Damaged rows are skipped
  * and reported; intact rows are used.
  *
@@ -18,6 +18,7 @@ struct pw_record;
 enum pw_code pw_record_open(struct pw_record **r, const char *path, struct pw_err *err);
 void pw_record_close(struct pw_record *r); /* NULL is a no-op */
 
+/* Summary of a session; pw_record_info fills it. */
 struct pw_record_info {
     char name[PW_LINE];
     int64_t created_ns, used_ns; /* times of the first and the last event */

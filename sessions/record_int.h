@@ -5,6 +5,7 @@
 #include "sessions/record.h"
 #include "sessions/schema.h"
 
+/* An open session: one read-only connection with its prepared statements. */
 struct pw_record {
     char *path; /* of the folder, or of the packed file */
     int folder; /* its open descriptor; -1: none */

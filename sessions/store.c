@@ -1,7 +1,7 @@
 /* store.c - the store's thread, and the lab's interface to it.
  *
- * The thread sleeps until work is due: rows to commit (at once, or with the next group), a slice of a file, a
- * move, a checkpoint of the log when idle. A commit has priority over the rest. */
+ * The thread sleeps until work is due. Work is a commit of rows (at once, or with the next group), a slice of
+ * a file, a move, or a checkpoint of the log when idle. A commit has priority over the rest. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  *
  * Exactly one connection writes, on the store's thread. No code except SQLite opens session.db: closing a
  * second descriptor would drop SQLite's POSIX locks, and two writers would corrupt the database. The lab
- * hands over bytes and continues. A commit with synchronous=FULL writes them to disk: at once if a caller
- * waits for them, else every 100 ms (every second if there are only metrics).
+ * hands over bytes and continues. A commit with synchronous=FULL writes them to disk. It runs at once if a
+ * caller waits for it, else every 100 ms (every second if there are only metrics).
  *
  * If the disk is full or fails, recording pauses. Committed data stay. Events that are lost meanwhile are
  * counted, and the count is recorded when a retry succeeds and recording resumes by itself. If only a file
@@ -35,6 +35,7 @@ struct pw_environment {
 
 struct pw_store;
 
+/* Arguments of pw_store_open. Texts are copied. */
 struct pw_store_config {
     const char *folder; /* NAME.pewter */
     bool create;        /* create a new session (the folder must not exist); false: open an existing one */

@@ -2,7 +2,7 @@
  * row.
  *
  * A slice is 1 MiB and its sync, some milliseconds. Between two slices a command's commit can run. So it
- * never waits until a checkpoint of 100 MiB is on disk, which a single fsync at the end would cause on a
+ * never waits until a checkpoint of 100 MiB is on disk. A single fsync at the end would cause that on a
  * journalling file system. No file is overwritten, because its name is the hash of its content. */
 #include <errno.h>
 #include <fcntl.h>

@@ -43,6 +43,7 @@ bool pw_worth_recording(struct pw_worth *w, const struct pw_event *e);
 bool pw_worth_beside(const struct pw_worth *w, const struct pw_event *e);
 #define PW_BESIDE "beside training" /* text of the row of such an event */
 
+/* A file that waits to be written, in slices. */
 struct pw_new_file {
     uint8_t sha[PW_SHA256];
     uint8_t *bytes;
@@ -64,6 +65,7 @@ struct pw_kept {
     uint8_t (*files)[PW_SHA256];
 };
 
+/* The store. A comment before each group of members says which thread may use it. */
 struct pw_store {
     struct pw_store_config cfg; /* its texts are copies */
     char *folder;               /* absolute path */
@@ -126,6 +128,7 @@ struct pw_store {
     double retry_at, files_at, chores_at, idle_at;
 };
 
+/* Write the path of `name` in the session's folder; "" gives the folder. */
 void pw_store_path(const struct pw_store *s, char dst[PW_PATH], const char *name);
 int pw_sync_folder(const char *path); /* 0 or errno */
 /* Open a subfolder; NULL (errno) if it is missing or a link. */

@@ -45,7 +45,8 @@ static enum pw_code held(int fd, const char *folder, struct pw_err *err)
                    name);
 }
 
-/* Write who holds the lock. On a full disk the text may be incomplete; the lock is valid all the same. */
+/* Write which process holds the lock. On a full disk the text may be incomplete; the lock is valid all the
+ * same. */
 static void write_who(int fd)
 {
     char text[200], host[65] = "", since[40];

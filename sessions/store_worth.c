@@ -2,9 +2,9 @@
  *
  * Recorded are all actions and requests of the user, and everything that training measured. Not recorded are
  * events about this process: SESSION; STATE, except when training starts, ends or changes its goal; and JOB
- * between start and end. Pictures emitted during training (the answer, which is decoded again at each
- * inspection, and the encoding's table) are recorded once every 2 seconds, and at steps 1, 2, 3, 4, 6, 8, 12,
- * 16, ... Between these they hardly change.
+ * between start and end. Pictures emitted during training are the answer, which is decoded again at each
+ * inspection, and the encoding's table. They are recorded once every 2 seconds, and at steps 1, 2, 3, 4, 6,
+ * 8, 12, 16, ... Between these they hardly change.
  *
  * An answer is recorded as a whole: its PROMPT decides for its TOKENs, and for the ATTENTION and LOOK that
  * follow automatically. After a command everything is recorded until the next step. */

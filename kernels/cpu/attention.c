@@ -93,7 +93,7 @@ V_INLINE m16 seen_lanes(int left)
 
 /* Turn s, which holds q.k of queries i .. i+m-1 on cols keys with rows Tp apart, into scores; -inf for hidden
  * keys. max receives the largest score of each row. Each pass here and below runs over all rows, without
- * branches on the mask: the steps within a row depend on each other, and the length of a causal row is hard
+ * branches on the mask. The steps within a row depend on each other, and the length of a causal row is hard
  * to predict. */
 static void score_block(const struct pw_head *hd, float *s, float *max, int i, int m, int cols)
 {

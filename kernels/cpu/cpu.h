@@ -12,6 +12,7 @@ struct pw_ctx {
     size_t floats;
 };
 
+/* The cpu backend: its worker threads with their scratch. */
 struct pw_backend {
     struct pw_pool *pool;
     struct pw_ctx *ctx; /* one per thread */

@@ -1,10 +1,10 @@
 /* gemm.c - the matrix product: a register tile, and the loop over rows around it.
  *
  * Every output is one fmaf chain over k in ascending order, so tiles, vectors and threads can't change bits.
- * Speed comes from many independent chains: TILE rows of 32 (or 16) columns stay in registers, a row of b is
- * loaded once for all of them, and elements of a are broadcast. 14 x 32 fills the 32 registers of AVX-512, 6
- * x 16 the 16 of AVX2. Rows are spread evenly over tiles: 20 rows become 10 + 10, not 14 + 6, because a small
- * tile has too few chains to hide the latency of fma. */
+ * Speed comes from many independent chains. TILE rows of 32 (or 16) columns stay in registers; a row of b is
+ * loaded once for all of them, and elements of a are broadcast. A tile of 14 x 32 fills the 32 registers of
+ * AVX-512, 6 x 16 the 16 of AVX2. Rows are spread evenly over tiles, because a small tile has too few chains
+ * to hide the latency of fma. So 20 rows become 10 + 10, not 14 + 6. */
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
 

@@ -51,9 +51,9 @@ void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)
     pw_pool_run(be->pool, n, pack_mat, (void *)mats);
 }
 
-/* If rows have a distance at which the rows of a tile map to few sets of the first-level cache, copy them
- * with a slightly larger stride (137 instead of 98 GFLOP/s at 4 KiB). Returns the rows to use, and their
- * stride in *stride. */
+/* At some row strides the rows of a tile map to few sets of the first-level cache. Then copy the rows with a
+ * slightly larger stride (137 instead of 98 GFLOP/s at 4 KiB). Returns the rows to use, and their stride in
+ * *stride. */
 static const float *spread(struct pw_ctx *c, const float *x, int n, int R, size_t *stride)
 {
     *stride = (size_t)n;
@@ -195,8 +195,8 @@ void PW_OP(bias_grad)(float *d_bias, const float *dy, bool add, int R, int out)
 }
 
 /* x is copied into panels, for as many columns as the second-level cache holds. Then dw is computed one tile
- * of rows at a time. The tile's part of dy is copied too: in dy it is one cache line of each row, in the copy
- * it is dense and stays in the first-level cache for all panels. */
+ * of rows at a time. The tile's part of dy is copied too. In dy it is one cache line of each row; the copy is
+ * dense and stays in the first-level cache for all panels. */
 void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
                       int out, int in, int R)
 {

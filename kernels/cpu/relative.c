@@ -1,9 +1,9 @@
 /* relative.c - relative keys (Shaw et al. 2018): their contribution to a head's scores, and the gradients.
  *
- * The table has few rows, so q.a is computed as a product of queries and rows, and every pair reads its entry
- * (Shaw et al. 2018, section 3.3). If position ids ascend by one, the keys of a query that are nearer than
- * `reach` use consecutive rows. So the table is stored with its last row first, and these keys are added by
- * whole vectors. All keys before them use the last row; without the mask all keys after them use row 0. */
+ * The table has few rows. So q.a is computed as a product of queries and rows, from which every pair reads
+ * its entry (section 3.3 of the paper). If position ids ascend by one, the keys of a query that are nearer
+ * than `reach` use consecutive rows. So the table is stored with its last row first, and these keys are added
+ * by whole vectors. All keys before them use the last row; without the mask all keys after them use row 0. */
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"

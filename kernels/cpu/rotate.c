@@ -1,8 +1,8 @@
 /* rotate.c - transform q and k by position: rotary position embedding (Su et al. 2021, Eq. 34), and the gain
  * of q.
  *
- * Interleaved pairs (a,b): with the even and the odd lanes duplicated, both outputs are one fmaf(a, C, b*S)
- * where C = cos sin cos sin .. and S = -sin cos -sin cos ... That equals the contract's fmaf(a, cos,
+ * For interleaved pairs (a,b) the even and the odd lanes are duplicated. Then both outputs are one fmaf(a, C,
+ * b*S), with C = cos sin cos sin .. and S = -sin cos -sin cos ... That equals the contract's fmaf(a, cos,
  * -(b*sin)), fmaf(a, sin, b*cos), because negation doesn't round. Several narrow heads are processed at once
  * if all of their entries are rotated, because the heads of a row share its angles. */
 #include "kernels/cpu/attention.h"

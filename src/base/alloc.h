@@ -3,8 +3,8 @@
  * If the system has no memory, the program prints one line on standard error, restores the terminal and ends
  * with status 1. Checking every small allocation would triple the code, and no caller could recover. Memory
  * whose size depends on a user's choice (models, batches, maps, files) is not allocated here: its owner
- * allocates it, returns PW_ENOMEM and goes on. The caller owns each block and frees it with free(). Any
- * thread may call these functions. */
+ * allocates it, and on failure returns PW_ENOMEM and continues. The caller owns each block and frees it with
+ * free(). Any thread may call these functions. */
 #ifndef PW_ALLOC_H
 #define PW_ALLOC_H
 #include <stddef.h>

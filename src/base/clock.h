@@ -1,5 +1,5 @@
 /* clock.h - the program's two clocks. Waiting and measuring use the monotonic clock; the dates of events and
- * files use wall time.
+ * sessions use wall time.
  *
  * Any thread may call these functions; they cannot fail. */
 #ifndef PW_CLOCK_H

@@ -4,10 +4,10 @@
  * links it to its name (linkat). A link can't replace an existing file, so then the new file is linked as
  * PATH.tmpXXXXXX for a moment and renamed.
  *
- * If the file system or the kernel has no O_TMPFILE, or /proc isn't mounted, the file is named PATH.tmpXXXXXX
- * from the beginning, and a killed process leaves it behind. Every writer holds a lock (flock) on its file.
- * So a file with such a name that can be locked belongs to a dead process, and the next create for the same
- * PATH removes it.
+ * Without O_TMPFILE in the file system or kernel, or without /proc, the file is named PATH.tmpXXXXXX from the
+ * beginning. Then a killed process leaves it behind. Every writer holds a lock (flock) on its file. So a file
+ * with such a name that can be locked belongs to a dead process, and the next create for the same PATH
+ * removes it.
  *
  * A rename or link must not replace a device by a file, so create rejects a target that is not a regular
  * file.
@@ -245,8 +245,8 @@ FILE *pw_file_stream(struct pw_file *f)
 
 /* ---- commit and abandon */
 
-/* A rename is durable only when its directory is synced. It is not a failure if the directory can't be opened
- * for reading, or if the file system does not support the sync: the file itself is written. */
+/* A rename is durable only when its directory is synced. A directory that can't be opened for reading, or
+ * that the file system can't sync, is not a failure: the file itself is written. */
 static int sync_directory(const char *path)
 {
     char *folder = folder_of(path);

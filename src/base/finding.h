@@ -58,12 +58,14 @@ enum pw_claim_verdict {
 /* Text of each verdict: "reproduced", "same order at toy scale", ... */
 extern const char *const pw_claim_verdicts[];
 
+/* A claim of a paper, and the verdict on it. */
 struct pw_claim {
     int verdict;                 /* enum pw_claim_verdict */
     char claim[PW_FINDING_TEXT]; /* the statement of the paper, and where it is made */
     char found[PW_FINDING_TEXT]; /* the numbers that decide the verdict, and the threshold */
 };
 
+/* A remark: one line of text below the blocks. */
 struct pw_remark {
     char text[PW_FINDING_TEXT];
 };

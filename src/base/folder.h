@@ -5,6 +5,7 @@
 #define PW_FOLDER_H
 #include "base/err.h"
 
+/* A list of names in a folder. */
 struct pw_folder {
     char **names;
     int n;

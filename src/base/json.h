@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Add a member `key` to o: a number, a string, or an array of n numbers. */
 void pw_json_num(cJSON *o, const char *key, double x);
 void pw_json_str(cJSON *o, const char *key, const char *s);
 void pw_json_ints(cJSON *o, const char *key, const int *x, int n);

@@ -3,9 +3,9 @@
  * IEEE 754 rounds all of these correctly, fma() included (in hardware, or more slowly in the C library).
  * -ffp-contract=off keeps the compiler from fusing other operations. So this source determines the bits.
  *
- * Each function reduces its argument with an exactly known remainder, and sums a series around 0 whose first
- * omitted term is below 2^-57 of the result. The coefficients are those of the Taylor series. On intervals
- * this short a fitted polynomial would save one or two terms and be harder to check. */
+ * Each function reduces its argument with an exactly known remainder. Then it sums a series around 0 whose
+ * first omitted term is below 2^-57 of the result. The coefficients are those of the Taylor series. On
+ * intervals this short a fitted polynomial would save one or two terms and be harder to check. */
 #include "base/maths.h"
 #include "base/log_pair.h"
 

@@ -1,6 +1,6 @@
 /* npz.c - write a ZIP archive of .npy files, front to back.
  *
- * An array is in memory when it is added, so its size and CRC are known before its header is written, and
+ * An array is in memory when it is added. So its size and CRC are known before its header is written, and
  * nothing is patched afterwards. The order is: local header, .npy header, data; at the end the central
  * directory and its end record (PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16). Entries are stored, not
  * deflated: float attention matrices hardly shrink, and numpy can map stored entries.

@@ -13,6 +13,7 @@
 
 #define PW_NPZ_DIMS 8
 
+/* One array of the file: its type and shape, and its data as stored (little-endian, maybe unaligned). */
 struct pw_npz_array {
     char name[128]; /* without ".npy" */
     char type;      /* 'f', 'i', 'u', 'b': numbers; 'U', 'S': strings */

@@ -22,6 +22,7 @@ struct pw_move {
     bool by; /* true: move by n, written +N or -N; false: move to n, written N */
 };
 
+/* Type of an option, and of the member that it sets. */
 enum pw_opt_type {
     PW_OPT_INT,    /* int */
     PW_OPT_COUNT,  /* int64_t */
@@ -35,6 +36,7 @@ enum pw_opt_type {
     PW_OPT_MOVE,   /* struct pw_move: N within min..max (min >= 0), or +N, -N with N <= max */
 };
 
+/* One row of an option table. */
 struct pw_opt {
     const char *name;
     enum pw_opt_type type;

@@ -11,6 +11,7 @@
 #define PW_PYRAMID_H
 #include <stdbool.h>
 
+/* Summary of a range of points. */
 struct pw_summary {
     double sum;        /* of the finite points; so are lo, hi, above, first, last and n */
     float lo, hi;      /* lo > hi: no finite point */

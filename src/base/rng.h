@@ -8,6 +8,7 @@
 #define PW_RNG_H
 #include <stdint.h>
 
+/* Streams: each use of random numbers has its own. The numbers are part of the data and never change. */
 enum pw_stream {
     PW_STREAM_INIT = 1, /* parameters; index = hash of the tensor's name */
     PW_STREAM_TRAIN,    /* training samples; index = sample number */
@@ -23,6 +24,7 @@ enum pw_stream {
     PW_STREAM_NTH,      /* order of a length's numbered inputs in evaluation; index = task << 32 | length */
 };
 
+/* A generator: the key, the counter of the next block, and the current block. */
 struct pw_rng {
     uint32_t key[2], ctr[4], out[4];
     int used; /* entries of `out` that were used */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* State of a hash that is computed in parts. */
 struct pw_sha256 {
     struct sha256_ctx ctx;
 };

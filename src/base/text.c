@@ -1,7 +1,7 @@
 /* text.c - growing strings, safe copies, suggestions and strict number parsing; UTF-8 is in utf8.c.
  *
  * The program ends if there is no memory for a string (alloc.h). Large buffers are allocated by their owners,
- * who report PW_ENOMEM. */
+ * which report PW_ENOMEM. */
 #include "base/text.h"
 
 #include <assert.h>

@@ -14,6 +14,7 @@ struct pw_str {
     size_t len, cap;
 };
 
+/* Append formatted text. */
 void pw_str_add(struct pw_str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void pw_str_put(struct pw_str *b, const char *s, size_t n); /* appends n bytes unchanged */
 void pw_str_clear(struct pw_str *b);                        /* empties it, keeps the memory */
@@ -31,6 +32,7 @@ int pw_text_cells(const char *s); /* terminal columns of a string */
 /* Append a code point as XML text; markup characters become entities. */
 void pw_str_xml(struct pw_str *b, uint32_t cp);
 
+/* Does text end in `ending`? */
 bool pw_text_ends(const char *text, const char *ending);
 /* Compare two strings, ignoring the case of ASCII letters in every locale. */
 bool pw_text_same(const char *a, const char *b);

@@ -2,7 +2,7 @@
  *
  * wcwidth() depends on the locale and on the C library's version, so a recorded layout could differ on
  * another machine. The tables here are those of Unicode 14 and the same everywhere. Terminals disagree about
- * emoji sequences and ambiguous East Asian letters: here an ambiguous letter counts as one column, and a
+ * emoji sequences and ambiguous East Asian letters. Here an ambiguous letter counts as one column, and a
  * joined emoji as the sum of its parts. */
 #include "base/text.h"
 

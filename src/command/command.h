@@ -5,8 +5,8 @@
  *   command  = name { word | key=value }      '#' at the start of a word begins a comment
  *   word     = anything without blanks, or "quoted" with \" and \\ inside
  *
- * A raw command (prompt, say, mark) takes the rest of the line up to an unquoted ';' unchanged, except that
- * one enclosing pair of quotes is removed. key=value splits at the first '='; a quoted word is never split.
+ * A raw command (prompt, say, mark) takes the rest of the line unchanged, up to an unquoted ';'. Only one
+ * enclosing pair of quotes is removed. key=value splits at the first '='; a quoted word is never split.
  * Parentheses keep a word together: t5(buckets=8,distance=16).
  *
  * Tables are constant. Any thread may call these functions; one struct pw_args belongs to one thread at a
@@ -21,6 +21,7 @@
 
 #define PW_MAX_WORDS 32
 
+/* One argument of a command. */
 struct pw_word {
     char *key;   /* NULL for a plain word */
     char *value; /* the word, or the text after '=' */
@@ -58,6 +59,7 @@ struct pw_completion {
     void *arg;
 };
 
+/* One command: its help, its option tables, completion and its run function. Constant. */
 struct pw_command {
     const char *name;
     const char *usage;   /* "pe NAME [key=value]" */
@@ -127,8 +129,8 @@ enum pw_code pw_commands_split(const char *text,
                                enum pw_code (*each)(void *arg, const char *command, int line), void *arg,
                                struct pw_err *err);
 
-/* First character of an entry in a queue of commands that is not a command but a place: it says where the
- * next commands come from, such as "s.pewter:5". The lexer rejects this character in input lines. */
+/* First character of an entry that is a place in a queue of commands. A place says where the next commands
+ * come from, such as "s.pewter:5". The lexer rejects this character in input lines. */
 #define PW_PLACE '\001'
 
 /* Check that all commands of text can be parsed. The message gives the place of the error in text. */

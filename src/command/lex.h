@@ -15,6 +15,7 @@
 #define PW_NOWHERE    SIZE_MAX
 #define PW_LINE_LIMIT 65536 /* bytes of a line; a longer one is rejected as not being a script */
 
+/* Bounds of one command. */
 struct pw_lex_command {
     size_t begin, end; /* trimmed, without comment; equal if the command is empty */
     size_t next;       /* where the next command may begin */
@@ -22,6 +23,7 @@ struct pw_lex_command {
     size_t quote;      /* position of an unclosed quote, or PW_NOWHERE */
 };
 
+/* Bounds of one word, and the positions inside it that the parser and completion need. */
 struct pw_lex_word {
     size_t begin, end;
     size_t equals; /* position of the '=' between key and value, or PW_NOWHERE */

@@ -2,8 +2,8 @@
  *
  * A detail is written for a terminal, with manual line breaks. It has table rows, examples and sentences. A
  * row begins with blanks; two or more blanks separate the term from its meaning, and a continuation line is
- * indented further. An example begins with a command. troff breaks lines itself, so each kind of line is
- * converted to its own macro, and the page fits any width. */
+ * indented further. An example begins with a command. Each kind of line is converted to its own macro. troff
+ * then breaks lines itself, so the page fits any width. */
 #include <string.h>
 
 #include "command/help.h"
