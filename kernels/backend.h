@@ -64,6 +64,7 @@ struct pw_seqs {
     int rows, longest;
 };
 
+/* Normalisation before a block, activation function, and order of the pairs of rotary embedding. */
 enum pw_norm { PW_NORM_RMS, PW_NORM_LAYER, PW_NORM_NONE };
 enum pw_act { PW_ACT_NONE, PW_ACT_RELU, PW_ACT_GELU, PW_ACT_GELU_TANH };
 enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* pairs (2i, 2i+1) or (i, i+pairs) */
@@ -222,6 +223,7 @@ struct pw_backend_ops {
      * device. */
     enum pw_code (*open)(struct pw_backend **be, int unit, struct pw_err *err);
     void (*close)(struct pw_backend *be); /* NULL is a no-op */
+    /* Wait until all submitted work is done. Fails with the first device error since the last call. */
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
     int (*unit)(const struct pw_backend *be);    /* unit as given to open; not on a host backend */
     int (*workers)(const struct pw_backend *be); /* number of contexts that run at the same time */
@@ -278,6 +280,7 @@ struct pw_backend_ops {
     /* Run fn(ctx, chunk, worker, arg) for chunk = 0..n-1, on any worker, in any order. */
     void (*for_chunks)(struct pw_backend *be, int n,
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
+    /* Number of floats of a pack: memory for struct pw_mat's `pack`. */
     size_t (*mat_pack_floats)(int out, int in);
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
     /* Sum gradient slots: g[i] = ((slot0[i] + slot1[i]) + ...). Slot s begins at slots + s*stride; g may be
@@ -359,6 +362,7 @@ struct pw_backend_ops {
      * inspection output is wanted. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+    /* Number of floats of `save` for sequences with these starts. */
     size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
     /* Incremental attention with a key-value cache: like attention_fwd for R rows that continue one sequence
      * of T. z [R,HD] has the bits of the last R rows of attention_fwd over all T+R. Appends the rows'
@@ -370,6 +374,7 @@ struct pw_backend_ops {
      * new keys. */
     void (*attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);
+    /* Number of floats of `cache` for at most cap positions. */
     size_t (*attn_cache_floats)(int H, int D, int cap);
     /* Backward pass of attention_fwd; z is its output. SETS dqkv [R,3HD]. Adds to d_bias (shape of the bias)
      * and d_keys [pw_key_rows,D] (NULL if absent).

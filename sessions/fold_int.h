@@ -23,6 +23,7 @@ void pw_track_fini(struct pw_track *t);
 /* Keep a copy of a, the arm's attention at `step`; may drop older copies. */
 void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
                  const struct pw_ev_attention *a);
+/* Free all copies. */
 void pw_kept_clear(struct pw_kept *k);
 
 /* ---- findings.c: move the finding of e into s */

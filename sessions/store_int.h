@@ -24,6 +24,7 @@ struct pw_batch {
     int n, cap;
     int64_t events; /* number of events in the rows; those of runs are counted singly */
 };
+/* Empty a batch and keep its memory; or free it. */
 void pw_batch_clear(struct pw_batch *b);
 void pw_batch_fini(struct pw_batch *b);
 
@@ -135,6 +136,7 @@ int pw_sync_folder(const char *path); /* 0 or errno */
 DIR *pw_folder_inside(const struct pw_store *s, const char *name);
 
 /* ---- store_queue.c; the caller holds the mutex */
+/* Turn the open run into a row; or lost events into a row of kind GAP. Without any, nothing happens. */
 void pw_queue_close_run(struct pw_store *s);
 void pw_queue_gap(struct pw_store *s);
 
@@ -147,6 +149,7 @@ enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err);
 enum pw_code pw_store_fold_log(struct pw_store *s, int mode, struct pw_err *err);
 
 /* ---- store_segment.c */
+/* Write the row of this process, with its environment; or its end, with how the process ended. */
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err);
 enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err *err);
 /* Verify the chain of the events that the last segment recorded. */
@@ -158,12 +161,14 @@ enum pw_code pw_store_make(struct pw_store *s, struct pw_err *err);
 enum pw_code pw_store_take(struct pw_store *s, int64_t *cleared, struct pw_err *err);
 
 /* ---- store_lock.c */
+/* Lock a session's folder for recording. *fd holds the lock until it is closed. */
 enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err);
 
 /* ---- store_files.c */
 enum pw_code pw_store_files_go_on(struct pw_store *s,
                                   struct pw_err *err); /* writes a slice of the first waiting file */
 void pw_store_files_again(struct pw_store *s);         /* restarts the file that was begun */
+/* Remove files that a crash left; *bytes is their size. */
 enum pw_code pw_store_files_clear(struct pw_store *s, int64_t *bytes, struct pw_err *err);
 
 /* ---- store_disk.c: full or failing disks */
@@ -173,6 +178,7 @@ void pw_store_ballast(struct pw_store *s);    /* creates it if there is space */
 bool pw_store_no_ballast(struct pw_store *s); /* releases it; false: there was none */
 
 /* ---- store_move.c */
+/* Move the session to `folder`, on the store's thread. */
 enum pw_code pw_store_do_move(struct pw_store *s, const char *folder, struct pw_err *err);
 
 /* ---- retention.c: the disk budget */
@@ -180,6 +186,8 @@ enum pw_code pw_store_do_move(struct pw_store *s, const char *folder, struct pw_
 enum pw_code pw_store_measure(struct pw_store *s, int64_t *used, struct pw_err *err);
 enum pw_code pw_store_budget(struct pw_store *s,
                              struct pw_err *err); /* measures, and removes what exceeds the budget */
+/* The inventory of checkpoints, forks and kept files: load it from the database; add from a new event; add a
+ * kept file; free it. */
 enum pw_code pw_store_kept_load(struct pw_store *s, struct pw_err *err);
 void pw_store_kept_add(struct pw_store *s, const struct pw_event *e);      /* the caller holds the mutex */
 void pw_store_kept_file(struct pw_store *s, const uint8_t sha[PW_SHA256]); /* the caller holds the mutex */

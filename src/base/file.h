@@ -44,7 +44,8 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
  * fail with PW_EUSER (create only), PW_EIO or PW_ENOMEM. */
 struct pw_file;
 enum pw_code pw_file_create(struct pw_file **f, const char *path, struct pw_err *err);
-void pw_file_private(struct pw_file *f); /* permissions 0600 */
+/* Give the file permissions 0600; and return the stream to write to. */
+void pw_file_private(struct pw_file *f);
 FILE *pw_file_stream(struct pw_file *f);
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
 void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */

@@ -12,11 +12,12 @@
 
 struct pw_str;
 
+/* A range with both ends included; written A..B, or A for A..A. */
 struct pw_range {
-    /* A range with both ends included; written A..B, or A for A..A. */
     int lo, hi;
 };
 
+/* A position, or a move relative to the current position. */
 struct pw_move {
     int n;
     bool by; /* true: move by n, written +N or -N; false: move to n, written N */
