@@ -74,7 +74,7 @@ struct pw_command {
     bool beside;
     /* Continues in the background. In a typed line, the commands after it wait until it has ended. */
     bool lasts;
-    const struct pw_opt *opts; /* table of key=value, for parsing, help and completion; or NULL */
+    const struct pw_opt *opts; /* its own table of key=value, for help and completion; or NULL */
     const struct pw_opt *also; /* second table, valid beside any other: arm=K; or NULL */
     /* Returns the table to use instead of opts if the keys depend on the words given so far (pe: on the
      * encoding). NULL, or NULL returned: use opts. */
