@@ -1,10 +1,11 @@
-/* buckets.c - what follows from the buckets of an encoding's table: on which side of the query they are,
- * where they end, and what training has met of them. */
+/* buckets.c - properties of the buckets in an encoding's table: their side of the query, their ends, and the
+ * pairs seen in training. */
 #include <limits.h>
 
 #include "sessions/fold.h"
 
-/* Buckets of keys that are not after the query. Events may come from a file. */
+/* Number of buckets for keys that are not after the query. Events may come from a file, so `later` is
+ * checked. */
 static int before(const struct pw_ev_table *t)
 {
     return t->later < t->n_buckets ? t->n_buckets - t->later : 0;
@@ -30,8 +31,8 @@ int pw_bucket_of(const struct pw_ev_table *t, int distance)
     return -1;
 }
 
-/* The pairs of a distance that lie on one side of the query: without the causal mask half of them, of
- * distance 0 all. */
+/* Pairs of distance d on one side of the query: without the causal mask half of them, except for distance
+ * 0. */
 static int64_t met_on_side(const struct pw_ev_table *t, int d)
 {
     return t->later > 0 && d > 0 ? t->met[d] / 2 : t->met[d];
@@ -48,7 +49,7 @@ int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket)
         return from > t->trained ? 0 : -1;
     for (int d = later ? from : 0; d < t->length && (!later || d < end); d++) {
         int64_t n = later || t->bucket[d] == bucket ? met_on_side(t, d) : 0;
-        if (n > 0) /* more than a number holds is as much */
+        if (n > 0) /* saturates at INT64_MAX */
             sum += n < INT64_MAX - sum ? n : INT64_MAX - sum;
     }
     if (sum == 0 && end > from && from <= t->trained && t->trained > 0)

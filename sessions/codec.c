@@ -1,8 +1,8 @@
-/* codec.c - writes and reads fields as the tables of codec_fields.c say.
+/* codec.c - encode and decode fields by the tables of codec_fields.c.
  *
- * A field is a varint of 4 * number + wire type, then a varint, 4 or 8 bytes, or a length and so many bytes.
- * So a reader can pass over what it doesn't know. Fields come by ascending number: none comes twice, and the
- * members that say how long an array is are there before it. */
+ * A field begins with a varint, 4 * number + wire type. Then follows a varint, 4 bytes, 8 bytes, or a length
+ * and that many bytes. So a reader can skip fields that it doesn't know. Fields are in ascending order of
+ * their numbers: no field occurs twice, and the members that give the length of an array precede it. */
 #include "sessions/codec.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void put_bytes(struct pw_str *out, const char *s, size_t n)
 
 static void put_text(struct pw_str *out, const char *text)
 {
-    size_t room = strlen(text) + 1; /* nothing becomes longer by being cleaned */
+    size_t room = strlen(text) + 1; /* cleaning never makes a text longer */
     char small[PW_LINE * 4], *clean = room <= sizeof small ? small : pw_alloc(room, 1);
     pw_text_copy(clean, room, text);
     put_bytes(out, clean, strlen(clean));
@@ -73,7 +73,7 @@ static void put_text(struct pw_str *out, const char *text)
 
 static void put_fields(struct pw_str *out, const struct pw_message *m, const char *base, size_t *room);
 
-/* Entries of a list one after the other. */
+/* Append the entries of a list. */
 static void put_entries(struct pw_str *out, const struct pw_field *f, const char *p, size_t n, size_t *room)
 {
     struct pw_str one = {0};
@@ -115,7 +115,7 @@ static void put_list(struct pw_str *out, const struct pw_field *f, const char *b
     size_t n = pw_field_count(f, base);
     if (f->form == PW_FORM_ARRAY) {
         memcpy(&p, base + f->at, sizeof p);
-        if (p == NULL || n > *room / f->size) /* too large to be recorded: as if it had not been told */
+        if (p == NULL || n > *room / f->size) /* too large to be recorded: leave it out */
             return;
         *room -= n * f->size;
     } else if (n > (size_t)f->most) {
@@ -194,7 +194,7 @@ struct input {
     const unsigned char *at, *end;
 };
 
-struct decoding { /* what all levels share */
+struct decoding { /* shared by all levels */
     size_t room;
     int *unknown;
     uint64_t edition;
@@ -208,7 +208,7 @@ static enum pw_code bad(const struct decoding *d, const struct pw_field *f, cons
                    f != NULL ? pw_field_name(f) : "", f != NULL ? ": " : "", why);
 }
 
-/* Takes a length and so many bytes off `in`. */
+/* Read a length and that many bytes from `in`. */
 static bool get_bytes(struct input *in, struct input *part)
 {
     uint64_t n;
@@ -219,10 +219,10 @@ static bool get_bytes(struct input *in, struct input *part)
     return true;
 }
 
-/* n bytes as a clean text of at most size - 1. */
+/* Copy n bytes as a cleaned text of at most size - 1 bytes. */
 static void copy_text(char *dst, size_t size, const struct input *in)
 {
-    size_t n = (size_t)(in->end - in->at), most = size + 4; /* bytes beyond that can't matter */
+    size_t n = (size_t)(in->end - in->at), most = size + 4; /* further bytes can't matter */
     char small[PW_LINE * 4 + 8], *raw = small;
     n = n < most ? n : most;
     if (n >= sizeof small)
@@ -253,7 +253,7 @@ static enum pw_code get_number(struct decoding *d, struct input *in, const struc
     return PW_OK;
 }
 
-/* One entry of anything. */
+/* Read one entry of any type. */
 static enum pw_code get_value(struct decoding *d, struct input *in, const struct pw_field *f, char *p)
 {
     int bytes = pw_field_bytes(f->type);
@@ -296,7 +296,7 @@ static enum pw_code get_list(struct decoding *d, struct input *in, const struct 
     size_t n = pw_field_count(f, base);
     char *p = base + f->at;
     if (f->form == PW_FORM_ARRAY) {
-        /* Every entry takes a byte at least, so what is allocated was paid for by the input. */
+        /* Every entry needs at least one byte of input, so the input bounds the allocation. */
         if (n == 0 || n > d->room / f->size || (bytes > 0 ? have / bytes != n || have % bytes : have < n))
             return bad(d, f, "not as many as it says");
         d->room -= n * f->size;
@@ -318,7 +318,7 @@ static enum pw_code get_list(struct decoding *d, struct input *in, const struct 
     return PW_OK;
 }
 
-/* A field that isn't there is zero, if it may be. */
+/* A missing field is zero, if zero is allowed. */
 static enum pw_code get_nothing(struct decoding *d, const struct pw_field *f, const char *base)
 {
     if (f->form == PW_FORM_ONE)

@@ -1,5 +1,5 @@
-/* codec_bits.c - values of any type as bits, and bits as bytes: little-endian whatever the host, and every
- * NaN the same one. */
+/* codec_bits.c - convert values of any type to bits, and bits to bytes. The result is little-endian on every
+ * host, and every NaN has the same bits. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ int pw_field_bytes(enum pw_field_type type)
     }
 }
 
-/* ---- values: their bits, whatever the type */
+/* ---- values to bits, for every type */
 
 uint64_t pw_float_bits(float x)
 {

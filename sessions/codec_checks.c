@@ -1,7 +1,7 @@
-/* codec_checks.c - what a table of fields can't say of an event: which members must agree with each other.
+/* codec_checks.c - checks across the members of an event, which a field table can't express.
  *
- * Each check is what some consumer relies on when it indexes or sums up; it sees a struct all of whose fields
- * are within their limits, with the arrays that its counts say. */
+ * Each check covers an assumption of some reader of the event, which indexes or sums by it. When a check
+ * runs, all fields are within their limits, and arrays have the lengths that the counts say. */
 #include <limits.h>
 
 #include "sessions/codec_int.h"
@@ -25,7 +25,8 @@ const char *pw_check_pair(const void *pair)
                : NULL;
 }
 
-/* Rows ascend, and none shares its pairs or outcomes with another: what goes over all of them ends. */
+/* Rows ascend, and no row shares its pairs or outcomes with another, so loops over all of them are
+ * bounded. */
 const char *pw_check_eval(const void *eval)
 {
     const struct pw_ev_eval *e = eval;
@@ -41,7 +42,7 @@ const char *pw_check_eval(const void *eval)
             samples += e->pairs[r->first_pair + k].samples;
         if (samples > r->samples)
             return "the pairs of a row have more samples than it has";
-        if ((all += r->samples) > INT_MAX / PW_MAX_REPLICATES) /* panes add up those of all replicates */
+        if ((all += r->samples) > INT_MAX / PW_MAX_REPLICATES) /* panes sum over all replicas */
             return "it has more samples than can be counted";
         if (e->n_words > 0 &&
             (r->first_word < words || (words = r->first_word + ((int64_t)r->samples + 63) / 64) > e->n_words))
@@ -88,7 +89,7 @@ const char *pw_check_table(const void *table)
         if (t->queries[q] >= t->length || (q > 0 && t->queries[q] <= t->queries[q - 1]))
             return "the queries whose bias is told are not positions that ascend";
     if (t->grad != NULL && t->n_buckets > 0 && t->added != NULL)
-        return "its gradients are of buckets and of rows"; /* which of both decides how many there are */
+        return "its gradients are of buckets and of rows"; /* the length of grad would be ambiguous */
     return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;
 }
 
@@ -97,7 +98,8 @@ const char *pw_check_finding(const void *finding)
     return pw_finding_check(finding);
 }
 
-/* Entries of a gradient: learned biases have one a bucket and head, learned rows one each. */
+/* Number of entries of a gradient: one per bucket and head for learned biases, one per learned row
+ * otherwise. */
 int pw_gradients(const void *table)
 {
     const struct pw_ev_table *t = table;

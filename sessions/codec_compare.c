@@ -1,9 +1,9 @@
-/* codec_compare.c - the first member in which two events of a kind differ, by the codec's own tables.
+/* codec_compare.c - find the first member in which two events of a kind differ, by the codec's field tables.
  *
- * The event of now goes through the codec first, as the recorded one has: texts are cleaned, every NaN is the
- * same one, and arrays that are too large to be recorded are left out. So a member that is a field is
- * compared, and a new one needs no line here. Members that depended on the machine in edition 0 are
- * passed over there, and so are fields that the recording's edition of the tables did not have. */
+ * The re-run event is first encoded and decoded, as the recorded one was. That cleans texts, makes every NaN
+ * the same, and leaves out arrays that are too large to be recorded. So every field is compared, and a new
+ * field needs no code here. Two kinds of fields are skipped: those that depended on the machine in edition 0,
+ * for sessions of that edition; and those that the session's edition did not have. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@ struct walk {
     enum pw_event_kind kind;
     int edition; /* of the recorded event */
     struct pw_difference *d;
-    char place[48]; /* of the struct that is compared: " at length 12", " of claim [0]" */
+    char place[48]; /* the struct being compared: " at length 12", " of claim [0]" */
 };
 
-/* Members whose names say too little in a message; the others are called by their names. */
+/* Words for members whose names are unclear in a message; other members appear by name. */
 static const struct {
-    enum pw_event_kind kind; /* PW_EV_KINDS: of any */
+    enum pw_event_kind kind; /* PW_EV_KINDS: any kind */
     const char *name, *words;
 } words[] = {
     {PW_EV_UPDATES, "ratio", "ratio of block"},
@@ -97,7 +97,7 @@ static void value_text(char dst[64], const struct pw_field *f, const char *p)
     }
 }
 
-/* Entry i of a field of several; -1: the field as such. */
+/* Set d->what to entry i of a list field; -1: to the field itself. */
 static void name_it(const struct walk *w, const struct pw_field *f, int64_t i)
 {
     char at[24] = "";
@@ -119,7 +119,7 @@ static bool differ(const struct walk *w, const struct pw_field *f, int64_t i, co
 
 static bool same_fields(struct walk *w, const struct pw_message *m, const char *then, const char *now);
 
-/* The member that tells structs of this kind apart, as text. */
+/* Describe a struct by the member that identifies it, as text in w->place. */
 static bool place_by_member(struct walk *w, const struct pw_message *m, const char *then)
 {
     for (int i = 0; m->place != NULL && i < m->n; i++)
@@ -183,7 +183,7 @@ static bool same_list(struct walk *w, const struct pw_field *f, const char *then
     return false;
 }
 
-/* Is it as if the field had not been told? */
+/* Does the field have the value of a missing field? */
 static bool is_nothing(const struct pw_field *f, const char *base)
 {
     const char *p = base + f->at;
@@ -226,7 +226,7 @@ bool pw_event_same(const struct pw_event *then, const struct pw_event *now, stru
         pw_event_decode(&back, (int)now->kind, pw_str_text(&bytes), bytes.len, &unknown, &err);
     pw_str_fini(&bytes);
     *d = (struct pw_difference){0};
-    if (code != PW_OK) { /* nobody could read it if it were recorded */
+    if (code != PW_OK) { /* the new event could not be read back from a session */
         snprintf(d->what, sizeof d->what, "it");
         snprintf(d->recorded, sizeof d->recorded, "readable");
         snprintf(d->now, sizeof d->now, "not: %.58s", err.msg);

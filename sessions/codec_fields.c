@@ -1,21 +1,22 @@
-/* codec_fields.c - which members of an event are fields: a table a kind; what no table can say stands in
- * codec_checks.c, and findings in codec_finding.c.
+/* codec_fields.c - the field tables: which members of each kind of event are fields. Checks across fields are
+ * in codec_checks.c; findings are in codec_finding.c.
  *
- * A number, once given, stays with its field: on disk nothing else says what it is. A new member gets the
- * next one of its table; a member that goes takes its number with it. The words that tables are written in
- * are codec_table.h's. Limits are what the consumers of events (the fold, panes, reports) index, multiply and
- * loop by, so that bytes from anywhere can't lead them astray. */
+ * A field keeps its number for ever, because on disk only the number identifies it. A new member gets the
+ * next number of its table; the number of a removed member is not reused. codec_table.h has the macros that
+ * tables are written in. The limits bound what readers of events (the fold, panes, reports) index, multiply
+ * and loop by, so that bytes from an untrusted source can't harm them. */
 #include "sessions/codec_table.h"
 
 #define LAYERS  64
 #define HEADS   1024
 #define TENSORS 64 /* of an encoding */
 #define TASKS   8
-#define SAMPLES (1 << 20)          /* of a row of an evaluation */
+#define SAMPLES (1 << 20)          /* of one row of an evaluation */
 #define ROWS    (1 << 12)          /* lengths of all tasks */
-#define SUMMED  (INT64_C(1) << 40) /* what is summed over rows and events */
+#define SUMMED  (INT64_C(1) << 40) /* values that are summed over rows and events */
 
-/* Members that re-running doesn't compare (struct pw_field): class portable doesn't cover them. */
+/* Reasons why a re-run does not compare a member (struct pw_field's host): class portable does not cover
+ * it. */
 static const char log2_of_c[] = "an entropy, which edition 0 had by the C library's log2";
 
 /* ---- the lab and its arms */
@@ -33,7 +34,7 @@ static const struct pw_field command[] = {
     ANY(9, u.command.training[1]),
     ANY(10, u.command.checking[1]),
 };
-static const struct pw_field drop[1]; /* its arm says all */
+static const struct pw_field drop[1]; /* its arm is in the header */
 static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};
 static const struct pw_field text[] = {TEXT(1, u.text)};
 static const struct pw_field gap[] = {RANGE(1, u.gap, 0, SUMMED)};
@@ -260,7 +261,7 @@ static const struct pw_field look[] = {
     HOST(4, entropy, log2_of_c),
     RANGE(5, vocab, 0, COUNT),
     ANY(6, mean_logit),
-    RANGE(7, n, 0, PW_LOOK_TOP + 2), /* what was said and what is right may not be among the best */
+    RANGE(7, n, 0, PW_LOOK_TOP + 2), /* the answer's token and the right one may not be among the best */
     RANGE(8, said, 0, PW_LOOK_TOP + 1),
     RANGE(9, target, -1, PW_LOOK_TOP + 1),
     ARRAY_STRUCTS(10, token, look_token_message, OF(n)),
@@ -403,7 +404,7 @@ static const struct pw_field patch[] = {
 };
 #undef S
 
-/* ---- what happens beside training */
+/* ---- jobs, files and the session */
 
 #define S struct pw_ev_job
 static const struct pw_field job[] = {

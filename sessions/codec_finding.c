@@ -1,5 +1,5 @@
-/* codec_finding.c - which members of a finding are fields, as codec_fields.c has them of the other events;
- * pw_finding_check (base/finding.h) has what the shapes say. */
+/* codec_finding.c - the field tables of a finding, as codec_fields.c has them for other events.
+ * pw_finding_check (base/finding.h) checks the shapes. */
 #include "sessions/codec_table.h"
 
 #define S struct pw_block

@@ -1,77 +1,89 @@
-/* codec_int.h - what codec.c goes by: which members of an event are fields, told once for writing and
- * reading.
- */
+/* codec_int.h - internals of the codec: the types of its field tables, and functions that its files share.
+ *
+ * A table lists the members of an event that are fields. One table drives writing, reading, checking and
+ * comparing. */
 #ifndef PW_CODEC_INT_H
 #define PW_CODEC_INT_H
 #include "sessions/codec.h"
 
+/* Types of fields, with their encoding. */
 enum pw_field_type {
-    PW_F_BOOL, /* these three as a varint, signs folded */
-    PW_F_INT,  /* and enumerations */
+    PW_F_BOOL, /* BOOL, INT and LONG are varints with folded signs */
+    PW_F_INT,  /* also enumerations */
     PW_F_LONG,
-    PW_F_BITS,   /* uint64_t, 8 bytes: numbers that are mostly large */
+    PW_F_BITS,   /* uint64_t, 8 bytes: numbers that are usually large */
     PW_F_FLOAT,  /* 4 bytes */
-    PW_F_DOUBLE, /* 8 */
-    PW_F_HALF,   /* uint16_t, 2 bytes; like the next in lists alone */
+    PW_F_DOUBLE, /* 8 bytes */
+    PW_F_HALF,   /* uint16_t, 2 bytes; HALF and BYTE occur in lists only */
     PW_F_BYTE,
     PW_F_TEXT,   /* char[size] */
     PW_F_STRING, /* char *, a text of any length */
     PW_F_STRUCT
 };
 
+/* One value, or several. */
 enum pw_field_form {
-    PW_FORM_ONE,     /* left out where it is 0 or empty */
-    PW_FORM_LIST,    /* so many entries within the struct; zeros at its end are left out */
-    PW_FORM_COUNTED, /* the same, but members say how many of them are in use */
-    PW_FORM_ARRAY    /* a pointer to as many entries as members say */
+    PW_FORM_ONE,     /* omitted if 0 or empty */
+    PW_FORM_LIST,    /* an array inside the struct; trailing zero entries are omitted */
+    PW_FORM_COUNTED, /* an array inside the struct; other members give the number of entries in use */
+    PW_FORM_ARRAY    /* a pointer to an array; other members give its length */
 };
 
+/* A factor of an array's length: the member's value plus `add`. */
 struct pw_factor {
-    size_t member; /* offset of an int plus 1; 0: none */
+    size_t member; /* offset of an int member plus 1; 0: none */
     int add;
 };
 
 struct pw_message;
 
+/* One field: a member of a struct, with its type, its limits and its number on disk. */
 struct pw_field {
-    int number; /* on disk: never changed, never used again, ascending in a table */
+    int number; /* number on disk: never changed or reused; ascending in a table */
     const char *name;
     enum pw_field_type type;
     enum pw_field_form form;
-    size_t at, size;        /* offset; bytes of an entry */
-    int most;               /* LIST and COUNTED: entries that there is room for */
-    bool needed;            /* ARRAY: consumers rely on it where its count is not 0; else it may be NULL */
-    struct pw_factor by[4]; /* the count: a product, up to {0, 0} */
-    int (*count)(const void *); /* or this, of the struct; members that it reads have lower numbers */
-    int64_t lo, hi;             /* of BOOL, INT, LONG and BYTE, each entry's */
+    size_t at, size; /* offset in the struct; bytes of an entry */
+    int most;        /* LIST and COUNTED: capacity */
+    /* ARRAY: if the count is not 0, the pointer must not be NULL, because readers of the event rely on it. */
+    bool needed;
+    struct pw_factor by[4]; /* the count: a product of (member + add), ended by {0, 0} */
+    /* or the count as a function of the struct; the members it reads have lower numbers */
+    int (*count)(const void *);
+    int64_t lo, hi; /* limits of each entry, for BOOL, INT, LONG and BYTE */
     const struct pw_message *of;
-    const char *host; /* why the value depended on the machine in edition 0, where it isn't compared; NULL: it
-                         didn't */
+    /* The reason why the value depended on the machine in edition 0, where it is not compared; NULL: it did
+     * not. */
+    const char *host;
 };
 
-/* Which fields a recording's writer had. 0: the tables of pewter 0.1, before they had a number. A new field
- * of any message begins a new edition: raise this, and tell in `upto` where its message ended until then. */
+/* The edition of the field tables: which fields a session's writer had. 0 is pewter 0.1, before editions were
+ * recorded. A new field in any message begins a new edition: raise this number, and record in `upto` where
+ * the message ended until then. */
 #define PW_EDITION       3
-#define PW_EDITION_FIELD 1000 /* of every payload: its edition, where that isn't 0 */
+#define PW_EDITION_FIELD 1000 /* field of every payload that holds its edition, unless 0 */
 
+/* A table of fields: one for each kind of event, and one for each struct in it. */
 struct pw_message {
-    const char *name; /* of a kind, like the next but two */
+    const char *name; /* of the kind of event */
     const struct pw_field *fields;
     int n;
-    size_t at;   /* where in struct pw_event */
-    size_t size; /* bytes of the union that the payload takes */
-    /* What no single field can say: NULL where all is well, else what is wrong. NULL: nothing to check. */
+    size_t at;   /* offset of the payload in struct pw_event */
+    size_t size; /* bytes that the payload takes of the union */
+    /* Checks across fields. Returns NULL, or a message that says what is wrong. NULL: there is no such
+     * check. */
     const char *(*check)(const void *);
-    const char *place;    /* the name of the member by which structs of this kind are told apart */
-    int upto[PW_EDITION]; /* the last number that edition i had, where it didn't have all; 0: it had */
+    const char *place;    /* name of the member that identifies structs of this type in messages */
+    int upto[PW_EDITION]; /* last field number in edition i if some were missing; 0: none was missing */
 };
 
 extern const struct pw_message pw_messages[PW_EV_KINDS];
 
 /* ---- codec.c */
-/* How many entries the members of base say that a list has; SIZE_MAX: more than can be, or less than none. */
+/* Return the number of entries of a list, from the members at base; SIZE_MAX if it is negative or too
+ * large. */
 size_t pw_field_count(const struct pw_field *f, const char *base);
-const char *pw_field_name(const struct pw_field *f); /* of the member, without what it is in */
+const char *pw_field_name(const struct pw_field *f); /* name of the member without its prefix */
 
 /* ---- event_memory.c */
 /* Is the member a pointer to memory that the event owns? Only fields of an event itself are: tables of
@@ -82,7 +94,7 @@ bool pw_field_owns(const struct pw_field *f);
 #define PW_FINDING_FIELDS 13
 extern const struct pw_field pw_finding_fields[PW_FINDING_FIELDS];
 
-/* ---- codec_checks.c: NULL, or what is wrong with such a struct */
+/* ---- codec_checks.c: each returns NULL, or what is wrong with the struct */
 const char *pw_check_row(const void *row);
 const char *pw_check_pair(const void *pair);
 const char *pw_check_eval(const void *eval);
@@ -93,12 +105,14 @@ const char *pw_check_table(const void *table);
 const char *pw_check_finding(const void *finding);
 int pw_gradients(const void *table); /* entries of its grad; -1: too many */
 
-#define PW_MANY        (INT64_C(1) << 53) /* steps and bytes: a few of them can be added, and doubles hold them */
-#define PW_EVENT_BYTES ((size_t)64 << 20) /* that the arrays of an event may take */
+/* Limit of steps and bytes: a few can be added, and doubles hold them. */
+#define PW_MANY        (INT64_C(1) << 53)
+#define PW_EVENT_BYTES ((size_t)64 << 20) /* limit of the memory that the arrays of one event may take */
 
 /* ---- codec_bits.c */
-int pw_field_bytes(enum pw_field_type type); /* of an entry on disk; 0: that varies */
-/* BOOL, INT and LONG; the other types up to BYTE. p needn't be aligned. */
+int pw_field_bytes(enum pw_field_type type); /* bytes of an entry on disk; 0: variable */
+/* Load and store an entry at p, which may be unaligned: load_number and store_number for BOOL, INT and LONG;
+ * load_bits and store_bits for the other types up to BYTE. */
 int64_t pw_load_number(enum pw_field_type type, const void *p);
 void pw_store_number(enum pw_field_type type, void *p, int64_t v);
 uint64_t pw_load_bits(enum pw_field_type type, const void *p);
@@ -108,11 +122,11 @@ uint64_t pw_double_bits(double x);
 float pw_bits_float(uint64_t bits);
 double pw_bits_double(uint64_t bits);
 
-uint64_t pw_folded(int64_t v); /* 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+uint64_t pw_folded(int64_t v); /* zigzag: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 int64_t pw_unfolded(uint64_t u);
 void pw_put_varint(struct pw_str *out, uint64_t v);
 void pw_put_fixed(struct pw_str *out, uint64_t v, int bytes);
-/* Take what they read off the input. False: it ends before, or is no number of 64 bits. */
+/* Read a number and advance *at. Return false if the input ends, or if the number exceeds 64 bits. */
 bool pw_get_varint(const unsigned char **at, const unsigned char *end, uint64_t *v);
 bool pw_get_fixed(const unsigned char **at, const unsigned char *end, uint64_t *v, int bytes);
 

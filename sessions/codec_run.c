@@ -1,20 +1,20 @@
-/* codec_run.c - runs: metrics of many steps, each told as what differs from the one before.
+/* codec_run.c - runs: metrics of many steps, each encoded as its difference from the one before.
  *
- * An event is a byte that says what follows, who it is of (arm and replicate), how much later it is and how
- * many operations more it took, and its values as they are: losses of neighbouring steps share no bits worth
- * the trouble. Time, number and step only ever need a few bytes, and mostly none. */
+ * An event is encoded as a flag byte, its arm and replica, its time difference, the added operations, and its
+ * values. The values are stored unchanged, because losses of neighbouring steps share too few bits to
+ * compress. Time, number and step need a few bytes at most, and usually none. */
 #include <string.h>
 
 #include "sessions/codec_int.h"
 
-/* The first byte. */
+/* The first byte: kind and flags. */
 enum {
     KIND = 3,       /* index into kinds */
-    NEXT = 1 << 2,  /* its number is the next one; else what is skipped follows */
-    SAME = 1 << 3,  /* of the same step; */
-    LATER = 1 << 4, /* of the next one; else the difference follows */
+    NEXT = 1 << 2,  /* the number is the next one; else the difference follows */
+    SAME = 1 << 3,  /* the step is the same */
+    LATER = 1 << 4, /* the step is the next one; without SAME and LATER the difference follows */
     EARLY = 1 << 5, /* the clock was set back */
-    FLOPS = 1 << 6, /* the operations as such; else what was added to those before */
+    FLOPS = 1 << 6, /* the total of operations follows; else the number added */
     UNUSED = 1 << 7
 };
 
@@ -31,8 +31,8 @@ bool pw_run_takes(const struct pw_event *e)
            (e->kind != PW_EV_UPDATES || (e->u.updates.n >= 0 && e->u.updates.n <= PW_MAX_BLOCKS));
 }
 
-/* Arm and replicate in one byte: 6 arm + replicate up to replicate 5, which is all that the first recordings
- * can hold; replicates 6 to 10 follow behind those of every arm. */
+/* Arm and replica in one byte: 6 arm + replica for replicas up to 5, which is all that the first sessions
+ * could hold. Replicas 6 to 10 follow after those of every arm. */
 enum { OLD_REPLICATES = 5, OLD_WHO = (PW_MAX_ARMS + 1) * (OLD_REPLICATES + 1) };
 _Static_assert(OLD_WHO + (PW_MAX_ARMS + 1) * (PW_MAX_REPLICATES - OLD_REPLICATES) <= 256,
                "a byte holds them");
@@ -57,13 +57,13 @@ static bool take_who(struct pw_event *e, int who)
     return e->arm >= 1 && e->arm <= PW_MAX_ARMS;
 }
 
-/* Whose operations these are; replicate 0 is read as 1. */
+/* Return the operations counter of e's replica; replica 0 is read as 1. */
 static double *flops_of(struct pw_run *r, const struct pw_event *e)
 {
     return &r->flops[(e->arm - 1) * PW_MAX_REPLICATES + (e->replicate > 1 ? e->replicate - 1 : 0)];
 }
 
-/* Goes on from e. */
+/* Continue from e. */
 static void remember(struct pw_run *r, const struct pw_event *e)
 {
     r->first = r->n == 0 ? e->seq : r->first;
@@ -75,10 +75,10 @@ static void remember(struct pw_run *r, const struct pw_event *e)
         *flops_of(r, e) = e->u.step.flops;
 }
 
-/* What x is more than `before`, as a whole number; false: it isn't. */
+/* Write x - before as an integer to *more; false if it isn't an exact integer. */
 static bool whole(double before, double x, uint64_t *more)
 {
-    const double most = 0x1p53; /* below it a double holds every whole number */
+    const double most = 0x1p53; /* below this a double holds every integer */
     if (!(before >= 0 && before < most && x >= before && x < most))
         return false;
     *more = (uint64_t)(x - before);
@@ -148,7 +148,7 @@ void pw_run_open(struct pw_run_reader *r, const void *data, size_t n)
     r->end = n > 0 ? r->at + n : r->at;
 }
 
-/* False: it ends before. */
+/* Return false if the input ends. */
 static bool get_floats(struct pw_run_reader *r, float *v, int n)
 {
     uint64_t bits;
@@ -224,9 +224,8 @@ enum pw_code pw_run_next(struct pw_run_reader *r, struct pw_event *e, bool *got,
     *got = r->at < r->end;
     if (!*got)
         return PW_OK;
-    memset(e, 0,
-           offsetof(struct pw_event, u) +
-               sizeof e->u.updates); /* the largest: this is done a million times */
+    /* Clear the header and the largest payload only: this runs a million times. */
+    memset(e, 0, offsetof(struct pw_event, u) + sizeof e->u.updates);
     if (!get_event(r, e)) {
         *got = false;
         r->at = r->end;

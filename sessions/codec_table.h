@@ -1,5 +1,5 @@
-/* codec_table.h - the words that tables of fields are written in. The type of a field follows from its
- * member, so a table can't say it wrongly; S is the struct whose members they are. */
+/* codec_table.h - macros for writing the codec's field tables. The type of a field follows from its member,
+ * so a table can't state a wrong type. S is the struct whose members are listed; each table defines it. */
 #ifndef PW_CODEC_TABLE_H
 #define PW_CODEC_TABLE_H
 #include <limits.h>
@@ -9,7 +9,7 @@
 #define FAR   (1 << 20) /* more than any length, position or row of a table */
 #define COUNT INT_MAX
 
-#define MEMBER(m) (((S *)0)->m) /* of the struct that S is, never evaluated */
+#define MEMBER(m) (((S *)0)->m) /* member of the struct S; never evaluated */
 #define TYPE(x)                                                                                              \
     _Generic((x),                                                                                            \
         bool: PW_F_BOOL,                                                                                     \
@@ -28,7 +28,8 @@
 #define ALL        .lo = INT64_MIN, .hi = INT64_MAX
 #define FROM(l, h) .lo = (l), .hi = (h)
 
-/* One value: any, or one of a range; any, and it depends on the host; a text; a struct. */
+/* Fields with one value: ANY value, a value in a RANGE, a HOST-dependent value, a TEXT, a STRING, a struct
+ * INSIDE. The first argument is the field's number. */
 #define ANY(n, m)                                                                                            \
     {                                                                                                        \
         HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL                           \
@@ -54,7 +55,8 @@
         HEAD(n, m), SCALAR, .type = PW_F_STRUCT, .size = sizeof MEMBER(m), .of = &(t)                        \
     }
 
-/* Several: as many as the struct has room for, as many of these as OF says, or an array of so many. */
+/* Fields with several values. LIST: as many as the struct has room for. COUNTED: the number comes from OF,
+ * PLUS or TIMES. ARRAY: a pointer to that many, required; MAYBE: a pointer that may be NULL. */
 #define ENTRY(m)      .type = TYPE(MEMBER(m)[0]), .size = sizeof MEMBER(m)[0]
 #define STRUCTS(m, t) .type = PW_F_STRUCT, .size = sizeof MEMBER(m)[0], .of = &(t)
 #define LIST(n, m, limits)                                                                                   \

@@ -1,7 +1,7 @@
-/* delete.c - deleting a session because the user says so.
+/* delete.c - delete a session on the user's request.
  *
- * Its lock is held meanwhile, so no pewter can be recording in it or begin to. It is renamed first: if the
- * process is killed while files are removed, no half of a session is left under its name. */
+ * Its lock is held meanwhile, so no pewter can record in it. It is renamed first. So a process that is killed
+ * while it removes files does not leave a partial session under the name. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static enum pw_code remove_renamed(const char *folder, struct pw_err *err)
     char aside[PW_PATH];
     if (snprintf(aside, sizeof aside, "%s.deleted", folder) >= (int)sizeof aside)
         return pw_fail(err, PW_EUSER, "its path is too long");
-    pw_session_remove(aside); /* of a process that was killed */
+    pw_session_remove(aside); /* left by a process that was killed */
     if (rename(folder, aside) != 0)
         return pw_fail(err, PW_EIO, "it can't be deleted: %s", strerror(errno));
     pw_session_remove(aside);

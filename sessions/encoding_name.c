@@ -1,16 +1,16 @@
-/* encoding_name.c - what an encoding is called wherever there is room for a name only: as it runs.
+/* encoding_name.c - the short name of an encoding, used where a line has room for a name only.
  *
- * "t5" alone is 8 buckets in a small context and 32 in others, so its sizes are part of the name, as in the
- * papers. Settings that the bare name stands for in every model are left out, all others are there with their
- * key: a new encoding's, too, until it has a line here. */
+ * "t5" alone has 8 buckets in a small context and 32 in others, so its sizes are part of the name, as in the
+ * papers. Options with the value that the bare name implies in every model are left out. All other options
+ * are shown with their key, also those of a new encoding that has no line here. */
 #include "sessions/fold.h"
 
 #include <string.h>
 
-/* Written as numbers without their keys, joined by a slash. */
+/* Options written as numbers without their keys, joined by a slash. */
 static const char *const sizes[] = {"buckets", "distance"};
 
-/* What the bare name says: "rotary" turns whole heads, by pairs (i, i+dims/2). */
+/* Values that the bare name implies: "rotary" rotates whole heads, in pairs (i, i+dims/2). */
 static const char *const usual[] = {"base=10000",         "dims=0",      "pairing=half",
                                     "layout=interleaved", "amplitude=1", "hidden=32"};
 

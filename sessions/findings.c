@@ -1,4 +1,4 @@
-/* findings.c - what was found, by name and topic: a later one takes an earlier one's place. */
+/* findings.c - findings by name and topic; a later finding replaces an earlier one. */
 #include "sessions/fold_int.h"
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ void pw_findings_add(struct pw_snapshot *s, struct pw_event *e)
     }
     struct pw_finding before = v->f;
     v->f = e->u.finding;
-    e->u.finding = before; /* which is freed with the event */
+    e->u.finding = before; /* freed with the event */
     v->f_seq = e->seq;
     v->arm = e->arm;
     v->step = e->step;

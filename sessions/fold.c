@@ -1,8 +1,8 @@
-/* fold.c - one function from (snapshot, event) to the next snapshot.
+/* fold.c - the fold: one function from (snapshot, event) to the next snapshot.
  *
- * Slots are exchanged with the event instead of copied: the event's arrays move into the snapshot and the
- * slot's old ones go away with the event, so no map is copied and nothing has to be freed here. Events may
- * come from a file, so an arm or a task that can't be is passed over. */
+ * Slots are exchanged with the event instead of copied. The event's arrays move into the snapshot, and the
+ * slot's old arrays are freed with the event. So no map is copied. Events may come from a file, so an invalid
+ * arm or task is ignored. */
 #include "sessions/fold.h"
 
 #include <math.h>
@@ -53,7 +53,8 @@ static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
 
 static void clear_table(struct pw_arm_view *arm)
 {
-    struct pw_event slot = {.kind = PW_EV_TABLE, .u.table = arm->table}; /* it holds what an event would */
+    /* A slot has the layout of an event. */
+    struct pw_event slot = {.kind = PW_EV_TABLE, .u.table = arm->table};
     pw_event_clear(&slot);
     arm->table = slot.u.table;
     arm->has_table = false;
@@ -112,7 +113,7 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
         arm->info.replicates = PW_MAX_REPLICATES;
     if (info->current)
         s->current = info->id;
-    for (int i = 0; i < PW_MAX_ARMS; i++) /* one at most: who was it until now is told by no event */
+    for (int i = 0; i < PW_MAX_ARMS; i++) /* at most one arm is current; no event unsets the old one */
         s->arms[i].info.current = s->arms[i].used && i + 1 == s->current;
 }
 
@@ -148,7 +149,8 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int 
     return n > 0 ? (float)(sum / n) : NAN;
 }
 
-/* Does it say what decoding says, of all its tasks? What doesn't is no point of the curve that does. */
+/* Does the evaluation give the result of decoding for all its tasks? An evaluation that does not is not a
+ * point of the accuracy curve. */
 static bool is_comparable(const struct pw_ev_eval *e)
 {
     for (int i = 0; i < e->n; i++)
@@ -177,7 +179,7 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     rep->eval_seq = s->seq;
 }
 
-/* The arm's first replicate stands for it. */
+/* The timeline shows the arm's first replica. */
 static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
 {
     float in = pw_eval_mean(&s->lab, &rep->eval, -1, false),
@@ -193,7 +195,7 @@ static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const str
     pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
 }
 
-/* ---- heads that are off */
+/* ---- ablated heads */
 
 static void fold_heads(struct pw_replicate_view *rep, struct pw_ev_heads *heads, uint64_t seq)
 {
@@ -208,7 +210,7 @@ static void fold_token(struct pw_snapshot *s, const struct pw_ev_token *t)
 {
     if (!s->has_prompt || t->prompt != s->prompt.id)
         return;
-    while (s->n_tokens > 0 && s->tokens[s->n_tokens - 1].pos >= t->pos) /* a step back, decoded anew */
+    while (s->n_tokens > 0 && s->tokens[s->n_tokens - 1].pos >= t->pos) /* a step back: decoded again */
         s->n_tokens--;
     if (s->n_tokens == s->cap_tokens) {
         s->cap_tokens = s->cap_tokens > 0 ? 2 * s->cap_tokens : 64;
@@ -292,14 +294,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
                 tick_eval(s, e, rep);
         }
         break;
-    case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
+    case PW_EV_PROMPT: /* the same prompt decoded again keeps cursor and inspection */
         if (e->u.prompt.id != s->prompt.id)
             for (int i = 0; i < PW_MAX_ARMS; i++)
                 pw_kept_clear(&s->arms[i].kept);
         s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
         s->has_look = s->has_look && e->u.prompt.id == s->prompt.id;
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
-        s->has_prompt = s->prompt.n > 0; /* without tokens: nothing is pinned any more, nor looked at */
+        s->has_prompt = s->prompt.n > 0; /* without tokens: unpinned, and its attention is dropped */
         s->has_attention = s->has_attention && s->has_prompt;
         s->decoded = false;
         s->n_tokens = 0;
@@ -347,7 +349,8 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         break;
     case PW_EV_PATCH:
         log_line(s, e);
-        if (e->u.patch.rows * e->u.patch.cols <= 1) /* a number: the line says all, and the map stays */
+        /* A result that is a single number is shown by the log only; the map stays. */
+        if (e->u.patch.rows * e->u.patch.cols <= 1)
             break;
         SWAP(struct pw_ev_patch, s->patch, e->u.patch);
         s->has_patch = true;
@@ -379,7 +382,7 @@ void pw_snapshot_free(struct pw_snapshot *s)
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         drop_arm(s, id);
     free(s->tokens);
-    /* The slots hold what an event would hold. */
+    /* The slots have the layout of events. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_LOOK, .u.look = s->look};

@@ -1,9 +1,11 @@
-/* fold.h - events become a snapshot, and panes draw only snapshots.
+/* fold.h - fold events into a snapshot, which is all that panes draw.
  *
- * Each kind of event either replaces a slot or appends to a series, so the snapshot at a moment is the last
- * value of every slot and the series up to there. The fold parses nothing, computes nothing that can't be
- * redone from the events, and keeps no pointer into an event. Plain values: a reader may look at every
- * member. */
+ * Each event either replaces a slot or appends to a series. So the snapshot at some event holds the last
+ * value of every slot, and every series up to that event. The fold parses nothing, computes nothing that
+ * can't be recomputed from the events, and keeps no pointer into an event.
+ *
+ * Members of a snapshot are plain values that any reader may read; the snapshot owns its arrays. One snapshot
+ * belongs to one thread at a time. The functions cannot fail. */
 #ifndef PW_FOLD_H
 #define PW_FOLD_H
 #include "base/pyramid.h"
@@ -13,107 +15,113 @@
 
 enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS };
 
+/* Metrics of the steps of one replica, one point per step. */
 struct pw_series {
     int n, cap;
-    int64_t *step;        /* [n] ascending, like the next two */
-    int64_t *flops;       /* [n] operations of all steps up to there */
-    int64_t *ms;          /* [n] when, since the first event */
+    int64_t *step;        /* [n] ascending, like flops and ms */
+    int64_t *flops;       /* [n] total operations of all steps up to this one */
+    int64_t *ms;          /* [n] milliseconds since the first event */
     float *v[PW_METRICS]; /* [n] each */
     struct pw_pyramid pyramid[PW_METRICS];
 };
 
-/* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */
+/* Exact match over training, one point per evaluation: the mean over trained and over longer lengths. */
 struct pw_track {
     int n, cap;
-    int64_t *step, *flops, *ms; /* as in the series */
-    float *in_range, *beyond;   /* fractions; beyond NaN where nothing longer was evaluated */
+    int64_t *step, *flops, *ms; /* as in struct pw_series */
+    float *in_range, *beyond;   /* fractions; beyond is NaN if no longer length was evaluated */
 };
 
-/* How far steps moved the blocks of the model. */
+/* How far steps moved each block of the model: relative update sizes over training. */
 struct pw_updates {
     int n, cap, blocks;
     int64_t *step; /* [n] ascending */
-    float *ratio;  /* [n,blocks]: event.h */
+    float *ratio;  /* [n,blocks]: see struct pw_ev_updates */
 };
 
-/* What was measured of one replicate. */
+/* Measurements of one replica. */
 struct pw_replicate_view {
     struct pw_series series;
     struct pw_updates updates;
     struct pw_track track;
-    struct pw_ev_eval eval; /* the latest; n = 0: none yet */
+    struct pw_ev_eval eval; /* the latest evaluation; n = 0: none yet */
     int64_t eval_step;
     uint64_t eval_seq;
-    bool eval_off; /* some head was off then */
-    /* The latest one with every head working, if some were off since; or with all of them on again the latest
-     * with some off. n = 0: none. Whether eval may be compared with it: pw_eval_before */
+    bool eval_off; /* some head was ablated at that time */
+    /* The latest evaluation from the other state of the heads, to compare eval with. If eval has ablated
+     * heads, this one had every head on, and the other way round. n = 0: none. pw_eval_before tells whether
+     * the two may be compared. */
     struct pw_ev_eval eval_before;
     int64_t eval_before_step;
     uint64_t eval_before_seq;
     struct pw_ev_heads heads_off;
     uint64_t heads_off_seq;
-    bool heads_changed; /* since eval */
+    bool heads_changed; /* heads were switched since eval */
     bool has_digest;
     uint64_t digest[2]; /* the latest */
     int64_t digest_step;
 };
 
-/* The pinned prompt's attention as it was at steps of an arm: kept.c. */
+/* The pinned prompt's attention at one step of an arm (kept.c). */
 struct pw_kept_map {
-    uint64_t seq; /* of the event that told it */
+    uint64_t seq; /* of the ATTENTION event */
     int64_t step;
-    struct pw_ev_attention a; /* labels, probs, gold and scores; of the rest what isn't an array */
+    struct pw_ev_attention a; /* labels, probs, gold and scores; other arrays are NULL */
     size_t bytes;
 };
 
-#define PW_MAX_KEPT 64 /* of an arm */
+#define PW_MAX_KEPT 64 /* per arm */
 
+/* The kept attention maps of one arm. */
 struct pw_kept {
     int n, cap;
     struct pw_kept_map *map; /* [n] steps ascending */
     size_t bytes;
 };
 
+/* State of one arm. */
 struct pw_arm_view {
     bool used;
-    struct pw_ev_arm info;                           /* replicates is 1..PW_MAX_REPLICATES */
-    struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replicate k at k - 1 */
-    uint64_t pe_seq;                                 /* the event since which it has its encoding */
+    struct pw_ev_arm info;                           /* its `replicates` is 1..PW_MAX_REPLICATES */
+    struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replica k is at index k - 1 */
+    uint64_t pe_seq;                                 /* the event that gave the arm its current encoding */
     int n_marks;
-    int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
-    bool has_table;    /* of the encoding that it has now: pw_table_of */
+    int64_t marks[32]; /* steps at which the encoding was swapped; the last 32 */
+    bool has_table;    /* `table` belongs to the current encoding: see pw_table_of */
     struct pw_ev_table table;
     int64_t table_step;
     uint64_t table_seq;
     struct pw_kept kept;
 };
 
-/* What the timeline shows: ticks.c. */
+/* Entries of the timeline (ticks.c). */
 enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
 
+/* One entry of the timeline. */
 struct pw_tick {
     uint64_t seq; /* of the event */
     int64_t step;
     int arm;
     enum pw_tick_kind kind;
     char text[48]; /* "in 98%, beyond 41%"; the file; the encoding; the remark */
-    bool live;     /* an evaluation beside training: the first to go */
+    bool live;     /* an evaluation during training: removed first if there are too many */
 };
 
 #define PW_MAX_TICKS 512
 
-/* What was found last of a name and topic. */
+/* The latest finding of a name and topic. */
 struct pw_finding_view {
-    struct pw_finding f; /* name "": the place is free */
+    struct pw_finding f; /* name "": this entry is free */
     uint64_t f_seq;
-    int arm; /* 0: of no arm alone */
+    int arm; /* 0: not of one arm */
     int64_t step;
 };
 
-#define PW_MAX_FINDINGS 64 /* the one that was told longest ago makes room */
+#define PW_MAX_FINDINGS 64 /* if there are more, the oldest is replaced */
 
 #define PW_LOG_LINES 256
 
+/* One line of the log. */
 struct pw_log_line {
     enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH, FINDING */
     uint64_t seq;            /* of the event */
@@ -121,10 +129,10 @@ struct pw_log_line {
     char text[PW_LINE * 2];
 };
 
-/* A slot with arrays has a `_seq` beside it: the event that told what is in it; 0: none. */
+/* The state that panes draw. A slot with arrays has a `_seq` member: the event that set it; 0: none. */
 struct pw_snapshot {
-    uint64_t seq;     /* of the last event folded in */
-    int64_t began_ns; /* of the first one */
+    uint64_t seq;     /* of the last event that was folded */
+    int64_t began_ns; /* time of the first event */
     struct pw_ev_session session;
     struct pw_ev_lab lab;
     struct pw_ev_state state;
@@ -135,9 +143,9 @@ struct pw_snapshot {
     int prompt_arm;
     int64_t prompt_step;
     uint64_t prompt_seq;
-    struct pw_ev_token *tokens; /* decoded ones */
+    struct pw_ev_token *tokens; /* tokens of the answer */
     int n_tokens, cap_tokens;
-    bool has_cursor; /* else it stands at the newest token */
+    bool has_cursor; /* false: the cursor stays at the newest token */
     struct pw_ev_cursor cursor;
     bool has_look;
     struct pw_ev_look look;
@@ -147,123 +155,129 @@ struct pw_snapshot {
     int attention_arm;
     int64_t attention_step;
     uint64_t attention_seq;
-    bool has_foreign; /* attention of a file, whole: beside the arm's, until another takes its place */
+    bool has_foreign; /* attention loaded from a file; separate from the arm's, kept until replaced */
     struct pw_ev_attention foreign;
     uint64_t foreign_seq;
     bool has_patch;
-    struct pw_ev_patch patch; /* the latest map */
+    struct pw_ev_patch patch; /* the latest patching map */
     int patch_arm;
     int64_t patch_step;
     uint64_t patch_seq;
-    struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */
+    struct pw_ev_failing failing; /* n 0: not requested, or no failure */
     int failing_arm;
     int64_t failing_step;
     uint64_t failing_seq;
     struct pw_finding_view findings[PW_MAX_FINDINGS]; /* in no order */
-    struct pw_tick ticks[PW_MAX_TICKS];               /* [n_ticks] in the order of happening */
+    struct pw_tick ticks[PW_MAX_TICKS];               /* [n_ticks] in the order of events */
     int n_ticks;
-    struct pw_ev_job job;                 /* name "" before the first */
+    struct pw_ev_job job;                 /* name "" before the first job */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
-    int64_t log_before; /* lines that were on record when the session was opened: no news */
-    int64_t dropped;    /* step events that went missing, by GAP */
+    int64_t log_before; /* number of lines that the session already had when it was opened */
+    int64_t dropped;    /* step events that were dropped, from GAP events */
 };
 
+/* Return an empty snapshot; pw_snapshot_free frees it. */
 struct pw_snapshot *pw_snapshot_new(void);
 void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 
-/* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards
- * all the same. */
+/* Fold e into s. Arrays of e move to s, and e's payload must not be used afterwards. The caller still frees
+ * e. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 
-/* The latest table of an arm's encoding; NULL: none was told since it has that encoding. */
+/* Return the latest table of an arm's encoding; NULL if none was emitted since the arm got it. */
 const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);
 
-/* The findings that there are, the newest first; returns how many. */
+/* List all findings, newest first; returns their number. */
 int pw_findings(const struct pw_snapshot *s, const struct pw_finding_view *list[PW_MAX_FINDINGS]);
-/* The finding of this name and topic; NULL: there is none. */
+/* Return the finding of this name and topic, or NULL. */
 const struct pw_finding_view *pw_finding_of(const struct pw_snapshot *s, const char *name, const char *topic);
 
-/* Behind the last distance of a bucket; INT_MAX: it has no end. */
+/* Return the end (exclusive) of a bucket's distances; INT_MAX if it has none. */
 int pw_bucket_end(const struct pw_ev_table *t, int bucket);
-/* Is it for keys after the query? */
+/* Is the bucket for keys after the query? */
 bool pw_bucket_later(const struct pw_ev_table *t, int bucket);
-/* The bucket of a distance between query and key, within the table's length; negative: the key comes after
- * the query. -1: the table doesn't say. */
+/* Return the bucket of a distance (query minus key) within the table's length; negative distances are keys
+ * after the query. -1 if the table does not say. */
 int pw_bucket_of(const struct pw_ev_table *t, int distance);
-/* Pairs of a bucket that training had; -1: not known, as some of its distances lie beyond those that the
- * table has, or none was counted of what training met before the weights were loaded. */
+/* Return the number of (query, key) pairs of a bucket that were seen in training. The result is -1 if the
+ * number is unknown. That is so if some of the bucket's distances exceed the table's length, or if pairs
+ * before the loading of weights were not counted. */
 int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
-/* The position of the query whose bias the table has by distance; -1: it is the same for all queries. */
+/* Return the position of the query whose bias the table has by distance; -1 if the bias is the same for all
+ * queries. */
 int pw_table_bias_query(const struct pw_ev_table *t);
-/* Adds to an object (cJSON) that, of a bias by both positions the queries' own, tensors and FIRE's scalars.
- */
+/* Add to the cJSON object o: the query of `bias`, the biases of single queries, the learned tensors, and
+ * FIRE's scalars. */
 struct cJSON;
 void pw_table_json(struct cJSON *o, const struct pw_ev_table *t);
-/* Nothing in it acts: order enters through the causal mask alone. */
+/* Does the table contain nothing? Then the order of tokens affects the model through the causal mask only. */
 bool pw_table_empty(const struct pw_ev_table *t);
 
-/* The pinned prompt's attention in an arm at the latest kept step that is not after `step`; *at is that step.
- * NULL: none is kept, or this is a moment of a recording, which has the scores of those that were. */
+/* Return an arm's attention on the pinned prompt at the latest kept step that is not after `step`, and that
+ * step in *at. NULL if none is kept, or if s is a moment of a replayed session, which keeps only the heads'
+ * scores. */
 const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int arm, int64_t step,
                                                 int64_t *at);
 
-/* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
+/* Return how a head is ablated; PW_ABLATE_NONE if it is not ablated or does not exist. */
 enum pw_ablation pw_head_mode(const struct pw_replicate_view *rep, int layer, int head);
-/* Is any head off? Of any replicate? */
+/* Is any head of the replica ablated? pw_arm_heads_off: of any replica of the arm? */
 bool pw_heads_off(const struct pw_replicate_view *rep);
 bool pw_arm_heads_off(const struct pw_arm_view *a);
-/* Were heads of any switched since its evaluation? */
+/* Were heads of any replica switched since its evaluation? */
 bool pw_arm_heads_changed(const struct pw_arm_view *a);
-/* What eval is compared with to see what heads do: of the weights and the encoding that the arm still has,
- * but for heads that were on or off. NULL: none is known. */
+/* Return the evaluation to compare rep's eval with, to see the effect of ablated heads. It has the same
+ * weights and encoding, and differs only in the heads that were on. NULL if there is none. */
 const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replicate_view *rep);
-/* Are the same heads off in all replicates? */
+/* Are the same heads ablated in all replicas? */
 bool pw_arm_heads_alike(const struct pw_arm_view *a);
-/* "t5 8/16", "rotary dims=4", "alibi gain=2": an encoding as it runs, of the text that pw_ev_arm's pe has. */
+/* Append the short name of an encoding, from the text in struct pw_ev_arm's pe: "t5 8/16", "rotary dims=4",
+ * "alibi gain=2". */
 void pw_encoding_name(struct pw_str *out, const char *pe);
-/* The heads of an arm that are off: "0.1 zero, 1.3 mean"; where replicates differ "0.1 zero in replicate 2";
- * "" when every head works. As far as they fit. */
+/* Write the ablated heads of an arm: "0.1 zero, 1.3 mean", or if replicas differ "0.1 zero in replicate 2".
+ * "" if there are none. Cut to size. */
 void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
 
-/* Evaluation rows of an arm that lie within the trained lengths (or beyond) of a task (-1: of all), as a mean
- * of exact match; NaN if none. */
+/* Return the mean exact match over the rows of a task (-1: of all tasks) within the trained lengths, or
+ * beyond them. NaN if there is no such row. */
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond);
 
-/* A value over an arm's replicates. */
+/* Summary of a value over the replicas of an arm. */
 struct pw_spread {
-    int n;                /* replicates that have it */
-    float median, lo, hi; /* of them; NaN where n is 0 */
+    int n;                /* number of replicas that have the value */
+    float median, lo, hi; /* NaN if n is 0 */
 };
-/* Of those of n values that are finite; puts v into another order. */
+/* Summarise the finite ones of n values; reorders v. */
 struct pw_spread pw_spread_of(float *v, int n);
-/* Exact match at a length of a task, by each replicate's latest evaluation. */
+/* Exact match at a length of a task, from the latest evaluation of each replica. */
 struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length);
-/* The same of what `of` says of a row, NaN where nothing. */
+/* Like pw_spread_at, for the value that `of` computes from a row. A replica without the row counts as NaN. */
 struct pw_spread pw_spread_by(const struct pw_arm_view *arm, int task, int length,
                               float (*of)(const struct pw_eval_row *row));
-/* The latest value of a metric, and pw_eval_mean. */
+/* The latest value of a metric; and pw_eval_mean of the latest evaluations. */
 struct pw_spread pw_spread_last(const struct pw_arm_view *arm, enum pw_metric metric);
 struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, bool beyond);
 
-/* The row of a task and length; NULL if there is none. */
+/* Return the row of a task and length, or NULL. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
 
-/* What the rows of a task (-1: the first) are judged by. */
+/* Return how the rows of a task (-1: of the first) are judged. */
 enum pw_judge pw_eval_judge(const struct pw_ev_eval *e, int task);
-/* Fractions of samples that are right, and that have every token right, teacher-forced; NaN: none. */
+/* Fraction of samples that are right, and fraction with every token right when teacher-forced. NaN if there
+ * are no samples. */
 float pw_eval_exact(const struct pw_eval_row *row);
 float pw_eval_taught(const struct pw_eval_row *row);
 
-/* Is sample i of a row right? False where its outcome isn't known. */
+/* Is sample i of a row right? False also if the outcome is unknown. */
 bool pw_eval_right(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i);
-/* The first failing sample of a row from `from` on; -1: there is none. */
+/* Return the first failing sample of a row, starting at `from`; -1 if there is none. */
 int pw_eval_failing(const struct pw_ev_eval *e, const struct pw_eval_row *row, int from);
-/* Fraction of samples that are right but perhaps for the end mark: exact match when the answer is made to end
- * where it should. An answer that stops early is not among them. */
+/* Fraction of samples that are right except perhaps for a missing end mark. That is the exact match if the
+ * answer is forced to end at the right place. An answer that stops early does not count. */
 float pw_eval_forced(const struct pw_eval_row *row);
 
-/* Wilson's 95 % interval for k right of n samples, as fractions; n > 0. */
+/* Wilson's 95 % confidence interval for k of n samples right, as fractions; n > 0. */
 void pw_eval_wilson(int k, int n, double *low, double *high);
 
 #endif

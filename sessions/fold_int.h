@@ -1,17 +1,17 @@
-/* fold_int.h - the parts of the fold that have a file of their own. */
+/* fold_int.h - parts of the fold that have files of their own: series, kept attention, findings, ticks. */
 #ifndef PW_FOLD_INT_H
 #define PW_FOLD_INT_H
 #include "sessions/fold.h"
 
-/* The replicate that an event is about; NULL: its arm is gone, or never had so many. */
+/* Return the replica that an event refers to; NULL if the arm or the replica does not exist. */
 struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e);
 
-/* ---- series.c: what only grows */
-/* A point at a step; those at or after it are overwritten. */
+/* ---- series.c: series over training steps */
+/* Append a point at a step. Existing points at this step or later are removed first. */
 void pw_series_add(struct pw_series *s, int64_t step, double ms, const struct pw_ev_step *v);
 void pw_updates_add(struct pw_updates *u, int64_t step, const struct pw_ev_updates *v);
 void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, float in_range, float beyond);
-/* Arrays of its own for what it shows of somebody else's. */
+/* Replace arrays that belong to another owner by copies. */
 void pw_series_own(struct pw_series *s);
 void pw_updates_own(struct pw_updates *u);
 void pw_track_own(struct pw_track *t);
@@ -19,20 +19,21 @@ void pw_series_fini(struct pw_series *s);
 void pw_updates_fini(struct pw_updates *u);
 void pw_track_fini(struct pw_track *t);
 
-/* ---- kept.c: attention over training time */
-/* Keeps a copy of a, which is the arm's at step. */
+/* ---- kept.c: the pinned prompt's attention over training */
+/* Keep a copy of a, the arm's attention at `step`; may drop older copies. */
 void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
                  const struct pw_ev_attention *a);
+/* Free all copies. */
 void pw_kept_clear(struct pw_kept *k);
 
-/* ---- findings.c: takes the finding of e */
+/* ---- findings.c: move the finding of e into s */
 void pw_findings_add(struct pw_snapshot *s, struct pw_event *e);
-/* "awareness: six encodings at lengths 10 to 20; reproduced": a line of the log. */
+/* Write the log line of a finding: "awareness: six encodings at lengths 10 to 20; reproduced". */
 void pw_findings_line(const struct pw_finding *f, char *out, size_t size);
 
-/* ---- ticks.c: what the timeline shows */
+/* ---- ticks.c: entries of the timeline */
 void pw_ticks_add(struct pw_snapshot *s, enum pw_tick_kind kind, int arm, int64_t step, const char *text,
                   bool live);
-void pw_ticks_drop(struct pw_snapshot *s, int arm); /* all of an arm's */
+void pw_ticks_drop(struct pw_snapshot *s, int arm); /* removes all of an arm */
 
 #endif

@@ -1,7 +1,7 @@
-/* heads.c - which heads of an arm are off, asked of the snapshot.
+/* heads.c - queries about the ablated heads of an arm.
  *
- * Replicates differ in their initialisation, and a head's number says nothing about what it has learned; so
- * each has a set of its own, and words name the replicates wherever their sets differ. */
+ * Replicas differ in their initialisation, and a head's number says nothing about what it has learned. So
+ * each replica has its own set of ablated heads, and texts name the replicas if their sets differ. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struc
     return rep->eval_before.n > 0 && same ? &rep->eval_before : NULL;
 }
 
-/* Is every head that is off in a off in b, too, and by the same? */
+/* Is every ablated head of a ablated in the same way in b? */
 static bool among(const struct pw_replicate_view *a, const struct pw_replicate_view *b)
 {
     const struct pw_ev_heads *off = &a->heads_off;

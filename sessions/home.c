@@ -1,4 +1,4 @@
-/* home.c - where sessions are kept, and how one is called. */
+/* home.c - the folder of sessions, and names of sessions. */
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -14,10 +14,10 @@
 #include "sessions/store.h"
 
 #define PACKED         ".pwt"
-#define SQLITE_HEAD    "SQLite format 3" /* with its NUL */
+#define SQLITE_HEAD    "SQLite format 3" /* including its NUL */
 #define NAME_MAX_BYTES 100
 
-/* $XDG_STATE_HOME as its specification has it: a relative path in it doesn't count. */
+/* Get the folder from $XDG_STATE_HOME; as in its specification, a relative path is ignored. */
 static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -62,7 +62,7 @@ static bool is_file_here(const char *name)
     return stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Is it one that `session pack` has made, whatever its ending? */
+/* Is it a packed session, whatever its ending? */
 static bool is_packed_here(const char *name)
 {
     char head[sizeof SQLITE_HEAD];
@@ -89,8 +89,8 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
             return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes",
                            size - sizeof PW_SESSION_ENDING);
         snprintf(dst, size, "%.*s", (int)n, name);
-        if (!pw_text_ends(dst, PW_SESSION_ENDING) &&
-            access(dst, F_OK) != 0) /* a packed file may be called anything */
+        /* A packed file may have any name. */
+        if (!pw_text_ends(dst, PW_SESSION_ENDING) && access(dst, F_OK) != 0)
             strcat(dst, PW_SESSION_ENDING);
         return PW_OK;
     }
@@ -107,7 +107,8 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
     return PW_OK;
 }
 
-/* What is packed has a NUL early in its head, and what is damaged control characters somewhere. */
+/* Is it a text file? A packed session has a NUL early in its head, and a damaged one some control
+ * character. */
 static bool is_text(const char *path)
 {
     char head[4096];
@@ -159,12 +160,12 @@ enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
     strftime(when, sizeof when, "%Y-%m-%d-%H%M%S", &tm);
     int n = snprintf(dst, size, "%s/%s-%ld", home, when, (long)getpid());
     snprintf(dst + n, size - (size_t)n, "%s", PW_SESSION_ENDING);
-    for (int i = 2; access(dst, F_OK) == 0 && i < 1000; i++) /* the second one in this second */
+    for (int i = 2; access(dst, F_OK) == 0 && i < 1000; i++) /* another one in the same second */
         snprintf(dst + n, size - (size_t)n, "-%d%s", i, PW_SESSION_ENDING);
     return PW_OK;
 }
 
-/* The name of a session's folder that lies in `home`; NULL: it doesn't. */
+/* Return the name of a session's folder if it is in `home`, else NULL. */
 static const char *name_in(const char *home, const char *folder)
 {
     size_t n = strlen(home);

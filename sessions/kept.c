@@ -1,10 +1,10 @@
-/* kept.c - the pinned prompt's attention over training time, so that a head can be watched being born.
+/* kept.c - the pinned prompt's attention over training, to show how a head forms.
  *
- * Every map that is told is kept until there are too many of an arm, or they take too much memory together.
- * Then one goes: never the first or the last, and of the others the one whose neighbours are closest by the
- * square root of their steps. That scale lies between a uniform one, on which a head that was born by step 50
- * of 10000 would be missed, and a logarithmic one, on which nothing late is left. What goes is a function of
- * the events alone, so a replay keeps the same. */
+ * Every emitted map is kept until an arm has too many, or all together need too much memory. Then one map is
+ * dropped: never the first or the last; of the others the one whose neighbours are closest in the square root
+ * of their steps. That scale lies between two extremes. A uniform one would miss a head that forms by step 50
+ * of 10000; a logarithmic one would keep almost nothing late. The choice depends on the events only, so a
+ * replay keeps the same maps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "sessions/fold_int.h"
 
 #define BYTES      ((size_t)64 << 20)          /* of all arms */
-#define BYTES_EACH (BYTES / (2 * PW_MAX_ARMS)) /* so that a first and a last one of every arm fit */
+#define BYTES_EACH (BYTES / (2 * PW_MAX_ARMS)) /* so that the first and the last map of every arm fit */
 
 static void *copy(const void *p, size_t bytes)
 {
@@ -38,7 +38,8 @@ void pw_kept_clear(struct pw_kept *k)
     *k = (struct pw_kept){0};
 }
 
-/* Drops the map between the first and the last that is missed least. There must be three. */
+/* Drop the map between the first and the last whose neighbours are closest. At least three maps are
+ * required. */
 static void thin(struct pw_kept *k)
 {
     double least = INFINITY;
@@ -53,7 +54,7 @@ static void thin(struct pw_kept *k)
     drop(k, at);
 }
 
-/* Thins whoever has most until all of them fit. */
+/* Thin the arm with the most bytes until all maps fit. */
 static void make_room(struct pw_snapshot *s)
 {
     for (;;) {
@@ -71,7 +72,7 @@ static void make_room(struct pw_snapshot *s)
     }
 }
 
-/* The size of a map's copy; 0: it is none, or too large. */
+/* Return the size of a map's copy; 0 if there is no map or it is too large. */
 static size_t bytes_of(const struct pw_ev_attention *a)
 {
     if (a->probs == NULL || a->labels == NULL || a->T < 1 || a->layers < 1 || a->heads < 1)
@@ -92,7 +93,7 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
     size_t bytes = bytes_of(a), heads = (size_t)a->layers * a->heads;
     if (bytes == 0 || step < 0)
         return;
-    while (k->n > 0 && k->map[k->n - 1].step >= step) /* told anew, or the arm went back */
+    while (k->n > 0 && k->map[k->n - 1].step >= step) /* emitted again, or the arm went back */
         drop(k, k->n - 1);
     if (k->n == k->cap) {
         k->cap = k->cap > 0 ? 2 * k->cap : 8;

@@ -1,8 +1,7 @@
-/* pack.c - see pack.h.
+/* pack.c - pack a session into a file, and unpack it.
  *
- * Rows are copied into a database that is made anew, in either direction: nothing but values passes from a
- * file that somebody else has written. Everything goes into a place aside first, which is renamed when it is
- * complete on the disk. */
+ * In both directions rows are copied into a new database, so only values pass from a file of unknown origin.
+ * Everything is written to a temporary place first, which is renamed when it is complete on disk. */
 #include "sessions/pack.h"
 
 #include <errno.h>
@@ -30,7 +29,7 @@ static enum pw_code no_place(const char *path, struct pw_err *err)
     return PW_OK;
 }
 
-/* Gives what was made aside its name. */
+/* Rename the temporary file or folder to its final path. */
 static enum pw_code put_in_place(const char *aside, const char *path, struct pw_err *err)
 {
     char parent[PW_PATH];
@@ -44,7 +43,7 @@ static enum pw_code put_in_place(const char *aside, const char *path, struct pw_
     return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "%s can't be written: %s", path, strerror(failed));
 }
 
-/* What the session has in its tables, in a new database; the transaction stays open. */
+/* Copy the session's tables into a new database; the transaction remains open. */
 static enum pw_code copy_db(sqlite3 **db, const char *path, struct pw_record *r, bool packed,
                             struct pw_err *err)
 {
@@ -54,7 +53,7 @@ static enum pw_code copy_db(sqlite3 **db, const char *path, struct pw_record *r,
                                         NULL) == SQLITE_OK
                             ? pw_schema_settings(*db, false, err)
                             : pw_sql_fail(err, *db, path);
-    if (code == PW_OK) /* it has another name until it is complete: a journal would be of no use */
+    if (code == PW_OK) /* a journal is useless: the file has a temporary name until it is complete */
         code = pw_sql_run(
             *db, "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=FULL; BEGIN", err);
     if (code == PW_OK)
@@ -71,7 +70,7 @@ static enum pw_code end_db(sqlite3 *db, enum pw_code code, struct pw_err *err)
     return code;
 }
 
-/* A record to be copied, in a transaction: who records meanwhile doesn't change it. */
+/* Open a record for copying, in a transaction, so that a concurrent recording does not change it. */
 static enum pw_code begin(struct pw_record **r, const char *path, bool packed, struct pw_err *err)
 {
     enum pw_code code = pw_record_open(r, path, err);

@@ -1,15 +1,18 @@
-/* pack.h - a session as one file, to be kept or handed on: its database, with its files in rows.
+/* pack.h - convert a session between a folder and a single file, for archiving or sharing. The file is the
+ * session's database with its files stored in rows.
  *
- * pw_record_open reads it as it is; to go on with it takes a folder again. Neither call writes over anything,
- * and what fails leaves nothing behind. */
+ * pw_record_open reads a packed session directly; to continue one it must be unpacked. Neither function
+ * overwrites anything, and a failure leaves nothing behind. Both block until finished. Codes: PW_EUSER,
+ * PW_EIO, PW_ENOMEM. */
 #ifndef PW_PACK_H
 #define PW_PACK_H
 #include "base/err.h"
 
-/* The session in a folder (somebody may be recording it: as it is now) into a file that isn't there yet. */
+/* Pack the session in a folder into a new file. Another process may be recording it; the current state is
+ * packed. */
 enum pw_code pw_session_pack(const char *folder, const char *file, struct pw_err *err);
-/* Back into a folder that isn't there yet. All of it is checked first (pw_record_check): a packed file may
- * come from anybody, and nothing in it is taken for a path. */
+/* Unpack a file into a new folder. The whole file is checked first (pw_record_check), because it may come
+ * from an untrusted source. No text in it is used as a path. */
 enum pw_code pw_session_unpack(const char *file, const char *folder, struct pw_err *err);
 
 #endif

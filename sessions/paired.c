@@ -1,4 +1,4 @@
-/* paired.c - see paired.h. */
+/* paired.c - compare arms by pairs: count right samples per run, test the runs, choose the best arm. */
 #include "sessions/paired.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "base/stats.h"
 
-/* How many of the samples that both runs of a pair answered they got right: each, and one alone. */
+/* Counts of the samples that both runs of a pair answered: right in each, and right in one only. */
 struct counts {
     int64_t samples, right_a, right_b, only_a, only_b;
 };
@@ -18,7 +18,7 @@ static void count_row(struct counts *c, const struct pw_ev_eval *a, const struct
     for (int at = 0; at < n; at += 64) {
         int wa = ra->first_word + at / 64, wb = rb->first_word + at / 64;
         if (wa < 0 || wb < 0 || wa >= a->n_words || wb >= b->n_words)
-            return; /* of a file: outcomes that are not there */
+            return; /* outcomes are missing, in an event from a file */
         uint64_t of = n - at < 64 ? (UINT64_C(1) << (n - at)) - 1 : ~UINT64_C(0);
         c->right_a += __builtin_popcountll(a->outcomes[wa] & of);
         c->right_b += __builtin_popcountll(b->outcomes[wb] & of);
@@ -28,7 +28,7 @@ static void count_row(struct counts *c, const struct pw_ev_eval *a, const struct
     }
 }
 
-/* What greedy decoding does can be compared, however it was found out. */
+/* Rows that give the result of greedy decoding are comparable, however it was determined. */
 static bool compares(const struct pw_eval_row *row)
 {
     return row->judge != PW_JUDGE_TAUGHT;
@@ -82,7 +82,8 @@ static bool has_samples(const struct pw_arm_view *a, int task, int lo, int hi)
     return false;
 }
 
-/* The draw that most of the arms were evaluated on, of equals the first: the others can't be compared. */
+/* Return the draw that most arms were evaluated on (the first of equals); arms with another draw can't be
+ * compared. */
 static uint64_t common_draw(const struct pw_snapshot *s, const struct pw_paired *x)
 {
     uint64_t best = 0;
@@ -98,13 +99,13 @@ static uint64_t common_draw(const struct pw_snapshot *s, const struct pw_paired 
     return best;
 }
 
-/* Is arm id better than the other one of t, by more than chance between training runs? */
+/* Is arm id significantly better than the other arm of t? */
 static bool wins(const struct pw_pair_test *t, int id)
 {
     return t->p < PW_SIGNIFICANCE && (id == t->a ? t->difference > 0 : t->difference < 0);
 }
 
-/* Holm's correction of those tests that have a p. */
+/* Holm's correction of the tests that have a p. */
 static void correct(struct pw_paired *x)
 {
     double p[PW_MAX_TESTS], corrected[PW_MAX_TESTS];
@@ -172,7 +173,7 @@ const char *pw_paired_test_name(const struct pw_paired *x)
                           : "exact tests over training runs";
 }
 
-/* Sum over its pairs of how far an arm is ahead. */
+/* Sum over an arm's pairs of its difference. */
 static double lead(const struct pw_paired *x, int id)
 {
     double sum = 0.0;
@@ -190,7 +191,7 @@ static int foremost(const struct pw_paired *x)
     return first;
 }
 
-/* The seeds that the pairs of an arm need and have: of the pair that lacks most. */
+/* Get the seeds that an arm's pairs need and have, for the pair that lacks most. */
 static void seeds_needed(const struct pw_paired *x, int id, int *need, int *have)
 {
     *need = *have = 0;
@@ -204,7 +205,7 @@ static void seeds_needed(const struct pw_paired *x, int id, int *need, int *have
     }
 }
 
-/* What speaks against calling an arm best: of its pairs that it doesn't win the one most like chance. */
+/* Explain why an arm is not best: name the pair with the largest p among those that it doesn't win. */
 static void why_none(const struct pw_paired *x, const struct pw_snapshot *s, int first, struct pw_str *out)
 {
     const struct pw_pair_test *t = NULL;

@@ -1,23 +1,25 @@
-/* paired.h - arms compared by pairs, on the same evaluation samples: which differences are more than chance.
+/* paired.h - pairwise significance tests between arms on the same evaluation samples.
  *
- * The unit of inference about an encoding is the training run, not the sample: two networks of the same
- * encoding that differ only in their first values can differ clearly on any number of samples. So the test
- * compares the results of runs (exact match over the samples, one number a run):
+ * The unit of inference about an encoding is the training run, not the sample. Two networks of one encoding
+ * that differ only in their initialisation can differ clearly on any number of samples. So the tests compare
+ * results of runs: exact match over the samples, one number per run.
  *
- *   - the arms' seeds are the same: run k of one arm and run k of the other began alike, so their differences
- * are tested by flipping signs (pw_sign_flip). 0.05 needs six seeds of each arm.
- *   - the seeds differ: the runs are two independent groups (pw_two_sample). 0.05 needs four seeds of each
- * arm.
+ *   - The arms have the same seeds: run k of one arm and run k of the other had the same initialisation.
+ *     Their differences are tested by flipping signs (pw_sign_flip). 0.05 needs six seeds per arm.
+ *   - The seeds differ: the runs are two independent groups (pw_two_sample). 0.05 needs four seeds per arm.
  *
- * All runs of one laboratory learn from the same batches, so p is conditional on these; another `seed` has
+ * All runs of one lab train on the same batches, so p is conditional on these batches; another `seed` has
  * others.
  *
- * The table's p is corrected for the number of its pairs (Holm 1979). An arm is called best if it has p <
- * 0.05 against each other arm, in its favour: an intersection-union test (Berger 1982), which needs no
- * correction for the other arms. `bench/decide` prints how often equal arms are called best: at most 5 %.
+ * The p in the table is corrected for the number of pairs (Holm 1979). An arm is called best if p < 0.05 in
+ * its favour against each other arm. That is an intersection-union test (Berger 1982), which needs no
+ * correction for the number of arms. `bench/decide` measures how often one of several equal arms is called
+ * best: at most 5 %.
  *
- * McNemar's test over the samples says whether two networks differ, and nothing about their encodings;
- * `networks` counts the pairs of runs for which it does. */
+ * McNemar's test over the samples tells whether two networks differ, and nothing about their encodings.
+ * `networks` counts the pairs of runs for which it does.
+ *
+ * Shapes are in the members' comments. The caller owns all structs. Any thread; the functions cannot fail. */
 #ifndef PW_PAIRED_H
 #define PW_PAIRED_H
 #include "base/text.h"
@@ -25,40 +27,42 @@
 
 #define PW_MAX_TESTS     (PW_MAX_ARMS * (PW_MAX_ARMS - 1) / 2)
 #define PW_SIGNIFICANCE  0.05
-#define PW_SEEDS_PAIRED  6 /* fewest runs of each arm with which p can be below PW_SIGNIFICANCE, */
-#define PW_SEEDS_GROUPED 4 /* and where the arms' seeds differ */
+#define PW_SEEDS_PAIRED  6 /* fewest runs per arm for p < PW_SIGNIFICANCE with the same seeds */
+#define PW_SEEDS_GROUPED 4 /* and with different seeds */
 
+/* Comparison of two arms. */
 struct pw_pair_test {
     int a, b;               /* ids of two arms, a < b */
-    bool shared;            /* their runs have the same seeds */
-    int seeds;              /* pairs of runs that answered the same samples */
-    int64_t samples;        /* of all of them together */
-    int64_t only_a, only_b; /* of these, what only one of the two got right */
-    int ahead_a, ahead_b;   /* seeds in which a (b) got more right */
-    int networks;           /* seeds whose two networks differ, McNemar's exact p < PW_SIGNIFICANCE */
-    double difference;      /* mean over runs of the share right of a less that of b */
-    double p;               /* over training runs, two-sided; NaN for no runs */
-    double corrected;       /* for the number of tests, by Holm's method; NaN where p is */
+    bool shared;            /* the arms have the same seeds */
+    int seeds;              /* pairs of runs that were evaluated on the same samples */
+    int64_t samples;        /* total samples of these pairs */
+    int64_t only_a, only_b; /* of these, samples that only a (only b) got right */
+    int ahead_a, ahead_b;   /* seeds for which a (b) got more samples right */
+    int networks;           /* seeds whose two networks differ: McNemar's exact p < PW_SIGNIFICANCE */
+    double difference;      /* mean over runs of exact match of a minus that of b */
+    double p;               /* two-sided, over training runs; NaN without runs */
+    double corrected;       /* p corrected for the number of tests by Holm's method; NaN if p is */
 };
 
+/* Comparison of all selected arms, by pairs. */
 struct pw_paired {
-    int n_arms, arms[PW_MAX_ARMS]; /* that have samples to be compared by */
+    int n_arms, arms[PW_MAX_ARMS]; /* arms with samples to compare */
     int n;
     struct pw_pair_test tests[PW_MAX_TESTS];
-    int left_out; /* arms evaluated on other samples, or not at all, or by PW_JUDGE_TAUGHT */
-    int best;     /* the arm that is better than each other one, beyond chance; 0: none */
+    int left_out; /* arms with other samples, without evaluation, or judged by PW_JUDGE_TAUGHT */
+    int best;     /* the arm that is significantly better than each other arm; 0: none */
 };
 
-/* Compares by the latest evaluations, over those of a task's lengths that lie in lo..hi, the arms whose bit
- * (id - 1) is in `arms`. */
+/* Compare arms by their latest evaluations on the lengths lo..hi of a task. Bit (id - 1) of `arms` selects an
+ * arm. */
 void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned arms, int task, int lo,
                     int hi);
-/* Appends one sentence without a full stop: which arm is best, or why none is called so. */
+/* Append one sentence without a full stop: which arm is best, or why no arm is called best. */
 void pw_paired_verdict(const struct pw_paired *x, const struct pw_snapshot *s, struct pw_str *out);
-/* The test by its name: "exact sign-flip test over training runs", "exact permutation test ...", "exact tests
- * ..." */
+/* Return the name of the test: "exact sign-flip test over training runs", "exact permutation test ...",
+ * "exact tests ..." */
 const char *pw_paired_test_name(const struct pw_paired *x);
-/* "0.012", "<0.001", "-" for NaN. */
+/* Format p: "0.012", "<0.001", "-" for NaN. */
 void pw_p_text(char dst[16], double p);
 
 #endif

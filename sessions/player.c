@@ -1,4 +1,4 @@
-/* player.c - a recording as moments: reading it once, and going anywhere. */
+/* player.c - replay a session: read it once, then restore the snapshot at any event. */
 #include "sessions/player.h"
 
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "sessions/player_int.h"
 
-#define CLOCK_NS 10000000 /* when things happened is known to so many nanoseconds: finer than a frame */
+#define CLOCK_NS 10000000 /* resolution of recorded times in nanoseconds: finer than a frame */
 
-/* What is looked for. */
+/* What pw_player_seek compares. */
 struct told {
     enum pw_event_kind kind;
     int arm;
@@ -19,12 +19,12 @@ struct told {
 
 struct pw_player {
     struct pw_record *record;
-    struct pw_snapshot *now;  /* everything that was read so far, folded */
-    struct pw_snapshot *view; /* another moment; what it has belongs to slots, lives and now */
-    uint64_t shown;           /* the moment that view is */
+    struct pw_snapshot *now;  /* all events read so far, folded */
+    struct pw_snapshot *view; /* snapshot at another event; its arrays belong to slots, lives and now */
+    uint64_t shown;           /* the event that view belongs to */
     struct pw_slots *slots;
     struct pw_all_lives lives;
-    struct pw_shelf events; /* of struct told: all but the metrics of steps */
+    struct pw_shelf events; /* of struct told: all events except step metrics */
     struct pw_shelf clock;  /* of int64_t: CLOCK_REALTIME, ascending */
     bool too_wild;
 };
@@ -37,7 +37,8 @@ static bool is_metric(enum pw_event_kind kind)
 static void note_time(struct pw_player *p, const struct pw_event *e)
 {
     const int64_t *last = p->clock.n > 0 ? pw_shelf_at(&p->clock, p->clock.n - 1) : NULL;
-    int64_t t = last != NULL && e->t_ns < *last ? *last : e->t_ns; /* a clock that is set back stands still */
+    /* If the clock was set back, repeat the last time. */
+    int64_t t = last != NULL && e->t_ns < *last ? *last : e->t_ns;
     if (last == NULL || t - *last >= CLOCK_NS || !is_metric(e->kind))
         pw_shelf_put(&p->clock, e->seq, &t);
 }
@@ -45,7 +46,7 @@ static void note_time(struct pw_player *p, const struct pw_event *e)
 static bool take(void *arg, struct pw_event *e)
 {
     struct pw_player *p = arg;
-    if (e->seq <= p->now->seq) /* numbers ascend; what says otherwise is no record */
+    if (e->seq <= p->now->seq) /* numbers ascend; ignore an event that violates it */
         return true;
     p->too_wild = !pw_lives_before(&p->lives, p->now, e);
     struct told what = {e->kind, e->arm};
@@ -67,7 +68,7 @@ static enum pw_code read_on(struct pw_player *p, struct pw_err *err)
     return code;
 }
 
-/* What replaces the events about a session, which are not recorded: this is one that is looked at. */
+/* Set the session slot, because SESSION events are not recorded: this is a session opened for reading. */
 static void tell_session(struct pw_player *p, struct pw_snapshot *s)
 {
     struct pw_record_info info;
@@ -102,7 +103,7 @@ void pw_player_close(struct pw_player *p)
     if (p == NULL)
         return;
     pw_snapshot_free(p->now);
-    free(p->view); /* owns nothing */
+    free(p->view); /* it owns no arrays */
     pw_slots_free(p->slots);
     pw_lives_fini(&p->lives);
     pw_shelf_fini(&p->events);
@@ -122,8 +123,9 @@ bool pw_player_poll(struct pw_player *p)
     uint64_t last = p->now->seq;
     bool news = !p->too_wild && pw_record_poll(p->record) && read_on(p, &err) == PW_OK && p->now->seq > last;
     if (news)
-        p->shown = 0;                           /* series may have moved */
-    if (news || p->now->session.why[0] != '\0') /* whose lock is free is left alone: somebody may want it */
+        p->shown = 0; /* series may have been reallocated */
+    /* If no process records, don't touch the lock: another process may want it. */
+    if (news || p->now->session.why[0] != '\0')
         tell_session(p, p->now);
     return news;
 }
@@ -149,14 +151,14 @@ const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq)
     return p->view;
 }
 
-/* ---- moments by what happened */
+/* ---- find events */
 
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step)
 {
     return pw_player_step_near(p, p->now->seq, arm, step);
 }
 
-/* Arms that race are at the same step together: the moment is before any of them goes on. */
+/* Arms that race reach the same step together: stop before any of them goes beyond it. */
 static uint64_t before_others(struct pw_player *p, uint64_t beyond, uint64_t reached, int arm, int64_t step)
 {
     const struct pw_snapshot *s = pw_player_at(p, reached);
@@ -183,13 +185,13 @@ uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_
     beyond = before_others(p, beyond, reached, arm, step);
     uint64_t seq = beyond > 0 ? beyond - 1 : p->now->seq;
     const struct pw_arm_view *a = &pw_player_at(p, seq)->arms[arm - 1];
-    return a->used && a->info.step <= step ? seq : 0; /* an arm may begin with more steps than that */
+    return a->used && a->info.step <= step ? seq : 0; /* an arm may start with more steps than that */
 }
 
 uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
                         const char *text)
 {
-    static const char mark[] = "mark: "; /* what its line in the log begins with */
+    static const char mark[] = "mark: "; /* the prefix of its log line */
     int i =
         dir > 0 ? pw_shelf_upto(&p->events, from) : pw_shelf_upto(&p->events, from > 0 ? from - 1 : 0) - 1;
     for (; i >= 0 && i<p->events.n; i += dir> 0 ? 1 : -1) {

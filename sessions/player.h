@@ -1,9 +1,11 @@
-/* player.h - any moment of a recorded session as a snapshot, without computing it again.
+/* player.h - replay: the snapshot at any event of a recorded session, without recomputing it.
  *
- * The snapshot of a moment is what pw_fold makes of all events up to it; a player gets there faster: it has
- * seen every value of every slot, and cuts series that it has read once. A test holds the two equal. One
- * thing is left out of the past: of the maps that the fold keeps over training (pw_kept) it has the steps and
- * the heads' scores, and not the attention itself, which stands in for moments that one can't go back to. */
+ * The snapshot at an event is what pw_fold makes of all events up to it. A player gets there faster: it has
+ * stored every value of every slot, and returns prefixes of series. A test compares both ways. There is one
+ * difference: of the attention maps that the fold keeps over training (struct pw_kept), a player has only the
+ * steps and the heads' scores. The full attention is shown by moving to that event.
+ *
+ * One thread per player. */
 #ifndef PW_PLAYER_H
 #define PW_PLAYER_H
 #include "sessions/fold.h"
@@ -11,29 +13,33 @@
 
 struct pw_player;
 
-/* Reads all series: for a session of 1,000,000 steps well under a second. */
+/* Open a session (see pw_record_open) and read all its series; a session of 1,000,000 steps takes well under
+ * a second. *p belongs to the caller. Fails with PW_EUSER, PW_EIO or PW_ENOMEM. */
 enum pw_code pw_player_open(struct pw_player **p, const char *path, struct pw_err *err);
 void pw_player_close(struct pw_player *p); /* NULL is a no-op */
 struct pw_record *pw_player_record(struct pw_player *p);
 
-/* Reads on where somebody records; true if there is something new. */
+/* Read new events if another process records the session; true if there were any. */
 bool pw_player_poll(struct pw_player *p);
+/* Return the number of the last event. */
 uint64_t pw_player_last(const struct pw_player *p);
 
-/* The moment after event seq, at most the last one; valid until the next call. Takes less than a frame. */
+/* Return the snapshot after event seq, which must be at most the last one. It is valid until the next call,
+ * and takes less time than a frame. */
 const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq);
 
-/* ---- moments by what happened: the number of an event; 0: there is none */
-/* The last at which the arm (0: the current one then) had completed no more than `step` steps in the life
- * that it has at the end of the recording, and none of the others had gone on to a later one since. */
+/* ---- find events; each returns an event's number, or 0 if there is none */
+/* The last event at which `arm` (0: the arm that was current then) had completed at most `step` steps, and no
+ * other arm had gone beyond. An arm's life starts when it is created or reset; this searches the life at the
+ * end of the session. */
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step);
-/* The same in the life that the arm has at event `near`, which ends where that does. */
+/* The same in the life that the arm had at event `near`. */
 uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_t step);
-/* The next (dir 1) or last (dir -1) COMMAND, MARK, CHECKPOINT or EVAL from there, or with KINDS anything but
- * the metrics of steps; text "" or a part of its text. */
+/* The next (dir 1) or previous (dir -1) event from `from`. kind: COMMAND, MARK, CHECKPOINT or EVAL;
+ * PW_EV_KINDS: any event except step metrics. text: "", or a part of the event's text. */
 uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
                         const char *text);
-/* The last that happened by a time of day; and when an event happened. */
+/* The last event at or before a wall-clock time; and the time of an event (ns since 1970). */
 uint64_t pw_player_by_time(struct pw_player *p, int64_t t_ns);
 int64_t pw_player_time(struct pw_player *p, uint64_t seq);
 

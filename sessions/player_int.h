@@ -1,115 +1,119 @@
-/* player_int.h - the player from inside: what it remembers of every moment.
+/* player_int.h - internals of the player: how it stores the state at every event.
  *
- * It folds all events once, as everybody does, into `now`, and looks what each of them changed there. So no
- * rule of the fold is written a second time:
- *   - plain values (player_slots.c): the members of a snapshot in ranges, each with all values that it ever
- * had and the events since which it had them;
- *   - arrays of slots (evaluations, maps, tables, ...): the snapshot says which event told them, and that
- * event is read again from the record;
- *   - series (player_series.c): they only grow, so a moment is a prefix. What an arm's end or a step back
- * takes away is kept aside as a life that is over. */
+ * The player folds all events once, with pw_fold, into `now`, and records what each event changed there. So
+ * no rule of the fold is written twice:
+ *   - plain values (player_slots.c): the members of a snapshot in ranges; for each range every value it had,
+ *     with the event that set it;
+ *   - arrays of slots (evaluations, maps, tables, ...): the snapshot gives the event that set them, and that
+ *     event is read again from the record;
+ *   - series (player_series.c): they only grow, so the state at an event is a prefix. If an arm is dropped or
+ *     goes back to an earlier step, the removed series is saved as a life that is over. */
 #ifndef PW_PLAYER_INT_H
 #define PW_PLAYER_INT_H
 #include "sessions/fold_int.h"
 #include "sessions/player.h"
 
 /* ---- shelf.c */
-/* How many of n ascending numbers are at most `limit`. */
+/* Return how many of n ascending numbers are at most `limit`. */
 int pw_upto(const uint64_t *seq, int n, uint64_t limit);
 
-/* Values of one size, by the event since which each holds. */
+/* A history of values of one size, each with the event that set it. */
 struct pw_shelf {
-    size_t size; /* of a value; set before the first put */
+    size_t size; /* bytes of a value; set before the first put */
     int n, cap;
-    uint64_t *seq; /* [n] */
+    uint64_t *seq; /* [n] ascending */
     char *value;   /* [n,size] */
 };
 void pw_shelf_put(struct pw_shelf *s, uint64_t seq, const void *value);
-int pw_shelf_upto(const struct pw_shelf *s, uint64_t seq); /* so many values hold since `seq` or earlier */
+int pw_shelf_upto(const struct pw_shelf *s, uint64_t seq); /* number of values set at `seq` or earlier */
 void *pw_shelf_at(const struct pw_shelf *s, int i);
-/* The value that held at seq; NULL: none did. */
+/* Return the value at event seq; NULL if none was set yet. */
 void *pw_shelf_last(const struct pw_shelf *s, uint64_t seq);
 void pw_shelf_fini(struct pw_shelf *s);
 
-/* Lists that change at one end most of the time, as lists of the events that told their entries. */
+/* The history of a list that usually changes at one end. Each entry is identified by the event that created
+ * it. */
 struct pw_trail {
-    uint64_t *seq; /* entries of all lists, each a run of them */
+    uint64_t *seq; /* entries of all lists; each list is a contiguous range */
     size_t n, cap;
     struct pw_shelf lists; /* of struct pw_trail_list */
-    struct pw_shelf entry; /* what each event told */
+    struct pw_shelf entry; /* data of each entry, by its event */
 };
 struct pw_trail_list {
     size_t from;
     int n;
 };
-/* The list since event seq. */
+/* Record the list as it is after event seq. */
 void pw_trail_put(struct pw_trail *t, uint64_t seq, const uint64_t *list, int n);
-/* The list that held at seq. */
+/* Return the list at event seq, and its length. */
 const uint64_t *pw_trail_at(const struct pw_trail *t, uint64_t seq, int *n);
 void pw_trail_fini(struct pw_trail *t);
 
-/* ---- player_series.c: curves, updates and tracks of every replicate */
+/* ---- player_series.c: curves, updates and tracks of every replica */
 enum pw_life_kind { PW_LIFE_SERIES, PW_LIFE_UPDATES, PW_LIFE_TRACK, PW_LIFE_KINDS };
 
-/* A series from the event with which it began (again) to the one that ended it. */
+/* A series from the event that started it (again) to the event that ended it. */
 struct pw_life {
     uint64_t from;
-    uint64_t *seq; /* [n] the events that told its points */
+    uint64_t *seq; /* [n] the events that added its points */
     int n, cap;
     union pw_life_points {
         struct pw_series series;
         struct pw_updates updates;
         struct pw_track track;
-    } u; /* of one that is over; the present one's are in `now` */
+    } u; /* of a life that is over; the present life's series are in `now` */
 };
 
+/* All lives of one series of one replica. */
 struct pw_lives {
-    struct pw_life *over; /* [n] */
+    struct pw_life *over; /* [n] lives that are over */
     int n, cap;
     struct pw_life present;
 };
 
+/* All lives of all series. */
 struct pw_all_lives {
     struct pw_lives of[PW_MAX_ARMS][PW_MAX_REPLICATES][PW_LIFE_KINDS];
-    int64_t copied; /* points, because arms went back */
+    int64_t copied; /* points copied because arms went back to earlier steps */
 };
 
-/* Before e is folded into now, and after. False: arms go back so often that nobody can have meant it. */
+/* Call these before and after e is folded into now. The first returns false if too many points were copied:
+ * arms go back so often that the session must be malicious. */
 bool pw_lives_before(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e);
 void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e);
-/* The series of all arms at seq into view: they point into now and l. Steps, too, where one was told later
- * than by event told[arm - 1]. */
+/* Set the series of all arms in view as they were at seq; they point into now and l. Also sets an arm's step
+ * if a STEP event is newer than event told[arm - 1]. */
 void pw_lives_cut(const struct pw_all_lives *l, struct pw_snapshot *view, const struct pw_snapshot *now,
                   uint64_t seq, const uint64_t told[PW_MAX_ARMS]);
-/* The first event that took an arm beyond `step` in the life that it had at seq; 0: none did. *reached: the
- * one with which it had come as far as it has before. *end: the one that ended that life; 0: none has. */
+/* Return the first event at which the arm went beyond `step` in the life that it had at seq; 0: none.
+ * *reached: the last event at or before that step. *end: the event that ended that life; 0: none. */
 uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, uint64_t seq,
                          int64_t step, uint64_t *reached, uint64_t *end);
 void pw_lives_fini(struct pw_all_lives *l);
 
-/* ---- player_kept.c */
+/* ---- player_kept.c: kept attention maps (steps and scores) */
 struct pw_past_kept {
     struct pw_trail list;      /* of an arm; entries are struct pw_kept_map, which own their scores */
-    struct pw_kept_map *shown; /* [PW_MAX_KEPT] those of the restored snapshot */
+    struct pw_kept_map *shown; /* [PW_MAX_KEPT] entries of the restored snapshot */
 };
-/* After e was folded into now. */
+/* Call this after e was folded into now. */
 void pw_past_kept_after(struct pw_past_kept k[PW_MAX_ARMS], const struct pw_snapshot *now,
                         const struct pw_event *e);
-/* As it was at seq. The arrays are k's. */
+/* Restore the kept maps at seq into view; the arrays belong to k. */
 void pw_past_kept_restore(struct pw_past_kept k[PW_MAX_ARMS], struct pw_snapshot *view, uint64_t seq);
 void pw_past_kept_fini(struct pw_past_kept k[PW_MAX_ARMS]);
 
-/* ---- player_slots.c */
+/* ---- player_slots.c: all members except series */
 struct pw_slots;
 struct pw_slots *pw_slots_new(void);
 void pw_slots_free(struct pw_slots *s);
-/* After e, which was no STEP and no UPDATES, was folded into now. */
+/* Call this after e, which is neither STEP nor UPDATES, was folded into now. */
 void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const struct pw_event *e);
-/* When the step of an arm was last told at seq by something else than a STEP. */
+/* Return the last event at or before seq, other than STEP, that set an arm's step. */
 uint64_t pw_slots_told_step(const struct pw_slots *s, int arm, uint64_t seq);
-/* All but the series, as they were at seq. The arrays are s's, read from r. */
+/* Restore everything except series, as of seq, into view. Arrays belong to s and are read from r. */
 void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_record *r, uint64_t seq);
-/* The text of the log line that event seq made; NULL: it made none. */
+/* Return the text of the log line of event seq; NULL if it has none. */
 const char *pw_slots_line(const struct pw_slots *s, uint64_t seq);
 
 #endif

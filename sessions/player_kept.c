@@ -1,8 +1,7 @@
-/* player_kept.c - which maps the fold had kept over training, at any moment.
+/* player_kept.c - the maps that the fold had kept at any event.
  *
- * Of each map what a moment needs of it: its step and what its heads scored then. The maps themselves are
- * left out: a snapshot may have kept 64 MB of them, which no frame can read again, and whoever wants to see
- * one goes to its moment. */
+ * Each entry has the step and the heads' scores. The maps themselves are left out: a snapshot may have kept
+ * 64 MB of them, which can't be read within a frame. To see one, the user moves to its event. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ static bool may_change(enum pw_event_kind kind)
     return kind == PW_EV_ATTENTION || kind == PW_EV_PROMPT || kind == PW_EV_ARM || kind == PW_EV_DROP;
 }
 
-/* A map without its arrays but for the scores. */
+/* Store a map without its arrays, except the scores. */
 static void put(struct pw_shelf *entry, const struct pw_kept_map *map)
 {
     struct pw_kept_map m = *map;

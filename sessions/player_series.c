@@ -1,17 +1,17 @@
-/* player_series.c - series as they were: a prefix of the life that they had then.
+/* player_series.c - series at any event: a prefix of the life that they had then.
  *
- * The fold drops a series where its arm begins anew, and cuts it where the arm goes back to an earlier step.
- * Just before, what is about to go is taken aside. Every point has the number of its event, so a moment is
- * found by bisection, and drawn from the very arrays that the present has. */
+ * The fold drops a series when its arm is reset, and cuts it when the arm goes back to an earlier step.
+ * Before that the series is saved. Every point has the number of its event. So the state at an event is found
+ * by bisection, and uses the arrays of the present series. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "sessions/player_int.h"
 
-#define MOST_COPIED 50000000 /* points: some 2 GB */
+#define MOST_COPIED 50000000 /* points: about 2 GB */
 
-/* How many points rep has of a kind, and their steps. */
+/* Return rep's number of points of a kind, and their steps. */
 static int *points(struct pw_replicate_view *rep, enum pw_life_kind kind, int64_t **steps)
 {
     switch (kind) {
@@ -21,7 +21,7 @@ static int *points(struct pw_replicate_view *rep, enum pw_life_kind kind, int64_
     }
 }
 
-/* Shows k's points in rep. */
+/* Set rep's series of a kind to the points of k. */
 static void put(struct pw_replicate_view *rep, enum pw_life_kind kind, const struct pw_life *k)
 {
     switch (kind) {
@@ -40,7 +40,7 @@ static void get(struct pw_life *k, enum pw_life_kind kind, const struct pw_repli
     }
 }
 
-/* Arrays of its own for what rep shows. */
+/* Give rep its own copies of the arrays. */
 static void own(struct pw_replicate_view *rep, enum pw_life_kind kind)
 {
     switch (kind) {
@@ -60,8 +60,8 @@ static void free_life(struct pw_life *k, enum pw_life_kind kind)
     }
 }
 
-/* The present life ends with event seq, if it has begun. What follows begins with nothing, or goes on from a
- * copy, of which the fold keeps as much as it likes. */
+/* End the present life at event seq, if it has begun. The next life starts empty, or (goes_on) from a copy
+ * that the fold then cuts. */
 static void end_life(struct pw_lives *l, enum pw_life_kind kind, struct pw_replicate_view *rep, uint64_t seq,
                      bool goes_on)
 {
@@ -86,7 +86,7 @@ static void end_life(struct pw_lives *l, enum pw_life_kind kind, struct pw_repli
     own(rep, kind);
 }
 
-/* The kind of series that an event adds a point to; PW_LIFE_KINDS: to none. */
+/* Return the kind of series that an event adds a point to; PW_LIFE_KINDS: none. */
 static enum pw_life_kind kind_of(const struct pw_event *e)
 {
     return e->kind == PW_EV_STEP      ? PW_LIFE_SERIES
@@ -135,7 +135,7 @@ void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struc
     int64_t *steps;
     int n = *points(rep, kind, &steps);
     if (n == 0 || steps[n - 1] != e->step)
-        return; /* not taken */
+        return; /* the fold did not add a point */
     if (n > k->cap) {
         k->cap = 2 * n + 64;
         k->seq = pw_grow(k->seq, (size_t)k->cap, sizeof *k->seq);
@@ -144,9 +144,9 @@ void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struc
     k->n = n;
 }
 
-/* ---- a moment */
+/* ---- the state at an event */
 
-/* The life that a series had at seq, with its points; *end is the event that ended it, 0: none has. */
+/* Return the life that a series had at seq, with its points. *end: the event that ended it; 0: none. */
 static struct pw_life life_at(const struct pw_lives *l, enum pw_life_kind kind,
                               const struct pw_replicate_view *now, uint64_t seq, uint64_t *end)
 {
@@ -161,7 +161,7 @@ static struct pw_life life_at(const struct pw_lives *l, enum pw_life_kind kind,
     return k;
 }
 
-/* Shows the points that a series had at seq; returns the event that told the last one, 0: it had none. */
+/* Set rep's series to its points at seq. Returns the event of the last point; 0: no points. */
 static uint64_t cut(const struct pw_lives *l, enum pw_life_kind kind, struct pw_replicate_view *rep,
                     const struct pw_replicate_view *now, uint64_t seq)
 {
@@ -187,13 +187,13 @@ void pw_lives_cut(const struct pw_all_lives *l, struct pw_snapshot *view, const 
                 uint64_t at = cut(&l->of[i][r][k], k, &a->rep[r], &now->arms[i].rep[r], seq);
                 if (k != PW_LIFE_SERIES || at <= latest)
                     continue;
-                latest = at; /* a STEP says how far the arm has come */
+                latest = at; /* a STEP event sets the arm's step */
                 a->info.step = a->rep[r].series.step[a->rep[r].series.n - 1];
             }
     }
 }
 
-/* The first of two events, of which 0 is none. */
+/* Return the smaller of two event numbers, where 0 means none. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return b > 0 && (a == 0 || b < a) ? b : a;

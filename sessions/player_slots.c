@@ -1,12 +1,11 @@
-/* player_slots.c - every value that a plain member of the snapshot ever had, and where its arrays come from.
- */
+/* player_slots.c - the history of every plain member of the snapshot, and the events that hold its arrays. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "sessions/player_int.h"
 
-/* Members `from` to `to` of a structure, which lie one after the other. */
+/* Consecutive members `from` to `to` of a struct. */
 struct range {
     size_t at, size;
 };
@@ -29,7 +28,7 @@ static const struct range whole[] = {
     RANGE(struct pw_snapshot, job, job),
     RANGE(struct pw_snapshot, dropped, dropped),
 };
-/* The step stands alone: it alone moves while nothing else does. */
+/* The step has its own range, because it often changes alone. */
 static const struct range of_arm[] = {
     RANGE(struct pw_arm_view, used, info.seed),
     RANGE(struct pw_arm_view, info.step, info.step),
@@ -45,8 +44,8 @@ static const struct range of_replicate[] = {
     RANGE(struct pw_replicate_view, has_digest, digest_step),
 };
 
-/* A slot with arrays: the kind of event that holds them, the event's number, and what says that it is there.
- */
+/* A slot with arrays: the kind of event that holds them, where the event's number is, and which member says
+ * that the slot is valid. */
 struct slot {
     enum pw_event_kind kind;
     size_t at, size, seq, has;
@@ -80,20 +79,20 @@ enum {
     RANGES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replicate) +
              PW_MAX_FINDINGS * COUNT(of_finding),
     ARM_RANGES = COUNT(of_arm) + PW_MAX_REPLICATES * COUNT(of_replicate),
-    STEP_RANGE = 1, /* in of_arm */
+    STEP_RANGE = 1, /* index in of_arm */
     SLOTS = COUNT(whole_slots) + PW_MAX_ARMS * COUNT(arm_slots) + REPS * COUNT(replicate_slots) +
             PW_MAX_FINDINGS * COUNT(finding_slots),
 };
 
 struct pw_slots {
     struct pw_shelf values[RANGES];
-    struct pw_event *held[SLOTS]; /* whose arrays the restored snapshot has */
+    struct pw_event *held[SLOTS]; /* events that own the arrays of the restored snapshot */
     struct pw_trail ticks, tokens;
     struct pw_past_kept kept[PW_MAX_ARMS];
     struct pw_shelf log; /* of struct pw_log_line */
-    uint64_t *answer;    /* [cap] the events of the tokens that now has */
+    uint64_t *answer;    /* [cap] the events of the tokens in `now` */
     int cap;
-    struct pw_ev_token *restored; /* [cap_restored] those of the restored snapshot */
+    struct pw_ev_token *restored; /* [cap_restored] tokens of the restored snapshot */
     int cap_restored;
 };
 
@@ -148,7 +147,7 @@ static void note_ticks(struct pw_slots *s, const struct pw_snapshot *now)
     uint64_t list[PW_MAX_TICKS];
     for (int i = 0; i < now->n_ticks; i++)
         list[i] = now->ticks[i].seq;
-    if (now->n_ticks > 0 && list[now->n_ticks - 1] == now->seq) /* an event makes one at most */
+    if (now->n_ticks > 0 && list[now->n_ticks - 1] == now->seq) /* an event adds at most one */
         pw_shelf_put(&s->ticks.entry, now->seq, &now->ticks[now->n_ticks - 1]);
     pw_trail_put(&s->ticks, now->seq, list, now->n_ticks);
 }
@@ -194,7 +193,7 @@ const char *pw_slots_line(const struct pw_slots *s, uint64_t seq)
                                              : NULL;
 }
 
-/* ---- a moment */
+/* ---- the state at an event */
 
 static const struct pw_shelf *restore(const struct pw_shelf *v, void *of, const struct range *r, int n,
                                       uint64_t seq)
@@ -216,7 +215,7 @@ static bool take(void *arg, struct pw_event *e)
     return false;
 }
 
-/* The event of this number and kind: the held one, or from the record; NULL: it can't be read any more. */
+/* Return the event with this number and kind, the held one or from the record; NULL if it can't be read. */
 static struct pw_event *held(struct pw_event **h, struct pw_record *r, enum pw_event_kind kind, uint64_t seq)
 {
     struct pw_err err;
@@ -233,7 +232,7 @@ static struct pw_event *held(struct pw_event **h, struct pw_record *r, enum pw_e
     return *h;
 }
 
-/* Slots get their arrays; one whose event is gone is as if it had never been told. */
+/* Fill the slots' arrays. If the event of a slot can't be read, the slot becomes empty. */
 static struct pw_event **fill(struct pw_event **h, void *of, const struct slot *slot, int n,
                               struct pw_record *r)
 {

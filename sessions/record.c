@@ -1,8 +1,9 @@
-/* record.c - opening what somebody recorded, perhaps somebody else, perhaps still recording.
+/* record.c - open a recorded session, which may be from an untrusted source and may still be recorded.
  *
- * The connection is read-only and stays out of the writer's way: no transaction outlasts a call. Where SQLite
- * can't read in place (a log beside the database in a folder that can't be written), database and log are
- * copied to a folder of our own; if nobody holds the session's lock nobody's locks are lost by that. */
+ * The connection is read-only and does not block the writer: no transaction outlasts a call. SQLite can't
+ * read in place if there is a log beside the database in a read-only folder. Then database and log are copied
+ * to a temporary folder. That is safe if no process holds the session's lock, because then no process can
+ * lose its locks. */
 #include "sessions/record.h"
 
 #include <errno.h>
@@ -136,7 +137,8 @@ static bool somebody_records(const struct pw_record *r)
     return who[0] != '\0';
 }
 
-/* The log goes into the copy, which loses its name as soon as it is open: nothing is left behind. */
+/* Copy database and log, and checkpoint the log in the copy. The copy is unlinked as soon as it is open, so
+ * nothing is left behind. */
 static enum pw_code connect_to_copy(struct pw_record *r, struct pw_err *err)
 {
     const char *base = getenv("TMPDIR");
@@ -170,7 +172,7 @@ static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_e
 {
     char db[PATH_MAX];
     struct stat st;
-    r->path = realpath(path, NULL); /* SQLITE_OPEN_NOFOLLOW minds links anywhere in a path */
+    r->path = realpath(path, NULL); /* SQLITE_OPEN_NOFOLLOW rejects links anywhere in a path */
     r->packed = r->path != NULL && stat(r->path, &st) == 0 && S_ISREG(st.st_mode);
     if (r->packed) {
         enum pw_code code = pw_session_no_text(path, err);
@@ -181,7 +183,7 @@ static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_e
         return errno == ENOENT    ? pw_fail(err, PW_EUSER, "there is no such session")
                : errno == ENOTDIR ? pw_fail(err, PW_EUSER, "no session: it is neither a folder nor a file")
                                   : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
-    r->saved = pw_saved_read(r->folder); /* before the database: somebody may record */
+    r->saved = pw_saved_read(r->folder); /* before the database: another process may record */
     if (fstatat(r->folder, PW_SESSION_DB, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB)
                                : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
@@ -194,8 +196,8 @@ static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_e
     return code;
 }
 
-/* The numbers of the first and the last event. A row with numbers that no session has is left out by readers
- * and told by pw_record_check; it doesn't make the session longer. */
+/* Get the numbers of the first and the last event. A row with invalid numbers is skipped by readers and
+ * reported by pw_record_check; it does not extend the session. */
 static enum pw_code read_ends(struct pw_record *r, struct pw_err *err)
 {
     static const char *const sql[] = {"SELECT seq FROM event WHERE seq<1 LIMIT 1",
@@ -252,8 +254,8 @@ void pw_record_close(struct pw_record *r)
     free(r);
 }
 
-/* The version changes also when the log is folded into the database or a row other than an event's is
- * written: only an event is news. Where the ends can't be read, the next call tries again. */
+/* The data version also changes when the log is checkpointed or another table is written; only a new event
+ * counts as news. If the ends can't be read, the next call tries again. */
 bool pw_record_poll(struct pw_record *r)
 {
     int64_t version = r->seen_version;
@@ -268,7 +270,7 @@ bool pw_record_poll(struct pw_record *r)
     return r->last != last;
 }
 
-/* ---- about it */
+/* ---- information */
 
 static int64_t int_of(struct pw_record *r, const char *sql)
 {
@@ -331,7 +333,7 @@ void pw_record_info(struct pw_record *r, struct pw_record_info *out)
 
 /* ---- files */
 
-/* How large it is by its row. */
+/* Get the size of a file from its row. */
 static enum pw_code file_row(struct pw_record *r, const uint8_t sha[PW_SHA256], size_t *n, struct pw_err *err)
 {
     sqlite3_stmt *q = NULL;
@@ -370,7 +372,7 @@ static enum pw_code read_whole(int fd, void *bytes, size_t n, struct pw_err *err
     return PW_OK;
 }
 
-/* The file beside the database, if it has n bytes. */
+/* Read the file in the session's folder, if it has n bytes. */
 static enum pw_code read_beside(struct pw_record *r, const char *name, void **bytes, size_t n,
                                 struct pw_err *err)
 {
@@ -390,7 +392,7 @@ static enum pw_code read_beside(struct pw_record *r, const char *name, void **by
     return code;
 }
 
-/* A packed one. Its parts must be there before memory is taken for them. */
+/* Read a packed file. Its parts must exist before memory is allocated for them. */
 static enum pw_code read_chunks(struct pw_record *r, const uint8_t sha[PW_SHA256], void **bytes, size_t n,
                                 struct pw_err *err)
 {

@@ -1,8 +1,8 @@
-/* record_check.c - everything that can be found out about a recording without computing it again.
+/* record_check.c - verify a session without re-running it.
  *
- * Its database's trees, the chain over all events, what each carries, the rows that change, the files that
- * are named. Sums find damage, not fraud: who rewrites a session can compute them anew. `replay --verify`
- * finds that. */
+ * Verified are the database's B-trees, the chain over all events, each payload, the rows that are updated,
+ * and the files. Hashes detect damage, not fraud: the author of a forged session can
+ * recompute them. `replay --verify` detects fraud by re-running. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static enum pw_code check_events(struct pw_record *r, uint64_t *intact, struct p
     sqlite3_stmt *q = NULL;
     struct pw_err why;
     enum pw_code code = PW_OK;
-    int64_t last = 0; /* event of the row before */
+    int64_t last = 0; /* last event of the previous row */
     int rc = sqlite3_prepare_v2(r->db, "SELECT " PW_ROW_COLUMNS " FROM event ORDER BY seq", -1, &q, NULL);
     pw_record_hurry(r, PW_RECORD_LONG);
     while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -100,7 +100,7 @@ static enum pw_code check_events(struct pw_record *r, uint64_t *intact, struct p
     return code;
 }
 
-/* A segment that came to its end says with which event. */
+/* A segment that was closed has the number of its last event. */
 static enum pw_code check_ends(struct pw_record *r, struct pw_err *err)
 {
     int64_t lost;

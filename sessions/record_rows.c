@@ -1,8 +1,8 @@
-/* record_rows.c - from rows to events, in order or by index.
+/* record_rows.c - read events from rows, in order or by index.
  *
- * A row is believed if its sum follows from the row before it; then its payload is decoded, with limits of
- * its own. What fails either is left out and counted. Where SQLite can't read a page the rows on it are lost:
- * the cursor looks for the nearest number behind them that can be read again. */
+ * A row is accepted if its chain hash follows from the row before it; then its payload is decoded with its
+ * own limits. A row that fails is skipped and counted. If SQLite can't read a page, the rows on it are lost,
+ * and the cursor searches for the next number that can be read. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 
 #define PATIENCE 5.0
 
-/* What a pass unpacks: 256 MiB, and for each byte of the database and each row so much more. Maps of
- * attention take a fifth to a fiftieth of their bytes; a table that doesn't change is one blob, however often
- * it is told. */
+/* Budget of a pass: 256 MiB, plus an amount for each byte of the database and for each row. Attention maps
+ * compress to between a fifth and a fiftieth; a table that does not change is one blob, however often it is
+ * emitted. */
 #define UNPACKS     ((int64_t)256 << 20)
 #define OF_EACH     64
 #define OF_EACH_ROW ((int64_t)64 << 10)
@@ -26,14 +26,14 @@ static const char wild[] = "its numbers are out of range";
 
 struct pw_record_cursor {
     struct pw_record *r;
-    uint64_t from, next; /* the first event that is wanted; the next row has this number or a larger one */
-    uint64_t given;      /* the last event that was read: numbers ascend */
+    uint64_t from, next; /* the first event wanted; the next row has this number or a larger one */
+    uint64_t given;      /* the last event returned: numbers ascend */
     uint8_t chain[PW_CHAIN];
-    bool chained; /* it is known */
+    bool chained; /* chain is known */
     bool in_run;
-    struct pw_str run; /* its bytes */
+    struct pw_str run; /* bytes of the run */
     struct pw_run_reader reader;
-    struct pw_row row; /* of the run; without texts and data */
+    struct pw_row row; /* row of the run, without text and data */
 };
 
 /* ---- one row */
@@ -46,7 +46,7 @@ bool pw_record_plausible(const struct pw_row *row)
            (row->kind == PW_EV_STEP || row->last == row->seq) && (row->data != NULL) != (row->blob != NULL);
 }
 
-/* Deflated bytes of a foreign file: what comes out is bounded by what is asked for. */
+/* Inflate bytes from an untrusted file; the output is bounded by n. */
 static bool inflate_all(struct pw_str *out, size_t n, const void *packed, size_t n_packed)
 {
     if (out->cap < n + 1) {
@@ -126,9 +126,9 @@ enum pw_code pw_record_decode(struct pw_record *r, struct pw_event **e, const st
     return pw_fail(err, PW_EUSER, "%s", wild);
 }
 
-/* The first row at or after seq; SQLITE_ROW, SQLITE_DONE or what went wrong. Reset afterwards. A tree that is
- * out of order can give one before it, behind which one would look for ever; and so would who goes on behind
- * the largest number that SQLite has. */
+/* Position r->row at the first row at or after seq. Returns SQLITE_ROW, SQLITE_DONE or an error; the caller
+ * resets r->row. Two cases would loop for ever and are caught here. A B-tree in wrong order can return a row
+ * before seq. And there is no number after SQLite's largest. */
 static int seek(struct pw_record *r, uint64_t seq)
 {
     if (seq > (uint64_t)PW_MANY)
@@ -146,7 +146,7 @@ static bool readable(struct pw_record *r, uint64_t seq)
     return rc == SQLITE_ROW || rc == SQLITE_DONE;
 }
 
-/* The chain before row seq, and the row before: its number, and the last event in it. False: it can't be
+/* Get the chain before row seq, and the number and the last event of the row before. False: it can't be
  * read. */
 static bool look_before(struct pw_record *r, uint64_t seq, uint8_t chain[PW_CHAIN], uint64_t *row,
                         uint64_t *last)
@@ -180,7 +180,7 @@ static uint64_t probe(struct pw_record *r, sqlite3_stmt *q, enum pw_event_kind k
     }
     uint64_t found = sqlite3_step(q) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
     sqlite3_reset(q);
-    return found <= seq ? found : 0; /* an index that is out of order: see seek */
+    return found <= seq ? found : 0; /* the index is in wrong order: see seek */
 }
 
 static uint64_t find_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate, uint64_t seq)
@@ -197,7 +197,7 @@ static uint64_t find_last(struct pw_record *r, enum pw_event_kind kind, int arm,
     return best;
 }
 
-/* The event in row seq, if it is that and whole. *gone: the budget took what it carried. */
+/* Decode the event in row seq, if the row is intact. */
 static struct pw_event *event_at(struct pw_record *r, uint64_t seq)
 {
     uint8_t chain[PW_CHAIN], stored[PW_CHAIN], expect[PW_CHAIN];
@@ -236,7 +236,7 @@ struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, in
         struct pw_event *e = event_at(r, seq);
         if (e != NULL)
             return e;
-        seq--; /* thinned or damaged: the one before it is the nearest thing */
+        seq--; /* removed by the budget, or damaged: use the one before it */
     }
     return NULL;
 }
@@ -266,7 +266,7 @@ enum pw_code pw_record_begin(struct pw_record *r, uint64_t from, struct pw_recor
     c->from = from > 0 ? from : 1;
     c->next = c->from;
     c->chained = look_before(r, c->from, c->chain, &row, &last);
-    if (c->chained && last >= c->from) { /* it is within a run */
+    if (c->chained && last >= c->from) { /* inside a run */
         c->next = row;
         c->chained = look_before(r, row, c->chain, &row, &last);
     }
@@ -282,7 +282,7 @@ void pw_record_end(struct pw_record_cursor *c)
     free(c);
 }
 
-/* Steps over rows that SQLite can't read; false: there is nothing behind them. */
+/* Skip rows that SQLite can't read; false: none after them can be read. */
 static bool skip(struct pw_record_cursor *c)
 {
     struct pw_record *r = c->r;
@@ -307,7 +307,8 @@ static bool skip(struct pw_record_cursor *c)
     return true;
 }
 
-/* What is in the row that r->row stands at: an event, or a run to be gone through; NULL: neither. */
+/* Decode the row at r->row: returns an event, or starts a run and returns NULL. NULL also if the row is
+ * damaged. */
 static struct pw_event *open_row(struct pw_record_cursor *c)
 {
     struct pw_record *r = c->r;
@@ -349,7 +350,7 @@ static struct pw_event *open_row(struct pw_record_cursor *c)
     return e;
 }
 
-/* The next event of the run; NULL: it has ended. */
+/* Return the next event of the run; NULL at its end. */
 static struct pw_event *next_of_run(struct pw_record_cursor *c)
 {
     struct pw_err err;

@@ -1,10 +1,10 @@
-/* retention.c - a session stays within its budget.
+/* retention.c - keep a session within its disk budget.
  *
- * What goes first are pictures that training showed by the way (PW_BESIDE): of each kind and arm those stay
- * whose step is half as large again as the last one that stayed. Then checkpoints, that one first whose
- * neighbours are nearest to each other, counted in ratios: dense at the beginning, sparse later, as learning
- * is. Never the first, the last three, one that somebody pinned, one that a fork went on from. Events stay:
- * what is dropped is what they carry, and the chain holds. */
+ * Pictures emitted automatically during training (PW_BESIDE) are removed first. Of each kind and arm a
+ * picture is kept if its step is at least 1.5 times that of the last one kept. Then checkpoints are removed:
+ * first the one whose neighbours are closest as a ratio, so that they stay dense early and sparse later, like
+ * learning. Never removed are the first, the last three, a pinned one, and one that a fork started from.
+ * Events are never removed, only their payloads, so the chain stays valid. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 #include "sessions/store_int.h"
 
 #define BUDGET_MOST (INT64_C(10) << 30)
-#define LAST        3 /* checkpoints that stay */
+#define LAST        3 /* number of last checkpoints that are kept */
 
-/* ---- what there is */
+/* ---- inventory */
 
 void pw_store_kept_file(struct pw_store *s, const uint8_t sha[PW_SHA256])
 {
@@ -62,7 +62,7 @@ static bool among(uint8_t (*list)[PW_SHA256], int n, const uint8_t sha[PW_SHA256
     return false;
 }
 
-/* What was pinned, and of the checkpoints those whose files are gone. */
+/* Load the files that are marked as kept, and find the checkpoints whose files are gone. */
 static enum pw_code load_files(struct pw_store *s, struct pw_err *err)
 {
     sqlite3_stmt *q = NULL;
@@ -84,7 +84,7 @@ static enum pw_code load_files(struct pw_store *s, struct pw_err *err)
     return code;
 }
 
-/* Of an earlier process: what it recorded is read as everybody reads it. */
+/* Load the inventory of earlier processes, through the reading interface. */
 enum pw_code pw_store_kept_load(struct pw_store *s, struct pw_err *err)
 {
     static const enum pw_event_kind kinds[] = {PW_EV_ARM, PW_EV_CHECKPOINT};
@@ -98,7 +98,7 @@ enum pw_code pw_store_kept_load(struct pw_store *s, struct pw_err *err)
             pw_event_free(e);
         }
     }
-    for (int i = 0, n = s->n_checkpoints; i < n / 2; i++) { /* they came last one first */
+    for (int i = 0, n = s->n_checkpoints; i < n / 2; i++) { /* they were read last one first */
         struct pw_kept k = s->checkpoints[i];
         s->checkpoints[i] = s->checkpoints[n - 1 - i];
         s->checkpoints[n - 1 - i] = k;
@@ -115,7 +115,7 @@ static int64_t size_of(const struct pw_store *s, const char *name)
     return lstat(path, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
-/* The log counts as what it will be in the database: so the number stays when it is folded in. */
+/* Pages in the log count as pages of the database, so a checkpoint of the log does not change the result. */
 enum pw_code pw_store_measure(struct pw_store *s, int64_t *used, struct pw_err *err)
 {
     int64_t files, pages = 0, unused = 0;
@@ -151,7 +151,7 @@ struct picture {
     int64_t bytes;
 };
 
-/* Those that can go, oldest first of each kind and arm; the last of each stays. */
+/* List pictures that can be removed, oldest first for each kind and arm. The last one of each is kept. */
 static enum pw_code list_pictures(struct pw_store *s, struct picture **list, int *n, struct pw_err *err)
 {
     static const char sql[] =
@@ -170,7 +170,7 @@ static enum pw_code list_pictures(struct pw_store *s, struct picture **list, int
     while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         int64_t is = sqlite3_column_int64(q, 0), step = sqlite3_column_int64(q, 1);
         if (can_go && is != slot)
-            --*n; /* it was the last of its kind and arm */
+            --*n; /* the last of its kind and arm */
         can_go =
             is == slot && step >= stayed && 2 * step < 3 * stayed && sqlite3_column_bytes(q, 2) == PW_SHA256;
         stayed = can_go ? stayed : step;
@@ -189,7 +189,7 @@ static enum pw_code list_pictures(struct pw_store *s, struct picture **list, int
     return code;
 }
 
-/* Until `much` bytes are free, or nothing more can go. */
+/* Remove pictures until `much` bytes are freed, or none is left. */
 static enum pw_code thin_pictures(struct pw_store *s, int64_t much, struct pw_err *err)
 {
     struct picture *list = NULL;
@@ -227,7 +227,8 @@ static bool is_pinned(const struct pw_store *s, int i)
     return false;
 }
 
-/* The one that is missed least; -1: none can go. The mutex is held: the lab adds to the list. */
+/* Return the checkpoint that is needed least; -1 if none can be removed. The caller holds the mutex, because
+ * the lab adds to the list. */
 static int least_missed(const struct pw_store *s)
 {
     int found = -1, before = -1, after = 0;
@@ -273,8 +274,8 @@ static enum pw_code mark_deleted(struct pw_store *s, const uint8_t sha[PW_SHA256
     return code == PW_OK && id != 0 ? pw_guard_write(s->db, "file", id, err) : code;
 }
 
-/* First the row, then the file: a crash between them leaves a file too many, which the next process removes.
- */
+/* Update the row first, then unlink the file. A crash between the two leaves an extra file, which the next
+ * process removes. */
 static enum pw_code drop_files(struct pw_store *s, uint8_t (*files)[PW_SHA256], int n, int64_t *much,
                                struct pw_err *err)
 {
@@ -293,7 +294,7 @@ static enum pw_code drop_files(struct pw_store *s, uint8_t (*files)[PW_SHA256], 
     return code;
 }
 
-/* What the lab stores again with the same content is written again. */
+/* Forget a stored file, so that the lab's next file with the same content is written again. */
 static void forget_stored(struct pw_store *s, const uint8_t sha[PW_SHA256])
 {
     for (int i = 0; i < s->n_stored; i++)
@@ -339,8 +340,8 @@ static int64_t default_budget(const struct pw_store *s)
     return tenth < BUDGET_MOST ? tenth : BUDGET_MOST;
 }
 
-/* Down to nine tenths, so that it isn't done for every checkpoint; where nothing more can go, it is tried
- * again when a tenth more is there. */
+/* Reduce to nine tenths of the budget, so that this does not run for every checkpoint. If nothing more can be
+ * removed, try again when the session has grown by a tenth. */
 enum pw_code pw_store_budget(struct pw_store *s, struct pw_err *err)
 {
     int64_t used;
@@ -350,7 +351,7 @@ enum pw_code pw_store_budget(struct pw_store *s, struct pw_err *err)
     if (code != PW_OK || used <= s->cfg.budget || used <= s->thinned + s->thinned / 10)
         return code;
     int64_t goal = s->cfg.budget / 10 * 9, before = INT64_MAX;
-    while (code == PW_OK && used > goal && used < before) { /* a picture's bytes are not those of its pages */
+    while (code == PW_OK && used > goal && used < before) { /* freed bytes of pictures are not freed pages */
         before = used;
         code = thin_pictures(s, used - goal, err);
         if (code == PW_OK)

@@ -1,10 +1,10 @@
 /* saved.c - the number of the last event on disk, in a file beside the database.
  *
- * SQLite takes the intact beginning of a damaged log for all of it, as it must after a loss of power, and
- * what was committed behind the damage would be gone without a word. So the store writes down after each
- * commit how far it has come: who finds less than that knows that events are lost. Nothing waits until the
- * number is on disk. After a loss of power it may be an old one, which is harmless; it can't be ahead of a
- * commit that was synced before it was written. */
+ * If a log is damaged, SQLite uses its intact beginning, as it must after a power loss; events committed
+ * after the damage would be lost without notice. So after each commit the store writes how far the session is
+ * on disk. A reader that finds fewer events knows that some are lost. Nothing waits until this number is on
+ * disk. After a power loss it may be an old one, which is harmless. It is never ahead of a commit, because
+ * the commit is synced before it is written. */
 #include "sessions/saved.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define SAVED  "saved"
 #define DIGITS 20
 
-/* "00000000000000000123 <sha256 of that>" and a new line; returns its length. */
+/* Format "00000000000000000123 <sha256 of that>" and a newline; returns the length. */
 static int line_of(char dst[128], uint64_t seq)
 {
     char sum[65];

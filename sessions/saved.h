@@ -1,14 +1,17 @@
-/* saved.h - how far a session's record had come, told by a file beside its database. */
+/* saved.h - the file `saved` beside a session's database: the number of the last event on disk. It detects a
+ * loss of committed events.
+ *
+ * The functions never fail; writing is best effort. */
 #ifndef PW_SAVED_H
 #define PW_SAVED_H
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After a commit, as well as the disk allows; sync: an old file has a larger number. */
+/* Write the number after a commit. sync: also fsync, because a stale file would hold a larger number. */
 void pw_saved_write(const char *folder, uint64_t seq, bool sync);
-/* The session has come to its end, which its database says. */
+/* Remove the file when the session was closed; the database then has the last number. */
 void pw_saved_remove(const char *folder);
-/* Of an open folder; 0: nobody knows, because the file is missing or damaged. */
+/* Read the number from an open folder; 0 if the file is missing or damaged. */
 uint64_t pw_saved_read(int folder);
 
 #endif

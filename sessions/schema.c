@@ -1,12 +1,12 @@
-/* schema.c - the tables of a session, in words: the text of each is what `sqlite3 session.db .schema` shows.
+/* schema.c - the SQL text of a session's tables, exactly as `sqlite3 session.db .schema` shows it.
  *
- * One table is the truth, `event`; it only grows, and each row's chain is a sum over the row and the chain
- * before it, so a bit that flips anywhere in it is found (SQLite's own integrity check finds a third of them:
- * it looks at the tree, not at the values). Blobs and files are named by their SHA-256, and those names are
- * in the chain. The few rows that change carry a sum of their own.
+ * The table `event` is authoritative and append-only. Each row's chain is a hash of the row and of the chain
+ * before it, so every flipped bit is detected. (SQLite's own integrity check finds a third of them: it checks
+ * the trees, not the values.) Blobs and files are named by their SHA-256, and the chain covers these names.
+ * The few rows that are updated carry a hash of their own.
  *
- * Readers compare this text with the file's: a session from elsewhere can't bring triggers, views or tables
- * that compute. A later minor version may have more tables and more columns, never others. */
+ * Readers compare this text with the file's, so a session from elsewhere can't contain triggers, views or
+ * computed columns. A later minor version may add tables and columns, and change nothing else. */
 #include "sessions/schema.h"
 
 #include <inttypes.h>
@@ -88,10 +88,10 @@ static const struct object {
      ") STRICT"},
     {"index", "chunk_part", "CREATE UNIQUE INDEX chunk_part ON chunk(sha, n)"},
 };
-#define N_PACKED  (sizeof objects / sizeof objects[0]) /* of a packed file; */
-#define N_OBJECTS (N_PACKED - 2)                       /* a folder's has no chunks */
+#define N_PACKED  (sizeof objects / sizeof objects[0]) /* of a packed file */
+#define N_OBJECTS (N_PACKED - 2)                       /* of a folder: without chunks */
 
-/* ---- SQLite with our errors */
+/* ---- SQLite with struct pw_err */
 
 enum pw_code pw_sql_fail(struct pw_err *err, sqlite3 *db, const char *doing)
 {
@@ -127,8 +127,8 @@ enum pw_code pw_sql_int(sqlite3 *db, const char *sql, int64_t none, int64_t *out
     return code;
 }
 
-/* SQLite's advice for files that somebody else wrote (sqlite.org/security.html), and what the schema needs.
- */
+/* SQLite's recommendations for untrusted files (sqlite.org/security.html), and settings that the schema
+ * needs. */
 enum pw_code pw_schema_settings(sqlite3 *db, bool foreign, struct pw_err *err)
 {
     static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER,        SQLITE_DBCONFIG_ENABLE_VIEW,
@@ -208,7 +208,7 @@ enum pw_code pw_schema_copy(sqlite3 *to, sqlite3 *from, struct pw_err *err)
     return code;
 }
 
-/* ---- is it what we would have made? */
+/* ---- comparison with the known schema */
 
 static const struct object *object_named(const char *name, size_t n)
 {
@@ -218,7 +218,7 @@ static const struct object *object_named(const char *name, size_t n)
     return NULL;
 }
 
-/* An index that SQLite made itself has no text. */
+/* Does an object belong to a session? An index that SQLite created itself has no text. */
 static bool object_belongs(const struct object *known, const char *type, const char *name, const char *sql,
                            bool newer)
 {
@@ -230,8 +230,8 @@ static bool object_belongs(const struct object *known, const char *type, const c
                      (strcmp(type, "index") == 0 && strncmp(sql, "CREATE INDEX ", 13) == 0));
 }
 
-/* A later version's table has our columns, stored and not computed; their names are taken from our own text.
- */
+/* Does a later version's table have our columns, stored and not computed? The column names are taken from our
+ * own SQL text. */
 static bool columns_are_there(sqlite3 *db, const struct object *table)
 {
     sqlite3_stmt *q = NULL;
@@ -300,7 +300,7 @@ enum pw_code pw_schema_check(sqlite3 *db, bool packed, bool *newer, struct pw_er
     return check_objects(db, packed, *newer, err);
 }
 
-/* ---- sums */
+/* ---- hashes */
 
 static void add_int(struct pw_sha256 *h, int64_t x)
 {
@@ -310,7 +310,7 @@ static void add_int(struct pw_sha256 *h, int64_t x)
     pw_sha256_add(h, b, sizeof b);
 }
 
-/* With its length, so that bytes can't move from one column to the next; none is not the same as empty. */
+/* Hash the length too, so that bytes can't move between columns. NULL differs from empty. */
 static void add_bytes(struct pw_sha256 *h, const void *p, size_t n)
 {
     add_int(h, p != NULL ? (int64_t)n : -1);
@@ -355,14 +355,14 @@ bool pw_row_read(struct pw_row *row, uint8_t chain[PW_CHAIN], sqlite3_stmt *q)
     row->n_text = (size_t)sqlite3_column_bytes(q, 8);
     row->data = data == SQLITE_BLOB ? sqlite3_column_blob(q, 9) : NULL;
     row->n_data = (size_t)sqlite3_column_bytes(q, 9);
-    if (data == SQLITE_BLOB && row->data == NULL) /* SQLite's way of an empty one */
+    if (data == SQLITE_BLOB && row->data == NULL) /* SQLite returns NULL for an empty one */
         row->data = "";
     row->blob = blob == SQLITE_BLOB ? sqlite3_column_blob(q, 10) : NULL;
     memcpy(chain, sqlite3_column_blob(q, 11), PW_CHAIN);
     return true;
 }
 
-/* Over all columns but the last one, which is the guard. */
+/* Hash all columns except the last, which is the guard. */
 static void guard_of(uint8_t guard[PW_CHAIN], sqlite3_stmt *q)
 {
     struct pw_sha256 h;
@@ -370,15 +370,15 @@ static void guard_of(uint8_t guard[PW_CHAIN], sqlite3_stmt *q)
     pw_sha256_begin(&h);
     for (int i = 0; i < sqlite3_column_count(q) - 1; i++) {
         add_int(&h, sqlite3_column_type(q, i));
-        const void *p = sqlite3_column_blob(q, i); /* of a number its text */
+        const void *p = sqlite3_column_blob(q, i); /* of a number: its text */
         add_bytes(&h, p != NULL ? p : "", (size_t)sqlite3_column_bytes(q, i));
     }
     pw_sha256_end(&h, sum);
     memcpy(guard, sum, PW_CHAIN);
 }
 
-/* The columns that this version knows, in the order of its own text: a later one may have put others between.
- */
+/* List the columns that this version knows, in the order of its own text: a later version may have inserted
+ * others. */
 static void guarded_columns(char *dst, size_t size, const char *table)
 {
     size_t used = 0;

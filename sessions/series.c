@@ -1,5 +1,5 @@
-/* series.c - what only grows: the metrics of steps, how far updates moved the blocks, exact match over
- * training. An arm that goes back to an earlier step overwrites its future. */
+/* series.c - series over training: metrics of steps, relative updates of the blocks, exact match. If an arm
+ * goes back to an earlier step, later points are overwritten. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static int grown(int cap)
     return cap == 0 ? 64 : cap * 2;
 }
 
-/* How many of n ascending steps lie before `step`. */
+/* Return how many of n ascending steps are before `step`. */
 static int before(const int64_t *steps, int n, int64_t step)
 {
     while (n > 0 && steps[n - 1] >= step)
@@ -19,7 +19,8 @@ static int before(const int64_t *steps, int n, int64_t step)
     return n;
 }
 
-/* The next of ascending values: a clock that is set back, or a count that is none, stands still. */
+/* Return the next of ascending values. A clock that was set back, or an invalid count, repeats the last
+ * value. */
 static int64_t ascending(const int64_t *values, int n, double next)
 {
     int64_t last = n > 0 ? values[n - 1] : 0;
@@ -88,7 +89,7 @@ void pw_updates_add(struct pw_updates *u, int64_t step, const struct pw_ev_updat
 {
     if (v->n < 1 || v->n > PW_MAX_BLOCKS)
         return;
-    if (v->n != u->blocks) { /* the series of another model ended with it */
+    if (v->n != u->blocks) { /* another model: its series starts here */
         pw_updates_fini(u);
         u->blocks = v->n;
     }

@@ -1,4 +1,4 @@
-/* shelf.c - values by the event since which they hold, and lists of them. */
+/* shelf.c - histories of values, and of lists, by the event that set them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ int pw_upto(const uint64_t *seq, int n, uint64_t limit)
 
 /* ---- lists */
 
-/* Are the last n entries that are there the list's first? */
+/* Are the last n entries of the trail the first n of the list? */
 static bool ends_with(const struct pw_trail *t, const uint64_t *list, size_t n)
 {
     return n <= t->n && (n == 0 || memcmp(t->seq + (t->n - n), list, n * sizeof *list) == 0);
@@ -66,7 +66,8 @@ void pw_trail_put(struct pw_trail *t, uint64_t seq, const uint64_t *list, int n)
     const uint64_t *last = pw_trail_at(t, seq, &before);
     if (before == n && (n == 0 || memcmp(last, list, (size_t)n * sizeof *list) == 0))
         return;
-    /* What a list that grows has are all entries but the newest; one that loses its front has all. */
+    /* A list that grew has all entries except its newest already in the trail; a list that lost its front has
+     * all of them. */
     size_t had = n > 0 && ends_with(t, list, (size_t)n - 1) ? (size_t)n - 1 : 0;
     if (ends_with(t, list, (size_t)n))
         had = (size_t)n;

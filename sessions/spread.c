@@ -1,8 +1,8 @@
-/* spread.c - one number for an arm of several replicates: the median, and the least and the greatest.
+/* spread.c - summarise an arm with several replicas as one value: the median, with the minimum and the
+ * maximum.
  *
- * Of three or five initialisations the median is a curve that at least one of them came near, which a mean
- * with one failed run among them is not; and with so few, all that can be said about spread is where the ends
- * are. */
+ * With three or five initialisations at least one replica came near the median; a mean with one failed run is
+ * near none. With so few replicas the two ends are all that can be said about the spread. */
 #include <math.h>
 #include <stddef.h>
 
@@ -11,7 +11,7 @@
 struct pw_spread pw_spread_of(float *v, int n)
 {
     int k = 0;
-    for (int i = 0; i < n; i++) { /* sorts what is finite to the front: few values */
+    for (int i = 0; i < n; i++) { /* insertion sort of the finite values: there are few */
         float x = v[i];
         int at = k;
         if (!isfinite(x))
@@ -35,7 +35,7 @@ const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int
     return NULL;
 }
 
-/* Rows may come from a file: outcomes that are not there are not known. */
+/* Rows may come from a file: missing outcomes are unknown. */
 static bool is_known(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i)
 {
     return i >= 0 && i < row->samples && row->first_word >= 0 && row->first_word + i / 64 < e->n_words;

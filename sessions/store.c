@@ -1,7 +1,7 @@
-/* store.c - the store's thread, and what the laboratory says to it.
+/* store.c - the store's thread, and the lab's interface to it.
  *
- * The thread sleeps until something is due: rows to commit (at once, or with the next group), a slice of a
- * file, a move, the log to be folded in when nothing happens. A commit always goes first. */
+ * The thread sleeps until work is due. Work is a commit of rows (at once, or with the next group), a slice of
+ * a file, a move, or a checkpoint of the log when idle. A commit has priority over the rest. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "sessions/saved.h"
 #include "sessions/store_int.h"
 
-#define IDLE_S   2.0  /* after so long without a commit the log is folded in */
-#define CHORES_S 10.0 /* between looks at the budget */
+#define IDLE_S   2.0  /* seconds without a commit before the log is checkpointed */
+#define CHORES_S 10.0 /* seconds between checks of the budget */
 
 void pw_store_path(const struct pw_store *s, char dst[PW_PATH], const char *name)
 {
@@ -25,7 +25,7 @@ void pw_store_path(const struct pw_store *s, char dst[PW_PATH], const char *name
 
 /* ---- the thread */
 
-/* Takes the queue if everything before it is on disk. */
+/* Take the queue for writing, if everything before it is on disk. */
 static void take_queue(struct pw_store *s)
 {
     if (s->writing.n > 0)
@@ -38,7 +38,7 @@ static void take_queue(struct pw_store *s)
     s->due = 0.0;
 }
 
-/* After the files that were stored: one of them may be meant. */
+/* Append rows for kept files after those of stored files, because a kept file may be one of these. */
 static void take_keeps(struct pw_store *s)
 {
     int n = s->n_keeps - s->keeps_on_record;
@@ -61,12 +61,12 @@ static void is_saved(struct pw_store *s, uint64_t seq)
     s->idle_at = pw_now() + IDLE_S;
 }
 
-/* Commits what is there, then what came meanwhile; the mutex is not held. */
+/* Commit everything that waits, including what arrives meanwhile. The mutex is not held. */
 static bool commit_all(struct pw_store *s)
 {
     pthread_mutex_lock(&s->lock);
     uint64_t seq = s->queued;
-    bool behind = s->writing.n > 0; /* from a commit that failed: the queue comes after it */
+    bool behind = s->writing.n > 0; /* rows of a failed commit: write the queue after them */
     take_queue(s);
     take_keeps(s);
     s->hurry = false;
@@ -79,13 +79,13 @@ static bool commit_all(struct pw_store *s)
     return true;
 }
 
-/* Their rows are one commit for all, as a checkpoint's files come together. */
+/* The rows of new files go into one commit, because the files of a checkpoint belong together. */
 static bool new_files_are_there(const struct pw_store *s)
 {
     return s->n_file_rows > 0 && s->files == NULL;
 }
 
-/* The time of the next thing to do if nothing comes. */
+/* Return the time of the next work if nothing arrives. */
 static double next_time(const struct pw_store *s)
 {
     double t = s->chores_at;
@@ -131,7 +131,7 @@ static void fold_log(struct pw_store *s)
     struct pw_err err;
     s->idle_at = pw_now() + IDLE_S;
     if (s->db != NULL && pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
-        pw_store_disconnect(s); /* the next commit says it */
+        pw_store_disconnect(s); /* the next commit reports the error */
 }
 
 static void do_chores(struct pw_store *s)
@@ -159,7 +159,7 @@ static void move(struct pw_store *s)
     pthread_cond_signal(&s->done);
 }
 
-/* One thing; what waits for it is in the order of how long. */
+/* Do one piece of work; short ones that others wait for come first. */
 static void do_next(struct pw_store *s, double now)
 {
     bool rows = s->due > 0.0 && (s->hurry || now >= s->due);
@@ -189,8 +189,8 @@ static bool left_to_do(const struct pw_store *s)
     return s->files != NULL && !s->paused;
 }
 
-/* All that waits, in as far as the disk takes it, and the folder as one plain file. A reader may be in the
- * way of the last; then the log stays, empty, until the next process closes the session. */
+/* Write everything that waits, as far as the disk allows, and leave the folder with one plain database file.
+ * If a reader blocks the last part, an empty log remains until the next process closes the session. */
 static void finish(struct pw_store *s, const char *exit)
 {
     struct pw_err err;
@@ -228,7 +228,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- from outside */
+/* ---- interface */
 
 void pw_store_hurry(struct pw_store *s)
 {
@@ -261,7 +261,7 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out)
     *out = (struct pw_ev_session){.how = PW_REC_ON};
     pthread_mutex_lock(&s->lock);
     snprintf(out->folder, sizeof out->folder, "%s", s->folder);
-    if (s->paused || s->file_why[0] != '\0') /* events without a checkpoint can't be gone on from */
+    if (s->paused || s->file_why[0] != '\0') /* a session can't resume without its checkpoint */
         out->how = PW_REC_PAUSED;
     if (s->paused && s->lost > 0)
         snprintf(out->why, sizeof out->why, "%.180s; %" PRId64 " events are lost", s->why, s->lost);
@@ -298,7 +298,8 @@ static char *copy_of(const char *text)
 static struct pw_store *new_store(const struct pw_store_config *cfg)
 {
     struct pw_store *s = pw_alloc(1, sizeof *s);
-    s->worth.answer = true; /* one that was being decoded at the end of the recording: its prompt is there */
+    /* For an answer that was being decoded when the session ended: its prompt is recorded. */
+    s->worth.answer = true;
     pthread_condattr_t clock;
     s->cfg = *cfg;
     s->cfg.retry_s = cfg->retry_s > 0.0 ? cfg->retry_s : 1.0;
@@ -383,7 +384,7 @@ enum pw_code pw_store_open(struct pw_store **out, const struct pw_store_config *
     return pw_fail(err, code, "%s: %s", name, why.msg);
 }
 
-/* What waits after the last try will never be on disk. */
+/* Report rows and files that will never be on disk. */
 static enum pw_code look_for_lost(const struct pw_store *s, struct pw_err *err)
 {
     char name[PW_LINE], when[32] = "";

@@ -1,113 +1,119 @@
-/* store.h - a session being recorded: the folder NAME.pewter, which a thread of its own writes.
+/* store.h - record a session into the folder NAME.pewter; a thread of the store writes it.
  *
- *   session.db    SQLite: one append-only table of events, chained by SHA-256, and what they carry (schema.c)
+ *   session.db    SQLite: one append-only table of events, chained by SHA-256, and their payloads (schema.c)
  *   files/        by content: <sha256>, models (safetensors) and files that commands read; immutable
- *   tmp/          what is being written; emptied by who opens the session
- *   lock          held by flock while somebody records, with a text that says who
- *   saved         the last event that is on disk, for who finds less there: saved.h
- *   ballast       space that is given back when the disk is full, so that what is committed stays readable
+ *   tmp/          files being written; emptied when the session is opened
+ *   lock          locked with flock while a process records; its text names the process
+ *   saved         the number of the last event on disk, to detect lost events: saved.h
+ *   ballast       reserved space, released when the disk is full, so that committed data stays readable
  *
- * Exactly one connection ever writes, on the store's thread; nobody but SQLite opens session.db (a stray open
- * and close of it drops SQLite's locks, as POSIX has them, and two writers would ruin it). The trainer and
- * the screen hand over bytes and go on; a commit with synchronous=FULL takes them to the disk, at once for
- * what somebody waits for, else every 100 ms (metrics alone: every second).
+ * Exactly one connection writes, on the store's thread. No code except SQLite opens session.db: closing a
+ * second descriptor would drop SQLite's POSIX locks, and two writers would corrupt the database. The lab
+ * hands over bytes and continues. A commit with synchronous=FULL writes them to disk. It runs at once if a
+ * caller waits for it, else every 100 ms (every second if there are only metrics).
  *
- * When the disk is full or fails, recording pauses: what is committed stays, what happens meanwhile is
- * counted and its number is put on record when recording goes on, by itself, once a try succeeds. While it is
- * only a file that can't be written, as where a checkpoint has no room, events go on record all the same.
+ * If the disk is full or fails, recording pauses. Committed data stay. Events that are lost meanwhile are
+ * counted, and the count is recorded when a retry succeeds and recording resumes by itself. If only a file
+ * can't be written (such as a checkpoint without space), events are still recorded.
  *
- * All calls from one thread (the lab's), but for pw_store_status. */
+ * All calls come from one thread (the lab's), except pw_store_status. Functions that return a code fail with
+ * PW_EUSER, PW_EIO or PW_ENOMEM. */
 #ifndef PW_STORE_H
 #define PW_STORE_H
 #include "base/err.h"
 #include "sessions/event.h"
 
-/* Where a session runs: one a process. Texts are borrowed. */
+/* The environment of a session; one per process. Texts are borrowed. */
 struct pw_environment {
-    const char *pewter; /* the version, and how it was built */
-    const char *bits;   /* "portable", or "machine" where re-execution elsewhere needn't give the same bits */
-    const char *device; /* as struct pw_ev_lab's backend */
+    const char *pewter; /* version and build */
+    const char *bits;   /* "portable", or "machine" if a re-run on another machine may give other bits */
+    const char *device; /* as in struct pw_ev_lab's backend */
     const char *isa;
     int threads;
-    int kernel_abi; /* bits are the same only where this is */
+    int kernel_abi; /* PW_BITS: bits are reproducible only if this matches */
 };
 
 struct pw_store;
 
+/* Arguments of pw_store_open. Texts are copied. */
 struct pw_store_config {
     const char *folder; /* NAME.pewter */
-    bool create;        /* it must not be there yet; else it must be a session */
+    bool create;        /* create a new session (the folder must not exist); false: open an existing one */
     struct pw_environment env;
-    int64_t budget;          /* bytes it may take; 0: the smaller of 10 GiB and a tenth of what is free */
-    double retry_s;          /* between tries while the disk fails; 0: 1 */
-    void (*wake)(void *arg); /* from the store's thread: something was committed, stored, paused or goes on */
+    int64_t budget; /* bytes it may use; 0: the smaller of 10 GiB and a tenth of the free space */
+    double retry_s; /* seconds between retries while the disk fails; 0: 1 */
+    /* Called on the store's thread after events were committed, a file was stored, or recording paused or
+     * resumed. */
+    void (*wake)(void *arg);
     void *wake_arg;
 };
 
-/* Fails with one line where the folder is somebody else's ("it is open in pewter 4711 on HOST since 12:01;
- * 'pewter replay NAME' follows it read-only"), read-only, no session, or a newer one that this pewter can
- * only read. */
+/* Open a session for recording. Fails with one line if another process records it ("it is open in pewter 4711
+ * on HOST since 12:01; 'pewter replay NAME' follows it read-only"), or if it is read-only, not a session, or
+ * from a newer pewter that this one can only read. *s belongs to the caller. */
 enum pw_code pw_store_open(struct pw_store **s, const struct pw_store_config *cfg, struct pw_err *err);
-/* Commits what is there, folds the log into the database, so that one plain file remains, and lets go. exit:
- * how the process ended: "quit", "signal 15", ... NULL is a no-op. */
+/* Commit everything, checkpoint the write-ahead log into the database so that one plain file remains, and
+ * release the lock. exit: how the process ended: "quit", "signal 15", ... NULL is a no-op. */
 void pw_store_close(struct pw_store *s, const char *exit);
-/* The same; PW_EIO: the disk has failed to the end, and from when on nothing is on it. */
+/* Like pw_store_close; fails with PW_EIO if the disk failed to the end, and says from when on events are
+ * lost. */
 enum pw_code pw_store_end(struct pw_store *s, const char *exit, struct pw_err *err);
 
-/* The number of the last event on disk when it was opened, for tests: the next one put must be larger. */
+/* Return the number of the last event on disk when the session was opened; the next event put must be
+ * larger. */
 uint64_t pw_store_last(const struct pw_store *s);
-/* How many events after that one had been on disk when it was recorded: its log was damaged. */
+/* Return how many later events had been on disk when they were recorded, but are missing because the log was
+ * damaged. */
 uint64_t pw_store_gone(const struct pw_store *s);
 
-/* Takes a copy of e as bytes; never blocks. The event must be of a larger number than those before. Events
- * that are about this process (SESSION, most STATE and JOB) are not recorded. */
+/* Encode e and queue it; never blocks. Its number must be larger than all before. Events about this process
+ * (SESSION, most STATE and JOB) are not recorded. */
 void pw_store_put(struct pw_store *s, const struct pw_event *e);
-/* Commits as soon as possible instead of with the next group. */
+/* Commit as soon as possible instead of with the next group. */
 void pw_store_hurry(struct pw_store *s);
-/* Is everything up to seq on disk, or will it never be because recording is paused? */
+/* Is everything up to seq on disk, or is it lost because recording is paused? */
 bool pw_store_has(struct pw_store *s, uint64_t seq);
 
-/* A file by its content; bytes are taken (malloc). It is on disk, complete and under its name, when
- * pw_store_has_file; only then an event may name it. */
+/* Store a file by its content; takes ownership of bytes (malloc). pw_store_has_file is true when it is on
+ * disk, complete and named. Only then may an event refer to it. */
 void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n);
 bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256]);
-/* The budget never takes it: a checkpoint that somebody pinned. Files that a FILE event names are kept
- * anyway. */
+/* Exempt a file from the disk budget: it belongs to a checkpoint that the user pinned. Files of FILE events
+ * are always kept. */
 void pw_store_keep(struct pw_store *s, const uint8_t sha[PW_SHA256]);
 
-/* Moves the session to another folder (`save NAME`), which must not be there. Waits. On failure it is where
- * it was. */
+/* Move the session to a new folder (`save NAME`). Blocks. On failure it stays where it was. */
 enum pw_code pw_store_move(struct pw_store *s, const char *folder, struct pw_err *err);
 
-/* As struct pw_ev_session tells it: how, why, saved, bytes, checkpoints, folder. Any thread. */
+/* Fill the members how, why, saved, bytes, checkpoints and folder of a SESSION event. Any thread. */
 void pw_store_status(struct pw_store *s, struct pw_ev_session *out);
 
-/* ---- where sessions are kept: home.c */
+/* ---- where sessions are stored: home.c */
 
-#define PW_SESSION_ENDING ".pewter" /* of a session's folder */
+#define PW_SESSION_ENDING ".pewter" /* ending of a session's folder */
 
 struct pw_folder; /* base/folder.h */
 
-/* The folder that a user's sessions lie in: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...; it is
- * made. */
+/* Get the folder of the user's sessions: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/... It is
+ * created if missing. */
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);
-/* The folder of a session by the name that was typed: NAME lies in the user's sessions, a name with a '/' or
- * the ending .pewter is a path, and so is one with the ending .pwt of a file in the current folder. Where the
- * user has no session NAME, a packed one of this name in the current folder is meant. A name may have no
- * control characters, no leading dot or dash, at most 100 bytes. */
+/* Resolve a session name that a user typed. NAME is in the folder of the user's sessions. A name with a '/'
+ * or the ending .pewter is a path, and the ending .pwt is a file in the current folder. If the user has no
+ * session NAME, a packed one of this name in the current folder is used. A name may have at most 100 bytes,
+ * no control characters, and no leading dot or dash. */
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err);
-/* The sessions NAME.pewter in a folder, packed or not. Scripts have the same ending, and are none. */
+/* List the sessions NAME.pewter in a folder, packed or not. Scripts with the same ending are left out. */
 enum pw_code pw_session_files(struct pw_folder *f, const char *folder, struct pw_err *err);
-/* Fails where a path is such a script, or another text, with what to do with it. */
+/* Fail if the path is such a script or another text file; the message says what to do with it. */
 enum pw_code pw_session_no_text(const char *path, struct pw_err *err);
-/* A folder for a session without a name: by date, time and process. The folders above it are made. */
+/* Get a folder for an unnamed session, from date, time and process. Missing parent folders are created. */
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err);
-/* Deletes a session that nobody has used; best effort. */
+/* Delete a session that was never used; best effort. */
 void pw_session_remove(const char *folder);
-/* Deletes the session in a folder. Fails with one line, and leaves it whole, where it is open in any pewter,
- * packed, a link, or no session. */
+/* Delete the session in a folder. Fails, and deletes nothing, if it is open in any pewter, packed, a link, or
+ * not a session. */
 enum pw_code pw_session_delete(const char *folder, struct pw_err *err);
-/* What `open` would take for a folder: the shortest. */
+/* Write the shortest name by which `open` finds a folder. */
 void pw_session_name(char *dst, size_t size, const char *folder);
 
 #endif

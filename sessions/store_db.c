@@ -1,9 +1,8 @@
 /* store_db.c - the one connection that writes.
  *
- * synchronous=FULL: a commit that has returned survives the loss of power (NORMAL loses acknowledged commits
- * then, though no kill -9 can show it). The write-ahead log is folded into the database by this connection
- * alone and stays at about 1 MiB: a session whose disk is full has to be opened and copied, and both take as
- * much room as the log has. */
+ * With synchronous=FULL a returned commit survives a power loss. (With NORMAL it may not, though kill -9
+ * can't show that.) Only this connection checkpoints the write-ahead log, and keeps it at about 1 MiB. On a
+ * full disk a session must still be opened and copied, and both need as much space as the log has. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +21,7 @@ static int count_pages(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* The last event and the chain after it. */
+/* Read the last event's number, and the chain after it. */
 static enum pw_code read_tail(struct pw_store *s, struct pw_err *err)
 {
     sqlite3_stmt *q = NULL;
@@ -34,7 +33,7 @@ static enum pw_code read_tail(struct pw_store *s, struct pw_err *err)
     if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         int64_t last = sqlite3_column_int64(q, 0);
         s->last = (uint64_t)last;
-        if (last < 1 || last > PW_MANY / 2) /* what follows needs numbers, too */
+        if (last < 1 || last > PW_MANY / 2) /* later events need numbers, too */
             code = pw_fail(
                 err, PW_EUSER,
                 "its last event has the number %" PRId64 ", as no session has: it can't be continued", last);
@@ -132,7 +131,7 @@ static enum pw_code done(struct pw_store *s, sqlite3_stmt *q, struct pw_err *err
     return code;
 }
 
-/* Level 1: the others take three to ten times as long for a tenth less. */
+/* Compression level 1: other levels take three to ten times as long and save a tenth. */
 static enum pw_code put_blob(struct pw_store *s, const uint8_t sha[PW_SHA256], const void *data, size_t n,
                              struct pw_err *err)
 {
@@ -210,7 +209,7 @@ static enum pw_code put_file_row(struct pw_store *s, const struct pw_file_row *r
     return code == PW_OK && id != 0 ? pw_guard_write(s->db, "file", id, err) : code;
 }
 
-/* Files first: an event may name one, and foreign keys or not, a row implies its file. */
+/* File rows come first, because an event may name a file: a row must imply that its file exists. */
 enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err)
 {
     uint8_t chain[PW_CHAIN];
@@ -232,7 +231,8 @@ enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err)
     return PW_OK;
 }
 
-/* Into the database; readers may be in the way, which is no failure: the next time takes it all. */
+/* Checkpoint the log into the database. A reader may block it; that is not a failure, and the next checkpoint
+ * includes the rest. */
 enum pw_code pw_store_fold_log(struct pw_store *s, int mode, struct pw_err *err)
 {
     int pages = 0, folded = 0;

@@ -1,13 +1,13 @@
-/* store_disk.c - when the disk is full or fails.
+/* store_disk.c - full or failing disks.
  *
- * A commit or sync that has failed is not tried again on the same connection: the kernel may have marked the
- * pages clean that it could not write, and then the second try succeeds with nothing on the disk. So the
- * connection is given up as it is, the log is written over with its own bytes (which makes its pages dirty
- * again, so that the next sync means something), and a new connection reads how far the record has come. What
- * is missing there waits in memory and follows.
+ * A failed commit or sync is not retried on the same connection. The kernel may have marked pages clean that
+ * it could not write; a retry would then succeed without anything on disk. So the connection is dropped, and
+ * the log is overwritten with its own bytes, which makes its pages dirty again and the next sync meaningful.
+ * A new connection then reads how far the session is on disk; rows that are missing wait in memory and are
+ * written after it.
  *
- * The ballast is space that the session already has: when the disk is full it is given back, so that the log
- * can be folded in and what is committed stays readable. */
+ * The ballast is disk space that the session reserves. When the disk is full it is released, so that the log
+ * can be checkpointed and committed data stay readable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "sessions/store_int.h"
 
 #define BALLAST ((off_t)2 << 20)
-#define PLENTY  ((uint64_t)32 << 20) /* free bytes at which it is made (again) */
+#define PLENTY  ((uint64_t)32 << 20) /* free bytes that are required to create it */
 
 void pw_store_ballast(struct pw_store *s)
 {
@@ -47,7 +47,7 @@ bool pw_store_no_ballast(struct pw_store *s)
     return gave;
 }
 
-/* Somebody has removed the log or the database from under us: what we commit from now on would be lost. */
+/* Were the database or the log removed by another program? Then further commits would be lost. */
 static enum pw_code still_linked(struct pw_store *s, struct pw_err *err)
 {
     static const char *const name[] = {PW_SESSION_DB, PW_SESSION_DB "-wal"};
@@ -86,7 +86,7 @@ static enum pw_code rewrite_log(struct pw_store *s, struct pw_err *err)
     return code;
 }
 
-/* What a failed commit has brought to the disk after all; a commit is all or nothing. */
+/* Drop rows that a failed commit wrote after all; a commit is all or nothing. */
 static void drop_written(struct pw_store *s)
 {
     int n = s->writing.n;
@@ -111,7 +111,7 @@ static enum pw_code reconnect(struct pw_store *s, struct pw_err *err)
     return PW_OK;
 }
 
-/* *full: it failed for want of space. */
+/* *full: the disk has no space. */
 static enum pw_code try_once(struct pw_store *s, bool *full, struct pw_err *err)
 {
     enum pw_code code = s->db == NULL ? reconnect(s, err) : still_linked(s, err);
@@ -123,7 +123,7 @@ static enum pw_code try_once(struct pw_store *s, bool *full, struct pw_err *err)
         return PW_OK;
     int number = s->db != NULL ? sqlite3_system_errno(s->db) : errno;
     *full = (s->db != NULL && (sqlite3_errcode(s->db) & 0xff) == SQLITE_FULL) || number == ENOSPC ||
-            number == EDQUOT || number == EFBIG; /* of `ulimit -f` */
+            number == EDQUOT || number == EFBIG; /* EFBIG: from `ulimit -f` */
     pw_store_disconnect(s);
     return code;
 }

@@ -1,8 +1,9 @@
-/* store_files.c - files by their content: written aside, synced, renamed, and only then named by a row.
+/* store_files.c - store files by content: each is written to tmp/, synced, renamed, and only then named by a
+ * row.
  *
- * A slice is one MiB and its sync, some milliseconds: between two of them a command's commit gets its turn,
- * and never has to wait until a checkpoint of a hundred MiB has reached the disk (which is what a journalling
- * file system would make of one fsync at the end). Nothing is ever written over: a name is a content. */
+ * A slice is 1 MiB and its sync, some milliseconds. Between two slices a command's commit can run. So it
+ * never waits until a checkpoint of 100 MiB is on disk. A single fsync at the end would cause that on a
+ * journalling file system. No file is overwritten, because its name is the hash of its content. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,7 +19,7 @@
 #include "sessions/store_int.h"
 
 #define SLICE   ((size_t)1 << 20)
-#define RESERVE ((uint64_t)4 << 20) /* that no checkpoint takes from the events */
+#define RESERVE ((uint64_t)4 << 20) /* bytes that checkpoints must leave for events */
 
 static bool is_stored(const struct pw_store *s, const uint8_t sha[PW_SHA256])
 {
@@ -76,7 +77,8 @@ static void names(const struct pw_store *s, const struct pw_new_file *f, char tm
     pw_store_path(s, path, name);
 }
 
-/* A disk that can't take the whole of it isn't filled with a part. */
+/* Create the temporary file. Fails if the disk has no space for all of it, so that a part does not fill the
+ * disk. */
 static enum pw_code begin(struct pw_store *s, struct pw_new_file *f, const char *tmp, struct pw_err *err)
 {
     struct statvfs fs;
@@ -100,7 +102,7 @@ static enum pw_code write_slice(struct pw_new_file *f, struct pw_err *err)
                            n < 0 ? strerror(errno) : "no progress");
         f->done += (size_t)n;
     }
-    if (f->done < f->n && fdatasync(f->fd) != 0) /* the last one is synced with the rest: finish */
+    if (f->done < f->n && fdatasync(f->fd) != 0) /* the last slice is synced in finish */
         return pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
     return PW_OK;
 }
@@ -110,7 +112,7 @@ static enum pw_code finish(struct pw_store *s, struct pw_new_file *f, const char
 {
     char folder[PW_PATH];
     pw_store_path(s, folder, "files");
-    int failed = fsync(f->fd) != 0 ? errno : 0; /* the length, too */
+    int failed = fsync(f->fd) != 0 ? errno : 0; /* also the length */
     close(f->fd);
     f->fd = -1;
     if (failed == 0 && rename(tmp, path) != 0)
@@ -120,7 +122,7 @@ static enum pw_code finish(struct pw_store *s, struct pw_new_file *f, const char
     return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(failed));
 }
 
-/* Its row is written with the next commit, which is before that of any event that is put from now on. */
+/* The file's row is written with the next commit, which is before that of any later event. */
 static void is_there(struct pw_store *s, struct pw_new_file *f)
 {
     s->file_rows = pw_grow(s->file_rows, (size_t)s->n_file_rows + 1, sizeof *s->file_rows);
@@ -136,7 +138,7 @@ static void is_there(struct pw_store *s, struct pw_new_file *f)
     pthread_mutex_unlock(&s->lock);
     free(f->bytes);
     free(f);
-    s->chores_at = 0.0; /* it may be over its budget now */
+    s->chores_at = 0.0; /* the session may exceed its budget now */
 }
 
 static struct pw_new_file *first(struct pw_store *s)
@@ -184,7 +186,7 @@ enum pw_code pw_store_files_go_on(struct pw_store *s, struct pw_err *err)
     return code;
 }
 
-/* ---- at the beginning: what a crash has left */
+/* ---- at start: remove files that a crash left */
 
 static int64_t remove_file(int folder, const char *name)
 {
@@ -195,19 +197,19 @@ static int64_t remove_file(int folder, const char *name)
                : 0;
 }
 
-/* A row names it and the budget has not taken it. */
+/* Does a row name the file, and has the budget not removed it? */
 static bool has_row(sqlite3_stmt *known, const char *name)
 {
     uint8_t sha[PW_SHA256];
     if (!pw_sha256_read(sha, name))
         return false;
     sqlite3_bind_blob(known, 1, sha, PW_SHA256, SQLITE_STATIC);
-    bool found = sqlite3_step(known) != SQLITE_DONE; /* an error keeps it, too */
+    bool found = sqlite3_step(known) != SQLITE_DONE; /* keep it also after an error */
     sqlite3_reset(known);
     return found;
 }
 
-/* Removes the files in a folder but for those that have rows (known NULL: all); bytes grow by theirs. */
+/* Remove files in a folder that have no row (known NULL: all). *bytes grows by their sizes. */
 static enum pw_code sweep(struct pw_store *s, int64_t *bytes, const char *folder, sqlite3_stmt *known,
                           struct pw_err *err)
 {

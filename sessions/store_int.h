@@ -1,4 +1,4 @@
-/* store_int.h - the store's parts, and which thread may touch what. */
+/* store_int.h - internals of the store, and which thread may use each part. */
 #ifndef PW_STORE_INT_H
 #define PW_STORE_INT_H
 #include <dirent.h>
@@ -10,100 +10,108 @@
 #include "sessions/schema.h"
 #include "sessions/store.h"
 
-#define PW_LOG_PAGES   128                /* of the write-ahead log before it is folded in: 1 MiB */
-#define PW_WAITING_MAX ((size_t)16 << 20) /* bytes that wait for the disk before events are lost */
+#define PW_LOG_PAGES   128                /* pages of the write-ahead log before a checkpoint: 1 MiB */
+#define PW_WAITING_MAX ((size_t)16 << 20) /* bytes that may wait for the disk before events are lost */
 #define PW_PATH        1400               /* bytes of folder/name; the folder's length was checked */
 
-/* Rows that wait; their texts and payloads lie in one buffer. */
+/* Rows that wait to be written; their texts and payloads are in one buffer. */
 struct pw_batch {
     struct pw_str bytes;
     struct pw_waiting {
-        struct pw_row row; /* its text and data are set when it is written */
-        size_t at;         /* of its text, then its data, in bytes */
+        struct pw_row row; /* its text and data pointers are set when it is written */
+        size_t at;         /* offset in bytes of its text, followed by its data */
     } * rows;
     int n, cap;
-    int64_t events; /* in them, those of runs counted one by one */
+    int64_t events; /* number of events in the rows; those of runs are counted singly */
 };
+/* Empty a batch and keep its memory; or free it. */
 void pw_batch_clear(struct pw_batch *b);
 void pw_batch_fini(struct pw_batch *b);
 
-/* What is worth recording: store_worth.c. */
+/* State of the filter that decides which events are recorded: store_worth.c. */
 struct pw_worth {
     bool training;
-    bool asked; /* since the last step somebody sent a command */
-    bool told;  /* a state is on record: */
+    bool asked; /* a command was sent since the last step */
+    bool told;  /* a STATE event was recorded; run and until are its values */
     enum pw_run_state run;
     int64_t until;
-    bool answer;                 /* the answer that is being told is recorded */
-    int64_t answer_ns, table_ns; /* when the last of them was recorded */
+    bool answer;                 /* the current answer is recorded */
+    int64_t answer_ns, table_ns; /* time of the last recorded answer; of the last recorded table */
 };
+/* Should e be recorded? Call it for every event in order. */
 bool pw_worth_recording(struct pw_worth *w, const struct pw_event *e);
-/* A picture that training showed by the way: what the budget takes first. */
+/* Is e a picture that was emitted automatically during training? The disk budget removes these first. */
 bool pw_worth_beside(const struct pw_worth *w, const struct pw_event *e);
-#define PW_BESIDE "beside training" /* the text of its row */
+#define PW_BESIDE "beside training" /* text of the row of such an event */
 
+/* A file that waits to be written, in slices. */
 struct pw_new_file {
     uint8_t sha[PW_SHA256];
     uint8_t *bytes;
     size_t n, done;
-    int fd; /* -1: not begun */
+    int fd; /* -1: not created yet */
     struct pw_new_file *next;
 };
 
-/* A row of the table file that is to be written. */
+/* A pending row of the table `file`. */
 struct pw_file_row {
     uint8_t sha[PW_SHA256];
-    int64_t bytes; /* -1: it is there, and to be kept */
+    int64_t bytes; /* -1: the row exists and must be marked as kept */
 };
 
-/* What the budget has to know: retention.c. */
+/* A checkpoint, for the disk budget: retention.c. */
 struct pw_kept {
     uint64_t seq;
-    int n_files; /* 0: the budget took them */
+    int n_files; /* 0: the budget removed them */
     uint8_t (*files)[PW_SHA256];
 };
 
+/* The store. A comment before each group of members says which thread may use it. */
 struct pw_store {
     struct pw_store_config cfg; /* its texts are copies */
-    char *folder;               /* absolute */
+    char *folder;               /* absolute path */
     int lock_fd;
-    uint64_t opened_at; /* the last event then, */
-    uint64_t gone;      /* and how many more had been on disk */
+    uint64_t opened_at; /* the last event at that time */
+    uint64_t gone;      /* later events that had been on disk but are missing */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t work, done;
 
-    /* ---- the mutex's */
+    /* ---- protected by the mutex */
     struct pw_batch queue;
-    struct pw_run run; /* of the queue's end; it becomes a row when something else comes or it is long */
+    /* The run at the end of the queue; it becomes a row when another event comes, or when it is long
+     * enough. */
+    struct pw_run run;
     struct pw_row run_row;
-    double due;             /* when the queue is to be committed; 0: nothing waits */
-    uint64_t queued, saved; /* the last event that was taken; that is on disk */
-    int64_t lost;           /* events that did not fit, */
-    uint64_t lost_seq;      /* from this one on */
+    double due;             /* when to commit the queue; 0: nothing waits */
+    uint64_t queued, saved; /* the last event queued; the last event on disk */
+    int64_t lost;           /* number of events that did not fit */
+    uint64_t lost_seq;      /* the first of them */
     int64_t lost_ns;
     bool hurry, closing;
-    bool paused, stopped;                                      /* stopped: for good */
-    char why[PW_LINE], file_why[PW_LINE], budget_why[PW_LINE]; /* "": nothing is wrong */
-    struct pw_new_file *files;    /* that wait, the first one perhaps in part on disk */
-    uint8_t (*stored)[PW_SHA256]; /* [n_stored] that this process has written, complete */
+    bool paused, stopped;                                      /* stopped: permanently */
+    char why[PW_LINE], file_why[PW_LINE], budget_why[PW_LINE]; /* "": no problem */
+    struct pw_new_file *files;    /* waiting to be written; the first may be partly written */
+    uint8_t (*stored)[PW_SHA256]; /* [n_stored] complete files that this process has written */
     int n_stored;
-    uint8_t (*keeps)[PW_SHA256]; /* [n_keeps] that the budget must not take; keeps_on_record are, of them */
+    /* [n_keeps] files that the budget must not remove; the first keeps_on_record are marked in the
+     * database. */
+    uint8_t (*keeps)[PW_SHA256];
     int n_keeps, keeps_on_record;
     struct pw_kept *checkpoints; /* [n_checkpoints] that have files */
     int n_checkpoints;
-    uint64_t *forks; /* [n_forks] events that made an arm of another */
+    uint64_t *forks; /* [n_forks] events that forked an arm from another */
     int n_forks;
-    const char *move_to; /* NULL: nobody asked */
+    const char *move_to; /* requested folder of a move; NULL: none */
     enum pw_code move_code;
     struct pw_err *move_err;
     int64_t bytes;
 
-    /* ---- the lab's alone */
+    /* ---- lab thread only */
     struct pw_worth worth;
 
-    /* ---- the thread's alone, once it runs */
-    sqlite3 *db; /* NULL: given up, to be opened anew */
+    /* ---- store's thread only, once it runs */
+    sqlite3 *db; /* NULL: closed after a failure; it is reopened */
     sqlite3_stmt *insert, *blob_known, *blob_put;
     int64_t seg;
     uint8_t chain[PW_CHAIN];
@@ -115,62 +123,74 @@ struct pw_store {
     struct pw_file_row *file_rows; /* [n_file_rows] of files on disk */
     int n_file_rows;
     bool ballast;
-    int64_t thinned;                               /* bytes when the budget found nothing more to take */
-    double retry_at, files_at, chores_at, idle_at; /* when it is time for that */
+    /* Bytes at the time when the budget could remove nothing more. */
+    int64_t thinned;
+    /* Times of the next retry, file slice, chores and idle work. */
+    double retry_at, files_at, chores_at, idle_at;
 };
 
+/* Write the path of `name` in the session's folder; "" gives the folder. */
 void pw_store_path(const struct pw_store *s, char dst[PW_PATH], const char *name);
 int pw_sync_folder(const char *path); /* 0 or errno */
-/* A folder inside; NULL (errno): it isn't there, or a link. */
+/* Open a subfolder; NULL (errno) if it is missing or a link. */
 DIR *pw_folder_inside(const struct pw_store *s, const char *name);
 
-/* store_queue.c; the mutex is held */
+/* ---- store_queue.c; the caller holds the mutex */
+/* Turn the open run into a row; or lost events into a row of kind GAP. Without any, nothing happens. */
 void pw_queue_close_run(struct pw_store *s);
 void pw_queue_gap(struct pw_store *s);
 
-/* store_db.c: the one connection that writes */
+/* ---- store_db.c: the one connection that writes */
 enum pw_code pw_store_connect(struct pw_store *s, struct pw_err *err);
-void pw_store_disconnect(struct pw_store *s); /* leaves what is on disk as it is */
-enum pw_code pw_store_write(struct pw_store *s,
-                            struct pw_err *err); /* writing and file_rows, in one commit */
-/* Readers may be in the way, which is no failure. */
+void pw_store_disconnect(struct pw_store *s); /* leaves the data on disk unchanged */
+/* Write `writing` and file_rows in one commit. */
+enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err);
+/* Checkpoint the write-ahead log. Readers may block it; that is not a failure. */
 enum pw_code pw_store_fold_log(struct pw_store *s, int mode, struct pw_err *err);
 
-/* store_segment.c */
+/* ---- store_segment.c */
+/* Write the row of this process, with its environment; or its end, with how the process ended. */
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err);
 enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err *err);
-enum pw_code pw_segment_check(struct pw_store *s, struct pw_err *err); /* what the last one recorded */
+/* Verify the chain of the events that the last segment recorded. */
+enum pw_code pw_segment_check(struct pw_store *s, struct pw_err *err);
 
-/* store_open.c: a new folder, or one that is there; cleared: bytes of what a crash left in it */
+/* ---- store_open.c: create a new folder, or open an existing one. cleared: bytes that a crash had left and
+ * that were removed */
 enum pw_code pw_store_make(struct pw_store *s, struct pw_err *err);
 enum pw_code pw_store_take(struct pw_store *s, int64_t *cleared, struct pw_err *err);
 
-/* store_lock.c */
+/* ---- store_lock.c */
+/* Lock a session's folder for recording. *fd holds the lock until it is closed. */
 enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err);
 
-/* store_files.c */
+/* ---- store_files.c */
 enum pw_code pw_store_files_go_on(struct pw_store *s,
-                                  struct pw_err *err); /* a slice of the first that waits */
-void pw_store_files_again(struct pw_store *s);         /* the one that was begun, from its beginning */
+                                  struct pw_err *err); /* writes a slice of the first waiting file */
+void pw_store_files_again(struct pw_store *s);         /* restarts the file that was begun */
+/* Remove files that a crash left; *bytes is their size. */
 enum pw_code pw_store_files_clear(struct pw_store *s, int64_t *bytes, struct pw_err *err);
 
-/* store_disk.c: when the disk is full or fails */
-/* Commits, on a new connection if the old one has failed; false: recording is paused, or stopped. */
+/* ---- store_disk.c: full or failing disks */
+/* Commit, on a new connection if the old one failed; false: recording is paused or stopped. */
 bool pw_store_commit(struct pw_store *s);
-void pw_store_ballast(struct pw_store *s);    /* makes it, if there is space */
-bool pw_store_no_ballast(struct pw_store *s); /* gives it back; false: there was none */
+void pw_store_ballast(struct pw_store *s);    /* creates it if there is space */
+bool pw_store_no_ballast(struct pw_store *s); /* releases it; false: there was none */
 
-/* store_move.c */
+/* ---- store_move.c */
+/* Move the session to `folder`, on the store's thread. */
 enum pw_code pw_store_do_move(struct pw_store *s, const char *folder, struct pw_err *err);
 
-/* retention.c */
-/* What it takes on the disk, and without the pages of the database that are free to be used again. */
+/* ---- retention.c: the disk budget */
+/* Measure the bytes on disk, without the database's free pages; sets s->bytes to the size with them. */
 enum pw_code pw_store_measure(struct pw_store *s, int64_t *used, struct pw_err *err);
 enum pw_code pw_store_budget(struct pw_store *s,
-                             struct pw_err *err); /* measures, and thins what is too much */
+                             struct pw_err *err); /* measures, and removes what exceeds the budget */
+/* The inventory of checkpoints, forks and kept files: load it from the database; add from a new event; add a
+ * kept file; free it. */
 enum pw_code pw_store_kept_load(struct pw_store *s, struct pw_err *err);
-void pw_store_kept_add(struct pw_store *s, const struct pw_event *e);      /* the mutex is held */
-void pw_store_kept_file(struct pw_store *s, const uint8_t sha[PW_SHA256]); /* as well */
+void pw_store_kept_add(struct pw_store *s, const struct pw_event *e);      /* the caller holds the mutex */
+void pw_store_kept_file(struct pw_store *s, const uint8_t sha[PW_SHA256]); /* the caller holds the mutex */
 void pw_store_kept_fini(struct pw_store *s);
 
 #endif

@@ -1,8 +1,8 @@
-/* store_lock.c - one recorder a session.
+/* store_lock.c - only one process records a session.
  *
- * flock on a file of its own: it ends with the process, however that ends, so there is no stale lock; and
- * unlike SQLite's locks it survives that somebody in this process opens and closes the file. The text in it
- * is for the message alone. */
+ * The lock is flock on a separate file. It ends with the process in every case, so there is no stale lock.
+ * Unlike SQLite's locks it survives if this process opens and closes the file elsewhere. The text in the file
+ * is only for messages. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "sessions/store_int.h"
 
-/* File systems that other machines write to: the write-ahead log needs memory that all writers share. */
+/* Network file systems: the write-ahead log needs memory that all writers share. */
 static const char *shared_system(int fd)
 {
     static const struct {
@@ -45,7 +45,8 @@ static enum pw_code held(int fd, const char *folder, struct pw_err *err)
                    name);
 }
 
-/* A full disk leaves a part of it, or nothing: the lock holds all the same. */
+/* Write which process holds the lock. On a full disk the text may be incomplete; the lock is valid all the
+ * same. */
 static void write_who(int fd)
 {
     char text[200], host[65] = "", since[40];

@@ -1,8 +1,9 @@
-/* store_move.c - a session gets another name while it is recorded.
+/* store_move.c - rename a session while it is recorded.
  *
- * The connection is closed, because SQLite remembers paths, the folder renamed, a new connection opened; a
- * follower keeps the files that it has open. To another file system it is copied, the database by SQLite
- * itself, and the old one is removed when the new one is complete on the disk. */
+ * The connection is closed, because SQLite remembers paths; the folder is renamed, and a new connection is
+ * opened. A process that reads the session keeps its open files. To another file system the session is
+ * copied, with the database copied by SQLite itself. The old folder is removed when the new one is complete
+ * on disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,7 +32,7 @@ static int sync_parent(const char *folder)
     return pw_sync_folder(path);
 }
 
-/* A path that isn't there yet, made absolute by the folder that it will be in. */
+/* Make a path that does not exist yet absolute, by its parent folder. */
 static enum pw_code absolute(char dst[PW_PATH], const char *folder, struct pw_err *err)
 {
     char above[PATH_MAX];
@@ -49,10 +50,10 @@ static enum pw_code absolute(char dst[PW_PATH], const char *folder, struct pw_er
 
 /* ---- to another file system */
 
-/* 0, or errno. */
+/* Returns 0 or errno. */
 static int copy_bytes(int in, int out)
 {
-    static char buf[256 << 10]; /* the store's thread alone is here */
+    static char buf[256 << 10]; /* only the store's thread runs this */
     for (;;) {
         ssize_t n = read(in, buf, sizeof buf), wrote;
         if (n < 0 && errno == EINTR)
@@ -121,7 +122,7 @@ static void remove_inside(const struct pw_store *s, const char *name)
 {
     DIR *d = pw_folder_inside(s, name);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-        unlinkat(dirfd(d), e->d_name, 0); /* of folders, "." among them, it fails */
+        unlinkat(dirfd(d), e->d_name, 0); /* fails for folders, including "." */
     if (d != NULL)
         closedir(d);
 }
@@ -140,7 +141,7 @@ static void remove_session(const struct pw_store *s)
     rmdir(path);
 }
 
-/* The new one has its lock before it has anything else; the old one keeps its own until it is gone. */
+/* The new folder is locked before it has content; the old one stays locked until it is removed. */
 static enum pw_code copy_session(struct pw_store *s, char *folder, struct pw_err *err)
 {
     static const char *const folders[] = {"files", "tmp"};
@@ -176,9 +177,9 @@ static enum pw_code copy_session(struct pw_store *s, char *folder, struct pw_err
     return PW_OK;
 }
 
-/* ---- */
+/* ---- on the same file system */
 
-/* Never onto something; some file systems can't promise that, so it is looked at before. */
+/* Rename without replacing. Some file systems can't guarantee that, so the target is tested first. */
 static int rename_new(const char *from, const char *to)
 {
     struct stat st;
@@ -203,11 +204,11 @@ static enum pw_code rename_session(struct pw_store *s, char *folder, struct pw_e
         number = sync_parent(s->folder);
     if (number == 0)
         return PW_OK;
-    rename(folder, s->folder); /* perhaps not on the disk, but where it is said to be */
+    rename(folder, s->folder); /* undo: perhaps not durable, but the path is valid */
     return fail_errno(err, "the folder can't be written", number);
 }
 
-/* Is it another file system? Looked at before anything is closed. */
+/* Is the target on another file system? Tested before anything is closed. */
 static bool is_elsewhere(const struct pw_store *s, const char *folder)
 {
     char above[PW_PATH];
@@ -234,8 +235,8 @@ enum pw_code pw_store_do_move(struct pw_store *s, const char *folder, struct pw_
         pthread_mutex_unlock(&s->lock);
         free(old);
     }
-    if (s->db == NULL &&
-        pw_store_connect(s, &ignored) != PW_OK) /* the next commit tries again, and says it */
+    /* On failure the next commit tries again and reports it. */
+    if (s->db == NULL && pw_store_connect(s, &ignored) != PW_OK)
         pw_store_disconnect(s);
     return code;
 }

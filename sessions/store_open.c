@@ -1,7 +1,7 @@
-/* store_open.c - making a session, and taking one over from whoever recorded it before, however that ended.
+/* store_open.c - create a session, and open an existing one for recording, however its last process ended.
  *
- * A new one is acknowledged when its tables, its folder and the folder around it are on the disk: before, a
- * loss of power leaves nothing or something that is refused as unfinished. */
+ * A new session is reported as created when its tables, its folder and the parent folder are on disk. After a
+ * power loss before that, there is nothing, or a session that is rejected as unfinished. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -55,8 +55,8 @@ static enum pw_code make_folders(const struct pw_store *s, struct pw_err *err)
         pw_store_path(s, path, inside[i]);
         if (mkdir(path, 0700) != 0 && errno != EEXIST)
             return pw_fail(err, PW_EIO, "%s can't be made: %s", inside[i], strerror(errno));
-        DIR *d =
-            pw_folder_inside(s, inside[i]); /* what is a link isn't followed, least of all to remove files */
+        /* A link is not followed, because files in the folder will be removed. */
+        DIR *d = pw_folder_inside(s, inside[i]);
         if (d == NULL)
             return pw_fail(err, PW_EUSER, "no session: %s in it is not a folder", inside[i]);
         closedir(d);
@@ -87,7 +87,7 @@ static enum pw_code fill(sqlite3 *db, const struct pw_environment *env, struct p
     for (int i = 0; i < 16; i++)
         snprintf(id + 2 * i, 3, "%02x", random[i]);
     snprintf(created, sizeof created, "%" PRId64, pw_wall_ns());
-    /* In one commit, with a rollback journal and a page size that can't be changed later. */
+    /* One commit, with a rollback journal, and a page size that can't be changed later. */
     enum pw_code code =
         pw_sql_run(db,
                    "PRAGMA page_size=8192; PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA;"
@@ -117,7 +117,8 @@ static enum pw_code make_db(const struct pw_store *s, struct pw_err *err)
     return code;
 }
 
-/* SQLite is told to follow no links (a session's own could lead anywhere), and minds those above it, too. */
+/* Resolve the folder's path. SQLite is told to follow no links (a link in a session could lead anywhere), and
+ * that includes links above the folder. */
 static bool absolute(struct pw_store *s)
 {
     char *whole = realpath(s->folder, NULL);
@@ -162,7 +163,7 @@ enum pw_code pw_store_make(struct pw_store *s, struct pw_err *err)
     return code;
 }
 
-/* ---- an old one */
+/* ---- existing sessions */
 
 static enum pw_code regular_inside(struct pw_store *s, struct pw_err *err)
 {
@@ -188,7 +189,7 @@ static enum pw_code regular_inside(struct pw_store *s, struct pw_err *err)
     return PW_OK;
 }
 
-/* SQLite doesn't tell when the end of its log is damaged: saved.c. */
+/* Compare with `saved` (saved.c), because SQLite does not report damage at the end of its log. */
 static enum pw_code look_for_gone(struct pw_store *s, struct pw_err *err)
 {
     int fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

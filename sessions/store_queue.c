@@ -1,9 +1,9 @@
-/* store_queue.c - from an event to a row that waits: all that the lab's thread has to do for recording.
+/* store_queue.c - turn events into rows that wait: all the recording work of the lab's thread.
  *
- * Steps go into a run, some 26 bytes each; what else happens is encoded at once, because the event and its
- * arrays belong to somebody else. Hashing, packing and writing are the store's thread's. What waits is
- * bounded: a disk that is full for a minute costs nothing, one that is full for a night costs the events that
- * did not fit, whose number is put on record in their place. */
+ * Steps are added to a run, about 26 bytes each. Other events are encoded at once, because the event and its
+ * arrays belong to the caller. Hashing, compressing and writing happen on the store's thread. The waiting
+ * data are bounded: a disk that is full for a minute loses nothing. One that is full for a night loses the
+ * events that did not fit, and their number is recorded instead. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "sessions/store_int.h"
 
-#define COMMIT_S  0.1 /* what people see is on disk after so long, ... */
-#define METRICS_S 1.0 /* ... metrics alone after so long */
+#define COMMIT_S  0.1 /* delay of a commit with events that the user sees */
+#define METRICS_S 1.0 /* delay of a commit with metrics only */
 #define RUN_BYTES ((size_t)64 << 10)
 #define LARGE     ((size_t)4 << 20)
 
@@ -21,7 +21,7 @@ static size_t batch_size(const struct pw_batch *b)
     return b->bytes.len + (size_t)b->n * sizeof *b->rows;
 }
 
-/* Memory is kept for the next one, but not what a few large maps once took. */
+/* Keep memory for reuse, but release it after a few large maps. */
 void pw_batch_clear(struct pw_batch *b)
 {
     if (b->bytes.cap > LARGE)
@@ -59,7 +59,7 @@ static struct pw_row row_of(const struct pw_event *e)
                            .step = e->step};
 }
 
-/* What an event says in words, for those who read the database with other tools. */
+/* Append an event as text, for people who read the database with other tools. */
 static void add_text(struct pw_str *out, const struct pw_event *e)
 {
     switch (e->kind) {
@@ -87,7 +87,7 @@ static void add_text(struct pw_str *out, const struct pw_event *e)
     }
 }
 
-/* False: it is larger than what a reader would take. */
+/* Returns false if the payload is larger than readers accept. */
 static bool add_event(struct pw_batch *b, const struct pw_event *e, bool beside)
 {
     struct pw_row row = row_of(e);
@@ -144,7 +144,7 @@ static void take(struct pw_store *s, const struct pw_event *e)
 {
     pw_queue_gap(s);
     if (!pw_run_takes(e)) {
-        assert(e->kind != PW_EV_STEP); /* their number means runs */
+        assert(e->kind != PW_EV_STEP); /* the row kind STEP denotes a run */
         pw_queue_close_run(s);
         if (!add_event(&s->queue, e, pw_worth_beside(&s->worth, e)))
             lose(s, e);

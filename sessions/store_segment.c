@@ -1,5 +1,5 @@
-/* store_segment.c - the processes that record a session, one after the other: where each ran, and what it
- * left. */
+/* store_segment.c - segments: the processes that recorded a session, one after the other, with their
+ * environment and how they ended. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +75,7 @@ enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err 
     return code == PW_OK ? pw_sql_run(s->db, "COMMIT", err) : code;
 }
 
-/* The chain before what the last process recorded, and the number of its first event or a smaller one. */
+/* Get the chain before the last process's events, and a number not above the first of them. */
 static enum pw_code look_before(struct pw_store *s, int64_t *after, uint8_t chain[PW_CHAIN],
                                 struct pw_err *err)
 {
@@ -99,7 +99,8 @@ static enum pw_code look_before(struct pw_store *s, int64_t *after, uint8_t chai
     return code;
 }
 
-/* What comes next goes on from there. The rest is pw_record_check's. */
+/* Verify the chain of the last process's events, because new events continue it. pw_record_check verifies the
+ * rest. */
 enum pw_code pw_segment_check(struct pw_store *s, struct pw_err *err)
 {
     uint8_t chain[PW_CHAIN], stored[PW_CHAIN];

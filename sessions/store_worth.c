@@ -1,18 +1,18 @@
-/* store_worth.c - which events a recording needs.
+/* store_worth.c - decide which events a session records.
  *
- * Everything that somebody did or asked for, everything that training measured. Not what is about this
- * process (SESSION; STATE only where training begins, ends or changes its goal; of a JOB beginning and end).
- * And of what is shown beside training, the answer that is decoded anew with every look and the encoding's
- * table, one each 2 seconds of time and those at steps 1, 2, 3, 4, 6, 8, 12, 16, ...: the moments between are
- * the same pictures.
+ * Recorded are all actions and requests of the user, and everything that training measured. Not recorded are
+ * events about this process: SESSION; STATE, except when training starts, ends or changes its goal; and JOB
+ * between start and end. Pictures emitted during training are the answer, which is decoded again at each
+ * inspection, and the encoding's table. They are recorded once every 2 seconds, and at steps 1, 2, 3, 4, 6,
+ * 8, 12, 16, ... Between these they hardly change.
  *
- * An answer is one thing: its PROMPT decides for its TOKENs, and for ATTENTION and LOOK that follow by
- * themselves. After a command everything is recorded until the next step. */
+ * An answer is recorded as a whole: its PROMPT decides for its TOKENs, and for the ATTENTION and LOOK that
+ * follow automatically. After a command everything is recorded until the next step. */
 #include "sessions/store_int.h"
 
 #define BESIDE_NS INT64_C(2000000000)
 
-/* Of 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: powers of two, and three times those. */
+/* Is the step one of 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: a power of two, or three times one? */
 static bool is_round(int64_t step)
 {
     int64_t odd = step % 3 == 0 ? step / 3 : step;

@@ -1,4 +1,4 @@
-/* table.c - of an encoding's table what both the report and an export write as JSON. */
+/* table.c - the members of an encoding's table that the report and the export both write as JSON. */
 #include <math.h>
 
 #include "base/json.h"

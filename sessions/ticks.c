@@ -1,7 +1,8 @@
-/* ticks.c - what the timeline shows: evaluations, checkpoints, swaps of an encoding, marks.
+/* ticks.c - entries of the timeline: evaluations, checkpoints, swaps of an encoding, marks.
  *
- * Evaluations beside training come every 50 steps and would crowd out what somebody did: of an arm's, every
- * second one goes when they become many; when all ticks become too many, the oldest of them go first. */
+ * Evaluations during training come every 50 steps and would crowd out the user's actions. If an arm has too
+ * many of them, every second one is removed. If the whole timeline is full, the oldest of them are removed
+ * first. */
 #include <string.h>
 
 #include "base/text.h"
@@ -14,7 +15,7 @@ static void drop(struct pw_snapshot *s, int i)
     memmove(s->ticks + i, s->ticks + i + 1, (size_t)(--s->n_ticks - i) * sizeof *s->ticks);
 }
 
-/* Every second live one of an arm, but for the first. */
+/* Remove every second live evaluation of an arm, but keep the first. */
 static void thin(struct pw_snapshot *s, int arm)
 {
     int nth = 0;

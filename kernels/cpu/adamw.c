@@ -2,10 +2,11 @@
  *
  *   d = k*g;  m = fmaf(beta1, m, (1-beta1)*d);  v = fmaf(beta2, v, (1-beta2)*(d*d))
  *   step = (m*c1) / (sqrt(v*c2) + eps);  p = fmaf(-lr, step, fmaf(-(lr*decay), p, p))
- * with 1-beta and lr*decay rounded to float, and k = clip/norm computed in double and rounded once.
  *
- * How far the parameters moved is summed on the way, while they are in registers: a tile has two
- * sums, which the caller's thread adds up segment by segment. */
+ * 1-beta and lr*decay are rounded to float; k = clip/norm is computed in double and rounded once.
+ *
+ * The size of the update is summed in the same pass, while the parameters are in registers. A tile gives two
+ * sums, and the calling thread adds them up segment by segment. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
@@ -20,7 +21,7 @@ struct job {
     const struct pw_adamw *h;
     float k;
     int n_segs, items;
-    size_t tiles;    /* of all segments */
+    size_t tiles;    /* number of tiles of all segments */
     double *partial; /* [tiles,2] */
 };
 
@@ -55,7 +56,7 @@ static void update(const struct job *j, const struct pw_adamw_seg *s, size_t fir
     sums[1] = (double)v_tree(before);
 }
 
-/* Item i updates tiles i*tiles/items up to (i+1)*tiles/items, counted through all segments. */
+/* Item i updates the tiles from i*tiles/items to (i+1)*tiles/items, counted over all segments. */
 static void update_item(void *arg, int item, int worker)
 {
     const struct job *j = arg;

@@ -1,7 +1,7 @@
-/* amx.c - the matrix unit: packing operands into blocks, and the product of two panels.
+/* amx.c - the matrix unit: packs operands into blocks, and multiplies two panels.
  *
- * Two left and two right tiles make four products, the most that eight tiles allow: each tile that is loaded
- * is used twice, and four independent sums hide the unit's latency of about 50 cycles. */
+ * Two left and two right tiles give four products, which is the most that eight tile registers allow. Each
+ * loaded tile is used twice, and four independent sums hide the unit's latency of about 50 cycles. */
 #include "kernels/cpu/amx.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/simd.h"
@@ -11,7 +11,7 @@ size_t pw_amx_panel(int K)
     return (size_t)(K + PW_AMX_SIDE - 1) / PW_AMX_SIDE * PW_AMX_BLOCK;
 }
 
-/* bf16 of low in the lower half, of high in the upper. */
+/* Round to bf16: low into the lower half, high into the upper half. */
 V_INLINE __m512i round2(v16 low, v16 high)
 {
     return (__m512i)_mm512_cvtne2ps_pbh(high, low);
@@ -32,7 +32,7 @@ V_INLINE v16 pairs(const float *row, size_t stride, int rows, int n)
     return _mm512_castsi512_ps(_mm512_permutexvar_epi16(_mm512_loadu_si512(order), round2(a, b)));
 }
 
-/* One block from the upper left corner of what is left of src, rows x columns. */
+/* Pack one block from the upper left corner of the remaining part of src, rows x columns. */
 V_INLINE void pack_block(float *block, const float *src, size_t stride, int rows, int columns,
                          enum pw_amx_form form)
 {
@@ -54,7 +54,7 @@ V_INLINE void pack_block(float *block, const float *src, size_t stride, int rows
     }
 }
 
-/* The constant form is known where this is inlined, and in whole blocks the shape too. */
+/* `form` is a constant after inlining, and so is the shape of whole blocks. */
 V_INLINE void pack(float *panel, const float *src, size_t stride, int n, int K, enum pw_amx_form form)
 {
     bool down = form == PW_RIGHT_COLUMNS || form == PW_LEFT_COLUMNS;
@@ -77,7 +77,7 @@ void pw_amx_pack(float *panel, const float *src, size_t stride, int n, int K, en
     }
 }
 
-/* Tiles 0 to 3 are the sums, 4 and 5 left, 6 and 7 right. two, wide: 32 rows, 32 columns. */
+/* Tiles 0 to 3 hold the sums, 4 and 5 left, 6 and 7 right. two: 32 rows; wide: 32 columns. */
 V_INLINE void product(bool two, bool wide, int K, const float *left, const float *right, float *c,
                       const float *from, size_t ldc)
 {
@@ -134,8 +134,8 @@ void pw_amx_product(int m, int n, int K, const float *left, const float *right, 
         product(false, false, K, left, right, c, from, ldc);
 }
 
-/* The shape of the tiles is state of a thread: set for each chunk, and given back after it, so that a
- * sleeping worker has no tiles that the system would have to save. */
+/* The tile shape is state of a thread. It is set for each chunk and released after it, so that the kernel
+ * need not save tiles of a sleeping worker. */
 struct chunks {
     void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg);
     void *arg;

@@ -1,11 +1,15 @@
-/* amx.h - what feeds the processor's matrix unit (Intel AMX, bf16): blocks of 32 x 32 as two tiles.
+/* amx.h - bf16 matrix products on the processor's matrix unit (Intel AMX), with blocks of 32 x 32 entries as
+ * two tiles each.
  *
  * A tile is 16 rows of 64 bytes. The unit multiplies a left tile [16,32] by a right tile [32,16], both bf16,
- * into one [16,16] of float32: products exact, additions in float32. A right tile holds its k in pairs: row p
- * is (b[2p][0], b[2p+1][0]), (b[2p][1], b[2p+1][1]), ...
+ * and adds the product to a [16,16] tile of float32. Products are exact; additions are in float32. A right
+ * tile stores its k in pairs: row p is (b[2p][0], b[2p+1][0]), (b[2p][1], b[2p+1][1]), ...
  *
- * A panel is 32 rows of a left or 32 columns of a right operand over all of k: for each 32 of k one block of
- * two tiles, rows (columns) 0..15 and 16..31, 2 KiB in one piece whatever the shape. Padding is zero. */
+ * A panel holds 32 rows of a left operand, or 32 columns of a right one, over all of k. Each 32 of k are one
+ * block of two tiles: rows (columns) 0..15 and 16..31. A block is 2 KiB of contiguous memory for every shape;
+ * padding is zero.
+ *
+ * The caller owns all memory. Any worker may call the functions on its own memory; they cannot fail. */
 #ifndef PW_CPU_AMX_H
 #define PW_CPU_AMX_H
 #include "kernels/backend.h"
@@ -13,32 +17,32 @@
 enum {
     PW_AMX_SIDE = 32,   /* rows, columns and k of a block */
     PW_AMX_BLOCK = 512, /* floats that the 2 x 16 x 32 bf16 of a block occupy */
-    PW_AMX_TILE = 256,  /* and those of a tile */
-    PW_AMX_STRIDE = 64, /* bytes from row to row of a packed tile */
+    PW_AMX_TILE = 256,  /* floats that a tile occupies */
+    PW_AMX_STRIDE = 64, /* bytes between rows of a packed tile */
 };
 
-/* Which side of a product, and whether its k runs along the rows of src or down its columns. */
+/* The side of a product, and whether k runs along the rows or down the columns of the source. */
 enum pw_amx_form {
-    PW_LEFT_ROWS,     /* x of y = x W^T, dy of dx = dy W: src [n,K] */
-    PW_RIGHT_ROWS,    /* W of the former: src [n,K] */
-    PW_RIGHT_COLUMNS, /* W of the latter, x of dW = dy^T x: src [K,n] */
-    PW_LEFT_COLUMNS,  /* dy of dW: src [K,n] */
+    PW_LEFT_ROWS,     /* x in y = x W^T, dy in dx = dy W: src [n,K] */
+    PW_RIGHT_ROWS,    /* W in y = x W^T: src [n,K] */
+    PW_RIGHT_COLUMNS, /* W in dx = dy W, x in dW = dy^T x: src [K,n] */
+    PW_LEFT_COLUMNS,  /* dy in dW = dy^T x: src [K,n] */
 };
 
-/* Floats of a panel over K. */
+/* Number of floats of a panel over K. */
 size_t pw_amx_panel(int K);
 
-/* One panel of n <= 32 rows or columns, rounded to nearest even; rows of src are stride floats apart. A left
- * panel of n <= 16 rows has its first tiles only. */
+/* Pack n <= 32 rows or columns into one panel, rounded to nearest even. Rows of src are stride floats apart.
+ * A left panel with n <= 16 rows has only the first tile of each block. */
 void pw_amx_pack(float *panel, const float *src, size_t stride, int n, int K, enum pw_amx_form form);
 
-/* c [m,n] = from + the product of two panels over K. m and n are up to 32, and rounded up to 16 or 32 where
- * from is read and c written: their rows are ldc floats apart. from: NULL for zero, or c. Every entry of c is
- * computed alike, whatever m and n are. */
+/* c [m,n] = from + the product of two panels over K, with m, n <= 32. Rows of c and `from` are ldc floats
+ * apart. Reads and writes cover m and n rounded up to 16 or 32, so c needs that room. from: NULL for zero, or
+ * c. Every entry of c is computed by the same operations, whatever m and n are. */
 void pw_amx_product(int m, int n, int K, const float *left, const float *right, float *c, const float *from,
                     size_t ldc);
 
-/* Members of the table of bf16 (table.c). */
+/* Members of the table of precision bf16 (table.c); contracts in kernels/backend.h. */
 void pw_for_chunks_amx(struct pw_backend *be, int n,
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
 size_t pw_mat_pack_floats_amx(int out, int in);

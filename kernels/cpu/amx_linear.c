@@ -1,10 +1,9 @@
 /* amx_linear.c - linear layers in bf16 on the matrix unit: precision=bf16.
  *
- * Weights, activations and their gradients are rounded to bf16 where they enter a product; products are
- * summed in float32, and everything around them, the weights themselves included, stays float32. As in
- * linear.c, weights are packed once a step by prepare(), here both ways in bf16; activations are packed as
- * they come. The order of additions is the matrix unit's: determinism class "machine". A row's result still
- * doesn't depend on the other rows. */
+ * Weights, activations and gradients are rounded to bf16 when they enter a product. Products are summed in
+ * float32, and everything else stays float32, including the weights. As in linear.c, prepare() packs weights
+ * once per step, here for both directions in bf16; activations are packed on use. The matrix unit defines the
+ * order of additions: determinism class "machine". The result of a row does not depend on other rows. */
 #include "kernels/cpu/amx.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/linear.h"
@@ -12,8 +11,8 @@
 
 enum {
     SIDE = PW_AMX_SIDE,
-    LEFT_FLOATS = 192 * 1024,  /* of activations, packed: 768 KiB of the second-level cache */
-    RIGHT_FLOATS = 128 * 1024, /* of weights, or of x in linear_dw: 512 KiB of it */
+    LEFT_FLOATS = 192 * 1024,  /* packed activations: 768 KiB of the second-level cache */
+    RIGHT_FLOATS = 128 * 1024, /* packed weights, or x in linear_dw: 512 KiB of it */
 };
 
 static int least(int a, int b)
@@ -26,7 +25,7 @@ static int whole(int n, int of)
     return (n + of - 1) / of * of;
 }
 
-/* [out panels over in], then [in panels over out]: equally large. */
+/* Size of either half of a pack: [out panels over in], then [in panels over out]. */
 static size_t one_way(int out, int in)
 {
     return (size_t)whole(out, SIDE) / SIDE * pw_amx_panel(in);
@@ -58,7 +57,7 @@ void pw_prepare_amx(struct pw_backend *be, const struct pw_mat *mats, int n)
     pw_pool_run(be->pool, n, pack_mat, (void *)mats);
 }
 
-/* Left panels of x [R,K], in scratch. */
+/* Pack x [R,K] into left panels, in scratch. */
 static const float *pack_rows(struct pw_ctx *c, const float *x, int R, int K)
 {
     size_t panel = pw_amx_panel(K);
@@ -76,13 +75,13 @@ static void copy(float *dst, size_t to, const float *src, size_t from, int m, in
             v_store_n(dst + i, n - i, v_load_n(src + i, n - i));
 }
 
-/* c [m,n] = from + the product, of up to a block. */
+/* c [m,n] = from + the product of two panels, of at most one block. */
 static void product_onto(float *c, const float *from, const float *left, const float *right, int K, int m,
                          int n, size_t ldc)
 {
     if (m == SIDE && n == SIDE) {
         pw_amx_product(m, n, K, left, right, c, from, ldc);
-    } else { /* by way of a block that is whole */
+    } else { /* through a whole block */
         float t[SIDE * SIDE] __attribute__((aligned(64))) = {0};
         if (from != NULL)
             copy(t, SIDE, from, ldc, m, n);
@@ -91,29 +90,29 @@ static void product_onto(float *c, const float *from, const float *left, const f
     }
 }
 
-/* Rows whose activations are packed at a time. */
+/* Number of rows whose activations are packed at a time. */
 static int block_rows(int K)
 {
     int rows = (int)(LEFT_FLOATS / pw_amx_panel(K)) * SIDE;
     return rows > SIDE ? rows : SIDE;
 }
 
-/* Columns whose weights stay in the second-level cache while all packed rows pass. */
+/* Number of columns whose weights stay in the second-level cache while all packed rows are processed. */
 static int block_columns(int K)
 {
     int columns = (int)(RIGHT_FLOATS / pw_amx_panel(K)) * SIDE;
     return columns > SIDE ? columns : SIDE;
 }
 
-/* A block of up to 32 x 32 of a product, from row r and column j on. */
+/* A block of up to 32 x 32 of a product, at row r and column j. */
 struct block {
     const float *left, *right; /* its panels */
     int r, j, m, n;
 };
 
-/* Calls fn for every block of the product [R,n] of x [R,K] and packed weights. Blocks come in rows, so that
- * whole rows of the output are written: blocks one below the other are two cache lines of each of many rows,
- * and most of a larger model's activations don't stay in a near cache. */
+/* Call fn for every block of the product [R,n] of x [R,K] and packed weights. Blocks follow each other along
+ * rows, so that whole rows of the output are written. Blocks down a column would touch two cache lines of
+ * each of many rows, and a larger model's activations don't fit into a near cache. */
 static void each_block(struct pw_ctx *c, const float *x, const float *weights, int R, int n, int K,
                        void (*fn)(const struct block *b, const void *arg), const void *arg)
 {
@@ -192,7 +191,7 @@ void pw_linear_dx_amx(struct pw_ctx *c, float *dx, const float *dy, const struct
     each_block(c, dy, m->pack + one_way(m->out, m->in), R, m->in, m->out, dx_block, &d);
 }
 
-/* The rows of the next block of dw, which is read and written and seldom in a near cache. */
+/* Prefetch the rows of the next block of dw, which is read and written and rarely in a near cache. */
 static void prefetch(const float *to, size_t in)
 {
     for (int r = 0; r < SIDE; r++, to += in) {
@@ -201,8 +200,8 @@ static void prefetch(const float *to, size_t in)
     }
 }
 
-/* x is packed in so many columns that they stay in the second-level cache; then 32 rows of dw at a time,
- * whose part of dy is packed and stays in the first level. */
+/* x is packed for as many columns as the second-level cache holds. Then dw is computed 32 rows at a time;
+ * their part of dy is packed and stays in the first-level cache. */
 void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
                       int out, int in, int R)
 {

@@ -1,11 +1,11 @@
 /* attention.c - softmax attention over short ragged sequences, one head of one sequence at a time.
  *
- * All five products are the tile of gemm.c on small padded copies of the head, blocks of at most 16 queries
- * (or keys) at a time. With a causal mask a block runs over the keys of its last query only; inside the
- * block the probabilities of hidden keys are exact zeros, which leave a chain as it is. Sums over a row
- * leave hidden keys out.
+ * All five products use gemm.c on small padded copies of the head, in blocks of at most 16 queries (or keys).
+ * With a causal mask a block covers the keys of its last query only. Inside the block the probabilities of
+ * hidden keys are exact zeros, which do not change a chain. Sums over a row leave hidden keys out.
  *
- * save: for each sequence and head the probabilities [T,Tp], Tp = T rounded up to 16, zeros where hidden. */
+ * save: for each sequence and head the probabilities [T,Tp], with Tp = T rounded up to 16, and zeros for
+ * hidden keys. */
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/dropout.h"
@@ -23,7 +23,7 @@ static bool ascending(const int *pos, int T)
     return yes;
 }
 
-/* Rows of the blocks into which n rows are split evenly. */
+/* Number of rows per block, so that n rows are split evenly. */
 static int block_rows(int n)
 {
     int blocks = (n + PW_BLOCK - 1) / PW_BLOCK;
@@ -43,7 +43,7 @@ static int longest(const struct pw_seqs *s)
     return T;
 }
 
-/* The rows of sequence n, turned. */
+/* Return the rows of sequence n with q and k transformed (rotate.c). */
 static const float *turned_seq(float *room, const float *qkv, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s, int n)
 {
@@ -51,7 +51,7 @@ static const float *turned_seq(float *room, const float *qkv, const struct pw_at
     return PW_OP(turned)(room, qkv + (size_t)base * (size_t)w, a, pos, base, s->start[n + 1] - base);
 }
 
-/* c [m,n] of rows ldc apart, over panels of 32 columns. */
+/* c [m,n], with rows ldc apart, over panels of 32 columns. */
 static void product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                     float *c, size_t ldc)
 {
@@ -59,7 +59,7 @@ static void product(int m, int n, int K, const float *a, size_t ras, size_t cas,
         PW_OP(panel)(m, least(n - j, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, false);
 }
 
-/* qk: the first row of the sequence, turned. */
+/* qk: the first transformed row of the sequence. */
 static struct pw_head head_of(const float *qkv, const float *qk, const struct pw_attn *a, const int *pos,
                               const struct pw_seqs *s, int n, int h, float *bias)
 {
@@ -91,9 +91,10 @@ V_INLINE m16 seen_lanes(int left)
     return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
 }
 
-/* s: q.k of queries i .. i+m-1 on cols keys, rows Tp apart; becomes their scores, -inf where hidden. Returns
- * the largest of each row in max. Here and below: passes over all rows and without branches on the mask,
- * because the steps of one row wait for each other and the length of a causal row is hard to predict. */
+/* Turn s, which holds q.k of queries i .. i+m-1 on cols keys with rows Tp apart, into scores; -inf for hidden
+ * keys. max receives the largest score of each row. Each pass here and below runs over all rows, without
+ * branches on the mask. The steps within a row depend on each other, and the length of a causal row is hard
+ * to predict. */
 static void score_block(const struct pw_head *hd, float *s, float *max, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
@@ -113,7 +114,7 @@ static void score_block(const struct pw_head *hd, float *s, float *max, int i, i
     }
 }
 
-/* s: scores of m queries; becomes their probabilities, 0 from column cols on. */
+/* Turn the scores s of m queries into probabilities, 0 from column cols on. */
 static void softmax_block(const struct pw_head *hd, float *s, const float *max, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
@@ -139,7 +140,7 @@ static void softmax_block(const struct pw_head *hd, float *s, const float *max, 
     }
 }
 
-/* to: m rows [T] of the first `cols` columns of s, rows Tp apart, and `rest` behind them. */
+/* Copy the first `cols` columns of m rows of s, Tp apart, to rows [T], and fill up with `rest`. */
 static void tell_block(const struct pw_head *hd, float *to, const float *s, int m, int cols, float rest)
 {
     for (int r = 0; r < m; r++, to += hd->T, s += hd->Tp) {
@@ -193,7 +194,7 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
     return sum;
 }
 
-/* y: m rows, Tp apart, of x times the mask of queries i ..; y may be x. */
+/* y = m rows of x, Tp apart, times the dropout mask of queries from i on; y may be x. */
 static void drop_block(const struct pw_head *hd, float *y, const float *x, int i, int m)
 {
     PW_OP(drop_rows)(y, x, hd->a->drop, hd->h, hd->base + i, m, hd->Tp, (size_t)hd->Tp);
@@ -254,8 +255,8 @@ size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
     return (size_t)H * ((size_t)D * (size_t)pw_to_16(cap) + (size_t)cap * (size_t)pw_to_16(D));
 }
 
-/* The cache of a head is what attention_fwd makes of its keys and values: keys [D,cap rounded up to 16],
- * transposed, and values [cap,Dp]. So a step only adds a column and a row. */
+/* The cache of a head has the layout that attention_fwd uses: keys [D,cap rounded up to 16], transposed, and
+ * values [cap,Dp]. So a new token only adds a column and a row. */
 void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
@@ -296,7 +297,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     }
 }
 
-/* ds: dP of queries i .. i+m-1 on cols keys, becomes dS = P * (dP - sum of P*dP); p likewise. */
+/* Turn ds, which holds dP of queries i .. i+m-1 on cols keys, into dS = P * (dP - sum of P*dP); p holds P. */
 static void softmax_block_bwd(const struct pw_head *hd, float *ds, const float *p, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
@@ -314,7 +315,7 @@ static void softmax_block_bwd(const struct pw_head *hd, float *ds, const float *
     for (int r = 0; r < m; r++) {
         size_t row = (size_t)r * Tp;
         v16 total = v_set(sum[r]);
-        for (int j = 0; j < cols; j += 16) /* hidden: p is 0 */
+        for (int j = 0; j < cols; j += 16) /* hidden keys: p is 0 */
             v_store(ds + row + j, v_mul(v_load(p + row + j), v_sub(v_load(ds + row + j), total)));
         for (int j = cols; j < hd->Tp; j += 16)
             v_store(ds + row + j, v_zero());
@@ -344,13 +345,13 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
     assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
-    (void)z; /* sum of P*dP here: the probabilities are there */
+    (void)z; /* not needed: with the probabilities at hand, P*dP is summed directly */
     for (int n = 0; n < s->n; n++) {
         const float *qk = turned_seq(room, qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
             struct pw_head hd = head_of(qkv, qk, a, pos, s, n, h, bias);
             size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w;
-            const float *p = save; /* what v was multiplied by */
+            const float *p = save; /* the factor of v in the forward pass */
             if (a->drop != NULL) {
                 drop_block(&hd, masked, save, 0, hd.T);
                 p = masked;

@@ -1,21 +1,27 @@
-/* attention.h - one head of one sequence, as the files of attention see it. */
+/* attention.h - interface between the files of attention on the cpu: one head of one sequence, its bias, its
+ * rotation and its relative keys.
+ *
+ * Callers pass scratch memory of the size that the *_floats functions return; the functions keep no memory of
+ * their own and cannot fail. A worker calls them for its own chunk. */
 #ifndef PW_CPU_ATTENTION_H
 #define PW_CPU_ATTENTION_H
 #include "kernels/cpu/ops.h"
 #include <stdbool.h>
 
-enum { PW_BLOCK = 16 }; /* rows at a time, at most */
+enum { PW_BLOCK = 16 }; /* largest number of rows processed at a time */
 
-/* T positions, D its width, Tp and Dp rounded up to 16. */
+/* One head of one sequence: T positions, head width D; Tp and Dp are T and D rounded up to 16. */
 struct pw_head {
     const struct pw_attn *a;
     const float *q, *k, *v; /* first row; rows are w floats apart */
     size_t w;
-    const int *pos; /* of this sequence; used with a bias or relative keys only */
-    int base;       /* its first row */
+    const int *pos; /* position ids of this sequence; only used with a bias or relative keys */
+    int base;       /* first row of the sequence */
     int h, T, Tp, D, Dp;
     bool in_order; /* position ids ascend by one */
-    float *bias;   /* scratch [2*Tp+16]: bias of distance T-1-y at y (in_order), or of one query's keys */
+    /* Scratch [2*Tp+16]: the bias of distance T-1-y at index y (in_order), or the bias of one query's
+     * keys. */
+    float *bias;
 };
 
 static inline int pw_to_16(int n)
@@ -23,25 +29,25 @@ static inline int pw_to_16(int n)
     return (n + 15) / 16 * 16;
 }
 
-/* Keys that queries up to i (exclusive) see. */
+/* Number of keys that are visible to at least one of the queries before i (exclusive). */
 static inline int pw_keys_before(const struct pw_head *hd, int i)
 {
     return hd->a->causal ? i : hd->T;
 }
 
-/* ---- attention_bias.c; of a bias by distance they use scratch, so many floats. */
+/* ---- attention_bias.c. Scratch for a bias by distance, in floats. */
 static inline size_t pw_bias_floats(int Tp)
 {
     return 2 * (size_t)Tp + 16;
 }
-void PW_OP(head_bias_load)(const struct pw_head *hd); /* once a head */
-/* The bias of query i on keys 0.. ; entries from n on are undefined. NULL: there is none. */
+void PW_OP(head_bias_load)(const struct pw_head *hd); /* once per head */
+/* Return the bias of query i on keys 0..n-1, or NULL if there is no bias. Entries from n on are undefined. */
 const float *PW_OP(head_bias_row)(const struct pw_head *hd, int i, int n);
-/* Adds ds [T,Tp] to the gradient, queries ascending; no row is needed any more then. */
+/* Add ds [T,Tp] to the bias gradient, queries ascending. Call it when no bias row is needed any more. */
 void PW_OP(head_bias_grad)(const struct pw_head *hd, float *d_bias, const float *ds);
 
-/* ---- rotate.c: where q and k turn. R rows of qkv whose ids begin at pos[first]; their scratch: the angles,
- * and behind them the rows. */
+/* ---- rotate.c: the transformation of q and k by position (struct pw_turn). R rows of qkv, whose position
+ * ids begin at pos[first]. Scratch: first the angles, then the transformed rows. */
 static inline size_t pw_angles_floats(const struct pw_turn *t)
 {
     return 2 * (size_t)pw_to_16(2 * t->pairs);
@@ -51,31 +57,34 @@ static inline size_t pw_turned_floats(const struct pw_attn *a, int R)
     size_t row = 3 * (size_t)(a->heads * a->head_width);
     return a->turn != NULL ? pw_angles_floats(a->turn) + (size_t)R * row : 0;
 }
-/* The rows with q and k as they enter the dot product; of those that have turned v is left out. */
+/* Return the rows with q and k as they enter the dot product. If they were transformed, the result is in room
+ * and its v is undefined. */
 const float *PW_OP(turned)(float *room, const float *rows, const struct pw_attn *a, const int *pos, int first,
                            int R);
-/* Their gradients, in place. */
+/* Undo the transformation on the gradients of q and k, in place. */
 void PW_OP(turn_back)(float *rows, const struct pw_attn *a, const int *pos, int first, int R, float *room);
 
-/* ---- relative.c. What a call needs of them, in one piece of scratch: its size, for sequences of up to T,
- * and what becomes of it. */
+/* ---- relative.c: relative keys (Shaw et al. 2018). One piece of scratch for sequences of up to T positions;
+ * relative_floats gives its size and relative_init divides it. */
 struct pw_relative {
-    int rows, ld;  /* of the table; rounded up to 16 */
-    float *across; /* [D,ld] the table across, its last row first */
-    float *dots;   /* [PW_BLOCK,ld] a block's queries times that */
-    float *table;  /* [rows,Dp] backward only, from here on */
-    float *sums;   /* [T,ld] of dS, by query and row */
-    float *lanes;  /* [rows,16] of one such row, where ids are in no order */
+    int rows, ld;  /* rows of the table; rows rounded up to 16 */
+    float *across; /* [D,ld] the transposed table, last row first */
+    float *dots;   /* [PW_BLOCK,ld] a block's queries times the transposed table */
+    float *table;  /* [rows,Dp] the table; this and the next ones for the backward pass only */
+    float *sums;   /* [T,ld] sums of dS by query and table row */
+    float *lanes;  /* [rows,16] lanes of one query's sums, used if position ids are not in order */
 };
-size_t PW_OP(relative_floats)(const struct pw_attn *a, int T, bool backward); /* without keys: 0 */
+size_t PW_OP(relative_floats)(const struct pw_attn *a, int T, bool backward); /* 0 without relative keys */
 void PW_OP(relative_init)(struct pw_relative *x, const struct pw_attn *a, int T, bool backward, float *room);
-/* s, rows Tp apart: q.k of queries i .. i+m-1, whose first is q, on their keys; becomes q.k + q.a. */
+/* s [m,Tp] holds q.k of queries i .. i+m-1 on their keys, and becomes q.k + q.a. q points to the first of
+ * these queries. */
 void PW_OP(relative_add)(const struct pw_relative *x, const struct pw_head *hd, float *s, const float *q,
                          int i, int m);
-/* dq, their gradient before it is scaled, goes on over the table's rows; ds is theirs, rows Tp apart. */
+/* Continue dq, the gradient of these queries before scaling, over the rows of the table. ds [m,Tp] belongs to
+ * the same queries. */
 void PW_OP(relative_dq)(const struct pw_relative *x, const struct pw_head *hd, float *dq, const float *ds,
                         int i, int m);
-/* After all queries of the head: adds to d_keys [rows,D]; q [T,Dp]. */
+/* After all queries of the head: add to d_keys [rows,D]. q [T,Dp]. */
 void PW_OP(relative_dkeys)(const struct pw_relative *x, const struct pw_head *hd, float *d_keys,
                            const float *q);
 

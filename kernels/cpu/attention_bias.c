@@ -1,18 +1,18 @@
-/* attention_bias.c - the bias on a head's scores, by distance or dense, and its gradient.
+/* attention_bias.c - the bias of a head's scores, by distance or dense, and its gradient.
  *
- * Where position ids ascend by one a query's keys are consecutive in a dense bias, and in one by distance
- * once the stretch that the sequence needs is reversed into scratch. */
+ * If position ids ascend by one, the biases of a query's keys are contiguous in a dense bias. For a bias by
+ * distance they become contiguous when the needed range is reversed into scratch. */
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/simd.h"
 
-/* Where this head's bias begins: by distance at that of 0. */
+/* Index where this head's bias begins; by distance: the entry of distance 0. */
 static size_t bias_zero(const struct pw_head *hd)
 {
     size_t P = (size_t)hd->a->table, head = (size_t)hd->h * pw_bias_entries(hd->a->dense, hd->a->table);
     return hd->a->dense ? head : head + P - 1;
 }
 
-/* The entries of query i in a dense one, by position ids of keys. */
+/* Index of query i's row in a dense bias; the row is indexed by the keys' position ids. */
 static size_t dense_row(const struct pw_head *hd, int i)
 {
     return bias_zero(hd) + (size_t)hd->pos[i] * (size_t)hd->a->table;
@@ -46,7 +46,7 @@ static void add_row(float *to, const float *ds, int n)
         v_store_n(to + j, n - j, v_add(v_load_n(to + j, n - j), v_load(ds + j)));
 }
 
-/* Adds ds [T,Tp] to a dense bias, queries ascending. */
+/* Add ds [T,Tp] to the gradient of a dense bias, queries ascending. */
 static void add_dense(const struct pw_head *hd, float *d_bias, const float *ds)
 {
     for (int i = 0; i < hd->T; i++, ds += hd->Tp) {
@@ -60,8 +60,8 @@ static void add_dense(const struct pw_head *hd, float *d_bias, const float *ds)
     }
 }
 
-/* Adds ds [T,Tp] to the bias by distance, queries ascending. Where ids are in order the table's stretch is
- * reversed into scratch, so that a query's keys are consecutive there. */
+/* Add ds [T,Tp] to the gradient of a bias by distance, queries ascending. If ids are in order, the table's
+ * range is reversed into scratch, where a query's keys are contiguous. */
 static void add_by_distance(const struct pw_head *hd, float *d_bias, const float *ds)
 {
     int T = hd->T, n = hd->a->causal ? T : 2 * T - 1;

@@ -1,4 +1,4 @@
-/* cpu.c - the cpu backend without its arithmetic: workers, memory, scratch. */
+/* cpu.c - the cpu backend except its arithmetic: workers, memory, scratch. */
 #include "kernels/cpu/cpu.h"
 
 #include <assert.h>
@@ -12,13 +12,13 @@
 
 enum {
     ALIGN = 64,               /* a cache line, and one AVX-512 register */
-    LARGE = 2 << 20,          /* a large page */
-    LEAST_CHUNK = 768 * 1024, /* as measured with a cache of 1 MiB, */
-    MOST_CHUNK = 1152 * 1024, /* and of 2 */
+    LARGE = 2 << 20,          /* a huge page */
+    LEAST_CHUNK = 768 * 1024, /* best with a second-level cache of 1 MiB (measured) */
+    MOST_CHUNK = 1152 * 1024, /* and of 2 MiB */
 };
 
-/* What is large lies in large pages, where the system has some: a chunk's activations, the gradient and the
- * weights take turns, and are together more small pages than the processor remembers the places of. */
+/* Put large allocations into huge pages if the system has them. A chunk's activations, the gradient and the
+ * weights are used in turn, and as small pages they exceed the processor's TLB. */
 static void *aligned(size_t bytes)
 {
     size_t align = bytes < LARGE ? ALIGN : LARGE;
@@ -27,11 +27,12 @@ static void *aligned(size_t bytes)
     bytes = (bytes + align - 1) / align * align;
     void *p = aligned_alloc(align, bytes);
     if (p != NULL && align == LARGE)
-        madvise(p, bytes, MADV_HUGEPAGE); /* advice: when it isn't taken, nothing else changes */
+        madvise(p, bytes, MADV_HUGEPAGE); /* a hint; failure has no other effect */
     return p;
 }
 
-/* Scratch of one operation: small beside the tensors that it works on, and an operation can't fail. */
+/* Memory for one operation's scratch. It is small compared with the operation's tensors, and an operation
+ * can't fail. */
 static void *aligned_scratch(size_t bytes)
 {
     void *p = aligned(bytes);
@@ -44,7 +45,7 @@ float *pw_ctx_scratch(struct pw_ctx *c, size_t n)
 {
     if (n > c->floats) {
         free(c->scratch);
-        c->floats = n + n / 4; /* sequences of slightly different length shouldn't each reallocate */
+        c->floats = n + n / 4; /* so that sequences of slightly different length don't each reallocate */
         c->scratch = aligned_scratch(c->floats * sizeof(float));
     }
     return c->scratch;
@@ -130,8 +131,8 @@ int pw_cpu_workers(const struct pw_backend *be)
     return be->threads;
 }
 
-/* What is left of a second-level cache is for the weights, and a large one has more use for it. Asked once:
- * the answer takes a virtual machine longer than a small step. */
+/* The rest of the second-level cache is for the weights, and a larger share of it pays with a large cache.
+ * The size is queried once, because in a virtual machine the query takes longer than a small step. */
 size_t pw_cpu_chunk_bytes(void)
 {
     static _Atomic size_t bytes;

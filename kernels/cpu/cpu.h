@@ -1,42 +1,44 @@
-/* cpu.h - what the operations of the cpu backend know about it: workers, their scratch, and the parts that
- * are compiled once. */
+/* cpu.h - internals of the cpu backend: workers, their scratch memory, and the members of its tables that are
+ * compiled once for all instruction sets. */
 #ifndef PW_CPU_H
 #define PW_CPU_H
 #include "base/pool.h"
 #include "kernels/backend.h"
 
-/* One worker. Scratch grows when a shape first needs more and is then kept, so that a step in a steady state
- * allocates nothing. */
+/* One worker. Its scratch grows to the largest size requested and is kept, so steady training allocates
+ * nothing. */
 struct pw_ctx {
     float *scratch;
     size_t floats;
 };
 
+/* The cpu backend: its worker threads with their scratch. */
 struct pw_backend {
     struct pw_pool *pool;
-    struct pw_ctx *ctx; /* one for each thread */
+    struct pw_ctx *ctx; /* one per thread */
     double *partial;    /* reduce: one sum for each tile */
     size_t n_partial;
     int threads;
     char device[64];
 };
 
-/* At least n floats, 64-byte aligned, contents undefined; valid until the next call with the same ctx. Aborts
- * with a message when there is no memory. */
+/* Return at least n floats of scratch, 64-byte aligned, with undefined contents. They are valid until the
+ * next call with the same ctx. Aborts with a message if there is no memory. */
 float *pw_ctx_scratch(struct pw_ctx *c, size_t n);
 
-/* Room for n doubles, kept; by the caller of whole-machine operations. Aborts likewise. */
+/* Return room for n doubles, kept by the backend. Only whole-machine operations call it. Aborts with a
+ * message if there is no memory. */
 double *pw_cpu_partial(struct pw_backend *be, size_t n);
 
-/* Chooses the best instruction set of this processor, or the one that PEWTER_ISA names. On failure (unknown
- * name, or the processor lacks it) the message says what is allowed and the best one is returned. */
+/* Choose the best instruction set of this processor, or the one that PEWTER_ISA names. On failure (unknown
+ * name, or not supported by the processor) the message says what is allowed, and *ops is the best one. */
 enum pw_code pw_cpu_choose(const struct pw_backend_ops **ops, struct pw_err *err);
 
-/* One table for each instruction set, and that of bf16 (table.c). */
+/* One table for each instruction set, and one for precision bf16 (table.c). */
 extern const struct pw_backend_ops pw_table_scalar, pw_table_avx2, pw_table_avx512, pw_table_amx;
 
-/* Members of struct pw_backend_ops that do no arithmetic. arithmetic: for the line on the screen.
- */
+/* Members of struct pw_backend_ops that do no arithmetic; contracts in kernels/backend.h. arithmetic: the
+ * words for the screen's line, such as "avx512". */
 enum pw_code pw_cpu_open(struct pw_backend **be, const char *arithmetic, int threads, struct pw_err *err);
 void pw_cpu_close(struct pw_backend *be);
 enum pw_code pw_cpu_sync(struct pw_backend *be, struct pw_err *err);

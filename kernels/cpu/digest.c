@@ -1,5 +1,5 @@
-/* digest.c - numbers that tell one set of weights from another: sums modulo 2^64, so that no order of
- * additions matters and all workers add to the same two. */
+/* digest.c - a hash of the weights. It consists of sums modulo 2^64, so the order of additions does not
+ * matter, and all workers add to the same two numbers. */
 #include "base/mix.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"

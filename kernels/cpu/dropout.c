@@ -1,6 +1,6 @@
-/* dropout.c - masks by counter, and what they do to a tensor.
+/* dropout.c - counter-based dropout masks, and their application to a tensor.
  *
- * Philox as in base/rng.c, for sixteen counters at once; those of several short rows share a turn. */
+ * Philox as in base/rng.c, for sixteen counters at once. Several short rows share one call. */
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/simd.h"
 
@@ -8,7 +8,7 @@ enum { TURN = 16 };
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
-typedef __m512i words; /* 64-bit lanes, of which the lower halves count */
+typedef __m512i words; /* 64-bit lanes, of which the lower halves are used */
 enum { WORDS = 8 };
 V_INLINE words w_load(const uint32_t *p)
 {
@@ -92,8 +92,8 @@ V_INLINE words w_xor(words a, words b)
 }
 #endif
 
-/* Word i of counter {col[b], row[b], site, h} into out[i][b]. Upper halves of the lanes are rubbish on the
- * way. */
+/* Write word i of counter {col[b], row[b], site, h} to out[i][b]. The upper halves of the lanes are undefined
+ * meanwhile. */
 static void philox(uint32_t out[4][TURN], const struct pw_dropout *d, const uint32_t col[TURN],
                    const uint32_t row[TURN], uint32_t h)
 {
@@ -149,7 +149,7 @@ void PW_OP(drop_rows)(float *y, const float *x, const struct pw_dropout *d, int 
     }
 }
 
-/* So many rows at a time are still in the cache when the residual is added. */
+/* Rows processed at a time, so that they are still in the cache when the residual is added. */
 enum { STRIP = 8 };
 
 void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,

@@ -1,14 +1,14 @@
-/* embed.c - token embedding with rows of up to two tables added to it. */
+/* embed.c - token embedding, with rows of up to two tables added to it. */
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
 
-/* Row r of added table k [.,W]; NULL where there is no such table. */
+/* Return row r of added table k [.,W]; NULL if there is no such table. */
 static const float *added_row(const struct pw_added *a, int k, int r, int W)
 {
     return k < a->n ? a->table[k] + (size_t)a->row[k][r] * (size_t)W : NULL;
 }
 
-/* x = t (+ one, or + (one + two)) */
+/* x = t, or t + one, or t + (one + two) */
 static void sum_row(float *x, const float *t, const float *one, const float *two, int n)
 {
     for (int i = 0; i < n; i += 16) {

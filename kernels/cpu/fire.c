@@ -1,7 +1,8 @@
-/* fire.c - FIRE's bias and the way back to its parameters: kernels/backend.h has the formulas.
+/* fire.c - FIRE's bias (Li et al. 2023) and the gradients of its parameters; kernels/backend.h has the
+ * formulas.
  *
- * A vector has 16 keys of one query, lane l those whose number is l mod 16: so the lanes are the contract's.
- * By key the logarithms of a query's distances lie beside each other in one table for all queries. */
+ * A vector holds 16 keys of one query, and lane l the keys with number l mod 16, which are the lanes of the
+ * contract. One table holds psi of all distances, laid out so that the keys of any query are contiguous. */
 #include "base/maths.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
@@ -10,16 +11,16 @@
 #include <math.h>
 #include <string.h>
 
-/* The parameters, what follows from them for all queries, and the query that is at hand. */
+/* The parameters, values derived from them for all queries, and the current query. */
 struct fire {
     const struct pw_fire *f;
     const float *w1, *b1, *w2, *b2;
     float c, threshold; /* C and L */
     int K, H, P;
-    float *psi, *slope; /* [2P-1] of the distance |y - (P-1)| at y */
+    float *psi, *slope; /* [2P-1] of the distance |y - (P-1)| at index y */
     float *hid;         /* [K,16] */
     float y, n;
-    int keys; /* that it sees */
+    int keys; /* number of keys that the query sees */
 };
 
 static size_t fire_floats(const struct pw_fire *f, int P)
@@ -58,7 +59,7 @@ static struct fire begin(const struct pw_fire *f, const float *param, int H, int
     return x;
 }
 
-/* Whether it is L that its distances are measured by. */
+/* Select query i. Returns true if the threshold L is the divisor's distance. */
 static bool turn_to(struct fire *x, int i)
 {
     float at = x->f->from + (float)i * x->f->step;
@@ -69,7 +70,7 @@ static bool turn_to(struct fire *x, int i)
     return below;
 }
 
-/* Keys from j on: u, and the hidden units of them. */
+/* Compute u and the hidden units of the keys from j on. */
 static v16 hidden(const struct fire *x, int i, int j)
 {
     v16 u = v_div(v_load_n(x->psi + x->P - 1 - i + j, x->keys - j), v_set(x->n));
@@ -103,8 +104,8 @@ static void add_to(float *sum, v16 v)
     v_store(sum, v_add(v_load(sum), v));
 }
 
-/* Sixteen keys of query i from j on into sums, which has 16 lanes for each parameter: the first two are E and
- * U. d_bias [H,P,P]. */
+/* Add sixteen keys of query i, from j on, to sums. sums has 16 lanes for each parameter; the first two are E
+ * and U. d_bias [H,P,P]. */
 static void add_keys(const struct fire *x, float *sums, const float *d_bias, int i, int j)
 {
     size_t P = (size_t)x->P, K = (size_t)x->K;

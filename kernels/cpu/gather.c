@@ -1,4 +1,4 @@
-/* gather.c - rows picked from a tensor and put back; tables that are gathers from parameters. */
+/* gather.c - gather rows from a tensor and scatter them back; bias tables gathered from parameters. */
 #include "kernels/cpu/ops.h"
 
 #include <string.h>

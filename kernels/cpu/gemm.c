@@ -1,22 +1,22 @@
-/* gemm.c - one register tile and the loop over rows around it.
+/* gemm.c - the matrix product: a register tile, and the loop over rows around it.
  *
- * Every output is one fmaf chain over k in ascending order, so tiles, vectors and threads can't change
- * bits; speed comes from enough independent chains: TILE rows of 32 (or 16) columns are held in registers,
- * a row of b is loaded once for all of them, and elements of a are broadcast. 14 x 32 fills AVX-512's 32
- * registers, 6 x 16 AVX2's 16. Rows are spread evenly over tiles: 20 rows are 10 + 10, not 14 + 6, because
- * a small tile has too few chains to hide the latency of fma. */
+ * Every output is one fmaf chain over k in ascending order, so tiles, vectors and threads can't change bits.
+ * Speed comes from many independent chains. TILE rows of 32 (or 16) columns stay in registers; a row of b is
+ * loaded once for all of them, and elements of a are broadcast. A tile of 14 x 32 fills the 32 registers of
+ * AVX-512, 6 x 16 the 16 of AVX2. Rows are spread evenly over tiles, because a small tile has too few chains
+ * to hide the latency of fma. So 20 rows become 10 + 10, not 14 + 6. */
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
 
 #if defined(__AVX512F__)
-enum { TILE = 14, WIDE = 1 }; /* WIDE: two registers a row */
+enum { TILE = 14, WIDE = 1 }; /* WIDE: two registers per row */
 #elif defined(__AVX2__)
 enum { TILE = 6, WIDE = 0 };
 #else
 enum { TILE = 4, WIDE = 0 };
 #endif
 
-/* M rows of one register; M is a constant wherever this is inlined. */
+/* M rows of one register; M is a constant after inlining. */
 V_INLINE void tile1(int M, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                     float *c, size_t ldc, bool add)
 {
@@ -94,8 +94,8 @@ V_INLINE void tile(int m, int n, int K, const float *a, size_t ras, size_t cas, 
     }
 }
 
-/* With strides that are known here the loop over k needs so few registers for addresses that none is spilled:
- * 147 instead of 130 of a peak of 153 GFLOP/s. */
+/* With constant strides the loop over k needs so few address registers that none is spilled: 147 instead of
+ * 130 GFLOP/s, of a peak of 153. */
 static void tile_of_rows(int m, int n, int K, const float *a, size_t ras, const float *b, float *c,
                          size_t ldc, bool add)
 {

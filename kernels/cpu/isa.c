@@ -1,5 +1,5 @@
-/* isa.c - chooses the instruction set and the precision at run time. All instruction sets give the same bits
- * (tests/ops/test_bits.c); the precision bf16 has its own. */
+/* isa.c - choose the instruction set and the precision at run time. All instruction sets give the same bits
+ * (tests/ops/test_bits.c); precision bf16 has its own. */
 #include "kernels/cpu/cpu.h"
 
 #include <stdbool.h>
@@ -21,7 +21,8 @@ static bool has_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-/* AMX with bf16 tiles, and AVX-512's conversions to bf16 (Intel SDM, CPUID leaf 7). */
+/* Does the processor have AMX with bf16 tiles, and AVX-512's conversions to bf16 (Intel SDM, CPUID leaf
+ * 7)? */
 static bool has_amx(void)
 {
     unsigned a, b, c, d, bw = 1u << 30, tile = 1u << 24, bf16 = 1u << 22, conversions = 1u << 5;
@@ -30,7 +31,7 @@ static bool has_amx(void)
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & conversions);
 }
 
-/* Tiles are 8 KiB more that the kernel saves for a thread, so a process has to ask for them. */
+/* Tiles add 8 KiB to the state that the kernel saves per thread, so a process must request permission. */
 static bool may_use_amx(void)
 {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
@@ -43,7 +44,7 @@ static bool always(void)
     return true;
 }
 
-/* Best first. */
+/* best first */
 static const struct isa {
     const char *name;
     const struct pw_backend_ops *ops;
@@ -57,8 +58,8 @@ static const struct isa {
 };
 enum { N_ISAS = sizeof isas / sizeof *isas };
 
-/* The instruction set of that name if the processor runs it, NULL if not; NULL or "auto" is the best there
- * is. allowed: the names that would do. */
+/* Find the instruction set of that name if the processor supports it, else NULL; NULL or "auto": the best.
+ * allowed receives the supported names. */
 static const struct isa *find(const char *name, char allowed[64])
 {
     const struct isa *found = NULL;
@@ -89,7 +90,7 @@ enum pw_code pw_cpu_choose(const struct pw_backend_ops **ops, struct pw_err *err
 const struct pw_backend_ops *pw_backend_cpu(void)
 {
     const struct pw_backend_ops *ops;
-    pw_cpu_choose(&ops, NULL); /* a wrong PEWTER_ISA is reported by open */
+    pw_cpu_choose(&ops, NULL); /* open reports an invalid PEWTER_ISA */
     return ops;
 }
 
@@ -106,7 +107,7 @@ const struct pw_backend_ops *pw_backend_cpu_isa(const char *isa, struct pw_err *
     return NULL;
 }
 
-/* bf16's table, or NULL and the reason. */
+/* Return the table of bf16, or NULL and the reason. */
 static const struct pw_backend_ops *bf16(struct pw_err *err)
 {
 #if defined(__x86_64__)

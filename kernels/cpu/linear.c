@@ -1,8 +1,8 @@
-/* linear.c - linear layers: forward, and the gradients of input and weights.
+/* linear.c - linear layers: the forward pass, and the gradients of input and weights.
  *
- * prepare() copies every weight matrix into panels of 32 columns, zero padded, once a step: W^T for the
- * forward pass and W for the gradient of the input. What follows the product (bias, activation, residual)
- * is applied to a block of it that is still in the first-level cache. */
+ * prepare() copies every weight matrix into zero-padded panels of 32 columns, once per step: W^T for the
+ * forward pass and W for the gradient of the input. The epilogue (bias, activation, residual) is applied to a
+ * block of the product that is still in the first-level cache. */
 #include "kernels/cpu/linear.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/gemm.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    ROWS = 56,             /* of a block: 56 x 32 floats are 7 KiB */
-    DW_FLOATS = 64 * 1024, /* of x, in panels, in linear_dw: 256 KiB of the second-level cache */
+    ROWS = 56,             /* rows of a block: 56 x 32 floats are 7 KiB */
+    DW_FLOATS = 64 * 1024, /* x in panels, in linear_dw: 256 KiB of the second-level cache */
 };
 
 static size_t whole_panels(int n)
@@ -51,8 +51,9 @@ void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)
     pw_pool_run(be->pool, n, pack_mat, (void *)mats);
 }
 
-/* Rows so far apart that those of a tile meet in a few sets of the first-level cache are copied a little
- * further apart (98 and 137 GFLOP/s at 4 KiB). Returns the rows to use, their stride in *stride. */
+/* At some row strides the rows of a tile map to few sets of the first-level cache. Then copy the rows with a
+ * slightly larger stride (137 instead of 98 GFLOP/s at 4 KiB). Returns the rows to use, and their stride in
+ * *stride. */
 static const float *spread(struct pw_ctx *c, const float *x, int n, int R, size_t *stride)
 {
     *stride = (size_t)n;
@@ -65,9 +66,8 @@ static const float *spread(struct pw_ctx *c, const float *x, int n, int R, size_
     return copy;
 }
 
-/* The constants n and act of the common cases are known where this is inlined. Columns j0.. of y = act(t +
- * bias) + residual, t [R,32] the product; the pointers are those of whole rows.
- */
+/* n columns of y = act(t + bias) + residual, with t [R,32] the product and pointers into whole rows. n and
+ * act are constants after inlining in the common cases. */
 V_INLINE void finish_fwd_n(float *y, float *pre, const float *t, const float *bias, const float *residual,
                            enum pw_act act, int R, int out, int n)
 {
@@ -194,9 +194,9 @@ void PW_OP(bias_grad)(float *d_bias, const float *dy, bool add, int R, int out)
         sum_rows(d_bias + o, dy + o, add, R, out, out - o);
 }
 
-/* x is copied into panels, so many columns that they stay in the second-level cache; then the rows of dw, a
- * tile at a time, whose part of dy is copied too: in dy it is one cache line of each row, in the copy it is
- * dense and stays in the first level for all panels. */
+/* x is copied into panels, for as many columns as the second-level cache holds. Then dw is computed one tile
+ * of rows at a time. The tile's part of dy is copied too. In dy it is one cache line of each row; the copy is
+ * dense and stays in the first-level cache for all panels. */
 void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
                       int out, int in, int R)
 {

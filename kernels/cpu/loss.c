@@ -1,7 +1,7 @@
 /* loss.c - cross entropy with its gradient, and softmax.
  *
- * loss = (max - logit of the target) + log(sum), the log in double and rounded once; d_logits = scale * p,
- * at the target scale * (p - 1). */
+ * loss = (max - logit of the target) + log(sum), with the log in double, rounded once. d_logits = scale * p,
+ * and scale * (p - 1) at the target. */
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/vmath.h"
 
@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The next 16 logits over the temperature; lanes from left on are -inf and so drop out of maximum and sum. */
+/* Load 16 logits divided by the temperature. Lanes from left on are -inf, so they affect neither maximum nor
+ * sum. */
 V_INLINE v16 load_logits(const float *x, int left, float temperature)
 {
     v16 v = v_load_n(x, left);
@@ -27,7 +28,7 @@ static float largest(const float *x, int V, float temperature)
     return v_largest(m);
 }
 
-/* e [V] = exp(x / temperature - max), returns its sum; e may be NULL. */
+/* e [V] = exp(x / temperature - max); returns the sum. e may be NULL. */
 static float exponentials(float *e, const float *x, int V, float temperature, float max)
 {
     v16 s = v_zero();
@@ -40,7 +41,7 @@ static float exponentials(float *e, const float *x, int V, float temperature, fl
     return v_tree(s);
 }
 
-/* Lowest index whose logit is max; 0 where there is none (a row of NaN). */
+/* Return the lowest index whose logit is max; 0 if there is none (a row with NaN). */
 static int find(const float *x, int V, float max)
 {
     for (int i = 0; i < V; i += 16) {

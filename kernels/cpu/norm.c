@@ -1,8 +1,9 @@
-/* norm.c - RMS norm (Zhang and Sennrich 2019), layer norm (Ba et al. 2016), or a mere factor.
+/* norm.c - RMS norm (Zhang and Sennrich 2019), layer norm (Ba et al. 2016), or only a factor.
  *
- * Backward, with t = scale*dy, u = t*gain, xhat = (x - mean)*rstd and means over the row:
- *   d_gain = fmaf(t, xhat, d_gain), d_bias += t, dx += rstd * ((u - mean(u)) - xhat * mean(u*xhat)),
- * where RMS has no mean(u). Sums of a row go by lanes; a mean is the sum divided by C. */
+ * Backward pass, with t = scale*dy, u = t*gain, xhat = (x - mean)*rstd and means over the row:
+ *   d_gain = fmaf(t, xhat, d_gain), d_bias += t, dx += rstd * ((u - mean(u)) - xhat * mean(u*xhat))
+ *
+ * RMS has no mean(u). Sums of a row go by lanes; a mean is the sum divided by C. */
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/vmath.h"
 
@@ -50,7 +51,7 @@ void PW_OP(norm_fwd)(struct pw_ctx *c, float *y, float *stat, const float *x, co
     }
 }
 
-/* The gradient before the norm's own backward; lanes from C on are 0. */
+/* Terms of the gradient before the norm's own backward pass; lanes from `left` on are 0. */
 V_INLINE void row_terms(v16 *t, v16 *xhat, v16 *u, const float *dy, const float *x, const float *gain,
                         float mean, float rstd, float scale, int left)
 {

@@ -1,8 +1,8 @@
-/* ops.h - the operations of the cpu backend, one set of names for each instruction set.
+/* ops.h - declares the operations of the cpu backend, with one set of names for each instruction set.
  *
- * Every operation is written once and compiled once for each instruction set (kernels/CMakeLists.txt) with
- * PW_ISA set to scalar, avx2 or avx512; PW_OP(norm_fwd) is then pw_norm_fwd_avx512. Shapes, orders of
- * addition and ownership are those of kernels/backend.h. */
+ * Every operation is written once and compiled once for each instruction set (kernels/CMakeLists.txt), with
+ * PW_ISA set to scalar, avx2 or avx512. For example, PW_OP(norm_fwd) becomes pw_norm_fwd_avx512. Shapes,
+ * orders of addition and ownership are those of kernels/backend.h. */
 #ifndef PW_CPU_OPS_H
 #define PW_CPU_OPS_H
 #include "kernels/backend.h"

@@ -1,4 +1,4 @@
-/* put_head.c - one head's output replaced, in every row. */
+/* put_head.c - replace the output of one head in every row. */
 #include "kernels/cpu/ops.h"
 
 #include <string.h>

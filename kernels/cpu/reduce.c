@@ -1,7 +1,8 @@
-/* reduce.c - the gradient slots added in their order, the sum of squares for the clip, and whether it is one.
+/* reduce.c - add the gradient slots in order, compute the sum of squares for clipping, and test that it is
+ * finite.
  *
- * A tile is one item of work, so that the split depends on no thread count; the tiles' sums are
- * kept and added in ascending order by the caller. */
+ * A tile is one work item, so the split does not depend on the number of threads. The caller adds the tiles'
+ * sums in ascending order. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"

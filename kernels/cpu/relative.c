@@ -1,9 +1,9 @@
-/* relative.c - relative keys: what they add to a head's scores, and the way back.
+/* relative.c - relative keys (Shaw et al. 2018): their contribution to a head's scores, and the gradients.
  *
- * A query meets few of them, and so q.a is a product with the table's rows, from which every pair takes its
- * own (Shaw et al. 2018, section 3.3). Where position ids ascend by one the keys of a query that are nearer
- * than `reach` read rows in turn, so the table lies with its last row first and they are added by registers;
- * all keys before them read the last row, and without the mask all that follow read row 0. */
+ * The table has few rows. So q.a is computed as a product of queries and rows, from which every pair reads
+ * its entry (section 3.3 of the paper). If position ids ascend by one, the keys of a query that are nearer
+ * than `reach` use consecutive rows. So the table is stored with its last row first, and these keys are added
+ * by whole vectors. All keys before them use the last row; without the mask all keys after them use row 0. */
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
@@ -43,7 +43,7 @@ static int between(int n, int low, int high)
     return n < low ? low : n > high ? high : n;
 }
 
-/* c [m,n] of rows ldc apart, over panels of 32 columns; add: on top of what is there. */
+/* c [m,n], with rows ldc apart, over panels of 32 columns; add: onto the old value. */
 static void product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                     float *c, size_t ldc, bool add)
 {
@@ -59,7 +59,7 @@ static void add_same(float *s, int from, int to, float x)
         v_store_n(s + j, to - j, v_add(v_load_n(s + j, to - j), v_set(x)));
 }
 
-/* s: of query i; dots: its products with the rows, the last row first. */
+/* s: scores of query i; dots: its products with the rows, last row first. */
 static void add_dots(const struct pw_head *hd, float *s, const float *dots, int rows, int i)
 {
     int keys = pw_keys_before(hd, i + 1), reach = hd->a->reach;
@@ -68,7 +68,7 @@ static void add_dots(const struct pw_head *hd, float *s, const float *dots, int 
             s[j] += dots[between(hd->pos[j] - hd->pos[i] + reach, 0, rows - 1)];
         return;
     }
-    int begin = i - reach; /* the key, if there were one, of dots[0] */
+    int begin = i - reach; /* index of the key that dots[0] belongs to; may be outside the sequence */
     int near = between(begin, 0, keys), far = between(begin + rows, 0, keys);
     add_same(s, 0, near, dots[0]);
     for (int j = near; j < far; j += 16)
@@ -85,9 +85,9 @@ void PW_OP(relative_add)(const struct pw_relative *x, const struct pw_head *hd, 
         add_dots(hd, s + (size_t)r * (size_t)hd->Tp, x->dots + (size_t)r * ld, x->rows, i + r);
 }
 
-/* ---- the way back */
+/* ---- gradients */
 
-/* By lanes over key index. */
+/* Sum ds[from..to-1] by lanes over key index. */
 static float sum_between(const float *ds, int from, int to)
 {
     v16 total = v_zero();
@@ -98,11 +98,11 @@ static float sum_between(const float *ds, int from, int to)
     return v_tree(total);
 }
 
-/* sums [rows] of query i, whose dS are ds. */
+/* Compute sums [rows] of query i from its dS in ds. */
 static void sum_in_order(const struct pw_head *hd, float *sums, const float *ds, int rows, int i)
 {
-    int keys = pw_keys_before(hd, i + 1), key0 = hd->a->causal ? i : i + hd->a->reach; /* of row 0 */
-    for (int r = 1; r < rows - 1; r++) /* + 0: as a sum of one, which is never -0 */
+    int keys = pw_keys_before(hd, i + 1), key0 = hd->a->causal ? i : i + hd->a->reach; /* key of row 0 */
+    for (int r = 1; r < rows - 1; r++) /* + 0: like a sum of one term, which is never -0 */
         sums[r] = key0 - r >= 0 && key0 - r < keys ? ds[key0 - r] + 0.0f : 0.0f;
     sums[0] = sum_between(ds, between(key0, 0, keys), keys);
     sums[rows - 1] = sum_between(ds, 0, between(key0 - rows + 2, 0, keys));

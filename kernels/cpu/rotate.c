@@ -1,10 +1,10 @@
-/* rotate.c - what q and k go through by position: rotary position embedding (Su et al. 2021, eq. 34), and the
- * scale of a query.
+/* rotate.c - transform q and k by position: rotary position embedding (Su et al. 2021, Eq. 34), and the gain
+ * of q.
  *
- * Interleaved pairs (a,b) side by side: with the even and the odd lanes doubled, both outputs are one
- * fmaf(a, C, b*S) where C = cos sin cos sin .. and S = -sin cos -sin cos ... That is exactly the contract's
- * fmaf(a, cos, -(b*sin)), fmaf(a, sin, b*cos), because negation doesn't round. Narrow heads whose entries
- * all turn are taken several at a time: the heads of a row share its angles. */
+ * For interleaved pairs (a,b) the even and the odd lanes are duplicated. Then both outputs are one fmaf(a, C,
+ * b*S), with C = cos sin cos sin .. and S = -sin cos -sin cos ... That equals the contract's fmaf(a, cos,
+ * -(b*sin)), fmaf(a, sin, b*cos), because negation doesn't round. Several narrow heads are processed at once
+ * if all of their entries are rotated, because the heads of a row share its angles. */
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/simd.h"
@@ -22,7 +22,7 @@ static void turn_interleaved(float *y, const float *x, int heads, int D, int n, 
         }
 }
 
-/* Heads of 8 in halves, two at a time: the same with lanes doubled by fours. */
+/* Heads of width 8 in halves, two at a time: the same with lanes duplicated in groups of four. */
 static void turn_eights(float *y, const float *x, int n, const float *C, const float *S)
 {
     for (int i = 0; i < n; i += 16) {
@@ -43,7 +43,8 @@ static void turn_halves(float *y, const float *x, int heads, int D, int n, const
         }
 }
 
-/* A row's heads of q and k, by its angles; C and S: room for what interleaved pairs are multiplied by. */
+/* Rotate the heads of q and k of one row by its angles. C and S: room for the factors of interleaved
+ * pairs. */
 static void turn_row(float *y, const float *x, const struct pw_turn *t, int pos, float sign, int H, int D,
                      float *C, float *S)
 {
@@ -65,7 +66,7 @@ static void turn_row(float *y, const float *x, const struct pw_turn *t, int pos,
         heads = heads * D / 16;
         width = 16;
     }
-    int n = width == D ? 2 * pairs : width; /* entries of a head that turn */
+    int n = width == D ? 2 * pairs : width; /* rotated entries of a head */
     for (int i = 0, p = 0; i < n; i += 2, p = p + 1 < pairs ? p + 1 : 0) {
         C[i] = co[p];
         C[i + 1] = sign * si[p];
@@ -81,8 +82,8 @@ static void multiply(float *y, int n, float by)
         v_store_n(y + i, n - i, v_mul(v_load_n(y + i, n - i), v_set(by)));
 }
 
-/* y [R,3HD] = x with q and k turned, or turned back; y may be x, and is where they turn back, else v is left
- * out. */
+/* y [R,3HD] = x with q and k transformed, or with the transformation undone if `back`. y may be x, and must
+ * be if `back`. If y is not x, its v is not written. */
 static void turn(float *y, const float *x, const struct pw_turn *t, const int *pos, bool back, int H, int D,
                  int R, float *angles)
 {

@@ -1,15 +1,16 @@
-/* simd.h - sixteen virtual lanes: one AVX-512 register, two AVX2 registers, or sixteen floats.
+/* simd.h - vectors of sixteen float lanes: one AVX-512 register, two AVX2 registers, or an array of sixteen
+ * floats.
  *
- * The operations are written once over these and give the same bits on each, because every lane operation
- * is one IEEE operation (fma included: in hardware, or fmaf of the C library, which is correctly rounded)
- * and no sum leaves the order that kernels/backend.h defines. The third form is also the one for
- * processors that aren't x86: compilers turn its loops into whatever vectors there are. */
+ * An operation of the backend is written once with these functions and gives the same bits on each form.
+ * Every lane operation is one IEEE operation; fma runs in hardware, or as the C library's fmaf, which is
+ * correctly rounded. No sum leaves the order that kernels/backend.h defines. The array form also serves
+ * processors other than x86; compilers vectorise its loops for the machine. */
 #ifndef PW_CPU_SIMD_H
 #define PW_CPU_SIMD_H
 #include <stdint.h>
 #include <string.h>
 
-/* Loops over registers must be unrolled completely, or the compiler keeps the registers in memory. */
+/* Loops over registers must be unrolled completely; otherwise the compiler keeps the registers in memory. */
 #if defined(__clang__)
 #define V_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -22,7 +23,7 @@
 
 /* clang-format off */
 typedef __m512 v16;    /* lanes */
-typedef __mmask16 m16; /* one truth a lane */
+typedef __mmask16 m16; /* one truth value per lane */
 
 V_INLINE v16 v_zero(void) { return _mm512_setzero_ps(); }
 V_INLINE v16 v_set(float x) { return _mm512_set1_ps(x); }
@@ -34,7 +35,7 @@ V_INLINE v16 v_mul(v16 a, v16 b) { return _mm512_mul_ps(a, b); }
 V_INLINE v16 v_div(v16 a, v16 b) { return _mm512_div_ps(a, b); }
 V_INLINE v16 v_sqrt(v16 a) { return _mm512_sqrt_ps(a); }
 V_INLINE v16 v_fma(v16 a, v16 b, v16 c) { return _mm512_fmadd_ps(a, b, c); }
-V_INLINE v16 v_max(v16 a, v16 b) { return _mm512_max_ps(a, b); } /* a > b ? a : b, so b where one is NaN */
+V_INLINE v16 v_max(v16 a, v16 b) { return _mm512_max_ps(a, b); } /* a > b ? a : b, so b if one is NaN */
 V_INLINE m16 m_first(int n) { return (m16)((1u << n) - 1u); }    /* lanes 0..n-1, n <= 16 */
 V_INLINE m16 v_less(v16 a, v16 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 V_INLINE m16 v_equal(v16 a, v16 b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
@@ -43,23 +44,23 @@ V_INLINE v16 v_select(m16 m, v16 a, v16 b) { return _mm512_mask_blend_ps(m, b, a
 V_INLINE v16 v_load_m(const float *p, m16 m) { return _mm512_maskz_loadu_ps(m, p); }
 V_INLINE void v_store_m(float *p, m16 m, v16 a) { _mm512_mask_storeu_ps(p, m, a); }
 V_INLINE v16 v_abs(v16 a) { return _mm512_abs_ps(a); }
-V_INLINE int v_any_between_0_and(v16 a, float limit) /* exclusive; by their bits, of which 0 - 1 are the largest */
+V_INLINE int v_any_between_0_and(v16 a, float limit) /* 0 < a < limit; compares bits - 1, where 0 wraps */
 {
     __m512i one = _mm512_set1_epi32(1), end = _mm512_castps_si512(v_set(limit));
     return _mm512_cmplt_epu32_mask(_mm512_sub_epi32(_mm512_castps_si512(a), one), _mm512_sub_epi32(end, one));
 }
 V_INLINE v16 v_dup_even(v16 a) { return _mm512_moveldup_ps(a); } /* lanes 0 0 2 2 4 4 .. */
 V_INLINE v16 v_dup_odd(v16 a) { return _mm512_movehdup_ps(a); }  /* lanes 1 1 3 3 5 5 .. */
-/* the same by fours: lanes 0123 0123 89ab 89ab, and 4567 4567 cdef cdef */
+/* The same in groups of four: lanes 0123 0123 89ab 89ab, and 4567 4567 cdef cdef. */
 V_INLINE v16 v_dup_even4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xa0); }
 V_INLINE v16 v_dup_odd4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xf5); }
-/* 2^n, -126 <= n <= 127, from t = 1.5 * 2^23 + n */
+/* 2^n for -126 <= n <= 127, from t = 1.5 * 2^23 + n */
 V_INLINE v16 v_pow2(v16 t)
 {
     __m512i bits = _mm512_add_epi32(_mm512_castps_si512(t), _mm512_set1_epi32(127));
     return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 23));
 }
-/* 16x16: lane j of r[i] and lane i of r[j] change places. */
+/* Transpose a 16x16 matrix: lane j of r[i] is exchanged with lane i of r[j]. */
 V_INLINE void v_transpose(v16 r[16])
 {
     v16 t[16];
@@ -280,7 +281,8 @@ V_INLINE void v_transpose(v16 r[16])
 }
 #endif
 
-/* n <= 0: nothing; n >= 16: all; lanes from n on are 0 when loaded and left alone when stored. */
+/* Load or store the first n lanes: none for n <= 0, all for n >= 16. Other lanes load as 0; their memory is
+ * not written. */
 V_INLINE v16 v_load_n(const float *p, int n)
 {
     return n >= 16 ? v_load(p) : v_load_m(p, m_first(n < 0 ? 0 : n));
@@ -315,7 +317,7 @@ V_INLINE float v_tree(v16 a)
 #endif
 }
 
-/* The largest lane (the order can't matter). */
+/* The largest lane. The order of comparisons can't affect the result. */
 V_INLINE float v_largest(v16 a)
 {
 #if defined(__AVX512F__) || defined(__AVX2__)

@@ -1,5 +1,5 @@
-/* table.c - the backend's table of operations: one for each instruction set, and with PW_AMX that of bf16,
- * which is AVX-512's with the linear layers of the matrix unit. */
+/* table.c - the backend's table of operations, compiled for each instruction set. With PW_AMX it is the table
+ * of bf16: AVX-512's, with linear layers on the matrix unit. */
 #include "kernels/cpu/amx.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"

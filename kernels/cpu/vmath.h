@@ -1,23 +1,25 @@
-/* vmath.h - exp, the normal distribution, the sigmoid and the activations, sixteen at a time.
+/* vmath.h - exp, the normal distribution, the sigmoid and the activation functions, on sixteen lanes
+ * (simd.h).
  *
- * Own functions, because the C library's differ between versions and processors. Only correctly rounded
- * operations in the order written here, so the bits are the same everywhere. Coefficients: Remez exchange.
- * Largest errors are measured in tests/ops/test_exp.c. */
+ * The functions are our own, because those of the C library differ between versions and processors. They use
+ * only correctly rounded operations in the order written here, so the bits are the same everywhere. The
+ * polynomials' coefficients come from the Remez exchange algorithm. tests/ops/test_exp.c measures the largest
+ * errors. */
 #ifndef PW_CPU_VMATH_H
 #define PW_CPU_VMATH_H
 #include "kernels/backend.h"
 #include "kernels/cpu/simd.h"
 
-/* x <= 88, or NaN; 0 below -87.33, so that there are no subnormal results. x = n ln2 + r with |r| <= ln2/2
- * and exp(r) = 1 + r + r^2 q(r). Adding 1.5 * 2^23 rounds to the nearest whole number and leaves it in the
- * low bits of the sum. */
+/* exp(x) for x <= 88; NaN stays NaN. Below -87.33 the result is 0, so no result is subnormal. x = n ln2 + r
+ * with |r| <= ln2/2, and exp(r) = 1 + r + r^2 q(r). Adding 1.5 * 2^23 rounds to the nearest integer n and
+ * leaves n in the low bits of the sum. */
 V_INLINE v16 v_exp(v16 x)
 {
     v16 lo = v_set(-87.33f), shift = v_set(12582912.0f);
     v16 y = v_max(lo, x); /* NaN stays NaN */
     v16 t = v_fma(y, v_set(1.44269504f), shift);
     v16 n = v_sub(t, shift);
-    v16 r = v_fma(n, v_set(-0x1.62e43p-1f), y); /* ln2 in two parts */
+    v16 r = v_fma(n, v_set(-0x1.62e43p-1f), y); /* ln2 as a sum of two floats */
     r = v_fma(n, v_set(1.90465430e-9f), r);
     v16 q = v_set(0.00139412156f);
     q = v_fma(q, r, v_set(0.00836323789f));
@@ -29,10 +31,10 @@ V_INLINE v16 v_exp(v16 x)
     return v_select(v_less(x, lo), v_zero(), v_mul(q, v_pow2(t)));
 }
 
-/* One number that many are divided by. A correction by the remainder, which fma computes without rounding the
- * product, turns a product with the inverse into the correctly rounded quotient (after Markstein 1990), so
- * the bits are division's at a third of the time; tests/ops/test_quotient.c has the proof. Not where a
- * remainder could underflow: below 2^-90. */
+/* A divisor for many divisions. The product x * (1/by) is corrected by the remainder, which fma computes
+ * without rounding the product. That gives the correctly rounded quotient (after Markstein 1990), so the bits
+ * are those of a division at a third of the time. tests/ops/test_quotient.c has the proof. It does not hold
+ * if the remainder could underflow: x below 2^-90. */
 struct v_divisor {
     v16 by, minus, inverse;
 };
@@ -51,12 +53,13 @@ V_INLINE v16 v_quotient(v16 x, const struct v_divisor *d)
     v16 q = v_mul(x, d->inverse);
     return v_fma(v_fma(q, d->minus, x), d->inverse, q);
 #else
-    return v_div(x, d->by); /* narrower registers divide faster */
+    return v_div(x, d->by); /* AVX2 and scalar: the division itself costs less than the correction */
 #endif
 }
 
-/* cdf = P(N(0,1) <= x) and its density. Tail = exp(-x^2/2) u p(u) with u = 1/(1 + 0.35|x|), the form of
- * Hastings 1955 with more terms: no cancellation on the left, where gelu needs it. */
+/* cdf = P(N(0,1) <= x) and pdf, its density. The tail is exp(-x^2/2) u p(u) with u = 1/(1 + 0.35|x|): the
+ * form of Hastings 1955 with more terms. There is no cancellation for negative x, where gelu needs
+ * precision. */
 V_INLINE void v_normal(v16 x, v16 *cdf, v16 *pdf)
 {
     v16 t = v_abs(x), one = v_set(1.0f);
@@ -76,7 +79,7 @@ V_INLINE void v_normal(v16 x, v16 *cdf, v16 *pdf)
     *pdf = v_mul(v_set(0.398942280f), e);
 }
 
-/* s = 1/(1+exp(-z)) and minus = the same of -z, both without cancellation. */
+/* s = 1/(1+exp(-z)) and minus = 1/(1+exp(z)), both without cancellation. */
 V_INLINE void v_sigmoid(v16 z, v16 *s, v16 *minus)
 {
     v16 one = v_set(1.0f);
@@ -88,18 +91,20 @@ V_INLINE void v_sigmoid(v16 z, v16 *s, v16 *minus)
     *minus = v_select(left, q, eq);
 }
 
-/* 2 sqrt(2/pi) (x + 0.044715 x^3): with it 0.5 x (1 + tanh(..)) is x sigmoid(z). */
+/* z = 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu's tanh form: 0.5 x (1 + tanh(z/2)) = x
+ * sigmoid(z). */
 V_INLINE v16 v_gelu_arg(v16 x)
 {
     return v_mul(v_mul(v_set(1.59576912f), x), v_fma(v_set(0.044715f), v_mul(x, x), v_set(1.0f)));
 }
 
-/* gelu(x) = x P(N <= x) (Hendrycks and Gimpel 2016), and the same with their tanh. */
+/* The activation functions. gelu(x) = x P(N(0,1) <= x), and its tanh approximation (Hendrycks and Gimpel
+ * 2016). */
 V_INLINE v16 v_act(v16 x, enum pw_act act)
 {
     v16 a, b;
     switch (act) {
-    case PW_ACT_RELU: return v_max(v_zero(), x); /* 0 > x ? 0 : x, so NaN stays */
+    case PW_ACT_RELU: return v_max(v_zero(), x); /* 0 > x ? 0 : x, so NaN stays NaN */
     case PW_ACT_GELU: v_normal(x, &a, &b); return v_mul(x, a);
     case PW_ACT_GELU_TANH: v_sigmoid(v_gelu_arg(x), &a, &b); return v_mul(x, a);
     case PW_ACT_NONE: break;
@@ -107,7 +112,7 @@ V_INLINE v16 v_act(v16 x, enum pw_act act)
     return x;
 }
 
-/* act'(x) * d; x is the pre-activation, or for relu the activation. */
+/* The gradient act'(x) * d. x is the pre-activation; for relu it may be the activation. */
 V_INLINE v16 v_act_grad(v16 d, v16 x, enum pw_act act)
 {
     v16 a, b, dz;

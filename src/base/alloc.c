@@ -1,7 +1,7 @@
-/* alloc.c - the end for want of memory.
+/* alloc.c - allocation, and the end of the program if there is no memory.
  *
- * Neither the message nor the way out may allocate. _exit, because the other threads run on: what exit would
- * tear down is still in use. What was printed so far is flushed, since it stands. */
+ * Neither the message nor the exit path may allocate. The program ends with _exit because other threads still
+ * run and use what exit would destroy. stdout is flushed first, so that output printed so far is not lost. */
 #include "base/alloc.h"
 
 #include <stdatomic.h>
@@ -26,13 +26,13 @@ void pw_exhausted(size_t bytes)
     void (*first)(void) = atomic_load(&first_of_all);
 
     if (atomic_exchange(&before, true))
-        pause(); /* another thread is about to end the program */
+        pause(); /* another thread is already ending the program */
     int n = snprintf(line, sizeof line, "pewter: out of memory: %zu bytes more are needed\n", bytes);
     if (first != NULL)
         first();
     fflush(stdout);
     if (write(STDERR_FILENO, line, (size_t)n) < 0) {
-        /* nobody can be told */
+        /* there is no other place to report it */
     }
     _exit(1);
 }

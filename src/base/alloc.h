@@ -1,20 +1,25 @@
-/* alloc.h - memory that the program can't go on without: bookkeeping, events, what is on the screen.
+/* alloc.h - memory allocation that cannot fail: for bookkeeping, events and the screen.
  *
- * Where there is none, the program says so in one line on standard error, gives the terminal back and ends
- * with status 1: checking a few hundred bytes everywhere would triple the code, and nobody could do better.
- * What a user's choice makes large (models, batches, maps, files) is allocated by its owner instead, who
- * reports PW_ENOMEM and goes on. Any thread. */
+ * If the system has no memory, the program prints one line on standard error, restores the terminal and ends
+ * with status 1. Checking every small allocation would triple the code, and no caller could recover. Memory
+ * whose size depends on a user's choice (models, batches, maps, files) is not allocated here: its owner
+ * allocates it, and on failure returns PW_ENOMEM and continues. The caller owns each block and frees it with
+ * free(). Any thread may call these functions. */
 #ifndef PW_ALLOC_H
 #define PW_ALLOC_H
 #include <stddef.h>
 
-void *pw_alloc(size_t n, size_t size);         /* n entries, zeroed; for none of them, too, never NULL */
-void *pw_grow(void *p, size_t n, size_t size); /* p (or NULL) with room for n entries */
+/* Return a zeroed array of n entries of `size` bytes. The result is never NULL, not even for n = 0. */
+void *pw_alloc(size_t n, size_t size);
+/* Resize p (NULL: allocate) to n entries of `size` bytes, like realloc. New entries are not zeroed. */
+void *pw_grow(void *p, size_t n, size_t size);
+/* Return a copy of the string s. */
 char *pw_text_dup(const char *s);
 
-/* Ends the program for want of so many bytes. */
+/* Report that `bytes` more bytes could not be allocated, and end the program. */
 _Noreturn void pw_exhausted(size_t bytes);
-/* What it does first; NULL: nothing. The workbench restores the terminal. */
+/* Register a function that pw_exhausted calls before it prints its message; NULL: none. The workbench
+ * registers one that restores the terminal. The function must not allocate memory. */
 void pw_on_exhausted(void (*first)(void));
 
 #endif

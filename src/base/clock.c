@@ -1,3 +1,4 @@
+/* clock.c - the monotonic clock and wall time. */
 #include "base/clock.h"
 
 #include <time.h>

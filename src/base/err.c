@@ -1,7 +1,8 @@
-/* err.c - one line of text per failure.
+/* err.c - fill struct pw_err.
  *
- * The message is built aside and copied: an argument may be the old message itself ("%s", err->msg), and
- * what a user typed may hold control characters, broken UTF-8, or more than fits. */
+ * The message is formatted in a separate buffer and then copied, because an argument may be the old message
+ * itself ("%s", err->msg). The copy also replaces control characters and broken UTF-8 that a user typed, and
+ * cuts text that is too long. */
 #include "base/err.h"
 
 #include <stdarg.h>

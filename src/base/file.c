@@ -1,8 +1,8 @@
-/* file.c - whole files are read with a limit; file_write.c writes them.
+/* file.c - read whole files up to a limit; file_write.c writes them.
  *
- * A name given by a user can be a directory, a pipe that never ends, a disk image or a device; reading
- * takes regular files only and checks before it reads: O_NONBLOCK keeps open() from waiting for a pipe's
- * other end. */
+ * A name from a user can be a directory, a pipe without end, a disk image or a device. So only regular files
+ * are read, and the type is checked before reading. O_NONBLOCK keeps open() from waiting for the other end of
+ * a pipe. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -26,11 +26,12 @@ void pw_file_watch(struct pw_file_watch w)
     watch = w;
 }
 
-/* Reads to the end of fd; the size that fstat gave is a hint, a file may grow or (in /proc) say 0. */
+/* Read fd to its end. The size from fstat is only a hint: a file may grow, or (in /proc) report size 0. */
 static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit, char **data, size_t *size,
                              struct pw_err *err)
 {
-    size_t len = 0, cap = hint + 1; /* one byte beyond is asked for, to find the end, and holds the NUL */
+    /* one extra byte: it detects the end of the file, and then holds the NUL */
+    size_t len = 0, cap = hint + 1;
     char *buf = malloc(cap);
 
     while (buf != NULL) {
@@ -43,7 +44,7 @@ static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit
             return fail_errno(err, path, "read", number);
         }
         if (got == 0) {
-            buf[len] = '\0'; /* len < cap here, see below */
+            buf[len] = '\0'; /* len < cap, because the buffer grows when they are equal */
             *data = buf;
             *size = len;
             return PW_OK;
@@ -65,7 +66,7 @@ static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit
     return pw_fail(err, PW_ENOMEM, "%.240s: out of memory for %zu bytes", path, cap);
 }
 
-/* Opens a regular file for reading and gives its size. */
+/* Open a regular file for reading and get its size. */
 static enum pw_code open_regular(int *fd, const char *path, size_t *size, struct pw_err *err)
 {
     struct stat st;

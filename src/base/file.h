@@ -1,36 +1,51 @@
-/* file.h - whole files: read with a limit, and write so that a reader never sees half of one. */
+/* file.h - read whole files up to a size limit, and write files that appear complete or not at all.
+ *
+ * Files of different threads are independent. One struct pw_file belongs to one thread at a time. */
 #ifndef PW_FILE_H
 #define PW_FILE_H
 #include "base/err.h"
 #include <stddef.h>
 #include <stdio.h>
 
-/* Reads a regular file of at most limit bytes; *data is NUL-terminated and the caller's (free), NULL on
- * failure. PW_EUSER: no regular file or too large; PW_EIO, PW_ENOMEM. */
+/* Read a regular file of at most `limit` bytes. *data is NUL-terminated and belongs to the caller (free); it
+ * is NULL on failure. *size does not count the NUL. Fails with PW_EUSER (not a regular file, or too large),
+ * PW_EIO or PW_ENOMEM. The calling thread's pw_file_watch applies. */
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err);
 
-/* Who looks on while this thread reads whole files, by default nobody. */
+/* Callbacks around every pw_file_read of one thread. A session uses them to record the files that commands
+ * read, and a re-run uses them to read the recorded copies instead. */
 struct pw_file_watch {
-    const char *(*instead)(void *arg,
-                           const char *path); /* what to open in place of path; NULL: it isn't there */
-    void (*read)(void *arg, const char *path, const char *data, size_t size); /* what was read */
+    /* Returns the path to open in place of `path`; NULL: there is no copy, and the read fails with PW_EIO. */
+    const char *(*instead)(void *arg, const char *path);
+    /* Receives the content after a successful read. `data` is valid only during the call. */
+    void (*read)(void *arg, const char *path, const char *data, size_t size);
     void *arg;
 };
-void pw_file_watch(struct pw_file_watch w); /* members may be NULL */
+/* Set the callbacks of the calling thread. Each member may be NULL; {0} removes the callbacks, which is also
+ * the initial state. */
+void pw_file_watch(struct pw_file_watch w);
 
-/* The first n bytes of a regular file, or all of a shorter one, and the size of the whole; *data as above. */
+/* Read the first n bytes of a regular file, or all of a shorter one. *got is the number of bytes read and
+ * *size the size of the whole file. *data, ownership and codes are as in pw_file_read; the callbacks do not
+ * apply. */
 enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *got, size_t *size,
                                struct pw_err *err);
 
-/* Opens a file for writing that replaces path (a regular file or a new one, never a device) when it is
- * committed; until then it has no name, and a process that is killed leaves nothing of it. (Where the system
- * has no files without a name, it is PATH.tmpXXXXXX, and the next create for the same path removes it.)
- * commit syncs, puts it at path and closes; abandon drops it. Both free f. A failed write is remembered: no
- * fprintf needs a check, commit reports the first failure and leaves what was under path before. The
- * stream has no descriptor of its own: no fileno. */
+/* A file that is being written, and that replaces `path` when it is committed.
+ *
+ * create opens it; `path` must be a regular file or not exist, never a device. Until commit the file has no
+ * name, so a process that is killed leaves nothing behind. On a system without unnamed files its name is
+ * PATH.tmpXXXXXX, and the next create for the same path removes a file that a dead process left.
+ *
+ * Write to the stream without checking each call: the first failed write is remembered, and commit reports it
+ * and leaves the old file in place. The stream has no descriptor of its own, so fileno fails.
+ *
+ * commit syncs the file, puts it at `path` and closes it; abandon drops it. Both free f. create and commit
+ * fail with PW_EUSER (create only), PW_EIO or PW_ENOMEM. */
 struct pw_file;
 enum pw_code pw_file_create(struct pw_file **f, const char *path, struct pw_err *err);
-void pw_file_private(struct pw_file *f); /* nobody but its owner may read it */
+/* Give the file permissions 0600; and return the stream to write to. */
+void pw_file_private(struct pw_file *f);
 FILE *pw_file_stream(struct pw_file *f);
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
 void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */

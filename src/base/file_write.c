@@ -1,18 +1,19 @@
-/* file_write.c - files that appear whole or not at all, and of which a killed process leaves nothing.
+/* file_write.c - write files that appear complete or not at all; a killed process leaves nothing behind.
  *
  * The bytes go to a file without a name (O_TMPFILE), which the kernel frees with its last descriptor. commit
- * gives it its name (linkat). A link can't replace a file: where the target exists already, the new file gets
- * the name PATH.tmpXXXXXX for the moment before it is renamed.
+ * links it to its name (linkat). A link can't replace an existing file, so then the new file is linked as
+ * PATH.tmpXXXXXX for a moment and renamed.
  *
- * Where the file system or the kernel has no O_TMPFILE, or /proc isn't mounted, the file has the name
- * PATH.tmpXXXXXX from the beginning, and a killed process leaves it behind. Every writer holds a lock (flock)
- * on its file, so a file of such a name that can be locked is of a process that has ended: the next file that
- * is created for the same PATH removes it.
+ * Without O_TMPFILE in the file system or kernel, or without /proc, the file is named PATH.tmpXXXXXX from the
+ * beginning. Then a killed process leaves it behind. Every writer holds a lock (flock) on its file. So a file
+ * with such a name that can be locked belongs to a dead process, and the next create for the same PATH
+ * removes it.
  *
- * A rename or a link must not put a file where a device was, so create refuses what isn't a regular file.
+ * A rename or link must not replace a device by a file, so create rejects a target that is not a regular
+ * file.
  *
- * The stream is a cookie stream of ours instead of fdopen()'s, because stdio remembers that a write failed,
- * but not why, and "no space left on device" is what the user has to know. */
+ * The stream is a cookie stream instead of fdopen()'s. stdio remembers that a write failed but not why, and
+ * the user needs the reason, such as "no space left on device". */
 #include "base/file.h"
 
 #include <dirent.h>
@@ -27,14 +28,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASIDE  ".tmp" /* and DIGITS hexadecimal digits */
+#define ASIDE  ".tmp" /* followed by DIGITS hexadecimal digits */
 #define DIGITS 6
 
 struct pw_file {
     FILE *stream;
     int fd;
     int failed; /* errno of the first write that failed */
-    bool named; /* the file beside has a name */
+    bool named; /* the file `beside` has a name */
     char *path, *beside;
 };
 
@@ -44,7 +45,7 @@ static enum pw_code fail_errno(struct pw_err *err, const char *path, const char 
                    strerror(number));
 }
 
-/* The folder that path is in; NULL: out of memory. The caller's. */
+/* Return the folder that contains path; NULL if out of memory. The caller frees it. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -67,7 +68,7 @@ static ssize_t cookie_write(void *cookie, const char *data, size_t n)
         else if (errno != EINTR)
             f->failed = errno;
     }
-    return f->failed == 0 ? (ssize_t)n : 0; /* 0 is stdio's sign of failure */
+    return f->failed == 0 ? (ssize_t)n : 0; /* 0 tells stdio that the write failed */
 }
 
 static int cookie_seek(void *cookie, off64_t *offset, int whence)
@@ -81,7 +82,7 @@ static int cookie_seek(void *cookie, off64_t *offset, int whence)
     return 0;
 }
 
-/* ---- what killed processes have left */
+/* ---- files left by killed processes */
 
 static bool is_aside(const char *name, const char *base)
 {
@@ -91,8 +92,8 @@ static bool is_aside(const char *name, const char *base)
            strspn(name + n + strlen(ASIDE), "0123456789abcdef") == DIGITS;
 }
 
-/* Removes the files beside path that no process has locked. What can't be removed stays: it is no reason not
- * to write. */
+/* Remove files beside path that no process has locked. A file that can't be removed stays; it does not
+ * prevent writing. */
 static void remove_stale(const char *path, const char *folder)
 {
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
@@ -115,7 +116,7 @@ static void remove_stale(const char *path, const char *folder)
 
 /* ---- creating */
 
-/* The next of the random digits that beside ends with. */
+/* Replace the random digits at the end of `beside` by the next ones. */
 static void next_name(char *beside, uint64_t *x)
 {
     *x = *x * 6364136223846793005u + 1442695040888963407u;
@@ -130,7 +131,7 @@ static uint64_t random_begin(void)
     return (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32;
 }
 
-/* A file without a name in this folder that can be given one; -1: there is no such thing here. */
+/* Open a file without a name that can be linked later; -1 if that is not supported here. */
 static int open_unnamed(const char *folder)
 {
     char link[40];
@@ -143,11 +144,11 @@ static int open_unnamed(const char *folder)
         close(fd);
         return -1;
     }
-    flock(fd, LOCK_EX | LOCK_NB); /* before it has a name; where there are no locks, nothing is removed */
+    flock(fd, LOCK_EX | LOCK_NB); /* before it has a name; without lock support nothing is removed */
     return fd;
 }
 
-/* Has another process taken this new file for one that was left behind? */
+/* Has another process removed this new file because it looked stale? */
 static bool was_removed(int fd)
 {
     struct stat st;
@@ -157,8 +158,8 @@ static bool was_removed(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink == 0;
 }
 
-/* Not mkstemp(): its files can be read by their owner alone, and the result should have the permissions
- * that the user's umask gives to every new file. */
+/* mkstemp() is not used: its files are readable by the owner only. The result should have the permissions of
+ * any new file, by the user's umask. */
 static int open_named(char *beside)
 {
     uint64_t x = random_begin();
@@ -178,12 +179,12 @@ static int open_named(char *beside)
     return -1;
 }
 
-/* Opens the file that is written to; false: errno says why not. */
+/* Open the file to write to; false: errno has the reason. */
 static bool open_file(struct pw_file *f, const char *folder)
 {
     struct stat st;
 
-    /* Without a name until commit, a name that is too long would be noticed when all the work is done. */
+    /* A file without a name until commit would report a name that is too long only after all the work. */
     if (stat(f->beside, &st) != 0 && errno == ENAMETOOLONG)
         return false;
     remove_stale(f->path, folder);
@@ -234,7 +235,7 @@ enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_er
 
 void pw_file_private(struct pw_file *f)
 {
-    fchmod(f->fd, 0600); /* it is ours, and new */
+    fchmod(f->fd, 0600); /* can't fail: the file is new and our own */
 }
 
 FILE *pw_file_stream(struct pw_file *f)
@@ -242,10 +243,10 @@ FILE *pw_file_stream(struct pw_file *f)
     return f->stream;
 }
 
-/* ---- the end */
+/* ---- commit and abandon */
 
-/* A rename is on the disk only when its directory is. A directory that can't be opened for reading, or a
- * file system that knows no such thing, is no failure: the file itself is written. */
+/* A rename is durable only when its directory is synced. A directory that can't be opened for reading, or
+ * that the file system can't sync, is not a failure: the file itself is written. */
 static int sync_directory(const char *path)
 {
     char *folder = folder_of(path);
@@ -263,7 +264,8 @@ static int sync_directory(const char *path)
     return number;
 }
 
-/* Names the file: path where there is none yet, else beside, from where it is renamed. Returns an errno. */
+/* Give the file its name: path if it does not exist, else `beside`, which is then renamed. Returns an
+ * errno. */
 static int give_name(struct pw_file *f)
 {
     uint64_t x = random_begin();
@@ -288,7 +290,8 @@ static int finish(struct pw_file *f)
         return f->failed;
     if (bad)
         return EIO;
-    if (fsync(f->fd) != 0 && errno != EINVAL && errno != EROFS) /* those: nothing here to sync */
+    /* these two: the file system has nothing to sync */
+    if (fsync(f->fd) != 0 && errno != EINVAL && errno != EROFS)
         return errno;
     if (!f->named)
         number = give_name(f);
@@ -296,7 +299,7 @@ static int finish(struct pw_file *f)
         number = errno;
     if (number != 0)
         return number;
-    f->named = false; /* from here on there is nothing beside to remove */
+    f->named = false; /* the file `beside` no longer exists */
     return sync_directory(f->path);
 }
 

@@ -1,4 +1,4 @@
-/* finding.c - see finding.h. */
+/* finding.c - build, read, format, copy and check findings. */
 #include "base/finding.h"
 
 #include <assert.h>
@@ -14,8 +14,8 @@
 const char *const pw_claim_verdicts[] = {"reproduced", "same order at toy scale", "inconclusive",
                                          "contradicted"};
 
-/* printf into a field, cut where it ends. */
-#define FORMAT(field, fmt) /* of a variadic function with fmt as its last parameter */                       \
+/* Format into a field, cut to its size. Use it in a variadic function whose last named parameter is fmt. */
+#define FORMAT(field, fmt)                                                                                   \
     do {                                                                                                     \
         char text_[2 * PW_FINDING_TEXT];                                                                     \
         va_list ap_;                                                                                         \
@@ -97,14 +97,14 @@ int pw_finding_map(struct pw_finding *f, const char *title, int rows, int cols, 
     return at;
 }
 
-/* Label i of a block. */
+/* Return label i of a block. */
 static char *label_of(const struct pw_finding *f, const struct pw_block *b, int i)
 {
     assert(i >= 0 && i < b->n_labels);
     return f->labels[b->label + i];
 }
 
-/* Where the heads of rows and of columns begin among a block's labels. */
+/* Return the index of the first row head, or column head, among a block's labels. */
 static int rows_from(const struct pw_block *b)
 {
     return b->kind == PW_BLOCK_TABLE ? b->cols : 0;
@@ -143,7 +143,7 @@ static double *value_of(const struct pw_finding *f, const struct pw_block *b, in
     return &f->values[b->value + i];
 }
 
-/* Values of a point of a plot. */
+/* Number of values per point of a plot. */
 static int stride_of(const struct pw_block *b)
 {
     return 1 + b->cols * (b->band ? 3 : 1);

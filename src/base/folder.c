@@ -1,4 +1,5 @@
-/* folder.c - see folder.h. Not scandir's alphasort: another locale would list in another order. */
+/* folder.c - list and create folders. Names are sorted by bytes; scandir's alphasort would depend on the
+ * locale. */
 #include "base/folder.h"
 
 #include <dirent.h>
@@ -41,7 +42,7 @@ void pw_folder_free(struct pw_folder *f)
     *f = (struct pw_folder){0};
 }
 
-/* POSIX doesn't order errors: of a folder that is there mkdir may also say EROFS or EACCES. */
+/* POSIX does not define which error wins: for an existing folder mkdir may also return EROFS or EACCES. */
 static enum pw_code make_one(const char *path, struct pw_err *err)
 {
     struct stat st;

@@ -1,24 +1,25 @@
+/* half.c - conversion between float and half precision, done on the bits. */
 #include "base/half.h"
 
 #include <string.h>
 
-/* Half precision has 5 bits of exponent (bias 15) and 10 of fraction; single has 8 (bias 127) and 23. */
+/* Half precision has 5 exponent bits (bias 15) and 10 fraction bits; single precision has 8 (bias 127) and
+ * 23. */
 uint16_t pw_half(float x)
 {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     uint32_t sign = u >> 16 & 0x8000, h;
     u &= 0x7fffffff;
-    if (u > 0x7f800000) { /* not a number; a fraction of 0 would make it infinity */
+    if (u > 0x7f800000) { /* NaN; a fraction of 0 would make it infinity */
         uint32_t payload = u >> 13 & 0x3ff;
         h = 0x7c00 | (payload != 0 ? payload : 0x200);
     } else if (u >= 0x47800000) { /* 2^16 and more */
         h = 0x7c00;
-    } else if (u >= 0x38800000) { /* normal, from 2^-14; the carry of the rounding may run into the exponent,
-                                     which is right even at the end: 65520 becomes infinity */
+    } else if (u >= 0x38800000) { /* normal, from 2^-14 */
+        /* A carry into the exponent is right, also for 65520, which becomes infinity. */
         h = (u - 0x38000000 + 0xfff + (u >> 13 & 1)) >> 13;
-    } else if (u >=
-               0x33000000) { /* subnormal, in units of 2^-24; half a unit is the smallest that may round up */
+    } else if (u >= 0x33000000) { /* subnormal, in units of 2^-24; from half a unit on */
         uint32_t fraction = (u & 0x7fffff) | 0x800000, shift = 126 - (u >> 23); /* 14..24 */
         uint32_t rest = fraction & ((1u << shift) - 1), tie = 1u << (shift - 1);
         h = fraction >> shift;
@@ -36,7 +37,7 @@ float pw_from_half(uint16_t h)
         u = 0x7f800000 | fraction << 13;
     } else if (exponent != 0) {
         u = (exponent + 112) << 23 | fraction << 13;
-    } else { /* subnormal: exact in single precision, so the conversion may do the shifting */
+    } else { /* subnormal: exact in single precision, so the multiplication does the shifting */
         float value = (float)fraction * 0x1p-24f;
         memcpy(&u, &value, sizeof u);
     }

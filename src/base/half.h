@@ -1,10 +1,12 @@
-/* half.h - IEEE half precision, in which attention is recorded and drawn, and which files of arrays may have.
- */
+/* half.h - convert between float and IEEE half precision (binary16).
+ *
+ * Attention is recorded and drawn in half precision, and .npz files may hold it. Any thread may call these
+ * functions. */
 #ifndef PW_HALF_H
 #define PW_HALF_H
 #include <stdint.h>
 
-uint16_t pw_half(float x); /* nearest even; overflow to infinity */
+uint16_t pw_half(float x); /* rounds to nearest even; overflow gives infinity */
 float pw_from_half(uint16_t h);
 
 #endif

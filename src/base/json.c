@@ -1,4 +1,4 @@
-/* json.c - see json.h. */
+/* json.c - thin wrappers around cJSON. */
 #include "base/json.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* log_pair.h - the logarithm to more bits than a double has, one text for the host and for CUDA's kernels.
+/* log_pair.h - natural logarithm with more bits than a double has, for pw_log and pw_pow. One definition
+ * serves host and CUDA kernels.
  *
- * Only +, -, *, / and fma in a fixed order, so its bits are the same on both. Numbers are pairs whose sum is
- * not evaluated. */
+ * It uses only +, -, *, / and fma in a fixed order, so host and device get the same bits. A number is an
+ * unevaluated sum of two doubles (struct pw_pair). */
 #ifndef PW_LOG_PAIR_H
 #define PW_LOG_PAIR_H
 #include <math.h>
@@ -10,32 +11,36 @@
 
 #include "base/both.h"
 
-/* ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */
+/* ln 2 as a sum. The first part has 42 bits, so its product with an exponent is exact. */
 #define PW_LN2_HI 0x1.62e42fefa3800p-1
 #define PW_LN2_LO 0x1.ef35793c76730p-45
 
-/* An unevaluated sum, |lo| at most half a unit in the last place of hi. */
+/* A number as the unevaluated sum hi + lo; |lo| is at most half a unit in the last place of hi. */
 struct pw_pair {
     double hi, lo;
 };
 
-PW_BOTH struct pw_pair pw_two_sum(double a, double b) /* exact for any a, b (Knuth) */
+/* The sum a + b, exact for any a and b (Knuth's TwoSum). */
+PW_BOTH struct pw_pair pw_two_sum(double a, double b)
 {
     double s = a + b, t = s - a;
     struct pw_pair sum = {s, (a - (s - t)) + (b - t)};
     return sum;
 }
 
-PW_BOTH struct pw_pair pw_two_product(double a, double b) /* exact unless it underflows */
+/* The product a * b, exact unless it underflows. */
+PW_BOTH struct pw_pair pw_two_product(double a, double b)
 {
     double p = a * b;
     struct pw_pair product = {p, fma(a, b, -p)};
     return product;
 }
 
-/* log x to about 2^-65 of itself, for a finite x > 0: x = 2^k m with m between sqrt(1/2) and sqrt(2), s =
- * (m-1)/(m+1), log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pow needs the bits beyond a double: an
- * error of log x is multiplied by up to 745 in the result. */
+/* log x with a relative error of about 2^-65, for a finite x > 0.
+ *
+ * Write x = 2^k m with sqrt(1/2) < m <= sqrt(2), and let s = (m - 1) / (m + 1). Then log x = k ln 2 + log m,
+ * and log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pw_pow needs the bits beyond a double, because it
+ * multiplies the error of log x by up to 745. */
 PW_BOTH struct pw_pair pw_log_pair(double x)
 {
     uint64_t bits;
@@ -59,7 +64,7 @@ PW_BOTH struct pw_pair pw_log_pair(double x)
     double s = f / d.hi;
     double s_lo = (fma(-s, d.hi, f) - s * d.lo) / d.hi;
 
-    /* s^2/3 as a pair; the rest of the series is small enough for one double. */
+    /* s^2/3 needs a pair; one double is enough for the rest of the series. */
     struct pw_pair s2 = pw_two_product(s, s);
     s2.lo += 2 * s * s_lo;
     struct pw_pair third = pw_two_product(s2.hi, 0x1.5555555555555p-2);
@@ -83,7 +88,7 @@ PW_BOTH struct pw_pair pw_log_pair(double x)
     return pw_two_sum(sum.hi, sum.lo + (k * PW_LN2_LO + log_m.lo));
 }
 
-/* pw_log of base/maths.h. */
+/* The logarithm as pw_log (base/maths.h) defines it: log(0) = -inf, NaN for x < 0. */
 PW_BOTH double pw_log_inline(double x)
 {
     if (x == 0)

@@ -1,10 +1,11 @@
-/* maths.c - elementary functions from +, -, *, / and fma alone.
+/* maths.c - elementary functions made of +, -, *, / and fma only.
  *
- * All of these are correctly rounded by IEEE 754, fma() included (in hardware or, slower, in the C
- * library), and -ffp-contract=off keeps the compiler from fusing others, so the bits follow from this
- * text. Each function is a reduction with an exactly known remainder and a series around 0 whose first
- * term left out is below 2^-57 of the result. The coefficients are those of the Taylor series: on
- * intervals this short a fitted polynomial would save one or two terms and explain itself less well. */
+ * IEEE 754 rounds all of these correctly, fma() included (in hardware, or more slowly in the C library).
+ * -ffp-contract=off keeps the compiler from fusing other operations. So this source determines the bits.
+ *
+ * Each function reduces its argument with an exactly known remainder. Then it sums a series around 0 whose
+ * first omitted term is below 2^-57 of the result. The coefficients are those of the Taylor series. On
+ * intervals this short a fitted polynomial would save one or two terms and be harder to check. */
 #include "base/maths.h"
 #include "base/log_pair.h"
 
@@ -13,15 +14,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where the processor has the instruction, fma() shall be it and not a call: three times as fast, the same
- * bits. Sanitizers don't get along with code that is chosen while the program is loaded. */
+/* Use the processor's fma instruction if it exists, instead of a call: three times as fast, the same bits.
+ * Sanitizers do not work with functions that are selected when the program is loaded. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&    \
     !defined(__SANITIZE_THREAD__)
 #define WITH_FMA __attribute__((target_clones("default", "fma")))
 #else
 #define WITH_FMA
 #endif
-#define INSIDE static inline __attribute__((always_inline)) /* of both clones */
+#define INSIDE static inline __attribute__((always_inline)) /* inlined into both clones */
 
 INSIDE double power_of_two(int n) /* -1022 <= n <= 1023 */
 {
@@ -32,7 +33,7 @@ INSIDE double power_of_two(int n) /* -1022 <= n <= 1023 */
     return x;
 }
 
-/* exp(hi + lo): hi + lo = n ln 2 + r, |r| <= ln 2 / 2, and 2^n exp(r). */
+/* exp(hi + lo): with hi + lo = n ln 2 + r and |r| <= ln 2 / 2, the result is 2^n exp(r). */
 INSIDE double exp_pair(double hi, double lo)
 {
     if (hi > 710)
@@ -58,8 +59,8 @@ INSIDE double exp_pair(double hi, double lo)
     q = fma(q, r, 1.0 / 6);
     q = fma(q, r, 0.5);
     double y = 1 + (r + fma(r * r, q, lost));
-    /* In two steps: 2^n may be out of range where the result is not, and of the two products only the
-     * second can be subnormal, so that there is one rounding. */
+    /* Scale in two steps. 2^n may be out of range although the result is not; and only the second product can
+     * be subnormal, so there is only one rounding. */
     int half = (int)n / 2;
     return y * power_of_two(half) * power_of_two((int)n - half);
 }
@@ -86,14 +87,14 @@ WITH_FMA double pw_pow(double x, double y)
     if (!(x > 0) || isinf(x) || isnan(y))
         return exp_pair(y * pw_log(x), 0);
     struct pw_pair log_x = pw_log_pair(x), p = pw_two_product(y, log_x.hi);
-    if (!(fabs(p.hi) < 800)) /* also infinite, of which no remainder can be formed */
+    if (!(fabs(p.hi) < 800)) /* also infinity, which has no remainder */
         return exp_pair(p.hi, 0);
     return exp_pair(p.hi, p.lo + y * log_x.lo);
 }
 
-/* x = n pi/2 + r, |r| <= pi/4 and a little; returns n mod 4. Cody and Waite's scheme with three parts of
- * pi/2: the first two have 33 bits and n has 20, so that their products are exact; what the second
- * subtraction loses is kept, and so sin and cos are relatively accurate at their zeros too. */
+/* Write x = n pi/2 + r with |r| slightly above pi/4 at most; returns n mod 4. This is Cody and Waite's scheme
+ * with three parts of pi/2. The first two parts have 33 bits and n has 20, so the products are exact. The
+ * rounding error of the second subtraction is kept, so sin and cos are accurate near their zeros too. */
 INSIDE int reduce(double x, struct pw_pair *r)
 {
     assert(fabs(x) < 1e6);
@@ -129,7 +130,7 @@ INSIDE double cos_series(struct pw_pair r)
     q = fma(q, z, 1.0 / 40320);
     q = fma(q, z, -1.0 / 720);
     q = fma(q, z, 1.0 / 24);
-    /* 1 - z/2 loses up to half a unit, which is exactly ((1 - w) - z/2). */
+    /* 1 - z/2 loses up to half a unit in the last place, which is exactly ((1 - w) - z/2). */
     double w = 1 - 0.5 * z;
     return w + (((1 - w) - 0.5 * z) + fma(z * z, q, -r.hi * r.lo));
 }

@@ -1,4 +1,5 @@
-/* mix.h - Stafford's mix 13, the finaliser of SplitMix64: every bit of x decides every bit of the result. */
+/* mix.h - a 64-bit hash: Stafford's mix 13, the finaliser of SplitMix64. Every bit of x affects every bit of
+ * the result. */
 #ifndef PW_MIX_H
 #define PW_MIX_H
 #include <stdint.h>

@@ -1,14 +1,14 @@
-/* npz.c - a ZIP archive of .npy files, written front to back.
+/* npz.c - write a ZIP archive of .npy files, front to back.
  *
- * An array is in memory when it is added, so its size and CRC are known before its header is written and
- * nothing has to be patched or described afterwards: local header, .npy header, data; at the end the
- * central directory and its end record (PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16). Entries are stored,
- * not deflated: attention matrices in float hardly shrink, and numpy can map what is stored.
+ * An array is in memory when it is added. So its size and CRC are known before its header is written, and
+ * nothing is patched afterwards. The order is: local header, .npy header, data; at the end the central
+ * directory and its end record (PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16). Entries are stored, not
+ * deflated: float attention matrices hardly shrink, and numpy can map stored entries.
  *
- * Sizes and offsets of plain ZIP have 32 bits. An archive of 4 GiB or more is refused instead of written as
- * Zip64, which only data that pewter never exports would need.
+ * Sizes and offsets of plain ZIP have 32 bits. An archive of 4 GiB or more is refused; Zip64 would only serve
+ * data that pewter never exports.
  *
- * The time stamp is fixed, so the same arrays give the same bytes. */
+ * The time stamp is fixed, so that the same arrays give the same bytes. */
 #include "base/npz.h"
 
 #include <assert.h>
@@ -31,7 +31,7 @@ enum {
     END_SIZE = 22,
     NAME_MAX_BYTES = 127,
     DIMS_MAX = 8,
-    NPY_MAX = 384,       /* header: 60 bytes and 21 for each dimension, rounded up to 64 */
+    NPY_MAX = 384,       /* size of a header: 60 bytes and 21 per dimension, rounded up to 64 */
     ENTRIES_MAX = 65534, /* 65535 would announce Zip64 */
 };
 
@@ -57,16 +57,16 @@ static void put32(unsigned char **p, uint32_t v)
     put16(p, v >> 16);
 }
 
-/* The fields that local header and directory share, from "version needed" to "extra length". */
+/* Append the fields that local header and directory share, from "version needed" to "extra length". */
 static void put_common(unsigned char **p, uint32_t crc, uint32_t size, size_t name_bytes)
 {
     put16(p, 20);         /* version needed: 2.0 */
     put16(p, 0);          /* flags */
     put16(p, 0);          /* method: stored */
     put16(p, 0);          /* 0:00 */
-    put16(p, 1 << 5 | 1); /* 1 January 1980, the earliest that the format knows */
+    put16(p, 1 << 5 | 1); /* 1 January 1980, the earliest date of the format */
     put32(p, crc);
-    put32(p, size); /* compressed */
+    put32(p, size); /* compressed size */
     put32(p, size);
     put16(p, (uint32_t)name_bytes);
     put16(p, 0); /* extra */
@@ -80,8 +80,8 @@ static void write_bytes(struct pw_npz *z, const void *data, size_t n)
 
 /* ---- .npy */
 
-/* Magic, version 1.0, length and the dictionary, padded with spaces so that the data begin at a multiple of
- * 64 bytes of the .npy (NEP 1). Returns the size. */
+/* Write magic, version 1.0, length and the dictionary, padded with spaces so that the data start at a
+ * multiple of 64 bytes of the .npy (NEP 1). Returns the size. */
 static size_t npy_header(char out[NPY_MAX], const char *descr, int n_dims, const int64_t *dims)
 {
     char dict[NPY_MAX];
@@ -117,13 +117,13 @@ static void add(struct pw_npz *z, const char *name, const char *descr, size_t el
     for (int i = 0; i < n_dims; i++) {
         assert(dims[i] >= 0);
         if (__builtin_mul_overflow(bytes, (uint64_t)dims[i], &bytes))
-            bytes = UINT64_MAX; /* or 0 after a later empty dimension, which is right */
+            bytes = UINT64_MAX; /* a later empty dimension makes it 0, which is right */
     }
     size_t head = npy_header(npy, descr, n_dims, dims);
     size_t name_bytes = (size_t)snprintf(full, sizeof full, "%s.npy", name);
 
-    /* Directory and end record must begin below 4 GiB too, so the limit is on what the archive
-     * would become. */
+    /* Directory and end record must also start below 4 GiB, so the limit applies to the archive's final
+     * size. */
     uint64_t rest = LOCAL_SIZE + CENTRAL_SIZE + 2 * name_bytes + head + END_SIZE;
     if (bytes > UINT32_MAX || z->offset + z->directory.len + rest + bytes > UINT32_MAX) {
         pw_fail(&z->failed, PW_EUSER,
@@ -136,7 +136,7 @@ static void add(struct pw_npz *z, const char *name, const char *descr, size_t el
     }
     uint32_t at = (uint32_t)z->offset, size = (uint32_t)(head + bytes);
     uint32_t crc = (uint32_t)crc32_z(0, (const unsigned char *)npy, head);
-    if (bytes > 0) /* of no bytes, which may be at NULL, zlib would start anew */
+    if (bytes > 0) /* for n = 0, where data may be NULL, zlib would restart the sum */
         crc = (uint32_t)crc32_z(crc, data, bytes);
 
     put32(&p, 0x04034b50);
@@ -173,7 +173,7 @@ void pw_npz_i32(struct pw_npz *z, const char *name, const int32_t *data, int n_d
     add(z, name, "<i4", 4, data, n_dims, dims);
 }
 
-/* numpy's strings are code points of 32 bits, as many as the longest has, zeros behind shorter ones. */
+/* numpy's strings are arrays of 32-bit code points, as long as the longest string, padded with zeros. */
 void pw_npz_texts(struct pw_npz *z, const char *name, const char *data, size_t apart, int64_t n)
 {
     size_t longest = 1;

@@ -1,5 +1,5 @@
-/* npz_read.c - by the central directory, which alone says how large an entry is where the writer didn't know
- * that before it wrote it (PKWARE's APPNOTE, 4.3.12 and 4.3.16). */
+/* npz_read.c - read an .npz by its central directory. Only the directory has the size of an entry whose
+ * writer did not know it in advance (PKWARE's APPNOTE, 4.3.12 and 4.3.16). */
 #include "base/npz_read.h"
 
 #include <limits.h>
@@ -17,17 +17,17 @@ enum {
     CENTRAL_SIZE = 46,
     END_SIZE = 22,
     MOST_ARRAYS = 64,
-    MOST_HEADER = 1 << 16, /* bytes of an array's */
-    MOST_STRING = 1 << 10, /* bytes of an element */
+    MOST_HEADER = 1 << 16, /* bytes of an array's header */
+    MOST_STRING = 1 << 10, /* bytes of a string element */
 };
 
 struct pw_npz_file {
-    const char *path; /* while it is read */
+    const char *path; /* set while the file is read */
     char *bytes;
-    size_t size, limit, unpacked; /* bytes of what was deflated, so far */
+    size_t size, limit, unpacked; /* bytes unpacked so far */
     int n;
     struct pw_npz_array arrays[MOST_ARRAYS];
-    void *owned[MOST_ARRAYS]; /* their memory; NULL: in bytes */
+    void *owned[MOST_ARRAYS]; /* memory of unpacked arrays; NULL: the array is in bytes */
 };
 
 static enum pw_code broken(const struct pw_npz_file *z, const char *name, const char *what,
@@ -48,7 +48,7 @@ static uint32_t get32(const char *p)
     return get16(p) | get16(p + 2) << 16;
 }
 
-/* One entry of the directory. */
+/* One entry of the central directory. */
 struct entry {
     uint32_t method, crc, packed, size, local;
     const char *name;
@@ -175,7 +175,7 @@ static enum pw_code read_entry(struct pw_npz_file *z, const struct entry *e, str
 {
     struct pw_npz_array *a = &z->arrays[z->n];
     if (e->n_name < 5 || e->n_name - 4 >= sizeof a->name || memcmp(e->name + e->n_name - 4, ".npy", 4) != 0)
-        return PW_OK; /* something else may lie beside the arrays */
+        return PW_OK; /* the archive may contain other files */
     if (z->n == MOST_ARRAYS)
         return broken(z, "", "more than 64 arrays", err);
     char name[sizeof a->name];
@@ -230,7 +230,7 @@ static enum pw_code read_directory(struct pw_npz_file *z, struct pw_err *err)
             return broken(z, "", none, err);
         enum pw_code code = read_entry(z, &e, err);
         if (code != PW_OK) {
-            free(z->owned[z->n]); /* read, but of no array */
+            free(z->owned[z->n]); /* unpacked, but its array was rejected */
             z->owned[z->n] = NULL;
             return code;
         }
@@ -279,7 +279,8 @@ const struct pw_npz_array *pw_npz_find(const struct pw_npz_file *z, const char *
 static uint64_t bits_of(const struct pw_npz_array *a, int64_t i)
 {
     uint64_t bits = 0;
-    memcpy(&bits, a->data + (size_t)i * (size_t)a->size, (size_t)a->size); /* little-endian, as npz.c says */
+    /* the machine is little-endian, as npz.c checks */
+    memcpy(&bits, a->data + (size_t)i * (size_t)a->size, (size_t)a->size);
     return bits;
 }
 

@@ -1,8 +1,9 @@
-/* npz_read.h - read numpy's .npz, as somebody else has written it: savez and savez_compressed.
+/* npz_read.h - read an .npz file from numpy's savez or savez_compressed.
  *
- * Nothing in the file is believed: it is read whole up to a limit, every offset, size and checksum is checked
- * against it, what is deflated may not grow beyond the same limit, and an array's header must be the
- * dictionary that numpy writes (NEP 1), of a plain type: no objects, no records, no Fortran order. */
+ * The file is not trusted. It is read as a whole up to a limit, and every offset, size and checksum is
+ * checked. The sum of unpacked entries has the same limit. The header of an array must be the dictionary that
+ * numpy writes (NEP 1), with a plain type: no objects, no records, no Fortran order. A file that was read is
+ * constant, so any thread may use its arrays. */
 #ifndef PW_NPZ_READ_H
 #define PW_NPZ_READ_H
 #include "base/err.h"
@@ -12,26 +13,28 @@
 
 #define PW_NPZ_DIMS 8
 
+/* One array of the file: its type and shape, and its data as stored (little-endian, maybe unaligned). */
 struct pw_npz_array {
     char name[128]; /* without ".npy" */
-    char type;      /* 'f', 'i', 'u' and 'b' numbers, 'U' and 'S' strings */
-    int size;       /* bytes of an element */
+    char type;      /* 'f', 'i', 'u', 'b': numbers; 'U', 'S': strings */
+    int size;       /* bytes per element */
     int n_dims;
     int64_t dims[PW_NPZ_DIMS];
-    int64_t n; /* their product */
+    int64_t n; /* number of elements, the product of dims */
     const unsigned char *data;
 };
 
 struct pw_npz_file;
 
-/* PW_EUSER: no .npz, or one of what is said above; the message names the file and the array. */
+/* Read the file at `path`, of at most `limit` bytes. *z belongs to the caller. Fails with PW_EUSER (not such
+ * an .npz), PW_EIO or PW_ENOMEM; the message names the file and the array. */
 enum pw_code pw_npz_read(struct pw_npz_file **z, const char *path, size_t limit, struct pw_err *err);
 void pw_npz_free(struct pw_npz_file *z); /* NULL is a no-op */
-/* NULL: there is none of this name. */
+/* Find an array by name; NULL if there is none. The array belongs to z. */
 const struct pw_npz_array *pw_npz_find(const struct pw_npz_file *z, const char *name);
 
-/* Element i of numbers, as it is rounded to single precision; of whole numbers exactly (others are 0); of
- * strings as UTF-8, cut to size. */
+/* Read element i. pw_npz_float rounds a number to single precision. pw_npz_int is exact for integers and
+ * returns 0 for other types. pw_npz_text writes a string as UTF-8, cut to `size` bytes with the NUL. */
 float pw_npz_float(const struct pw_npz_array *a, int64_t i);
 int64_t pw_npz_int(const struct pw_npz_array *a, int64_t i);
 void pw_npz_text(char *dst, size_t size, const struct pw_npz_array *a, int64_t i);

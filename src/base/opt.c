@@ -1,7 +1,6 @@
-/* opt.c - parsing, checking and printing by a table of options.
- *
- * Every row goes through one value type: parse text to a value, store it, load it, print it. A value is
- * compared with its default as a value, not as text, so "0.50" is no change from "0.5". */
+/* opt.c - parse, check and print options by a table. Each function works on one of four steps: text to value,
+ * value to member, member to value, value to text. Defaults are compared as values, not as text, so "0.50" is
+ * not a change from "0.5". */
 #include "base/opt.h"
 
 #include <assert.h>
@@ -55,8 +54,8 @@ static bool parse_int(const struct pw_opt *opt, const char *text, int *out)
     return true;
 }
 
-/* Bounds are compared as floats: else 0.1f, a little more than 0.1, would not pass a maximum of 0.1 after
- * it was printed and read. */
+/* Compare the bounds as floats. 0.1f is slightly larger than 0.1, so otherwise a maximum of 0.1 would be
+ * rejected after it was printed and read. */
 static bool parse_float(const struct pw_opt *opt, const char *text, float *out)
 {
     double v;
@@ -141,7 +140,7 @@ static bool parse_move(const struct pw_opt *opt, const char *text, struct pw_mov
     return true;
 }
 
-/* What is recorded must be readable again, and must not move a terminal's cursor. */
+/* A text must be readable again from a session, and must not move a terminal's cursor. */
 static bool parse_text(const struct pw_opt *opt, const char *text, const char **out)
 {
     size_t n = strlen(text);
@@ -225,7 +224,7 @@ static bool equal(const struct pw_opt *opt, union value a, union value b)
     case PW_OPT_INT:
     case PW_OPT_CHOICE: return a.i == b.i;
     case PW_OPT_COUNT: return a.n == b.n;
-    case PW_OPT_FLOAT: return memcmp(&a.f, &b.f, sizeof a.f) == 0; /* -0 is recorded as -0 */
+    case PW_OPT_FLOAT: return memcmp(&a.f, &b.f, sizeof a.f) == 0; /* -0 is printed as -0 */
     case PW_OPT_DOUBLE: return memcmp(&a.d, &b.d, sizeof a.d) == 0;
     case PW_OPT_SEED: return a.u == b.u;
     case PW_OPT_SWITCH: return a.b == b.b;
@@ -238,8 +237,8 @@ static bool equal(const struct pw_opt *opt, union value a, union value b)
 
 /* ---- value to text */
 
-/* The shortest digits that read back to the same bits (nine are always enough), and no exponent where people
- * write none: 10000, not 1e+04. */
+/* Print the shortest digits that read back to the same bits (nine are always enough), without an exponent for
+ * common numbers: 10000, not 1e+04. */
 static void print_float(float f, struct pw_str *out)
 {
     char text[32];
@@ -265,7 +264,7 @@ static void print_double(double d, struct pw_str *out)
     pw_str_add(out, "%s", text);
 }
 
-/* Quoted, with \" and \\ inside, where the command language would cut it or take it for something else. */
+/* Quote the text, with \" and \\ inside, if the command language would split or misread it. */
 static void print_text(const char *s, struct pw_str *out)
 {
     bool bare = *s != '\0' && s[strcspn(s, " \"\\;#(),=")] == '\0';
@@ -309,7 +308,7 @@ static void print(const struct pw_opt *opt, union value v, struct pw_str *out)
     }
 }
 
-/* ---- what others see */
+/* ---- interface */
 
 int pw_move_round(struct pw_move m, int now, int n)
 {
@@ -388,7 +387,8 @@ static enum pw_code fail_key(const struct pw_opt *table, const char *what, const
     return PW_EUSER;
 }
 
-/* A fraction where only whole numbers will do: that it lies between the limits is no comfort. */
+/* Is the value a fraction although the option takes whole numbers? Then the message must say so, because the
+ * limits alone would mislead. */
 static bool is_fraction(const struct pw_opt *opt, const char *value)
 {
     double v;

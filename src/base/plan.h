@@ -1,8 +1,8 @@
-/* plan.h - what a measurement trains and evaluates, as plain values.
+/* plan.h - a plan: what a study trains and evaluates, as plain values.
  *
- * A study of a paper writes its script from a plan, the command `check` asks whether the plan can run, and
- * `judge` compares the plan with what the lab holds: all three read the same record, so a verdict can't be
- * about other numbers than the study asks for. */
+ * A study writes its script from the plan. The command `check` tests whether the plan can run, and `judge`
+ * compares it with the lab's state. All three read the same struct, so a verdict always refers to the numbers
+ * that the study asks for. */
 #ifndef PW_PLAN_H
 #define PW_PLAN_H
 #include <stdbool.h>
@@ -10,16 +10,17 @@
 
 struct pw_plan {
     char task[512];  /* arguments of `task` */
-    char model[256]; /* of `model`: a preset, then key=value */
-    char optim[256]; /* of `optim`, key=value; "": the preset's */
-    char race[512];  /* of `race`, without seeds= */
+    char model[256]; /* arguments of `model`: a preset, then key=value */
+    char optim[256]; /* arguments of `optim`, key=value; "": those of the preset */
+    char race[512];  /* arguments of `race`, without seeds= */
     uint64_t seed;
-    int seeds;   /* of each encoding */
-    int samples; /* of each length, of the evaluation at the end; 0: there is none */
-    int points;  /* evaluations while training, at equal numbers of steps, the one at the end among them; 1 or
-                    more */
-    int other;   /* the encoding of `race`, from 1, whose initialisation has the next seed; 0: none */
-    bool loaded; /* weights come from files: seeds, models and steps are what they are */
+    int seeds;   /* replicas of each encoding */
+    int samples; /* samples of each length in the final evaluation; 0: no evaluation */
+    /* Number of evaluations at equal distances in steps, at least 1. The last one is the final evaluation. */
+    int points;
+    /* Index from 1 of the encoding of `race` whose initialisation uses the next seed; 0: none. */
+    int other;
+    bool loaded; /* weights are loaded from files; seeds, models and steps are not compared */
 };
 
 #endif

@@ -1,10 +1,11 @@
-/* pool.c - a job is open while its caller works on it; threads come in and go out under one mutex.
+/* pool.c - a fork-join pool. A round (one pw_pool_run) is open while its caller works; workers enter and
+ * leave it under one mutex.
  *
- * The caller never waits for a thread that has not come in: at nice 19 on a busy machine a worker may
- * wake up long after the items are done, and then it must neither be waited for nor touch the next job's
- * items by an old count. So a worker enters (counted in `inside`) only while the job is open; the caller
- * closes it when the items have run out and waits only for those inside. Both sides first spin for some
- * microseconds: the joins of one training step follow each other closely. */
+ * The caller never waits for a worker that has not entered. A worker at nice 19 on a busy machine may wake up
+ * long after the items are done. Then it must not delay the caller, and must not take items of the next round
+ * by a stale count. So a worker enters (counted in `inside`) only while the round is open. The caller closes
+ * the round when no item is left, and waits only for workers inside. Both sides first spin for some
+ * microseconds, because the joins of one training step follow each other closely. */
 #include "base/pool.h"
 
 #include <assert.h>
@@ -31,15 +32,15 @@ struct pw_pool {
     int started; /* workers that run */
     pthread_mutex_t lock;
     pthread_cond_t opened, left;
-    atomic_uint jobs;  /* counts up by one for each job; written under lock, spun on without */
-    atomic_int inside; /* workers in the open job; the same */
-    bool open, stop;   /* under lock */
+    atomic_uint jobs;  /* number of the round; written under the lock, polled without it */
+    atomic_int inside; /* workers inside the open round; written under the lock, polled without it */
+    bool open, stop;   /* protected by the lock */
 
-    /* The job; written under lock before it opens, constant until it is closed and empty. */
+    /* The round. Written under the lock before it opens, constant until it is closed and empty. */
     void (*fn)(void *arg, int item, int worker);
     void *arg;
     int n;
-    atomic_int next; /* item that nobody has taken */
+    atomic_int next; /* the next item to take */
 
     struct worker workers[]; /* [threads - 1] */
 };
@@ -67,7 +68,7 @@ static void *work(void *arg)
     struct pw_pool *pool = self->pool;
     unsigned seen = 0;
 
-    /* On Linux a nice value belongs to a thread. If it fails, training is merely less polite. */
+    /* On Linux a nice value belongs to a thread. A failure only means that training competes with drawing. */
     setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
     for (;;) {
         for (int i = 0; i < SPINS && atomic_load_explicit(&pool->jobs, memory_order_relaxed) == seen; i++)
@@ -104,7 +105,7 @@ enum pw_code pw_pool_create(struct pw_pool **out, int threads, struct pw_err *er
     pthread_cond_init(&pool->opened, NULL);
     pthread_cond_init(&pool->left, NULL);
 
-    /* A thread begins with its creator's signal mask. */
+    /* A thread inherits its creator's signal mask. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -146,7 +147,7 @@ void pw_pool_destroy(struct pw_pool *pool)
 
 void pw_pool_run(struct pw_pool *pool, int n, void (*fn)(void *arg, int item, int worker), void *arg)
 {
-    assert(n >= 0 && n <= 1 << 30); /* next counts a little beyond n */
+    assert(n >= 0 && n <= 1 << 30); /* `next` counts slightly beyond n */
     if (pool->threads == 1 || n <= 1) {
         for (int i = 0; i < n; i++)
             fn(arg, i, 0);
@@ -178,8 +179,8 @@ int pw_pool_processors(void)
 {
     cpu_set_t set;
 
-    /* The affinity mask holds what taskset, a cpuset or a batch system granted. It fails on machines
-     * with more processors than a cpu_set_t has bits. */
+    /* The affinity mask has the processors granted by taskset, a cpuset or a batch system. The call fails on
+     * machines with more processors than a cpu_set_t has bits. */
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
     long n = sysconf(_SC_NPROCESSORS_ONLN);

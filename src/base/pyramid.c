@@ -1,5 +1,5 @@
-/* pyramid.c - see pyramid.h. A block of level 1 has FAN points, one of level l + 1 FAN blocks of level l; its
- * node follows that of the last of them. */
+/* pyramid.c - summaries in blocks. A block of level 1 has FAN points; a block of level l + 1 has FAN blocks
+ * of level l, and its node follows the node of the last of them. */
 #include "base/pyramid.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const struct pw_summary nothing = {
 
 /* ---- points */
 
-/* The same for points of which some are no numbers. */
+/* Like sum_points, for points of which some are NaN or infinite. */
 static struct pw_summary sum_broken(const float *y, int n)
 {
     struct pw_summary s = nothing;
@@ -37,12 +37,11 @@ static struct pw_summary sum_broken(const float *y, int n)
     return s;
 }
 
-/* n points, one at least. No branch in the loop: where there is no pyramid all of them are looked at in each
- * frame. */
+/* Summarise n >= 1 points. The loop has no branch, because without a pyramid every frame reads all points. */
 static struct pw_summary sum_points(const float *y, int n)
 {
     struct pw_summary s = nothing;
-    float zero = 0; /* stays 0 as long as everything is finite */
+    float zero = 0; /* remains 0 while all values are finite */
     for (int i = 0; i < n; i++) {
         float v = y[i];
         s.lo = v < s.lo ? v : s.lo;
@@ -75,7 +74,7 @@ static void add(struct pw_summary *s, const struct pw_summary *next)
     s->broken |= next->broken;
 }
 
-/* How many nodes n points have. */
+/* Number of nodes of n points. */
 static int count(int64_t n)
 {
     int64_t nodes = 0;
@@ -84,14 +83,14 @@ static int count(int64_t n)
     return (int)nodes;
 }
 
-/* Where the node of block i of a level stands, whose blocks have `size` points: with its last point as many
- * nodes have come as there are levels up to there. */
+/* Index of the node of block i of a level whose blocks have `size` points. The block's last point completes
+ * one node on each level up to this one. */
 static int place(int level, int64_t size, int64_t i)
 {
     return count((i + 1) * size - 1) + level - 1;
 }
 
-/* Block i of a level, whose blocks have `size` points. */
+/* Summary of block i of a level whose blocks have `size` points. */
 static struct pw_summary block(const struct pw_pyramid *p, const float *y, int level, int64_t size, int64_t i)
 {
     struct pw_summary s = nothing;
@@ -142,7 +141,7 @@ void pw_pyramid_fini(struct pw_pyramid *p)
 struct pw_summary pw_pyramid_sum(const struct pw_pyramid *p, const float *y, int from, int end)
 {
     struct pw_summary s = nothing;
-    while (from < end) { /* the largest block that begins here, or points up to where one begins */
+    while (from < end) { /* take the largest block that starts here, or the points up to the start of one */
         int level = 0, edge = from / FAN * FAN + FAN;
         int64_t size = 1;
         for (; from % (size * FAN) == 0 && end - from >= size * FAN; size *= FAN)

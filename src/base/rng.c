@@ -1,12 +1,12 @@
-/* rng.c - Philox4x32-10 and what is drawn from it.
+/* rng.c - Philox4x32-10, and random values made from it.
  *
- * Layout. The key is the seed; the counter is {block, stream, index low, index high}. Every input has
- * words of its own, so no two of (seed, stream, index, block) share a block; a generator gives 2^34
- * numbers before block would wrap, which is asserted.
+ * Layout: the key is the seed; the counter is {block, stream, index low, index high}. Every input has its own
+ * words, so no two (seed, stream, index, block) share a block. A generator gives 2^34 numbers before `block`
+ * would wrap, which is asserted.
  *
- * Each draw takes as many numbers as it needs and leaves nothing behind: below() one and seldom more,
- * unit() one, normal() two (the second Box-Muller value is thrown away, or a value would depend on how
- * many were drawn before). */
+ * A draw takes as many numbers as it needs and stores nothing: below() takes one and rarely more, unit() one,
+ * normal() two. The second Box-Muller value is discarded; otherwise a value would depend on the number of
+ * earlier draws. */
 #include "base/rng.h"
 
 #include <assert.h>
@@ -62,8 +62,8 @@ uint32_t pw_rng_u32(struct pw_rng *r)
     return r->out[r->used++];
 }
 
-/* Lemire 2019, "Fast random integer generation in an interval": the upper half of x * n, where the few x
- * whose lower half would make some results one part more likely are drawn again. */
+/* Lemire 2019, "Fast random integer generation in an interval": return the upper half of x * n. The few x
+ * whose lower half would make some results more likely are rejected and drawn again. */
 uint32_t pw_rng_below(struct pw_rng *r, uint32_t n)
 {
     assert(n > 0);
@@ -89,14 +89,14 @@ double pw_rng_normal(struct pw_rng *r)
     return sqrt(-2.0 * pw_log(radius)) * pw_cos(6.28318530717958647693 * turn);
 }
 
-/* A Feistel network (Luby and Rackoff 1988) on twice as many bits as half of n-1 has permutes up to 4n
- * numbers; following its cycles until one below n comes (Black and Rogaway 2002) leaves a permutation of
- * 0..n-1. Philox is the round function, {round and half, stream, index} its counter. Four rounds would look
- * random to anybody who sees few values; eight, because few numbers are few values. */
+/* A Feistel network (Luby and Rackoff 1988) on an even number of bits permutes up to 4n numbers. Iterating it
+ * until the value is below n (cycle walking, Black and Rogaway 2002) gives a permutation of 0..n-1. Philox is
+ * the round function, with the counter {round and half, stream, index}. Four rounds would suffice for large
+ * n; eight are used because n may be small. */
 uint32_t pw_rng_shuffled(uint64_t seed, enum pw_stream stream, uint64_t index, uint32_t n, uint32_t k)
 {
     const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-    int bits = 1; /* of a half */
+    int bits = 1; /* bits of one half */
     assert(n > 0 && n <= 1u << 31 && k < n);
     while ((uint64_t)1 << 2 * bits < n)
         bits++;

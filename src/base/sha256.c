@@ -1,3 +1,4 @@
+/* sha256.c - SHA-256 by nettle, and hashes as hexadecimal text. */
 #include "base/sha256.h"
 
 #include <stdio.h>

@@ -1,17 +1,17 @@
-/* slice.c - short turns for the thread that draws.
+/* slice.c - short time slices for the thread that draws.
  *
- * Linux schedules by deadlines (EEVDF, from 6.6 on): a turn ends after the thread's slice, 3 ms unless it
- * says otherwise, and a thread that wakes goes first if its own turn would end before that of the one that
- * runs. A thread that draws beside two that compute waits up to those 3 ms; with a slice of 0.1 ms it goes
- * first, whatever the nice values of the others. No right is needed: a shorter turn takes nothing from
- * anybody. The C library has no wrapper for the call. */
+ * From version 6.6 on Linux schedules by deadlines (EEVDF). A turn ends after the thread's slice, 3 ms by
+ * default. A thread that wakes up preempts the running one if its own turn would end earlier. A thread that
+ * draws beside two compute threads can wait up to those 3 ms; with a slice of 0.1 ms it runs at once, for all
+ * nice values. No privilege is needed, because a shorter slice takes no time from other threads. The C
+ * library has no wrapper for the call. */
 #include "base/slice.h"
 
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* struct sched_attr of the kernel's interface, up to where it is used. */
+/* The part of the kernel's struct sched_attr that is used. */
 struct attr {
     uint32_t size, policy;
     uint64_t flags;
@@ -31,6 +31,6 @@ void pw_slice_short(void)
         return;
     a.flags |= RESET_ON_FORK;
     a.runtime = 100000;
-    syscall(SYS_sched_setattr, 0, &a, 0); /* if it fails, frames are merely later */
+    syscall(SYS_sched_setattr, 0, &a, 0); /* on failure frames are only later */
 #endif
 }

@@ -1,12 +1,14 @@
-/* stats.c - see stats.h. Terms of the binomial distribution are summed from the largest down, each from the
- * one before, so neither a large n nor a small p leaves the range of a double before the result does. */
+/* stats.c - exact tests by enumeration. Terms of the binomial distribution are summed from the largest down,
+ * each computed from the one before. So neither a large n nor a small p overflows or underflows before the
+ * result does. */
 #include "base/stats.h"
 
 #include <math.h>
 
 #include "base/maths.h"
 
-/* log n!: the sum of logarithms, or Stirling's series to 1/n^5, whose next term is below 1e-12 from 32 on. */
+/* log n!: the sum of logarithms, or from n = 32 on Stirling's series to 1/n^5, whose next term is then below
+ * 1e-12. */
 static double log_factorial(int64_t n)
 {
     double x = (double)n, sum = 0.0;
@@ -24,7 +26,7 @@ double pw_mcnemar(int64_t only_a, int64_t only_b)
     int64_t n = only_a + only_b, k = only_a < only_b ? only_a : only_b;
     double log_most =
         log_factorial(n) - log_factorial(k) - log_factorial(n - k) - (double)n * 0.69314718055994530942;
-    double term = 1.0, sum = 0.0; /* in units of the largest, that of k */
+    double term = 1.0, sum = 0.0; /* in units of the largest term, that of k */
     for (int64_t i = k; i >= 0 && term > 1e-17 * sum; i--) {
         sum += term;
         term *= (double)i / (double)(n - i + 1);
@@ -33,7 +35,7 @@ double pw_mcnemar(int64_t only_a, int64_t only_b)
     return p < 1.0 ? p : 1.0;
 }
 
-/* Two sums of the same numbers in another order differ by rounding alone. */
+/* Tolerance for equal sums: two sums of the same numbers in another order differ by rounding only. */
 static double rounding(const double *x, int n)
 {
     double most = 0.0;
@@ -60,10 +62,10 @@ double pw_sign_flip(const double *d, int n)
     return (double)extreme / (double)(UINT32_C(1) << n);
 }
 
-/* Every choice of `left` more numbers of x [n], which are added to sum. */
+/* Enumerates every choice of `left` more numbers of x [n], and adds them to sum. */
 struct choices {
     const double *x;
-    double least; /* what counts as extreme, in absolute value */
+    double least; /* absolute value from which a sum counts as extreme */
     int64_t extreme, all;
 };
 
@@ -98,7 +100,8 @@ double pw_two_sample(const double *a, int n, const double *b, int m)
 
 struct pw_interval pw_mean_interval(const double *x, int n)
 {
-    /* The 0.975 quantile for 1, 2, ... degrees of freedom; beyond, 1.96 + 2.4 / df is within 0.001 of it. */
+    /* The 0.975 quantile for 1, 2, ... degrees of freedom. Beyond the table 1.96 + 2.4 / df is within 0.001
+     * of it. */
     static const double quantile[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646,
                                       2.3060,  2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448,
                                       2.1314,  2.1199, 2.1098, 2.1009, 2.0930, 2.0860};
@@ -129,7 +132,7 @@ void pw_holm(double *adjusted, const double *p, int n)
 {
     for (int i = 0; i < n; i++) {
         adjusted[i] = 0.0;
-        for (int j = 0; j < n; j++) { /* those that come before it, itself among them */
+        for (int j = 0; j < n; j++) { /* the values of rank up to that of i */
             int before = 0;
             if (p[j] > p[i] || (p[j] == p[i] && j > i))
                 continue;

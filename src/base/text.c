@@ -1,7 +1,7 @@
-/* text.c - growing strings, safe copies, suggestions and strict numbers; UTF-8 is in utf8.c.
+/* text.c - growing strings, safe copies, suggestions and strict number parsing; UTF-8 is in utf8.c.
  *
- * Without memory for a string the program ends (alloc.h); large buffers are allocated elsewhere and report
- * PW_ENOMEM. */
+ * The program ends if there is no memory for a string (alloc.h). Large buffers are allocated by their owners,
+ * which report PW_ENOMEM. */
 #include "base/text.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ static void grow(struct pw_str *b, size_t more)
 {
     size_t cap = b->cap;
 
-    if (more < cap - b->len) /* one byte stays for the NUL; len < cap unless both are 0 */
+    if (more < cap - b->len) /* one byte is reserved for the NUL; len < cap unless both are 0 */
         return;
     if (more > SIZE_MAX / 2 - b->len - 1)
         pw_exhausted(more);
@@ -56,13 +56,13 @@ void pw_str_add(struct pw_str *b, const char *fmt, ...)
 {
     va_list ap, again;
 
-    grow(b, 80); /* mostly enough, and then formatted once */
+    grow(b, 80); /* usually enough, so that one call formats everything */
     size_t room = b->cap - b->len;
     va_start(ap, fmt);
     va_copy(again, ap);
     int n = vsnprintf(b->s + b->len, room, fmt, ap);
     va_end(ap);
-    assert(n >= 0); /* fails only for a broken format or a wide character */
+    assert(n >= 0); /* fails only for an invalid format or a wide character */
     if ((size_t)n >= room) {
         grow(b, (size_t)n);
         vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
@@ -119,7 +119,7 @@ void pw_text_copy(char *dst, size_t size, const char *src)
 
 /* ---- suggestions */
 
-enum { NEAREST_MAX = 63 }; /* longer words are no misspelt names */
+enum { NEAREST_MAX = 63 }; /* a longer word is not a misspelt name */
 
 static unsigned char lower(char c)
 {
@@ -133,8 +133,8 @@ bool pw_text_same(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Damerau-Levenshtein distance, restricted form: no part is edited twice (a swapped pair is final).
- * Letters that differ in case alone are equal. d[i][j] is the distance of the first i and j bytes. */
+/* Damerau-Levenshtein distance in its restricted form: no part is edited twice (a swapped pair is final).
+ * Case is ignored. d[i][j] is the distance between the first i and the first j bytes. */
 static int distance(const char *a, int n, const char *b, int m)
 {
     unsigned char d[NEAREST_MAX + 1][NEAREST_MAX + 1];
@@ -166,7 +166,7 @@ const char *pw_text_nearest(const char *word, const char *const *names)
 
     if (n == 0 || n > NEAREST_MAX)
         return NULL;
-    /* Two typos in three letters make any word of any other. */
+    /* Two typos in three letters would match any word with any other. */
     int limit = n <= 3 ? 1 : n <= 7 ? 2 : 3;
     for (; *names != NULL; names++) {
         size_t m = strlen(*names);
@@ -174,11 +174,11 @@ const char *pw_text_nearest(const char *word, const char *const *names)
             continue;
         int dist = distance(word, (int)n, *names, (int)m);
         if (n >= 2 && n < m && dist > 1 && distance(word, (int)n, *names, (int)n) == 0)
-            dist = 1;       /* the beginning of a name is as good as one typo */
-        if (dist >= (int)n) /* nothing of the word is left */
+            dist = 1;       /* the beginning of a name counts as one typo */
+        if (dist >= (int)n) /* no letter of the word is left */
             continue;
         if (dist <= limit) {
-            limit = dist - 1; /* from now on only better ones: the first of equals wins */
+            limit = dist - 1; /* later names must be nearer, so the first of equals wins */
             nearest = *names;
         }
     }
@@ -187,8 +187,8 @@ const char *pw_text_nearest(const char *word, const char *const *names)
 
 /* ---- numbers */
 
-/* strtol and strtod also take leading spaces, "+5", hexadecimal, "inf" and "nan"; a recorded text should
- * have one spelling. */
+/* strtol and strtod also accept leading spaces, "+5", hexadecimal, "inf" and "nan". A number in a session
+ * should have one spelling. */
 static bool plain(const char *s, const char *allowed)
 {
     return *s != '\0' && *s != '+' && s[strspn(s, allowed)] == '\0';
@@ -215,7 +215,7 @@ bool pw_text_double(const char *s, double *out)
     if (!plain(s, "+-.0123456789eE"))
         return false;
     double v = strtod(s, &end);
-    if (end == s || *end != '\0' || !isfinite(v)) /* underflow is no error: 1e-400 is 0 */
+    if (end == s || *end != '\0' || !isfinite(v)) /* underflow is not an error: 1e-400 is 0 */
         return false;
     *out = v;
     return true;
@@ -225,7 +225,7 @@ bool pw_text_double(const char *s, double *out)
 
 void pw_text_duration(char *dst, size_t size, double seconds)
 {
-    if (!(seconds >= 0 && seconds < 3600e6)) { /* also NaN: a time left that nobody knows */
+    if (!(seconds >= 0 && seconds < 3600e6)) { /* also NaN: an unknown remaining time */
         snprintf(dst, size, "-:--");
         return;
     }

@@ -1,9 +1,9 @@
-/* utf8.c - decoding, encoding and the width of characters on a terminal.
+/* utf8.c - decoding, encoding, and the width of characters on a terminal.
  *
- * wcwidth() depends on the locale and on the C library's version, and then a layout recorded on one
- * machine would differ on another; the tables here are facts of Unicode 14 and the same everywhere.
- * Terminals disagree about emoji sequences and ambiguous East Asian letters anyway: the latter count as
- * one column, joined emoji as the sum of their parts. */
+ * wcwidth() depends on the locale and on the C library's version, so a recorded layout could differ on
+ * another machine. The tables here are those of Unicode 14 and the same everywhere. Terminals disagree about
+ * emoji sequences and ambiguous East Asian letters. Here an ambiguous letter counts as one column, and a
+ * joined emoji as the sum of its parts. */
 #include "base/text.h"
 
 #include <assert.h>
@@ -11,8 +11,8 @@
 
 size_t pw_utf8_next(const char *s, size_t n, uint32_t *cp)
 {
-    /* The smallest code point of each length: a longer spelling of a smaller one is invalid, or "/" and
-     * NUL could be smuggled past checks. */
+    /* The smallest code point of each length. A longer encoding of a smaller code point is invalid; otherwise
+     * "/" and NUL could bypass checks. */
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char c = (unsigned char)s[0];
     size_t len = c < 0x80 ? 1 : c < 0xc0 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf8 ? 4 : 0;
@@ -72,8 +72,8 @@ struct span {
 };
 
 // clang-format off
-/* Drawn over the character before: categories Mn, Me, Cf (without those that are visible) and the
- * vowels and finals of Hangul. Unassigned code points between two spans are joined to them. */
+/* Characters drawn over the one before: categories Mn, Me, Cf (without the visible ones), and the vowels and
+ * finals of Hangul. Unassigned code points between two spans are merged into them. */
 static const struct span zero_wide[] = {
     {0x300, 0x36f}, {0x483, 0x489}, {0x591, 0x5bd}, {0x5bf, 0x5bf}, {0x5c1, 0x5c2}, {0x5c4, 0x5c5},
     {0x5c7, 0x5c7}, {0x610, 0x61a}, {0x61c, 0x61c}, {0x64b, 0x65f}, {0x670, 0x670}, {0x6d6, 0x6dc},

@@ -1,4 +1,4 @@
-/* args.c - what run functions ask of their words. */
+/* args.c - helpers with which run functions read their words and options. */
 #include "command/command.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ const char *pw_args_key(const struct pw_args *a, const char *key)
 enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target,
                           struct pw_err *err)
 {
-    static const struct pw_opt none[1]; /* the end of a table */
+    static const struct pw_opt none[1]; /* an empty table */
     enum pw_code code = PW_OK;
     if (table == NULL)
         table = none;

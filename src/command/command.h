@@ -1,11 +1,16 @@
-/* command.h - the command language: what a line is, and what a command is. It knows the meaning of none.
+/* command.h - the command language: its grammar, the table of commands, parsing, completion and help. It does
+ * not know what any command means.
  *
  *   line     = command { (";" | newline) command }
  *   command  = name { word | key=value }      '#' at the start of a word begins a comment
  *   word     = anything without blanks, or "quoted" with \" and \\ inside
- * A raw command (prompt, say, mark) takes the rest of the line up to an unquoted ';' as it stands, one
- * enclosing pair of quotes removed. key=value splits at the first '='; a quoted word is never split.
- * Parentheses keep a word together: t5(buckets=8,distance=16). */
+ *
+ * A raw command (prompt, say, mark) takes the rest of the line unchanged, up to an unquoted ';'. Only one
+ * enclosing pair of quotes is removed. key=value splits at the first '='; a quoted word is never split.
+ * Parentheses keep a word together: t5(buckets=8,distance=16).
+ *
+ * Tables are constant. Any thread may call these functions; one struct pw_args belongs to one thread at a
+ * time. */
 #ifndef PW_COMMAND_H
 #define PW_COMMAND_H
 #include "base/err.h"
@@ -16,170 +21,176 @@
 
 #define PW_MAX_WORDS 32
 
+/* One argument of a command. */
 struct pw_word {
     char *key;   /* NULL for a plain word */
-    char *value; /* the word, or what stands after '=' */
+    char *value; /* the word, or the text after '=' */
 };
 
-/* One parsed command; owns its memory. */
+/* One parsed command. It owns its memory; pw_args_fini frees it. */
 struct pw_args {
     char *text; /* the command as typed, trimmed, without comment */
-    char *name; /* the command's, also where an alias was typed */
-    char *rest; /* everything after the name, trimmed, one enclosing pair of quotes removed: raw commands */
+    char *name; /* name of the command, also if an alias was typed */
+    /* For raw commands: everything after the name, trimmed, one enclosing pair of quotes removed. */
+    char *rest;
     int n;
     struct pw_word words[PW_MAX_WORDS];
 };
 
 enum pw_where { PW_AT_LAB, PW_AT_UI };
 
-/* What completion may look at, by enum pw_where: plain values which the commands there can read (the
- * laboratory's snapshot, the workbench's state). NULL: nothing is known. */
+/* State that completion may read, indexed by enum pw_where: the lab's snapshot for commands of the lab, the
+ * workbench's state for those of the workbench. NULL: not available. */
 struct pw_seen {
     const void *by[2];
 };
 
-/* The word that is being completed, as a command sees it. */
+/* The word being completed, as a command's complete function sees it. */
 struct pw_completion {
-    const struct pw_args *so_far; /* the words between the name and this one, also of a raw command */
-    int at;                       /* so many plain words among them: 0 is the first after the name */
-    const char *key;              /* of the value that is typed; NULL: it is a plain word */
-    const void *seen;             /* struct pw_seen's, of the command's place */
-    /* for pw_complete_offer: what is typed of it, unquoted; did it begin with a quote; where offers go */
+    const struct pw_args *so_far; /* the words between the name and this one; also for a raw command */
+    int at;                       /* number of plain words in so_far: 0 is the first after the name */
+    const char *key;              /* key whose value is typed; NULL: a plain word */
+    const void *seen;             /* the struct pw_seen member of the command's `where` */
+    /* For pw_complete_offer: the typed beginning, unquoted; whether it began with a quote; the callback that
+     * receives candidates. */
     const char *prefix;
     bool quoted;
     void (*add)(void *arg, const char *candidate);
     void *arg;
 };
 
+/* One command: its help, its option tables, completion and its run function. Constant. */
 struct pw_command {
     const char *name;
     const char *usage;   /* "pe NAME [key=value]" */
     const char *summary; /* one line */
     const char *detail;  /* more lines for `help NAME`, or NULL */
     enum pw_where where;
-    const char *const *aliases; /* other names that run it (vi's "q!"); NULL-terminated, or NULL */
-    const char *search;         /* words by which a user may look for it, "rewind history"; or NULL */
-    bool raw;                   /* takes the rest of the line as it stands */
-    bool beside; /* doesn't wait for an answer that is being decoded: neither needs it nor changes
-                    what it comes from */
-    bool lasts;  /* goes on in the background: what stands behind it in a typed line waits for its end */
-    const struct pw_opt *opts; /* its own key=value table, for help and completion; or NULL */
-    const struct pw_opt *also; /* a second one that stands beside any other: arm=K; or NULL */
-    /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
-     * from it: opts. */
+    const char *const *aliases; /* other names (vi's "q!"), NULL-terminated, or NULL */
+    const char *search;         /* words that a user may search for: "rewind history"; or NULL */
+    bool raw;                   /* takes the rest of the line unchanged */
+    /* Runs while an answer is being decoded. Such a command neither needs the answer nor changes its
+     * inputs. */
+    bool beside;
+    /* Continues in the background. In a typed line, the commands after it wait until it has ended. */
+    bool lasts;
+    const struct pw_opt *opts; /* its own table of key=value, for help and completion; or NULL */
+    const struct pw_opt *also; /* second table, valid beside any other: arm=K; or NULL */
+    /* Returns the table to use instead of opts if the keys depend on the words given so far (pe: on the
+     * encoding). NULL, or NULL returned: use opts. */
     const struct pw_opt *(*opts_for)(const struct pw_args *so_far);
-    /* Says more of a word that may stand behind the name (an encoding, a probe, a study), for `help NAME
-     * WORD`; false: it is none. NULL: there is no more to say. */
+    /* Appends help on a word that may follow the name (an encoding, a probe, a study), for `help NAME WORD`.
+     * Returns false if the word is unknown. NULL: there is no such help. */
     bool (*about)(const char *word, struct pw_str *out);
-    int file_at;    /* the name of a file may be the N-th word after the name, from 1; 0: none */
-    int command_at; /* and the name of a command; 0: none */
-    /* Offers the words that may stand there, by pw_complete_offer; options are not among them. NULL: nothing
-     * to offer. */
+    int file_at;    /* the N-th word after the name, from 1, may be a file name; 0: none */
+    int command_at; /* the N-th word may be a command name; 0: none */
+    /* Offers the words that may come here with pw_complete_offer; options are offered by the caller. NULL:
+     * nothing to offer. */
     void (*complete)(struct pw_completion *c);
-    /* The same for the value of c->key, beside what its row in a table says. */
+    /* Offers values of c->key, in addition to those of the option table. NULL: nothing to offer. */
     void (*values)(struct pw_completion *c);
-    /* Is it, with these arguments, about the world outside and not about the laboratory (it writes a file, it
-     * chooses among machines that give the same bits)? Then it isn't done again where a recording is
-     * followed. NULL: never. */
+    /* Does the command, with these arguments, act outside the lab? Examples: it writes a file, or it chooses
+     * between machines that give the same bits. Such a command is skipped when a session is re-run. NULL:
+     * no. */
     bool (*outside)(const struct pw_args *args);
-    /* ctx: the lab or the UI, by where. */
+    /* Runs the command. ctx is the lab or the UI, by `where`; the function runs on its thread. Fails with one
+     * line in err, and then the state is as before. */
     enum pw_code (*run)(void *ctx, const struct pw_args *args, struct pw_err *err);
 };
 
-/* A table of commands: joined from several arrays by main. */
+/* The table of all commands; main joins it from several arrays. */
 struct pw_commands {
     const struct pw_command *const *list; /* NULL-terminated */
 };
 
-/* Puts the commands of more (NULL-terminated) behind the n of list; one whose name is there already takes its
- * place: the workbench's half of `set` hands on to the lab's what it doesn't know. Returns how many list has
- * now, and ends it with NULL. */
+/* Append the commands of `more` (NULL-terminated) to the n of list, and end list with NULL. A command whose
+ * name is in list already replaces it: the workbench's `set` passes unknown keys on to the lab's. Returns the
+ * new number; the caller provides the room. */
 int pw_commands_join(const struct pw_command **list, int n, const struct pw_command *const *more);
 
-/* The command with this name or alias; NULL: there is none. */
+/* Find a command by name or alias; NULL if there is none. */
 const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name);
-/* Fails with "no command 'trian'; did you mean 'train'?", and suggests those that have it as a search word.
- * Returns PW_EUSER. */
+/* Fill err with "no command 'trian'; did you mean 'train'?", or suggest commands that have the name as a
+ * search word. Returns PW_EUSER. */
 enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err);
 
-/* Is a command about a word: by its name, aliases, summary or search words, or does its help mention it? */
+/* How well a command matches a word. IT: the name, an alias, the summary or a search word matches. MENTIONS:
+ * the help text contains it. */
 enum pw_about { PW_ABOUT_NOT, PW_ABOUT_MENTIONS, PW_ABOUT_IT };
 enum pw_about pw_command_about(const struct pw_command *cmd, const char *word);
-/* Up to `most` commands that are about a word, or where there are none, those whose help mentions it. Returns
- * how many. */
+/* Find up to `most` commands that match a word; if there is none, the commands whose help mentions it.
+ * Returns how many were written to out. */
 int pw_commands_about(const struct pw_commands *t, const char *word, const struct pw_command **out, int most);
 
-/* Splits text into command texts: calls each(arg, text of one command, its line from 1 on) in order; stops
- * and returns its code when it is not PW_OK. An unterminated quote is an error before anything is called.
- * Comments and empty commands are skipped. */
+/* Split text into commands. Calls each(arg, text of one command, its line from 1) in order, and stops with
+ * its code if that is not PW_OK. Skips comments and empty commands. An unterminated quote fails with PW_EUSER
+ * before any call. */
 enum pw_code pw_commands_split(const char *text,
                                enum pw_code (*each)(void *arg, const char *command, int line), void *arg,
                                struct pw_err *err);
 
-/* In a queue of commands, a text that begins so is none: it says where those behind it stand, "s.pewter:5".
- * No line that is read can have this character. */
+/* First character of an entry that is a place in a queue of commands. A place says where the next commands
+ * come from, such as "s.pewter:5". The lexer rejects this character in input lines. */
 #define PW_PLACE '\001'
 
-/* Can all commands of text be parsed? What is wrong is told with its place in text, which one command alone
- * can't.
- */
+/* Check that all commands of text can be parsed. The message gives the place of the error in text. */
 enum pw_code pw_commands_check(const struct pw_commands *t, const char *text, struct pw_err *err);
 
-/* Parses one command; on failure *args is empty and *cmd NULL. Unknown names give the nearest one as a
- * suggestion. A raw command has no words, only rest. */
+/* Parse one command. On failure *args is empty and *cmd NULL; for an unknown name the message suggests the
+ * nearest one. A raw command has no words, only rest. The caller frees *args with pw_args_fini. */
 enum pw_code pw_command_parse(const struct pw_commands *t, const char *text, struct pw_args *args,
                               const struct pw_command **cmd, struct pw_err *err);
 void pw_args_fini(struct pw_args *a);
 
-bool pw_command_outside(const struct pw_args *args); /* struct pw_command's outside: always */
+/* A value for struct pw_command's `outside`: always true. */
+bool pw_command_outside(const struct pw_args *args);
 
-/* Helpers for run functions. */
-/* The plain words only (keys skipped); i from 0; NULL past the end. */
+/* ---- helpers for run functions; strings that they return belong to a */
+/* Return plain word i, from 0, skipping key=value words; NULL past the end. pw_args_words counts them. */
 const char *pw_args_word(const struct pw_args *a, int i);
 int pw_args_words(const struct pw_args *a);
-/* The value of key, or NULL. */
+/* Return the value of key, or NULL. */
 const char *pw_args_key(const struct pw_args *a, const char *key);
-/* Sets every key=value of a by table into target (NULL: the command has no options); keys that are not in it
- * are an error, after which target may be set in part: give it a copy of what must stay as it was. */
+/* Set every key=value of a into target by table (NULL: the command has no options). An unknown key or a bad
+ * value fails with PW_EUSER, and target may then be set in part: pass a copy. */
 enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target,
                           struct pw_err *err);
-/* Fails unless there are min to max plain words: "NAME: too many words; usage: ...", and at options of a
- * command that has none. */
+/* Fail unless there are min to max plain words ("NAME: too many words; usage: ..."), or if a command without
+ * options has any. */
 enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max,
                            struct pw_err *err);
-/* Fails where the text of a raw command has more than so many bytes: what keeps it would cut it. */
+/* Fail if the text of a raw command has more than `most` bytes, because its destination would cut it. */
 enum pw_code pw_args_text(const struct pw_command *cmd, const struct pw_args *a, size_t most,
                           struct pw_err *err);
-/* The same as pw_args_limit for a command of one word at most, a whole number from 1 to most; n stays where
- * there is none. */
+/* Like pw_args_limit, for a command with at most one word, a whole number from 1 to `most`. *n is unchanged
+ * if there is no word. */
 enum pw_code pw_args_number(const struct pw_command *cmd, const struct pw_args *a, long most, long *n,
                             struct pw_err *err);
 
-/* Completion of the word that ends at byte `point` of line; after a comma or '=' of what follows it. Calls
- * add(arg, candidate) with what may stand from the returned byte to point ("buckets=", "rotary", "on"),
- * quoted where it must be. Nothing is offered inside parentheses and comments. seen NULL: nothing is known.
- */
+/* Complete the word that ends at byte `point` of line (after a comma or '=', the part behind it). Calls
+ * add(arg, candidate) with each text that may replace the bytes from the return value to point ("buckets=",
+ * "rotary", "on"), quoted if necessary. Offers nothing inside parentheses and comments. `seen` may be
+ * NULL. */
 size_t pw_command_complete(const struct pw_commands *t, const struct pw_seen *seen, const char *line,
                            size_t point, void (*add)(void *arg, const char *candidate), void *arg);
-/* Offers a candidate, if what is typed is its beginning. */
+/* Offer a candidate if it begins with the typed text. */
 void pw_complete_offer(struct pw_completion *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Each of a list that ends with NULL. */
+/* Offer each name of a list that ends with NULL. */
 void pw_complete_offer_all(struct pw_completion *c, const char *const *names);
-/* What could come next, for the hint behind the cursor at the end of line: the rest of the usage, "NAME
- * [key=value]", or after "key=" the values allowed. Leaves out empty if nothing is known. No blank before it.
- */
+/* Append a hint to show behind the cursor at the end of line: the rest of the usage ("NAME [key=value]"), or
+ * after "key=" the allowed values. No leading blank. Appends nothing if there is no hint. */
 void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_str *out);
 
-/* Help texts, from the tables alone. */
-void pw_command_help_list(const struct pw_commands *t, struct pw_str *out); /* one line a command */
-/* word: of what the command takes, that more is wanted of; NULL: of the command itself. Of a name that is no
- * command's: the commands that are about it. */
+/* ---- help texts, made from the tables alone */
+void pw_command_help_list(const struct pw_commands *t, struct pw_str *out); /* one line per command */
+/* Append the help of a command, or with `word` (else NULL) the help of an argument. For a name that is no
+ * command, lists the commands that match it. Fails with PW_EUSER if nothing matches. */
 enum pw_code pw_command_help(const struct pw_commands *t, const char *name, const char *word,
                              struct pw_str *out, struct pw_err *err);
-/* Appends a text of the manual page (troff man macros) that is written as details are: tables, examples,
- * sentences. t: of the examples, or NULL. */
+/* Append text as troff man macros. The text is written as `detail` is: tables, examples, sentences. t finds
+ * the commands in examples; it may be NULL. */
 void pw_manual_detail(const struct pw_commands *t, const char *text, struct pw_str *out);
-/* The COMMANDS section of the manual page. */
+/* Append the COMMANDS section of the manual page. */
 void pw_command_manual(const struct pw_commands *t, struct pw_str *out);
 
 #endif

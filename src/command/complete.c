@@ -1,8 +1,7 @@
-/* complete.c - what could come next in a line that is being typed.
+/* complete.c - completion and hints for a line that is being typed.
  *
- * Candidates come from where the meaning is: the table of commands, a command's own complete function and its
- * table of options. Half a line has open quotes and parentheses, so it is read with the lexer and never
- * parsed. */
+ * Candidates come from the table of commands, from a command's own complete function and from its option
+ * table. A half-typed line has open quotes and parentheses, so it is read with the lexer and not parsed. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +9,13 @@
 #include "command/command.h"
 #include "command/lex.h"
 
-/* The command that is being typed, cut into words. The last one has begun, or is empty behind a blank. */
+/* The command being typed, split into words. The last word has begun, or is empty after a blank. */
 struct typing {
-    const struct pw_command *cmd; /* NULL: its name is the last word, or unknown */
+    const struct pw_command *cmd; /* NULL: unknown, or its name is the last word */
     struct pw_args args;          /* the words between the name and the last one */
     bool naming;                  /* the last word is the command's name */
     struct pw_lex_word last;
-    bool nothing; /* inside a comment */
+    bool nothing; /* the cursor is inside a comment */
 };
 
 static void take_word(struct pw_args *args, const char *s, const struct pw_lex_word *w)
@@ -30,7 +29,7 @@ static void take_word(struct pw_args *args, const char *s, const struct pw_lex_w
     args->words[args->n++] = (struct pw_word){key.s, value.s};
 }
 
-/* Reads the whole of s; free typing.args. */
+/* Read all of s; the caller frees typing.args. */
 static void read_typing(struct typing *ty, const struct pw_commands *t, const char *s)
 {
     struct pw_lex_command c = {.quote = PW_NOWHERE}, next;
@@ -40,7 +39,7 @@ static void read_typing(struct typing *ty, const struct pw_commands *t, const ch
     for (; pw_lex_command(s, at, &next); at = c.next)
         c = next;
     ty->nothing = c.comment && c.next == n;
-    size_t begin = c.next == n ? c.begin : n; /* behind a separator a new command begins */
+    size_t begin = c.next == n ? c.begin : n; /* a new command begins after a separator */
     ty->last = (struct pw_lex_word){n, n, PW_NOWHERE, n, PW_NOWHERE, PW_NOWHERE};
     for (at = begin; pw_lex_word(s, at, n, &w); at = w.end) {
         if (w.end == n) {
@@ -98,7 +97,7 @@ void pw_complete_offer(struct pw_completion *c, const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(name, sizeof name, fmt, ap);
     va_end(ap);
-    if (n > 0 && (size_t)n < sizeof name) /* half a name would be another one */
+    if (n > 0 && (size_t)n < sizeof name) /* a cut name would be a different one */
         offer(c, name);
 }
 
@@ -140,7 +139,7 @@ static void offer_commands(struct pw_completion *c, const struct pw_commands *t)
         offer(c, t->list[i]->name);
 }
 
-/* list: the word is a list, and this is not the first of it. */
+/* list: the word is a comma-separated list, and its first item is complete. */
 static void offer_words(struct pw_completion *c, const struct pw_commands *t, const struct typing *ty,
                         bool list)
 {
@@ -174,7 +173,7 @@ size_t pw_command_complete(const struct pw_commands *t, const struct pw_seen *se
                               .add = add,
                               .arg = arg};
     if (ty.nothing || w->open != PW_NOWHERE || w->stray != PW_NOWHERE) {
-        /* nothing is known there */
+        /* no candidates */
     } else if (ty.naming) {
         offer_commands(&c, t);
     } else if (ty.cmd != NULL && w->equals == PW_NOWHERE) {
@@ -194,7 +193,7 @@ size_t pw_command_complete(const struct pw_commands *t, const struct pw_seen *se
 
 /* ---- hint */
 
-/* The next part of a usage line: a word, or what a pair of brackets keeps together. */
+/* Return the next part of a usage line: a word, or a pair of brackets with its content. */
 static const char *usage_part(const char *u, size_t *n)
 {
     int depth = 0;
@@ -204,8 +203,8 @@ static const char *usage_part(const char *u, size_t *n)
     return u;
 }
 
-/* Where a part names this very word, as "[until acc=A|loss=X]" does with "until", and "acc=A|loss=X" with the
- * keys acc and loss: the byte behind the word; 0 if it doesn't. ends: what may follow the word. */
+/* Does a part of the usage name this word? "[until acc=A|loss=X]" names "until", and "acc=A|loss=X" the keys
+ * acc and loss. Returns the offset behind the word, or 0. ends: characters that may follow the word. */
 static size_t names(const char *part, size_t n, const char *word, const char *ends)
 {
     size_t len = strlen(word);
@@ -218,9 +217,9 @@ static size_t names(const char *part, size_t n, const char *word, const char *en
     return 0;
 }
 
-/* What a given word leaves of the usage. A word takes the part that names it and all before, but not what
- * brackets hold behind it; one that is named nowhere takes the first part without '='. A key takes only the
- * part that names it, so [key=value] stays. */
+/* Remove from the usage what a given word has used up. A word uses the part that names it and all parts
+ * before, but not the rest inside its brackets. A word that no part names uses the first part without '='. A
+ * key uses only the part that names it, so [key=value] remains. */
 static void use_up(struct pw_str *usage, const struct pw_word *word)
 {
     const char *u = usage->s, *part, *first = NULL;
@@ -260,7 +259,7 @@ static void hint_usage(const struct typing *ty, const char *usage, struct pw_str
     pw_str_add(&left, "%s", u + n);
     for (int i = 0; i < ty->args.n; i++)
         use_up(&left, &ty->args.words[i]);
-    if (ty->args.n > 0) { /* one of the forms "arm [N] | arm add PE" is being typed: the others are out */
+    if (ty->args.n > 0) { /* the user types one form of "arm [N] | arm add PE"; remove the other forms */
         char *other = strstr(left.s, "| ");
         if (other != NULL)
             *other = '\0';

@@ -1,4 +1,4 @@
-/* files.c - names of files that begin with what is typed, for completion. */
+/* files.c - complete file names. */
 #include "command/lex.h"
 
 #include <dirent.h>
@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/* "a/b" is a folder: "a/b/" can go on. */
+/* A folder "a/b" is offered as "a/b/", so that completion can continue. */
 static bool is_folder(const char *path)
 {
     struct stat st;

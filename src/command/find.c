@@ -1,4 +1,4 @@
-/* find.c - a command by its name, by an alias, or by a word that says what it is about. */
+/* find.c - find a command by name, alias or search word. */
 #include <string.h>
 
 #include "command/command.h"
@@ -32,7 +32,7 @@ const struct pw_command *pw_command_find(const struct pw_commands *t, const char
     return NULL;
 }
 
-/* ---- what commands are about */
+/* ---- search */
 
 static bool has_text(const char *text, const char *word)
 {
@@ -47,7 +47,7 @@ static bool has_option(const struct pw_opt *table, const char *word)
     return false;
 }
 
-/* Is it a word that the command takes: `rope`, of `pe`? */
+/* Does the command take this word as an argument? For example `pe` takes `rope`. */
 static bool takes(const struct pw_command *cmd, const char *word)
 {
     struct pw_str more = {0};
@@ -76,7 +76,7 @@ int pw_commands_about(const struct pw_commands *t, const char *word, const struc
     return n;
 }
 
-/* Is word a whole one of the search words? */
+/* Is word one of the search words, as a whole? */
 static bool has_search_word(const struct pw_command *cmd, const char *word)
 {
     size_t len = strlen(word), n;
@@ -88,7 +88,7 @@ static bool has_search_word(const struct pw_command *cmd, const char *word)
     return false;
 }
 
-/* The commands that take the word or have it among their search words, as "'goto' or 'play'", "'pe rope'". */
+/* List the commands that take the word, or have it as a search word: "'goto' or 'play'", "'pe rope'". */
 static void list_searched(const struct pw_commands *t, const char *word, struct pw_str *out)
 {
     for (int i = 0; t->list[i] != NULL; i++) {

@@ -1,9 +1,10 @@
-/* help.c - help from the tables alone, so that it can't say what the program doesn't do. */
+/* help.c - help texts. They are made from the tables only, so they can't differ from what the program
+ * does. */
 #include <string.h>
 
 #include "command/help.h"
 
-enum { MOST_FOUND = 12 }; /* commands about a word; more would be no answer */
+enum { MOST_FOUND = 12 }; /* most commands listed for a word */
 
 static void pad(struct pw_str *out, int cells)
 {
@@ -58,7 +59,7 @@ static void help_options(const struct pw_command *cmd, struct pw_str *out)
         key_width = (int)key.len > key_width ? (int)key.len : key_width;
         allowed_width = (int)allowed.len > allowed_width ? (int)allowed.len : allowed_width;
     }
-    if (allowed_width > 32) /* one long list of choices must not push everything else aside */
+    if (allowed_width > 32) /* a long list of choices must not widen the column for all rows */
         allowed_width = 32;
     pw_str_add(out, "\noptions, with their defaults:\n");
     for (int i = 0; (o = pw_help_row(cmd, i)) != NULL; i++) {
@@ -73,7 +74,7 @@ static void help_options(const struct pw_command *cmd, struct pw_str *out)
     pw_str_fini(&allowed);
 }
 
-/* One of a command's options; false: it has no such. */
+/* Print one option of a command; false if the command does not have it. */
 static bool help_option(const struct pw_command *cmd, const char *name, struct pw_str *out)
 {
     const struct pw_opt *o;
@@ -87,7 +88,7 @@ static bool help_option(const struct pw_command *cmd, const char *name, struct p
     return false;
 }
 
-/* What one word means to a command, and the options that it brings. */
+/* Print the meaning of an argument word, and the options that it adds. */
 static enum pw_code help_word(const struct pw_command *cmd, const char *word, struct pw_str *out,
                               struct pw_err *err)
 {
@@ -104,7 +105,7 @@ static enum pw_code help_word(const struct pw_command *cmd, const char *word, st
     return PW_OK;
 }
 
-/* Where no command has this name: those that are about it. */
+/* There is no command with this name: list the commands that match it. */
 static enum pw_code help_about(const struct pw_commands *t, const char *name, struct pw_str *out,
                                struct pw_err *err)
 {

@@ -1,11 +1,11 @@
-/* help.h - what help.c and manual.c share. */
+/* help.h - helpers shared by help.c (the command `help`) and manual.c (the manual page). */
 #ifndef PW_HELP_H
 #define PW_HELP_H
 #include "command/command.h"
 
-/* "key=default" and what is allowed, as the columns of a row. */
+/* Append the columns of an option row: "key=default", and the allowed values. */
 void pw_help_describe(const struct pw_opt *opt, struct pw_str *key, struct pw_str *allowed);
-/* The rows of both tables of a command, one after the other: i from 0; NULL behind the last. */
+/* Return row i, from 0, of both option tables of a command taken together; NULL past the last. */
 const struct pw_opt *pw_help_row(const struct pw_command *cmd, int i);
 
 #endif

@@ -1,14 +1,14 @@
-/* lex.c - blanks, quotes, comments and parentheses. */
+/* lex.c - the lexer: blanks, quotes, comments and parentheses. */
 #include "command/lex.h"
 
 #include <string.h>
 
 static bool blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r'; /* '\r': pw_lex_check lets it stand before '\n' only */
+    return c == ' ' || c == '\t' || c == '\r'; /* '\r': pw_lex_check allows it only before '\n' */
 }
 
-/* The quote that closes the one at s[at]; PW_NOWHERE if the line ends before. */
+/* Return the position of the quote that closes the one at s[at]; PW_NOWHERE if the line ends first. */
 static size_t closing(const char *s, size_t at, size_t end)
 {
     for (size_t i = at + 1; i < end && s[i] != '\n'; i++) {
@@ -45,7 +45,7 @@ bool pw_lex_command(const char *s, size_t at, struct pw_lex_command *c)
     }
     c->next = c->comment ? i + strcspn(s + i, "\n") : i;
     c->end = i;
-    /* Blanks after an open quote belong to it: a cursor behind them still stands in that word. */
+    /* Blanks after an open quote belong to it: a cursor behind them is still in that word. */
     while (c->quote == PW_NOWHERE && c->end > c->begin && blank(s[c->end - 1]))
         c->end--;
     return true;
@@ -89,7 +89,7 @@ bool pw_lex_word(const char *s, size_t at, size_t end, struct pw_lex_word *w)
 void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out)
 {
     int depth = 0;
-    pw_str_put(out, "", 0); /* an empty word is a string too */
+    pw_str_put(out, "", 0); /* makes an empty word a string */
     for (size_t i = begin; i < end; i++) {
         if (s[i] != '"') {
             depth += (s[i] == '(') - (s[i] == ')');
@@ -97,7 +97,7 @@ void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out)
             continue;
         }
         size_t close = closing(s, i, end), stop = close == PW_NOWHERE ? end : close;
-        if (depth > 0) { /* whoever reads the parentheses will read these quotes */
+        if (depth > 0) { /* quotes inside parentheses are kept for the parser of their content */
             pw_str_put(out, s + i, stop - i + (close != PW_NOWHERE));
         } else {
             for (i++; i < stop; i++) {
@@ -117,7 +117,7 @@ bool pw_lex_enclosed(const char *s, size_t begin, size_t end)
 
 enum pw_code pw_lex_fail(const char *s, size_t at, const char *what, struct pw_err *err)
 {
-    size_t start = 0; /* of the line */
+    size_t start = 0; /* start of the line */
     int line = 1;
     for (size_t i = 0; i < at; i++) {
         if (s[i] == '\n') {

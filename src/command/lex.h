@@ -1,8 +1,9 @@
-/* lex.h - where commands and words begin and end: the one place that knows blanks, quotes, comments and
- * parentheses.
+/* lex.h - the lexer of the command language: where commands and words begin and end. Only this module knows
+ * blanks, quotes, comments and parentheses.
  *
- * It never fails, because completion looks at lines that are half typed: what is open or too much is said in
- * the result, and only the parser (parse.c) calls it an error. All positions are bytes of the text. */
+ * The lexer never fails, because completion reads half-typed lines. The result reports open quotes and
+ * unmatched parentheses, and the parser (parse.c) treats them as errors. All positions are byte offsets into
+ * the text. Any thread may call these functions. */
 #ifndef PW_LEX_H
 #define PW_LEX_H
 #include "base/err.h"
@@ -12,40 +13,42 @@
 #include <stdint.h>
 
 #define PW_NOWHERE    SIZE_MAX
-#define PW_LINE_LIMIT 65536 /* bytes of a line; nobody types more, and what is longer is no script */
+#define PW_LINE_LIMIT 65536 /* bytes of a line; a longer one is rejected as not being a script */
 
+/* Bounds of one command. */
 struct pw_lex_command {
-    size_t begin, end; /* trimmed, without comment; equal if there is nothing */
-    size_t next;       /* where the next one may begin */
+    size_t begin, end; /* trimmed, without comment; equal if the command is empty */
+    size_t next;       /* where the next command may begin */
     bool comment;      /* a comment follows */
-    size_t quote;      /* of a quote that is not closed, or PW_NOWHERE */
+    size_t quote;      /* position of an unclosed quote, or PW_NOWHERE */
 };
 
+/* Bounds of one word, and the positions inside it that the parser and completion need. */
 struct pw_lex_word {
     size_t begin, end;
-    size_t equals; /* of the '=' that parts key and value, or PW_NOWHERE */
-    size_t item;   /* where the last item begins of a list with commas (the word or the value) */
-    size_t open;   /* of a '(' that is not closed, or PW_NOWHERE */
-    size_t stray;  /* of a ')' without '(', or PW_NOWHERE */
+    size_t equals; /* position of the '=' between key and value, or PW_NOWHERE */
+    size_t item;   /* start of the last item if the word or value is a comma-separated list */
+    size_t open;   /* position of an unclosed '(', or PW_NOWHERE */
+    size_t stray;  /* position of a ')' without '(', or PW_NOWHERE */
 };
 
-/* The command at s[at] (s ends with NUL); false if nothing but blanks and separators follows. A ':' before it
- * is passed over: documents write the key that opens the line. */
+/* Find the command at s[at]; s ends with NUL. Returns false if only blanks and separators follow. Skips a ':'
+ * before the command, because documents show the key that opens the command line. */
 bool pw_lex_command(const char *s, size_t at, struct pw_lex_command *c);
-/* The word at s[at], with blanks before it skipped; false if there is none before end. */
+/* Find the word at s[at] after blanks; false if there is none before end. */
 bool pw_lex_word(const char *s, size_t at, size_t end, struct pw_lex_word *w);
-/* Appends what s[begin..end) means: quotes outside parentheses removed, \" and \\ in them resolved. */
+/* Append the meaning of s[begin..end) to out: quotes outside parentheses removed, \" and \\ in them
+ * resolved. */
 void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out);
 /* Does one pair of quotes enclose all of s[begin..end)? */
 bool pw_lex_enclosed(const char *s, size_t begin, size_t end);
-/* Calls each with every file whose name begins with what is typed, by name; a folder's ends with '/'. Hidden
- * ones only where the dot is typed (files.c). */
+/* Call each() with every path that begins with the typed text, sorted by name (files.c). A folder ends with
+ * '/'. Hidden files only if the dot is typed. */
 void pw_complete_files(const char *typed, void (*each)(void *arg, const char *path), void *arg);
-/* Is it text that can be shown: valid UTF-8, no control characters but tab and the ends of lines, no endless
- * line? */
+/* Check that s can be displayed: valid UTF-8, no control characters except tab and line ends, no line longer
+ * than PW_LINE_LIMIT. Fails with PW_EUSER. */
 enum pw_code pw_lex_check(const char *s, struct pw_err *err);
-/* Fails with "byte N: what is wrong"; with the line's number before it where s has several. Returns PW_EUSER.
- */
+/* Fill err with "byte N: WHAT", after the line number if s has several lines. Returns PW_EUSER. */
 enum pw_code pw_lex_fail(const char *s, size_t at, const char *what, struct pw_err *err);
 
 #endif

@@ -1,18 +1,18 @@
-/* manual.c - the manual page (man(7)) from the tables and their details.
+/* manual.c - the manual page (man(7)), made from the command tables and their `detail` texts.
  *
- * A detail is written for a terminal, its lines broken by hand: rows of a table, which begin with blanks, the
- * term apart from its meaning by two blanks or more, a line that goes on with it further in; examples, which
- * begin with a command; and sentences. troff breaks lines itself, so each becomes what it is there, and the
- * page fits any width. */
+ * A detail is written for a terminal, with manual line breaks. It has table rows, examples and sentences. A
+ * row begins with blanks; two or more blanks separate the term from its meaning, and a continuation line is
+ * indented further. An example begins with a command. Each kind of line is converted to its own macro. troff
+ * then breaks lines itself, so the page fits any width. */
 #include <string.h>
 
 #include "command/help.h"
 
-#define TERM 16 /* columns of a term that its meaning stands beside */
-#define FULL 85 /* a line so long is a sentence that begins with a command's name */
+#define TERM 16 /* columns reserved for a term beside its meaning */
+#define FULL 85 /* a line at least this long is a sentence, even if it begins with a command's name */
 
-/* troff takes '\' and, at the start of a line, '.' and "'" for its own; '-' would become a hyphen. A list of
- * choices may be broken behind '|'. */
+/* Escape for troff: '\', and '.' or "'" at the start of a line, have a special meaning, and '-' would become
+ * a hyphen. A list of choices may be broken after '|'. */
 static void put_troff(struct pw_str *out, const char *s, size_t n)
 {
     bool start = out->len == 0 || out->s[out->len - 1] == '\n';
@@ -41,8 +41,8 @@ static void troff(struct pw_str *out, const char *s)
 struct detail {
     struct pw_str *out;
     const struct pw_commands *t;
-    int row;       /* blanks before the rows of the table that is being written; -1: there is none */
-    bool sentence; /* the last line was one, and goes on in the next */
+    int row;       /* indentation of the rows of the current table; -1: no table */
+    bool sentence; /* the last line was a sentence that continues */
 };
 
 static void end_table(struct detail *d)
@@ -52,7 +52,7 @@ static void end_table(struct detail *d)
     d->row = -1;
 }
 
-/* The term ends before the last two blanks in a row; a row may have no meaning beside it. */
+/* The term ends before the last two blanks in a row. A row may have no meaning. */
 static void put_row(struct detail *d, const char *s, size_t n)
 {
     size_t term = n, meaning = n;
@@ -66,7 +66,7 @@ static void put_row(struct detail *d, const char *s, size_t n)
     while (term > 0 && s[term - 1] == ' ')
         term--;
     pw_str_add(d->out, term < 60 ? ".TP %d\n" : ".PP\n", TERM);
-    for (size_t i = 0; i < term; i++) /* its own columns are columns no more */
+    for (size_t i = 0; i < term; i++) /* column padding inside the term is removed */
         if (s[i] != ' ' || s[i + 1] != ' ')
             put_troff(d->out, s + i, 1);
     pw_str_add(d->out, "\n");
@@ -79,7 +79,7 @@ static void put_row(struct detail *d, const char *s, size_t n)
 static void put_in_table(struct detail *d, const char *s, int indent, size_t n)
 {
     d->sentence = false;
-    if (d->row >= 0 && indent > d->row) { /* goes on */
+    if (d->row >= 0 && indent > d->row) { /* a continuation line */
         put_troff(d->out, s, n);
         pw_str_add(d->out, "\n");
         return;
@@ -90,7 +90,7 @@ static void put_in_table(struct detail *d, const char *s, int indent, size_t n)
     put_row(d, s, n);
 }
 
-/* Has it two columns, as rows have that begin with a command? */
+/* Has the line two columns, like a row that begins with a command? */
 static bool has_columns(const char *s, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i++)

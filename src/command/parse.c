@@ -1,4 +1,4 @@
-/* parse.c - from text to commands with their words. What a command means is for its run function. */
+/* parse.c - split text into commands, and commands into words. The run function interprets them. */
 #include "base/alloc.h"
 #include "command/command.h"
 #include "command/lex.h"
@@ -36,14 +36,14 @@ enum pw_code pw_commands_split(const char *text,
     struct pw_lex_command c;
     size_t counted = 0;
     int line = 1;
-    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* the byte order mark of some editors */
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark that some editors write */
         text += 3;
     enum pw_code code = pw_lex_check(text, err);
     for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next)
         code = check_quote(text, &c, err);
     for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next) {
         if (c.begin == c.end)
-            continue; /* a comment alone */
+            continue; /* only a comment */
         for (; counted < c.begin; counted++)
             line += text[counted] == '\n';
         char *command = copy(text, c.begin, c.end);
@@ -78,7 +78,7 @@ static enum pw_code parse_word(struct pw_args *args, const char *text, const str
     return PW_OK;
 }
 
-/* text is checked and holds the command c. */
+/* text was checked and contains the command c. */
 static enum pw_code parse(const struct pw_commands *t, const char *text, const struct pw_lex_command *c,
                           struct pw_args *args, const struct pw_command **cmd, struct pw_err *err)
 {
