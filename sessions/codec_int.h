@@ -51,7 +51,7 @@ struct pw_field {
 
 /* Which fields a recording's writer had. 0: the tables of pewter 0.1, before they had a number. A new field
  * of any message begins a new edition: raise this, and tell in `upto` where its message ended until then. */
-#define PW_EDITION       3
+#define PW_EDITION       4
 #define PW_EDITION_FIELD 1000 /* of every payload: its edition, where that isn't 0 */
 
 struct pw_message {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define PW_MAX_ARMS       8
-#define PW_MAX_REPLICATES 10 /* of an arm: initialisations seed, seed + 1, ..., all on the same batches */
+#define PW_MAX_REPLICATES 10 /* of an arm: initialisations seed, seed + 1, ... */
 #define PW_BITS_OF_ALL    2  /* words with a bit for each replica of each arm */
 #define PW_LABEL          24 /* bytes of a token's label, NUL included, cleaned for display */
 #define PW_TOP            5  /* candidates kept per decoded token */
@@ -97,6 +97,7 @@ struct pw_ev_arm {
     bool restarted; /* reset or new: series begin again */
     int parent;     /* the arm that it was forked from, at parent_step; 0: none */
     int64_t parent_step;
+    bool own_batches; /* replicate k trains on the samples of the lab's seed + k - 1; else all on one order */
 };
 
 struct pw_ev_state {

@@ -230,6 +230,10 @@ void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
  * of exact match; NaN if none. */
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond);
 
+/* ", own batches" behind a number of replicates that differ in their batches, too; else "". */
+const char *pw_batches_text(const struct pw_ev_arm *info);
+bool pw_any_own_batches(const struct pw_snapshot *s); /* of any arm */
+
 /* A value over an arm's replicates. */
 struct pw_spread {
     int n;                /* replicates that have it */

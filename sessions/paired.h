@@ -8,9 +8,11 @@
  * are tested by flipping signs (pw_sign_flip). 0.05 needs six seeds of each arm.
  *   - the seeds differ: the runs are two independent groups (pw_two_sample). 0.05 needs four seeds of each
  * arm.
+ *   - own batches (race ... batches=own): run k of each arm learned from the batches of the same seed, so
+ * runs can't be exchanged between pairs, whatever seeds they began with: signs are flipped.
  *
- * All runs of one laboratory learn from the same batches, so p is conditional on these; another `seed` has
- * others.
+ * Else all runs of one laboratory learn from the same batches, so p is conditional on these; another `seed`
+ * has others. With own batches each pair has its own, and p speaks of other batches, too.
  *
  * The table's p is corrected for the number of its pairs (Holm 1979). An arm is called best if it has p <
  * 0.05 against each other arm, in its favour: an intersection-union test (Berger 1982), which needs no
@@ -30,7 +32,7 @@
 
 struct pw_pair_test {
     int a, b;               /* ids of two arms, a < b */
-    bool shared;            /* their runs have the same seeds */
+    bool shared;            /* run k of both has the same seed, or batches of its own: signs are flipped */
     int seeds;              /* pairs of runs that answered the same samples */
     int64_t samples;        /* of all of them together */
     int64_t only_a, only_b; /* of these, what only one of the two got right */
@@ -45,8 +47,9 @@ struct pw_paired {
     int n_arms, arms[PW_MAX_ARMS]; /* that have samples to be compared by */
     int n;
     struct pw_pair_test tests[PW_MAX_TESTS];
-    int left_out; /* arms evaluated on other samples, or not at all, or by PW_JUDGE_TAUGHT */
-    int best;     /* the arm that is better than each other one, beyond chance; 0: none */
+    bool own_batches; /* an arm of a test has them, so run k of each learned from batches of its own */
+    int left_out;     /* arms evaluated on other samples, or not at all, or by PW_JUDGE_TAUGHT */
+    int best;         /* the arm that is better than each other one, beyond chance; 0: none */
 };
 
 /* Compares by the latest evaluations, over those of a task's lengths that lie in lo..hi, the arms whose bit
@@ -56,7 +59,7 @@ void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned
 /* Appends one sentence without a full stop: which arm is best, or why none is called so. */
 void pw_paired_verdict(const struct pw_paired *x, const struct pw_snapshot *s, struct pw_str *out);
 /* The test by its name: "exact sign-flip test over training runs", "exact permutation test ...", "exact tests
- * ..." */
+ * ...", with own batches "exact sign-flip test over training runs, each pair on batches of its own" */
 const char *pw_paired_test_name(const struct pw_paired *x);
 /* "0.012", "<0.001", "-" for NaN. */
 void pw_p_text(char dst[16], double p);

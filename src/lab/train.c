@@ -1,9 +1,10 @@
 /* train.c - training of all arms, a step at a time.
  *
  * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
- * the same batches in the same order, and a data position is a number. Training goes round: a step of the
- * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; or, by
- * `set share flops`, a round is a step of the one arm that has spent the fewest operations.
+ * the same batches in the same order, and a data position is a number. With own batches replicates see the
+ * samples of another seed each, and those of one number, of all arms, the same. Training goes round: a step
+ * of the first replicate of every arm, then of the second ones, so they share a batch and none runs ahead;
+ * or, by `set share flops`, a round is a step of the one arm that has spent the fewest operations.
  *
  * Somebody who waits is served between two blocks of a step. It goes on afterwards, as long as its model and
  * its batch are the same; the model drops it where they are not, and it is computed anew. A round goes on,

@@ -40,6 +40,7 @@ struct pw_probe_in {
     const char *topic;             /* of the finding: the arms, as "2" or "1 2 3"; "" without */
     const char *who;               /* asks, for messages: "probe distance", "compare" */
     uint64_t seed;                 /* the lab's */
+    bool own_batches;              /* replicates of an arm learned from other batches each */
     int vocab;                     /* 0 and 1 are padding and end mark */
     int first_word;                /* the token that prompts of the task begin with, its <bos> */
     struct pw_range lengths, test; /* of the first task */
