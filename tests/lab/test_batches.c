@@ -181,10 +181,11 @@ static void test_export_batch(void **state)
     (void)state;
     assert_non_null(mkdtemp(dir));
     bench_open(&b, 2, false);
-    snprintf(line, sizeof line,
-             "seed 7; race none seeds=2 batches=own; export batch %s/0.npz; export batch %s/1.npz replicate=2; "
-             "seed 8; race none; export batch %s/2.npz",
-             dir, dir, dir);
+    snprintf(
+        line, sizeof line,
+        "seed 7; race none seeds=2 batches=own; export batch %s/0.npz; export batch %s/1.npz replicate=2; "
+        "seed 8; race none; export batch %s/2.npz",
+        dir, dir, dir);
     bench_must(&b, line);
     for (int i = 0; i < 3; i++) {
         struct pw_err err;
@@ -309,15 +310,9 @@ static void test_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_seed_of_arm),
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_named),
-        cmocka_unit_test(test_export_batch),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_state),
-        cmocka_unit_test(test_state_words),
+        cmocka_unit_test(test_bits),     cmocka_unit_test(test_shared), cmocka_unit_test(test_seed_of_arm),
+        cmocka_unit_test(test_kept),     cmocka_unit_test(test_named),  cmocka_unit_test(test_export_batch),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_state),  cmocka_unit_test(test_state_words),
         cmocka_unit_test(test_followed),
     };
     return cmocka_run_group_tests_name("batches", tests, NULL, NULL);
