@@ -107,6 +107,33 @@ static void test_kept(void **state)
     bench_close(&b);
 }
 
+/* Own batches are of other lengths, so replicates spend a budget at different steps: they go on together
+ * until each has spent it, and stand at one step. */
+static void test_budget(void **state)
+{
+    static const char *const trains[] = {"train flops=1e7", "train flops=1e7; train flops=1e7",
+                                         "train until flops=3.35e7", "train until flops=3.45e7",
+                                         "train 7; train until flops=5.1e7"};
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, SMALL "seed 1; race none,t5 seeds=5 batches=own");
+    for (size_t i = 0; i < sizeof trains / sizeof *trains; i++) {
+        bench_must(&b, trains[i]);
+        const struct pw_arm *first = pw_lab_arm(b.lab, 1);
+        bool differ = false;
+        for (int arm = 1; arm <= 2; arm++)
+            for (int r = 1; r <= 5; r++) {
+                const struct pw_arm *a = pw_lab_replicate(b.lab, arm, r);
+                assert_int_equal(a->step, first->step);
+                assert_true((double)a->flops >= a->until_value);
+                differ = differ || a->flops != first->flops;
+            }
+        assert_true(differ);
+    }
+    bench_close(&b);
+}
+
 static void assert_note(const struct bench *b, const char *text)
 {
     if (strstr(b->note, text) == NULL)
@@ -226,11 +253,9 @@ static void test_refused(void **state)
 }
 
 /* At every turn of rounds that have begun: a state goes on with the same bits and says the same. */
-static void test_state(void **state)
+static void goes_on(const char *begin)
 {
-    static const char begin[] = SMALL "seed 7; race none,t5 seeds=2 batches=own; train 4";
     struct life whole;
-    (void)state;
     life_open(&whole, 1, false);
     life_run(&whole, begin);
     life_train(&whole);
@@ -258,6 +283,13 @@ static void test_state(void **state)
         life_close(&next);
     }
     life_close(&whole);
+}
+
+static void test_state(void **state)
+{
+    (void)state;
+    goes_on(SMALL "seed 7; race none,t5 seeds=2 batches=own; train 4");
+    goes_on(SMALL "seed 7; race none,t5 seeds=2 batches=own; train flops=4e6");
 }
 
 /* A state of shared batches has no word of it, so that an older pewter reads it; a wrong word is refused. */
@@ -294,7 +326,8 @@ static void test_followed(void **state)
     struct bench b;
     (void)state;
     record_open(&b, &r, 2, false);
-    bench_must(&b, SMALL "race none,t5 seeds=2 batches=own; train 103; eval samples=2; fork; train 2");
+    bench_must(&b, SMALL
+               "race none,t5 seeds=2 batches=own; train 103; eval samples=2; fork; train flops=5e6; train 2");
     bench_close(&b);
     record_must(&r, 1);
     record_must(&r, 3);
@@ -310,9 +343,11 @@ static void test_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),     cmocka_unit_test(test_shared), cmocka_unit_test(test_seed_of_arm),
-        cmocka_unit_test(test_kept),     cmocka_unit_test(test_named),  cmocka_unit_test(test_export_batch),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_state),  cmocka_unit_test(test_state_words),
+        cmocka_unit_test(test_bits),         cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_seed_of_arm),  cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_budget),       cmocka_unit_test(test_named),
+        cmocka_unit_test(test_export_batch), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_state),        cmocka_unit_test(test_state_words),
         cmocka_unit_test(test_followed),
     };
     return cmocka_run_group_tests_name("batches", tests, NULL, NULL);
