@@ -88,6 +88,7 @@ static const struct pw_field arm[] = {
     ANY(15, restarted),
     RANGE(16, parent, 0, PW_MAX_ARMS),
     RANGE(17, parent_step, 0, PW_MANY),
+    ANY(18, own_batches),
 };
 #undef S
 
@@ -454,7 +455,7 @@ static const struct pw_field session[] = {
 const struct pw_message pw_messages[] = {
     [PW_EV_COMMAND] = {"COMMAND", command, N(command), TAKES(u.command), .upto = {3, 8, 8}},
     [PW_EV_LAB] = {"LAB", IN(lab, u.lab)},
-    [PW_EV_ARM] = {"ARM", IN(arm, u.arm)},
+    [PW_EV_ARM] = {"ARM", IN(arm, u.arm), .upto = {17, 17, 17, 17}},
     [PW_EV_DROP] = {.name = "DROP", .fields = drop},
     [PW_EV_STATE] = {"STATE", IN(state, u.state), .upto = {5}},
     [PW_EV_STEP] = {"STEP", IN(step, u.step)},

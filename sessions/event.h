@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define PW_MAX_ARMS 8
-/* Replicas of an arm: initialisations seed, seed + 1, ..., trained on the same batches. */
+/* Replicas of an arm: initialisations seed, seed + 1, ... */
 #define PW_MAX_REPLICATES 10
 #define PW_BITS_OF_ALL    2  /* words that hold one bit for each replica of each arm */
 #define PW_LABEL          24 /* bytes of a token's label with its NUL, cleaned for display */
@@ -102,6 +102,7 @@ struct pw_ev_arm {
     bool restarted; /* new or reset: series start again */
     int parent;     /* the arm that it was forked from, at parent_step; 0: none */
     int64_t parent_step;
+    bool own_batches; /* replicate k trains on the samples of the lab's seed + k - 1; else all on one order */
 };
 
 /* STATE: whether the lab trains, how far and how fast. */

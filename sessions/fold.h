@@ -243,6 +243,10 @@ void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
  * beyond them. NaN if there is no such row. */
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond);
 
+/* Return ", own batches" if the replicas of an arm differ in their batches, too; else "". */
+const char *pw_batches_text(const struct pw_ev_arm *info);
+bool pw_any_own_batches(const struct pw_snapshot *s); /* of any arm */
+
 /* Summary of a value over the replicas of an arm. */
 struct pw_spread {
     int n;                /* number of replicas that have the value */

@@ -51,7 +51,9 @@ static void compare(struct pw_pair_test *t, const struct pw_arm_view *a, const s
                     int task, int lo, int hi)
 {
     double right_a[PW_MAX_REPLICATES], right_b[PW_MAX_REPLICATES], difference[PW_MAX_REPLICATES];
-    *t = (struct pw_pair_test){.a = a->info.id, .b = b->info.id, .shared = a->info.seed == b->info.seed};
+    bool own_batches = a->info.own_batches || b->info.own_batches;
+    *t = (struct pw_pair_test){
+        .a = a->info.id, .b = b->info.id, .shared = own_batches || a->info.seed == b->info.seed};
     for (int r = 0; r < a->info.replicates && r < b->info.replicates; r++) {
         struct counts c = count(&a->rep[r].eval, &b->rep[r].eval, task, lo, hi);
         if (c.samples == 0)
@@ -131,12 +133,14 @@ void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned
                 out->left_out++;
         }
     uint64_t draw = common_draw(s, out);
-    for (int i = 0, n = out->n_arms; i < n; i++) {
+    int n = out->n_arms;
+    out->n_arms = 0;
+    for (int i = 0; i < n; i++) {
         int id = out->arms[i];
-        out->n_arms -= i == 0 ? n : 0;
-        if (s->arms[id - 1].rep[0].eval.draw == draw)
+        if (s->arms[id - 1].rep[0].eval.draw == draw) {
             out->arms[out->n_arms++] = id;
-        else
+            out->own_batches = out->own_batches || s->arms[id - 1].info.own_batches;
+        } else
             out->left_out++;
     }
     for (int i = 0; i < out->n_arms; i++)
@@ -168,9 +172,10 @@ const char *pw_paired_test_name(const struct pw_paired *x)
     int shared = 0;
     for (int i = 0; i < x->n; i++)
         shared += x->tests[i].shared;
-    return shared == x->n ? "exact sign-flip test over training runs"
-           : shared == 0  ? "exact permutation test over training runs"
-                          : "exact tests over training runs";
+    if (shared < x->n)
+        return shared == 0 ? "exact permutation test over training runs" : "exact tests over training runs";
+    return x->own_batches ? "exact sign-flip test over training runs, each pair on batches of its own"
+                          : "exact sign-flip test over training runs";
 }
 
 /* Sum over an arm's pairs of its difference. */

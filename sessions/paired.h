@@ -7,9 +7,11 @@
  *   - The arms have the same seeds: run k of one arm and run k of the other had the same initialisation.
  *     Their differences are tested by flipping signs (pw_sign_flip). 0.05 needs six seeds per arm.
  *   - The seeds differ: the runs are two independent groups (pw_two_sample). 0.05 needs four seeds per arm.
+ *   - Own batches (race ... batches=own): run k of each arm trained on the batches of the same seed, so runs
+ *     cannot be exchanged between pairs, whatever their initialisation seeds: signs are flipped.
  *
- * All runs of one lab train on the same batches, so p is conditional on these batches; another `seed` has
- * others.
+ * Without own batches all runs of one lab train on the same batches, so p is conditional on these; another
+ * `seed` has others. With own batches each pair has its own, and p covers other batches, too.
  *
  * The p in the table is corrected for the number of pairs (Holm 1979). An arm is called best if p < 0.05 in
  * its favour against each other arm. That is an intersection-union test (Berger 1982), which needs no
@@ -33,7 +35,7 @@
 /* Comparison of two arms. */
 struct pw_pair_test {
     int a, b;               /* ids of two arms, a < b */
-    bool shared;            /* the arms have the same seeds */
+    bool shared;            /* run k of both arms has the same seed, or own batches: signs are flipped */
     int seeds;              /* pairs of runs that were evaluated on the same samples */
     int64_t samples;        /* total samples of these pairs */
     int64_t only_a, only_b; /* of these, samples that only a (only b) got right */
@@ -49,8 +51,9 @@ struct pw_paired {
     int n_arms, arms[PW_MAX_ARMS]; /* arms with samples to compare */
     int n;
     struct pw_pair_test tests[PW_MAX_TESTS];
-    int left_out; /* arms with other samples, without evaluation, or judged by PW_JUDGE_TAUGHT */
-    int best;     /* the arm that is significantly better than each other arm; 0: none */
+    bool own_batches; /* an arm of a test has own batches */
+    int left_out;     /* arms with other samples, without evaluation, or judged by PW_JUDGE_TAUGHT */
+    int best;         /* the arm that is significantly better than each other arm; 0: none */
 };
 
 /* Compare arms by their latest evaluations on the lengths lo..hi of a task. Bit (id - 1) of `arms` selects an
@@ -60,7 +63,8 @@ void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned
 /* Append one sentence without a full stop: which arm is best, or why no arm is called best. */
 void pw_paired_verdict(const struct pw_paired *x, const struct pw_snapshot *s, struct pw_str *out);
 /* Return the name of the test: "exact sign-flip test over training runs", "exact permutation test ...",
- * "exact tests ..." */
+ * "exact tests ...", with own batches "exact sign-flip test over training runs, each pair on batches of its
+ * own" */
 const char *pw_paired_test_name(const struct pw_paired *x);
 /* Format p: "0.012", "<0.001", "-" for NaN. */
 void pw_p_text(char dst[16], double p);

@@ -111,3 +111,16 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
         v[r] = pw_eval_mean(lab, &arm->rep[r].eval, -1, beyond);
     return pw_spread_of(v, arm->info.replicates);
 }
+
+const char *pw_batches_text(const struct pw_ev_arm *info)
+{
+    return info->own_batches ? ", own batches" : "";
+}
+
+bool pw_any_own_batches(const struct pw_snapshot *s)
+{
+    bool any = false;
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        any = any || (s->arms[i].used && s->arms[i].info.own_batches);
+    return any;
+}

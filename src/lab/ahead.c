@@ -19,17 +19,25 @@ static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_arm *a,
     return &lab->batches[*slot];
 }
 
+uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate)
+{
+    return lab->seed + (lab->own_batches ? (uint64_t)replicate - 1 : 0);
+}
+
+/* A model has copied the batch of a step that it has begun, so a slot is free for another replicate's. */
 const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step)
 {
     int slot;
     struct pw_samples *s = samples_at(lab, a, step, &slot);
     int64_t first = step * a->optim.batch;
-    if (lab->batch_first[slot] != first || s->b.n_seqs != a->optim.batch) {
+    uint64_t seed = pw_lab_batch_seed(lab, a->replicate);
+    if (lab->batch_first[slot] != first || lab->batch_seed[slot] != seed || s->b.n_seqs != a->optim.batch) {
         for (int i = 0; i < PW_MAX_PLACES; i++)
             if (lab->arms[i].model != NULL)
                 pw_model_abandon(lab->arms[i].model); /* it was computed from those that go */
-        pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch, 0, 0);
+        pw_samples_fill(s, &lab->tasks, seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch, 0, 0);
         lab->batch_first[slot] = first;
+        lab->batch_seed[slot] = seed;
     }
     return &s->b;
 }

@@ -218,7 +218,8 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n)
 
 /* ---- commands */
 
-enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, struct pw_err *err)
+enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, bool own_batches,
+                         struct pw_err *err)
 {
     struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
     if (n > PW_MAX_ARMS)
@@ -237,6 +238,7 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds,
     if (code != PW_OK)
         return code;
     pw_lab_put_only(lab, fresh, n * seeds);
+    lab->own_batches = own_batches;
     lab->current = 1;
     pw_lab_tell_all(lab, true);
     pw_lab_refresh(lab, true);

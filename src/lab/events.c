@@ -205,6 +205,7 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->restarted = restarted;
     a->parent = arm->parent;
     a->parent_step = arm->parent_step;
+    a->own_batches = lab->own_batches && a->replicates > 1;
     pw_lab_emit(lab, e);
     for (int r = 1; restarted && r <= pw_lab_replicates(lab, arm->id); r++) {
         const struct pw_arm *replicate = pw_lab_replicate(lab, arm->id, r);

@@ -245,16 +245,35 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
 
 /* ---- batch */
 
+struct batch {
+    int replicate;
+};
+
+static const struct pw_opt batch_opts[] = {{.name = "replicate",
+                                            .type = PW_OPT_INT,
+                                            .offset = offsetof(struct batch, replicate),
+                                            .def = "1",
+                                            .min = 1,
+                                            .max = PW_MAX_REPLICATES,
+                                            .help = "of an arm that was raced with seeds=N batches=own"},
+                                           {.name = NULL}};
+
+/* The batch of the replicate's next step. */
 static enum pw_code export_batch(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
 {
-    struct pw_arm *arm = pw_lab_current(lab);
-    enum pw_code code = refuse_options(args, err);
+    struct batch o;
+    pw_opt_defaults(batch_opts, &o);
+    enum pw_code code = pw_args_opts(args, batch_opts, &o, err);
+    if (code == PW_OK)
+        code = pw_lab_need_replicate(lab, pw_lab_current(lab), "export batch", o.replicate, err);
     if (code != PW_OK)
         return code;
+    const struct pw_arm *arm = pw_lab_replicate(lab, lab->current, o.replicate);
     struct pw_samples s = {0};
     int B = arm->optim.batch, T = 0;
-    pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)(arm->step * B), B, 0, 0);
+    pw_samples_fill(&s, &lab->tasks, pw_lab_batch_seed(lab, o.replicate), PW_SPLIT_TRAIN,
+                    (uint64_t)(arm->step * B), B, 0, 0);
     for (int i = 0; i < B; i++)
         T = s.start[i + 1] - s.start[i] > T ? s.start[i + 1] - s.start[i] : T;
     int32_t *tokens = room((size_t)B * T, 2 * sizeof *tokens, "batch", err);
@@ -310,7 +329,7 @@ static const struct {
     {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL, false},
     {"table", ".json", export_table, NULL, table_opts, false},
     {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts, true},
-    {"batch", ".npz", export_batch, NULL, NULL, false},
+    {"batch", ".npz", export_batch, NULL, batch_opts, false},
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts, true},
 };
 

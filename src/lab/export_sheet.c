@@ -4,7 +4,7 @@
  * Columns that say nothing for most are there where they do: where lengths are pairs, length_a and length_b,
  * and a row for every pair; where inputs are few, whether training has met them (seen); where answers were
  * decoded, or would have to be, what `exact` is (judged) and what it is teacher-forced; where an arm has
- * several replicates, the seed of each one's initialisation. */
+ * several replicates, the seed of each one's initialisation, and with own batches that of its samples. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -24,9 +24,9 @@ struct sheet {
     const char *const *names;
     int n;
     const char *texts[MOST];
-    double numbers[MOST];            /* NaN: nothing is known, an empty field */
-    bool pairs, seen, judged, seeds; /* are there such columns? */
-    uint64_t seed;                   /* apart, because not every one is a double */
+    double numbers[MOST];                     /* NaN: nothing is known, an empty field */
+    bool pairs, seen, judged, seeds, batches; /* are there such columns? */
+    uint64_t seed, batch_seed;                /* apart, because not every one is a double */
 };
 
 static void begin(const struct sheet *s)
@@ -34,14 +34,17 @@ static void begin(const struct sheet *s)
     for (int i = 0; !s->json && i < s->n; i++)
         fprintf(s->f, "%s%s", i > 0 ? "," : "", s->names[i]);
     if (!s->json)
-        fputs(s->seeds ? ",seed\n" : "\n", s->f);
+        fprintf(s->f, "%s%s\n", s->seeds ? ",seed" : "", s->batches ? ",batch_seed" : "");
 }
 
 static void end_row(const struct sheet *s)
 {
     cJSON *o = s->json ? cJSON_CreateObject() : NULL;
-    char seed[24];
-    snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
+    char seed[24] = "", batches[24] = "";
+    if (s->seeds)
+        snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
+    if (s->batches)
+        snprintf(batches, sizeof batches, "%" PRIu64, s->batch_seed);
     for (int i = 0; i < s->n; i++) {
         bool number = s->texts[i] == NULL;
         if (!s->json && i > 0)
@@ -58,9 +61,11 @@ static void end_row(const struct sheet *s)
     if (s->json) {
         if (s->seeds)
             cJSON_AddRawToObject(o, "seed", seed);
+        if (s->batches)
+            cJSON_AddRawToObject(o, "batch_seed", batches);
         pw_json_line(s->f, o);
     } else
-        fprintf(s->f, "%s%s\n", s->seeds ? "," : "", s->seeds ? seed : "");
+        fprintf(s->f, "%s%s%s%s\n", s->seeds ? "," : "", seed, s->batches ? "," : "", batches);
 }
 
 static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
@@ -181,8 +186,10 @@ static enum pw_code write_sheet(const struct pw_snapshot *record, const char *pa
         return code;
     s.f = pw_file_stream(file);
     s.json = strcmp(strrchr(path, '.'), ".jsonl") == 0;
-    for (int i = 0; i < PW_MAX_ARMS; i++)
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
         s.seeds = s.seeds || (record->arms[i].used && record->arms[i].info.replicates > 1);
+        s.batches = s.batches || (record->arms[i].used && record->arms[i].info.own_batches);
+    }
     begin(&s);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = &record->arms[i];
@@ -190,6 +197,7 @@ static enum pw_code write_sheet(const struct pw_snapshot *record, const char *pa
             s.numbers[0] = i + 1;
             s.texts[1] = a->info.pe;
             s.seed = a->info.seed + (uint64_t)r;
+            s.batch_seed = record->lab.seed + (a->info.own_batches ? (uint64_t)r : 0);
             rows(record, a, r, &s);
         }
     }

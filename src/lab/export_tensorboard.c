@@ -163,7 +163,7 @@ static enum pw_code make_folder(const char *path, struct pw_err *err)
     return pw_fail(err, PW_EIO, "%.240s: can't make this folder: %s", path, strerror(errno));
 }
 
-/* "FOLDER/2-t5-8-16-seed0" */
+/* "FOLDER/2-t5-8-16-seed0", with own batches "FOLDER/2-t5-8-16-seed5-batches1" */
 static enum pw_code export_run(const struct pw_snapshot *record, int arm, int r, const char *folder,
                                struct pw_err *err)
 {
@@ -174,6 +174,8 @@ static enum pw_code export_run(const struct pw_snapshot *record, int arm, int r,
     for (char *c = name.s; *c != '\0'; c++)
         *c = *c == ' ' || *c == '/' ? '-' : *c;
     pw_str_add(&path, "%s/%d-%s-seed%" PRIu64, folder, arm + 1, name.s, a->info.seed + (uint64_t)r);
+    if (a->info.own_batches)
+        pw_str_add(&path, "-batches%" PRIu64, record->lab.seed + (uint64_t)r);
     pw_str_fini(&name);
     enum pw_code code = make_folder(path.s, err);
     pw_str_add(&path, "/events.out.tfevents.pewter");

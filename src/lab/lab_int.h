@@ -36,12 +36,13 @@ enum pw_until {
  * step counts alone, and an arm's bits depend on neither. */
 enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 
-/* A model of the laboratory. An arm is one or several of them, its replicates: alike in everything but the
- * seed of their initialisation, trained in step with each other on the same batches. The first one stands for
- * the arm: it answers prompts and is looked into, and its seed is the arm's; replicate k has seed + k - 1. */
 /* A step is a look at what `until` waits for, and a live evaluation, every so many. */
 #define PW_CHECK_EVERY 50
 
+/* A model of the laboratory. An arm is one or several of them, its replicates: alike in everything but the
+ * seed of their initialisation and, with own batches, the order of their training samples; trained in step
+ * with each other. The first one stands for the arm: it answers prompts and is looked into, and its seed is
+ * the arm's; replicate k has seed + k - 1. */
 struct pw_arm {
     int id;        /* 1..PW_MAX_ARMS */
     int replicate; /* 1..PW_MAX_REPLICATES */
@@ -170,6 +171,7 @@ struct pw_lab {
     int threads; /* of the cpu, where that computes */
     uint64_t seq;
     uint64_t seed;
+    bool own_batches; /* of each replicate, by its number: pw_lab_batch_seed; else all share theirs */
     struct pw_taskset tasks;
     struct pw_arm arms[PW_MAX_PLACES]; /* model NULL: free */
     int current;                       /* id */
@@ -187,6 +189,7 @@ struct pw_lab {
     struct pw_samples scratch;
     struct pw_samples batches[PW_FLIGHTS]; /* of training: ahead.c */
     int64_t batch_first[PW_FLIGHTS];       /* first sample of what is in them; -1: nothing */
+    uint64_t batch_seed[PW_FLIGHTS];       /* of these samples */
     bool landing;                          /* no step is begun that nobody waits for */
     struct pw_pin pin;
     struct pw_table_look table; /* what is looked at */
@@ -239,8 +242,10 @@ int pw_lab_replicates(const struct pw_lab *lab, int id);
 /* "no arm 7; there are 1, 2, 3" */
 enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
 const char *pw_lab_shape(const struct pw_arm *arm); /* its preset, or the theorem whose proof it began as */
-/* n fresh arms of the current one's model, each with `seeds` replicates; all others go. */
-enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, struct pw_err *err);
+/* n fresh arms of the current one's model, each with `seeds` replicates; all others go. own_batches: what
+ * replicates of an arm train on differs, too, as long as there are these arms or what is made of them. */
+enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, bool own_batches,
+                         struct pw_err *err);
 /* With as many replicates as the current arm. */
 enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err);
 /* A copy of the current arm in the first free place: weights, moments, step, schedule, and whether it trains;
@@ -392,6 +397,9 @@ bool pw_lab_training(const struct pw_lab *lab);
 void pw_lab_train_step(struct pw_lab *lab);
 
 /* ---- ahead.c */
+/* The seed of the samples that replicates of this number train on: the lab's, with own batches the lab's +
+ * replicate - 1, also where an arm's initialisation has a seed of its own. */
+uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate);
 /* The samples of an arm's step number `step`, from 0. */
 const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step);
 void pw_lab_forget_batches(struct pw_lab *lab); /* they are others now */

@@ -242,6 +242,10 @@ enum pw_code pw_lab_plan_held(struct pw_lab *lab, const struct pw_plan *plan, st
     if (code != PW_OK)
         return code;
     code = same_task(lab, &set, err);
+    if (code == PW_OK && lab->own_batches && !plan->loaded && plan->seeds > 1)
+        code = pw_fail(err, PW_EUSER,
+                       "the lab holds own batches (race ... batches=own), the study asks for "
+                       "batches that all replicas share");
     if (code == PW_OK)
         code = same_number("seed", (long long)lab->seed, (long long)plan->seed, err);
     if (code == PW_OK)

@@ -296,6 +296,7 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                                  .topic = p->topic,
                                  .who = p->who,
                                  .seed = lab->seed,
+                                 .own_batches = lab->own_batches,
                                  .vocab = lab->tasks.vocab.n,
                                  .first_word = pw_lab_first_word(lab, 0),
                                  .lengths = pw_task_train(&lab->tasks.use[0]),

@@ -10,6 +10,7 @@ struct pw_saved {
     struct pw_checkpoint *c;
     /* Of a session: */
     int arm, replicates;               /* arm 0: a file */
+    bool own_batches;                  /* of each replicate */
     struct pw_spread in_range, beyond; /* mean exact match when it was last evaluated; n 0: it wasn't */
 };
 

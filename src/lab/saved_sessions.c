@@ -52,7 +52,8 @@ static bool add_arm(struct pw_saved_list *list, struct pw_record *r, const char 
     struct pw_str path = {0};
     char sha[2 * PW_SHA256 + 1];
     struct pw_err err;
-    *s = (struct pw_saved){.arm = arm->u.arm.id, .replicates = arm->u.arm.replicates};
+    *s = (struct pw_saved){
+        .arm = arm->u.arm.id, .replicates = arm->u.arm.replicates, .own_batches = arm->u.arm.own_batches};
     pw_sha256_text(sha, models->u.checkpoint.files[file]);
     pw_str_add(&path, "%s/%s/files/%s", folder, name, sha);
     bool well =

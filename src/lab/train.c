@@ -1,9 +1,10 @@
 /* train.c - training of all arms, a step at a time.
  *
  * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
- * the same batches in the same order, and a data position is a number. Training goes round: a step of the
- * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; or, by
- * `set share flops`, a round is a step of the one arm that has spent the fewest operations.
+ * the same batches in the same order, and a data position is a number. With own batches replicates see the
+ * samples of another seed each, and those of one number, of all arms, the same. Training goes round: a step
+ * of the first replicate of every arm, then of the second ones, so they share a batch and none runs ahead;
+ * or, by `set share flops`, a round is a step of the one arm that has spent the fewest operations.
  *
  * Somebody who waits is served between two blocks of a step. It goes on afterwards, as long as its model and
  * its batch are the same; the model drops it where they are not, and it is computed anew. A round goes on,
@@ -42,12 +43,26 @@ static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
     return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
 }
 
+/* Gives an arm's replicates the goal of the one that has the farthest: with own batches they differ in what
+ * operations they have spent. */
+static void share_goal(struct pw_lab *lab, int id)
+{
+    int64_t goal = 0;
+    struct pw_arm *a;
+    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        goal = a->goal > goal ? a->goal : goal;
+    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        a->goal = goal;
+}
+
 /* An arm's replicates train together: where the round that was broken off had taken some of them to the goal,
- * they wait for the others. */
-static void train_together(struct pw_lab *lab, int id)
+ * or some have used up their budget, they wait for the others. */
+static void train_together(struct pw_lab *lab, int id, const struct pw_goal *g)
 {
     bool training = false;
     struct pw_arm *a;
+    if (g->replicate == 0 && (g->arm == 0 || g->arm == id))
+        share_goal(lab, id);
     for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
         training = training || a->training;
     for (int r = 1; training && (a = pw_lab_replicate(lab, id, r)) != NULL; r++) {
@@ -119,7 +134,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
             "anew, 'optim steps=N' moves the end");
     memcpy(lab->arms, fresh, sizeof fresh);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
-        train_together(lab, id);
+        train_together(lab, id, g);
     lab->paused = false;
     lab->allowed = 0;
     lab->rate_t = pw_now();
@@ -211,7 +226,8 @@ void pw_lab_end_checks(struct pw_lab *lab)
 }
 
 /* Ends an arm's training when its goal is reached or all its replicates have what they wait for: they stay in
- * step. Reached goals that were waited for in vain are trouble. */
+ * step. A budget has no other end, and its goal follows who has most of it left. Reached goals that were
+ * waited for in vain are trouble. */
 static void check_end(struct pw_lab *lab, const struct pw_arm *first)
 {
     const struct pw_arm *a, *worst = first; /* who still waits is worse than who doesn't */
@@ -226,7 +242,9 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
     }
     struct pw_err err;
     char of[32] = "";
-    if (!met && first->step < first->goal)
+    if (!met && first->budget)
+        share_goal(lab, first->id);
+    if (!met && (first->budget || first->step < first->goal))
         return;
     end_training(lab, first->id);
     if (n > 1)

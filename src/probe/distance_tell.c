@@ -121,13 +121,14 @@ static void tell_layers(const struct pw_distances *d, struct pw_finding *f)
 /* Adds remarks on the limits of the numbers. */
 static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
-    bool floor = false, same = false, several = false;
+    bool floor = false, same = false, several = false, replicates = false;
     int64_t least = in->subject[0].step, most = least;
     for (int k = 0; k < d->n_curves; k++) {
         floor = floor || d->curve[k].floor;
         same = same || d->curve[k].same;
     }
     for (int i = 0; i < in->n; i++) {
+        replicates = replicates || in->subject[i].replicate > 1;
         several = several || pw_distance_config(in, i)->heads != pw_distance_config(in, 0)->heads;
         least = in->subject[i].step < least ? in->subject[i].step : least;
         most = in->subject[i].step > most ? in->subject[i].step : most;
@@ -148,6 +149,10 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
     if (!floor)
         pw_finding_remark(f, "no floor: no two models here differ in the seed alone ('race ... seeds=2', or "
                              "a second arm of the encoding and 'seed N arm=K')");
+    if (floor && replicates && in->own_batches)
+        pw_finding_remark(f,
+                          "own batches: two replicates of an arm learned from other samples, too, so a floor "
+                          "(*) between them is of two seeds of initialisation and data");
     if (same)
         pw_finding_remark(f,
                           "same init: both began with the same weights and may be nearer by that alone; the "

@@ -44,6 +44,7 @@ struct pw_probe_in {
     const char *topic;             /* topic of the finding: the arms, as "2" or "1 2 3"; "": no arm */
     const char *who;               /* the caller's name in messages: "probe distance", "compare" */
     uint64_t seed;                 /* the lab's seed */
+    bool own_batches;              /* replicas of an arm were trained on different batches */
     int vocab;                     /* size of the vocabulary; ids 0 and 1 are padding and end mark */
     int first_word;                /* the token that starts every prompt of the task: its <bos> */
     struct pw_range lengths, test; /* trained and test lengths of the first task */

@@ -60,7 +60,7 @@ static void print_lengths(FILE *out, const struct pw_ev_eval *v, const struct pw
             continue;
         struct pw_spread x = pw_spread_by(a, task, r->length, of);
         if (n == 0 && reps > 1)
-            fprintf(out, ", median (least..greatest) n=%d", x.n);
+            fprintf(out, ", median (least..greatest) n=%d%s", x.n, pw_batches_text(&a->info));
         fprintf(out, "%s%4d %.3f%s", n++ % per_line == 0 ? "\n " : "  ", r->length, (double)x.median,
                 r->seen ? "*" : "");
         if (reps > 1)
@@ -271,7 +271,8 @@ static void print_end(FILE *out, const struct pw_snapshot *s)
         fprintf(out, "arm %d  %s  step %lld: loss %.4f", i + 1, a->info.pe,
                 (long long)a->rep[0].series.step[n - 1], (double)loss.median);
         if (a->info.replicates > 1)
-            fprintf(out, " (%.4f..%.4f) n=%d", (double)loss.lo, (double)loss.hi, loss.n);
+            fprintf(out, " (%.4f..%.4f) n=%d%s", (double)loss.lo, (double)loss.hi, loss.n,
+                    pw_batches_text(&a->info));
         fprintf(out, ", token accuracy %.3f", (double)right.median);
         if (a->info.replicates > 1)
             fprintf(out, " (%.3f..%.3f) n=%d", (double)right.lo, (double)right.hi, right.n);

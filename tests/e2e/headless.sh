@@ -199,6 +199,21 @@ check 'the edited one says so' grep -q '^position 5  9 .* edited, wrong; right i
 check 'the step in full' grep -q '"candidates":\[.*"parts":\[{"part":"embedding",.*"lens":\[{"layers":0,' s.json
 run 0 -c 'prompt sort 1; edit 3 2; edit 4 1; edit 5 2'
 check 'beyond the right answer' grep -q '^position 5  2 .* edited, wrong; the right answer has ended$' out
+run 0 --json -c 'race none seeds=2 batches=own; race none seeds=2'
+check 'own batches as a member of the arm' test "$(grep -o '"replicates":2,"batches":"[a-z]*"' out | tr '\n' ' ')" = \
+    '"replicates":2,"batches":"own" "replicates":2,"batches":"shared" '
+run 0 -c 'model layers=1 width=16 heads=2; race none,t5 seeds=2 batches=own; train 2; eval lengths=2..9 samples=2; show lengths; show curves; paired
+    compare'
+check 'where training ended' test "$(grep -c '^arm [12] .* step 2: loss .* n=2, own batches, token' out)" = 2
+check 'by length' test "$(grep -c 'median (least..greatest) n=2, own batches$' out)" = 2
+check 'the table of lengths' grep -q 'the least and the greatest seed, own batches, before them the median' out
+check 'the errors' grep -q '^where answers of arm 1 go wrong first, 2 seeds together, own batches:' out
+check 'the curves' grep -q '^arm 2 t5 8/16, 2 seeds, own batches: median' out
+check 'the test' grep -q 'exact sign-flip test over training runs, each pair on batches of its own$' out
+check 'the floor' grep -q 'own batches: two replicates of an arm learned from other samples, too' out
+run 1 -c 'race none seeds=2 batches=mine'
+one_line
+check 'what is allowed' grep -q "race: batches=mine: allowed are shared|own" err
 run 0 --json -c 'race none seeds=3; ablate 0.1 replicate=2'
 check 'one replicate has it off' test "$(grep '"kind":"heads"' out | grep -c '"replicate":2')" -eq 1
 check 'and no other' test "$(grep -c '"kind":"heads"' out)" -eq 1

@@ -48,7 +48,7 @@ head -n 1 plain.pewter | grep -q '^# The session plain, recorded since 20[0-9-]*
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 line "$PROGRAM --plain --session typed"
 wait_for '^> *$'
-for typed in "$MODEL; race none,alibi,t5 seeds=3" 'train 100000' 'pe rotary' 'arm 2' 'fork none' 'optim lr=0.002' \
+for typed in "$MODEL; race none,alibi,t5 seeds=3 batches=own" 'train 100000' 'pe rotary' 'arm 2' 'fork none' 'optim lr=0.002' \
     'ablate 0.1' 'pe nix' 'arm drop 3' 'pe alibi' pause 'step 3' stop 'mark the end'; do
     line "$typed"
     sleep 0.05 # of training, at whatever step that is

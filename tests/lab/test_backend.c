@@ -108,6 +108,52 @@ static void test_choices(void **state)
     assert_string_not_equal(of[0], of[2]);
 }
 
+/* With own batches the steps that are under way are of other samples in each replicate, which take turns in
+ * the same memory: in groups of four, one by one, and by operations instead of turns. */
+static void test_own_batches(void **state)
+{
+    static const char *const backends[] = {"backend cpu", "backend cuda mode=ref"};
+    char digests[2][4096];
+    (void)state;
+    pw_emu_set_deferred(true);
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        bench_open(&b, 1, false);
+        bench_must(&b, tiny);
+        bench_must(&b, backends[i]);
+        bench_must(&b,
+                   "seed 7; race none,t5 seeds=3 batches=own; train 11; set share flops; train 2; digest");
+        snprintf(digests[i], sizeof digests[i], "%s", b.digests);
+        bench_close(&b);
+    }
+    pw_emu_set_deferred(false);
+    for (int i = 0; i < 6; i++)
+        assert_true(same_line(digest_line(digests[0], i), digest_line(digests[1], i)));
+}
+
+/* The same in mode fast, where batches are padded and alike steps go in groups of four: each replicate is
+ * what its seed alone makes. */
+static void test_own_batches_in_groups(void **state)
+{
+    struct bench b;
+    char script[128], digest[33], all[4096];
+    (void)state;
+    pw_emu_set_deferred(true);
+    bench_open(&b, 1, false);
+    bench_must(&b, tiny);
+    bench_must(&b, "backend cuda; seed 7; race t5 seeds=3 batches=own; train 43; digest");
+    snprintf(all, sizeof all, "%s", b.digests);
+    for (int k = 0; k < 3; k++) {
+        snprintf(script, sizeof script, "seed %d; race t5; train 43; digest", 7 + k);
+        bench_must(&b, script);
+        digest_of(digest, &b);
+        if (strstr(digest_line(all, k), digest) == NULL)
+            fail_msg("replicate %d is not seed %d", k + 1, 7 + k);
+    }
+    bench_close(&b);
+    pw_emu_set_deferred(false);
+}
+
 /* A look by the clock comes when the first arm has steps under way and the second has none: rounds keep their
  * order all the same. */
 static void test_lands_in_order(void **state)
@@ -393,13 +439,22 @@ int main(void)
 {
     setenv("PLUGIN_DIR", getenv("PEWTER_BACKEND_DIR"), 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_wide_heads),
-        cmocka_unit_test(test_batch_fits), cmocka_unit_test(test_fits_with_scratch),
-        cmocka_unit_test(test_fits),       cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_choices),    cmocka_unit_test(test_lands_in_order),
-        cmocka_unit_test(test_proofs),     cmocka_unit_test(test_lost_anywhere),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_transplants),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_wide_heads),
+        cmocka_unit_test(test_batch_fits),
+        cmocka_unit_test(test_fits_with_scratch),
+        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_own_batches),
+        cmocka_unit_test(test_own_batches_in_groups),
+        cmocka_unit_test(test_lands_in_order),
+        cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_lost_anywhere),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_transplants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,10 @@ static void test_lengths(void **state)
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "length 11 was not evaluated");
     bench_must(&b, "reset; pe alibi arm=1; train");
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has encoding 'alibi'");
+    bench_must(&b, "race none,alibi seeds=2 batches=own; train; eval samples=4");
+    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY,
+           "judge lengths: the lab holds own batches (race ... batches=own), the study asks for batches that "
+           "all replicas share");
     bench_close(&b);
 }
 

@@ -211,6 +211,45 @@ static void test_from(void **state)
     verify(watched, "all branched off");
 }
 
+/* Opens a session and waits until what is new is on record. */
+static void go_to(struct bench *b, const char *folder, int64_t from)
+{
+    lab_at(b, folder, from, false);
+    while (b->s == NULL || b->s->session.how != PW_REC_ON)
+        bench_look(b, 50);
+}
+
+/* Replicates with own batches go on with these: from the end of a session, and from its middle. */
+static void test_own_batches(void **state)
+{
+    char folder[4096], branch[4096];
+    struct bench b, one;
+    bench_open(&one, 1, false);
+    bench_must(&one, SMALL "seed 8; train 80; digest");
+    const struct pw_replicate_view *want = &one.s->arms[0].rep[0], *second;
+    lab_on(&b, scratch_path(state, "own.pewter", folder), false);
+    bench_must(&b, SMALL "seed 7; race t5,none seeds=2 batches=own; train 60");
+    bench_close(&b);
+    go_to(&b, folder, -1);
+    bench_must(&b, "train 20; digest");
+    second = &b.s->arms[0].rep[1];
+    assert_true(second->digest_step == 80 && want->digest_step == 80);
+    assert_memory_equal(second->digest, want->digest, sizeof want->digest);
+    bench_close(&b);
+    go_to(&b, folder, 33);
+    bench_must(&b, "train until step=80; digest");
+    second = &b.s->arms[0].rep[1];
+    assert_int_equal(second->digest_step, 80);
+    assert_memory_equal(second->digest, want->digest, sizeof want->digest);
+    snprintf(branch, sizeof branch, "%s", b.s->session.folder);
+    assert_true(b.s->arms[0].info.own_batches);
+    bench_close(&b);
+    bench_close(&one);
+    assert_string_not_equal(branch, folder);
+    verify(folder, "own batches");
+    verify(branch, "own batches from step 33");
+}
+
 /* The event of the newest checkpoint. */
 static uint64_t checkpoint_of(const char *folder, int64_t *step)
 {
@@ -382,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_cut_off, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_from, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_own_batches, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_once, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left_in_the_middle, setup, session_teardown),

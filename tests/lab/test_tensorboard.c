@@ -98,6 +98,29 @@ static void test_records(void **state)
     bench_close(&b);
 }
 
+/* With own batches a run's name has the seed of these, too. */
+static void test_own_batches(void **state)
+{
+    static const char *const runs[] = {"1-none-seed9-batches7", "1-none-seed10-batches8"};
+    char folder[] = "/tmp/pewter-tensorboard-XXXXXX", line[256];
+    struct bench b;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    bench_open(&b, 1, false);
+    snprintf(line, sizeof line,
+             "seed 7; race none seeds=2 batches=own; seed 9 arm=1; train 1; export tensorboard %s", folder);
+    bench_must(&b, line);
+    for (int i = 0; i < 2; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s/events.out.tfevents.pewter", folder, runs[i]);
+        assert_int_equal(unlink(path), 0);
+        *strrchr(path, '/') = '\0';
+        assert_int_equal(rmdir(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    bench_close(&b);
+}
+
 static void test_refused(void **state)
 {
     struct bench b;
@@ -113,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records),
+        cmocka_unit_test(test_own_batches),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,29 @@ static void every_finding_is_sound(void **state)
     pw_snapshot_free(s);
 }
 
+static void own_batches_are_named(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = figure_race(3);
+    struct pw_str out = {0};
+    for (int own = 0; own <= 1; own++) {
+        for (int i = 0; i < PW_MAX_ARMS; i++)
+            s->arms[i].info.own_batches = own && s->arms[i].used;
+        struct pw_figure_options o = figure_options("curves", "");
+        o.width = 900, o.height = 0; /* a caption of one line */
+        figure_svg(&out, s, &o);
+        assert_int_equal(strstr(out.s, "each with an order of training samples of its own") != NULL, own);
+        o = figure_options("lengths", "curve");
+        o.width = 1500, o.height = 0;
+        figure_svg(&out, s, &o);
+        assert_int_equal(strstr(out.s, "each with an order of training samples of its own") != NULL, own);
+        assert_int_equal(strstr(out.s, "n=3, own batches") != NULL, own);
+    }
+    check_all(s, "curves lengths");
+    pw_str_fini(&out);
+    pw_snapshot_free(s);
+}
+
 /* What is shown without a page named is the first that there is something for. */
 static void a_page_is_found(void **state)
 {
@@ -266,10 +289,15 @@ static void hostile_text_stays_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_page_is_sound),     cmocka_unit_test(bars_stand_in_the_middle_of_their_rows),
-        cmocka_unit_test(every_finding_is_sound),  cmocka_unit_test(every_finding_is_sound),
-        cmocka_unit_test(a_page_is_found),         cmocka_unit_test(nothing_is_said_in_one_line),
-        cmocka_unit_test(wrong_choices_are_named), cmocka_unit_test(hostile_text_stays_text),
+        cmocka_unit_test(every_page_is_sound),
+        cmocka_unit_test(bars_stand_in_the_middle_of_their_rows),
+        cmocka_unit_test(every_finding_is_sound),
+        cmocka_unit_test(every_finding_is_sound),
+        cmocka_unit_test(own_batches_are_named),
+        cmocka_unit_test(a_page_is_found),
+        cmocka_unit_test(nothing_is_said_in_one_line),
+        cmocka_unit_test(wrong_choices_are_named),
+        cmocka_unit_test(hostile_text_stays_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,37 @@ static void test_best(void **state)
     pw_snapshot_free(s);
 }
 
+/* With own batches run k of both arms learned from the same ones, whatever seeds they began with: exchanged
+ * between pairs the runs of easy batches would meet those of hard ones. */
+static void test_own_batches(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = lab_of(2, 6);
+    struct pw_paired x;
+    s->arms[0].info.own_batches = s->arms[1].info.own_batches = true;
+    s->arms[1].info.seed = 500;
+    for (int r = 1; r <= 6; r++) { /* ahead by a point of what the batches allow */
+        put_eval(s, 1, r, 7, 0, 15 * r);
+        put_eval(s, 2, r, 7, 0, 15 * r + 1);
+    }
+    pw_paired_find(&x, s, ~0u, 0, 0, 99);
+    assert_true(x.tests[0].shared && x.tests[0].p == 2.0 / 64);
+    assert_int_equal(x.best, 2);
+    verdict_is(&x, s,
+               "over 6 seeds, p < 0.05 (exact sign-flip test over training runs, each pair on batches of "
+               "its own)");
+    s->arms[0].info.own_batches = s->arms[1].info.own_batches = false;
+    pw_paired_find(&x, s, ~0u, 0, 0, 99);
+    assert_true(!x.tests[0].shared && x.tests[0].p > 0.5);
+    s->arms[1].info.seed = s->arms[0].info.seed;
+    s->arms[0].info.own_batches = s->arms[1].info.own_batches = true;
+    s->arms[1].info.replicates = 5;
+    pw_paired_find(&x, s, ~0u, 0, 0, 99);
+    assert_int_equal(x.tests[0].seeds, 5);
+    verdict_is(&x, s, "p < 0.05 needs 6 seeds of each (race ... seeds=6), here are 5");
+    pw_snapshot_free(s);
+}
+
 /* Arms with other seeds are groups: four of each can reach 0.05, and pairing them would be arbitrary. */
 static void test_groups(void **state)
 {
@@ -233,8 +264,8 @@ static void test_null_races(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outcomes), cmocka_unit_test(test_counts),     cmocka_unit_test(test_best),
-        cmocka_unit_test(test_groups),   cmocka_unit_test(test_null_races),
+        cmocka_unit_test(test_outcomes),    cmocka_unit_test(test_counts), cmocka_unit_test(test_best),
+        cmocka_unit_test(test_own_batches), cmocka_unit_test(test_groups), cmocka_unit_test(test_null_races),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,11 @@ static void list(struct pw_lab *lab)
         char parent[48] = "";
         if (a->parent > 0)
             snprintf(parent, sizeof parent, ", fork of %d @ %lld", a->parent, (long long)a->parent_step);
-        char seeds[48] = "";
+        char seeds[64] = "";
         int n = pw_lab_replicates(lab, i);
         if (n > 1)
-            snprintf(seeds, sizeof seeds, "..%llu n=%d", (unsigned long long)a->seed + n - 1, n);
+            snprintf(seeds, sizeof seeds, "..%llu n=%d%s", (unsigned long long)a->seed + n - 1, n,
+                     lab->own_batches ? ", own batches" : "");
         pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu%s, step %lld%s%s",
                     i == lab->current ? '*' : ' ', i, pw_str_text(&pe), pw_lab_shape(a), a->cfg.layers,
                     a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, seeds,

@@ -77,7 +77,9 @@ const struct pw_command pw_cmd_paired = {
         "the same seeds by flipping the signs of the differences (0.05 needs 6 seeds: race ... seeds=6), of\n"
         "arms with other seeds by exchanging runs (4 seeds of each); corrected for the number of pairs "
         "(Holm).\n"
-        "All runs learn from the same batches. An arm is called best if p < 0.05 against each other arm.\n"
+        "All runs learn from the same batches; with 'race ... batches=own' each pair of runs has its own, "
+        "and\n"
+        "signs are flipped in any case. An arm is called best if p < 0.05 against each other arm.\n"
         "'networks' counts the seeds whose two networks differ on these samples (McNemar's exact test): "
         "that\n"
         "says nothing about the encodings.",

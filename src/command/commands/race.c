@@ -1,4 +1,5 @@
-/* race - one fresh arm for each encoding, with one initialisation or several, all on the same batches. */
+/* race - one fresh arm for each encoding, with one initialisation or several, all on the same batches, or
+ * each replicate on an order of samples that it shares with those of its number in the other arms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +8,26 @@
 #include "lab/lab_int.h"
 
 struct race_opts {
-    int seeds;
+    int seeds, batches;
 };
 
-static const struct pw_opt opts[] = {{.name = "seeds",
-                                      .type = PW_OPT_INT,
-                                      .offset = offsetof(struct race_opts, seeds),
-                                      .def = "1",
-                                      .min = 1,
-                                      .max = PW_MAX_REPLICATES,
-                                      .help = "initialisations of each arm: seed, seed + 1, ..."},
-                                     {.name = NULL}};
+static const char *const batches[] = {"shared", "own", NULL};
+
+static const struct pw_opt opts[] = {
+    {.name = "seeds",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct race_opts, seeds),
+     .def = "1",
+     .min = 1,
+     .max = PW_MAX_REPLICATES,
+     .help = "initialisations of each arm: seed, seed + 1, ..."},
+    {.name = "batches",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct race_opts, batches),
+     .def = "shared",
+     .choices = batches,
+     .help = "own: those of each seed, alike in all arms; shared: one order"},
+    {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
@@ -26,13 +36,13 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     pw_opt_defaults(opts, &o);
     if (pw_args_words(args) != 1)
         return pw_fail(err, PW_EUSER,
-                       "usage: race PE,PE,... [seeds=N]; options in parentheses: "
+                       "usage: race PE,PE,... [seeds=N] [batches=own]; options in parentheses: "
                        "t5(buckets=8,distance=16)");
     enum pw_code code = pw_args_opts(args, opts, &o, err);
     if (code != PW_OK)
         return code;
     list = pw_text_dup(pw_args_word(args, 0));
-    code = pw_lab_race(ctx, pes, pw_cut_encodings(list, pes), o.seeds, err);
+    code = pw_lab_race(ctx, pes, pw_cut_encodings(list, pes), o.seeds, o.batches > 0, err);
     free(list);
     for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS && pw_lab_arm(ctx, id) != NULL; id++)
         pw_lab_note_encoding(ctx, pw_lab_arm(ctx, id));
@@ -42,7 +52,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_race = {
     .name = "race",
     .search = "compare",
-    .usage = "race PE,PE,... [seeds=N]",
+    .usage = "race PE,PE,... [seeds=N] [batches=own]",
     .summary = "a fresh arm for each encoding, same model, seed and batches",
     .detail =
         "race none,t5,alibi,rotary,sinusoidal; train\n"
@@ -51,7 +61,12 @@ const struct pw_command pw_cmd_race = {
         "t5 alone has 8 buckets up to distance 16 for contexts up to 256, 32 up to 128 for longer ones.\n"
         "With seeds=N every arm trains N models that differ in their initialisation alone; curves show "
         "their\n"
-        "median and, around it, the least and the greatest. The first one answers prompts.",
+        "median and, around it, the least and the greatest. The first one answers prompts.\n"
+        "batches=own: they differ in their training samples, too. Model k of every arm trains on the samples "
+        "of\n"
+        "seed + k - 1 (with data=N: on the fixed set of that seed), so models of one number still share "
+        "batches.\n"
+        "All are evaluated on the same samples.",
     .where = PW_AT_LAB,
     .opts = opts,
     .complete = pw_complete_encoding,

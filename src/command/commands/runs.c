@@ -73,7 +73,7 @@ static void add_traits(struct row *row, const char *text)
 /* What every run has. */
 static void describe(struct row *row, const struct pw_pe_use_opts *pe, const char *preset,
                      const struct pw_config *cfg, const struct pw_optim *optim, uint64_t seed, int seeds,
-                     const char *task)
+                     bool own_batches, const char *task)
 {
     struct pw_str text = {0};
     pw_str_add(&text, "pe=");
@@ -81,7 +81,8 @@ static void describe(struct row *row, const struct pw_pe_use_opts *pe, const cha
     pw_str_add(&text, " model=%s", preset);
     pw_opt_print(pw_config_opts, cfg, false, &text);
     pw_opt_print(pw_optim_opts, optim, false, &text);
-    pw_str_add(&text, " seed=%llu seeds=%d", (unsigned long long)seed, seeds);
+    pw_str_add(&text, " seed=%llu seeds=%d batches=%s", (unsigned long long)seed, seeds,
+               own_batches ? "own" : "shared");
     add_traits(row, text.s);
     pw_str_fini(&text);
     add_trait(row, "task", 4, task, strlen(task));
@@ -91,7 +92,8 @@ static void describe_arm(struct pw_lab *lab, const struct pw_arm *a, const char 
 {
     struct pw_str text = {0};
     *row = (struct row){.arm = a, .step = a->step};
-    describe(row, &a->pe, a->preset, &a->cfg, &a->optim, a->seed, pw_lab_replicates(lab, a->id), task);
+    int n = pw_lab_replicates(lab, a->id);
+    describe(row, &a->pe, a->preset, &a->cfg, &a->optim, a->seed, n, n > 1 && lab->own_batches, task);
     if (a->swaps > 0)
         pw_str_add(&text, " swaps=%d", a->swaps);
     if (a->parent > 0)
@@ -106,7 +108,7 @@ static void describe_file(const struct pw_saved *saved, struct row *row)
     const struct pw_checkpoint_info *info = pw_checkpoint_info(saved->c);
     *row = (struct row){.step = info->step, .saved = saved};
     describe(row, &info->pe, IMPORTED, &info->config, &info->optim, info->seed,
-             saved->arm > 0 && saved->replicates > 0 ? saved->replicates : 1,
+             saved->arm > 0 && saved->replicates > 0 ? saved->replicates : 1, saved->own_batches,
              info->task != NULL ? info->task : "");
     if (saved->arm > 0) {
         struct pw_str name = {0};
@@ -246,8 +248,8 @@ static const char *over(char out[24], struct pw_spread x, int n, const char *for
     return out;
 }
 
-/* The encoding in any case, it is the arm's name; a file's own; and the shape where no preset's name tells
- * it. */
+/* The encoding in any case, it is the arm's name; a file's own; own batches, which say what the column n
+ * counts; and the shape where no preset's name tells it. */
 static bool is_shown(const struct row *row, int k)
 {
     static const char *const shape[] = {"layers", "width", "heads"};
@@ -255,7 +257,8 @@ static bool is_shown(const struct row *row, int k)
     for (int i = 0; i < 3 && model != NULL && strcmp(model, IMPORTED) == 0; i++)
         if (strcmp(key, shape[i]) == 0)
             return true;
-    return k == 0 || strcmp(key, "file") == 0 || strcmp(key, "session") == 0;
+    return k == 0 || strcmp(key, "file") == 0 || strcmp(key, "session") == 0 ||
+           (strcmp(key, "batches") == 0 && strcmp(row->t[k].value, "own") == 0);
 }
 
 static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct row *row)
@@ -360,6 +363,7 @@ static void complete(struct pw_completion *c)
             pw_complete_offer(c, "%s=", o->name);
     pw_complete_offer(c, "task=");
     pw_complete_offer(c, "seed=");
+    pw_complete_offer(c, "batches=");
 }
 
 static void values(struct pw_completion *c)
@@ -382,7 +386,7 @@ const struct pw_command pw_cmd_runs = {
     .detail =
         "runs t5 lr=0.001   only those with this encoding that have this; keys are those of model, optim, "
         "task,\n"
-        "                   seed and the encoding\n"
+        "                   seed and the encoding, and batches=own or shared\n"
         "runs path=weights  beside them the weights that 'export weights' wrote into a folder, and the arms "
         "of\n"
         "                   sessions kept there, as they stood at their last checkpoint\n"

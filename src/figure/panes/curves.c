@@ -52,7 +52,8 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption, " Solid: the mean over trained lengths; dashed: over longer ones.");
     if (most > 1)
         pw_str_add(&f->caption,
-                   " Lines: median of n initialisations; bands: from the least to the greatest of them.");
+                   " Lines: median of n initialisations%s; bands: from the least to the greatest of them.",
+                   pw_any_own_batches(f->snap) ? ", each with an order of training samples of its own" : "");
     else if (metric != PW_METRIC_EXACT)
         pw_str_add(&f->caption,
                    " Lines: mean over a %dth of the width to either side; bands: the least and the "

@@ -46,7 +46,7 @@ void pw_figure_say_task(struct pw_figure *f, const struct pw_lengths *v)
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
     struct pw_lengths v;
-    bool one = false, several = false, dashed = false, seen = false;
+    bool one = false, several = false, own = false, dashed = false, seen = false;
 
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
     if (v.n == 0)
@@ -58,12 +58,14 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         if (!arm || arm->rep[0].eval.n == 0)
             continue;
         one |= arm->info.replicates == 1, several |= arm->info.replicates > 1;
+        own |= arm->info.own_batches;
         dashed |= !pw_lengths_learned(&f->snap->lab, arm, v.task);
     }
     if (several)
         pw_str_add(&f->caption,
-                   " Lines of several initialisations (n): their median; bands: from the least to the "
-                   "greatest of them.");
+                   " Lines of several initialisations (n)%s: their median; bands: from the least to the "
+                   "greatest of them.",
+                   own ? ", each with an order of training samples of its own" : "");
     if (one)
         pw_str_add(&f->caption,
                    " Lines of one initialisation (n = 1): bands are Wilson's 95%% interval over its "
@@ -170,15 +172,16 @@ static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const stru
                "chance %.0f%%", 100 * (double)y[n - 1]);
 }
 
-/* "  n=3, 98% beyond" */
+/* "  n=3, own batches, beyond 98%" */
 static void key_text(char *dst, size_t size, const struct pw_snapshot *s, const struct pw_arm_view *arm)
 {
     struct pw_spread beyond = pw_spread_mean(&s->lab, arm, true);
 
     if (beyond.n > 0)
-        snprintf(dst, size, "  n=%d, beyond %.0f%%", arm->info.replicates, 100 * (double)beyond.median);
+        snprintf(dst, size, "  n=%d%s, beyond %.0f%%", arm->info.replicates, pw_batches_text(&arm->info),
+                 100 * (double)beyond.median);
     else
-        snprintf(dst, size, "  n=%d", arm->info.replicates);
+        snprintf(dst, size, "  n=%d%s", arm->info.replicates, pw_batches_text(&arm->info));
 }
 
 /* Under the axes, in as many rows as they take; returns the height. svg is left alone where not drawn. */

@@ -70,7 +70,8 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses what training has. ", v.range->axis[0],
                v.range->axis[1]);
     pw_figure_say_task(f, &v);
-    pw_str_add(&f->caption, " Replicates are counted together.");
+    pw_str_add(&f->caption, " Replicates%s are counted together.",
+               pw_any_own_batches(f->snap) ? ", each with batches of its own," : "");
     if (cut)
         pw_str_add(&f->caption, " Numbers above %d are not shown.", PW_GRID_MOST);
     f->box.h = layout(f, n, &across) * ((n + across - 1) / across);
@@ -146,7 +147,8 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
                " First: what becomes of the answers of each length; dotted: where training ends. "
                "Second: the share of them whose first wrong token is that one.");
     if (f->arm->info.replicates > 1)
-        pw_str_add(&f->caption, " %d initialisations are counted together.", f->arm->info.replicates);
+        pw_str_add(&f->caption, " %d initialisations%s are counted together.", f->arm->info.replicates,
+                   pw_batches_text(&f->arm->info)[0] != '\0' ? ", each with batches of its own," : "");
     f->box.h = f->box.w < NARROW ? f->box.w * 1.5 : f->box.w * 0.46;
     return PW_OK;
 }

@@ -389,7 +389,7 @@ const struct pw_command pw_ui_cmd_export = {
         "the "
         "task's\n"
         "                                      order, with its split (scan: all 20,910 commands)\n"
-        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]\n"
+        "  batch F.npz [replicate=R]           the current arm's next training batch: tokens, targets [B,T]\n"
         "  activations F.npz [samples=N] [length=L] [sites=q,k,v,z,mlp,resid] [task=NAME]\n"
         "      of the evaluation samples of a length, their R tokens one after the other: tokens, targets "
         "(-1: not\n"

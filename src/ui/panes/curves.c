@@ -185,7 +185,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
 {
-    pw_str_add(out, "%s%s", pw_metric_views[metric_of(ui)].title, is_log(ui) ? ", log" : "");
+    pw_str_add(out, "%s%s%s", pw_metric_views[metric_of(ui)].title, is_log(ui) ? ", log" : "",
+               pw_any_own_batches(ui->snap) ? ", own batches" : "");
     if (metric_of(ui) == EXACT)
         pw_str_add(out, "  dotted: beyond training");
     else if (ui->curves.smooth >= RAW)

@@ -101,7 +101,8 @@ void pw_curves_words(FILE *out, const struct pw_ui *ui)
         pw_arm_name(a, &name);
         fprintf(out, "arm %s", name.s);
         if (a->info.replicates > 1)
-            fprintf(out, ", %d seeds: median (least..greatest)", a->info.replicates);
+            fprintf(out, ", %d seeds%s: median (least..greatest)", a->info.replicates,
+                    pw_batches_text(&a->info));
         fputs(a->rep[0].series.n == 0 ? ": not trained yet\n" : "\n", out);
         pw_str_fini(&name);
         tell_history(out, a);

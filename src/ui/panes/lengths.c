@@ -165,7 +165,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, ", %s", pw_judge_name(judge));
     bool together = page == PW_LENGTHS_ERRORS || page == PW_LENGTHS_GRID;
     if (a->info.replicates > 1)
-        pw_str_add(out, together ? ", %d seeds together" : ", n=%d", a->info.replicates);
+        pw_str_add(out, together ? ", %d seeds together%s" : ", n=%d%s", a->info.replicates,
+                   pw_batches_text(&a->info));
     struct pw_str samples = {0};
     bool differ = pw_lengths_samples(&samples, ui->snap, i);
     if (differ) /* before what a narrow title cuts off */

@@ -98,7 +98,8 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
         return;
     if (a->info.replicates > 1) {
         struct pw_spread x = pw_spread_at(a, v->task, length);
-        pw_str_add(s, "  %.0f%% (%.0f..%.0f), medians of %d seeds", 100 * (double)x.median, lo, hi, x.n);
+        pw_str_add(s, "  %.0f%% (%.0f..%.0f), medians of %d seeds%s", 100 * (double)x.median, lo, hi, x.n,
+                   pw_batches_text(&a->info));
     } else {
         pw_str_add(s, "  %d of %d %s, %.0f..%.0f%%  (95%%, samples only)", row->exact, row->samples,
                    row->judge == PW_JUDGE_DECODED ? "right" : pw_judge_name(row->judge), lo, hi);

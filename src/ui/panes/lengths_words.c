@@ -59,7 +59,7 @@ static void add_beyond(struct pw_str *out, const struct pw_ui *ui, const struct 
 static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
 {
     struct pw_str text = {0};
-    int many = 0;
+    int many = 0, own = 0;
 
     pw_str_add(&text, "length");
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
@@ -69,6 +69,7 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
         pw_str_add(&text, "\t%d ", a);
         pw_encoding_name(&text, arm->info.pe);
         many += arm->info.replicates > 1;
+        own += arm->info.own_batches;
     }
     pw_str_add(&text, "\tchance\tshare of training\tremarks");
     if (v->lengths[v->n - 1] > v->range->train_hi) {
@@ -95,7 +96,9 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
     fprintf(out, "%s: %s by length, trained %d to %d, %s (in brackets %s)\n", v->range->name,
             v->judged ? "right answers" : "exact match", v->range->train_lo, v->range->train_hi,
             pw_str_text(&samples),
-            many > 0 ? "the least and the greatest seed, before them the median" : "95 %, samples only");
+            many == 0 ? "95 %, samples only"
+            : own > 0 ? "the least and the greatest seed, own batches, before them the median"
+                      : "the least and the greatest seed, before them the median");
     pw_report_columns(out, text.s);
     pw_str_fini(&samples);
     pw_str_fini(&text);
@@ -197,7 +200,7 @@ static void tell_verdict(FILE *out, const struct pw_ui *ui, const struct pw_leng
 
 static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
 {
-    char title[160], of[40] = "";
+    char title[160], of[48] = "";
 
     if (v->n == 0) {
         fprintf(out, "%s: nothing evaluated yet; 'eval' does it\n", v->range->name);
@@ -210,7 +213,7 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
     tell_verdict(out, ui, v);
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
     if (a && a->info.replicates > 1)
-        snprintf(of, sizeof of, ", %d seeds together", a->info.replicates);
+        snprintf(of, sizeof of, ", %d seeds together%s", a->info.replicates, pw_batches_text(&a->info));
     snprintf(title, sizeof title, "where answers of arm %d go wrong first%s", ui->snap->current, of);
     tell_copied(out, title, ui, v, pw_lengths_copy_errors);
     snprintf(title, sizeof title, "exact match of arm %d%s, across: %s", ui->snap->current, of,
