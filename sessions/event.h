@@ -84,7 +84,7 @@ struct pw_ev_lab {
 
 struct pw_ev_arm {
     int id;              /* 1..8, stays with the arm while it lives */
-    bool current;        /* prompts and inspection go here */
+    bool current;        /* prompts and inspection go here: to the replica that the event says */
     char name[16];       /* the encoding: "t5" */
     char pe[PW_LINE];    /* with its options: "t5 buckets=8 distance=16" */
     char model[PW_LINE]; /* "tiny 2x64 8 heads, 102 k" */
@@ -445,8 +445,8 @@ struct pw_event {
     uint64_t seq;  /* 1, 2, 3, ... in the order of happening */
     int64_t t_ns;  /* CLOCK_REALTIME */
     int arm;       /* id, 0: the lab */
-    int replicate; /* of the arm, by STEP, UPDATES, DIGEST, EVAL and HEADS; 0 is read as 1, which answers
-                      prompts */
+    int replicate; /* of the arm, 0 is read as 1: whose measurement this is; of ARM, of the current arm, the
+                      one that is inspected */
     int64_t step;  /* completed steps of that arm */
     int older;     /* of a recorded one: how many editions of the codec's tables have come since; else 0 */
     union {

@@ -61,6 +61,7 @@ struct pw_replicate_view {
 /* The pinned prompt's attention as it was at steps of an arm: kept.c. */
 struct pw_kept_map {
     uint64_t seq; /* of the event that told it */
+    int replica;  /* the same of all that are kept of an arm */
     int64_t step;
     struct pw_ev_attention a; /* labels, probs, gold and scores; of the rest what isn't an array */
     size_t bytes;
@@ -83,6 +84,7 @@ struct pw_arm_view {
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
     bool has_table;    /* of the encoding that it has now: pw_table_of */
     struct pw_ev_table table;
+    int table_replica;
     int64_t table_step;
     uint64_t table_seq;
     struct pw_kept kept;
@@ -130,9 +132,10 @@ struct pw_snapshot {
     struct pw_ev_state state;
     struct pw_arm_view arms[PW_MAX_ARMS]; /* index id - 1 */
     int current;                          /* id of the current arm; 0 before the first event */
-    bool has_prompt, decoded;             /* decoded: the last token has arrived */
+    int replica;              /* of the current arm, that answers prompts and is inspected: pw_inspected */
+    bool has_prompt, decoded; /* decoded: the last token has arrived */
     struct pw_ev_prompt prompt;
-    int prompt_arm;
+    int prompt_arm, prompt_replica;
     int64_t prompt_step;
     uint64_t prompt_seq;
     struct pw_ev_token *tokens; /* decoded ones */
@@ -144,7 +147,7 @@ struct pw_snapshot {
     uint64_t look_seq;
     bool has_attention;
     struct pw_ev_attention attention;
-    int attention_arm;
+    int attention_arm, attention_replica;
     int64_t attention_step;
     uint64_t attention_seq;
     bool has_foreign; /* attention of a file, whole: beside the arm's, until another takes its place */
@@ -152,11 +155,11 @@ struct pw_snapshot {
     uint64_t foreign_seq;
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
-    int patch_arm;
+    int patch_arm, patch_replica;
     int64_t patch_step;
     uint64_t patch_seq;
     struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */
-    int failing_arm;
+    int failing_arm, failing_replica;
     int64_t failing_step;
     uint64_t failing_seq;
     struct pw_finding_view findings[PW_MAX_FINDINGS]; /* in no order */
@@ -175,6 +178,11 @@ void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 /* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards
  * all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
+
+/* The number of the replica of an arm that is inspected: the chosen one, or 1 of an arm that has fewer; and
+ * what was measured of it. */
+int pw_inspected(const struct pw_snapshot *s, const struct pw_arm_view *arm);
+const struct pw_replicate_view *pw_inspected_view(const struct pw_snapshot *s, const struct pw_arm_view *arm);
 
 /* The latest table of an arm's encoding; NULL: none was told since it has that encoding. */
 const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);

@@ -20,8 +20,8 @@ void pw_updates_fini(struct pw_updates *u);
 void pw_track_fini(struct pw_track *t);
 
 /* ---- kept.c: attention over training time */
-/* Keeps a copy of a, which is the arm's at step. */
-void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
+/* Keeps a copy of a, which is that of the arm's replica at step; what was kept of another replica goes. */
+void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, int64_t step,
                  const struct pw_ev_attention *a);
 void pw_kept_clear(struct pw_kept *k);
 

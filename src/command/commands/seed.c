@@ -35,7 +35,7 @@ const struct pw_command pw_cmd_seed = {
     .search = "random",
     .usage = "seed N [arm=K]",
     .summary = "of data and initialisation; begins the arms anew",
-    .detail = "Replicate k of an arm (race seeds=N) is initialised from its number plus k - 1.",
+    .detail = "Replica k of an arm (race seeds=N) is initialised from its number plus k - 1.",
     .where = PW_AT_LAB,
     .opts = opts,
     .values = pw_offer_values,
