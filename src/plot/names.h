@@ -14,6 +14,10 @@
 const char *pw_label(const char *label);
 /* "2 t5 8/16", "1 rotary base=500 logn=9": id, and the encoding as it runs. */
 void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
+/* The same, and which of its replicas where it has several: "2 t5 8/16, replica 2 of 3"; that alone: ",
+ * replica 2 of 3", or nothing. */
+void pw_replica_name(const struct pw_arm_view *a, int replica, struct pw_str *out);
+void pw_replica_text(const struct pw_arm_view *a, int replica, struct pw_str *out);
 /* The arm with this id or NULL. */
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
 /* The decoded token at a position, or NULL. */
