@@ -89,7 +89,7 @@ struct pw_ev_lab {
 /* ARM: an arm's encoding, model and progress. */
 struct pw_ev_arm {
     int id;              /* 1..8, constant while the arm exists */
-    bool current;        /* prompts and inspection refer to this arm */
+    bool current;        /* prompts and inspection refer to this arm, to the replica in the event's header */
     char name[16];       /* the encoding: "t5" */
     char pe[PW_LINE];    /* with its options: "t5 buckets=8 distance=16" */
     char model[PW_LINE]; /* "tiny 2x64 8 heads, 102 k" */
@@ -492,8 +492,8 @@ struct pw_event {
     uint64_t seq; /* 1, 2, 3, ... in order of emission */
     int64_t t_ns; /* CLOCK_REALTIME */
     int arm;      /* id; 0: the lab */
-    /* Replica of the arm, for STEP, UPDATES, DIGEST, EVAL and HEADS. 0 is read as 1, the replica that answers
-     * prompts. */
+    /* The replica of the arm that was measured; 0 is read as 1. ARM, of the current arm: the replica that is
+     * inspected. */
     int replicate;
     int64_t step; /* steps that the arm has completed */
     /* Recorded event: number of editions of the codec's tables since it was written. Otherwise 0. */

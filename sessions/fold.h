@@ -65,6 +65,7 @@ struct pw_replicate_view {
 /* The pinned prompt's attention at one step of an arm (kept.c). */
 struct pw_kept_map {
     uint64_t seq; /* of the ATTENTION event */
+    int replica;  /* the same for all maps that are kept of an arm */
     int64_t step;
     struct pw_ev_attention a; /* labels, probs, gold and scores; other arrays are NULL */
     size_t bytes;
@@ -89,6 +90,7 @@ struct pw_arm_view {
     int64_t marks[32]; /* steps at which the encoding was swapped; the last 32 */
     bool has_table;    /* `table` belongs to the current encoding: see pw_table_of */
     struct pw_ev_table table;
+    int table_replica;
     int64_t table_step;
     uint64_t table_seq;
     struct pw_kept kept;
@@ -138,9 +140,10 @@ struct pw_snapshot {
     struct pw_ev_state state;
     struct pw_arm_view arms[PW_MAX_ARMS]; /* index id - 1 */
     int current;                          /* id of the current arm; 0 before the first event */
-    bool has_prompt, decoded;             /* decoded: the last token has arrived */
+    int replica;              /* of the current arm, that answers prompts and is inspected: pw_inspected */
+    bool has_prompt, decoded; /* decoded: the last token has arrived */
     struct pw_ev_prompt prompt;
-    int prompt_arm;
+    int prompt_arm, prompt_replica;
     int64_t prompt_step;
     uint64_t prompt_seq;
     struct pw_ev_token *tokens; /* tokens of the answer */
@@ -152,7 +155,7 @@ struct pw_snapshot {
     uint64_t look_seq;
     bool has_attention;
     struct pw_ev_attention attention;
-    int attention_arm;
+    int attention_arm, attention_replica;
     int64_t attention_step;
     uint64_t attention_seq;
     bool has_foreign; /* attention loaded from a file; separate from the arm's, kept until replaced */
@@ -160,11 +163,11 @@ struct pw_snapshot {
     uint64_t foreign_seq;
     bool has_patch;
     struct pw_ev_patch patch; /* the latest patching map */
-    int patch_arm;
+    int patch_arm, patch_replica;
     int64_t patch_step;
     uint64_t patch_seq;
     struct pw_ev_failing failing; /* n 0: not requested, or no failure */
-    int failing_arm;
+    int failing_arm, failing_replica;
     int64_t failing_step;
     uint64_t failing_seq;
     struct pw_finding_view findings[PW_MAX_FINDINGS]; /* in no order */
@@ -184,6 +187,11 @@ void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 /* Fold e into s. Arrays of e move to s, and e's payload must not be used afterwards. The caller still frees
  * e. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
+
+/* Return the number of the replica of an arm that is inspected: the chosen one, or 1 if the arm has fewer. */
+int pw_inspected(const struct pw_snapshot *s, const struct pw_arm_view *arm);
+/* Return the measurements of that replica. */
+const struct pw_replicate_view *pw_inspected_view(const struct pw_snapshot *s, const struct pw_arm_view *arm);
 
 /* Return the latest table of an arm's encoding; NULL if none was emitted since the arm got it. */
 const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);

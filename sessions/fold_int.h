@@ -20,8 +20,9 @@ void pw_updates_fini(struct pw_updates *u);
 void pw_track_fini(struct pw_track *t);
 
 /* ---- kept.c: the pinned prompt's attention over training */
-/* Keep a copy of a, the arm's attention at `step`; may drop older copies. */
-void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
+/* Keep a copy of a, the attention of the arm's replica at `step`; may drop older copies, and drops those of
+ * another replica. */
+void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, int64_t step,
                  const struct pw_ev_attention *a);
 /* Free all copies. */
 void pw_kept_clear(struct pw_kept *k);

@@ -86,13 +86,15 @@ static size_t bytes_of(const struct pw_ev_attention *a)
     return bytes <= (double)BYTES_EACH ? (size_t)bytes : 0;
 }
 
-void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
+void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, int64_t step,
                  const struct pw_ev_attention *a)
 {
     struct pw_kept *k = &arm->kept;
     size_t bytes = bytes_of(a), heads = (size_t)a->layers * a->heads;
     if (bytes == 0 || step < 0)
         return;
+    if (k->n > 0 && k->map[0].replica != replica) /* its heads are others: no curve goes through both */
+        pw_kept_clear(k);
     while (k->n > 0 && k->map[k->n - 1].step >= step) /* emitted again, or the arm went back */
         drop(k, k->n - 1);
     if (k->n == k->cap) {
@@ -100,7 +102,7 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
         k->map = pw_grow(k->map, (size_t)k->cap, sizeof *k->map);
     }
     struct pw_kept_map *m = &k->map[k->n++];
-    *m = (struct pw_kept_map){.seq = s->seq, .step = step, .a = *a, .bytes = bytes};
+    *m = (struct pw_kept_map){.seq = s->seq, .replica = replica, .step = step, .a = *a, .bytes = bytes};
     m->a.labels = copy(a->labels, (size_t)a->T * sizeof *a->labels);
     m->a.probs = copy(a->probs, heads * a->T * a->T * sizeof *a->probs);
     m->a.score = m->a.content = m->a.bias = m->a.terms = m->a.all_scores = NULL;

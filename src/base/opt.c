@@ -315,11 +315,19 @@ int pw_move_round(struct pw_move m, int now, int n)
     return m.by ? (now + m.n % n + n) % n : m.n;
 }
 
+/* Names that options had in older scripts and recordings, which are still read. */
+static const struct {
+    const char *was, *is;
+} renamed[] = {{"replicate", "replica"}};
+
 const struct pw_opt *pw_opt_find(const struct pw_opt *table, const char *name)
 {
-    for (; table->name != NULL; table++)
-        if (strcmp(table->name, name) == 0)
-            return table;
+    for (const struct pw_opt *opt = table; opt->name != NULL; opt++)
+        if (strcmp(opt->name, name) == 0)
+            return opt;
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (strcmp(renamed[i].was, name) == 0)
+            return pw_opt_find(table, renamed[i].is);
     return NULL;
 }
 

@@ -124,17 +124,6 @@ enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, stru
     return PW_OK;
 }
 
-enum pw_code pw_lab_need_replicate(struct pw_lab *lab, const struct pw_arm *arm, const char *who,
-                                   int replicate, struct pw_err *err)
-{
-    int n = pw_lab_replicates(lab, arm->id);
-    if (replicate <= n)
-        return PW_OK;
-    return pw_fail(err, PW_EUSER,
-                   n > 1 ? "%s: replicate=%d: arm %d has 1..%d" : "%s: replicate=%d: arm %d has %d", who,
-                   replicate, arm->id, n);
-}
-
 /* Which of an arm's replicates are meant. */
 static struct pw_range meant(const struct pw_lab *lab, int id, int replicate_or_0)
 {

@@ -14,6 +14,7 @@
 #include "base/npz.h"
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
+#include "lab/scope.h"
 
 #define SLICE_S 0.04
 
@@ -26,6 +27,7 @@ static const char *const sites[] = {"q", "k", "v", "z", "mlp", "resid", NULL};
 struct dump_opts {
     int samples, length;
     char sites[64], task[16];
+    int replica;
 };
 
 const struct pw_opt pw_dump_opts[] = {{.name = "samples",
@@ -53,12 +55,13 @@ const struct pw_opt pw_dump_opts[] = {{.name = "samples",
                                        .offset = offsetof(struct dump_opts, task),
                                        .size = sizeof((struct dump_opts *)0)->task,
                                        .help = "of a mixture; the first one unless given"},
+                                      PW_REPLICA_OPT(struct dump_opts, replica),
                                       {.name = NULL}};
 
 struct pw_dump {
     struct pw_npz *npz;
     char path[PW_LINE];
-    int place;           /* of the arm's first replicate */
+    int place;           /* of the replica */
     int64_t step;        /* of it, when this began */
     struct pw_samples s; /* all samples, R rows */
     bool wanted[SITES];
@@ -216,6 +219,8 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     if (lab->dump != NULL)
         return pw_fail(err, PW_EUSER, "export activations: %s is still being made", lab->dump->path);
     enum pw_code code = pw_args_opts(args, pw_dump_opts, &o, err);
+    if (code == PW_OK)
+        code = pw_scope_replica(lab, &arm, "export activations", o.replica, err);
     if (code == PW_OK)
         code = read_sites(o.sites, wanted, err);
     if (code == PW_OK)

@@ -205,6 +205,7 @@ static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float te
     end_decoding(pin);
     pin->decoder = decoder;
     pin->arm = arm->id;
+    pin->replica = arm->replicate;
     pin->generation = pw_model_generation(arm->model);
     pin->temperature = temperature;
     pin->limit = limit;
@@ -268,7 +269,7 @@ static enum pw_code next_token(struct pw_lab *lab, const struct pw_arm *arm, str
 static void go_on(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
-    const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    const struct pw_arm *arm = pw_lab_answerer(lab);
     struct pw_ev_token token = {0};
     struct pw_err err;
     enum pw_code code = next_token(lab, arm, &token, &err);
@@ -285,6 +286,11 @@ static void go_on(struct pw_lab *lab)
     if (code != PW_OK)
         pw_lab_trouble(lab, &err);
     lab->look_s = pw_now() - pin->began;
+}
+
+struct pw_arm *pw_lab_answerer(struct pw_lab *lab)
+{
+    return pw_lab_replicate(lab, lab->pin.arm, lab->pin.replica);
 }
 
 bool pw_lab_answering(const struct pw_lab *lab)
@@ -309,7 +315,7 @@ void pw_lab_answer_all(struct pw_lab *lab)
 bool pw_lab_answer_stands(struct pw_lab *lab)
 {
     const struct pw_pin *pin = &lab->pin;
-    const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    const struct pw_arm *arm = pw_lab_answerer(lab);
     return arm != NULL && pin->generation == pw_model_generation(arm->model);
 }
 
@@ -321,7 +327,7 @@ bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm)
 void pw_lab_answer_quietly(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
-    const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    const struct pw_arm *arm = pw_lab_answerer(lab);
     struct pw_decoder *decoder;
     int limit, n = pin->n;
     if (arm == NULL || n == 0 || !pw_pin_fits(pin, arm) ||
@@ -343,9 +349,51 @@ void pw_lab_answer_quietly(struct pw_lab *lab)
     free(before);
 }
 
+static void *copy_of(const void *p, size_t bytes)
+{
+    void *out = pw_alloc(1, bytes);
+    memcpy(out, p, bytes);
+    return out;
+}
+
+void pw_lab_take_back(struct pw_lab *lab, const struct pw_lent *own)
+{
+    pw_pin_fini(&lab->pin);
+    lab->pin = own->pin;
+    lab->replica = own->replica;
+}
+
+enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, struct pw_err *err)
+{
+    struct pw_pin *pin = &lab->pin;
+    struct pw_decoder *decoder;
+    size_t cap = (size_t)pin->cap;
+    int limit;
+    *own = (struct pw_lent){*pin, lab->replica};
+    lab->replica = replica;
+    pin->decoder = NULL;
+    pin->sample.tokens = copy_of(pin->sample.tokens, (size_t)pin->sample.n * sizeof *pin->sample.tokens);
+    pin->tokens = copy_of(pin->tokens, cap * sizeof *pin->tokens);
+    pin->edited = copy_of(pin->edited, cap * sizeof *pin->edited);
+    pin->said = copy_of(pin->said, cap * sizeof *pin->said);
+    const struct pw_arm *arm = pw_lab_inspected(lab);
+    if (!pw_pin_fits(pin, arm)) /* what fits is shown */
+        return PW_OK;
+    enum pw_code code = open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
+    if (code == PW_OK)
+        begin_quietly(pin, arm, lab->temperature, decoder, limit);
+    while (code == PW_OK && pin->decoder != NULL) {
+        struct pw_ev_token token = {0};
+        code = next_token(lab, arm, &token, err);
+    }
+    if (code != PW_OK)
+        pw_lab_take_back(lab, own);
+    return code;
+}
+
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_arm *arm = pw_lab_inspected(lab);
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
     int limit;
@@ -360,7 +408,7 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
                         const bool *edited, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_arm *arm = pw_lab_inspected(lab);
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
     int limit;

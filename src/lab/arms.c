@@ -32,6 +32,22 @@ struct pw_arm *pw_lab_current(struct pw_lab *lab)
     return &lab->arms[lab->current - 1];
 }
 
+int pw_lab_inspected_place(const struct pw_lab *lab, int id)
+{
+    int chosen = place_of(id, lab->replica);
+    return lab->arms[chosen].model != NULL ? chosen : place_of(id, 1);
+}
+
+struct pw_arm *pw_lab_inspected_of(struct pw_lab *lab, int id)
+{
+    return pw_lab_arm(lab, id) != NULL ? &lab->arms[pw_lab_inspected_place(lab, id)] : NULL;
+}
+
+struct pw_arm *pw_lab_inspected(struct pw_lab *lab)
+{
+    return pw_lab_inspected_of(lab, lab->current);
+}
+
 int pw_lab_n_arms(const struct pw_lab *lab)
 {
     int n = 0;
@@ -61,6 +77,18 @@ enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, st
             pw_lab_n_arms(lab) == 1 ? "is only arm" : "are", pw_str_text(&there));
     pw_str_fini(&there);
     return PW_EUSER;
+}
+
+enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, const char *who, int replica,
+                                 struct pw_err *err)
+{
+    int n = pw_lab_replicates(lab, arm->id);
+    if (replica <= n)
+        return PW_OK;
+    if (n > 1)
+        return pw_fail(err, PW_EUSER, "%s: replica=%d: arm %d has replicas 1..%d", who, replica, arm->id, n);
+    return pw_fail(err, PW_EUSER, "%s: replica=%d: arm %d has one; 'race PE,... seeds=N' makes N of each",
+                   who, replica, arm->id);
 }
 
 int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out)
@@ -189,6 +217,19 @@ static bool any_heads_off(const struct pw_arm *arms, int n, int id)
     return off;
 }
 
+/* The current arm has become another, or has fewer replicas than it had. */
+static void settle_replica(struct pw_lab *lab)
+{
+    int n = pw_lab_replicates(lab, lab->current);
+    if (n == 0 || lab->replica <= n)
+        return;
+    lab->replica = 1;
+    if (n > 1)
+        pw_lab_note(lab, "arm %d has %d replicas: the first is inspected", lab->current, n);
+    else
+        pw_lab_note(lab, "arm %d has one replica, which is inspected", lab->current);
+}
+
 void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -200,6 +241,7 @@ void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
             clear(lab, fresh[i].id);
         lab->arms[place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];
     }
+    settle_replica(lab);
 }
 
 void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n)
@@ -214,6 +256,7 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n)
     pw_lab_put(lab, fresh, n);
     if (pw_lab_arm(lab, lab->current) == NULL)
         lab->current = fresh[0].id;
+    settle_replica(lab);
 }
 
 /* ---- commands */
@@ -237,6 +280,7 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds,
     enum pw_code code = pw_lab_build_all(lab, fresh, settings, n * seeds, err);
     if (code != PW_OK)
         return code;
+    lab->replica = 1;
     pw_lab_put_only(lab, fresh, n * seeds);
     lab->own_batches = own_batches;
     lab->current = 1;
@@ -334,8 +378,15 @@ enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err)
     if (code != PW_OK)
         return code;
     lab->current = id;
+    settle_replica(lab);
     pw_lab_tell_arm(lab, arm, false);
     pw_lab_tell_state(lab);
     pw_lab_refresh(lab, true);
     return PW_OK;
+}
+
+void pw_lab_choose_replica(struct pw_lab *lab, int replica)
+{
+    lab->replica = replica;
+    pw_lab_tell_arm(lab, pw_lab_current(lab), false);
 }

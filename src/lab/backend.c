@@ -90,7 +90,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     lab->be = be;
     lab->unit = unit;
     if (stands)
-        lab->pin.generation = pw_model_generation(pw_lab_arm(lab, lab->pin.arm)->model);
+        lab->pin.generation = pw_model_generation(pw_lab_answerer(lab)->model);
     pw_lab_tell_lab(lab);
     pw_lab_place(lab, place, sizeof place);
     pw_lab_note(lab, "%s", place);

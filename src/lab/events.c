@@ -183,6 +183,8 @@ void pw_lab_tell_lab(struct pw_lab *lab)
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted)
 {
     struct pw_event *e = pw_lab_event(PW_EV_ARM, arm);
+    if (arm->id == lab->current)
+        e->replicate = lab->replica;
     struct pw_ev_arm *a = &e->u.arm;
     struct pw_str text = {0};
     a->id = arm->id;

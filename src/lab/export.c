@@ -13,6 +13,7 @@
 #include "lab/export_int.h"
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
+#include "lab/scope.h"
 
 /* Room for n entries of size bytes, which grows with model, prompt and batch; NULL fills err. */
 static void *room(size_t n, size_t size, const char *what, struct pw_err *err)
@@ -36,7 +37,7 @@ static enum pw_code refuse_options(const struct pw_args *args, struct pw_err *er
 
 struct weights {
     bool moments;
-    int replicate;
+    int replica;
 };
 
 static const struct pw_opt weights_opts[] = {{.name = "moments",
@@ -44,13 +45,7 @@ static const struct pw_opt weights_opts[] = {{.name = "moments",
                                               .offset = offsetof(struct weights, moments),
                                               .def = "off",
                                               .help = "AdamW's moments too: resumable"},
-                                             {.name = "replicate",
-                                              .type = PW_OPT_INT,
-                                              .offset = offsetof(struct weights, replicate),
-                                              .def = "1",
-                                              .min = 1,
-                                              .max = PW_MAX_REPLICATES,
-                                              .help = "of an arm that was raced with seeds=N"},
+                                             PW_REPLICA_OPT(struct weights, replica),
                                              {.name = NULL}};
 
 struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task)
@@ -67,13 +62,13 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
                                    struct pw_err *err)
 {
     struct weights o;
+    struct pw_arm *arm = pw_lab_current(lab);
     pw_opt_defaults(weights_opts, &o);
     enum pw_code code = pw_args_opts(args, weights_opts, &o, err);
     if (code == PW_OK)
-        code = pw_lab_need_replicate(lab, pw_lab_current(lab), "export weights", o.replicate, err);
+        code = pw_scope_replica(lab, &arm, "export weights", o.replica, err);
     if (code != PW_OK)
         return code;
-    struct pw_arm *arm = pw_lab_replicate(lab, lab->current, o.replicate);
     struct pw_str task = {0};
     pw_taskset_print(&lab->tasks, &task);
     struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task.s);
@@ -92,12 +87,8 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
 static enum pw_code export_attention(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                      struct pw_err *err)
 {
-    enum pw_code code = refuse_options(args, err);
-    if (code == PW_OK)
-        code = pw_lab_need_pin(lab, "export attention", err);
-    if (code != PW_OK)
-        return code;
-    struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_arm *arm = pw_lab_inspected(lab);
+    (void)args;
     const struct pw_config *c = &arm->cfg;
     int T = pw_lab_shown(lab, arm);
     size_t map = (size_t)c->layers * c->heads * T * T, logits = (size_t)T * c->vocab;
@@ -112,7 +103,7 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
                                .logits = all + 4 * map,
                                .resid = all + 4 * map + logits};
     struct pw_npz *z;
-    code = pw_model_inspect(arm->model, lab->pin.tokens, T, &in, err);
+    enum pw_code code = pw_model_inspect(arm->model, lab->pin.tokens, T, &in, err);
     if (code == PW_OK)
         code = pw_npz_open(&z, path, err);
     if (code == PW_OK) {
@@ -137,18 +128,15 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
 static enum pw_code export_logits(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                   struct pw_err *err)
 {
-    enum pw_code code = refuse_options(args, err);
-    if (code == PW_OK)
-        code = pw_lab_need_pin(lab, "export logits", err);
-    if (code != PW_OK)
-        return code;
-    struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_arm *arm = pw_lab_inspected(lab);
+    (void)args;
     int T = pw_lab_shown(lab, arm), V = arm->cfg.vocab;
     float *logits = room((size_t)T * V, sizeof *logits, "logits", err);
     if (logits == NULL)
         return PW_ENOMEM;
     struct pw_npz *z;
-    code = pw_model_inspect(arm->model, lab->pin.tokens, T, &(struct pw_inspection){.logits = logits}, err);
+    enum pw_code code =
+        pw_model_inspect(arm->model, lab->pin.tokens, T, &(struct pw_inspection){.logits = logits}, err);
     if (code == PW_OK)
         code = pw_npz_open(&z, path, err);
     if (code == PW_OK) {
@@ -160,29 +148,70 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     return code;
 }
 
+/* What reads the pinned prompt, `run`, as the replica that is asked for answers it. One that isn't inspected
+ * answers for the file alone. */
+struct prompt {
+    int replica;
+};
+
+static const struct pw_opt prompt_opts[] = {PW_REPLICA_OPT(struct prompt, replica), {.name = NULL}};
+
+static enum pw_code export_of_prompt(struct pw_lab *lab,
+                                     enum pw_code (*run)(struct pw_lab *, const char *,
+                                                         const struct pw_args *, struct pw_err *),
+                                     const char *path, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_lent own;
+    char who[40];
+    struct prompt o;
+    snprintf(who, sizeof who, "export %.24s", pw_args_word(args, 0));
+    pw_opt_defaults(prompt_opts, &o);
+    enum pw_code code = pw_args_opts(args, prompt_opts, &o, err);
+    if (code == PW_OK)
+        code = pw_scope_replica(lab, &arm, who, o.replica, err);
+    if (code == PW_OK)
+        code = pw_lab_need_pin(lab, who, err);
+    if (code != PW_OK || arm->replicate == lab->replica)
+        return code == PW_OK ? run(lab, path, args, err) : code;
+    code = pw_lab_lend(lab, &own, arm->replicate, err);
+    if (code == PW_OK) {
+        code = run(lab, path, args, err);
+        pw_lab_take_back(lab, &own);
+    }
+    return code;
+}
+
 /* ---- table */
+
+struct table {
+    int length, replica;
+};
 
 static const struct pw_opt table_opts[] = {{.name = "length",
                                             .type = PW_OPT_INT,
-                                            .offset = 0,
+                                            .offset = offsetof(struct table, length),
                                             .def = "0",
                                             .min = 0,
                                             .max = 1 << 16,
                                             .help = "distances or positions"},
+                                           PW_REPLICA_OPT(struct table, replica),
                                            {.name = NULL}};
 
 static enum pw_code export_table(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
 {
-    int length;
+    struct table o;
     struct pw_arm *arm = pw_lab_current(lab);
     struct pw_event *e;
     struct pw_file *file;
-    pw_opt_defaults(table_opts, &length);
-    enum pw_code code = pw_args_opts(args, table_opts, &length, err);
+    pw_opt_defaults(table_opts, &o);
+    enum pw_code code = pw_args_opts(args, table_opts, &o, err);
     if (code == PW_OK)
-        code = pw_lab_table(lab, arm, (struct pw_table_look){length, pw_lab_table_look(lab, arm).layer}, true,
-                            &e, err);
+        code = pw_scope_replica(lab, &arm, "export table", o.replica, err);
+    if (code == PW_OK)
+        code = pw_lab_table(lab, arm, (struct pw_table_look){o.length, pw_lab_table_look(lab, arm).layer},
+                            true, &e, err);
     if (code != PW_OK)
         return code;
     code = pw_file_create(&file, path, err);
@@ -246,33 +275,26 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
 /* ---- batch */
 
 struct batch {
-    int replicate;
+    int replica;
 };
 
-static const struct pw_opt batch_opts[] = {{.name = "replicate",
-                                            .type = PW_OPT_INT,
-                                            .offset = offsetof(struct batch, replicate),
-                                            .def = "1",
-                                            .min = 1,
-                                            .max = PW_MAX_REPLICATES,
-                                            .help = "of an arm that was raced with seeds=N batches=own"},
-                                           {.name = NULL}};
+static const struct pw_opt batch_opts[] = {PW_REPLICA_OPT(struct batch, replica), {.name = NULL}};
 
-/* The batch of the replicate's next step. */
+/* The batch of the replica's next step. */
 static enum pw_code export_batch(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
 {
     struct batch o;
+    struct pw_arm *arm = pw_lab_inspected(lab);
     pw_opt_defaults(batch_opts, &o);
     enum pw_code code = pw_args_opts(args, batch_opts, &o, err);
     if (code == PW_OK)
-        code = pw_lab_need_replicate(lab, pw_lab_current(lab), "export batch", o.replicate, err);
+        code = pw_scope_replica(lab, &arm, "export batch", o.replica, err);
     if (code != PW_OK)
         return code;
-    const struct pw_arm *arm = pw_lab_replicate(lab, lab->current, o.replicate);
     struct pw_samples s = {0};
     int B = arm->optim.batch, T = 0;
-    pw_samples_fill(&s, &lab->tasks, pw_lab_batch_seed(lab, o.replicate), PW_SPLIT_TRAIN,
+    pw_samples_fill(&s, &lab->tasks, pw_lab_batch_seed(lab, arm->replicate), PW_SPLIT_TRAIN,
                     (uint64_t)(arm->step * B), B, 0, 0);
     for (int i = 0; i < B; i++)
         T = s.start[i + 1] - s.start[i] > T ? s.start[i + 1] - s.start[i] : T;
@@ -315,22 +337,23 @@ static const struct {
     enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
     enum pw_code (*sheet)(const struct pw_snapshot *, const char *, struct pw_err *); /* export_sheet.c */
     const struct pw_opt *opts;                                                        /* NULL: none */
-    bool job; /* it goes on, and says itself when the file is there */
+    bool job;    /* it goes on, and says itself when the file is there */
+    bool prompt; /* it reads the pinned prompt */
 } kinds[] = {
-    {"weights", ".safetensors", export_weights, NULL, weights_opts, false},
-    {"attention", ".npz", export_attention, NULL, NULL, false},
-    {"logits", ".npz", export_logits, NULL, NULL, false},
-    {"step", ".json", pw_lab_export_step, NULL, NULL, false},
-    {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL, false},
-    {"track", ".csv .jsonl", NULL, pw_export_track, NULL, false},
-    {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL, false},
-    {"tensorboard", NULL, NULL, pw_export_tensorboard, NULL, false},
-    {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL, false},
-    {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL, false},
-    {"table", ".json", export_table, NULL, table_opts, false},
-    {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts, true},
-    {"batch", ".npz", export_batch, NULL, batch_opts, false},
-    {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts, true},
+    {"weights", ".safetensors", export_weights, NULL, weights_opts, false, false},
+    {"attention", ".npz", export_attention, NULL, prompt_opts, false, true},
+    {"logits", ".npz", export_logits, NULL, prompt_opts, false, true},
+    {"step", ".json", pw_lab_export_step, NULL, prompt_opts, false, true},
+    {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL, false, false},
+    {"track", ".csv .jsonl", NULL, pw_export_track, NULL, false, false},
+    {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL, false, false},
+    {"tensorboard", NULL, NULL, pw_export_tensorboard, NULL, false, false},
+    {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL, false, false},
+    {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL, false, false},
+    {"table", ".json", export_table, NULL, table_opts, false, false},
+    {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts, true, false},
+    {"batch", ".npz", export_batch, NULL, batch_opts, false, false},
+    {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts, true, false},
 };
 
 const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",        "curves",
@@ -362,8 +385,9 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
         if (kinds[i].endings != NULL && !ends_in(path, kinds[i].endings))
             return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
                            kinds[i].endings);
-        enum pw_code code = kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
-                                                 : export_sheet(lab, kinds[i].sheet, path, args, err);
+        enum pw_code code = kinds[i].prompt        ? export_of_prompt(lab, kinds[i].run, path, args, err)
+                            : kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
+                                                   : export_sheet(lab, kinds[i].sheet, path, args, err);
         if (code == PW_OK && !kinds[i].job)
             pw_lab_note(lab, "wrote %s", path);
         return code;

@@ -65,11 +65,10 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
 {
     struct pw_event *e;
     struct pw_file *file;
-    enum pw_code code = pw_args_opts(args, NULL, NULL, err);
+    (void)args;
+    enum pw_code code = pw_lab_need_answer(lab, "export step", err);
     if (code == PW_OK)
-        code = pw_lab_need_answer(lab, "export step", err);
-    if (code == PW_OK)
-        code = pw_lab_look_at(lab, pw_lab_current(lab), pw_lab_cursor(&lab->pin), &e, err);
+        code = pw_lab_look_at(lab, pw_lab_inspected(lab), pw_lab_cursor(&lab->pin), &e, err);
     if (code != PW_OK)
         return code;
     code = pw_file_create(&file, path, err);

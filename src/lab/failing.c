@@ -1,4 +1,4 @@
-/* failing.c - examples that an arm got wrong in its last evaluation: as a list, and one of them pinned.
+/* failing.c - examples that a replica got wrong in its last evaluation: as a list, and one of them pinned.
  *
  * Evaluation keeps which samples failed, not how, so the few that are listed are answered once more, by the
  * weights of this moment; an arm that has learned meanwhile may have one right by now, and the list says so.
@@ -9,11 +9,17 @@
 #include "base/alloc.h"
 #include "lab/lab_int.h"
 
+static const struct pw_replicate_view *seen_of(const struct pw_lab *lab, const struct pw_arm *arm)
+{
+    return &lab->record->arms[arm->id - 1].rep[arm->replicate - 1];
+}
+
 /* The row that is meant; task -1: any, length 0: the first at which something failed. NULL fills err. */
-static const struct pw_eval_row *find_row(struct pw_lab *lab, int id, int task, int length,
+static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_arm *arm, int task, int length,
                                           struct pw_err *err)
 {
-    const struct pw_ev_eval *e = &lab->record->arms[id - 1].rep[0].eval;
+    const struct pw_ev_eval *e = &seen_of(lab, arm)->eval;
+    int id = arm->id;
     if (e->n == 0) {
         pw_fail(err, PW_EUSER, "failing: arm %d was not evaluated yet; run 'eval' first", id);
         return NULL;
@@ -104,8 +110,8 @@ static enum pw_code describe(struct pw_lab *lab, struct pw_arm *arm, const struc
 enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
                             struct pw_err *err)
 {
-    const struct pw_replicate_view *seen = &lab->record->arms[arm->id - 1].rep[0];
-    const struct pw_eval_row *row = find_row(lab, arm->id, task, length, err);
+    const struct pw_replicate_view *seen = seen_of(lab, arm);
+    const struct pw_eval_row *row = find_row(lab, arm, task, length, err);
     enum pw_code code = PW_OK;
     if (row == NULL)
         return PW_EUSER;
@@ -130,8 +136,8 @@ enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, in
 
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_current(lab);
-    const struct pw_eval_row *row = find_row(lab, arm->id, task, length, err);
+    const struct pw_arm *arm = pw_lab_inspected(lab);
+    const struct pw_eval_row *row = find_row(lab, arm, task, length, err);
     if (row == NULL)
         return PW_EUSER;
     if (index >= row->samples)
@@ -144,9 +150,7 @@ enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int in
         return code;
     lab->pin.stop_at_wrong = !pw_task_parsed(&lab->tasks.use[row->task]);
     pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding %s", index, name, row->length,
-                pw_eval_right(&lab->record->arms[arm->id - 1].rep[0].eval, row, index)
-                    ? " (right in the last evaluation)"
-                    : "",
+                pw_eval_right(&seen_of(lab, arm)->eval, row, index) ? " (right in the last evaluation)" : "",
                 lab->pin.stop_at_wrong ? "stops at its first wrong token"
                                        : "goes on to the answer, which alone counts");
     return PW_OK;

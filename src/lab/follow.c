@@ -305,25 +305,30 @@ static void run_command(struct pw_lab *lab)
         missing(lab, "it can't be run");
 }
 
+static int replica_of(const struct pw_event *e)
+{
+    return e->replicate > 0 ? e->replicate : 1;
+}
+
 /* Begins what a clock began when it was recorded. False: it can't be. */
 static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 {
-    struct pw_arm *arm = pw_lab_arm(lab, e->arm);
+    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
+    bool inspected = arm == pw_lab_inspected(lab);
     struct pw_event *table;
     struct pw_err err;
     switch (e->kind) {
     case PW_EV_PROMPT:
-        return e->u.prompt.id == lab->pin.id && e->arm == lab->current &&
-               pw_lab_answer_again(lab, &err) == PW_OK;
+        return e->u.prompt.id == lab->pin.id && inspected && pw_lab_answer_again(lab, &err) == PW_OK;
     case PW_EV_LOOK:
     case PW_EV_ATTENTION: /* of an answer that isn't on record itself */
-        if (e->arm != lab->current || pw_lab_answer_again(lab, &err) != PW_OK)
+        if (!inspected || pw_lab_answer_again(lab, &err) != PW_OK)
             return false;
         pw_lab_answer_all(lab);
         return true;
     case PW_EV_EVAL:
         if (e->u.eval.live)
-            pw_lab_eval_live(lab, arm);
+            pw_lab_eval_live(lab, pw_lab_arm(lab, e->arm));
         return lab->eval.n > 0;
     case PW_EV_TABLE:
         if (pw_lab_table(lab, arm, (struct pw_table_look){e->u.table.length, e->u.table.layer},
@@ -338,7 +343,7 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 /* The next on record is what a clock may have begun, and it is time for it. */
 static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 {
-    struct pw_arm *arm = pw_lab_arm(lab, e->arm);
+    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
     if (arm == NULL || arm->step != e->step)
         return false;
     bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
@@ -351,7 +356,7 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 /* The arm has gone on, so what was recorded of it before can't come any more. */
 static bool is_late(struct pw_lab *lab, const struct pw_event *e)
 {
-    const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, e->replicate > 0 ? e->replicate : 1);
+    const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
     return e->arm > 0 && e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
 }
 

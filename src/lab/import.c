@@ -70,7 +70,7 @@ static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm 
     }
     pw_lab_refresh(lab, true);
     pw_lab_note(lab, "arm %d has the weights of %s (step %lld)%s", fresh->id, path, (long long)fresh->step,
-                others ? "; the file holds one model, so its other replicates are gone" : "");
+                others ? "; the file holds one model, so its other replicas are gone" : "");
 }
 
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err)

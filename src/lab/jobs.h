@@ -24,9 +24,6 @@ void pw_lab_data_cancel(struct pw_lab *lab); /* nothing is written */
 /* Marks the heads of a list "0.1,1.*" in chosen [L,H]; who: the command that asks. */
 enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
                                struct pw_err *err);
-/* Fails if the arm hasn't got that replicate; 0, all of them, it always has. */
-enum pw_code pw_lab_need_replicate(struct pw_lab *lab, const struct pw_arm *arm, const char *who,
-                                   int replicate, struct pw_err *err);
 /* Of one replicate, 0: of all. mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample.
  * Both are refused while heads are being measured for. */
 enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,

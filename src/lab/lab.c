@@ -283,7 +283,7 @@ static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
     struct pw_arm first = {.id = 1, .replicate = 1, .preset = "tiny"};
     for (int i = 0; i < PW_MAX_PLACES; i++)
         lab->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
-    lab->current = 1;
+    lab->current = lab->replica = 1;
     pw_lab_forget_batches(lab);
     lab->threads = lab->unit = lab->cfg.threads;
     lab->ops = pw_backend_cpu();

@@ -39,10 +39,10 @@ enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 /* A step is a look at what `until` waits for, and a live evaluation, every so many. */
 #define PW_CHECK_EVERY 50
 
-/* A model of the laboratory. An arm is one or several of them, its replicates: alike in everything but the
- * seed of their initialisation and, with own batches, the order of their training samples; trained in step
- * with each other. The first one stands for the arm: it answers prompts and is looked into, and its seed is
- * the arm's; replicate k has seed + k - 1. */
+/* A model of the lab. An arm is one or several of them, its replicas: alike in everything but the seed of
+ * their initialisation and, with own batches, their training samples; trained in step with each other. The
+ * arm's seed is that of replica 1; replica k has seed + k - 1. The chosen one (`inspect replica=R`) answers
+ * prompts and is inspected. */
 struct pw_arm {
     int id;        /* 1..PW_MAX_ARMS */
     int replicate; /* 1..PW_MAX_REPLICATES */
@@ -110,6 +110,7 @@ struct pw_samples {
 struct pw_pin { /* the pinned prompt */
     int id;     /* 0: none */
     int arm;
+    int replica; /* of that arm, whose answer it is */
     char text[PW_LINE * 2];
     struct pw_sample sample; /* prompt and, where known, the right answer */
     int64_t index;           /* it is this sample of the test split; -1: typed */
@@ -175,6 +176,7 @@ struct pw_lab {
     struct pw_taskset tasks;
     struct pw_arm arms[PW_MAX_PLACES]; /* model NULL: free */
     int current;                       /* id */
+    int replica;                       /* of the current arm, that answers prompts and is inspected */
     bool paused;
     enum pw_share share;
     int64_t allowed;                         /* rounds of training that go on although it is paused: `step` */
@@ -235,12 +237,15 @@ void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[
 
 /* ---- arms.c: which models there are */
 struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* its first replicate; NULL if there is none */
-struct pw_arm *pw_lab_current(struct pw_lab *lab);
+struct pw_arm *pw_lab_current(struct pw_lab *lab);     /* its first replica, which stands for it */
 struct pw_arm *pw_lab_replicate(struct pw_lab *lab, int id, int replicate); /* NULL if there is none */
 int pw_lab_n_arms(const struct pw_lab *lab);
 int pw_lab_replicates(const struct pw_lab *lab, int id);
 /* "no arm 7; there are 1, 2, 3" */
 enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
+/* Fails if the arm doesn't have that replica; who: the command, for messages. 0, all of them, it has. */
+enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, const char *who, int replica,
+                                 struct pw_err *err);
 const char *pw_lab_shape(const struct pw_arm *arm); /* its preset, or the theorem whose proof it began as */
 /* n fresh arms of the current one's model, each with `seeds` replicates; all others go. own_batches: what
  * replicates of an arm train on differs, too, as long as there are these arms or what is made of them. */

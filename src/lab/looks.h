@@ -4,6 +4,16 @@
 #define PW_LOOKS_H
 #include "lab/lab_int.h"
 
+/* ---- arms.c: the replica of the current arm that answers prompts and is inspected */
+/* The replica of an arm that is inspected: the chosen one, or the first of an arm that has fewer; NULL if
+ * there is no such arm. Of the second its index in lab->arms, there or not. */
+struct pw_arm *pw_lab_inspected_of(struct pw_lab *lab, int id);
+int pw_lab_inspected_place(const struct pw_lab *lab, int id);
+struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
+/* Chooses the replica of the current arm that answers prompts and is inspected. Emits the arm; the caller
+ * refreshes what is shown. There must be so many. */
+void pw_lab_choose_replica(struct pw_lab *lab, int replica);
+
 /* ---- answer.c: the pinned prompt and its answer */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* Pins a sample, of which it makes a copy, as if text had been typed; index: its number among the test
@@ -19,6 +29,7 @@ void pw_lab_refresh(struct pw_lab *lab, bool table);
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
 /* Tokens, those of the prompt among them, at which an answer to x is given up, if the model takes so many. */
 int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x);
+struct pw_arm *pw_lab_answerer(struct pw_lab *lab); /* the replica whose answer it is; NULL: it has gone */
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
@@ -27,6 +38,14 @@ bool pw_lab_answer_stands(struct pw_lab *lab);
 /* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
  * are there, these stay, and the answer doesn't stand. */
 void pw_lab_answer_quietly(struct pw_lab *lab);
+/* Until it is taken back another replica of the current arm is inspected and has answered the pinned prompt,
+ * of which nothing is emitted. own: what was there. Fails where it can't be decoded; then nothing is lent. */
+struct pw_lent {
+    struct pw_pin pin;
+    int replica;
+};
+enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, struct pw_err *err);
+void pw_lab_take_back(struct pw_lab *lab, const struct pw_lent *own);
 void pw_lab_unpin(struct pw_lab *lab);
 void pw_pin_fini(struct pw_pin *pin);
 /* A token as the screen shows it; the same for n of them. The caller frees. */
@@ -73,10 +92,10 @@ enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm,
 /* The probe's scores of every head of probs [layers,heads,T,T], with room for `more` behind each head's. */
 void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
                         int more);
-/* Tells the attention of the current arm with another layer, head or view; moves go round the end, and by 0
- * it is as it was. */
-enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_move head, struct pw_move view,
-                         struct pw_err *err);
+/* Emits the attention of the current arm with another replica, layer, head or view; moves go round the end,
+ * and by 0 it is as it was. A replica (from 1) alone is chosen also where no prompt is pinned. */
+enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_move layer,
+                         struct pw_move head, struct pw_move view, struct pw_err *err);
 
 /* ---- table_dense.c: of a bias by both positions that of some queries, and what it is made of */
 void pw_lab_tell_dense(const struct pw_arm *arm, const struct pw_pe_tables *t, struct pw_ev_table *x);

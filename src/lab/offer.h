@@ -8,7 +8,7 @@
 #include "command/command.h"
 #include "sessions/fold.h"
 
-/* For struct pw_command's values: of arm=, replicate=, layer=, head=, task= and lengths=, which mean the same
+/* For struct pw_command's values: of arm=, replica=, layer=, head=, task= and lengths=, which mean the same
  * wherever they are taken. */
 void pw_offer_values(struct pw_completion *c);
 
@@ -19,7 +19,7 @@ void pw_offer_export(struct pw_completion *c);
 const struct pw_arm_view *pw_offer_arm(const struct pw_completion *c);
 /* Numbers of the arms that there are. */
 void pw_offer_arms(struct pw_completion *c);
-/* Heads of that arm, of the replicate that replicate=R names or the first, as 0.1, and 0.* for all of a
+/* Heads of that arm, of the replica that replica=R names or that is inspected, as 0.1, and 0.* for all of a
  * layer: those that are off, or those that work. */
 void pw_offer_heads(struct pw_completion *c, bool off);
 /* Lengths trained and tested, of the task that task= names or of all. */

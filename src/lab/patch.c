@@ -32,7 +32,7 @@
 #define ALIKE   1e-3 /* difference of m below which nothing is divided by it */
 
 struct pw_patching {
-    int place; /* of the arm's first replicate */
+    int place; /* of the replica */
     int64_t step;
     struct pw_event *e; /* the result as it comes */
     int *tokens;        /* [T] corrupt */
@@ -161,11 +161,11 @@ static enum pw_code run_entry(struct pw_patching *p, const struct pw_arm *arm, s
 }
 
 /* What was patched as it was typed, and what came of it. */
-static void describe(struct pw_patching *p)
+static void describe(struct pw_patching *p, int replica)
 {
     struct pw_ev_patch *e = &p->e->u.patch;
     int best = 0, n = e->rows * e->cols;
-    char what[64], result[64] = "";
+    char what[64], result[64] = "", of[32] = "";
     for (int i = 1; i < n; i++)
         best = e->recovery[i] > e->recovery[best] ? i : best;
     if (e->kind == PW_PATCH_RESID)
@@ -178,15 +178,17 @@ static void describe(struct pw_patching *p)
         snprintf(what + strlen(what), sizeof what - strlen(what), " %d", e->layer);
     if (e->pos >= 0)
         snprintf(what + strlen(what), sizeof what - strlen(what), " %d", e->pos);
+    if (replica > 1)
+        snprintf(of, sizeof of, " of replica %d", replica);
     if (n == 1)
         snprintf(result, sizeof result, ": recovery %.3f", (double)e->recovery[0]);
     else if (e->kind == PW_PATCH_HEADS)
         snprintf(result, sizeof result, ": most by head %d.%d, %.3f", best / e->cols, best % e->cols,
                  (double)e->recovery[best]);
     snprintf(e->text, sizeof e->text,
-             "patch %s from \"%s\"%s; logit of %s less that of %s at position %d: clean %+.3f, corrupt "
+             "patch %s%s from \"%s\"%s; logit of %s less that of %s at position %d: clean %+.3f, corrupt "
              "%+.3f%s",
-             what, p->from, result, e->clean_token, e->corrupt_token, p->T - 1, (double)e->m_clean,
+             what, of, p->from, result, e->clean_token, e->corrupt_token, p->T - 1, (double)e->m_clean,
              (double)e->m_corrupt, e->greedy ? " (the model's own answers)" : "");
 }
 
@@ -212,7 +214,7 @@ void pw_lab_patch_slice(struct pw_lab *lab)
         return;
     } else {
         tell(lab, PW_JOB_DONE);
-        describe(p);
+        describe(p, arm->replicate);
         struct pw_event *e = pw_lab_event(PW_EV_PATCH, arm);
         e->u.patch = p->e->u.patch;
         memset(&p->e->u.patch, 0, sizeof p->e->u.patch); /* its arrays moved to e */

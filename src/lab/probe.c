@@ -226,20 +226,27 @@ static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const 
     return code;
 }
 
+/* One replica: the inspected one, or the one that a repeated measurement began with. */
 static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args, int id,
-                               struct pw_err *err)
+                               const struct pw_watch *watch, struct pw_err *err)
 {
-    struct pw_arm *arm = id > 0 ? pw_lab_arm(lab, id) : pw_lab_current(lab);
+    struct pw_arm *arm = pw_lab_inspected_of(lab, id > 0 ? id : lab->current);
     if (pw_args_words(args) > 1)
         return pw_fail(err, PW_EUSER, "%s: '%s' is too much; it is about one arm, the current one or arm=K",
                        p->who, pw_args_word(args, 1));
     snprintf(p->topic, sizeof p->topic, "%d", arm->id);
+    if (watch != NULL) {
+        enum pw_code code = pw_lab_need_replica(lab, arm, p->who, watch->replica, err);
+        if (code != PW_OK)
+            return code;
+        arm = pw_lab_replicate(lab, arm->id, watch->replica);
+    }
     return add_subject(lab, p, arm, err);
 }
 
 /* What there is to look at. */
 static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args, int id,
-                           struct pw_err *err)
+                           const struct pw_watch *watch, struct pw_err *err)
 {
     const struct pw_probe *probe = p->at.probe;
     if (id > 0 && (probe->takes & PW_PROBE_ARM) == 0)
@@ -248,7 +255,7 @@ static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struc
     if ((probe->takes & PW_PROBE_ARMS) != 0)
         return choose_arms(lab, p, args, err);
     if ((probe->takes & PW_PROBE_ARM) != 0)
-        return choose_arm(lab, p, args, id, err);
+        return choose_arm(lab, p, args, id, watch, err);
     if (pw_args_words(args) > 1)
         return pw_fail(err, PW_EUSER, "%s: '%s' is too much; it is about no arm", p->who,
                        pw_args_word(args, 1));
@@ -277,7 +284,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct
     if (code == PW_OK)
         code = pw_args_opts(&rest, probe->opts, p->opts.bytes, err);
     if (code == PW_OK)
-        code = choose(lab, p, &rest, id > 0 || watch == NULL ? id : watch->arm, err);
+        code = choose(lab, p, &rest, id > 0 || watch == NULL ? id : watch->arm, watch, err);
     if (code == PW_OK && (probe->takes & PW_PROBE_PROMPT) != 0)
         code = pw_lab_need_pin(lab, "probe", err);
     if (code == PW_OK && (probe->takes & (PW_PROBE_PROMPT | PW_PROBE_ANY_PROMPT)) != 0 && lab->pin.id != 0)

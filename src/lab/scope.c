@@ -12,6 +12,18 @@ const struct pw_opt pw_scope_opts[] = {{.name = "arm",
                                         .help = "the arm that it is about"},
                                        {.name = NULL}};
 
+const char *const pw_scope_inspected[] = {"inspected", NULL};
+
+enum pw_code pw_scope_replica(struct pw_lab *lab, struct pw_arm **arm, const char *who, int replica_or_0,
+                              struct pw_err *err)
+{
+    enum pw_code code = pw_lab_need_replica(lab, *arm, who, replica_or_0, err);
+    if (code == PW_OK)
+        *arm = replica_or_0 > 0 ? pw_lab_replicate(lab, (*arm)->id, replica_or_0)
+                                : pw_lab_inspected_of(lab, (*arm)->id);
+    return code;
+}
+
 enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest, int *id,
                            struct pw_err *err)
 {

@@ -24,6 +24,12 @@ static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share *
 static const struct pw_opt lab_fields[] = {
     {.name = "seed", .type = PW_OPT_SEED, .offset = AT(seed)},
     {.name = "current", .type = PW_OPT_INT, .offset = AT(current), .min = 1, .max = PW_MAX_ARMS},
+    {.name = "replica",
+     .type = PW_OPT_INT,
+     .offset = AT(replica),
+     .def = "1",
+     .min = 1,
+     .max = PW_MAX_REPLICATES},
     {.name = "paused", .type = PW_OPT_SWITCH, .offset = AT(paused)},
     {.name = "share", .type = PW_OPT_CHOICE, .offset = AT(share), .choices = shares},
     {.name = "allowed", .type = PW_OPT_COUNT, .offset = AT(allowed), .max = (double)PW_MOST_STEPS},
@@ -175,6 +181,7 @@ static void hand_over(struct pw_lab *to, const struct pw_lab *from)
     to->tasks = from->tasks;
     memcpy(to->arms, from->arms, sizeof to->arms);
     to->current = from->current;
+    to->replica = from->replica;
     to->paused = from->paused;
     to->share = from->share;
     to->allowed = from->allowed;

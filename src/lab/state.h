@@ -4,9 +4,10 @@
  * Saved at any step boundary and restored into a fresh laboratory, it goes on with the same bits and tells
  * the same events: the task, every replicate with its weights, moments, counts and replaced heads, its goal
  * and its place in a round that has begun, the pinned prompt with its answer, edits and cursor, what is
- * looked at, the probes that are repeated, the settings. Not part of it: threads and instruction set, which
- * no bit depends on; lines that wait (they are the sender's, and not yet asked for); the series and
- * evaluations of lab->record, which are a fold of the events up to there; measurements of time.
+ * looked at and in which replica, the probes that are repeated, the settings. Not part of it: threads and
+ * instruction set, which no bit depends on; lines that wait (they are the sender's, and not yet asked for);
+ * the series and evaluations of lab->record, which are a fold of the events up to there; measurements of
+ * time.
  *
  * A step boundary: no job is under way and no answer is being decoded. These live in slices between two
  * steps, hold memory of models that they compare or replace, and end by themselves, so whoever wants the

@@ -199,5 +199,8 @@ enum pw_code pw_state_restore_arms(struct pw_lab *next, const cJSON *list,
         code = check_alike(next, err);
     if (code == PW_OK && pw_lab_arm(next, next->current) == NULL)
         code = pw_fail(err, PW_EUSER, "state: arm %d is the current one, and is not there", next->current);
+    if (code == PW_OK && pw_lab_replicate(next, next->current, next->replica) == NULL)
+        code = pw_fail(err, PW_EUSER, "state: replica %d of arm %d is inspected, and is not there",
+                       next->replica, next->current);
     return code;
 }

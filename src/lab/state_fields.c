@@ -37,8 +37,10 @@ enum pw_code pw_state_get(const cJSON *object, const struct pw_opt *table, void 
 {
     if (!cJSON_IsObject(object))
         return pw_fail(err, PW_EUSER, "%s: is missing", what);
-    for (; table->name != NULL; table++, more++) {
-        const char *text = pw_state_get_text(object, table->name, what, err);
+    for (; table->name != NULL; table++) {
+        bool left_out = table->def != NULL && !cJSON_HasObjectItem(object, table->name);
+        const char *text = left_out ? table->def : pw_state_get_text(object, table->name, what, err);
+        more += !left_out;
         if (text == NULL || pw_opt_set(table, to, what, table->name, text, err) != PW_OK)
             return PW_EUSER;
     }

@@ -12,7 +12,8 @@ struct cJSON;
 bool pw_state_put(struct cJSON *object, const struct pw_opt *table, const void *from);
 bool pw_state_put_text(struct cJSON *object, const char *name, const char *text);
 bool pw_state_put_ints(struct cJSON *object, const char *name, const int *v, int n);
-/* Reads every member back; more: how many others the object has. A member that is missing, twice there or out
+/* Reads every member back; more: how many others the object has. A member with a default came to states later
+ * and may be missing; one without that is missing, twice there or out
  * of range, and one that this pewter doesn't know, are errors. what: for messages. */
 enum pw_code pw_state_get(const struct cJSON *object, const struct pw_opt *table, void *to, int more,
                           const char *what, struct pw_err *err);

@@ -30,7 +30,7 @@ bool pw_lab_answered(const struct pw_lab *lab)
     const struct pw_pin *pin = &lab->pin;
     return pin->id != 0 && pin->decoder == NULL && pin->n > pin->sample.n_prompt &&
            pin->temperature == lab->temperature &&
-           pin->generation == pw_model_generation(lab->arms[lab->current - 1].model);
+           pin->generation == pw_model_generation(lab->arms[pw_lab_inspected_place(lab, lab->current)].model);
 }
 
 /* Decodes what is pinned, to its end. */
@@ -46,7 +46,7 @@ static enum pw_code decode(struct pw_lab *lab, const char *what, struct pw_err *
 
 enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_arm *arm = pw_lab_inspected(lab);
     struct pw_pin *pin = &lab->pin;
     enum pw_code code = pw_lab_need_pin(lab, what, err);
     if (code != PW_OK)
@@ -87,7 +87,7 @@ enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_e
     enum pw_code code = pw_lab_need_answer(lab, what, err);
     if (code != PW_OK)
         return code;
-    const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    const struct pw_arm *arm = pw_lab_answerer(lab);
     int first = pin->sample.n_prompt, from = pw_lab_cursor(pin), to = from + by, n = pin->n;
     if (by < 0 && from == first)
         return pw_fail(err, PW_EUSER, "%s: position %d is the first of the answer", what, first);
@@ -180,7 +180,7 @@ enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct p
     pin->at = pos;
     code = decode(lab, "edit", err);
     if (code == PW_OK)
-        tell_cursor(lab, pw_lab_arm(lab, pin->arm), pos);
+        tell_cursor(lab, pw_lab_answerer(lab), pos);
     return code;
 }
 

@@ -313,7 +313,7 @@ void pw_lab_refresh_tables(struct pw_lab *lab, bool told, unsigned demanded)
     if (demanded & 1u)
         demanded |= 1u << lab->current;
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
-        struct pw_arm *arm = pw_lab_arm(lab, id);
+        struct pw_arm *arm = pw_lab_inspected_of(lab, id);
         bool was = lab->table_told >> id & 1 || (lab->table_told != 0 && id == lab->current);
         bool asked = demanded >> id & 1;
         if (arm != NULL && (asked || (told && was)) &&
@@ -322,10 +322,11 @@ void pw_lab_refresh_tables(struct pw_lab *lab, bool told, unsigned demanded)
     }
 }
 
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
+enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *any, int length, struct pw_move layer,
                                   struct pw_err *err)
 {
     bool stays = layer.by && layer.n == 0;
+    struct pw_arm *arm = pw_lab_inspected_of(lab, any->id);
     struct pw_table_look fits = pw_lab_table_look(lab, arm);
     struct pw_event *e;
     fits.length = length >= 0 ? length : fits.length;
@@ -347,12 +348,12 @@ void pw_lab_tell_tables(struct pw_lab *lab)
 {
     double began = pw_now();
     int id = lab->table_next;
-    tell(lab, pw_lab_current(lab), false);
+    tell(lab, pw_lab_inspected(lab), false);
     lab->table_told |= 1u << lab->current;
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         id = id % PW_MAX_ARMS + 1;
         if (id != lab->current && lab->table_told >> id & 1 && pw_lab_arm(lab, id) != NULL) {
-            tell(lab, pw_lab_arm(lab, id), false);
+            tell(lab, pw_lab_inspected_of(lab, id), false);
             break;
         }
     }

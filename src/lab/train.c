@@ -391,7 +391,8 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
         pw_lab_land(lab);
         pw_lab_refresh(lab, true);
         lab->t_live = now;
-    } else if (stepped != NULL && stepped == pw_lab_current(lab) && pw_lab_always_looked_at(stepped->step)) {
+    } else if (stepped != NULL && stepped == pw_lab_inspected(lab) &&
+               pw_lab_always_looked_at(stepped->step)) {
         pw_lab_refresh(lab, false);
     }
 }

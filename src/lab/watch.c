@@ -102,7 +102,9 @@ void pw_watch_list(struct pw_lab *lab)
 {
     for (int i = 0; i < lab->n_watches; i++) {
         const struct pw_watch *w = &lab->watches[i];
-        if (w->arm > 0)
+        if (w->arm > 0 && w->replica > 1)
+            pw_lab_note(lab, "repeated, of arm %d, replica %d: %s", w->arm, w->replica, w->line);
+        else if (w->arm > 0)
             pw_lab_note(lab, "repeated, of arm %d: %s", w->arm, w->line);
         else
             pw_lab_note(lab, "repeated: %s", w->line);
@@ -134,6 +136,7 @@ static enum pw_code begin(struct pw_lab *lab, const struct pw_probe *probe, cons
     pw_text_copy(w.line, sizeof w.line, args->text);
     if ((probe->takes & PW_PROBE_ARM) != 0)
         w.arm = arm != NULL && pw_text_int(arm, 1, PW_MAX_ARMS, &id) ? (int)id : lab->current;
+    w.replica = pw_lab_arm(lab, w.arm) != NULL ? pw_lab_inspected_of(lab, w.arm)->replicate : 0;
     w.arms = w.arm > 0 ? 1u << w.arm : arms_of(args);
     int i = place_of(lab, &w);
     if (i == PW_MAX_WATCHES)

@@ -14,7 +14,7 @@ struct pw_probe;
 struct pw_watch {
     char line[PW_LINE]; /* the command, as it was typed */
     int every;          /* steps */
-    int arm;            /* of a probe that is about one; else 0 */
+    int arm, replica;   /* of a probe that is about one; else 0 */
     const struct pw_probe *probe;
     unsigned arms; /* bit id: it is about that arm; 0: about all */
     bool due;      /* to be measured when the measurement that is under way has ended */

@@ -17,6 +17,18 @@ void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
         pw_str_add(out, " " PW_SWAPPED);
 }
 
+void pw_replica_text(const struct pw_arm_view *a, int replica, struct pw_str *out)
+{
+    if (a->info.replicates > 1)
+        pw_str_add(out, ", replica %d of %d", replica > 1 ? replica : 1, a->info.replicates);
+}
+
+void pw_replica_name(const struct pw_arm_view *a, int replica, struct pw_str *out)
+{
+    pw_arm_name(a, out);
+    pw_replica_text(a, replica, out);
+}
+
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
 {
     return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;

@@ -16,6 +16,10 @@
 const char *pw_label(const char *label);
 /* Appends the id and the encoding as it runs: "2 t5 8/16", "1 rotary base=500 logn=9". */
 void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
+/* Append the arm's name, and which of its replicas if it has several: "2 t5 8/16, replica 2 of 3". */
+void pw_replica_name(const struct pw_arm_view *a, int replica, struct pw_str *out);
+/* Append ", replica 2 of 3", or nothing if the arm has one. */
+void pw_replica_text(const struct pw_arm_view *a, int replica, struct pw_str *out);
 /* The arm with this id, or NULL. */
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
 /* The decoded token at a position, or NULL. */

@@ -29,6 +29,8 @@ const char *const pw_help_keys[] = {
     "one optimiser step of every arm",
     "< >",
     "previous and next arm as the current one",
+    "( )",
+    "previous and next replica of the arm as the one that is inspected\tseed",
     "S-Left S-Right",
     "look at an earlier moment of training, a later one\trewind replay history scrub",
     "L",
@@ -127,6 +129,9 @@ static const char *reason(const struct pw_ui *ui, const struct pw_palette_entry 
         arms += ui->snap->arms[i].used;
     if ((key == '<' || key == '>') && arms < 2)
         return "there is no other arm; `arm add PE` makes one";
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    if ((key == '(' || key == ')') && (!arm || arm->info.replicates < 2))
+        return "the arm has one replica; `race PE,... seeds=N` makes N of each";
     if ((key == 'n' || key == 'N') && !ui->find.text[0])
         return "nothing is searched for; / begins";
     if (key == 'L' && !pw_time_is_past(ui))

@@ -77,7 +77,7 @@ static void write_training(struct writer *w, const struct place to[PW_MAX_ARMS +
         if (moves(w, a, to[id]) && !together) {
             fprintf(w->out, "train until step=%" PRId64 " arm=%d", to[id].at, id);
             if (to[id].behind > 0)
-                fprintf(w->out, " replicate=%d", a->replicates - to[id].behind);
+                fprintf(w->out, " replica=%d", a->replicates - to[id].behind);
             putc('\n', w->out);
         }
         for (int r = 1; r <= a->replicates; r++)

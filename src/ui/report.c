@@ -162,12 +162,15 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     fputc('\n', out);
 }
 
-void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int64_t step,
+void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int replica, int64_t step,
                        const struct pw_snapshot *s)
 {
-    fprintf(out, "arm %d  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", arm,
-            s->arms[arm - 1].info.pe, (long long)step, s->lab.tasks[v->task].name, v->length, v->failed,
-            v->samples, (long long)v->eval_step);
+    struct pw_str of = {0};
+    pw_replica_text(&s->arms[arm - 1], replica, &of);
+    fprintf(out, "arm %d%s  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", arm,
+            pw_str_text(&of), s->arms[arm - 1].info.pe, (long long)step, s->lab.tasks[v->task].name,
+            v->length, v->failed, v->samples, (long long)v->eval_step);
+    pw_str_fini(&of);
     for (int i = 0; i < v->n; i++) {
         const struct pw_failing *x = &v->list[i];
         if (x->place < 0)
@@ -204,14 +207,19 @@ static void print_number(FILE *out, float x)
 }
 
 /* What kind of head it is, each number beside that of a head that looks at everything alike. */
-static void print_head(FILE *out, const struct pw_event *e)
+static void print_head(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
 {
     const struct pw_ev_attention *a = &e->u.attention;
     const float *v = a->scores + ((size_t)a->layer * a->heads + a->head) * (size_t)a->n_scores;
+    const struct pw_arm_view *arm = pw_find_arm(s, e->arm);
+    struct pw_str of = {0};
+    if (arm != NULL)
+        pw_replica_text(arm, e->replicate, &of);
     if (a->source[0] != '\0')
         fputs(a->source, out);
     else
-        fprintf(out, "arm %d  step %lld", e->arm, (long long)e->step);
+        fprintf(out, "arm %d%s  step %lld", e->arm, pw_str_text(&of), (long long)e->step);
+    pw_str_fini(&of);
     fprintf(out, "  head " PW_HEAD ", %d tokens\n  %-16s %7s %7s\n", a->layer, a->head, a->T, "", "head",
             "chance");
     for (int k = 0; k < a->n_scores; k++) {
@@ -296,7 +304,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_ATTENTION:
         if (!json && e->u.attention.asked && e->u.attention.T > 0)
-            print_head(out, e);
+            print_head(out, e, s);
         break;
     case PW_EV_EVAL:
         if (!json && !e->u.eval.live)
@@ -308,7 +316,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_FAILING:
         if (!json && arm_of(s, e) != NULL)
-            pw_report_failing(out, &e->u.failing, e->arm, e->step, s);
+            pw_report_failing(out, &e->u.failing, e->arm, e->replicate, e->step, s);
         break;
     case PW_EV_CURSOR:
         if (!json)
@@ -316,7 +324,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_TABLE:
         if (!json)
-            pw_report_table(out, &e->u.table, e->arm);
+            pw_report_table(out, &e->u.table, e->arm, e->replicate, s);
         break;
     case PW_EV_PATCH:
         if (!json)
@@ -334,7 +342,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
     }
 }
 
-static void arm_change(FILE *out, const struct pw_ev_arm *a, const struct pw_snapshot *s)
+static void arm_change(FILE *out, const struct pw_ev_arm *a, int replica, const struct pw_snapshot *s)
 {
     const struct pw_arm_view *before = a->id >= 1 && a->id <= PW_MAX_ARMS ? &s->arms[a->id - 1] : NULL;
     if (before == NULL)
@@ -346,6 +354,8 @@ static void arm_change(FILE *out, const struct pw_ev_arm *a, const struct pw_sna
                 before->info.pe);
     else if (a->current && s->current != a->id)
         fprintf(out, "arm %d, %s, is the current one\n", a->id, a->pe);
+    else if (a->current && s->replica != replica)
+        fprintf(out, "arm %d: replica %d of %d is inspected\n", a->id, replica, a->replicates);
 }
 
 static void state_change(FILE *out, const struct pw_ev_state *now, const struct pw_ev_state *before)
@@ -361,7 +371,7 @@ static void state_change(FILE *out, const struct pw_ev_state *now, const struct 
 void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
 {
     switch (e->kind) {
-    case PW_EV_ARM: arm_change(out, &e->u.arm, s); break;
+    case PW_EV_ARM: arm_change(out, &e->u.arm, e->replicate > 1 ? e->replicate : 1, s); break;
     case PW_EV_DROP: fprintf(out, "arm %d is gone\n", e->arm); break;
     case PW_EV_STATE: state_change(out, &e->u.state, &s->state); break;
     case PW_EV_CHECKPOINT: fprintf(out, "weights written: %s\n", e->u.checkpoint.text); break;

@@ -18,10 +18,11 @@ void pw_report_columns(FILE *out, const char *tsv);
  * does. */
 void pw_report_errors(FILE *out, const struct pw_arm_view *a);
 /* Examples that an arm got wrong, in full. */
-void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int64_t step,
+void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int replica, int64_t step,
                        const struct pw_snapshot *s);
 /* An encoding's table: report_table.c. */
-void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm);
+void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replica,
+                     const struct pw_snapshot *s);
 
 /* A finding: its title, tables, plots as tables, claims with their verdicts. */
 void pw_report_finding(FILE *out, const struct pw_finding *f);

@@ -37,12 +37,14 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_FINDING] = "finding",
 };
 
-static void arm(cJSON *o, const struct pw_ev_arm *a)
+static void arm(cJSON *o, const struct pw_ev_arm *a, int replica)
 {
     pw_json_str(o, "pe", a->pe);
     pw_json_str(o, "model", a->model);
     cJSON_AddBoolToObject(o, "current", a->current);
     pw_json_num(o, "replicates", a->replicates);
+    if (a->current)
+        pw_json_num(o, "inspected", replica > 1 ? replica : 1);
     pw_json_str(o, "batches", a->own_batches ? "own" : "shared");
     pw_json_num(o, "seed", (double)a->seed);
     pw_json_num(o, "parameters", (double)a->n_params);
@@ -350,6 +352,27 @@ static void patch(cJSON *o, const struct pw_ev_patch *p)
     pw_json_matrix(o, "recovery", p->recovery, p->rows, p->cols);
 }
 
+/* Is such an event about one replica of its arm? */
+static bool of_replica(enum pw_event_kind kind)
+{
+    switch (kind) {
+    case PW_EV_STEP:
+    case PW_EV_UPDATES:
+    case PW_EV_DIGEST:
+    case PW_EV_EVAL:
+    case PW_EV_HEADS:
+    case PW_EV_FAILING:
+    case PW_EV_PROMPT:
+    case PW_EV_TOKEN:
+    case PW_EV_CURSOR:
+    case PW_EV_LOOK:
+    case PW_EV_ATTENTION:
+    case PW_EV_TABLE:
+    case PW_EV_PATCH: return true;
+    default: return false;
+    }
+}
+
 void pw_report_json(FILE *out, const struct pw_event *e)
 {
     static const char *const runs[] = {"idle", "training", "paused"}, *const jobs[] = {"running", "done",
@@ -362,13 +385,12 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         pw_json_num(o, "arm", e->arm);
         pw_json_num(o, "step", (double)e->step);
     }
-    if (e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_DIGEST ||
-        e->kind == PW_EV_EVAL || e->kind == PW_EV_HEADS)
+    if (of_replica(e->kind) && e->arm > 0)
         pw_json_num(o, "replicate", e->replicate > 1 ? e->replicate : 1);
     switch (e->kind) {
     case PW_EV_COMMAND: pw_json_str(o, "text", e->u.command.text); break;
     case PW_EV_LAB: lab(o, &e->u.lab); break;
-    case PW_EV_ARM: arm(o, &e->u.arm); break;
+    case PW_EV_ARM: arm(o, &e->u.arm, e->replicate); break;
     case PW_EV_STATE:
         pw_json_str(o, "run", runs[e->u.state.run]);
         pw_json_num(o, "until", (double)e->u.state.until);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "plot/encoding.h"
+#include "plot/names.h"
 #include "ui/report.h"
 
 static void print_row(FILE *out, const char *what, const float *x, int n)
@@ -150,10 +151,16 @@ static void print_queries(FILE *out, const struct pw_ev_table *t)
         }
 }
 
-void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
+void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replica,
+                     const struct pw_snapshot *s)
 {
     char what[64];
-    fprintf(out, "arm %d  %s, %d positions\n", arm, t->pe, t->length);
+    struct pw_str of = {0};
+    const struct pw_arm_view *a = pw_find_arm(s, arm);
+    if (a != NULL)
+        pw_replica_text(a, replica, &of);
+    fprintf(out, "arm %d%s  %s, %d positions\n", arm, pw_str_text(&of), t->pe, t->length);
+    pw_str_fini(&of);
     if (t->met != NULL) {
         snprintf(what, sizeof what, "pairs met in training since step %" PRId64 ", by distance", t->met_from);
         print_counts(out, what, t->met, t->length);

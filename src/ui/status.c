@@ -11,7 +11,7 @@ struct piece {
     struct pw_str text;
 };
 
-enum { NAME, SESSION, TASK, ARM, ARMS, HEADS, VIEW, STATE, BAR, RATE, ETA, PIECES };
+enum { NAME, SESSION, TASK, ARM, ARMS, REPLICA, HEADS, VIEW, STATE, BAR, RATE, ETA, PIECES };
 
 static const char *const run_names[] = {
     [PW_RUN_IDLE] = "idle", [PW_RUN_TRAINING] = "TRAIN", [PW_RUN_PAUSED] = "PAUSED"};
@@ -133,8 +133,9 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
     struct pw_style strong = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE | PW_BOLD};
     struct pw_style past = pw_style_warn(); /* not reversed: it stands out from the bar, in mono too */
     struct piece p[PIECES] = {
-        [NAME] = {7, {0}}, [TASK] = {6, {0}}, [ARM] = {2, {0}}, [ARMS] = {8, {0}}, [STATE] = {1, {0}},
-        [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}}, [VIEW] = {1, {0}}, [HEADS] = {3, {0}},
+        [NAME] = {7, {0}},  [TASK] = {6, {0}},  [ARM] = {2, {0}},     [ARMS] = {8, {0}},
+        [STATE] = {1, {0}}, [BAR] = {3, {0}},   [RATE] = {5, {0}},    [ETA] = {4, {0}},
+        [VIEW] = {1, {0}},  [HEADS] = {3, {0}}, [REPLICA] = {2, {0}},
     };
     struct pw_str view = {0};
     int n_arms = 0;
@@ -147,6 +148,8 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
         pw_arm_title(ui, arm, &p[ARM].text);
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
+    if (arm && pw_inspected(s, arm) > 1) /* the first one is what everybody expects */
+        pw_str_add(&p[REPLICA].text, "replica %d of %d", pw_inspected(s, arm), arm->info.replicates);
     describe_session(&pw_time_end(ui)->session, &p[SESSION]);
     if (pw_time_is_past(ui) || ui->transport.alone) {
         pw_time_describe(ui, &view);

@@ -156,9 +156,25 @@ static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     }
 }
 
+/* "2 t5 8/16, replica 2 of 3" becomes "2 t5 8/16 r2/3". */
+static void abbreviate_replica(struct pw_str *note)
+{
+    int r, n, used = 0;
+    char *at = note->len > 0 ? strstr(note->s, ", replica ") : NULL, brief[32];
+
+    if (!at || sscanf(at, ", replica %d of %d%n", &r, &n, &used) != 2)
+        return;
+    int len = snprintf(brief, sizeof brief, " r%d/%d", r, n);
+    memcpy(at, brief, (size_t)len);
+    memmove(at + len, at + used, strlen(at + used) + 1);
+    note->len = strlen(note->s);
+}
+
 /* Parts of a note are two blanks apart, and the front ones matter most: drops parts until it fits. */
 static void shorten(struct pw_str *note, int room)
 {
+    if (pw_text_cells(pw_str_text(note)) > room)
+        abbreviate_replica(note);
     while (note->len > 0 && pw_text_cells(note->s) > room) {
         size_t end = note->len;
         while (end > 0 && strncmp(note->s + end, "  ", 2) != 0)
@@ -323,6 +339,17 @@ static bool time_key(const struct pw_ui *ui, int key, struct pw_str *line)
     }
 }
 
+/* Another replica of the current arm, if it has several. */
+static void choose_replica(struct pw_ui *ui, struct pw_str *line, int by)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+
+    if (arm && arm->info.replicates > 1)
+        pw_str_add(line, "inspect replica=%+d", by);
+    else
+        pw_ui_say(ui, "this arm has one replica; `race PE,... seeds=N` makes N of each");
+}
+
 /* Keys that are commands. What goes on from where the laboratory is says so (arm next), because what the
  * screen shows is older than keys that come fast. */
 static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
@@ -342,6 +369,8 @@ static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
     case 'S': pw_str_add(line, "step"); return true;
     case '>': pw_str_add(line, "arm next"); return true;
     case '<': pw_str_add(line, "arm prev"); return true;
+    case ')': choose_replica(ui, line, 1); return true;
+    case '(': choose_replica(ui, line, -1); return true;
     case 'u': pw_str_add(line, "undo"); return true;
     case PW_CTRL('R'): pw_str_add(line, "redo"); return true;
     case 'y': pw_str_add(line, "copy"); return true;

@@ -57,5 +57,5 @@ wait_for 'mark: the end'
 line quit
 wait_for "^$PROMPT"
 same_bits typed
-grep -q ' replicate=[12]$' typed.pewter || fail "nothing came in the middle of a round: $(cat typed.pewter)"
+grep -q ' replica=[12]$' typed.pewter || fail "nothing came in the middle of a round: $(cat typed.pewter)"
 exit 0

@@ -101,6 +101,7 @@ static void write_line(struct pw_str *s, struct pw_rng *rng)
             pw_str_add(s, "table length=%d", 4 + below(rng, 12));
         break;
     case 20: pw_str_add(s, "probe dispersion samples=%d every=%d", 1 + below(rng, 3), below(rng, 30)); break;
+    case 21: pw_str_add(s, "inspect replica=%s%d", below(rng, 2) == 0 ? "+" : "", 1 + below(rng, 2)); break;
     default: pw_str_add(s, "%s", ONE(rng, plain)); break;
     }
 }

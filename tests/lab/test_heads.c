@@ -173,7 +173,7 @@ static void test_one_replicate(void **state)
     bench_must(&b, "reset arm=2");
     assert_string_equal(b.note, "arm 2: new weights, in which every head works");
     bench_run(&b, "ablate 0.0 replicate=4");
-    assert_string_equal(b.error, "ablate: replicate=4: arm 1 has 1..3");
+    assert_string_equal(b.error, "ablate: replica=4: arm 1 has replicas 1..3");
     bench_close(&b);
 }
 
@@ -211,7 +211,7 @@ static void test_refused(void **state)
         const char *line, *error;
     } cases[] = {
         {"ablate", "ablate: too few words; usage: ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] "
-                   "[arm=K] [replicate=R]"},
+                   "[arm=K] [replica=R]"},
         {"ablate 0.8", "ablate: no head '0.8': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
         {"ablate 2.0", "ablate: no head '2.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
         {"ablate 0.1,,1.1", "ablate: no head '': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
@@ -221,10 +221,10 @@ static void test_refused(void **state)
         {"ablate -1.0", "ablate: no head '-1.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
         {"ablate 0.1 mode=on", "ablate: mode=on: allowed are zero|mean|resample"},
         {"ablate 0.1 arm=4", "there is no arm 4; there is only arm 1"},
-        {"ablate 0.1 replicate=2", "ablate: replicate=2: arm 1 has 1"},
-        {"ablate 0.1 replicate=0", "ablate: replicate=0: allowed are all|1..10"},
-        {"restore replicate=3", "restore: replicate=3: arm 1 has 1"},
-        {"restore 0.1 mode=zero", "restore: no option 'mode'; there are replicate"},
+        {"ablate 0.1 replicate=2", "ablate: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each"},
+        {"ablate 0.1 replicate=0", "ablate: replica=0: allowed are all|1..10"},
+        {"restore replicate=3", "restore: replica=3: arm 1 has one; 'race PE,... seeds=N' makes N of each"},
+        {"restore 0.1 mode=zero", "restore: no option 'mode'; there are replica"},
         {"restore 0.0.0", "restore: no head '0.0.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
     };
     struct bench b;

@@ -124,7 +124,7 @@ static void test_replicates(void **state)
         bench_must(&b, tasks[i]);
         bench_must(&b, SMALL "race none seeds=3; train 1");
         import(&b);
-        assert_non_null(strstr(b.note, "one model, so its other replicates are gone"));
+        assert_non_null(strstr(b.note, "one model, so its other replicas are gone"));
         assert_int_equal(b.s->arms[0].info.replicates, 1);
         import(&b);
         assert_null(strstr(b.note, "replicates"));

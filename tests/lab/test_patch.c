@@ -96,12 +96,12 @@ static void test_refused(void **state)
     static const struct {
         const char *line, *error;
     } cases[] = {
-        {"patch resid", "usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]"},
+        {"patch resid", "usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K] [replica=R]"},
         {"patch resid from=\"sort 1 2\"",
          "patch: there is no clean prompt; type one first, such as 'prompt sort 3 1 4 1 5'"},
         {"prompt sort 2 1; patch all from=\"sort 1 3\"",
          "patch: 'all' is none of resid, heads, L.H; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" "
-         "[arm=K]"},
+         "[arm=K] [replica=R]"},
         {"patch resid from=\"sort 1 3 4\"",
          "patch: the corrupt prompt has 5 tokens and the pinned one 4: positions correspond only where both "
          "are equally long"},
@@ -114,7 +114,7 @@ static void test_refused(void **state)
          "patch: position 4: prompt and the answer that both share have 0..3"},
         {"patch 0.* from=\"sort 3 2\"", "patch: '0.*' is more than one head; 'patch heads' shows all"},
         {"patch 0.1 2 2 from=\"sort 3 2\"",
-         "patch: too many words; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]"},
+         "patch: too many words; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K] [replica=R]"},
     };
     struct bench b;
     char digest[sizeof b.digests];

@@ -200,7 +200,7 @@ static void test_exports(void **state)
     assert_true(same_line(life(&b, 4), second));
     bench_must(&b, "arm drop 3; arm 1");
     bench_run(&b, "export weights x.safetensors replicate=3");
-    assert_string_equal(b.error, "export weights: replicate=3: arm 1 has 1..2");
+    assert_string_equal(b.error, "export weights: replica=3: arm 1 has replicas 1..2");
     /* Weights from a file are one model: the arm is that one then. */
     snprintf(line, sizeof line, "export weights %s; import weights %s; train 2", weights, weights);
     bench_must(&b, line);

@@ -72,6 +72,9 @@ static const struct scene scenes[] = {
      SMALL "race none,alibi seeds=2; probe dispersion samples=1 every=4 arm=2; probe dispersion samples=2 "
            "every=6; train 14",
      25, "train 5; wait; arm drop 2; train 3; wait; probe"},
+    {"another replica",
+     SMALL "race none,t5 seeds=3; train 6; wait; prompt sort 3 1 4; inspect replica=2; back; train 10", 31,
+     "back; patch heads from=\"sort 3 1 2\"; arm 2" LOOK "; inspect replica=+1; table"},
     {"a failing sample",
      SMALL "race none,t5; train 4; wait; eval samples=10; failing length=6 index=3; arm 2; train 3", 2,
      "next; arm 1; next; sample" LOOK},

@@ -25,7 +25,7 @@ static void test_lies(void **state)
         {"\"seed\":\"0\"", "\"seed\":0", "state: lab: 'seed' is missing or no text"},
         {"\"paused\":\"off\",", "", "state: lab: 'paused' is missing or no text"},
         {"\"paused\":\"off\",", "\"paused\":\"off\",\"mood\":\"good\",",
-         "state: lab: has 13 members, this pewter knows 12"},
+         "state: lab: has 14 members, this pewter knows 13"},
         {"\"current\":\"1\"", "\"current\":\"3\"", "state: arm 3 is the current one, and is not there"},
         {"\"arm\":\"2\"", "\"arm\":\"1\"",
          "state: arm 1, replicate 1: twice there, or the one before it is missing"},

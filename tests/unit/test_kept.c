@@ -33,12 +33,15 @@ static void pin(struct pw_snapshot *s, int id)
     fold(s, e);
 }
 
+static int replica; /* whose maps are told; 0: as before there was a choice */
+
 /* A map of T tokens whose every entry tells its step. */
 static void tell(struct pw_snapshot *s, int id, int prompt, int64_t step, int T)
 {
     struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
     struct pw_ev_attention *a = &e->u.attention;
     e->arm = id;
+    e->replicate = replica;
     e->step = step;
     *a = (struct pw_ev_attention){.prompt = prompt, .T = T, .layers = 2, .heads = 4, .n_gold = 1};
     a->labels = calloc((size_t)T, sizeof *a->labels);
@@ -61,6 +64,28 @@ static struct pw_snapshot *two_arms(void)
     arm(s, 2, true, 0);
     pin(s, 7);
     return s;
+}
+
+/* Maps of another replica are other heads': what was kept of the one before goes. */
+static void test_one_replica(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = two_arms();
+    int64_t at = -1;
+    tell(s, 1, 7, 10, 3);
+    replica = 1; /* the same */
+    tell(s, 1, 7, 20, 3);
+    assert_int_equal(s->arms[0].kept.n, 2);
+    replica = 2;
+    tell(s, 2, 7, 20, 3);
+    tell(s, 1, 7, 20, 3);
+    assert_int_equal(s->attention_replica, 2);
+    assert_int_equal(s->arms[0].kept.n, 1);
+    assert_null(pw_kept_attention(s, 1, 19, &at));
+    tell(s, 1, 7, 30, 3);
+    assert_int_equal(s->arms[0].kept.n, 2);
+    replica = 0;
+    pw_snapshot_free(s);
 }
 
 static void test_nearest_before(void **state)
@@ -267,9 +292,10 @@ static void test_ticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearest_before),    cmocka_unit_test(test_cleared),
-        cmocka_unit_test(test_thinned),           cmocka_unit_test(test_of_the_past),
-        cmocka_unit_test(test_memory_is_bounded), cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_nearest_before), cmocka_unit_test(test_one_replica),
+        cmocka_unit_test(test_cleared),        cmocka_unit_test(test_thinned),
+        cmocka_unit_test(test_of_the_past),    cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

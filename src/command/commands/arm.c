@@ -17,11 +17,14 @@ static void list(struct pw_lab *lab)
         char parent[48] = "";
         if (a->parent > 0)
             snprintf(parent, sizeof parent, ", fork of %d @ %lld", a->parent, (long long)a->parent_step);
-        char seeds[64] = "";
+        char seeds[96] = "";
         int n = pw_lab_replicates(lab, i);
+        char inspected[32] = "";
+        if (i == lab->current && lab->replica > 1)
+            snprintf(inspected, sizeof inspected, ", replica %d inspected", lab->replica);
         if (n > 1)
-            snprintf(seeds, sizeof seeds, "..%llu n=%d%s", (unsigned long long)a->seed + n - 1, n,
-                     lab->own_batches ? ", own batches" : "");
+            snprintf(seeds, sizeof seeds, "..%llu n=%d%s%s", (unsigned long long)a->seed + n - 1, n,
+                     lab->own_batches ? ", own batches" : "", inspected);
         pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu%s, step %lld%s%s",
                     i == lab->current ? '*' : ' ', i, pw_str_text(&pe), pw_lab_shape(a), a->cfg.layers,
                     a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, seeds,
@@ -94,8 +97,10 @@ const struct pw_command pw_cmd_arm = {
     .search = "delete remove rm",
     .usage = "arm [N|next|prev] | arm add PE [key=value] | arm drop N",
     .summary = "list the arms, choose one, add one, drop one",
-    .detail = "The chosen arm answers prompts and is inspected. A new arm has the chosen one's model and "
-              "as many\nreplicates, and the lab's seed.",
+    .detail =
+        "The chosen arm answers prompts and is inspected, by its replica that 'inspect replica=R' chose,\n"
+        "or its first where it has fewer. A new arm has the chosen one's model and as many replicas, and\n"
+        "the lab's seed.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .complete = complete,

@@ -58,7 +58,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (o.index < 0)
-        return pw_lab_failing(lab, arm, task, o.length, o.n, err);
+        return pw_lab_failing(lab, pw_lab_inspected_of(lab, arm->id), task, o.length, o.n, err);
     if (arm->id != lab->current)
         return pw_fail(err, PW_EUSER, "failing: index= is pinned for the current arm: 'arm %d' first",
                        arm->id);
@@ -70,7 +70,7 @@ static void values(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;
     const struct pw_arm_view *arm = pw_offer_arm(c);
-    const struct pw_ev_eval *eval = arm != NULL ? &arm->rep[0].eval : NULL;
+    const struct pw_ev_eval *eval = arm != NULL ? &pw_inspected_view(s, arm)->eval : NULL;
     if (strcmp(c->key, "length") == 0) {
         for (int i = 0; eval != NULL && i < eval->n; i++)
             if (eval->rows[i].exact < eval->rows[i].samples)
@@ -89,7 +89,8 @@ const struct pw_command pw_cmd_failing = {
     .usage = usage,
     .summary = "examples that the last evaluation found wrong, or pin one of them",
     .detail =
-        "Each with what goes wrong first: early stop (the end mark too soon), late stop (everything right,\n"
+        "Of the replica that is inspected, each with what goes wrong first: early stop (the end mark too "
+        "soon), late stop (everything right,\n"
         "but no end mark), wrong token. With index= that sample is pinned, and its decoding stops at the\n"
         "first wrong token, so that one can look at what the heads did there.",
     .where = PW_AT_LAB,

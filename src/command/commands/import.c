@@ -34,7 +34,7 @@ const struct pw_command pw_cmd_import = {
     .detail = "  weights F.safetensors  A file of pewter's brings its model, encoding and task; another must "
               "have the "
               "arm's\n"
-              "                         shapes and names. An arm's replicates make way for that one "
+              "                         shapes and names. An arm's replicas make way for that one "
               "model.\n"
               "  attention F.npz        probs [layers,heads,T,T] and tokens [T], from anywhere; also "
               "[heads,T,T] and "

@@ -12,6 +12,7 @@ extern const struct pw_command pw_cmd_patch;
 
 struct patch_opts {
     char from[PW_LINE];
+    int replica;
 };
 
 static const struct pw_opt opts[] = {{.name = "from",
@@ -19,6 +20,7 @@ static const struct pw_opt opts[] = {{.name = "from",
                                       .offset = offsetof(struct patch_opts, from),
                                       .size = sizeof((struct patch_opts *)0)->from,
                                       .help = "the corrupt prompt, of as many tokens as the pinned one"},
+                                     PW_REPLICA_OPT(struct patch_opts, replica),
                                      {.name = NULL}};
 
 /* What is patched: kind, layer, head and position, -1 where not said. */
@@ -78,13 +80,17 @@ static enum pw_code read_target(const struct pw_arm *arm, const struct pw_args *
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct patch_opts o = {.from = ""};
+    struct patch_opts o;
     struct pw_args rest;
     struct pw_arm *arm;
     struct target t;
+    pw_opt_defaults(opts, &o);
+    o.from[0] = '\0';
     enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
     if (code == PW_OK)
         code = pw_args_opts(&rest, opts, &o, err);
+    if (code == PW_OK)
+        code = pw_scope_replica(ctx, &arm, "patch", o.replica, err);
     if (code == PW_OK && (pw_args_words(&rest) == 0 || o.from[0] == '\0'))
         code = pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_patch.usage);
     if (code == PW_OK)
@@ -127,7 +133,7 @@ static void values(struct pw_completion *c)
 const struct pw_command pw_cmd_patch = {
     .name = "patch",
     .search = "causal tracing",
-    .usage = "patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]",
+    .usage = "patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K] [replica=R]",
     .summary = "which activations of the pinned prompt bring its answer back in a corrupt one",
     .detail =
         "The corrupt prompt (of as many tokens) runs with an activation of the clean, pinned one put in;\n"

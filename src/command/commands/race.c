@@ -59,14 +59,12 @@ const struct pw_command pw_cmd_race = {
         "race t5(buckets=8,distance=16),t5(buckets=32,distance=128)\n"
         "race none,alibi seeds=3; train; eval\n"
         "t5 alone has 8 buckets up to distance 16 for contexts up to 256, 32 up to 128 for longer ones.\n"
-        "With seeds=N every arm trains N models that differ in their initialisation alone; curves show "
-        "their\n"
-        "median and, around it, the least and the greatest. The first one answers prompts.\n"
-        "batches=own: they differ in their training samples, too. Model k of every arm trains on the samples "
-        "of\n"
-        "seed + k - 1 (with data=N: on the fixed set of that seed), so models of one number still share "
-        "batches.\n"
-        "All are evaluated on the same samples.",
+        "With seeds=N every arm trains N models that differ in their initialisation alone, its replicas;\n"
+        "curves show their median and, around it, the least and the greatest. The first one answers\n"
+        "prompts and is inspected, until 'inspect replica=R' chooses another.\n"
+        "batches=own: replicas differ in their training samples, too. Replica k of every arm trains on\n"
+        "the samples of seed + k - 1 (with data=N: on the fixed set of that seed), so replicas of one\n"
+        "number still share batches. All are evaluated on the same samples.",
     .where = PW_AT_LAB,
     .opts = opts,
     .complete = pw_complete_encoding,

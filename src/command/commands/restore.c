@@ -8,14 +8,14 @@
 #include "lab/scope.h"
 
 struct restore_opts {
-    int replicate; /* 0: all */
+    int replica; /* 0: all */
 };
 
 static const char *const all[] = {"all", NULL};
 
-static const struct pw_opt opts[] = {{.name = "replicate",
+static const struct pw_opt opts[] = {{.name = "replica",
                                       .type = PW_OPT_INT,
-                                      .offset = offsetof(struct restore_opts, replicate),
+                                      .offset = offsetof(struct restore_opts, replica),
                                       .def = "all",
                                       .min = 1,
                                       .max = PW_MAX_REPLICATES,
@@ -33,7 +33,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_args_opts(&rest, opts, &o, err);
     if (code == PW_OK)
-        code = pw_lab_need_replicate(ctx, arm, "restore", o.replicate, err);
+        code = pw_lab_need_replica(ctx, arm, "restore", o.replica, err);
     if (code != PW_OK)
         return code;
     int n = pw_args_words(&rest);
@@ -41,7 +41,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     for (int i = 0; code == PW_OK && i < n; i++)
         code = pw_lab_read_heads(arm, "restore", pw_args_word(&rest, i), chosen, err);
     if (code == PW_OK)
-        code = pw_lab_restore(ctx, arm, o.replicate, n > 0 ? chosen : NULL, err);
+        code = pw_lab_restore(ctx, arm, o.replica, n > 0 ? chosen : NULL, err);
     free(chosen);
     return code;
 }
@@ -53,7 +53,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_restore = {
     .name = "restore",
-    .usage = "restore [L.H[,L.H...]] [arm=K] [replicate=R]",
+    .usage = "restore [L.H[,L.H...]] [arm=K] [replica=R]",
     .summary = "switch heads on again: those named, or all that are off",
     .where = PW_AT_LAB,
     .opts = opts,

@@ -391,9 +391,9 @@ const struct pw_command pw_cmd_runs = {
         "of\n"
         "                   sessions kept there, as they stood at their last checkpoint\n"
         "runs sessions=on   the arms of the recorded sessions; 'sessions' says where those are\n"
-        "FLOP are the operations of the steps (of one replicate). Loss is the last one; exact match the "
+        "FLOP are the operations of the steps (of one replica). Loss is the last one; exact match the "
         "last\n"
-        "evaluation's, as a mean over trained lengths and over longer ones; of n replicates the median.",
+        "evaluation's, as a mean over trained lengths and over longer ones; of n replicas the median.",
     .where = PW_AT_LAB,
     .opts = opts,
     .complete = complete,

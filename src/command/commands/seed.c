@@ -35,9 +35,9 @@ const struct pw_command pw_cmd_seed = {
     .search = "random",
     .usage = "seed N [arm=K]",
     .summary = "of data and initialisation; begins the arms anew",
-    .detail = "Replicate k of an arm (race seeds=N) is initialised from its number plus k - 1; with "
-              "batches=own it\n"
-              "trains on the samples of the lab's seed plus k - 1, which 'seed N arm=K' leaves as it is.",
+    .detail = "Replica k of an arm (race seeds=N) is initialised from its number plus k - 1; with\n"
+              "batches=own it trains on the samples of the lab's seed plus k - 1, which 'seed N arm=K'\n"
+              "leaves as it is.",
     .where = PW_AT_LAB,
     .opts = opts,
     .values = pw_offer_values,

@@ -8,7 +8,7 @@
 
 struct until_opts {
     float acc, loss, flops;
-    int step, replicate;
+    int step, replica;
 };
 
 static const struct pw_opt opts[] = {
@@ -36,9 +36,9 @@ static const struct pw_opt opts[] = {
      .min = 1,
      .max = 1e18,
      .help = "floating-point operations of each arm's steps: so many more, or after until so many in all"},
-    {.name = "replicate",
+    {.name = "replica",
      .type = PW_OPT_INT,
-     .offset = offsetof(struct until_opts, replicate),
+     .offset = offsetof(struct until_opts, replica),
      .min = 1,
      .max = PW_MAX_REPLICATES,
      .help = "with step and arm: those behind it don't take the last step yet, as where a line came between"},
@@ -57,13 +57,13 @@ static enum pw_code until(struct pw_lab *lab, const struct pw_args *args, struct
          step = pw_args_key(args, "step") != NULL, flops = pw_args_key(args, "flops") != NULL;
     if (acc + loss + step + flops != 1)
         return pw_fail(err, PW_EUSER, "train until: one of acc=A, loss=X, step=N, flops=X");
-    if (o.replicate > 0 && (!step || goal->n > 0 || goal->arm == 0))
-        return pw_fail(err, PW_EUSER, "train: replicate=R stands in 'train until step=N arm=K replicate=R'");
+    if (o.replica > 0 && (!step || goal->n > 0 || goal->arm == 0))
+        return pw_fail(err, PW_EUSER, "train: replica=R stands in 'train until step=N arm=K replica=R'");
     goal->until = acc ? PW_UNTIL_ACC : loss ? PW_UNTIL_LOSS : flops ? PW_UNTIL_FLOPS : PW_UNTIL_STEP;
     goal->value = acc ? (double)o.acc : loss ? (double)o.loss : flops ? (double)o.flops : o.step;
-    goal->replicate = o.replicate;
-    return o.replicate > 0 ? pw_lab_need_replicate(lab, pw_lab_arm(lab, goal->arm), "train", o.replicate, err)
-                           : PW_OK;
+    goal->replicate = o.replica;
+    return o.replica > 0 ? pw_lab_need_replica(lab, pw_lab_arm(lab, goal->arm), "train", o.replica, err)
+                         : PW_OK;
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

@@ -104,6 +104,7 @@ void pw_figure_attention_say(struct pw_figure *f, bool gold)
         if (arm) {
             pw_str_add(&f->caption, "Arm ");
             pw_figure_arm(f, arm, &f->caption);
+            pw_replica_text(arm, f->snap->attention_replica, &f->caption);
             pw_str_add(&f->caption, " at step %lld, ", (long long)f->snap->attention_step);
         }
         pw_str_add(&f->caption, "prompt \"%s\"", f->snap->prompt.text);

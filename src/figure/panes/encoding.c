@@ -22,7 +22,9 @@ void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const
 {
     pw_str_add(&f->title, "%s: ", what);
     pw_figure_arm(f, f->arm, &f->title);
-    pw_str_add(&f->caption, "Encoding %s at step %lld.", t->pe, (long long)f->arm->table_step);
+    pw_str_add(&f->caption, "Encoding %s", t->pe);
+    pw_replica_text(f->arm, f->arm->table_replica, &f->caption);
+    pw_str_add(&f->caption, " at step %lld.", (long long)f->arm->table_step);
     if (t->trained > 0)
         pw_str_add(&f->caption, " Training met distances up to %d%s.", t->trained,
                    marked ? " (dotted line)" : "");

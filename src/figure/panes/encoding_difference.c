@@ -35,17 +35,22 @@ static void find(const struct pw_figure *f, struct pw_enc_pair *p)
 static void say(struct pw_figure *f, const struct pw_enc_pair *p)
 {
     const char *what = p->kernels ? "kernel" : "mean score";
-    struct pw_str own = {0};
+    struct pw_str own = {0}, first = {0}, second = {0};
 
+    pw_replica_text(f->arm, f->arm->table_replica, &first);
+    pw_replica_text(other_of(f), other_of(f)->table_replica, &second);
     pw_str_add(&f->title, "%s by distance: ", p->kernels ? "Kernel" : "Mean score");
     pw_figure_arm(f, f->arm, &f->title);
     pw_str_add(&f->title, " minus ");
     pw_figure_arm(f, other_of(f), &f->title);
-    pw_str_add(&f->caption,
-               "The %s of %s at step %lld, layer %d, minus that of %s at step %lld, layer %d; of each head "
-               "from its value at distance 0 on. Below, head by head: solid the first, dashed the second.",
-               what, p->a->pe, (long long)f->arm->table_step, p->a->layer, p->b->pe,
-               (long long)other_of(f)->table_step, p->b->layer);
+    pw_str_add(
+        &f->caption,
+        "The %s of %s%s at step %lld, layer %d, minus that of %s%s at step %lld, layer %d; of each head "
+        "from its value at distance 0 on. Below, head by head: solid the first, dashed the second.",
+        what, p->a->pe, pw_str_text(&first), (long long)f->arm->table_step, p->a->layer, p->b->pe,
+        pw_str_text(&second), (long long)other_of(f)->table_step, p->b->layer);
+    pw_str_fini(&first);
+    pw_str_fini(&second);
     if (p->a->trained > 0)
         pw_str_add(&f->caption, " Training of the first met distances up to %d%s.", p->a->trained,
                    p->a->trained + 1 < p->length ? " (dotted line)" : "");

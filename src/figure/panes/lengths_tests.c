@@ -152,6 +152,7 @@ enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err)
     struct pw_sheet t = failing_sheet(e);
     pw_str_add(&f->title, "Examples that fail at length %d: ", e->length);
     pw_figure_arm(f, arm, &f->title);
+    pw_replica_text(arm, f->snap->failing_replica, &f->title);
     pw_str_add(&f->caption,
                "The first %d of %d wrong answers to %d samples, as the weights of step %lld give them, up "
                "to the first wrong token; 'at' counts the answer's tokens from 1.",

@@ -89,6 +89,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     if (arm) {
         pw_str_add(&f->title, ": ");
         pw_figure_arm(f, arm, &f->title);
+        pw_replica_text(arm, s->prompt_replica, &f->title);
         pw_str_add(&f->title, ", step %lld", (long long)s->prompt_step);
     }
     pw_str_add(&f->caption,

@@ -162,6 +162,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     if (arm) {
         pw_str_add(&f->caption, ", arm ");
         pw_figure_arm(f, arm, &f->caption);
+        pw_replica_text(arm, f->snap->prompt_replica, &f->caption);
         pw_str_add(&f->caption, " at step %lld", (long long)f->snap->prompt_step);
     }
     pw_str_add(&f->caption, ". Entropy %.2f bits over %d tokens.", (double)k->entropy, k->vocab);

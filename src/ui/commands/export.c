@@ -359,9 +359,8 @@ const struct pw_command pw_ui_cmd_export = {
         "  attention F.npz                     tokens, labels, probs, score, content, bias "
         "[L,H,T,T], logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
-        "  step F.json                         what led to the token at the cursor: candidates, what each "
-        "head and\n"
-        "                                      MLP adds to their logits, logit lens\n"
+        "  step F.json                         the token at the cursor: candidates, parts of their "
+        "logits, logit lens\n"
         "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm, flops of every step of every "
         "model\n"
         "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
@@ -397,7 +396,8 @@ const struct pw_command pw_ui_cmd_export = {
         "rotates,\n"
         "      unscaled), v, z (heads' outputs before W_o) [L,R,H,D], mlp (after the activation) [L,R,F], "
         "resid\n"
-        "      (0: the embedding) [L+1,R,C]",
+        "      (0: the embedding) [L+1,R,C]\n"
+        "What is of one model takes replica=R, else the inspected one",
     .where = PW_AT_UI,
     .opts = pw_figure_opts, /* for help, which knows no words */
     .opts_for = opts_for,

@@ -192,11 +192,11 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "layer %d mean of %d heads", w.layer, w.a ? w.a->heads : 0);
     else
         pw_str_add(out, "head " PW_HEAD "%s %s", w.layer, w.head,
-                   arm && pw_head_mode(&arm->rep[0], w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
-                   pw_view_names[w.view]);
+                   pw_att_off(ui, &w, w.layer, w.head) ? " (off)" : "", pw_view_names[w.view]);
     if (arm) {
         pw_str_add(out, "  ");
         pw_arm_title(ui, arm, out);
+        pw_replica_text(arm, w.replica, out);
     }
     if (w.arm == 0)
         pw_str_add(out, "  file %s", w.a->source);
@@ -284,12 +284,11 @@ static void next_score(struct pw_ui *ui)
 static void switch_head(struct pw_ui *ui, struct pw_str *line)
 {
     const struct pw_ev_attention *a = &ui->snap->attention;
-    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);
+    struct pw_att w = {.arm = ui->snap->attention_arm, .replica = ui->snap->attention_replica};
 
-    if (pw_att_usable(ui->snap) && arm && !pw_att_of_file(ui))
-        pw_str_add(line, "%s %d.%d arm=%d",
-                   pw_head_mode(&arm->rep[0], a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate",
-                   a->layer, a->head, ui->snap->attention_arm);
+    if (pw_att_usable(ui->snap) && pw_att_measured(ui, &w) && !pw_att_of_file(ui))
+        pw_str_add(line, "%s %d.%d arm=%d", pw_att_off(ui, &w, a->layer, a->head) ? "restore" : "ablate",
+                   a->layer, a->head, w.arm);
     else if (pw_att_of_file(ui))
         pw_ui_say(ui, "a head of a file can't be switched off");
     else

@@ -26,7 +26,7 @@ struct pw_att_ref {
 /* What is shown: a map, at a moment, of a head or the mean over a layer's. */
 struct pw_att {
     const struct pw_ev_attention *a;
-    int arm; /* 0: it is a file's */
+    int arm, replica; /* 0: it is a file's */
     int64_t step;
     bool past;             /* from what is kept; else the latest */
     int layer, head, view; /* within a's bounds */
@@ -44,6 +44,11 @@ struct pw_att {
     bool by_position;
     bool *unmet; /* [T] by distance or position */
 };
+
+/* What was measured of the replica that is shown; NULL: it is a file's, or its arm is gone. */
+const struct pw_replicate_view *pw_att_measured(const struct pw_ui *ui, const struct pw_att *w);
+/* Is the head off in it? */
+bool pw_att_off(const struct pw_ui *ui, const struct pw_att *w, int layer, int head);
 
 /* ---- attention_file.c: attention of a file, beside the arm's */
 /* What is shown, the arm's or a file's; NULL: there is neither. */

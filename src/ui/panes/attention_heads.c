@@ -39,8 +39,7 @@ static struct pw_style caption_style(const struct pw_att *w, int layer, int head
 static int draw_caption(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
                         int y, int x, int layer, int head)
 {
-    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
-    bool off = arm && pw_head_mode(&arm->rep[0], layer, head) != PW_ABLATE_NONE;
+    bool off = pw_att_off(ui, w, layer, head);
 
     x = pw_draw_fmt(c, r, y, x, caption_style(w, layer, head), PW_HEAD, layer, head);
     return off ? pw_draw_text(c, r, y, x, pw_style_bad(), "✗") : x;
@@ -273,7 +272,6 @@ static void draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_
 static void draw_number(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
                         struct pw_rect cell, int layer, int head, int score, float top)
 {
-    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
     float v = pw_att_score(w->a, layer, head, score);
     bool here = layer == w->layer && (head == w->head || w->mean), wide = cell.w > 3;
     int used = wide ? cell.w - 1 : cell.w;
@@ -289,7 +287,7 @@ static void draw_number(const struct pw_ui *ui, const struct pw_att *w, struct p
         struct pw_style s = {PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE};
         pw_draw_cell(c, cell, cell.y, cell.x, s, '+');
     }
-    if (arm && pw_head_mode(&arm->rep[0], layer, head) != PW_ABLATE_NONE)
+    if (pw_att_off(ui, w, layer, head))
         pw_draw_cell(c, cell, cell.y, cell.x + used - 1, pw_style_bad(), 0x2717);
 }
 

@@ -145,11 +145,25 @@ float pw_att_scaled(const struct pw_att *w, int scale, int q, float v)
     return copysignf(x > 0 ? x : 0, v);
 }
 
+const struct pw_replicate_view *pw_att_measured(const struct pw_ui *ui, const struct pw_att *w)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
+
+    return arm && w->replica >= 1 && w->replica <= arm->info.replicates ? &arm->rep[w->replica - 1] : NULL;
+}
+
+bool pw_att_off(const struct pw_ui *ui, const struct pw_att *w, int layer, int head)
+{
+    const struct pw_replicate_view *rep = pw_att_measured(ui, w);
+
+    return rep && pw_head_mode(rep, layer, head) != PW_ABLATE_NONE;
+}
+
 bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
 {
     const struct pw_snapshot *s = ui->snap;
 
-    *w = (struct pw_att){.arm = s->attention_arm};
+    *w = (struct pw_att){.arm = s->attention_arm, .replica = s->attention_replica};
     if (pw_att_of_file(ui)) {
         pw_att_find_file(w, ui);
         return true;
@@ -240,6 +254,7 @@ void pw_att_init_head(struct pw_att *out, const struct pw_ui *ui, const struct p
 {
     *out = (struct pw_att){.a = w->a,
                            .arm = w->arm,
+                           .replica = w->replica,
                            .step = w->step,
                            .past = w->past,
                            .layer = layer,
@@ -286,7 +301,7 @@ void pw_att_reference(struct pw_ui *ui)
         if (ref->file)
             pw_str_add(&name, "%.32s", w.a->source);
         else if (arm)
-            pw_arm_name(arm, &name);
+            pw_replica_name(arm, w.replica, &name);
         pw_str_add(&name, w.mean ? " layer %d mean" : " head " PW_HEAD, w.layer, w.head);
         if (w.view != PW_VIEW_PROBS)
             pw_str_add(&name, " %s", pw_view_names[w.view]);

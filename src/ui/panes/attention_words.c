@@ -103,14 +103,19 @@ static void tell_birth(FILE *out, const struct pw_ui *ui, const struct pw_att *w
 static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
+    const struct pw_replicate_view *rep = pw_att_measured(ui, w);
+    struct pw_str of = {0};
     char off[PW_LINE] = "";
 
+    if (rep)
+        pw_heads_text(off, sizeof off, &rep->heads_off);
     if (arm)
-        pw_heads_text(off, sizeof off, &arm->rep[0].heads_off);
+        pw_replica_text(arm, w->replica, &of);
     if (w->arm > 0)
-        fprintf(out, "arm %d  step %lld: ", w->arm, (long long)w->step);
+        fprintf(out, "arm %d%s  step %lld: ", w->arm, pw_str_text(&of), (long long)w->step);
     else
         fprintf(out, "file %s: ", w->a->source);
+    pw_str_fini(&of);
     if (w->mean)
         fprintf(out, "mean of the %d heads of layer %d", w->a->heads, w->layer);
     else

@@ -104,6 +104,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
     pw_str_add(out, "%s %d/%d  ", page->name, at + 1, n);
     pw_arm_title(ui, arm, out);
+    pw_replica_text(arm, arm->table_replica, out);
     pw_str_add(out, "  step %lld", (long long)arm->table_step);
     if (pw_enc_reference(ui))
         pw_str_add(out, "  reference %s %d", pw_arm_mark(ui, ui->encoding.reference), ui->encoding.reference);
@@ -255,8 +256,12 @@ static void words(FILE *out, const struct pw_ui *ui)
         fputs("no table yet: 'table' reads the current arm's encoding\n", out);
         return;
     }
-    fprintf(out, "arm %d  %s, %d positions, layer %d of %d, %d samples; ", ui->snap->current, t->pe,
-            t->length, t->layer, t->layers, t->n_kernel);
+    struct pw_str of = {0};
+    const struct pw_arm_view *arm = &ui->snap->arms[ui->snap->current - 1];
+    pw_replica_text(arm, arm->table_replica, &of);
+    fprintf(out, "arm %d%s  %s, %d positions, layer %d of %d, %d samples; ", ui->snap->current,
+            pw_str_text(&of), t->pe, t->length, t->layer, t->layers, t->n_kernel);
+    pw_str_fini(&of);
     if (t->trained > 0)
         fprintf(out, "training met distances up to %d\n", t->trained);
     else

@@ -179,6 +179,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         return;
     if (a) {
         pw_arm_title(ui, a, out);
+        pw_replica_text(a, s->prompt_replica, out);
         pw_str_add(out, "  ");
     }
     if (s->prompt.drawn)
@@ -262,13 +263,17 @@ static void add_tokens(struct pw_str *out, const char *name, const struct pw_sna
 static void words(FILE *out, const struct pw_ui *ui)
 {
     const struct pw_snapshot *s = ui->snap;
+    const struct pw_arm_view *a = pw_find_arm(s, s->prompt_arm);
     struct pw_str text = {0};
 
     if (!s->has_prompt) {
         fputs("no prompt yet\n", out);
         return;
     }
-    fprintf(out, "arm %d  step %lld", s->prompt_arm, (long long)s->prompt_step);
+    if (a)
+        pw_replica_text(a, s->prompt_replica, &text);
+    fprintf(out, "arm %d%s  step %lld", s->prompt_arm, pw_str_text(&text), (long long)s->prompt_step);
+    pw_str_clear(&text);
     if (s->prompt.drawn)
         fprintf(out, ", test sample %lld of length %d", (long long)s->prompt.sample, s->prompt.length);
     fprintf(out, "\nprompt  %s\n", s->prompt.text);

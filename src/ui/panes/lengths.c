@@ -212,8 +212,10 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
 
     pw_lengths_find(ui, &v);
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
-    int length = row ? row->length : 0, index = row ? pw_eval_failing(&arm->rep[0].eval, row, 0) : -1;
-    if (page_of(ui) == PW_LENGTHS_FAILING && f->n > 0 && ui->snap->failing_arm == ui->snap->current)
+    const struct pw_ev_eval *e = row ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
+    const struct pw_eval_row *own = row ? pw_eval_find(e, row->task, row->length) : NULL;
+    int length = row ? row->length : 0, index = own ? pw_eval_failing(e, own, 0) : -1;
+    if (page_of(ui) == PW_LENGTHS_FAILING && f->n > 0 && pw_lengths_failing_shown(ui->snap))
         length = f->length, index = f->list[pw_within(ui->lengths.chosen, f->n)].index;
     else if (page_of(ui) == PW_LENGTHS_GRID)
         index = pw_lengths_grid_sample(ui, &v, &length);

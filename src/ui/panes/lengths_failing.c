@@ -38,19 +38,27 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_missing(ui, c, r, lines);
 }
 
+bool pw_lengths_failing_shown(const struct pw_snapshot *s)
+{
+    const struct pw_arm_view *a = pw_find_arm(s, s->failing_arm);
+
+    return a && s->failing_arm == s->current && s->failing_replica == pw_inspected(s, a);
+}
+
 void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
 {
     const struct pw_ev_failing *f = &ui->snap->failing;
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->failing_arm);
     struct pw_str head = {0};
 
-    if (!a || ui->snap->failing_arm != ui->snap->current || f->task != v->task || f->samples <= 0) {
+    if (!a || !pw_lengths_failing_shown(ui->snap) || f->task != v->task || f->samples <= 0) {
         invite(ui, c, r, v);
         return;
     }
     if (ui->lengths.chosen >= f->n)
         ui->lengths.chosen = f->n > 0 ? f->n - 1 : 0;
     pw_arm_short(ui, a, &head);
+    pw_replica_text(a, ui->snap->failing_replica, &head);
     if (f->n == 0)
         pw_str_add(&head, "  length %d: none of %d failed at step %lld", f->length, f->samples,
                    (long long)f->eval_step);

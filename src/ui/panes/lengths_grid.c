@@ -144,9 +144,9 @@ bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct 
 int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    const struct pw_ev_eval *e = arm ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
 
-    for (int i = 0; arm && i < arm->rep[0].eval.n; i++) {
-        const struct pw_ev_eval *e = &arm->rep[0].eval;
+    for (int i = 0; e && i < e->n; i++) {
         const struct pw_eval_row *row = &e->rows[i];
         for (int k = 0; row->task == v->task && k < row->n_pairs && row->first_pair + k < e->n_pairs; k++) {
             const struct pw_eval_pair *p = &e->pairs[row->first_pair + k];

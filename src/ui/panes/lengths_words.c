@@ -233,5 +233,5 @@ void pw_lengths_words(FILE *out, const struct pw_ui *ui)
         tell_task(out, &own, &v);
     }
     if (s->failing.samples > 0 && pw_find_arm(s, s->failing_arm))
-        pw_report_failing(out, &s->failing, s->failing_arm, s->failing_step, s);
+        pw_report_failing(out, &s->failing, s->failing_arm, s->failing_replica, s->failing_step, s);
 }

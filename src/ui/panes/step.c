@@ -191,6 +191,18 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         draw_sections(ui, c, r, &v);
 }
 
+static void tell_patched(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_snapshot *s = ui->snap;
+    const struct pw_arm_view *arm = pw_find_arm(s, s->patch_arm);
+
+    pw_str_add(out, "patched %s  %s", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
+               pw_arm_mark(ui, s->patch_arm));
+    if (arm)
+        pw_replica_text(arm, s->patch_replica, out);
+    pw_str_add(out, " step %lld", (long long)s->patch_step);
+}
+
 static void status(const struct pw_ui *ui, struct pw_str *out)
 {
     const struct pw_snapshot *s = ui->snap;
@@ -198,8 +210,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     struct pw_step_view v;
 
     if (pw_step_patch_shown(ui) && s->has_patch)
-        pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
-                   pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
+        tell_patched(ui, out);
     if (pw_step_patch_shown(ui) || !pw_step_look_at(s, &v))
         return;
     if (ui->time >= 0 && ui->time < s->prompt_step)
@@ -209,6 +220,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (arm) {
         pw_str_add(out, "  ");
         pw_arm_title(ui, arm, out);
+        pw_replica_text(arm, s->prompt_replica, out);
     }
 }
 

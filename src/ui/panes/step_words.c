@@ -3,10 +3,23 @@
 #include "ui/panes/step_int.h"
 #include "ui/report.h"
 
+/* "arm 2, replica 2 of 3  step 640: " */
+static void tell_where(FILE *out, const struct pw_snapshot *s, int id, int replica, int64_t step)
+{
+    const struct pw_arm_view *arm = pw_find_arm(s, id);
+    struct pw_str of = {0};
+
+    if (arm)
+        pw_replica_text(arm, replica, &of);
+    fprintf(out, "arm %d%s  step %lld: ", id, pw_str_text(&of), (long long)step);
+    pw_str_fini(&of);
+}
+
 /* Of every decoded token the candidates that it was chosen from. */
 static void tell_answer(FILE *out, const struct pw_snapshot *s)
 {
-    fprintf(out, "arm %d  step %lld: %s\n", s->prompt_arm, (long long)s->prompt_step, s->prompt.text);
+    tell_where(out, s, s->prompt_arm, s->prompt_replica, s->prompt_step);
+    fprintf(out, "%s\n", s->prompt.text);
     for (int i = 0; i < s->n_tokens; i++) {
         const struct pw_ev_token *t = &s->tokens[i];
         fprintf(out, "  token %d, '%s'%s%s: candidates", i + 1, pw_label(t->label),
@@ -47,8 +60,9 @@ static void tell_patch(FILE *out, const struct pw_ui *ui)
 
     pw_step_patch_copy(ui, &text);
     if (text.len > 0) {
-        fprintf(out, "arm %d  step %lld: %s\n", ui->snap->patch_arm, (long long)ui->snap->patch_step,
-                ui->snap->patch.text);
+        const struct pw_snapshot *s = ui->snap;
+        tell_where(out, s, s->patch_arm, s->patch_replica, s->patch_step);
+        fprintf(out, "%s\n", s->patch.text);
         pw_report_columns(out, text.s);
     }
     pw_str_fini(&text);
