@@ -224,8 +224,8 @@ static void test_export_batch(void **state)
     assert_false(size[0] == size[1] && memcmp(text[0], text[1], size[0]) == 0);
     for (int i = 0; i < 3; i++)
         free(text[i]);
-    bench_run(&b, "export batch x.npz replicate=2");
-    assert_string_equal(b.error, "export batch: replicate=2: arm 1 has 1");
+    bench_run(&b, "export batch x.npz replica=2");
+    assert_string_equal(b.error, "export batch: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each");
     bench_close(&b);
     rmdir(dir);
 }
