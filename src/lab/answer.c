@@ -343,9 +343,8 @@ void pw_lab_answer_quietly(struct pw_lab *lab)
     free(before);
 }
 
-enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
+enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_current(lab);
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
     int limit;
@@ -355,6 +354,11 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
     if (code == PW_OK)
         begin(lab, arm, decoder, limit);
     return code;
+}
+
+enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
+{
+    return pw_lab_answer_by(lab, pw_lab_current(lab), err);
 }
 
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,

@@ -313,11 +313,10 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
     struct pw_err err;
     switch (e->kind) {
     case PW_EV_PROMPT:
-        return e->u.prompt.id == lab->pin.id && e->arm == lab->current &&
-               pw_lab_answer_again(lab, &err) == PW_OK;
+        return e->u.prompt.id == lab->pin.id && arm != NULL && pw_lab_answer_by(lab, arm, &err) == PW_OK;
     case PW_EV_LOOK:
     case PW_EV_ATTENTION: /* of an answer that isn't on record itself */
-        if (e->arm != lab->current || pw_lab_answer_again(lab, &err) != PW_OK)
+        if (arm == NULL || pw_lab_answer_by(lab, arm, &err) != PW_OK)
             return false;
         pw_lab_answer_all(lab);
         return true;
