@@ -252,6 +252,11 @@ void pw_record_close(struct pw_record *r)
     free(r);
 }
 
+const char *pw_record_path(const struct pw_record *r)
+{
+    return r->path;
+}
+
 /* The version changes also when the log is folded into the database or a row other than an event's is
  * written: only an event is news. Where the ends can't be read, the next call tries again. */
 bool pw_record_poll(struct pw_record *r)

@@ -30,6 +30,7 @@ struct pw_record_info {
     char bits[16], env[PW_LINE];
 };
 void pw_record_info(struct pw_record *r, struct pw_record_info *out);
+const char *pw_record_path(const struct pw_record *r); /* as it was opened */
 /* Who records it now: "pid 4711"; "": nobody. */
 void pw_record_writer(const struct pw_record *r, char *dst, size_t size);
 

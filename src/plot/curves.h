@@ -25,7 +25,9 @@ struct pw_curve {
 };
 
 #define PW_MAX_CURVES (2 * PW_MAX_ARMS)
-/* Of each arm one, and of exact match a second one for longer lengths; returns how many. */
+/* Of an arm one, and of exact match a second one for longer lengths; returns how many. */
+int pw_curves_of(struct pw_curve out[2], const struct pw_arm_view *a, int metric, enum pw_curves_axis axis);
+/* Those of all arms; returns how many. */
 int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot *s, int metric,
                    enum pw_curves_axis axis);
 /* All that there is on the x axis, from 0 where that is not far; false: nothing. */

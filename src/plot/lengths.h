@@ -17,6 +17,10 @@ struct pw_lengths {
 
 /* A task that isn't there becomes the first. */
 void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task);
+/* The same arm by arm: without lengths yet, with the range that a task has in this lab; then those of an arm,
+ * whose own lab may have the task at another place. */
+void pw_lengths_begin(struct pw_lengths *v, const struct pw_snapshot *s, int task);
+void pw_lengths_add(struct pw_lengths *v, const struct pw_arm_view *arm, int task);
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
 /* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
@@ -25,6 +29,14 @@ bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *a
  * samples (arms 1, 3), 64 live (arm 2)". live: beside training or after heads were switched. True: they
  * differ. */
 bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task);
+/* The same of a list of arms, which are called by their labels, with a noun before these or NULL: "256
+ * samples (A: none), 64 live (B: t5)". */
+struct pw_lengths_arm {
+    const struct pw_arm_view *arm; /* NULL: none */
+    int task;
+    const char *label;
+};
+bool pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list, int n, const char *noun);
 
 /* ---- exact match over both numbers of a length that is a pair; replicates are counted together */
 enum { PW_GRID_MOST = 64 }; /* larger numbers are left out */
