@@ -112,14 +112,15 @@ const struct pw_opt pw_figure_opts[] = {
      .offset = O(arms),
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->arms),
-     .help = "which arms, as arms=1,3 or arms=all, of a page that draws several: help export names them"},
+     .help = "numbers, as 1,3, or all: of curves, lengths, attention map (side by side), encoding slopes "
+             "bias kernel decay"},
     {.name = "sessions",
      .type = PW_OPT_TEXT,
      .offset = O(sessions),
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->sessions),
-     .help =
-         "recorded sessions, parted by commas, whose arms are drawn, too: curves, lengths curve and grid"},
+     .help = "recorded ones, as \"A,B\" (names, paths, packed files), whose arms stand beside the lab's: "
+             "curves, lengths curve and grid"},
     {.name = "reference",
      .type = PW_OPT_INT,
      .offset = O(reference),

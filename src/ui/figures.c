@@ -42,7 +42,7 @@ void pw_figures_shown(const struct pw_app *app, char *name, size_t size)
 
 struct read {
     struct pw_figure_session list[PW_FIGURE_LINES];
-    char name[PW_FIGURE_LINES][64];
+    char name[PW_FIGURE_LINES][128];
     struct pw_snapshot *snap[PW_FIGURE_LINES]; /* owned; NULL: the session that is shown */
     int n;
     struct pw_snapshot *moment; /* owned: the moment that is shown, folded whole */

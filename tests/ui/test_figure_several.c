@@ -92,7 +92,8 @@ static void sessions_are_drawn(void **state)
         expect(here, &o, ">monday &lt;1&gt;: none");
         expect(here, &o, ">tuesday: t5 8/16");
         expect(here, &o,
-               "From recorded sessions: monday &lt;1&gt;: none at step 640, t5 8/16 ↻ at step 640; tuesday: none");
+               "From recorded sessions: monday &lt;1&gt;: none at step 640, t5 8/16 ↻ at step 640; tuesday: "
+               "none");
         expect(here, &o, "Made by: pewter " PEWTER_VERSION ": this lab: race none,alibi");
         expect(here, &o, " | tuesday: race none,alibi");
         strcpy(o.names, "own,,,theirs"); /* the first of a session follows the lab's third arm */
@@ -188,8 +189,9 @@ static void more_are_refused(void **state)
         if (strcmp(pages[i][1], "grid") == 0)
             continue;
         take(&o, list, 3);
-        figure_fails(here, &o, "20 arms in one figure: at most 16 can be told apart; name fewer sessions, or "
-                               "the arms of each, as arms=1,2");
+        figure_fails(here, &o,
+                     "20 arms in one figure: at most 16 can be told apart; name fewer sessions, or "
+                     "the arms of each, as arms=1,2");
         strcpy(o.arms, "1,2,3,5"); /* 4 of 4 */
         widths(here, o);
         expect(here, &o, ">friday: learned");
@@ -220,16 +222,18 @@ static void what_sessions_lack(void **state)
     figure_fails(here, &o, "arms=1,8: there is no arm 8");
     o = figure_options("lengths", "errors");
     take(&o, list, 1);
-    figure_fails(here, &o, "lengths errors takes no sessions=; those that do: curves loss|exact|accuracy|"
-                           "grad_norm|lr, lengths curve|grid");
+    figure_fails(here, &o,
+                 "lengths errors takes no sessions=; those that do: curves loss|exact|accuracy|"
+                 "grad_norm|lr, lengths curve|grid");
     o = figure_options("attention", "");
     take(&o, list, 1);
     figure_fails(here, &o, "attention map takes no sessions=");
     o = figure_options("lengths", "curve");
     take(&o, list, 1);
     strcpy(a->lab.tasks[0].name, "reverse");
-    figure_fails(here, &o, "session 'monday' is of task reverse, and the lab of task sort: a figure of lengths "
-                           "is of one task");
+    figure_fails(here, &o,
+                 "session 'monday' is of task reverse, and the lab of task sort: a figure of lengths "
+                 "is of one task");
     o = figure_options("curves", "");
     take(&o, list, 1);
     expect(here, &o, "Tasks differ: this lab: sort, monday: reverse.");
