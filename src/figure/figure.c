@@ -13,7 +13,7 @@
 #define TITLE_H    20.0
 #define LINE_H     10.5 /* of the caption */
 #define MADE_H     8.5  /* of the commands */
-#define MADE_LINES 4
+#define MADE_LINES 4    /* twice as many of several sessions */
 
 static const struct pw_font title_font = {.size = 10.5, .color = PW_INK, .bold = true};
 static const struct pw_font caption_font = {.size = 8, .color = PW_INK};
@@ -322,7 +322,9 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
         pw_figure_made(&f, &made);
         pw_str_add(&desc, "%s\nMade by: %s", pw_str_text(&f.caption), made.s);
         int lines = o->caption ? flow(NULL, 0, 0, &caption_font, 0, f.caption.s, f.box.w, 100) : 0;
-        int made_lines = o->caption ? flow(NULL, 0, 0, &made_font, 0, made.s, f.box.w, MADE_LINES) : 0;
+        int made_lines =
+            o->caption ? flow(NULL, 0, 0, &made_font, 0, made.s, f.box.w, MADE_LINES * (f.recorded ? 2 : 1))
+                       : 0;
         double below = o->caption ? lines * LINE_H + 4 + made_lines * MADE_H + 8 : 0;
         double rest = 2 * MARGIN + TITLE_H + below;
         if (f.box.w < f.narrowest)
