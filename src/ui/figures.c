@@ -165,11 +165,11 @@ static bool compute_first(struct pw_app *app, const struct pw_args *args, const 
     app->todo.computed = false;
     if (!computed && app->lab && !app->ui.present)
         pw_figure_needs(&lines, app->ui.snap, o);
-    if (lines.len == 0)
-        return false;
-    pw_str_add(&lines, "; %s", args->text);
-    bool put = pw_script_insert(app, NULL, lines.s, err) == PW_OK;
-    app->todo.computed = put;
+    bool put = lines.len > 0;
+    if (put) {
+        pw_str_add(&lines, "; %s", args->text);
+        put = app->todo.computed = pw_script_insert(app, NULL, lines.s, err) == PW_OK;
+    }
     pw_str_fini(&lines);
     return put;
 }

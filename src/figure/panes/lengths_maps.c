@@ -78,7 +78,8 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->caption, " Replicates are counted together.");
     if (cut)
         pw_str_add(&f->caption, " Numbers above %d are not shown.", PW_GRID_MOST);
-    f->box.h = layout(f, n, &across) * ((n + across - 1) / across);
+    double side = layout(f, n, &across);
+    f->box.h = side * ((n + across - 1) / across);
     return PW_OK;
 }
 
