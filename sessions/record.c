@@ -254,6 +254,11 @@ void pw_record_close(struct pw_record *r)
     free(r);
 }
 
+const char *pw_record_path(const struct pw_record *r)
+{
+    return r->path;
+}
+
 /* The data version also changes when the log is checkpointed or another table is written; only a new event
  * counts as news. If the ends can't be read, the next call tries again. */
 bool pw_record_poll(struct pw_record *r)

@@ -34,6 +34,7 @@ struct pw_record_info {
     char bits[16], env[PW_LINE];
 };
 void pw_record_info(struct pw_record *r, struct pw_record_info *out);
+const char *pw_record_path(const struct pw_record *r); /* the path that it was opened by */
 /* Write which process records the session now: "pid 4711"; "": none. */
 void pw_record_writer(const struct pw_record *r, char *dst, size_t size);
 

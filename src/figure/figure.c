@@ -3,7 +3,6 @@
  * The page says how high its drawing wants to be; caption and commands take what they need below it, and a
  * height that was asked for leaves the rest to the drawing. */
 #include "base/file.h"
-#include "figure/axes.h"
 #include "figure/figure_int.h"
 #include "plot/curves.h"
 #include <stdarg.h>
@@ -14,7 +13,7 @@
 #define TITLE_H    20.0
 #define LINE_H     10.5 /* of the caption */
 #define MADE_H     8.5  /* of the commands */
-#define MADE_LINES 4
+#define MADE_LINES 4    /* twice as many of several sessions */
 
 static const struct pw_font title_font = {.size = 10.5, .color = PW_INK, .bold = true};
 static const struct pw_font caption_font = {.size = 8, .color = PW_INK};
@@ -63,7 +62,8 @@ const struct pw_opt pw_figure_opts[] = {
      .offset = O(names),
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->names),
-     .help = "of arms 1, 2, ... in legends, as names=\"NoPE,RoPE\"; else their encodings"},
+     .help = "of arms 1, 2, ... in legends, as names=\"NoPE,RoPE\"; else their encodings. Those of sessions "
+             "follow"},
     {.name = "font",
      .type = PW_OPT_CHOICE,
      .offset = O(font),
@@ -107,6 +107,20 @@ const struct pw_opt pw_figure_opts[] = {
      .min = 0,
      .max = PW_MAX_ARMS,
      .help = "whose errors, encoding; 0: the current one"},
+    {.name = "arms",
+     .type = PW_OPT_TEXT,
+     .offset = O(arms),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->arms),
+     .help = "numbers, as 1,3, or all: of curves, lengths, attention map (side by side), encoding slopes "
+             "bias kernel decay"},
+    {.name = "sessions",
+     .type = PW_OPT_TEXT,
+     .offset = O(sessions),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->sessions),
+     .help = "recorded ones, as \"A,B\" (names, paths, packed files), whose arms stand beside the lab's: "
+             "curves, lengths curve and grid"},
     {.name = "reference",
      .type = PW_OPT_INT,
      .offset = O(reference),
@@ -186,20 +200,6 @@ int pw_figure_task(const struct pw_figure *f)
     return f->o->task <= n ? f->o->task - 1 : n > 0 ? n - 1 : 0;
 }
 
-void pw_figure_arm(const struct pw_figure *f, const struct pw_arm_view *a, struct pw_str *out)
-{
-    const char *name = f->o->names;
-
-    for (int id = 1; id < a->info.id && *name != '\0'; id++) {
-        name += strcspn(name, ",");
-        name += *name == ',';
-    }
-    if (*name != '\0' && *name != ',')
-        pw_str_put(out, name, strcspn(name, ","));
-    else
-        pw_arm_name(a, out);
-}
-
 void pw_figure_axes(struct pw_figure *f, struct pw_axes *a)
 {
     if (f->o->x_label[0])
@@ -207,24 +207,6 @@ void pw_figure_axes(struct pw_figure *f, struct pw_axes *a)
     if (f->o->y_label[0])
         a->y_name = f->o->y_label;
     pw_axes_draw(a, &f->svg);
-}
-
-double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_arm_view *a, const char *more)
-{
-    static const struct pw_font font = {.size = 8, .color = PW_INK};
-    struct pw_str name = {0};
-    int arm = a->info.id;
-
-    pw_figure_arm(f, a, &name);
-    pw_str_add(&name, "%s", more);
-    pw_svg_line(&f->svg, x, y - 2.7, x + 16, y - 2.7,
-                (struct pw_pen){.color = pw_svg_arm(arm), .width = 1.3});
-    pw_svg_mark(&f->svg, arm, x + 8, y - 2.7, 2.4);
-    pw_svg_cut(&f->svg, x + 20, y, &font, name.s,
-               f->box.x + f->box.w + 8 - x - 20); /* less in narrow pictures */
-    double w = 20 + pw_svg_width(&font, name.s);
-    pw_str_fini(&name);
-    return w;
 }
 
 /* ---- which page */
@@ -248,7 +230,8 @@ static enum pw_code prepare(struct pw_figure *f, const struct pw_figure_page *pa
     pw_str_clear(&f->needs);
     f->kind = page->kind;
     f->least = 60, f->narrowest = 0;
-    return page->prepare(f, err);
+    enum pw_code code = pw_figure_lines_find(f, page, err);
+    return code == PW_OK ? page->prepare(f, err) : code;
 }
 
 /* The page that was named, else the first that has something to draw. */
@@ -316,9 +299,9 @@ static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_op
         return pw_fail(err, PW_EUSER, "export figure: arm=%d: there is no such arm", o->arm);
     if (o->reference > 0 && !pw_find_arm(s, o->reference))
         return pw_fail(err, PW_EUSER, "export figure: reference=%d: there is no such arm", o->reference);
-    if (o->task > 1 && o->task > s->lab.n_tasks)
-        return pw_fail(err, PW_EUSER, "export figure: task=%d: there %s %d", o->task,
-                       s->lab.n_tasks == 1 ? "is" : "are", s->lab.n_tasks);
+    if (o->arm > 0 && o->arms[0])
+        return pw_fail(err, PW_EUSER, "export figure: arm=%d and arms=%s: only one of the two", o->arm,
+                       o->arms);
     return PW_OK;
 }
 
@@ -326,7 +309,8 @@ static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_op
 static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct pw_snapshot *s,
                          const struct pw_figure_options *o, struct pw_err *err)
 {
-    struct pw_figure f = {.snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
+    struct pw_figure f = {
+        .given = s, .snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
     const struct pw_figure_page *page = NULL;
     struct pw_str made = {0}, desc = {0};
 
@@ -338,7 +322,9 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
         pw_figure_made(&f, &made);
         pw_str_add(&desc, "%s\nMade by: %s", pw_str_text(&f.caption), made.s);
         int lines = o->caption ? flow(NULL, 0, 0, &caption_font, 0, f.caption.s, f.box.w, 100) : 0;
-        int made_lines = o->caption ? flow(NULL, 0, 0, &made_font, 0, made.s, f.box.w, MADE_LINES) : 0;
+        int made_lines =
+            o->caption ? flow(NULL, 0, 0, &made_font, 0, made.s, f.box.w, MADE_LINES * (f.recorded ? 2 : 1))
+                       : 0;
         double below = o->caption ? lines * LINE_H + 4 + made_lines * MADE_H + 8 : 0;
         double rest = 2 * MARGIN + TITLE_H + below;
         if (f.box.w < f.narrowest)
@@ -374,7 +360,8 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
 
 void pw_figure_needs(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o)
 {
-    struct pw_figure f = {.snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
+    struct pw_figure f = {
+        .given = s, .snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
     const struct pw_figure_page *page = NULL;
     struct pw_err err;
 

@@ -10,7 +10,15 @@
 #include "plot/ramp.h"
 #include "sessions/fold.h"
 
+#define PW_FIGURE_LINES 16 /* arms that one figure can tell apart by colour and sign */
+
 enum pw_figure_font { PW_FONT_SANS, PW_FONT_SERIF };
+
+/* A recorded session whose arms are drawn beside those of the snapshot. */
+struct pw_figure_session {
+    const char *name;               /* in legends and in the caption */
+    const struct pw_snapshot *snap; /* as it ended; NULL: it is the session of the snapshot itself */
+};
 
 struct pw_figure_options {
     int pane;                      /* index into pw_figure_names */
@@ -24,11 +32,15 @@ struct pw_figure_options {
     bool log;                                         /* y axis of curves, where it isn't a share */
     int x;                                            /* enum pw_curves_axis */
     int arm;                                          /* 0: the current one */
+    char arms[64];                                    /* "1,3", "all", ""; pw_figure_arms */
+    char sessions[512];                               /* as they were typed, for messages alone */
     int reference;                                    /* arm that its encoding is compared with; 0: none */
     int task;                                         /* of a mixture, from 1 */
     int layer, head;                                  /* of attention; -1: those that are looked at */
     int map;                                          /* enum pw_colormap */
     char finding[PW_FINDING_NAME + PW_FINDING_TOPIC]; /* "": the newest; pw_finding_named */
+    const struct pw_figure_session *recorded;         /* [n_recorded]: no option, the caller reads them */
+    int n_recorded;
 };
 /* pane has no default: 0 stands for none. */
 extern const struct pw_opt pw_figure_opts[];
@@ -36,6 +48,11 @@ extern const char *const pw_figure_names[]; /* of panes, from 1 on; [0] is "focu
 
 /* Its pages by name; returns how many. */
 int pw_figure_pages(int pane, const char **names, int max);
+
+/* The arms that a list names, bit id; none where it is empty, and with *all every one that there is. */
+enum pw_code pw_figure_arms(const char *list, unsigned *arms, bool *all, struct pw_err *err);
+/* Can the page that is named, or any where none is, draw the arms and sessions that are asked for? */
+bool pw_figure_takes(const struct pw_figure_options *o);
 
 /* PW_EUSER: nothing to draw yet, no such page, too small. */
 enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o,

@@ -1,7 +1,8 @@
 /* made.c - the commands that a figure can be made again with, out of the session's log.
  *
  * Those that change what is measured are kept, and of what only looks nothing. Where there are many, the
- * first and the last stay: how it was set up, and what was done at the end. */
+ * first and the last stay: how it was set up, and what was done at the end. Where sessions are drawn
+ * together each has its share of the room. */
 #include "figure/figure_int.h"
 #include <string.h>
 
@@ -27,9 +28,9 @@ static bool among(const char *const *words, const char *line)
 
 /* The lines that matter, oldest first; returns how many. Of the same line several times in a row one stays,
  * and how often it came. */
-static int collect(const struct pw_figure *f, const char *line[PW_LOG_LINES], int times[PW_LOG_LINES])
+static int collect(const struct pw_figure *f, const struct pw_snapshot *s, const char *line[PW_LOG_LINES],
+                   int times[PW_LOG_LINES])
 {
-    const struct pw_snapshot *s = f->snap;
     int n = 0;
 
     for (int64_t i = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0; i < s->n_log; i++) {
@@ -44,23 +45,23 @@ static int collect(const struct pw_figure *f, const char *line[PW_LOG_LINES], in
     return n;
 }
 
-void pw_figure_made(const struct pw_figure *f, struct pw_str *out)
+static void add_commands(const struct pw_figure *f, const struct pw_snapshot *s, size_t room,
+                         struct pw_str *out)
 {
     const char *line[PW_LOG_LINES];
-    int times[PW_LOG_LINES], n = collect(f, line, times), head = 0, tail = n;
+    int times[PW_LOG_LINES], n = collect(f, s, line, times), head = 0, tail = n;
     size_t used = 0;
 
     /* From both ends inwards as far as there is room. */
     while (head < tail) {
         bool first = head <= n - tail;
         size_t more = strlen(line[first ? head : tail - 1]) + 2;
-        if (used + more > ROOM && head > 0)
+        if (used + more > room && head > 0)
             break;
         used += more;
         head += first, tail -= !first;
     }
-    pw_str_add(out, "pewter " PEWTER_VERSION ": ");
-    if (f->snap->n_log > PW_LOG_LINES)
+    if (s->n_log > PW_LOG_LINES)
         pw_str_add(out, "... ");
     for (int i = 0; i < n; i++) {
         if (i == head && head < tail)
@@ -71,5 +72,23 @@ void pw_figure_made(const struct pw_figure *f, struct pw_str *out)
         if (times[i] > 1)
             pw_str_add(out, " (%d times)", times[i]);
         pw_str_add(out, "%s", i + 1 < n ? "; " : "");
+    }
+}
+
+void pw_figure_made(const struct pw_figure *f, struct pw_str *out)
+{
+    size_t sources = 0;
+
+    pw_str_add(out, "pewter " PEWTER_VERSION ": ");
+    for (int i = 0; i < f->n_lines; i++)
+        sources += i == 0 || f->line[i].snap != f->line[i - 1].snap;
+    if (!f->recorded)
+        add_commands(f, f->snap, ROOM, out);
+    for (int i = 0; i < f->n_lines && f->recorded; i++) {
+        const struct pw_figure_line *l = &f->line[i];
+        if (i > 0 && l->snap == l[-1].snap)
+            continue;
+        pw_str_add(out, "%s%s: ", i > 0 ? " | " : "", l->session ? l->session : "this lab");
+        add_commands(f, l->snap, ROOM / sources, out);
     }
 }

@@ -4,6 +4,7 @@
  * don't add up along the way. */
 #include "figure/svg.h"
 #include "plot/palette.h"
+#include "sessions/event.h"
 #include <math.h>
 #include <string.h>
 
@@ -142,15 +143,18 @@ uint32_t pw_svg_arm(int arm)
     return color == PW_NO_COLOR ? PW_INK : color;
 }
 
-static void polygon(struct pw_svg *s, uint32_t color, double x, double y, double r, const double (*corner)[2],
-                    int n)
+static void polygon(struct pw_svg *s, uint32_t color, bool hollow, double x, double y, double r,
+                    const double (*corner)[2], int n)
 {
     struct pw_path p;
 
-    pw_path_begin_fill(&p, s, color, 1);
+    pw_path_begin_fill(&p, s, hollow ? 0xffffff : color, 1);
     for (int i = 0; i < n; i++)
         pw_path_to(&p, x + r * corner[i][0], y + r * corner[i][1]);
-    pw_path_end(&p);
+    if (hollow)
+        pw_str_add(&s->out, "z\" stroke=\"#%06x\" stroke-width=\"0.8\"/>\n", (unsigned)color);
+    else
+        pw_path_end(&p);
 }
 
 /* In the order of the marks that the workbench has: ● ▲ ■ ◆ ▼ ★ ✚ ○. */
@@ -167,21 +171,23 @@ void pw_svg_mark(struct pw_svg *s, int arm, double x, double y, double r)
                                       {-0.4, 0.4},  {-1.1, 0.4}, {-1.1, -0.4}, {-0.4, -0.4}};
     uint32_t color = pw_svg_arm(arm);
     int shape = pw_arm_index(arm);
+    bool hollow = arm > PW_MAX_ARMS;
 
     switch (shape) {
-    case 1: polygon(s, color, x, y, r, up, 3); return;
-    case 2: polygon(s, color, x, y, r, square, 4); return;
-    case 3: polygon(s, color, x, y, r, diamond, 4); return;
-    case 4: polygon(s, color, x, y, r, down, 3); return;
-    case 5: polygon(s, color, x, y, r, star, 10); return;
-    case 6: polygon(s, color, x, y, r, cross, 12); return;
+    case 1: polygon(s, color, hollow, x, y, r, up, 3); return;
+    case 2: polygon(s, color, hollow, x, y, r, square, 4); return;
+    case 3: polygon(s, color, hollow, x, y, r, diamond, 4); return;
+    case 4: polygon(s, color, hollow, x, y, r, down, 3); return;
+    case 5: polygon(s, color, hollow, x, y, r, star, 10); return;
+    case 6: polygon(s, color, hollow, x, y, r, cross, 12); return;
     default: break;
     }
     pw_str_add(&s->out, "<circle");
     pw_svg_length(&s->out, "cx", x);
     pw_svg_length(&s->out, "cy", y);
     pw_svg_length(&s->out, "r", r);
-    pw_str_add(&s->out, shape == 0 ? " fill=\"#%06x\"/>\n" : " fill=\"#ffffff\" stroke=\"#%06x\"/>\n",
+    pw_str_add(&s->out,
+               (shape == 0) != hollow ? " fill=\"#%06x\"/>\n" : " fill=\"#ffffff\" stroke=\"#%06x\"/>\n",
                (unsigned)color);
 }
 

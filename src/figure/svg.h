@@ -55,7 +55,8 @@ void pw_path_to(struct pw_path *p, double x, double y);
 void pw_path_lift(struct pw_path *p); /* the next point begins another line */
 void pw_path_end(struct pw_path *p);
 
-/* The sign of an arm: a shape of its own for each. */
+/* The sign of an arm: a shape of its own for each. Places beyond the arms have the same shapes and colours,
+ * filled in the other way. */
 void pw_svg_mark(struct pw_svg *s, int arm, double x, double y, double r);
 uint32_t pw_svg_arm(int arm); /* its colour on white */
 

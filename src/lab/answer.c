@@ -391,9 +391,8 @@ enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, s
     return code;
 }
 
-enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
+enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_inspected(lab);
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
     int limit;
@@ -403,6 +402,11 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
     if (code == PW_OK)
         begin(lab, arm, decoder, limit);
     return code;
+}
+
+enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
+{
+    return pw_lab_answer_by(lab, pw_lab_inspected(lab), err);
 }
 
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,

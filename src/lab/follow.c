@@ -314,15 +314,14 @@ static int replica_of(const struct pw_event *e)
 static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
-    bool inspected = arm == pw_lab_inspected(lab);
     struct pw_event *table;
     struct pw_err err;
     switch (e->kind) {
     case PW_EV_PROMPT:
-        return e->u.prompt.id == lab->pin.id && inspected && pw_lab_answer_again(lab, &err) == PW_OK;
+        return e->u.prompt.id == lab->pin.id && arm != NULL && pw_lab_answer_by(lab, arm, &err) == PW_OK;
     case PW_EV_LOOK:
     case PW_EV_ATTENTION: /* of an answer that isn't on record itself */
-        if (!inspected || pw_lab_answer_again(lab, &err) != PW_OK)
+        if (arm == NULL || pw_lab_answer_by(lab, arm, &err) != PW_OK)
             return false;
         pw_lab_answer_all(lab);
         return true;

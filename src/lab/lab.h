@@ -49,6 +49,9 @@ struct pw_needs {
     bool answer;       /* to the pinned prompt, attention and what led to its tokens; where one is pinned */
     bool tables;       /* of every encoding of which one was emitted before */
     unsigned table_of; /* bit id: and of these arms in any case; bit 0: of the chosen one */
+    /* Bit id: the answers of these arms, too, as far as there are such arms. The chosen one's comes last, so
+     * that the answer is its own again. */
+    unsigned answer_of;
 };
 /* Asks for that, behind the lines that were sent before. Never blocks. */
 void pw_lab_request(struct pw_lab *lab, const struct pw_needs *needs);
@@ -69,6 +72,11 @@ bool pw_lab_idle(const struct pw_lab *lab);
 int pw_lab_failures(const struct pw_lab *lab);
 /* What came of verifying the session, once the lab is idle. */
 const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab);
+
+/* The folder, or packed file, of a session by what was typed for it, and its name: without folders and
+ * ending. Whether it is there is not looked at. Any thread. */
+enum pw_code pw_lab_session_folder(char *folder, size_t size, char *name, size_t name_size, const char *typed,
+                                   struct pw_err *err);
 
 /* What `export` can write, and the options of one, for help and completion: constants, any thread. */
 extern const char *const pw_export_names[];            /* also of what the reader's side writes; NULL */

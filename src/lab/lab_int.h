@@ -198,6 +198,7 @@ struct pw_lab {
     unsigned table_told;        /* bit id: the arm's table was told once, and stays up to date */
     uint64_t table_generation[PW_MAX_ARMS + 1]; /* of the arm's model, when it was told last; 0: never */
     bool requested;                             /* the first request of the typed lines has begun */
+    unsigned to_answer;                         /* arms that it still waits for, bit id; bit 0: the current */
     int table_next;                             /* the last one that had its turn */
     double table_s;                             /* how long they took lately */
     int last_prompt_id;

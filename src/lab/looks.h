@@ -24,6 +24,8 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
 enum pw_code pw_lab_want_prompt(const struct pw_lab *lab, const char *message, struct pw_err *err);
 enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err);
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if something is pinned */
+/* The same by an arm that need not be the current one. */
+enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 /* The same where somebody watches (and tells the tables again): a model has changed. */
 void pw_lab_refresh(struct pw_lab *lab, bool table);
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lab/session.h"
+
 const struct pw_arm_view *pw_offer_arm(const struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;
@@ -87,7 +89,9 @@ void pw_offer_values(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;
     const struct pw_arm_view *arm = pw_offer_arm(c);
-    if (strcmp(c->key, "arm") == 0 || strcmp(c->key, "reference") == 0)
+    if (strcmp(c->key, "arms") == 0)
+        pw_complete_offer(c, "all");
+    if (strcmp(c->key, "arm") == 0 || strcmp(c->key, "arms") == 0 || strcmp(c->key, "reference") == 0)
         pw_offer_arms(c);
     else if (strcmp(c->key, "lengths") == 0)
         offer_ranges(c);
@@ -108,6 +112,8 @@ void pw_offer_export(struct pw_completion *c)
 
     if (what != NULL && strcmp(c->key, "length") == 0 && strcmp(what, "activations") == 0)
         pw_offer_lengths(c);
+    else if (strcmp(c->key, "sessions") == 0)
+        pw_complete_session(c);
     else
         pw_offer_values(c);
 }

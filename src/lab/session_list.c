@@ -103,6 +103,20 @@ void pw_complete_session(struct pw_completion *c)
     pw_str_fini(&within);
 }
 
+enum pw_code pw_lab_session_folder(char *folder, size_t size, char *name, size_t name_size, const char *typed,
+                                   struct pw_err *err)
+{
+    enum pw_code code = pw_session_folder(folder, size, typed, err);
+    if (code != PW_OK)
+        return code;
+    const char *last = strrchr(folder, '/'), *base = last != NULL ? last + 1 : folder;
+    pw_text_copy(name, name_size, base);
+    char *dot = strrchr(name, '.');
+    if (dot != NULL && dot != name && (strcmp(dot, ".pewter") == 0 || strcmp(dot, ".pwt") == 0))
+        *dot = '\0';
+    return PW_OK;
+}
+
 enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err)
 {
     char home[PW_LINE * 4];

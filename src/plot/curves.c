@@ -45,6 +45,15 @@ static struct pw_curve curve_of(const struct pw_arm_view *a, int metric, enum pw
     return k;
 }
 
+int pw_curves_of(struct pw_curve out[2], const struct pw_arm_view *a, int metric, enum pw_curves_axis axis)
+{
+    out[0] = curve_of(a, metric, axis, false);
+    if (metric != PW_METRIC_EXACT)
+        return 1;
+    out[1] = curve_of(a, metric, axis, true);
+    return 2;
+}
+
 int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot *s, int metric,
                    enum pw_curves_axis axis)
 {
@@ -52,11 +61,8 @@ int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot 
 
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = pw_find_arm(s, i + 1);
-        if (!a)
-            continue;
-        out[n++] = curve_of(a, metric, axis, false);
-        if (metric == PW_METRIC_EXACT)
-            out[n++] = curve_of(a, metric, axis, true);
+        if (a)
+            n += pw_curves_of(out + n, a, metric, axis);
     }
     return n;
 }

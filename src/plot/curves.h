@@ -27,7 +27,9 @@ struct pw_curve {
 };
 
 #define PW_MAX_CURVES (2 * PW_MAX_ARMS)
-/* Writes one curve per arm; for exact match also a second one for longer lengths. Returns their number. */
+/* Writes the curve of an arm; for exact match also a second one for longer lengths. Returns their number. */
+int pw_curves_of(struct pw_curve out[2], const struct pw_arm_view *a, int metric, enum pw_curves_axis axis);
+/* Writes those of all arms. Returns their number. */
 int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot *s, int metric,
                    enum pw_curves_axis axis);
 /* Finds the range of all points on the x axis; it starts at 0 if that is near. Returns

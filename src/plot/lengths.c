@@ -2,35 +2,47 @@
 #include "plot/lengths.h"
 #include "plot/names.h"
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
-static int by_value(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-static bool has(const struct pw_lengths *v, int length)
-{
-    for (int i = v->n - 1; i >= 0; i--)
-        if (v->lengths[i] == length)
-            return true;
-    return false;
-}
-
-void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task)
+void pw_lengths_begin(struct pw_lengths *v, const struct pw_snapshot *s, int task)
 {
     const struct pw_ev_lab *lab = &s->lab;
 
     v->task = task >= 0 && task < lab->n_tasks ? task : 0, v->n = 0, v->judged = false;
     v->range = v->task < lab->n_tasks ? &lab->tasks[v->task] : NULL;
-    for (int a = 0; a < PW_MAX_ARMS; a++) {
-        const struct pw_arm_view *arm = pw_find_arm(s, a + 1);
-        v->judged |= arm && pw_eval_judge(&arm->rep[0].eval, v->task) != PW_JUDGE_EXACT;
-        for (int i = 0; arm && i < arm->rep[0].eval.n && v->n < PW_MAX_LENGTHS; i++)
-            if (arm->rep[0].eval.rows[i].task == v->task && !has(v, arm->rep[0].eval.rows[i].length))
-                v->lengths[v->n++] = arm->rep[0].eval.rows[i].length;
-    }
-    qsort(v->lengths, (size_t)v->n, sizeof *v->lengths, by_value);
+}
+
+/* Puts a length into its place, unless it is there. */
+static void add_length(struct pw_lengths *v, int length)
+{
+    int at = v->n;
+
+    while (at > 0 && v->lengths[at - 1] > length)
+        at--;
+    if (v->n == PW_MAX_LENGTHS || (at > 0 && v->lengths[at - 1] == length))
+        return;
+    memmove(v->lengths + at + 1, v->lengths + at, (size_t)(v->n - at) * sizeof *v->lengths);
+    v->lengths[at] = length;
+    v->n++;
+}
+
+void pw_lengths_add(struct pw_lengths *v, const struct pw_arm_view *arm, int task)
+{
+    const struct pw_ev_eval *e = &arm->rep[0].eval;
+
+    v->judged |= pw_eval_judge(e, task) != PW_JUDGE_EXACT;
+    for (int i = 0; i < e->n; i++)
+        if (e->rows[i].task == task)
+            add_length(v, e->rows[i].length);
+}
+
+void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task)
+{
+    pw_lengths_begin(v, s, task);
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        if (pw_find_arm(s, id))
+            pw_lengths_add(v, pw_find_arm(s, id), v->task);
 }
 
 bool pw_lengths_trained(const struct pw_lengths *v, int length)
@@ -81,49 +93,62 @@ static bool same_drawn(struct drawn a, struct drawn b)
     return a.least == b.least && a.most == b.most && a.live == b.live;
 }
 
-/* Appends the ids of the arms evaluated like arm number a (from 0) and returns how many; 0 if an earlier arm
- * is evaluated like it. */
-static int alike(struct pw_str *ids, const struct drawn of[PW_MAX_ARMS], int a)
+/* Appends the labels of the arms evaluated like arm number a and returns how many; 0 if an earlier arm is
+ * evaluated like it. */
+static int alike(struct pw_str *labels, const struct pw_lengths_arm *list, int n, int a)
 {
-    int n = 0;
+    struct drawn first = drawn_of(list[a].arm, list[a].task);
+    int found = 0;
 
-    for (int b = 0; b < PW_MAX_ARMS; b++) {
-        if (!same_drawn(of[a], of[b]))
+    for (int b = 0; b < n; b++) {
+        if (!same_drawn(first, drawn_of(list[b].arm, list[b].task)))
             continue;
         if (b < a)
             return 0;
-        pw_str_add(ids, "%s%d", n++ > 0 ? ", " : "", b + 1);
+        pw_str_add(labels, "%s%s", found++ > 0 ? ", " : "", list[b].label);
     }
-    return n;
+    return found;
+}
+
+bool pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list, int n, const char *noun)
+{
+    int evaluated = 0;
+    bool first = true, differ = false;
+
+    for (int a = 0; a < n; a++)
+        evaluated += drawn_of(list[a].arm, list[a].task).most > 0;
+    for (int a = 0; a < n; a++) {
+        struct drawn of = drawn_of(list[a].arm, list[a].task);
+        struct pw_str labels = {0};
+        int same = alike(&labels, list, n, a);
+        if (same > 0 && of.most > 0) {
+            const char *live = first ? ", live" : " live";
+            pw_str_add(out, "%s", first ? "" : ", ");
+            if (of.least < of.most)
+                pw_str_add(out, "%d to ", of.least);
+            pw_str_add(out, "%d%s%s", of.most, first ? " samples" : "", of.live ? live : "");
+            differ |= same < evaluated;
+            if (differ && noun)
+                pw_str_add(out, " (%s%s %s)", noun, same > 1 ? "s" : "", labels.s);
+            else if (differ)
+                pw_str_add(out, " (%s)", labels.s);
+            first = false;
+        }
+        pw_str_fini(&labels);
+    }
+    return differ;
 }
 
 bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
 {
-    struct drawn of[PW_MAX_ARMS];
-    int evaluated = 0;
-    bool first = true, differ = false;
+    struct pw_lengths_arm list[PW_MAX_ARMS];
+    char id[PW_MAX_ARMS][4];
 
     for (int a = 0; a < PW_MAX_ARMS; a++) {
-        of[a] = drawn_of(pw_find_arm(s, a + 1), task);
-        evaluated += of[a].most > 0;
+        snprintf(id[a], sizeof id[a], "%d", a + 1);
+        list[a] = (struct pw_lengths_arm){pw_find_arm(s, a + 1), task, id[a]};
     }
-    for (int a = 0; a < PW_MAX_ARMS; a++) {
-        struct pw_str ids = {0};
-        int n = alike(&ids, of, a);
-        if (n > 0 && of[a].most > 0) {
-            const char *live = first ? ", live" : " live";
-            pw_str_add(out, "%s", first ? "" : ", ");
-            if (of[a].least < of[a].most)
-                pw_str_add(out, "%d to ", of[a].least);
-            pw_str_add(out, "%d%s%s", of[a].most, first ? " samples" : "", of[a].live ? live : "");
-            differ |= n < evaluated;
-            if (differ)
-                pw_str_add(out, " (arm%s %s)", n > 1 ? "s" : "", ids.s);
-            first = false;
-        }
-        pw_str_fini(&ids);
-    }
-    return differ;
+    return pw_lengths_samples_of(out, list, PW_MAX_ARMS, "arm");
 }
 
 /* ---- pairs */

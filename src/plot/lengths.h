@@ -18,6 +18,10 @@ struct pw_lengths {
 
 /* Fills v for a task; an index without a task is replaced by 0. */
 void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task);
+/* The same arm by arm. pw_lengths_begin: no lengths yet, with the range that a task has in this lab.
+ * pw_lengths_add: those of an arm, whose own lab may have the task at another place. */
+void pw_lengths_begin(struct pw_lengths *v, const struct pw_snapshot *s, int task);
+void pw_lengths_add(struct pw_lengths *v, const struct pw_arm_view *arm, int task);
 /* Returns true if a length is in the trained range of v's task. */
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
 /* Returns true if the arm has learned the trained lengths (PW_LEARNED, median of its replicas). */
@@ -27,6 +31,14 @@ bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *a
  * samples (arms 1, 3), 64 live (arm 2)". live: evaluated beside training or after heads were switched.
  * Returns true if arms differ. */
 bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task);
+/* The same of a list of arms, which are called by their labels, with a noun before these or NULL: "256
+ * samples (A: none), 64 live (B: t5)". */
+struct pw_lengths_arm {
+    const struct pw_arm_view *arm; /* NULL: none */
+    int task;
+    const char *label;
+};
+bool pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list, int n, const char *noun);
 
 /* ---- exact match over both numbers of a length that is a pair; replicas are summed */
 enum { PW_GRID_MOST = 64 }; /* larger numbers are left out */

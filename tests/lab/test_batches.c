@@ -225,7 +225,8 @@ static void test_export_batch(void **state)
     for (int i = 0; i < 3; i++)
         free(text[i]);
     bench_run(&b, "export batch x.npz replica=2");
-    assert_string_equal(b.error, "export batch: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each");
+    assert_string_equal(b.error,
+                        "export batch: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each");
     bench_close(&b);
     rmdir(dir);
 }

@@ -18,7 +18,7 @@
 
 struct pw_figure_options figure_options(const char *pane, const char *page)
 {
-    struct pw_figure_options o;
+    struct pw_figure_options o = {0};
     struct pw_err err;
     pw_opt_defaults(pw_figure_opts, &o);
     assert_int_equal(pw_opt_set(pw_figure_opts, &o, "test", "pane", pane, &err), PW_OK);

@@ -387,7 +387,7 @@ static void a_swap_can_be_read(void **state)
 static void draw_both(const struct pw_ui *at, struct pw_canvas *c, struct pw_str *figure)
 {
     struct pw_ui ui = *at;
-    struct pw_figure_options o;
+    struct pw_figure_options o = {0};
     struct pw_err err;
 
     pw_ui_draw(&ui, c);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 /* cmocka needs what stands above */
 #include "command/commands/commands.h"
 #include "ref_screen.h"
@@ -110,6 +112,8 @@ static void test_seen(void **state)
         {"export activations a.npz length=1", "10 11 12 13 14 15 16 "},
         {"export activations a.npz sites=q,re", "resid "},
         {"export figure a.svg pane=attention page=", "map heads file file_heads file_scores "},
+        {"export figure a.svg arms=", "all 1 2 3 4 5 "},
+        {"export figure a.svg arms=1,", "all 1 2 3 4 5 "},
         {"export figure a.svg finding=r", "\"rank 2\" "},
         {"export finding a.csv finding=", "\"scores 1 2 3\" \"rank 2\" decay "},
         {"probe buckets every=", ""},
@@ -192,9 +196,9 @@ static void test_words(void **state)
 /* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
  * task, an encoding or the screen, every number is. */
 static const char *const free_keys[] = {
-    " samples=", " acc=",   " loss=",  " step=",        " flops=",    " n=",     " index=",
-    " size=",    " fps=",   " seeds=", "table length=", "open from=", " optim=", " title=",
-    "label=",    " names=", " width=", " height=",      " every=",    "tune ",   " figure="};
+    " samples=", " acc=",    " loss=",        " step=",     " flops=",  " n=",       " index=", " size=",
+    " fps=",     " seeds=",  "table length=", "open from=", " optim=",  " title=",   "label=",  " names=",
+    " width=",   " height=", " every=",       "tune ",      " figure=", " sessions="};
 
 static bool is_number(const struct pw_opt *o)
 {
@@ -219,6 +223,39 @@ static int check_keys(const struct bench *b, const char *line, const struct pw_o
     pw_str_fini(&typed);
     pw_str_fini(&got);
     return wrong;
+}
+
+/* Of a list of sessions the last one: a folder is enough to be offered. */
+static void test_sessions(void **state)
+{
+    struct pw_str got = {0}, folder = {0};
+    const char *was = getenv("XDG_STATE_HOME");
+    char home[] = "/tmp/pewter-completion-XXXXXX", *old = was ? strdup(was) : NULL;
+    static const char *const parts[] = {"", "/pewter", "/pewter/sessions", "/pewter/sessions/monday.pewter",
+                                        "/pewter/sessions/tuesday.pewter"};
+    assert_non_null(mkdtemp(home));
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++) {
+        pw_str_clear(&folder);
+        pw_str_add(&folder, "%s%s", home, parts[i]);
+        assert_int_equal(mkdir(folder.s, 0700), 0);
+    }
+    setenv("XDG_STATE_HOME", home, 1);
+    offers(*state, "export figure a.svg pane=lengths sessions=", &got);
+    assert_string_equal(got.s, "monday tuesday ");
+    offers(*state, "export figure a.svg pane=lengths sessions=monday,t", &got);
+    assert_string_equal(got.s, "tuesday ");
+    if (old)
+        setenv("XDG_STATE_HOME", old, 1);
+    else
+        unsetenv("XDG_STATE_HOME");
+    for (size_t i = sizeof parts / sizeof *parts; i-- > 0;) {
+        pw_str_clear(&folder);
+        pw_str_add(&folder, "%s%s", home, parts[i]);
+        assert_int_equal(rmdir(folder.s), 0);
+    }
+    free(old);
+    pw_str_fini(&folder);
+    pw_str_fini(&got);
 }
 
 static void test_values(void **state)
@@ -260,6 +297,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(test_words, setup, teardown),
         cmocka_unit_test_setup_teardown(test_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sessions, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,6 @@
 
 /* ---- one head */
 
-struct head {
-    const struct pw_ev_attention *a;
-    int layer, head, view;
-    const uint16_t *map; /* NULL: probabilities */
-};
-
 const struct pw_ev_attention *pw_figure_attention_of(const struct pw_figure *f)
 {
     return f->kind == PW_ATT_ARM ? &f->snap->attention : &f->snap->foreign;
@@ -24,7 +18,7 @@ const struct pw_ev_attention *pw_figure_attention_of(const struct pw_figure *f)
 
 static float value(const void *arg, int q, int k)
 {
-    const struct head *h = arg;
+    const struct pw_figure_head *h = arg;
 
     if (pw_att_hidden(h->a, q, k))
         return -INFINITY;
@@ -34,11 +28,11 @@ static float value(const void *arg, int q, int k)
 
 /* What was asked for: the head that is looked at in the view that is shown, or probabilities of another; of a
  * file, which has all of a kind or none, probabilities or scores. */
-static struct head head_of(const struct pw_figure *f)
+static struct pw_figure_head head_of(const struct pw_figure *f)
 {
     const struct pw_ev_attention *a = pw_figure_attention_of(f);
     bool arm = f->kind == PW_ATT_ARM;
-    struct head h = {a, f->o->layer, f->o->head, PW_VIEW_PROBS, NULL};
+    struct pw_figure_head h = {a, f->o->layer, f->o->head, PW_VIEW_PROBS, NULL};
 
     h.layer = h.layer >= 0 ? h.layer : arm ? a->layer : 0;
     h.head = h.head >= 0 ? h.head : arm ? a->head : 0;
@@ -53,7 +47,7 @@ static struct head head_of(const struct pw_figure *f)
     return h;
 }
 
-static struct pw_map map_of(const struct pw_figure *f, const struct head *h)
+struct pw_map pw_figure_head_map(const struct pw_figure *f, const struct pw_figure_head *h)
 {
     struct pw_map m = {.rows = h->a->T,
                        .cols = h->a->T,
@@ -138,22 +132,19 @@ static struct pw_font label_font(const struct pw_ev_attention *a, double side)
 /* Room at the right of the map: its bar, and the head's scores. */
 #define BESIDE 128.0
 
-static double side_of(const struct pw_figure *f, double *label)
+double pw_figure_head_side(const struct pw_ev_attention *a, double width, double *label)
 {
-    const struct pw_ev_attention *a = pw_figure_attention_of(f);
-    double side = f->box.w - BESIDE;
+    double side = width;
 
     for (int i = 0; i < 2; i++) { /* the labels' size depends on the side, and that on theirs */
         struct pw_font font = label_font(a, side);
         *label = longest_label(a, &font) + 5;
-        side = f->box.w - BESIDE - *label;
-        side = side < MOST_SIDE ? side : MOST_SIDE;
+        side = fmin(width - *label, MOST_SIDE);
     }
     return side;
 }
 
-/* Above the map: a line where every token fits over its column, else as much as the longest takes upright. */
-static double head_of_map(const struct pw_ev_attention *a, double side, double label)
+double pw_figure_head_above(const struct pw_ev_attention *a, double side, double label)
 {
     struct pw_font font = label_font(a, side);
 
@@ -162,13 +153,16 @@ static double head_of_map(const struct pw_ev_attention *a, double side, double l
 
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
+    if (f->n_lines > 0)
+        return pw_figure_maps_prepare(f, err);
+
     double label;
     enum pw_code code = pw_figure_attention_check(f, err);
 
     if (code != PW_OK)
         return code;
-    struct head h = head_of(f);
-    struct pw_map m = map_of(f, &h);
+    struct pw_figure_head h = head_of(f);
+    struct pw_map m = pw_figure_head_map(f, &h);
     pw_str_add(&f->title, "Attention of head " PW_HEAD ": %s", h.layer, h.head,
                pw_att_view_name(h.a, h.view));
     pw_figure_attention_say(f, true);
@@ -178,8 +172,8 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", pw_map_pool(&m),
                    pw_map_pool(&m));
     pw_str_add(&f->caption, " Values as recorded, in 16 bits.");
-    double side = side_of(f, &label);
-    f->box.h = side + head_of_map(h.a, side, label) + 8;
+    double side = pw_figure_head_side(h.a, f->box.w - BESIDE, &label);
+    f->box.h = side + pw_figure_head_above(h.a, side, label) + 8;
     f->least = 150;
     return PW_OK;
 }
@@ -226,7 +220,7 @@ void pw_figure_attention_gold(struct pw_figure *f, const struct pw_ev_attention 
 }
 
 /* What kind of head it is, each number beside chance. */
-static void draw_scores(struct pw_figure *f, const struct head *h, double x, double y)
+static void draw_scores(struct pw_figure *f, const struct pw_figure_head *h, double x, double y)
 {
     static const struct pw_font font = {.size = 7.5, .color = PW_INK}, dim = {.size = 7, .color = 0x5a5a5a};
 
@@ -246,24 +240,38 @@ static void draw_scores(struct pw_figure *f, const struct head *h, double x, dou
     }
 }
 
+void pw_figure_head_draw(struct pw_figure *f, const struct pw_figure_head *h, const struct pw_map *m,
+                         struct pw_box b)
+{
+    const struct pw_ev_attention *a = h->a;
+
+    pw_map_draw(m, &f->svg, b);
+    pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
+    draw_labels(f, a, b);
+    if (a->n_prompt > 0 && a->n_prompt < a->T) {
+        double at = b.w * a->n_prompt / a->T;
+        struct pw_pen pen = {.color = 0x404040, .width = 0.7, .dash = "1 2"};
+        pw_svg_line(&f->svg, b.x, b.y + at, b.x + b.w, b.y + at, pen);
+        pw_svg_line(&f->svg, b.x + at, b.y, b.x + at, b.y + b.h, pen);
+    }
+    pw_figure_attention_gold(f, a, b, 4);
+}
+
 static void draw(struct pw_figure *f)
 {
-    struct head h = head_of(f);
-    struct pw_map m = map_of(f, &h);
-    double label, side = side_of(f, &label), head = head_of_map(h.a, side, label);
+    if (f->n_lines > 0) {
+        pw_figure_maps_draw(f);
+        return;
+    }
+
+    struct pw_figure_head h = head_of(f);
+    struct pw_map m = pw_figure_head_map(f, &h);
+    double label, side = pw_figure_head_side(h.a, f->box.w - BESIDE, &label),
+                  head = pw_figure_head_above(h.a, side, label);
 
     side = fmin(side, f->box.h - head - 8);
     struct pw_box b = {f->box.x + label, f->box.y + head, side, side};
-    pw_map_draw(&m, &f->svg, b);
-    pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
-    draw_labels(f, h.a, b);
-    if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T) {
-        double at = side * h.a->n_prompt / h.a->T;
-        struct pw_pen pen = {.color = 0x404040, .width = 0.7, .dash = "1 2"};
-        pw_svg_line(&f->svg, b.x, b.y + at, b.x + side, b.y + at, pen);
-        pw_svg_line(&f->svg, b.x + at, b.y, b.x + at, b.y + side, pen);
-    }
-    pw_figure_attention_gold(f, h.a, b, 4);
+    pw_figure_head_draw(f, &h, &m, b);
     double bar = fmin(110, side);
     pw_map_bar(&m, &f->svg, (struct pw_box){b.x + side + 10, b.y, 8, bar}, false,
                pw_att_view_name(h.a, h.view));
@@ -271,12 +279,12 @@ static void draw(struct pw_figure *f)
 }
 
 static const struct pw_figure_page pages[] = {
-    {"map", PW_ATT_ARM, prepare, draw},
-    {"heads", PW_ATT_ARM, pw_figure_heads_prepare, pw_figure_heads_draw},
-    {"file", PW_ATT_FILE, prepare, draw},
-    {"file_heads", PW_ATT_FILE, pw_figure_heads_prepare, pw_figure_heads_draw},
-    {"file_scores", PW_ATT_FILE_SCORES, prepare, draw},
-    {NULL, 0, NULL, NULL},
+    {"map", PW_ATT_ARM, prepare, draw, &pw_figure_maps},
+    {"heads", PW_ATT_ARM, pw_figure_heads_prepare, pw_figure_heads_draw, NULL},
+    {"file", PW_ATT_FILE, prepare, draw, NULL},
+    {"file_heads", PW_ATT_FILE, pw_figure_heads_prepare, pw_figure_heads_draw, NULL},
+    {"file_scores", PW_ATT_FILE_SCORES, prepare, draw, NULL},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_attention = {.name = "attention", .pages = pages};

@@ -17,6 +17,26 @@ void pw_figure_attention_say(struct pw_figure *f, bool gold);
 void pw_figure_attention_gold(struct pw_figure *f, const struct pw_ev_attention *a, struct pw_box b,
                               double most);
 
+/* One head's map. */
+struct pw_figure_head {
+    const struct pw_ev_attention *a;
+    int layer, head, view;
+    const uint16_t *map; /* NULL: probabilities */
+};
+struct pw_map pw_figure_head_map(const struct pw_figure *f, const struct pw_figure_head *h);
+/* The side of a map that takes width with the labels at its left, and theirs. */
+double pw_figure_head_side(const struct pw_ev_attention *a, double width, double *label);
+/* Above it: a line where every token fits over its column, else as much as the longest takes upright. */
+double pw_figure_head_above(const struct pw_ev_attention *a, double side, double label);
+/* With frame, labels, the answer's beginning and gold pointers. */
+void pw_figure_head_draw(struct pw_figure *f, const struct pw_figure_head *h, const struct pw_map *m,
+                         struct pw_box b);
+
+/* ---- attention_arms.c: of f's lines */
+extern const struct pw_figure_several pw_figure_maps;
+enum pw_code pw_figure_maps_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_maps_draw(struct pw_figure *f);
+
 /* ---- attention_heads.c */
 enum pw_code pw_figure_heads_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_heads_draw(struct pw_figure *f);

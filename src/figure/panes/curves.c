@@ -17,52 +17,64 @@
 
 /* ---- what there is */
 
-static int find(const struct pw_figure *f, int metric, struct pw_curve *k, int64_t *first, int64_t *last)
-{
-    int n = pw_curves_find(k, f->snap, metric, (enum pw_curves_axis)f->o->x);
+#define MOST (2 * PW_FIGURE_LINES)
 
-    return pw_curves_extent(k, n, first, last) ? n : 0;
+/* The curves of all lines; `arm` of each is the number of its line, from 0. */
+static int find(const struct pw_figure *f, int metric, struct pw_curve k[MOST], int64_t *first, int64_t *last)
+{
+    int n = 0;
+
+    for (int i = 0; i < f->n_lines; i++) {
+        int more = pw_curves_of(k + n, f->line[i].arm, metric, (enum pw_curves_axis)f->o->x);
+        for (int j = 0; j < more; j++)
+            k[n++].arm = i;
+    }
+    return n > 0 && pw_curves_extent(k, n, first, last) ? n : 0;
+}
+
+static bool has_points(const struct pw_figure *f, const struct pw_figure_line *l, int metric)
+{
+    struct pw_curve k[2];
+    int64_t first, last;
+
+    return pw_curves_extent(k, pw_curves_of(k, l->arm, metric, (enum pw_curves_axis)f->o->x), &first, &last);
+}
+
+static bool was_trained(const struct pw_figure *f, const struct pw_figure_line *l)
+{
+    return has_points(f, l, PW_M_LOSS);
+}
+
+static bool was_evaluated(const struct pw_figure *f, const struct pw_figure_line *l)
+{
+    return has_points(f, l, PW_METRIC_EXACT);
+}
+
+/* Sessions need not have one task: what it was stands in the caption then. */
+static void say_tasks(struct pw_figure *f)
+{
+    const struct pw_figure_line *first = &f->line[0];
+    bool differ = false;
+
+    for (int i = 0; i < f->n_lines; i++)
+        differ |= f->line[i].snap->lab.n_tasks != first->snap->lab.n_tasks ||
+                  strcmp(f->line[i].snap->lab.tasks[0].name, first->snap->lab.tasks[0].name) != 0;
+    for (int i = 0; i < f->n_lines && differ; i++) {
+        const struct pw_figure_line *l = &f->line[i];
+        if (i > 0 && l->snap == l[-1].snap)
+            continue;
+        pw_str_add(&f->caption, "%s%s: %s", i == 0 ? " Tasks differ: " : ", ",
+                   l->session ? l->session : "this lab", l->snap->lab.tasks[0].name);
+        for (int t = 1; t < l->snap->lab.n_tasks; t++)
+            pw_str_add(&f->caption, " + %s", l->snap->lab.tasks[t].name);
+    }
+    if (differ)
+        pw_str_add(&f->caption, ".");
 }
 
 static bool is_log(const struct pw_figure *f, int metric)
 {
     return f->o->log && !pw_metric_views[metric].percent;
-}
-
-static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
-{
-    int metric = f->kind, named = (int)strcspn(pw_metric_views[metric].title, ",");
-    struct pw_curve k[PW_MAX_CURVES];
-    const struct pw_metric_view *m = &pw_metric_views[metric];
-    int64_t first, last;
-    int n = find(f, metric, k, &first, &last), most = 1;
-
-    if (n == 0)
-        return metric == PW_METRIC_EXACT ? pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval")
-                                         : pw_figure_nothing(err, "nothing was trained; 'train 500' does");
-    for (int i = 0; i < n; i++)
-        most = k[i].n > most ? k[i].n : most;
-    pw_str_add(&f->title, "%c%.*s over training", m->title[0] - 'a' + 'A', named - 1, m->title + 1);
-    pw_str_add(&f->caption, "Each arm's %.*s%s by %s.", named, m->title,
-               is_log(f, metric) ? " (logarithmic)" : "",
-               f->o->x == PW_AXIS_STEP    ? "optimiser step"
-               : f->o->x == PW_AXIS_FLOPS ? "operations spent"
-                                          : "seconds since the session began");
-    if (metric == PW_METRIC_EXACT)
-        pw_str_add(&f->caption, " Solid: the mean over trained lengths; dashed: over longer ones.");
-    if (most > 1)
-        pw_str_add(&f->caption,
-                   " Lines: median of n initialisations%s; bands: from the least to the greatest of them.",
-                   pw_any_own_batches(f->snap) ? ", each with an order of training samples of its own" : "");
-    else if (metric != PW_METRIC_EXACT)
-        pw_str_add(&f->caption,
-                   " Lines: mean over a %dth of the width to either side; bands: the least and the "
-                   "greatest value there. One initialisation (n = 1).",
-                   REACH);
-    if (most > 1 && metric != PW_METRIC_EXACT)
-        pw_str_add(&f->caption, " Each is smoothed over a %dth of the width to either side.", REACH);
-    f->box.h = f->box.w * 0.52;
-    return PW_OK;
 }
 
 /* ---- drawing */
@@ -101,15 +113,14 @@ static void draw_curve(struct pw_figure *f, const struct pw_axes *a, const struc
 {
     double x[COLUMNS];
     float lo[COLUMNS], hi[COLUMNS], mid[COLUMNS];
-    uint32_t color = pw_svg_arm(k->arm);
+    int place = f->line[k->arm].place;
 
     shape_of(k, a, columns, smooth ? columns / REACH : 0, x, lo, hi, mid);
     if (bands && (smooth || k->n > 1))
-        pw_axes_band(a, &f->svg, color, k->n > 1 ? 0.22 : 0.16, x, lo, hi, columns);
+        pw_axes_band(a, &f->svg, pw_svg_arm(place), k->n > 1 ? 0.22 : 0.16, x, lo, hi, columns);
     if (!bands)
-        pw_axes_line(a, &f->svg,
-                     (struct pw_pen){.color = color, .width = 1.3, .dash = k->dotted ? "3 2" : NULL}, x, mid,
-                     columns);
+        pw_figure_curve(f, a, place, (struct pw_pen){.width = 1.3, .dash = k->dotted ? "3 2" : NULL}, x, mid,
+                        columns);
 }
 
 /* Where each point can be told from the next, it has its arm's sign. */
@@ -120,7 +131,8 @@ static void draw_points(struct pw_figure *f, const struct pw_axes *a, const stru
     for (int i = 0; i < p->n && p->n <= FEW; i++) {
         struct pw_spread s = pw_curves_at(k, p->x[i]);
         if (s.n > 0)
-            pw_svg_mark(&f->svg, k->arm, pw_axes_x(a, (double)p->x[i]), pw_axes_y(a, (double)s.median), 2);
+            pw_svg_mark(&f->svg, f->line[k->arm].place, pw_axes_x(a, (double)p->x[i]),
+                        pw_axes_y(a, (double)s.median), 2);
     }
 }
 
@@ -129,21 +141,24 @@ static void draw_marks(struct pw_figure *f, const struct pw_axes *a)
 {
     int row = 0;
 
-    for (int id = 1; id <= PW_MAX_ARMS; id++) {
-        const struct pw_arm_view *arm = pw_find_arm(f->snap, id);
-        for (int i = 0; arm && i < arm->n_marks; i++) {
-            char text[48];
-            double x = pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->marks[i]);
-            if (arm->info.parent > 0 && arm->marks[i] == arm->info.parent_step)
+    for (int i = 0; i < f->n_lines; i++) {
+        const struct pw_figure_line *l = &f->line[i];
+        const struct pw_arm_view *arm = l->arm;
+        const char *of = l->session ? l->session : "";
+        uint32_t color = pw_svg_arm(l->place);
+        char text[96];
+        for (int k = 0; k < arm->n_marks; k++) {
+            double x = pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->marks[k]);
+            if (arm->info.parent > 0 && arm->marks[k] == arm->info.parent_step)
                 continue; /* the fork says it */
-            snprintf(text, sizeof text, "%d swapped", id);
-            pw_axes_mark(a, &f->svg, x, pw_svg_arm(id), text, row++ % 6);
+            snprintf(text, sizeof text, "%s%s%d swapped", of, l->session ? ": " : "", arm->info.id);
+            pw_axes_mark(a, &f->svg, x, color, text, row++ % 6);
         }
-        if (arm && arm->info.parent > 0) {
-            char text[48];
-            snprintf(text, sizeof text, "%d is a fork of %d", id, arm->info.parent);
+        if (arm->info.parent > 0) {
+            snprintf(text, sizeof text, "%s%s%d is a fork of %d", of, l->session ? ": " : "", arm->info.id,
+                     arm->info.parent);
             pw_axes_mark(a, &f->svg, pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->info.parent_step),
-                         pw_svg_arm(id), text, row++ % 6);
+                         color, text, row++ % 6);
         }
     }
 }
@@ -163,9 +178,9 @@ static void value_text(char *dst, size_t size, const struct pw_curve *k, bool pe
         snprintf(dst, size, "  %.3g%s", (double)v.median, of);
 }
 
-/* A key an arm, from y downwards, and of exact match a second line; returns how wide they are. svg is left
- * alone where not drawn. */
-static double legend(struct pw_figure *f, const struct pw_curve *k, int n, double x, bool drawn)
+/* A key an arm, from y downwards, and of exact match a second line; returns how wide they are, and in *h how
+ * high. svg is left alone where not drawn. */
+static double legend(struct pw_figure *f, const struct pw_curve *k, int n, double x, bool drawn, double *h)
 {
     static const struct pw_font small = {.size = 7, .color = 0x5a5a5a}, font = {.size = 8, .color = PW_INK};
     bool percent = pw_metric_views[f->kind].percent;
@@ -175,15 +190,15 @@ static double legend(struct pw_figure *f, const struct pw_curve *k, int n, doubl
         char more[64], beyond[64] = "";
         if (k[i].dotted)
             continue;
-        const struct pw_arm_view *arm = pw_find_arm(f->snap, k[i].arm);
+        const struct pw_figure_line *l = &f->line[k[i].arm];
         struct pw_str name = {0};
         value_text(more, sizeof more, &k[i], percent);
-        pw_figure_arm(f, arm, &name);
+        pw_figure_name(f, l, &name);
         pw_str_add(&name, "%s", more);
         most = fmax(most, 20 + pw_svg_width(&font, name.s));
         pw_str_fini(&name);
         if (drawn)
-            pw_figure_key(f, x, y, arm, more);
+            pw_figure_key(f, x, y, l, more);
         if (i + 1 < n && k[i + 1].dotted)
             value_text(beyond, sizeof beyond, &k[i + 1], percent);
         if (beyond[0]) {
@@ -193,19 +208,61 @@ static double legend(struct pw_figure *f, const struct pw_curve *k, int n, doubl
         }
         y += 13;
     }
+    *h = y - f->box.y;
     return most;
+}
+
+static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
+{
+    int metric = f->kind, named = (int)strcspn(pw_metric_views[metric].title, ",");
+    struct pw_curve k[MOST];
+    const struct pw_metric_view *m = &pw_metric_views[metric];
+    int64_t first, last;
+    int n = find(f, metric, k, &first, &last), most = 1;
+
+    if (n == 0)
+        return metric == PW_METRIC_EXACT ? pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval")
+                                         : pw_figure_nothing(err, "nothing was trained; 'train 500' does");
+    for (int i = 0; i < n; i++)
+        most = k[i].n > most ? k[i].n : most;
+    pw_str_add(&f->title, "%c%.*s over training", m->title[0] - 'a' + 'A', named - 1, m->title + 1);
+    pw_str_add(&f->caption, "Each arm's %.*s%s by %s.", named, m->title,
+               is_log(f, metric) ? " (logarithmic)" : "",
+               f->o->x == PW_AXIS_STEP    ? "optimiser step"
+               : f->o->x == PW_AXIS_FLOPS ? "operations spent"
+                                          : "seconds since the session began");
+    pw_figure_say_sessions(f);
+    say_tasks(f);
+    if (metric == PW_METRIC_EXACT)
+        pw_str_add(&f->caption, " Solid: the mean over trained lengths; dashed: over longer ones.");
+    if (most > 1)
+        pw_str_add(&f->caption,
+                   " Lines: median of n initialisations%s; bands: from the least to the greatest of them.",
+                   pw_figure_own_batches(f) ? ", each with an order of training samples of its own" : "");
+    else if (metric != PW_METRIC_EXACT)
+        pw_str_add(&f->caption,
+                   " Lines: mean over a %dth of the width to either side; bands: the least and the "
+                   "greatest value there. One initialisation (n = 1).",
+                   REACH);
+    if (most > 1 && metric != PW_METRIC_EXACT)
+        pw_str_add(&f->caption, " Each is smoothed over a %dth of the width to either side.", REACH);
+    double keys;
+    legend(f, k, n, 0, false, &keys);
+    f->box.h = fmax(f->box.w * 0.52, keys);
+    f->least = fmax(f->least, keys);
+    return PW_OK;
 }
 
 static void draw(struct pw_figure *f)
 {
     int metric = f->kind;
-    struct pw_curve k[PW_MAX_CURVES];
+    struct pw_curve k[MOST];
     const struct pw_metric_view *m = &pw_metric_views[metric];
     const struct pw_axis_view *axis = &pw_axis_views[f->o->x];
     bool smooth = metric != PW_METRIC_EXACT;
     int64_t first, last;
     int n = find(f, metric, k, &first, &last), columns = ALL / (n > 0 ? n : 1);
-    double keys = fmin(legend(f, k, n, 0, false) + 8, f->box.w * 0.45);
+    double high, keys = fmin(legend(f, k, n, 0, false, &high) + 8, f->box.w * 0.45);
     struct pw_axes a = {.box = {f->box.x, f->box.y, f->box.w - keys, f->box.h},
                         .x0 = first < last ? (double)first : 0, /* a single moment lies at the right end */
                         .x1 = (double)last,
@@ -224,16 +281,21 @@ static void draw(struct pw_figure *f)
     for (int i = 0; i < n && !smooth; i++)
         draw_points(f, &a, &k[i]);
     draw_marks(f, &a);
-    legend(f, k, n, a.box.x + a.box.w + 6, true);
+    legend(f, k, n, a.box.x + a.box.w + 6, true, &high);
 }
 
+static const struct pw_figure_several trained = {
+    .sessions = true, .has = was_trained, .lacks = "no training steps", .make = NULL};
+static const struct pw_figure_several evaluated = {
+    .sessions = true, .has = was_evaluated, .lacks = "no evaluation", .make = "eval"};
+
 static const struct pw_figure_page pages[] = {
-    {"loss", PW_M_LOSS, prepare, draw},
-    {"exact", PW_METRIC_EXACT, prepare, draw},
-    {"accuracy", PW_M_ACCURACY, prepare, draw},
-    {"grad_norm", PW_M_GRAD_NORM, prepare, draw},
-    {"lr", PW_M_LR, prepare, draw},
-    {NULL, 0, NULL, NULL},
+    {"loss", PW_M_LOSS, prepare, draw, &trained},
+    {"exact", PW_METRIC_EXACT, prepare, draw, &evaluated},
+    {"accuracy", PW_M_ACCURACY, prepare, draw, &trained},
+    {"grad_norm", PW_M_GRAD_NORM, prepare, draw, &trained},
+    {"lr", PW_M_LR, prepare, draw, &trained},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_curves = {.name = "curves", .pages = pages};

@@ -63,13 +63,11 @@ void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_
 
 /* ---- values [heads,length] by distance */
 
-enum { BIAS, SLOPES, KERNEL, DECAY };
-
 static const float *values_of(const struct pw_ev_table *t, int kind)
 {
-    if (kind == KERNEL)
+    if (kind == PW_ENC_KERNEL)
         return t->kernel ? t->kernel : t->score;
-    return (t->slopes != NULL) == (kind == SLOPES) ? t->bias : NULL;
+    return (t->slopes != NULL) == (kind == PW_ENC_SLOPES) ? t->bias : NULL;
 }
 
 double pw_figure_strips_height(const struct pw_ev_table *t)
@@ -85,23 +83,25 @@ double pw_figure_apart_height(const struct pw_ev_table *t, double each)
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
     static const char *const missing[] = {
-        [BIAS] = "this encoding has no learned bias by distance",
-        [SLOPES] = "this encoding has no slopes",
-        [KERNEL] = "the score by distance was not measured; 'table' measures it",
+        [PW_ENC_BIAS] = "this encoding has no learned bias by distance",
+        [PW_ENC_SLOPES] = "this encoding has no slopes",
+        [PW_ENC_KERNEL] = "the score by distance was not measured; 'table' measures it",
     };
     const struct pw_ev_table *t = pw_figure_table(f);
 
+    if (f->n_lines > 0)
+        return pw_figure_encodings_prepare(f, err);
     if (!t)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!values_of(t, f->kind))
         return pw_figure_nothing(err, missing[f->kind]);
     f->asks = pw_figure_tables;
     pw_figure_say_table(f, t,
-                        f->kind == KERNEL   ? "Score by distance"
-                        : f->kind == SLOPES ? "Slopes and their ramps"
-                                            : "Bias by distance",
+                        f->kind == PW_ENC_KERNEL   ? "Score by distance"
+                        : f->kind == PW_ENC_SLOPES ? "Slopes and their ramps"
+                                                   : "Bias by distance",
                         t->trained + 1 < t->length);
-    if (f->kind == KERNEL) {
+    if (f->kind == PW_ENC_KERNEL) {
         pw_str_add(&f->caption, " Layer %d of %d; %s.", t->layer, t->layers, pw_kernel_how(t));
         if (t->kernel && t->score)
             pw_str_add(
@@ -109,15 +109,15 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                 " Below, head by head: solid that part, dotted black the whole score, mean of %d samples.",
                 t->n_kernel);
     }
-    if (f->kind == BIAS && pw_table_bias_query(t) >= 0)
+    if (f->kind == PW_ENC_BIAS && pw_table_bias_query(t) >= 0)
         pw_str_add(&f->caption, " Of the query at position %d: the bias of others is another one.",
                    pw_table_bias_query(t));
-    if (f->kind == SLOPES)
+    if (f->kind == PW_ENC_SLOPES)
         pw_str_add(&f->caption,
                    " What each head adds to the score of a key at that distance: minus slope times "
                    "distance.");
     double plots = f->box.w * 0.38;
-    if (f->kind == KERNEL)
+    if (f->kind == PW_ENC_KERNEL)
         plots = pw_figure_apart_height(t, 84);
     f->box.h = pw_figure_strips_height(t) + plots;
     f->least = pw_figure_strips_height(t) + fmin(plots, pw_figure_apart_height(t, 60));
@@ -248,11 +248,16 @@ struct pw_box pw_figure_strips(struct pw_figure *f, const struct pw_ev_table *t,
 
 static void draw(struct pw_figure *f)
 {
+    if (f->n_lines > 0) {
+        pw_figure_encodings_draw(f);
+        return;
+    }
+
     const struct pw_ev_table *t = pw_figure_table(f);
     const float *values = values_of(t, f->kind);
-    struct pw_box below = pw_figure_strips(f, t, values, f->kind == KERNEL ? "score" : "bias");
+    struct pw_box below = pw_figure_strips(f, t, values, f->kind == PW_ENC_KERNEL ? "score" : "bias");
 
-    if (f->kind == KERNEL) {
+    if (f->kind == PW_ENC_KERNEL) {
         pw_figure_apart(f, t, values, t->kernel ? t->score : NULL,
                         (struct pw_pen){.color = PW_INK, .width = 0.9, .dash = "1 2"}, below);
     } else {
@@ -267,6 +272,8 @@ static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
 
+    if (f->n_lines > 0)
+        return pw_figure_encodings_prepare(f, err);
     if (!t || !t->frequencies || t->pairs < 1)
         return pw_figure_nothing(err, t ? "this encoding rotates nothing"
                                         : "the encoding's own numbers; 'table' tells them");
@@ -282,6 +289,11 @@ static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
 
 static void draw_decay(struct pw_figure *f)
 {
+    if (f->n_lines > 0) {
+        pw_figure_encodings_draw(f);
+        return;
+    }
+
     const struct pw_ev_table *t = pw_figure_table(f);
     double x[MOST];
     float cosine[MOST], bound[MOST];
@@ -301,20 +313,28 @@ static void draw_decay(struct pw_figure *f)
     pw_axes_line(&a, &f->svg, pen, x, bound, n);
 }
 
+#define SEVERAL(what)                                                                                        \
+    {                                                                                                        \
+        .if_asked = true, .has = pw_figure_has_values, .lacks = what                                         \
+    }
+static const struct pw_figure_several slopes = SEVERAL("no slopes"), biases = SEVERAL("no bias by distance"),
+                                      decays = SEVERAL("nothing that rotates"),
+                                      kernels = SEVERAL("no score by distance");
+
 static const struct pw_figure_page pages[] = {
-    {"slopes", SLOPES, prepare, draw},
-    {"bias", BIAS, prepare, draw},
-    {"buckets", 0, pw_figure_buckets_prepare, pw_figure_buckets_draw},
-    {"matrix", PW_ENC_MATRIX, pw_figure_rows_prepare, pw_figure_rows_draw},
-    {"frequencies", PW_ENC_TURNS, pw_figure_rows_prepare, pw_figure_rows_draw},
-    {"decay", DECAY, prepare_decay, draw_decay},
-    {"rows", PW_ENC_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw},
-    {"cosine", PW_ENC_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw},
-    {"keys", PW_ENC_KEYS, pw_figure_rows_prepare, pw_figure_rows_draw},
-    {"queries", 0, pw_figure_queries_prepare, pw_figure_queries_draw},
-    {"kernel", KERNEL, prepare, draw},
-    {"difference", 0, pw_figure_difference_prepare, pw_figure_difference_draw},
-    {NULL, 0, NULL, NULL},
+    {"slopes", PW_ENC_SLOPES, prepare, draw, &slopes},
+    {"bias", PW_ENC_BIAS, prepare, draw, &biases},
+    {"buckets", 0, pw_figure_buckets_prepare, pw_figure_buckets_draw, NULL},
+    {"matrix", PW_ENC_MATRIX, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"frequencies", PW_ENC_TURNS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"decay", PW_ENC_DECAY, prepare_decay, draw_decay, &decays},
+    {"rows", PW_ENC_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"cosine", PW_ENC_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"keys", PW_ENC_KEYS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"queries", 0, pw_figure_queries_prepare, pw_figure_queries_draw, NULL},
+    {"kernel", PW_ENC_KERNEL, prepare, draw, &kernels},
+    {"difference", 0, pw_figure_difference_prepare, pw_figure_difference_draw, NULL},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_encoding = {.name = "encoding", .pages = pages};

@@ -15,6 +15,14 @@ struct pw_enc_sides {
 /* Where distances, or positions, end that training met: a line down, across, or along the diagonal. */
 enum pw_enc_line { PW_ENC_DOWN, PW_ENC_ACROSS, PW_ENC_ALONG };
 
+/* Kinds of the pages that draw values by distance. */
+enum { PW_ENC_BIAS, PW_ENC_SLOPES, PW_ENC_KERNEL, PW_ENC_DECAY };
+
+/* ---- encoding_arms.c: these pages of f's lines */
+bool pw_figure_has_values(const struct pw_figure *f, const struct pw_figure_line *l);
+enum pw_code pw_figure_encodings_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_encodings_draw(struct pw_figure *f);
+
 /* The arm's table; NULL where none is there that could be drawn. */
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f);
 /* What the encoding is, at which step, and what training met; marked: there is a line for it. */

@@ -87,8 +87,9 @@ void pw_figure_difference_draw(struct pw_figure *f)
 
     find(f, &p);
     struct pw_box b = pw_figure_strips(f, &p.common, p.minus, "difference");
-    double w = pw_figure_key(f, b.x + 40, b.y + 6, f->arm, "");
-    pw_figure_key(f, b.x + 40 + w + 20, b.y + 6, other, " (dashed)");
+    struct pw_figure_line first = pw_figure_line_of(f, f->arm), second = pw_figure_line_of(f, other);
+    double w = pw_figure_key(f, b.x + 40, b.y + 6, &first, "");
+    pw_figure_key(f, b.x + 40 + w + 20, b.y + 6, &second, " (dashed)");
     b.y += KEYS, b.h -= KEYS;
     pw_figure_apart(f, &p.common, p.from, p.to,
                     (struct pw_pen){.color = pw_svg_arm(other->info.id), .width = 1.2, .dash = "3 2"}, b);

@@ -102,9 +102,10 @@ static void draw(struct pw_figure *f)
 }
 
 static const struct pw_figure_page pages[] = {
-    {"all", 0, prepare, draw}, {"1", 1, prepare, draw}, {"2", 2, prepare, draw}, {"3", 3, prepare, draw},
-    {"4", 4, prepare, draw},   {"5", 5, prepare, draw}, {"6", 6, prepare, draw}, {"7", 7, prepare, draw},
-    {"8", 8, prepare, draw},   {"9", 9, prepare, draw}, {NULL, 0, NULL, NULL},
+    {"all", 0, prepare, draw, NULL}, {"1", 1, prepare, draw, NULL}, {"2", 2, prepare, draw, NULL},
+    {"3", 3, prepare, draw, NULL},   {"4", 4, prepare, draw, NULL}, {"5", 5, prepare, draw, NULL},
+    {"6", 6, prepare, draw, NULL},   {"7", 7, prepare, draw, NULL}, {"8", 8, prepare, draw, NULL},
+    {"9", 9, prepare, draw, NULL},   {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_findings = {.name = "findings", .pages = pages};

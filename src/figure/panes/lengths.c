@@ -11,61 +11,202 @@
 #define MARKS 48 /* more lengths than that have no signs of their own */
 
 /* The first row of an arm at this length; NULL: none. */
-static const struct pw_eval_row *row_of(const struct pw_snapshot *s, const struct pw_lengths *v, int length)
+static const struct pw_eval_row *row_of(const struct pw_figure *f, int length)
 {
     const struct pw_eval_row *row = NULL;
 
-    for (int a = 1; a <= PW_MAX_ARMS && !row; a++) {
-        const struct pw_arm_view *arm = pw_find_arm(s, a);
-        row = arm ? pw_eval_find(&arm->rep[0].eval, v->task, length) : NULL;
-    }
+    for (int i = 0; i < f->n_lines && !row; i++)
+        row = pw_eval_find(&f->line[i].arm->rep[0].eval, pw_figure_task_of(f, &f->line[i]), length);
     return row;
+}
+
+bool pw_figure_evaluated(const struct pw_figure *f, const struct pw_figure_line *l)
+{
+    (void)f;
+    return l->arm->rep[0].eval.n > 0;
+}
+
+void pw_figure_lengths_of(const struct pw_figure *f, struct pw_lengths *v)
+{
+    pw_lengths_begin(v, f->snap, pw_figure_task(f));
+    for (int i = 0; i < f->n_lines; i++)
+        pw_lengths_add(v, f->line[i].arm, pw_figure_task_of(f, &f->line[i]));
+}
+
+enum pw_code pw_figure_one_task(const struct pw_figure *f, struct pw_err *err)
+{
+    for (int i = 0; i < f->n_lines; i++) {
+        const struct pw_figure_line *l = &f->line[i];
+        if (pw_figure_task_of(f, l) < 0 && l->snap->lab.n_tasks > 0)
+            return pw_fail(err, PW_EUSER,
+                           "export figure: session '%s' is of task %s, and %s of task %s: a figure of "
+                           "lengths is of one task",
+                           l->session, l->snap->lab.tasks[0].name,
+                           f->line[0].session ? f->line[0].session : "the lab",
+                           f->snap->lab.tasks[pw_figure_task(f)].name);
+    }
+    return PW_OK;
+}
+
+/* The task as the line's own lab has it. */
+static const struct pw_task_view *range_of(const struct pw_figure *f, const struct pw_figure_line *l)
+{
+    int task = pw_figure_task_of(f, l);
+
+    return task >= 0 && task < l->snap->lab.n_tasks ? &l->snap->lab.tasks[task] : NULL;
+}
+
+static bool same_range(const struct pw_task_view *a, const struct pw_task_view *b)
+{
+    return a && b && a->train_lo == b->train_lo && a->train_hi == b->train_hi;
+}
+
+/* Is line i the first that was trained on its lengths? */
+static bool is_first_range(const struct pw_figure *f, int i)
+{
+    int k = 0;
+
+    while (k < i && !same_range(range_of(f, &f->line[k]), range_of(f, &f->line[i])))
+        k++;
+    return k == i && range_of(f, &f->line[i]);
+}
+
+/* How many trained ranges the lines have. */
+static int ranges(const struct pw_figure *f)
+{
+    int n = 0;
+
+    for (int i = 0; i < f->n_lines; i++)
+        n += is_first_range(f, i);
+    return n;
+}
+
+/* The sessions of the lines that were trained on the lengths of line i: "A, B". */
+static void name_range(const struct pw_figure *f, int i, struct pw_str *out)
+{
+    const struct pw_snapshot *last = NULL;
+    size_t before = out->len;
+
+    for (int k = i; k < f->n_lines; k++) {
+        const struct pw_figure_line *l = &f->line[k];
+        if (l->snap != last && same_range(range_of(f, l), range_of(f, &f->line[i])))
+            pw_str_add(out, "%s%s", out->len > before ? ", " : "", l->session ? l->session : "this lab");
+        last = l->snap;
+    }
+}
+
+static void say_ranges(struct pw_figure *f)
+{
+    for (int i = 0; i < f->n_lines; i++) {
+        if (!is_first_range(f, i))
+            continue;
+        const struct pw_task_view *t = range_of(f, &f->line[i]);
+        if (i == 0)
+            pw_str_add(&f->caption, "Task: %s", t->name);
+        pw_str_add(&f->caption, i == 0 ? ", trained on lengths %d to %d" : "; %d to %d", t->train_lo,
+                   t->train_hi);
+        if (ranges(f) > 1) {
+            pw_str_add(&f->caption, " (");
+            name_range(f, i, &f->caption);
+            pw_str_add(&f->caption, ")");
+        }
+    }
+    pw_str_add(&f->caption, ".");
+}
+
+/* How many samples a length the lines have: of arms by their numbers, and of sessions by their names. */
+static void say_samples(struct pw_figure *f, int task)
+{
+    struct pw_lengths_arm list[PW_FIGURE_LINES];
+    struct pw_str names[PW_FIGURE_LINES] = {{0}};
+
+    if (f->n_lines == 0)
+        pw_lengths_samples(&f->caption, f->snap, task);
+    for (int i = 0; i < f->n_lines; i++) {
+        if (f->recorded)
+            pw_figure_name(f, &f->line[i], &names[i]);
+        else
+            pw_str_add(&names[i], "%d", f->line[i].arm->info.id);
+        list[i] = (struct pw_lengths_arm){f->line[i].arm, pw_figure_task_of(f, &f->line[i]), names[i].s};
+    }
+    pw_lengths_samples_of(&f->caption, list, f->n_lines, f->recorded ? NULL : "arm");
+    for (int i = 0; i < f->n_lines; i++)
+        pw_str_fini(&names[i]);
 }
 
 void pw_figure_say_task(struct pw_figure *f, const struct pw_lengths *v)
 {
     enum pw_judge judge = PW_JUDGE_EXACT;
 
-    for (int a = 1; a <= PW_MAX_ARMS; a++) {
-        const struct pw_arm_view *arm = pw_find_arm(f->snap, a);
+    for (int id = 1; id <= PW_MAX_ARMS && f->n_lines == 0; id++) {
+        const struct pw_arm_view *arm = pw_find_arm(f->snap, id);
         enum pw_judge its = arm ? pw_eval_judge(&arm->rep[0].eval, v->task) : PW_JUDGE_EXACT;
         judge = its > judge ? its : judge;
     }
-    if (v->range)
+    for (int i = 0; i < f->n_lines; i++) {
+        enum pw_judge its = pw_eval_judge(&f->line[i].arm->rep[0].eval, pw_figure_task_of(f, &f->line[i]));
+        judge = its > judge ? its : judge;
+    }
+    if (f->n_lines > 0)
+        say_ranges(f);
+    else if (v->range)
         pw_str_add(&f->caption, "Task: %s, trained on lengths %d to %d.", v->range->name, v->range->train_lo,
                    v->range->train_hi);
+    pw_figure_say_sessions(f);
     if (judge == PW_JUDGE_DECODED)
         pw_str_add(&f->caption, " Answers were decoded to their end.");
     if (judge == PW_JUDGE_TAUGHT)
         pw_str_add(&f->caption, " Teacher-forced: decoding may say otherwise.");
     pw_str_add(&f->caption, " ");
-    pw_lengths_samples(&f->caption, f->snap, v->task);
+    say_samples(f, v->task);
     pw_str_add(&f->caption, " a length and model.");
+}
+
+static bool is_learned(const struct pw_figure *f, const struct pw_figure_line *l)
+{
+    return pw_lengths_learned(&l->snap->lab, l->arm, pw_figure_task_of(f, l));
+}
+
+/* "  n=3, own batches, beyond 98%" */
+static void key_text(const struct pw_figure *f, const struct pw_figure_line *l, char *dst, size_t size)
+{
+    struct pw_spread beyond = pw_spread_mean(&l->snap->lab, l->arm, true);
+
+    (void)f;
+    if (beyond.n > 0)
+        snprintf(dst, size, "  n=%d%s, beyond %.0f%%", l->arm->info.replicates,
+                 pw_batches_text(&l->arm->info), 100 * (double)beyond.median);
+    else
+        snprintf(dst, size, "  n=%d%s", l->arm->info.replicates, pw_batches_text(&l->arm->info));
+}
+
+/* Under the axes, in as many rows as they take; returns the height. svg is left alone where not drawn. */
+static double legend(struct pw_figure *f, double y, bool drawn)
+{
+    return pw_figure_keys(f, y, drawn, key_text);
 }
 
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
     struct pw_lengths v;
-    bool one = false, several = false, own = false, dashed = false, seen = false;
+    bool one = false, several = false, dashed = false, seen = false;
 
-    pw_lengths_of(&v, f->snap, pw_figure_task(f));
-    if (v.n == 0)
-        return pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
+    pw_figure_lengths_of(f, &v);
+    enum pw_code code = pw_figure_one_task(f, err);
+    if (code != PW_OK || v.n == 0)
+        return code != PW_OK ? code : pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
     pw_str_add(&f->title, "Exact match by length");
     pw_figure_say_task(f, &v);
-    for (int a = 1; a <= PW_MAX_ARMS; a++) {
-        const struct pw_arm_view *arm = pw_find_arm(f->snap, a);
-        if (!arm || arm->rep[0].eval.n == 0)
-            continue;
+    for (int i = 0; i < f->n_lines; i++) {
+        const struct pw_arm_view *arm = f->line[i].arm;
         one |= arm->info.replicates == 1, several |= arm->info.replicates > 1;
-        own |= arm->info.own_batches;
-        dashed |= !pw_lengths_learned(&f->snap->lab, arm, v.task);
+        dashed |= !is_learned(f, &f->line[i]);
     }
     if (several)
         pw_str_add(&f->caption,
                    " Lines of several initialisations (n)%s: their median; bands: from the least to the "
                    "greatest of them.",
-                   own ? ", each with an order of training samples of its own" : "");
+                   pw_figure_own_batches(f) ? ", each with an order of training samples of its own" : "");
     if (one)
         pw_str_add(&f->caption,
                    " Lines of one initialisation (n = 1): bands are Wilson's 95%% interval over its "
@@ -73,27 +214,29 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     if (dashed)
         pw_str_add(&f->caption, " Dashed: below 99%% on trained lengths, so not to be relied on beyond.");
     for (int i = 0; i < v.n; i++) {
-        const struct pw_eval_row *row = row_of(f->snap, &v, v.lengths[i]);
+        const struct pw_eval_row *row = row_of(f, v.lengths[i]);
         seen |= row && row->seen;
     }
     if (seen)
         pw_str_add(&f->caption,
                    " At the shortest lengths there are so few inputs that training has met them.");
-    f->box.h = f->box.w * 0.5;
+    if (ranges(f) > 1)
+        pw_str_add(&f->caption, " Grey: the trained lengths of each.");
+    f->box.h = f->box.w * 0.5 + fmax(legend(f, 0, false) - 36, 0);
     return PW_OK;
 }
 
 /* ---- drawing */
 
 /* Of each length the curve's middle and the ends of its band; returns how many lengths the arm has. */
-static int values_of(const struct pw_lengths *v, const struct pw_arm_view *arm, double *x, float *mid,
-                     float *lo, float *hi)
+static int values_of(const struct pw_lengths *v, const struct pw_arm_view *arm, int task, double *x,
+                     float *mid, float *lo, float *hi)
 {
     int n = 0;
 
     for (int i = 0; i < v->n; i++) {
-        struct pw_spread s = pw_spread_at(arm, v->task, v->lengths[i]);
-        const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, v->task, v->lengths[i]);
+        struct pw_spread s = pw_spread_at(arm, task, v->lengths[i]);
+        const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, v->lengths[i]);
         if (s.n == 0)
             continue;
         x[n] = v->lengths[i], mid[n] = s.median, lo[n] = s.lo, hi[n] = s.hi;
@@ -107,42 +250,48 @@ static int values_of(const struct pw_lengths *v, const struct pw_arm_view *arm, 
     return n;
 }
 
-static void draw_arm(struct pw_figure *f, const struct pw_axes *a, const struct pw_lengths *v,
-                     const struct pw_arm_view *arm, bool band)
+static void draw_line(struct pw_figure *f, const struct pw_axes *a, const struct pw_lengths *v,
+                      const struct pw_figure_line *l, bool band)
 {
     static double x[PW_MAX_LENGTHS];
     static float mid[PW_MAX_LENGTHS], lo[PW_MAX_LENGTHS], hi[PW_MAX_LENGTHS];
-    uint32_t color = pw_svg_arm(arm->info.id);
-    int n = values_of(v, arm, x, mid, lo, hi), inside = 0;
+    const struct pw_task_view *range = range_of(f, l);
+    int n = values_of(v, l->arm, pw_figure_task_of(f, l), x, mid, lo, hi), inside = 0;
 
     if (band) {
-        pw_axes_band(a, &f->svg, color, 0.18, x, lo, hi, n);
+        pw_axes_band(a, &f->svg, pw_svg_arm(l->place), 0.18, x, lo, hi, n);
         return;
     }
-    while (inside < n && (!v->range || x[inside] <= v->range->train_hi))
+    while (inside < n && (!range || x[inside] <= range->train_hi))
         inside++;
-    if (inside == n || pw_lengths_learned(&f->snap->lab, arm, v->task))
+    if (inside == n || is_learned(f, l))
         inside = n;
-    struct pw_pen pen = {.color = color, .width = 1.4};
-    pw_axes_line(a, &f->svg, pen, x, mid, inside);
+    struct pw_pen pen = {.width = 1.4};
+    pw_figure_curve(f, a, l->place, pen, x, mid, inside);
     if (inside < n) {
         int from = inside > 0 ? inside - 1 : 0;
         pen.dash = "3 2";
-        pw_axes_line(a, &f->svg, pen, x + from, mid + from, n - from);
+        pw_figure_curve(f, a, l->place, pen, x + from, mid + from, n - from);
     }
     for (int i = 0; i < n && n <= MARKS; i++)
-        pw_svg_mark(&f->svg, arm->info.id, pw_axes_x(a, x[i]), pw_axes_y(a, (double)mid[i]), 2.2);
+        pw_svg_mark(&f->svg, l->place, pw_axes_x(a, x[i]), pw_axes_y(a, (double)mid[i]), 2.2);
 }
 
-static void draw_trained(struct pw_figure *f, const struct pw_axes *a, const struct pw_lengths *v)
+static const struct pw_font small = {.size = 7, .color = 0x5a5a5a, .anchor = PW_MIDDLE};
+
+static struct pw_box trained_box(const struct pw_axes *a, const struct pw_task_view *t)
 {
-    static const struct pw_font small = {.size = 7, .color = 0x5a5a5a, .anchor = PW_MIDDLE};
     struct pw_box b = a->field;
 
-    if (!v->range)
-        return;
-    double lo = v->range->train_lo - 0.5, hi = v->range->train_hi + 0.5;
-    b.x = pw_axes_x(a, lo), b.w = pw_axes_x(a, hi) - b.x;
+    b.x = pw_axes_x(a, t->train_lo - 0.5), b.w = pw_axes_x(a, t->train_hi + 0.5) - b.x;
+    return b;
+}
+
+/* Where all were trained on the same lengths these are shaded. */
+static void draw_trained(struct pw_figure *f, const struct pw_axes *a, const struct pw_task_view *t)
+{
+    struct pw_box b = trained_box(a, t);
+
     if (b.w <= 0)
         return;
     pw_svg_rect(&f->svg, b, 0xdfe6ee, 0.6);
@@ -150,16 +299,42 @@ static void draw_trained(struct pw_figure *f, const struct pw_axes *a, const str
         pw_svg_text(&f->svg, b.x + b.w / 2, b.y + b.h - 4, &small, "trained");
 }
 
+/* Else each range is a strip with the names of its sessions, the first one lowest, and a line where it ends.
+ */
+static void draw_trained_strips(struct pw_figure *f, const struct pw_axes *a)
+{
+    struct pw_font name = small;
+    int row = 0;
+
+    name.anchor = PW_START;
+    for (int i = 0; i < f->n_lines; i++) {
+        if (!is_first_range(f, i))
+            continue;
+        struct pw_str text = {0};
+        struct pw_box b = trained_box(a, range_of(f, &f->line[i]));
+        double end = b.x + b.w, right = a->field.x + a->field.w;
+        b.y += b.h - 10 * ++row, b.h = 9;
+        pw_str_add(&text, "trained: ");
+        name_range(f, i, &text);
+        if (b.w > 0)
+            pw_svg_rect(&f->svg, b, 0xdfe6ee, 1);
+        pw_svg_line(&f->svg, end, a->field.y, end, b.y + b.h,
+                    (struct pw_pen){.color = 0x9aa4b0, .width = 0.8, .dash = "1.5 2"});
+        pw_svg_cut(&f->svg, b.x + 3, b.y + 7, &name, text.s, right - b.x - 4);
+        pw_str_fini(&text);
+    }
+}
+
 /* A line at the exact match of a guesser who knows the answers' format, where that is more than nothing. */
 static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const struct pw_lengths *v)
 {
-    static const struct pw_font small = {.size = 7, .color = 0x8e6900, .anchor = PW_END};
+    static const struct pw_font chance = {.size = 7, .color = 0x8e6900, .anchor = PW_END};
     double x[PW_MAX_LENGTHS];
     float y[PW_MAX_LENGTHS], most = 0;
     int n = 0;
 
     for (int i = 0; i < v->n; i++) {
-        const struct pw_eval_row *row = row_of(f->snap, v, v->lengths[i]);
+        const struct pw_eval_row *row = row_of(f, v->lengths[i]);
         if (!row || !(row->chance > 0))
             continue;
         x[n] = v->lengths[i], y[n++] = row->chance;
@@ -168,46 +343,8 @@ static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const stru
     if (most < 0.005f)
         return;
     pw_axes_line(a, &f->svg, (struct pw_pen){.color = 0x8e6900, .dash = "1 2"}, x, y, n);
-    pw_svg_fmt(&f->svg, a->field.x + a->field.w - 3, pw_axes_y(a, (double)y[n - 1]) - 3, &small,
+    pw_svg_fmt(&f->svg, a->field.x + a->field.w - 3, pw_axes_y(a, (double)y[n - 1]) - 3, &chance,
                "chance %.0f%%", 100 * (double)y[n - 1]);
-}
-
-/* "  n=3, own batches, beyond 98%" */
-static void key_text(char *dst, size_t size, const struct pw_snapshot *s, const struct pw_arm_view *arm)
-{
-    struct pw_spread beyond = pw_spread_mean(&s->lab, arm, true);
-
-    if (beyond.n > 0)
-        snprintf(dst, size, "  n=%d%s, beyond %.0f%%", arm->info.replicates, pw_batches_text(&arm->info),
-                 100 * (double)beyond.median);
-    else
-        snprintf(dst, size, "  n=%d%s", arm->info.replicates, pw_batches_text(&arm->info));
-}
-
-/* Under the axes, in as many rows as they take; returns the height. svg is left alone where not drawn. */
-static double legend(struct pw_figure *f, double y, bool drawn)
-{
-    static const struct pw_font font = {.size = 8, .color = PW_INK};
-    double x = f->box.x + 8, rows = 1;
-
-    for (int a = 1; a <= PW_MAX_ARMS; a++) {
-        const struct pw_arm_view *arm = pw_find_arm(f->snap, a);
-        struct pw_str name = {0};
-        char more[48];
-        if (!arm || arm->rep[0].eval.n == 0)
-            continue;
-        key_text(more, sizeof more, f->snap, arm);
-        pw_figure_arm(f, arm, &name);
-        pw_str_add(&name, "%s", more);
-        double w = 20 + pw_svg_width(&font, name.s) + 14;
-        pw_str_fini(&name);
-        if (x + w > f->box.x + f->box.w + 14 && x > f->box.x + 8)
-            x = f->box.x + 8, y += 12, rows++;
-        if (drawn)
-            pw_figure_key(f, x, y, arm, more);
-        x += w;
-    }
-    return rows * 12;
 }
 
 static void draw(struct pw_figure *f)
@@ -215,7 +352,7 @@ static void draw(struct pw_figure *f)
     struct pw_lengths v;
     double keys = legend(f, 0, false) + 4;
 
-    pw_lengths_of(&v, f->snap, pw_figure_task(f));
+    pw_figure_lengths_of(f, &v);
     struct pw_axes a = {.box = {f->box.x, f->box.y, f->box.w, f->box.h - keys},
                         .x0 = v.lengths[0] - 0.5,
                         .x1 = v.lengths[v.n - 1] + 0.5,
@@ -224,24 +361,32 @@ static void draw(struct pw_figure *f)
                         .x_name = "length",
                         .y_name = "exact match"};
     pw_figure_axes(f, &a);
-    draw_trained(f, &a, &v);
+    if (ranges(f) == 1)
+        draw_trained(f, &a, v.range);
     draw_chance(f, &a, &v);
-    for (int pass = 0; pass < 2; pass++)
-        for (int id = 1; id <= PW_MAX_ARMS; id++) {
-            const struct pw_arm_view *arm = pw_find_arm(f->snap, id);
-            if (arm && arm->rep[0].eval.n > 0)
-                draw_arm(f, &a, &v, arm, pass == 0);
-        }
+    for (int i = 0; i < f->n_lines; i++)
+        draw_line(f, &a, &v, &f->line[i], true);
+    if (ranges(f) > 1) /* over the bands: it is to be read */
+        draw_trained_strips(f, &a);
+    for (int i = 0; i < f->n_lines; i++)
+        draw_line(f, &a, &v, &f->line[i], false);
     legend(f, f->box.y + f->box.h - keys + 11, true);
 }
 
+static const struct pw_figure_several curves = {
+    .sessions = true, .has = pw_figure_evaluated, .lacks = "no evaluation", .make = "eval"};
+static const struct pw_figure_several grids = {
+    .sessions = true, .has = pw_figure_has_pairs, .lacks = "no evaluation by pairs", .make = "eval"};
+static const struct pw_figure_several tests = {
+    .has = pw_figure_evaluated, .lacks = "no evaluation", .make = "eval"};
+
 static const struct pw_figure_page pages[] = {
-    {"curve", 0, prepare, draw},
-    {"grid", 0, pw_figure_grid_prepare, pw_figure_grid_draw},
-    {"errors", 0, pw_figure_errors_prepare, pw_figure_errors_draw},
-    {"tests", 0, pw_figure_tests_prepare, pw_figure_tests_draw},
-    {"failing", 0, pw_figure_failing_prepare, pw_figure_failing_draw},
-    {NULL, 0, NULL, NULL},
+    {"curve", 0, prepare, draw, &curves},
+    {"grid", 0, pw_figure_grid_prepare, pw_figure_grid_draw, &grids},
+    {"errors", 0, pw_figure_errors_prepare, pw_figure_errors_draw, NULL},
+    {"tests", 0, pw_figure_tests_prepare, pw_figure_tests_draw, &tests},
+    {"failing", 0, pw_figure_failing_prepare, pw_figure_failing_draw, NULL},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_lengths = {.name = "lengths", .pages = pages};

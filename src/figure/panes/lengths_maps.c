@@ -32,16 +32,14 @@ static void draw_numbers(struct pw_svg *s, struct pw_box b, int lo, int n, bool 
 
 enum { ACROSS = 3 }; /* maps beside each other */
 
-static int grids(const struct pw_figure *f, struct pw_grid *g, int ids[PW_MAX_ARMS])
+bool pw_figure_has_pairs(const struct pw_figure *f, const struct pw_figure_line *l)
 {
-    int n = 0;
+    struct pw_grid *g = pw_alloc(1, sizeof *g);
+    bool any = (f->o->arm == 0 || f->o->arm == l->arm->info.id) &&
+               pw_grid_collect(g, l->arm, pw_figure_task_of(f, l));
 
-    for (int a = 1; a <= PW_MAX_ARMS; a++) {
-        const struct pw_arm_view *arm = pw_find_arm(f->snap, a);
-        if (arm && (f->o->arm == 0 || f->o->arm == a) && pw_grid_collect(g, arm, pw_figure_task(f)))
-            ids[n++] = a;
-    }
-    return n;
+    free(g);
+    return any;
 }
 
 /* Columns of maps, and the side that one has with its numbers. */
@@ -56,13 +54,20 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
 {
     struct pw_grid *g = pw_alloc(1, sizeof *g);
     struct pw_lengths v;
-    int ids[PW_MAX_ARMS], n = grids(f, g, ids), across;
-    bool cut = g->cut;
+    int n = f->n_lines, across;
+    bool cut = false;
 
+    for (int i = 0; i < n; i++) {
+        pw_grid_collect(g, f->line[i].arm, pw_figure_task_of(f, &f->line[i]));
+        cut |= g->cut;
+    }
     free(g);
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
     if (v.n == 0)
         return pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
+    enum pw_code code = pw_figure_one_task(f, err);
+    if (code != PW_OK)
+        return code;
     if (n == 0)
         return pw_figure_nothing(
             err, "no evaluation by pairs: a task whose length is one has it, such as addition");
@@ -74,14 +79,15 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
                pw_any_own_batches(f->snap) ? ", each with batches of its own," : "");
     if (cut)
         pw_str_add(&f->caption, " Numbers above %d are not shown.", PW_GRID_MOST);
-    f->box.h = layout(f, n, &across) * ((n + across - 1) / across);
+    double side = layout(f, n, &across);
+    f->box.h = side * ((n + across - 1) / across);
     return PW_OK;
 }
 
-static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct pw_arm_view *arm,
+static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct pw_figure_line *l,
                       struct pw_box b)
 {
-    const struct pw_task_view *t = &f->snap->lab.tasks[pw_figure_task(f)];
+    const struct pw_task_view *t = &l->snap->lab.tasks[pw_figure_task_of(f, l)];
     struct pw_map m = {.rows = g->hi[1] - g->lo[1] + 1,
                        .cols = g->hi[0] - g->lo[0] + 1,
                        .value = pw_grid_value,
@@ -91,7 +97,7 @@ static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct
     struct pw_box in = {b.x + 18, b.y + 16, b.w - 26, b.h - 32};
     double cw = in.w / m.cols, ch = in.h / m.rows;
 
-    pw_figure_key(f, in.x, b.y + 11, arm, "");
+    pw_figure_key(f, in.x, b.y + 11, l, "");
     pw_map_draw(&m, &f->svg, in);
     pw_svg_frame(&f->svg, in, (struct pw_pen){.color = 0x808080, .width = 0.5});
     struct pw_box box = {in.x + cw * (t->box_lo[0] - g->lo[0]), in.y + ch * (t->box_lo[1] - g->lo[1]),
@@ -104,13 +110,12 @@ static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct
 void pw_figure_grid_draw(struct pw_figure *f)
 {
     struct pw_grid *g = pw_alloc(1, sizeof *g);
-    int ids[PW_MAX_ARMS], n = grids(f, g, ids), across;
+    int n = f->n_lines, across;
     double side = layout(f, n, &across), h = f->box.h / ((n + across - 1) / across);
 
     for (int i = 0; i < n; i++) {
-        const struct pw_arm_view *arm = pw_find_arm(f->snap, ids[i]);
-        pw_grid_collect(g, arm, pw_figure_task(f));
-        draw_grid(f, g, arm,
+        pw_grid_collect(g, f->line[i].arm, pw_figure_task_of(f, &f->line[i]));
+        draw_grid(f, g, &f->line[i],
                   (struct pw_box){f->box.x + side * (i % across), f->box.y + h * (i / across), side, h});
     }
     const struct pw_map bar = {.hi = 1, .map = (enum pw_colormap)f->o->map};

@@ -10,7 +10,11 @@
 static void find(const struct pw_figure *f, struct pw_lengths *v, struct pw_paired *x)
 {
     pw_lengths_of(v, f->snap, pw_figure_task(f));
-    pw_paired_find(x, f->snap, ~0u, v->task, v->range ? v->range->train_hi + 1 : 0, INT_MAX);
+    unsigned arms = 0;
+
+    for (int i = 0; i < f->n_lines; i++)
+        arms |= 1u << (f->line[i].arm->info.id - 1);
+    pw_paired_find(x, f->snap, arms, v->task, v->range ? v->range->train_hi + 1 : 0, INT_MAX);
 }
 
 struct tests {

@@ -78,6 +78,6 @@ static void draw(struct pw_figure *f)
     }
 }
 
-static const struct pw_figure_page pages[] = {{"lines", 0, prepare, draw}, {NULL, 0, NULL, NULL}};
+static const struct pw_figure_page pages[] = {{"lines", 0, prepare, draw, NULL}, {NULL, 0, NULL, NULL, NULL}};
 
 const struct pw_figure_pane pw_figure_log = {.name = "log", .pages = pages};

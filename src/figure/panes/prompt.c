@@ -129,6 +129,7 @@ static void draw(struct pw_figure *f)
     flow(f, y, p->n_prompt, pw_answer_end(f->snap), false, true);
 }
 
-static const struct pw_figure_page pages[] = {{"answer", 0, prepare, draw}, {NULL, 0, NULL, NULL}};
+static const struct pw_figure_page pages[] = {{"answer", 0, prepare, draw, NULL},
+                                              {NULL, 0, NULL, NULL, NULL}};
 
 const struct pw_figure_pane pw_figure_prompt = {.name = "prompt", .pages = pages};

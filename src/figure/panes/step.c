@@ -268,12 +268,12 @@ static void draw_patch(struct pw_figure *f)
 }
 
 static const struct pw_figure_page pages[] = {
-    {"all", ALL, prepare, draw},
-    {"tokens", TOKENS, prepare, draw},
-    {"contributions", CONTRIBUTIONS, prepare, draw},
-    {"lens", LENS, prepare, draw},
-    {"patch", 0, prepare_patch, draw_patch},
-    {NULL, 0, NULL, NULL},
+    {"all", ALL, prepare, draw, NULL},
+    {"tokens", TOKENS, prepare, draw, NULL},
+    {"contributions", CONTRIBUTIONS, prepare, draw, NULL},
+    {"lens", LENS, prepare, draw, NULL},
+    {"patch", 0, prepare_patch, draw_patch, NULL},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_step = {.name = "step", .pages = pages};

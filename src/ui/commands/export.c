@@ -8,106 +8,18 @@
 #include "ui/app.h"
 #include "ui/cast.h"
 #include "ui/commands/commands.h"
+#include "ui/figures.h"
 #include "ui/plot.h"
 #include "ui/replay.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-/* Panes of the workbench have figures in the same order. */
-_Static_assert(PW_PANE_CURVES == 0 && PW_PANE_FINDINGS == 7 && PW_PANES == 8, "pw_figure_names");
-
 static bool is_about(const struct pw_args *args, const char *what)
 {
     const char *word = pw_args_word(args, 0);
 
     return word != NULL && strcmp(word, what) == 0;
-}
-
-static enum pw_code say_panes(struct pw_err *err)
-{
-    struct pw_str names = {0};
-
-    for (int i = 1; pw_figure_names[i]; i++)
-        pw_str_add(&names, "%s%s", i > 1 ? "|" : "", pw_figure_names[i]);
-    enum pw_code code =
-        pw_fail(err, PW_EUSER, "export figure: without a screen it must be named: pane=%s", names.s);
-    pw_str_fini(&names);
-    return code;
-}
-
-/* Where the line names no finding, the one on the screen. */
-static void shown_finding(const struct pw_app *app, char *name, size_t size)
-{
-    const struct pw_ui *ui = &app->ui;
-
-    if (app->screen && name[0] == '\0' && ui->findings.name[0])
-        snprintf(name, size, "%s%s%s", ui->findings.name, ui->findings.topic[0] ? " " : "",
-                 ui->findings.topic);
-}
-
-/* Puts the commands before this line that make what its figure lacks, and the line again behind them. False:
- * there are none, they have run already, or there is no laboratory in the present to run them. */
-static bool compute_first(struct pw_app *app, const struct pw_args *args, const struct pw_figure_options *o,
-                          struct pw_err *err)
-{
-    bool computed = app->todo.computed;
-    struct pw_str lines = {0};
-
-    app->todo.computed = false;
-    if (!computed && app->lab && !app->ui.present)
-        pw_figure_needs(&lines, app->ui.snap, o);
-    if (lines.len == 0)
-        return false;
-    pw_str_add(&lines, "; %s", args->text);
-    bool put = pw_script_insert(app, NULL, lines.s, err) == PW_OK;
-    app->todo.computed = put;
-    pw_str_fini(&lines);
-    return put;
-}
-
-/* What the screen shows is what is drawn, where the line doesn't say otherwise. */
-static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
-{
-    const struct pw_ui *ui = &app->ui;
-    const char *path = pw_args_word(args, 1), *page = NULL;
-    struct pw_figure_options o;
-
-    pw_opt_defaults(pw_figure_opts, &o);
-    o.map = app->settings.colormap;
-    if (app->screen)
-        o.log = ui->curves.log, o.x = ui->curves.axis, o.task = ui->lengths.task + 1,
-        o.reference = pw_find_arm(ui->snap, ui->encoding.reference) ? ui->encoding.reference : 0;
-    enum pw_code code = pw_args_opts(args, pw_figure_opts, &o, err);
-    if (code != PW_OK)
-        return code;
-    if (o.pane == 0 && !app->screen)
-        return say_panes(err);
-    if (o.pane == 0)
-        o.pane = ui->focus + 1;
-    struct pw_needs needs = pw_pane_needs(pw_panes[o.pane - 1]);
-    if (needs.table_of)
-        needs.table_of = (o.arm > 0 ? 1u << o.arm : 1u) | (o.reference > 0 ? 1u << o.reference : 0);
-    if (pw_app_puts_off(app, &needs, args))
-        return PW_OK;
-    if (app->screen && o.page[0] == '\0' && pw_panes[o.pane - 1]->page)
-        page = pw_panes[o.pane - 1]->page(ui);
-    if (page)
-        pw_text_copy(o.page, sizeof o.page, page);
-    shown_finding(app, o.finding, sizeof o.finding);
-    if (page && strncmp(page, "file", strlen("file")) == 0) { /* what is looked at is the workbench's */
-        const struct pw_ev_attention *a = &ui->snap->foreign;
-        o.layer = o.layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o.layer;
-        o.head = o.head < 0 ? pw_within(ui->attention.file.head, a->heads) : o.head;
-    }
-    code = pw_figure_ending("export figure", path, err);
-    if (code == PW_OK && compute_first(app, args, &o, err))
-        return PW_OK;
-    if (code == PW_OK)
-        code = pw_figure_write(path, ui->snap, &o, err);
-    if (code == PW_OK)
-        pw_app_say(app, "wrote %s", path);
-    return code;
 }
 
 /* What has just happened is on disk after a second: a script's next line may ask for it. */
@@ -241,7 +153,7 @@ static enum pw_code write_finding(struct pw_app *app, const struct pw_args *args
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export finding FILE.json|csv [finding=NAME]");
     enum pw_code code = pw_args_opts(args, finding_opts, name, err);
-    shown_finding(app, name, sizeof name);
+    pw_figures_shown(app, name, sizeof name);
     if (code == PW_OK)
         code = pw_finding_need(app->ui.snap, name, "export finding", &v, err);
     if (code == PW_OK)
@@ -263,7 +175,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_app_hand_on(ctx, args->text, err);
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export figure FILE.svg|pdf|png [key=value]");
-    return draw(ctx, args, err);
+    return pw_figures_draw(ctx, args, err);
 }
 
 static void complete(struct pw_completion *c)
@@ -325,26 +237,22 @@ const struct pw_command pw_ui_cmd_export = {
     .usage = "export WHAT FILE [key=value]",
     .summary = "write a file; its ending chooses the format",
     .detail =
-        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper: vector with real text, axes, "
-        "caption and\n"
-        "                                      the commands that made it. Pages of curves: loss exact "
-        "accuracy\n"
-        "                                      grad_norm lr; lengths: curve grid errors tests failing; "
-        "attention:\n"
-        "                                      map heads, and of one that was imported file file_heads "
-        "file_scores;\n"
-        "                                      step: all tokens contributions lens patch; encoding: slopes "
-        "bias\n"
-        "                                      buckets matrix frequencies decay rows cosine keys queries "
-        "kernel, "
-        "and difference\n"
-        "                                      to the encoding of reference=K; findings: all, or a block by "
-        "its "
-        "number,\n"
-        "                                      of the newest or finding=\"NAME TOPIC\". Attention, step and "
-        "encoding are\n"
-        "                                      of the chosen arm as it is now; what is missing is made "
-        "first\n"
+        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper, with the commands that made "
+        "it. Pages of curves:\n"
+        "                                      loss exact accuracy grad_norm lr; lengths: curve grid errors "
+        "tests failing;\n"
+        "                                      attention: map heads, and of an imported one file file_heads "
+        "file_scores; step:\n"
+        "                                      all tokens contributions lens patch; encoding: slopes bias "
+        "buckets matrix\n"
+        "                                      frequencies decay rows cosine keys queries kernel, and "
+        "difference to that of\n"
+        "                                      reference=K; findings: all, or a block by its number, of the "
+        "newest or\n"
+        "                                      finding=\"NAME TOPIC\". Attention, step and encoding are the "
+        "chosen arm's, now, or\n"
+        "                                      with arms= of several; what is missing is made first. "
+        "sessions= adds recorded ones\n"
         "  finding F.json|csv [finding=NAME]   what a probe or a study found: tables, points of curves, "
         "maps, "
         "claims\n"
@@ -388,7 +296,7 @@ const struct pw_command pw_ui_cmd_export = {
         "the "
         "task's\n"
         "                                      order, with its split (scan: all 20,910 commands)\n"
-        "  batch F.npz [replicate=R]           the current arm's next training batch: tokens, targets [B,T]\n"
+        "  batch F.npz [replica=R]             the current arm's next training batch: tokens, targets [B,T]\n"
         "  activations F.npz [samples=N] [length=L] [sites=q,k,v,z,mlp,resid] [task=NAME]\n"
         "      of the evaluation samples of a length, their R tokens one after the other: tokens, targets "
         "(-1: not\n"

@@ -1,0 +1,264 @@
+/* figures.c - a figure's options: the screen's where the line doesn't say otherwise.
+ *
+ * Three things may be missing when the line runs. What the laboratory must compute of arms (answers, tables)
+ * it is asked for, and what commands make (an evaluation) is typed before the line; both run the line again.
+ * Recorded sessions are read here and folded to their ends, as they are on disk. */
+#include "ui/figures.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "figure/figure.h"
+#include "lab/lab.h"
+#include "sessions/player.h"
+#include "ui/plot.h"
+
+/* Panes of the workbench have figures in the same order. */
+_Static_assert(PW_PANE_CURVES == 0 && PW_PANE_FINDINGS == 7 && PW_PANES == 8, "pw_figure_names");
+
+static enum pw_code say_panes(struct pw_err *err)
+{
+    struct pw_str names = {0};
+
+    for (int i = 1; pw_figure_names[i]; i++)
+        pw_str_add(&names, "%s%s", i > 1 ? "|" : "", pw_figure_names[i]);
+    enum pw_code code =
+        pw_fail(err, PW_EUSER, "export figure: without a screen it must be named: pane=%s", names.s);
+    pw_str_fini(&names);
+    return code;
+}
+
+void pw_figures_shown(const struct pw_app *app, char *name, size_t size)
+{
+    const struct pw_ui *ui = &app->ui;
+
+    if (app->screen && name[0] == '\0' && ui->findings.name[0])
+        snprintf(name, size, "%s%s%s", ui->findings.name, ui->findings.topic[0] ? " " : "",
+                 ui->findings.topic);
+}
+
+/* ---- what recordings hold */
+
+struct read {
+    struct pw_figure_session list[PW_FIGURE_LINES];
+    char name[PW_FIGURE_LINES][128];
+    struct pw_snapshot *snap[PW_FIGURE_LINES]; /* owned; NULL: the session that is shown */
+    int n;
+    struct pw_snapshot *moment; /* owned: the moment that is shown, folded whole */
+};
+
+static void free_read(struct read *r)
+{
+    for (int i = 0; i < r->n; i++)
+        pw_snapshot_free(r->snap[i]);
+    pw_snapshot_free(r->moment);
+}
+
+static bool fold_event(void *arg, struct pw_event *e)
+{
+    pw_fold(arg, e);
+    return true;
+}
+
+/* A session as it ended; of one that is damaged no part stands for the whole. */
+static enum pw_code fold_session(struct pw_snapshot **s, const char *folder, const char *name,
+                                 struct pw_err *err)
+{
+    struct pw_record *r;
+    struct pw_record_info info;
+    struct pw_err why;
+    enum pw_code code = pw_record_open(&r, folder, &why);
+
+    if (code != PW_OK)
+        return pw_fail(err, code, "export figure: sessions: %s", why.msg);
+    *s = pw_snapshot_new();
+    code = pw_record_events(r, 1, UINT64_MAX, fold_event, *s, &why);
+    pw_record_info(r, &info);
+    pw_record_close(r);
+    if (code != PW_OK)
+        code = pw_fail(err, code, "export figure: session '%s' can't be read: %s", name, why.msg);
+    else if (info.damaged > 0)
+        code = pw_fail(err, PW_EUSER, "export figure: session '%s' is damaged: %s", name, info.damage);
+    return code;
+}
+
+/* Is it the session that is recorded here, or the recording that is looked at? */
+static bool is_shown(const struct pw_ui *ui, const char *folder)
+{
+    const struct pw_ev_session *s = &pw_time_end(ui)->session;
+    const char *own = ui->transport.alone     ? pw_record_path(pw_player_record(ui->transport.player))
+                      : s->how != PW_REC_NONE ? s->folder
+                                              : "";
+    struct stat a, b;
+
+    return own[0] && stat(own, &a) == 0 && stat(folder, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+static enum pw_code add_session(struct read *r, const struct pw_ui *ui, const char *typed, struct pw_err *err)
+{
+    char folder[PW_LINE * 4], *name = r->name[r->n];
+    struct pw_err why;
+
+    if (pw_lab_session_folder(folder, sizeof folder, name, sizeof *r->name, typed, &why) != PW_OK)
+        return pw_fail(err, PW_EUSER, "export figure: sessions: '%s': %s", typed, why.msg);
+    for (int i = 0; i < r->n; i++)
+        if (strcmp(r->name[i], name) == 0)
+            return pw_fail(err, PW_EUSER, "export figure: sessions: two of them are called '%s'", name);
+    r->list[r->n++] = (struct pw_figure_session){.name = name};
+    if (is_shown(ui, folder))
+        return PW_OK;
+    enum pw_code code = fold_session(&r->snap[r->n - 1], folder, name, err);
+    r->list[r->n - 1].snap = r->snap[r->n - 1];
+    return code;
+}
+
+static enum pw_code read_sessions(struct read *r, const struct pw_ui *ui, const char *list,
+                                  struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+
+    for (const char *at = list; code == PW_OK && *list;) {
+        char typed[sizeof((struct pw_figure_options *)0)->sessions];
+        size_t n = strcspn(at, ","), blank = strspn(at, " ");
+        const char *end = at + n;
+        blank = blank < n ? blank : n;
+        for (n -= blank, at += blank; n > 0 && at[n - 1] == ' ';)
+            n--;
+        snprintf(typed, sizeof typed, "%.*s", (int)n, at);
+        if (typed[0] == '\0')
+            code = pw_fail(err, PW_EUSER,
+                           "export figure: sessions=%s: a name is missing; 'sessions' lists them", list);
+        else if (r->n == PW_FIGURE_LINES)
+            code =
+                pw_fail(err, PW_EUSER, "export figure: sessions: at most %d in one figure", PW_FIGURE_LINES);
+        else
+            code = add_session(r, ui, typed, err);
+        if (*end == '\0')
+            break;
+        at = end + 1;
+    }
+    return code;
+}
+
+/* Of the attention of arms that don't answer at the moment a recording's snapshot has no maps (player.h), and
+ * its fold has. */
+static enum pw_code fold_moment(struct read *r, const struct pw_ui *ui, struct pw_err *err)
+{
+    struct pw_record *record = pw_player_record(ui->transport.player);
+
+    r->moment = pw_snapshot_new();
+    return pw_record_events(record, 1, ui->snap->seq, fold_event, r->moment, err);
+}
+
+/* ---- what is computed first */
+
+/* Puts the commands before this line that make what its figure lacks, and the line again behind them. False:
+ * there are none, they have run already, or there is no laboratory in the present to run them. */
+static bool compute_first(struct pw_app *app, const struct pw_args *args, const struct pw_figure_options *o,
+                          struct pw_err *err)
+{
+    bool computed = app->todo.computed;
+    struct pw_str lines = {0};
+
+    app->todo.computed = false;
+    if (!computed && app->lab && !app->ui.present)
+        pw_figure_needs(&lines, app->ui.snap, o);
+    bool put = lines.len > 0;
+    if (put) {
+        pw_str_add(&lines, "; %s", args->text);
+        put = app->todo.computed = pw_script_insert(app, NULL, lines.s, err) == PW_OK;
+    }
+    pw_str_fini(&lines);
+    return put;
+}
+
+/* What is drawn of arms beside the chosen one, or of others in its place. */
+static struct pw_needs needs_of(const struct pw_figure_options *o, unsigned arms)
+{
+    struct pw_needs needs = pw_pane_needs(pw_panes[o->pane - 1]);
+
+    if (needs.table_of)
+        needs.table_of = arms ? arms : o->arm > 0 ? 1u << o->arm : 1u;
+    if (needs.table_of && o->reference > 0)
+        needs.table_of |= 1u << o->reference;
+    if (needs.answer)
+        needs.answer_of = arms;
+    return needs;
+}
+
+/* ---- the line */
+
+static enum pw_code options_of(const struct pw_app *app, const struct pw_args *args,
+                               struct pw_figure_options *o, struct pw_err *err)
+{
+    const struct pw_ui *ui = &app->ui;
+
+    *o = (struct pw_figure_options){0};
+    pw_opt_defaults(pw_figure_opts, o);
+    o->map = app->settings.colormap;
+    if (app->screen)
+        o->log = ui->curves.log, o->x = ui->curves.axis, o->task = ui->lengths.task + 1,
+        o->reference = pw_find_arm(ui->snap, ui->encoding.reference) ? ui->encoding.reference : 0;
+    enum pw_code code = pw_args_opts(args, pw_figure_opts, o, err);
+    if (code == PW_OK && o->pane == 0 && !app->screen)
+        code = say_panes(err);
+    if (o->pane == 0)
+        o->pane = ui->focus + 1;
+    return code;
+}
+
+/* The page on the screen, and what is looked at there; unless it can't draw what the line asks for. */
+static void take_page(const struct pw_app *app, struct pw_figure_options *o)
+{
+    const struct pw_ui *ui = &app->ui;
+    const char *page = NULL;
+
+    if (app->screen && o->page[0] == '\0' && pw_panes[o->pane - 1]->page)
+        page = pw_panes[o->pane - 1]->page(ui);
+    if (!page)
+        return;
+    pw_text_copy(o->page, sizeof o->page, page);
+    if (!pw_figure_takes(o))
+        o->page[0] = '\0';
+    else if (strncmp(page, "file", strlen("file")) == 0) { /* what is looked at is the workbench's */
+        const struct pw_ev_attention *a = &ui->snap->foreign;
+        o->layer = o->layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o->layer;
+        o->head = o->head < 0 ? pw_within(ui->attention.file.head, a->heads) : o->head;
+    }
+}
+
+enum pw_code pw_figures_draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+{
+    const struct pw_ui *ui = &app->ui;
+    const char *path = pw_args_word(args, 1);
+    struct pw_figure_options o;
+    struct read r = {0};
+    unsigned arms = 0;
+    bool all = false;
+    enum pw_code code = options_of(app, args, &o, err);
+
+    if (code == PW_OK)
+        code = pw_figure_arms(o.arms, &arms, &all, err);
+    if (code != PW_OK)
+        return code;
+    struct pw_needs needs = needs_of(&o, all ? ~1u : arms);
+    if (pw_app_puts_off(app, &needs, args))
+        return PW_OK;
+    take_page(app, &o);
+    pw_figures_shown(app, o.finding, sizeof o.finding);
+    code = pw_figure_ending("export figure", path, err);
+    if (code == PW_OK)
+        code = read_sessions(&r, ui, o.sessions, err);
+    o.recorded = r.list, o.n_recorded = r.n;
+    if (code == PW_OK && needs.answer_of && pw_time_in_recording(ui))
+        code = fold_moment(&r, ui, err);
+    bool later = code == PW_OK && compute_first(app, args, &o, err);
+    if (code == PW_OK && !later)
+        code = pw_figure_write(path, r.moment ? r.moment : ui->snap, &o, err);
+    if (code == PW_OK && !later)
+        pw_app_say(app, "wrote %s", path);
+    free_read(&r);
+    return code;
+}
