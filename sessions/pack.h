@@ -1,7 +1,8 @@
 /* pack.h - a session as one file, to be kept or handed on: its database, with its files in rows.
  *
- * pw_record_open reads it as it is; to go on with it takes a folder again. Neither call writes over anything,
- * and what fails leaves nothing behind. */
+ * pw_record_open reads it as it is; to go on with it takes a folder again. Neither call replaces anything,
+ * and one that fails leaves nothing. A process that is killed while it packs leaves nothing, either; while it
+ * unpacks, a folder NAME.tmp-XXXXXX, which the next unpack of NAME removes. */
 #ifndef PW_PACK_H
 #define PW_PACK_H
 #include "base/err.h"

@@ -31,8 +31,15 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
 struct pw_file;
 enum pw_code pw_file_create(struct pw_file **f, const char *path, struct pw_err *err);
 void pw_file_private(struct pw_file *f); /* nobody but its owner may read it */
+void pw_file_fresh(struct pw_file *f);   /* commit replaces nothing: PW_EUSER where path is there by then */
 FILE *pw_file_stream(struct pw_file *f);
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
 void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */
+
+/* An empty file beside path, for a library that opens files by name: the caller unlinks *name as soon as the
+ * library has opened it, reads the bytes by *fd and closes *fd, which holds the lock. The name is the
+ * caller's (free). If the process is killed before the unlink, the next create for the same path removes the
+ * file. */
+enum pw_code pw_file_scratch(int *fd, char **name, const char *path, struct pw_err *err);
 
 #endif

@@ -35,6 +35,7 @@ struct pw_file {
     int fd;
     int failed; /* errno of the first write that failed */
     bool named; /* the file beside has a name */
+    bool fresh; /* nothing may be replaced */
     char *path, *beside;
 };
 
@@ -165,7 +166,7 @@ static int open_named(char *beside)
 
     for (int attempt = 0; attempt < 100; attempt++) {
         next_name(beside, &x);
-        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 && was_removed(fd)) {
             close(fd);
             unlink(beside);
@@ -197,13 +198,38 @@ static bool open_file(struct pw_file *f, const char *folder)
     return f->stream != NULL;
 }
 
+/* PATH.tmp000000: open_named puts random digits there. NULL: out of memory. The caller's. */
+static char *beside_of(const char *path)
+{
+    size_t size = strlen(path) + strlen(ASIDE) + DIGITS + 1;
+    char *beside = malloc(size);
+
+    if (beside != NULL)
+        snprintf(beside, size, "%s" ASIDE "%0*d", path, DIGITS, 0);
+    return beside;
+}
+
+enum pw_code pw_file_scratch(int *fd, char **name, const char *path, struct pw_err *err)
+{
+    *fd = -1;
+    *name = beside_of(path);
+    if (*name == NULL)
+        return pw_fail(err, PW_ENOMEM, "%.240s: out of memory", path);
+    *fd = open_named(*name);
+    if (*fd >= 0)
+        return PW_OK;
+    enum pw_code code = fail_errno(err, path, "create", errno);
+    free(*name);
+    *name = NULL;
+    return code;
+}
+
 enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_err *err)
 {
     struct stat st;
-    size_t n = strlen(path);
 
     *out = NULL;
-    if (n == 0)
+    if (path[0] == '\0')
         return pw_fail(err, PW_EUSER, "the name of the file to write is empty");
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return pw_fail(err, PW_EUSER, "%.240s: is %s; a file is written here", path,
@@ -213,14 +239,13 @@ enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_er
     if (f != NULL) {
         f->fd = -1;
         f->path = strdup(path);
-        f->beside = malloc(n + strlen(ASIDE) + DIGITS + 1);
+        f->beside = beside_of(path);
     }
     if (f == NULL || folder == NULL || f->path == NULL || f->beside == NULL) {
         free(folder);
         pw_file_abandon(f);
         return pw_fail(err, PW_ENOMEM, "%.240s: out of memory", path);
     }
-    snprintf(f->beside, n + strlen(ASIDE) + DIGITS + 1, "%s" ASIDE "%0*d", path, DIGITS, 0);
     bool ok = open_file(f, folder);
     free(folder);
     if (!ok) {
@@ -235,6 +260,11 @@ enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_er
 void pw_file_private(struct pw_file *f)
 {
     fchmod(f->fd, 0600); /* it is ours, and new */
+}
+
+void pw_file_fresh(struct pw_file *f)
+{
+    f->fresh = true;
 }
 
 FILE *pw_file_stream(struct pw_file *f)
@@ -263,7 +293,8 @@ static int sync_directory(const char *path)
     return number;
 }
 
-/* Names the file: path where there is none yet, else beside, from where it is renamed. Returns an errno. */
+/* Names the file: path where there is none yet, else beside, from where it is renamed (a fresh file: neither,
+ * EEXIST). Returns an errno. */
 static int give_name(struct pw_file *f)
 {
     uint64_t x = random_begin();
@@ -272,7 +303,7 @@ static int give_name(struct pw_file *f)
     snprintf(link, sizeof link, "/proc/self/fd/%d", f->fd);
     if (linkat(AT_FDCWD, link, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0)
         return 0;
-    for (int attempt = 0; attempt < 100 && errno == EEXIST && !f->named; attempt++) {
+    for (int attempt = 0; attempt < 100 && errno == EEXIST && !f->named && !f->fresh; attempt++) {
         next_name(f->beside, &x);
         f->named = linkat(AT_FDCWD, link, AT_FDCWD, f->beside, AT_SYMLINK_FOLLOW) == 0;
     }
@@ -292,7 +323,8 @@ static int finish(struct pw_file *f)
         return errno;
     if (!f->named)
         number = give_name(f);
-    if (number == 0 && f->named && rename(f->beside, f->path) != 0)
+    if (number == 0 && f->named &&
+        renameat2(AT_FDCWD, f->beside, AT_FDCWD, f->path, f->fresh ? RENAME_NOREPLACE : 0) != 0)
         number = errno;
     if (number != 0)
         return number;
@@ -303,7 +335,10 @@ static int finish(struct pw_file *f)
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err)
 {
     int number = finish(f);
-    enum pw_code code = number == 0 ? PW_OK : fail_errno(err, f->path, "write", number);
+    enum pw_code code = number == 0 ? PW_OK
+                        : f->fresh && number == EEXIST
+                            ? pw_fail(err, PW_EUSER, "%s is there already", f->path)
+                            : fail_errno(err, f->path, "write", number);
 
     pw_file_abandon(f);
     return code;
