@@ -184,6 +184,21 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
     return PW_OK;
 }
 
+/* One run from the first step on, under the settings that it has now. */
+static enum pw_code same_throughout(const struct pw_arm *a, struct pw_err *err)
+{
+    static const char *const how[] = {[PW_ALTERED_TASK] = "its task was changed while it trained",
+                                      [PW_ALTERED_OPTIM] = "optim was changed while it trained",
+                                      [PW_ALTERED_HEADS] = "heads were switched off while it trained",
+                                      [PW_ALTERED_TUNED] = "its encoding was tuned while it trained",
+                                      [PW_ALTERED_TRANSPLANT] = "it has what another arm's encoding learned",
+                                      [PW_ALTERED_FILE] = "its weights come from a file"};
+    const char *what = a->swaps > 0 ? "its encoding was swapped" : how[a->altered];
+    return what == NULL
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "%s; the study asks for one run from the first step on", what);
+}
+
 /* What a replica was before its first step, and how long it trained. */
 static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *wanted, uint64_t seed,
                                   struct pw_err *err)
@@ -195,9 +210,8 @@ static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *w
         code = same_options(pw_optim_opts, "optim", &a->optim, &wanted->optim, err);
     if (code == PW_OK)
         code = same_number("a seed", (long long)a->seed, (long long)seed + a->replicate - 1, err);
-    if (code == PW_OK && a->swaps > 0)
-        code =
-            pw_fail(err, PW_EUSER, "its encoding was swapped, the study asks for one from the first step on");
+    if (code == PW_OK)
+        code = same_throughout(a, err);
     return code == PW_OK ? same_number("step", (long long)a->step, wanted->optim.steps, err) : code;
 }
 
