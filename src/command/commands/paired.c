@@ -75,9 +75,9 @@ const struct pw_command pw_cmd_paired = {
         "One number a training run: its exact match over the samples. p is two-sided and exact: of arms "
         "with\n"
         "the same seeds by flipping the signs of the differences (0.05 needs 6 seeds: race ... seeds=6), of\n"
-        "arms with other seeds by exchanging runs (4 seeds of each); corrected for the number of pairs "
-        "(Holm).\n"
-        "All runs learn from the same batches. An arm is called best if p < 0.05 against each other arm.\n"
+        "arms with other seeds by exchanging runs (4 seeds of each). An arm is called best if p < 0.05\n"
+        "against each other arm, which of equal arms happens in at most 5 of 100 races (docs/verdicts.md);\n"
+        "'corrected' is p for the number of pairs (Holm). All runs learn from the same batches.\n"
         "'networks' counts the seeds whose two networks differ on these samples (McNemar's exact test): "
         "that\n"
         "says nothing about the encodings.",
