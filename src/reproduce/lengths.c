@@ -253,7 +253,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
 
 const struct pw_study pw_study_lengths = {
     .name = "lengths",
-    .document = "Kazemnejad et al. 2023, Figures 3, E.2-E.4",
+    .document = "Kazemnejad et al. 2023, Figures 3, E.2-E.4; Su 2024: the same league",
     .summary = "accuracy by length for five encodings, on any task",
     .detail =
         "  reproduce lengths                      copy rsc, rdc, cmc, parity and sort: a quarter of an hour "
