@@ -157,12 +157,6 @@ static void choose(const struct result *r, const char *t5, struct pw_runs out[PW
     }
 }
 
-/* At its own size: the paper's model, data and steps. */
-static int size_of(const struct pw_lengths *o)
-{
-    return o->protocol == PW_PROTOCOL_PAPER && o->steps == 0 ? PW_PROTOCOL_PAPER : PW_PROTOCOL_TOY;
-}
-
 static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_lengths *o,
                                          const struct result *r, const struct pw_suite_task *t,
                                          const char *t5, bool scaled)
@@ -177,7 +171,7 @@ static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_l
              t->from, t->name,
              scaled ? ", T5's table scaled to the toy's lengths (" : ", encodings as the paper has them (",
              t5, scaled ? ")" : ", rotary on a quarter of the head)");
-    enum pw_claim_verdict verdict = pw_order_verdict(&order, size_of(o));
+    enum pw_claim_verdict verdict = pw_order_verdict(&order, pw_protocol_size(o->protocol, o->steps));
     pw_finding_claim(f, verdict, claim, "%d seeds from %d, %d steps, %s: %s", r->runs[0].n,
                      (int)r->arm[0]->info.seed, (int)r->arm[0]->info.step,
                      pw_length_points(o) > 1 ? "best checkpoint in range" : "last step", found);

@@ -70,6 +70,12 @@ static bool is_learned(const struct pw_runs *r)
     return r->n >= PW_ORDER_SEEDS && (double)pw_runs_spread(r->in_range, r->n).median >= PW_ORDER_LEARNED;
 }
 
+int pw_protocol_size(int protocol, int steps)
+{
+    return protocol == PW_PROTOCOL_PAPER && (steps == 0 || steps == PW_PAPER_STEPS) ? PW_PROTOCOL_PAPER
+                                                                                    : PW_PROTOCOL_TOY;
+}
+
 static bool is_at_chance(const struct pw_runs *r)
 {
     return pw_runs_mean(r->beyond, r->n) <= r->chance_beyond + PW_ORDER_OURS;

@@ -260,7 +260,9 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
     tabulate(f, of, first);
     int learned = compare(c, of, n);
     list_differences(f, first, c);
-    claim_no_difference(f, c, n, learned, o->protocol);
+    claim_no_difference(f, c, n, learned,
+                        pw_suite_find(o->task) != NULL ? pw_protocol_size(o->protocol, o->steps)
+                                                       : PW_PROTOCOL_TOY);
     pw_finding_remark(f, "below %g %% in range at one of two settings an encoding is not compared",
                       100 * PW_ORDER_IN_RANGE);
     return PW_OK;

@@ -41,6 +41,9 @@ const struct pw_suite_task *pw_suite_find(const char *name); /* NULL: it is none
 enum pw_protocol { PW_PROTOCOL_TOY, PW_PROTOCOL_PAPER };
 extern const char *const pw_protocols[]; /* "toy", "paper", NULL */
 
+/* The size that a verdict speaks of: the paper's own takes its protocol and its number of steps. */
+int pw_protocol_size(int protocol, int steps);
+
 #define PW_TOY_STEPS   1000  /* of the preset tiny */
 #define PW_PAPER_STEPS 40000 /* and of paper */
 #define PW_SUITE_ROOM                                                                                        \
