@@ -27,6 +27,7 @@ struct pw_track {
     int n, cap;
     int64_t *step, *flops, *ms; /* as in the series */
     float *in_range, *beyond;   /* fractions; beyond NaN where nothing longer was evaluated */
+    int64_t *samples;           /* of all lengths together */
 };
 
 /* How far steps moved the blocks of the model. */

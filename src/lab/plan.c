@@ -156,7 +156,8 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
 {
     const struct pw_replicate_view *rep = &lab->record->arms[a->id - 1].rep[a->replicate - 1];
     const struct pw_task_use *use = &lab->tasks.use[0];
-    int hi = pw_task_test(use).hi;
+    int hi = pw_task_test(use).hi, n = 0;
+    int64_t samples = 0;
     if (rep->eval.n == 0 || rep->eval.live || rep->eval_step != a->step)
         return pw_fail(err, PW_EUSER, "no evaluation after step %lld", (long long)a->step);
     if (rep->eval_off || pw_heads_off(rep))
@@ -168,11 +169,16 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
             continue;
         if (row == NULL)
             return pw_fail(err, PW_EUSER, "length %d was not evaluated", length);
-        enum pw_code code = same_number("samples of a length", row->samples,
-                                        pw_task_samples_at(use, length, plan->samples), err);
+        int wanted = pw_task_samples_at(use, length, plan->samples);
+        enum pw_code code = same_number("samples of a length", row->samples, wanted, err);
         if (code != PW_OK)
             return code;
+        samples += wanted;
+        n++;
     }
+    if (rep->eval.n != n)
+        return pw_fail(err, PW_EUSER, "%d lengths were evaluated, the study asks for %d of them", rep->eval.n,
+                       n);
     for (int k = 1, at = 0; k < plan->points; k++) {
         int64_t step = a->step * k / plan->points;
         while (at < rep->track.n && rep->track.step[at] < step)
@@ -180,6 +186,10 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
         if (at == rep->track.n || rep->track.step[at] != step)
             return pw_fail(err, PW_EUSER, "no evaluation after step %lld, one of %d checkpoints",
                            (long long)step, plan->points);
+        if (rep->track.samples[at] != samples)
+            return pw_fail(err, PW_EUSER,
+                           "%lld samples were evaluated after step %lld, the study asks for %lld",
+                           (long long)rep->track.samples[at], (long long)step, (long long)samples);
     }
     return PW_OK;
 }

@@ -51,9 +51,36 @@ static void test_lengths(void **state)
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has step 4, the study asks for 3");
     bench_must(&b, "reset; train; eval lengths=2..10 samples=4");
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "length 11 was not evaluated");
+    bench_must(&b, "eval lengths=2..21 samples=4");
+    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY,
+           "arm 1: 20 lengths were evaluated, the study asks for 19 of them");
     bench_must(&b, "reset; pe alibi arm=1; train");
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has encoding 'alibi'");
     bench_close(&b);
+}
+
+/* The checkpoints of checkpoint=best have as many samples as the last one. */
+static void test_checkpoints(void **state)
+{
+    static const char judge[] =
+        "judge lengths task=\"copy rsc\" steps=20 seeds=1 samples=4 pes=none,alibi checkpoint=best";
+    struct bench b;
+    (void)state;
+    for (int few = 0; few < 2; few++) {
+        struct pw_str script = {0};
+        bench_open(&b, 2, false);
+        pw_str_add(&script,
+                   "seed 101; task copy variant=rsc; model tiny; optim steps=20; race none,alibi seeds=1");
+        for (int step = 1; step <= 20; step++)
+            pw_str_add(&script, "; train until step=%d; eval samples=%d", step, few && step == 7 ? 2 : 4);
+        bench_must(&b, script.s);
+        if (few)
+            refuse(&b, judge, "arm 1: 38 samples were evaluated after step 7, the study asks for 76");
+        else
+            bench_must(&b, judge);
+        bench_close(&b);
+        pw_str_fini(&script);
+    }
 }
 
 /* Settings as the study asks for, and weights that other ones made in part. */
@@ -260,9 +287,9 @@ static void test_session(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths),     cmocka_unit_test(test_altered),
-                                       cmocka_unit_test(test_scratchpads), cmocka_unit_test(test_sensitivity),
-                                       cmocka_unit_test(test_figure4),     cmocka_unit_test(test_models),
-                                       cmocka_unit_test(test_session)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths),     cmocka_unit_test(test_checkpoints),
+                                       cmocka_unit_test(test_altered),     cmocka_unit_test(test_scratchpads),
+                                       cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_figure4),
+                                       cmocka_unit_test(test_models),      cmocka_unit_test(test_session)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
