@@ -141,6 +141,9 @@ static void add_remarks(struct pw_finding *f, const struct pw_figure4_runs *r)
         mean_cell(r, PW_FIGURE4_MEANS, 0, PW_FIGURE4_NOPE_LONGER), 100 * PW_ORDER_IN_RANGE);
     pw_finding_remark(
         f, "the paper: three seeds of each encoding, two NoPE*; a run here has data and weights of its own");
+    pw_finding_remark(
+        f, "attention is that of the models after their last step; the paper takes the checkpoint that "
+           "is best in range");
     pw_finding_remark(f,
                       "the figure's axis goes to 1.5: its code computes [KL(m||p) + KL(m||q)] / 2 over head "
                       "pairs a < b; Jensen-Shannon is at most 0.693");

@@ -242,6 +242,8 @@ enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct p
         return pw_fail(err, PW_EUSER,
                        "judge scratchpads: nothing was measured; 'reproduce scratchpads' does it all");
     pw_pads_claim_best(f, &sum, tasks, size);
+    pw_finding_remark(f, "numbers are those %s",
+                      pw_checkpoint_text(pw_checkpoint_points(o->checkpoint, o->protocol)));
     pw_finding_remark(f,
                       "an encoding that has less than %g %% in range with one of two formats is not compared",
                       100 * PW_ORDER_IN_RANGE);

@@ -36,7 +36,7 @@ static void test_lengths(void **state)
         {"judge lengths task=\"copy rsc\" protocol=paper " STUDY,
          "task 'copy variant=rsc', the study asks for 'copy lengths=2..20"},
         {"judge lengths task=\"copy rsc\" checkpoint=best " STUDY,
-         "no evaluation after step 0, one of 20 checkpoints"},
+         "no evaluation after step 1, one of 3 checkpoints"},
     };
     struct bench b;
     (void)state;

@@ -322,6 +322,16 @@ static void test_best(void **state)
     assert_true(fabs(r.beyond[1] - .2) < 1e-6);
     pw_suite_runs(s, &s->arms[0], 1, &r); /* the last step: the latest evaluation */
     assert_true(fabs(r.beyond[1] - .952) < 1e-6);
+    for (int points = 1; points <= 4; points += 3) { /* and so in the tables of scratchpads and sensitivity */
+        struct pw_finding f;
+        const struct pw_arm_view *arms[] = {&s->arms[0]};
+        pw_finding_init(&f, "test", "", " ");
+        pw_right_by_seed(&f, s, arms, 1, 2, points);
+        const struct pw_block *b = &f.blocks[0];
+        assert_true(fabs(pw_finding_cell(&f, b, 0, PW_RIGHT_SEEDS + 1) - (points == 1 ? 95.2 : 20)) < 1e-4);
+        assert_true((strstr(b->title, "at the best of 20 checkpoints in range") != NULL) == (points > 1));
+        pw_finding_fini(&f);
+    }
     s->arms[0].rep[1].track = (struct pw_track){.n = 0};
     pw_snapshot_free(s);
 }
