@@ -310,6 +310,12 @@ static int give_name(struct pw_file *f)
     return f->named ? 0 : errno;
 }
 
+static int put_in_place(const struct pw_file *f)
+{
+    return f->fresh ? renameat2(AT_FDCWD, f->beside, AT_FDCWD, f->path, RENAME_NOREPLACE)
+                    : rename(f->beside, f->path);
+}
+
 static int finish(struct pw_file *f)
 {
     bool bad = fflush(f->stream) != 0 || ferror(f->stream);
@@ -323,8 +329,7 @@ static int finish(struct pw_file *f)
         return errno;
     if (!f->named)
         number = give_name(f);
-    if (number == 0 && f->named &&
-        renameat2(AT_FDCWD, f->beside, AT_FDCWD, f->path, f->fresh ? RENAME_NOREPLACE : 0) != 0)
+    if (number == 0 && f->named && put_in_place(f) != 0)
         number = errno;
     if (number != 0)
         return number;
