@@ -176,13 +176,22 @@ static bool is_comparable(const struct pw_ev_eval *e)
     return true;
 }
 
+static int64_t samples_of(const struct pw_ev_eval *e)
+{
+    int64_t n = 0;
+    for (int i = 0; i < e->n; i++)
+        n += e->rows[i].samples;
+    return n;
+}
+
 static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step, double ms,
                       struct pw_ev_eval *eval)
 {
     const struct pw_series *r = &rep->series;
     if (is_comparable(eval))
         pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
-                     pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true));
+                     pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true),
+                     samples_of(eval));
     bool off = pw_heads_off(rep);
     if (rep->eval.n > 0 && rep->eval_off != off) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);

@@ -30,6 +30,7 @@ struct pw_track {
     int n, cap;
     int64_t *step, *flops, *ms; /* as in struct pw_series */
     float *in_range, *beyond;   /* fractions; beyond is NaN if no longer length was evaluated */
+    int64_t *samples;           /* total samples of all lengths */
 };
 
 /* How far steps moved each block of the model: relative update sizes over training. */

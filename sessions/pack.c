@@ -1,17 +1,26 @@
 /* pack.c - pack a session into a file, and unpack it.
  *
  * In both directions rows are copied into a new database, so only values pass from a file of unknown origin.
- * Everything is written to a temporary place first, which is renamed when it is complete on disk. */
+ *
+ * A process that is killed while it packs must leave nothing, but SQLite opens files by name. So the database
+ * is built in a file whose name is removed as soon as SQLite has opened it, and is then copied into a file
+ * that gets its name when it is complete (base/file.h). A session may be larger than memory, which rules out
+ * a database in memory. A folder needs a name: unpack fills NAME.tmp-XXXXXX and renames it. It holds a lock
+ * on that folder. A folder of such a name that can be locked was left by a killed process, and the next
+ * unpack of NAME removes it. */
 #include "sessions/pack.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/sha256.h"
 #include "sessions/record_int.h"
 #include "sessions/store_int.h"
@@ -29,13 +38,18 @@ static enum pw_code no_place(const char *path, struct pw_err *err)
     return PW_OK;
 }
 
-/* Rename the temporary file or folder to its final path. */
+static void folder_of(char parent[PW_PATH], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(parent, PW_PATH, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
+             slash == NULL ? "." : path);
+}
+
+/* Rename the temporary folder to its final path. */
 static enum pw_code put_in_place(const char *aside, const char *path, struct pw_err *err)
 {
     char parent[PW_PATH];
-    const char *slash = strrchr(path, '/');
-    snprintf(parent, sizeof parent, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
-             slash == NULL ? "." : path);
+    folder_of(parent, path);
     int failed = renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_NOREPLACE) != 0 ? errno : 0;
     if (failed == EEXIST)
         return pw_fail(err, PW_EUSER, "%s is there already", path);
@@ -43,23 +57,25 @@ static enum pw_code put_in_place(const char *aside, const char *path, struct pw_
     return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "%s can't be written: %s", path, strerror(failed));
 }
 
-/* Copy the session's tables into a new database; the transaction remains open. */
-static enum pw_code copy_db(sqlite3 **db, const char *path, struct pw_record *r, bool packed,
-                            struct pw_err *err)
+static enum pw_code open_db(sqlite3 **db, const char *path, struct pw_err *err)
 {
-    enum pw_code code = sqlite3_open_v2(path, db,
-                                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-                                            SQLITE_OPEN_EXRESCODE,
-                                        NULL) == SQLITE_OK
-                            ? pw_schema_settings(*db, false, err)
-                            : pw_sql_fail(err, *db, path);
-    if (code == PW_OK) /* a journal is useless: the file has a temporary name until it is complete */
-        code = pw_sql_run(
-            *db, "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=FULL; BEGIN", err);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    return sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK ? PW_OK : pw_sql_fail(err, *db, path);
+}
+
+/* Copy the session's tables into a new database; the transaction remains open. */
+static enum pw_code copy_db(sqlite3 *db, struct pw_record *r, bool packed, struct pw_err *err)
+{
+    enum pw_code code = pw_schema_settings(db, false, err);
+    if (code == PW_OK) /* a journal on disk is useless: an incomplete database is dropped */
+        code = pw_sql_run(db, "PRAGMA page_size=8192; PRAGMA journal_mode=MEMORY", err);
+    if (code == PW_OK) /* a packed one is copied, and the copy is synced */
+        code =
+            pw_sql_run(db, packed ? "PRAGMA synchronous=OFF; BEGIN" : "PRAGMA synchronous=FULL; BEGIN", err);
     if (code == PW_OK)
-        code = pw_schema_create(*db, packed, err);
+        code = pw_schema_create(db, packed, err);
     pw_record_hurry(r, PW_RECORD_LONG);
-    return code == PW_OK ? pw_schema_copy(*db, r->db, err) : code;
+    return code == PW_OK ? pw_schema_copy(db, r->db, err) : code;
 }
 
 static enum pw_code end_db(sqlite3 *db, enum pw_code code, struct pw_err *err)
@@ -104,30 +120,62 @@ static enum pw_code put_chunks(void *arg, const uint8_t sha[PW_SHA256], const vo
     return code;
 }
 
+/* The bytes of a descriptor to a stream. Returns an errno; what the stream can't write it remembers. */
+static int copy_bytes(int fd, FILE *to)
+{
+    static const size_t most = (size_t)1 << 20;
+    char *bytes = malloc(most);
+    int failed = bytes == NULL ? ENOMEM : 0;
+    ssize_t got;
+    for (off_t at = 0; failed == 0 && (got = pread(fd, bytes, most, at)) != 0; at += got > 0 ? got : 0) {
+        if (got > 0)
+            fwrite(bytes, 1, (size_t)got, to);
+        else if (errno != EINTR)
+            failed = errno;
+    }
+    free(bytes);
+    return failed;
+}
+
+/* Builds the packed database in a file without a name, and copies it to f. */
+static enum pw_code build(struct pw_file *f, struct pw_record *r, const char *file, struct pw_err *err)
+{
+    sqlite3 *db = NULL;
+    char *name;
+    int fd;
+    enum pw_code code = pw_file_scratch(&fd, &name, file, err);
+    if (code != PW_OK)
+        return code;
+    code = open_db(&db, name, err);
+    unlink(name);
+    if (code == PW_OK)
+        code = copy_db(db, r, true, err);
+    if (code == PW_OK)
+        code = pw_record_files(r, put_chunks, db, err);
+    code = end_db(db, code, err);
+    int failed = code == PW_OK ? copy_bytes(fd, pw_file_stream(f)) : 0;
+    close(fd);
+    free(name);
+    return failed == 0 ? code : pw_fail(err, PW_EIO, "%s can't be written: %s", file, strerror(failed));
+}
+
 enum pw_code pw_session_pack(const char *folder, const char *file, struct pw_err *err)
 {
     struct pw_record *r = NULL;
-    sqlite3 *db = NULL;
-    char aside[PW_PATH];
-    int fd = -1;
+    struct pw_file *f = NULL;
     enum pw_code code = no_place(file, err);
     if (code == PW_OK)
         code = begin(&r, folder, false, err);
+    if (code == PW_OK)
+        code = pw_file_create(&f, file, err);
     if (code == PW_OK) {
-        snprintf(aside, sizeof aside, "%s" ASIDE, file);
-        fd = mkstemp(aside);
-        code = fd >= 0 ? PW_OK : pw_fail(err, PW_EIO, "%s can't be written: %s", file, strerror(errno));
-    }
-    if (fd >= 0) {
-        close(fd);
-        code = copy_db(&db, aside, r, true, err);
+        pw_file_private(f);
+        pw_file_fresh(f);
+        code = build(f, r, file, err);
         if (code == PW_OK)
-            code = pw_record_files(r, put_chunks, db, err);
-        code = end_db(db, code, err);
-        if (code == PW_OK)
-            code = put_in_place(aside, file, err);
-        if (code != PW_OK)
-            unlink(aside);
+            code = pw_file_commit(f, err);
+        else
+            pw_file_abandon(f);
     }
     pw_record_close(r);
     return code;
@@ -168,7 +216,9 @@ static enum pw_code fill_folder(struct pw_record *r, char *aside, struct pw_err 
     if (failed != 0)
         return pw_fail(err, PW_EIO, "a folder can't be made: %s", strerror(failed));
     snprintf(path, sizeof path, "%.1300s/" PW_SESSION_DB, aside);
-    enum pw_code code = copy_db(&db, path, r, false, err);
+    enum pw_code code = open_db(&db, path, err);
+    if (code == PW_OK)
+        code = copy_db(db, r, false, err);
     code = end_db(db, code, err);
     if (code == PW_OK)
         code = pw_record_files(r, put_file, aside, err);
@@ -178,28 +228,78 @@ static enum pw_code fill_folder(struct pw_record *r, char *aside, struct pw_err 
     return code;
 }
 
+/* Locks a folder against remove_stale; -1: another process has it. */
+static int lock_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Removes folders aside that unpacking into this path left where it was killed. */
+static void remove_stale(const char *path)
+{
+    char parent[PW_PATH], aside[PW_PATH];
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
+    size_t n = strlen(base), mark = strlen(ASIDE) - 6; /* without the X */
+    folder_of(parent, path);
+    DIR *d = opendir(parent);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        if (strncmp(e->d_name, base, n) != 0 || strncmp(e->d_name + n, ASIDE, mark) != 0 ||
+            strlen(e->d_name) != n + strlen(ASIDE))
+            continue;
+        snprintf(aside, sizeof aside, "%.*s%.300s", (int)(base - path), path, e->d_name);
+        int fd = lock_folder(aside);
+        if (fd < 0)
+            continue;
+        pw_session_remove(aside);
+        close(fd);
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+/* Makes the folder aside, locked. */
+static enum pw_code make_aside(char aside[PW_PATH], int *lock, const char *folder, struct pw_err *err)
+{
+    struct stat st;
+    remove_stale(folder);
+    snprintf(aside, PW_PATH, "%s" ASIDE, folder);
+    if (mkdtemp(aside) == NULL)
+        return pw_fail(err, PW_EIO, "%s can't be made: %s", folder, strerror(errno));
+    *lock = lock_folder(aside);
+    if (lstat(aside, &st) == 0)
+        return PW_OK;
+    if (*lock >= 0) /* it was removed before it was locked */
+        close(*lock);
+    return pw_fail(err, PW_EUSER, "%s is being unpacked by another process", folder);
+}
+
 enum pw_code pw_session_unpack(const char *file, const char *folder, struct pw_err *err)
 {
     struct pw_record *r = NULL;
     struct pw_err why;
     char aside[PW_PATH];
+    int lock = -1;
     uint64_t intact;
     enum pw_code code = no_place(folder, err);
     if (code == PW_OK)
         code = begin(&r, file, true, err);
     if (code == PW_OK && (code = pw_record_check(r, &intact, &why)) != PW_OK)
         pw_fail(err, code, "%s: %s", file, why.msg);
+    if (code == PW_OK)
+        code = make_aside(aside, &lock, folder, err);
     if (code == PW_OK) {
-        snprintf(aside, sizeof aside, "%s" ASIDE, folder);
-        if (mkdtemp(aside) == NULL) {
-            code = pw_fail(err, PW_EIO, "%s can't be made: %s", folder, strerror(errno));
-        } else {
-            code = fill_folder(r, aside, err);
-            if (code == PW_OK)
-                code = put_in_place(aside, folder, err);
-            if (code != PW_OK)
-                pw_session_remove(aside);
-        }
+        code = fill_folder(r, aside, err);
+        if (code == PW_OK)
+            code = put_in_place(aside, folder, err);
+        if (code != PW_OK)
+            pw_session_remove(aside);
+        if (lock >= 0) /* a file system without locks: nothing is ever removed there */
+            close(lock);
     }
     pw_record_close(r);
     return code;

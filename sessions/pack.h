@@ -2,8 +2,9 @@
  * session's database with its files stored in rows.
  *
  * pw_record_open reads a packed session directly; to continue one it must be unpacked. Neither function
- * overwrites anything, and a failure leaves nothing behind. Both block until finished. Codes: PW_EUSER,
- * PW_EIO, PW_ENOMEM. */
+ * overwrites anything, and a failure leaves nothing behind. A process that is killed while it packs leaves
+ * nothing either; one that is killed while it unpacks leaves a folder NAME.tmp-XXXXXX, which the next unpack
+ * of NAME removes. Both block until finished. Codes: PW_EUSER, PW_EIO, PW_ENOMEM. */
 #ifndef PW_PACK_H
 #define PW_PACK_H
 #include "base/err.h"

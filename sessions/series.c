@@ -119,7 +119,8 @@ void pw_updates_fini(struct pw_updates *u)
 
 /* ---- exact match */
 
-void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, float in_range, float beyond)
+void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, float in_range, float beyond,
+                  int64_t samples)
 {
     t->n = before(t->step, t->n, step);
     if (t->n == t->cap) {
@@ -129,12 +130,14 @@ void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, flo
         t->ms = pw_grow(t->ms, (size_t)t->cap, sizeof *t->ms);
         t->in_range = pw_grow(t->in_range, (size_t)t->cap, sizeof *t->in_range);
         t->beyond = pw_grow(t->beyond, (size_t)t->cap, sizeof *t->beyond);
+        t->samples = pw_grow(t->samples, (size_t)t->cap, sizeof *t->samples);
     }
     t->step[t->n] = step;
     t->flops[t->n] = ascending(t->flops, t->n, flops);
     t->ms[t->n] = ascending(t->ms, t->n, ms);
     t->in_range[t->n] = in_range;
     t->beyond[t->n] = beyond;
+    t->samples[t->n] = samples;
     t->n++;
 }
 
@@ -145,6 +148,7 @@ void pw_track_own(struct pw_track *t)
     t->ms = copy(t->ms, t->n, sizeof *t->ms);
     t->in_range = copy(t->in_range, t->n, sizeof *t->in_range);
     t->beyond = copy(t->beyond, t->n, sizeof *t->beyond);
+    t->samples = copy(t->samples, t->n, sizeof *t->samples);
     t->cap = t->n;
 }
 
@@ -155,5 +159,6 @@ void pw_track_fini(struct pw_track *t)
     free(t->ms);
     free(t->in_range);
     free(t->beyond);
+    free(t->samples);
     *t = (struct pw_track){0};
 }

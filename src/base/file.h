@@ -46,8 +46,16 @@ struct pw_file;
 enum pw_code pw_file_create(struct pw_file **f, const char *path, struct pw_err *err);
 /* Give the file permissions 0600; and return the stream to write to. */
 void pw_file_private(struct pw_file *f);
+/* Let commit replace nothing: it fails with PW_EUSER if path exists by then. */
+void pw_file_fresh(struct pw_file *f);
 FILE *pw_file_stream(struct pw_file *f);
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
 void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */
+
+/* An empty file beside path, for a library that opens files by name: the caller unlinks *name as soon as the
+ * library has opened it, reads the bytes by *fd and closes *fd, which holds the lock. The name is the
+ * caller's (free). If the process is killed before the unlink, the next create for the same path removes the
+ * file. */
+enum pw_code pw_file_scratch(int *fd, char **name, const char *path, struct pw_err *err);
 
 #endif

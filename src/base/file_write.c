@@ -36,6 +36,7 @@ struct pw_file {
     int fd;
     int failed; /* errno of the first write that failed */
     bool named; /* the file `beside` has a name */
+    bool fresh; /* nothing may be replaced */
     char *path, *beside;
 };
 
@@ -166,7 +167,7 @@ static int open_named(char *beside)
 
     for (int attempt = 0; attempt < 100; attempt++) {
         next_name(beside, &x);
-        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 && was_removed(fd)) {
             close(fd);
             unlink(beside);
@@ -198,13 +199,38 @@ static bool open_file(struct pw_file *f, const char *folder)
     return f->stream != NULL;
 }
 
+/* PATH.tmp000000: open_named puts random digits there. NULL: out of memory. The caller's. */
+static char *beside_of(const char *path)
+{
+    size_t size = strlen(path) + strlen(ASIDE) + DIGITS + 1;
+    char *beside = malloc(size);
+
+    if (beside != NULL)
+        snprintf(beside, size, "%s" ASIDE "%0*d", path, DIGITS, 0);
+    return beside;
+}
+
+enum pw_code pw_file_scratch(int *fd, char **name, const char *path, struct pw_err *err)
+{
+    *fd = -1;
+    *name = beside_of(path);
+    if (*name == NULL)
+        return pw_fail(err, PW_ENOMEM, "%.240s: out of memory", path);
+    *fd = open_named(*name);
+    if (*fd >= 0)
+        return PW_OK;
+    enum pw_code code = fail_errno(err, path, "create", errno);
+    free(*name);
+    *name = NULL;
+    return code;
+}
+
 enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_err *err)
 {
     struct stat st;
-    size_t n = strlen(path);
 
     *out = NULL;
-    if (n == 0)
+    if (path[0] == '\0')
         return pw_fail(err, PW_EUSER, "the name of the file to write is empty");
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return pw_fail(err, PW_EUSER, "%.240s: is %s; a file is written here", path,
@@ -214,14 +240,13 @@ enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_er
     if (f != NULL) {
         f->fd = -1;
         f->path = strdup(path);
-        f->beside = malloc(n + strlen(ASIDE) + DIGITS + 1);
+        f->beside = beside_of(path);
     }
     if (f == NULL || folder == NULL || f->path == NULL || f->beside == NULL) {
         free(folder);
         pw_file_abandon(f);
         return pw_fail(err, PW_ENOMEM, "%.240s: out of memory", path);
     }
-    snprintf(f->beside, n + strlen(ASIDE) + DIGITS + 1, "%s" ASIDE "%0*d", path, DIGITS, 0);
     bool ok = open_file(f, folder);
     free(folder);
     if (!ok) {
@@ -236,6 +261,11 @@ enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_er
 void pw_file_private(struct pw_file *f)
 {
     fchmod(f->fd, 0600); /* can't fail: the file is new and our own */
+}
+
+void pw_file_fresh(struct pw_file *f)
+{
+    f->fresh = true;
 }
 
 FILE *pw_file_stream(struct pw_file *f)
@@ -264,8 +294,8 @@ static int sync_directory(const char *path)
     return number;
 }
 
-/* Give the file its name: path if it does not exist, else `beside`, which is then renamed. Returns an
- * errno. */
+/* Give the file its name: path if it does not exist, else `beside`, which is then renamed (a fresh file gets
+ * neither: EEXIST). Returns an errno. */
 static int give_name(struct pw_file *f)
 {
     uint64_t x = random_begin();
@@ -274,11 +304,17 @@ static int give_name(struct pw_file *f)
     snprintf(link, sizeof link, "/proc/self/fd/%d", f->fd);
     if (linkat(AT_FDCWD, link, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0)
         return 0;
-    for (int attempt = 0; attempt < 100 && errno == EEXIST && !f->named; attempt++) {
+    for (int attempt = 0; attempt < 100 && errno == EEXIST && !f->named && !f->fresh; attempt++) {
         next_name(f->beside, &x);
         f->named = linkat(AT_FDCWD, link, AT_FDCWD, f->beside, AT_SYMLINK_FOLLOW) == 0;
     }
     return f->named ? 0 : errno;
+}
+
+static int put_in_place(const struct pw_file *f)
+{
+    return f->fresh ? renameat2(AT_FDCWD, f->beside, AT_FDCWD, f->path, RENAME_NOREPLACE)
+                    : rename(f->beside, f->path);
 }
 
 static int finish(struct pw_file *f)
@@ -295,7 +331,7 @@ static int finish(struct pw_file *f)
         return errno;
     if (!f->named)
         number = give_name(f);
-    if (number == 0 && f->named && rename(f->beside, f->path) != 0)
+    if (number == 0 && f->named && put_in_place(f) != 0)
         number = errno;
     if (number != 0)
         return number;
@@ -306,7 +342,10 @@ static int finish(struct pw_file *f)
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err)
 {
     int number = finish(f);
-    enum pw_code code = number == 0 ? PW_OK : fail_errno(err, f->path, "write", number);
+    enum pw_code code = number == 0 ? PW_OK
+                        : f->fresh && number == EEXIST
+                            ? pw_fail(err, PW_EUSER, "%s is there already", f->path)
+                            : fail_errno(err, f->path, "write", number);
 
     pw_file_abandon(f);
     return code;

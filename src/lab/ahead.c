@@ -11,6 +11,7 @@
  * and has no step under way takes one, until none is under way; so events come as they would have come
  * anyway, and he finds the arms at the step that the last one said. What follows a recording, which knows
  * beforehand where commands will come, begins nothing early. */
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_arm *a, int64_t step, int *slot)
@@ -98,6 +99,8 @@ enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_s
         return code;
     a->flops += a->ahead_flops[a->step % PW_FLIGHTS];
     a->step++;
+    if (a->altered == PW_ALTERED_NOT && pw_lab_heads_off(a))
+        a->altered = PW_ALTERED_HEADS;
     return PW_OK;
 }
 

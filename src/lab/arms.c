@@ -124,6 +124,7 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
     fresh.flops = 0;
     fresh.flops_from = 0;
     fresh.swaps = 0;
+    fresh.altered = PW_ALTERED_NOT;
     fresh.parent = 0;
     fresh.training = fresh.due = fresh.checking = false;
     fresh.row_s = 0.0;

@@ -73,6 +73,17 @@ static void tell_loaded(struct pw_lab *lab)
     pw_str_fini(&text);
 }
 
+static bool same_tasks(const struct pw_taskset *a, const struct pw_taskset *b)
+{
+    struct pw_str x = {0}, y = {0};
+    pw_taskset_print(a, &x);
+    pw_taskset_print(b, &y);
+    bool same = strcmp(pw_str_text(&x), pw_str_text(&y)) == 0;
+    pw_str_fini(&x);
+    pw_str_fini(&y);
+    return same;
+}
+
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
     struct pw_taskset set, old = lab->tasks;
@@ -98,6 +109,9 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
         pw_taskset_fini(&set);
         return code;
     }
+    if (same && !same_tasks(&old, &set))
+        for (int id = 1; id <= PW_MAX_ARMS; id++)
+            pw_lab_alter(lab, id, PW_ALTERED_TASK);
     pw_lab_put_task(lab, &old, fresh, same ? 0 : n);
     pw_lab_note(lab,
                 same ? "the tokens are the same: weights are kept" : "other tokens: all arms begin anew");
@@ -202,6 +216,17 @@ void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
                     arm->id, arm->pe.pe->name);
 }
 
+static bool same_optim(const struct pw_optim *a, const struct pw_optim *b)
+{
+    struct pw_str x = {0}, y = {0};
+    pw_opt_print(pw_optim_opts, a, true, &x);
+    pw_opt_print(pw_optim_opts, b, true, &y);
+    bool same = strcmp(pw_str_text(&x), pw_str_text(&y)) == 0;
+    pw_str_fini(&x);
+    pw_str_fini(&y);
+    return same;
+}
+
 enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim,
                               struct pw_err *err)
 {
@@ -212,9 +237,13 @@ enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, cons
         settings[i].optim = settings[i].id == arm->id ? *optim : settings[i].optim;
     if (optim->batch > arm->optim.batch)
         code = pw_lab_check_steps(lab, settings, n, arm->id, lab->tasks.max_tokens, err);
-    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
+    if (code != PW_OK)
+        return code;
+    if (!same_optim(&arm->optim, optim))
+        pw_lab_alter(lab, arm->id, PW_ALTERED_OPTIM);
+    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
         a->optim = *optim;
-    return code;
+    return PW_OK;
 }
 
 enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)

@@ -49,6 +49,7 @@ static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, cons
     if (code != PW_OK)
         return code;
     fresh->step = fresh->flops_from = info->step;
+    fresh->altered = PW_ALTERED_FILE;
     code = pw_checkpoint_load(c, fresh->model, err);
     if (code == PW_OK)
         code = pw_lab_check_heads(fresh, path, err);

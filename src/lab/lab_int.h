@@ -36,6 +36,17 @@ enum pw_until {
  * step counts alone, and an arm's bits depend on neither. */
 enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 
+/* Why an arm's weights are not those of one run from the first step on: the first reason. */
+enum pw_altered {
+    PW_ALTERED_NOT,
+    PW_ALTERED_TASK,       /* another task, whose tokens are the same, while it trained */
+    PW_ALTERED_OPTIM,      /* another optimiser or schedule while it trained */
+    PW_ALTERED_HEADS,      /* a step with heads switched off */
+    PW_ALTERED_TUNED,      /* options of its encoding turned while it trained */
+    PW_ALTERED_TRANSPLANT, /* what another arm's encoding had learned */
+    PW_ALTERED_FILE        /* weights from a file */
+};
+
 /* A step is a look at what `until` waits for, and a live evaluation, every so many. */
 #define PW_CHECK_EVERY 50
 
@@ -56,6 +67,7 @@ struct pw_arm {
     int64_t flops; /* operations of its steps since flops_from, 0 unless its weights came from a file */
     int64_t flops_from;
     int swaps;
+    enum pw_altered altered;
     int parent; /* id of the arm that it was forked from, 0: none */
     int64_t parent_step;
     bool training;
@@ -292,6 +304,8 @@ enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char
 /* Begins one arm anew, of n replicates, with settings of another shape. */
 enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
+/* Notes what altered an arm and its replicates; before the first step it is simply the arm's setting. */
+void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how);
 /* Turns options of an arm's encoding, "base=500 offset=3", or with text NULL undoes what is turned of
  * tune.c's; all weights stay. An arm that was evaluated is evaluated again. */
 enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *text, struct pw_err *err);

@@ -156,7 +156,8 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
 {
     const struct pw_replicate_view *rep = &lab->record->arms[a->id - 1].rep[a->replicate - 1];
     const struct pw_task_use *use = &lab->tasks.use[0];
-    int hi = pw_task_test(use).hi;
+    int hi = pw_task_test(use).hi, n = 0;
+    int64_t samples = 0;
     if (rep->eval.n == 0 || rep->eval.live || rep->eval_step != a->step)
         return pw_fail(err, PW_EUSER, "no evaluation after step %lld", (long long)a->step);
     if (rep->eval_off || pw_heads_off(rep))
@@ -168,11 +169,16 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
             continue;
         if (row == NULL)
             return pw_fail(err, PW_EUSER, "length %d was not evaluated", length);
-        enum pw_code code = same_number("samples of a length", row->samples,
-                                        pw_task_samples_at(use, length, plan->samples), err);
+        int wanted = pw_task_samples_at(use, length, plan->samples);
+        enum pw_code code = same_number("samples of a length", row->samples, wanted, err);
         if (code != PW_OK)
             return code;
+        samples += wanted;
+        n++;
     }
+    if (rep->eval.n != n)
+        return pw_fail(err, PW_EUSER, "%d lengths were evaluated, the study asks for %d of them", rep->eval.n,
+                       n);
     for (int k = 1, at = 0; k < plan->points; k++) {
         int64_t step = a->step * k / plan->points;
         while (at < rep->track.n && rep->track.step[at] < step)
@@ -180,8 +186,27 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
         if (at == rep->track.n || rep->track.step[at] != step)
             return pw_fail(err, PW_EUSER, "no evaluation after step %lld, one of %d checkpoints",
                            (long long)step, plan->points);
+        if (rep->track.samples[at] != samples)
+            return pw_fail(err, PW_EUSER,
+                           "%lld samples were evaluated after step %lld, the study asks for %lld",
+                           (long long)rep->track.samples[at], (long long)step, (long long)samples);
     }
     return PW_OK;
+}
+
+/* One run from the first step on, under the settings that it has now. */
+static enum pw_code same_throughout(const struct pw_arm *a, struct pw_err *err)
+{
+    static const char *const how[] = {[PW_ALTERED_TASK] = "its task was changed while it trained",
+                                      [PW_ALTERED_OPTIM] = "optim was changed while it trained",
+                                      [PW_ALTERED_HEADS] = "heads were switched off while it trained",
+                                      [PW_ALTERED_TUNED] = "its encoding was tuned while it trained",
+                                      [PW_ALTERED_TRANSPLANT] = "it has what another arm's encoding learned",
+                                      [PW_ALTERED_FILE] = "its weights come from a file"};
+    const char *what = a->swaps > 0 ? "its encoding was swapped" : how[a->altered];
+    return what == NULL
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "%s; the study asks for one run from the first step on", what);
 }
 
 /* What a replica was before its first step, and how long it trained. */
@@ -195,9 +220,8 @@ static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *w
         code = same_options(pw_optim_opts, "optim", &a->optim, &wanted->optim, err);
     if (code == PW_OK)
         code = same_number("a seed", (long long)a->seed, (long long)seed + a->replicate - 1, err);
-    if (code == PW_OK && a->swaps > 0)
-        code =
-            pw_fail(err, PW_EUSER, "its encoding was swapped, the study asks for one from the first step on");
+    if (code == PW_OK)
+        code = same_throughout(a, err);
     return code == PW_OK ? same_number("step", (long long)a->step, wanted->optim.steps, err) : code;
 }
 

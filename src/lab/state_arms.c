@@ -42,6 +42,11 @@ static const struct pw_opt arm_fields[] = {
     {.name = "check_exact", .type = PW_OPT_INT, .offset = OF(check.exact), .max = PW_MAX_ITEM},
     {.name = NULL}};
 
+/* Of an arm that was altered; where that is missing, it was not, or an older pewter didn't note it. */
+static const char *const altered[] = {"not", "task", "optim", "heads", "tuned", "transplant", "file", NULL};
+static const struct pw_opt altered_field[] = {
+    {.name = "altered", .type = PW_OPT_CHOICE, .offset = OF(altered), .choices = altered}, {.name = NULL}};
+
 /* ---- saving */
 
 /* What an arm's `until` has seen is not a number before it has looked. */
@@ -58,7 +63,8 @@ static enum pw_code save_arm(cJSON *list, const struct pw_arm *arm, struct pw_la
     cJSON *object = cJSON_CreateObject();
     int i = images->n;
     if (!cJSON_AddItemToArray(list, object) || !pw_state_put(object, arm_fields, arm) ||
-        !put_seen(object, arm->seen))
+        !put_seen(object, arm->seen) ||
+        (arm->altered != PW_ALTERED_NOT && !pw_state_put(object, altered_field, arm)))
         return pw_fail(err, PW_ENOMEM, "out of memory");
     enum pw_code code = pw_checkpoint_image(arm->model, info, &images->at[i].bytes, &images->at[i].n, err);
     images->n += code == PW_OK;
@@ -138,7 +144,10 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
     struct pw_arm a = {0}, *place;
     struct pw_checkpoint *c;
     snprintf(what, sizeof what, "state: replicate %d", i + 1);
-    enum pw_code code = pw_state_get(object, arm_fields, &a, 1, what, err);
+    bool is_altered = cJSON_GetObjectItemCaseSensitive(object, altered_field[0].name) != NULL;
+    enum pw_code code = pw_state_get(object, arm_fields, &a, 1 + is_altered, what, err);
+    if (code == PW_OK && is_altered)
+        code = pw_state_get(object, altered_field, &a, cJSON_GetArraySize(object) - 1, what, err);
     if (code == PW_OK)
         code = get_seen(object, &a.seen, what, err);
     if (code != PW_OK)

@@ -8,6 +8,14 @@
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 
+void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how)
+{
+    struct pw_arm *a;
+    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        if (a->altered == PW_ALTERED_NOT && (a->step > 0 || how == PW_ALTERED_TRANSPLANT))
+            a->altered = how;
+}
+
 /* Emits the arm and what is shown of it; an evaluation beside training begins again. */
 static void tell(struct pw_lab *lab, struct pw_arm *arm)
 {
@@ -38,6 +46,7 @@ enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *tex
         pw_model_tune(a->model, &turned);
         a->pe = turned;
     }
+    pw_lab_alter(lab, arm->id, PW_ALTERED_TUNED);
     tell(lab, arm);
     return PW_OK;
 }
@@ -106,6 +115,7 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
     }
     if (code != PW_OK)
         return code;
+    pw_lab_alter(lab, arm->id, PW_ALTERED_TRANSPLANT);
     pw_lab_note(lab, "arm %d: %s %s of arm %d now; all other weights stay", arm->id, name,
                 what.n == 1 ? "is that" : "are those", from);
     tell(lab, arm);

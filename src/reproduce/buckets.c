@@ -3,7 +3,7 @@
 
 const struct pw_study pw_study_buckets = {
     .name = "buckets",
-    .document = "Kazemnejad et al. 2023, B.2",
+    .document = "Kazemnejad et al. 2023, B.2, Eq. 12",
     .summary = "T5's buckets by distance: the printed example and the released code's 32/128",
     .lines = "probe buckets\n",
     .finding = "buckets",

@@ -194,7 +194,7 @@ static bool plan(const void *opts_, struct pw_plan *out)
 
 const struct pw_study pw_study_figure4 = {
     .name = "figure4",
-    .document = "Kazemnejad et al. 2023, Figures 4 and E.5",
+    .document = "Kazemnejad et al. 2023, Figures 4 and E.5, Eq. 2",
     .summary = "whose attention is like NoPE's: distances on SCAN by length",
     .detail =
         "  reproduce figure4                     6 runs of six models of preset tiny on SCAN, 8000 steps: 20 "

@@ -15,9 +15,6 @@
 
 #include "reproduce/study.h"
 
-enum { AUTO, LAST, BEST };
-static const char *const checkpoints[] = {"auto", "last", "best", NULL};
-
 #define AT(m) offsetof(struct pw_lengths, m)
 static const struct pw_opt opts[] = {
     {.name = "task",
@@ -76,9 +73,8 @@ static const struct pw_opt opts[] = {
      .type = PW_OPT_CHOICE,
      .offset = AT(checkpoint),
      .def = "auto",
-     .choices = checkpoints,
-     .help = "last: after the last step; best: the one of 20 that is best in range; auto: best where "
-             "protocol=paper"},
+     .choices = pw_checkpoints,
+     .help = PW_CHECKPOINT_HELP},
     {.name = NULL}};
 #undef AT
 
@@ -99,12 +95,6 @@ void pw_length_as_made(const struct pw_lengths *o, const char *task, struct pw_l
     pw_text_copy(out->task, sizeof out->task, task);
 }
 
-int pw_length_points(const struct pw_lengths *o)
-{
-    bool best = o->checkpoint == BEST || (o->checkpoint == AUTO && o->protocol == PW_PROTOCOL_PAPER);
-    return best ? PW_LENGTHS_POINTS : 1;
-}
-
 static struct pw_race_plan race_of(const struct pw_lengths *o)
 {
     return (struct pw_race_plan){.protocol = o->protocol,
@@ -113,7 +103,7 @@ static struct pw_race_plan race_of(const struct pw_lengths *o)
                                  .samples = o->samples,
                                  .seed = o->seed,
                                  .pes = o->pes,
-                                 .points = pw_length_points(o)};
+                                 .points = pw_checkpoint_points(o->checkpoint, o->protocol)};
 }
 
 /* judge lengths of one task, with what it was trained by. */
@@ -253,7 +243,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
 
 const struct pw_study pw_study_lengths = {
     .name = "lengths",
-    .document = "Kazemnejad et al. 2023, Figures 3, E.2-E.4",
+    .document = "Kazemnejad et al. 2023, Figures 3, E.2-E.4; Su 2024: the same league",
     .summary = "accuracy by length for five encodings, on any task",
     .detail =
         "  reproduce lengths                      copy rsc, rdc, cmc, parity and sort: a quarter of an hour "

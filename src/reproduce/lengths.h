@@ -11,12 +11,8 @@ struct pw_lengths {
     int group, protocol, seeds, steps, samples, seed, checkpoint;
 };
 
-/* Evaluations while training, of which the best in range is taken; the released code of Kazemnejad et al.
- * 2023 evaluates every 2,000 of 40,000 steps. */
-#define PW_LENGTHS_POINTS 20
 /* The options that say how one task is measured, of those of a group. */
 void pw_length_as_made(const struct pw_lengths *o, const char *task, struct pw_lengths *out);
-int pw_length_points(const struct pw_lengths *o); /* 1: the last step counts */
 
 /* ---- the finding of one task. Block 0: the curves by length; block 1: a table with an arm a row and the
  * columns below, then one for each seed. */

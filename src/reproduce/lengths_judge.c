@@ -77,7 +77,7 @@ static struct result collect(const struct pw_lengths *o, const struct pw_snapsho
     struct result r = {.n = 0};
     r.n = pw_evaluated(s, r.arm);
     for (int i = 0; i < r.n; i++) {
-        pw_suite_runs(s, r.arm[i], pw_length_points(o), &r.runs[i]);
+        pw_suite_runs(s, r.arm[i], pw_checkpoint_points(o->checkpoint, o->protocol), &r.runs[i]);
         short_name(r.name[i], r.arm[i]);
     }
     return r;
@@ -117,12 +117,8 @@ static void tabulate(struct pw_finding *f, const struct pw_lengths *o, const str
                      const struct pw_suite_task *t)
 {
     char title[PW_FINDING_TEXT];
-    if (pw_length_points(o) > 1)
-        snprintf(title, sizeof title,
-                 "mean exact match over lengths, per cent, at the best of %d checkpoints in range",
-                 PW_LENGTHS_POINTS);
-    else
-        snprintf(title, sizeof title, "mean exact match over lengths, per cent, after the last step");
+    snprintf(title, sizeof title, "mean exact match over lengths, per cent, %s",
+             pw_checkpoint_text(pw_checkpoint_points(o->checkpoint, o->protocol)));
     int table = pw_finding_table(f, title, r->n, PW_LENGTHS_SEEDS + r->runs[0].n);
     f->blocks[table].decimals = 1;
     name_columns(f, table, r);
@@ -157,12 +153,6 @@ static void choose(const struct result *r, const char *t5, struct pw_runs out[PW
     }
 }
 
-/* At its own size: the paper's model, data and steps. */
-static int size_of(const struct pw_lengths *o)
-{
-    return o->protocol == PW_PROTOCOL_PAPER && o->steps == 0 ? PW_PROTOCOL_PAPER : PW_PROTOCOL_TOY;
-}
-
 static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_lengths *o,
                                          const struct result *r, const struct pw_suite_task *t,
                                          const char *t5, bool scaled)
@@ -177,10 +167,12 @@ static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_l
              t->from, t->name,
              scaled ? ", T5's table scaled to the toy's lengths (" : ", encodings as the paper has them (",
              t5, scaled ? ")" : ", rotary on a quarter of the head)");
-    enum pw_claim_verdict verdict = pw_order_verdict(&order, size_of(o));
+    enum pw_claim_verdict verdict = pw_order_verdict(&order, pw_protocol_size(o->protocol, o->steps));
     pw_finding_claim(f, verdict, claim, "%d seeds from %d, %d steps, %s: %s", r->runs[0].n,
                      (int)r->arm[0]->info.seed, (int)r->arm[0]->info.step,
-                     pw_length_points(o) > 1 ? "best checkpoint in range" : "last step", found);
+                     pw_checkpoint_points(o->checkpoint, o->protocol) > 1 ? "best checkpoint in range"
+                                                                          : "last step",
+                     found);
     return verdict;
 }
 

@@ -61,9 +61,19 @@ void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, i
     }
 }
 
+/* Enough seeds, all of them evaluated, whose median knows the trained lengths. */
 static bool is_learned(const struct pw_runs *r)
 {
+    for (int i = 0; i < r->n; i++)
+        if (isnan(r->in_range[i]) || isnan(r->beyond[i]))
+            return false;
     return r->n >= PW_ORDER_SEEDS && (double)pw_runs_spread(r->in_range, r->n).median >= PW_ORDER_LEARNED;
+}
+
+int pw_protocol_size(int protocol, int steps)
+{
+    return protocol == PW_PROTOCOL_PAPER && (steps == 0 || steps == PW_PAPER_STEPS) ? PW_PROTOCOL_PAPER
+                                                                                    : PW_PROTOCOL_TOY;
 }
 
 static bool is_at_chance(const struct pw_runs *r)

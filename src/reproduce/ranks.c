@@ -10,7 +10,7 @@
  * compared only if every one of their tasks counts. Else the paper's ranks are those of its mean accuracies,
  * where its figures print all five, on exactly the tasks that count; ours then are the ranks of our means on
  * the same tasks. A pair of encodings is ordered if the sign-flip test over tasks says so (p < 0.05,
- * base/stats.h), which takes six tasks. */
+ * base/stats.h), which takes six tasks, each with PW_ORDER_SEEDS seeds. */
 #include <math.h>
 #include <stdio.h>
 
@@ -197,8 +197,9 @@ static void claim_order(struct pw_finding *f, const struct options *o, const str
              "undecided",
              order.pairs, PW_ORDER_PAPER, order.alike, order.opposite,
              order.pairs - order.alike - order.opposite);
+    bool enough = y->cases >= PW_ORDER_SEEDS * y->tasks;
     pw_finding_claim(
-        f, pw_order_verdict(&order, o->protocol),
+        f, enough ? pw_order_verdict(&order, o->protocol) : PW_CLAIM_INCONCLUSIVE,
         "Kazemnejad et al. 2023, Figures 1 and 2: the encodings by mean reciprocal rank",
         "%d of %d tasks count, %d seeds each; the paper's %s; %s (sign flips over tasks, p < %g)", y->tasks,
         y->asked, y->cases / y->tasks, of, text, P);
@@ -237,6 +238,9 @@ static void judge_tally(const struct options *o, const struct tally *y, struct p
             "%d of %d tasks count, and the paper prints the accuracies of all five encodings for %d of them: "
             "there is nothing to compare with",
             y->tasks, y->asked, y->printed);
+    if (y->cases < PW_ORDER_SEEDS * y->tasks)
+        pw_finding_remark(f, "with %d seed%s nothing is claimed: at least %d are needed", y->cases / y->tasks,
+                          y->cases == y->tasks ? "" : "s", PW_ORDER_SEEDS);
     if (!whole)
         pw_finding_remark(
             f, "the paper's printed means are over all its %s tasks and are not compared with these",

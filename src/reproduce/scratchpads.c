@@ -148,6 +148,12 @@ static const struct pw_opt opts[] = {
      .def = "none,t5,alibi,rotary,sinusoidal",
      .size = sizeof((struct pw_scratchpads *)0)->pes,
      .help = "encodings, as after `race`"},
+    {.name = "checkpoint",
+     .type = PW_OPT_CHOICE,
+     .offset = AT(checkpoint),
+     .def = "auto",
+     .choices = pw_checkpoints,
+     .help = PW_CHECKPOINT_HELP},
     {.name = "format",
      .type = PW_OPT_INT,
      .offset = AT(format),
@@ -187,7 +193,8 @@ static void plan_race(const struct pw_scratchpads *o, int task, int format, stru
                                       .samples = o->samples,
                                       .seed = PW_STUDY_SEED,
                                       .pes = o->pes,
-                                      .model = out->model};
+                                      .model = out->model,
+                                      .points = pw_checkpoint_points(o->checkpoint, o->protocol)};
 }
 
 static void add_check(const struct pw_scratchpads *o, int task, int format, struct pw_str *out)
@@ -253,7 +260,7 @@ static enum pw_code judge_one(const struct pw_scratchpads *o, const struct pw_sn
     pw_finding_init(f, "scratchpads", topic, "%s, scratchpad %s: right answers%s, %d seed%s",
                     pw_pad_tasks[o->task].name, pw_pad_formats[o->format], decoded ? ", decoded" : "",
                     o->seeds, o->seeds == 1 ? "" : "s");
-    pw_right_by_seed(f, s, arms, n, o->seeds);
+    pw_right_by_seed(f, s, arms, n, o->seeds, pw_checkpoint_points(o->checkpoint, o->protocol));
     made.format = -1;
     pw_finding_made(f, "scratchpads", &made);
     return PW_OK;

@@ -13,7 +13,7 @@ enum { PW_PAD_FORMATS = 8, PW_PAD_TASKS = 7 }; /* format 0: no scratchpad */
 
 struct pw_scratchpads {
     int task; /* PW_PAD_TASKS: all */
-    int protocol, seeds, steps, samples;
+    int protocol, seeds, steps, samples, checkpoint;
     int format; /* >= 0: judge the race of this format; -1: all that were measured */
     char pes[256];
 };

@@ -213,7 +213,7 @@ enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct p
 {
     struct pw_pads d, sum;
     struct against_none *a = NULL;
-    int tasks = 0;
+    int tasks = 0, size = pw_protocol_size(o->protocol, o->steps);
     enum pw_code code = check_races(o, s, err);
     if (code != PW_OK)
         return code;
@@ -234,14 +234,16 @@ enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct p
         if (a->n == 0)
             continue;
         list_differences(f, &pw_pad_tasks[t], a);
-        claim_help(f, &pw_pad_tasks[t], a, d.runs, o->protocol);
-        claim_figure(f, &pw_pad_tasks[t], a, d.runs, o->protocol);
+        claim_help(f, &pw_pad_tasks[t], a, d.runs, size);
+        claim_figure(f, &pw_pad_tasks[t], a, d.runs, size);
     }
     free(a);
     if (tasks == 0)
         return pw_fail(err, PW_EUSER,
                        "judge scratchpads: nothing was measured; 'reproduce scratchpads' does it all");
-    pw_pads_claim_best(f, &sum, tasks, o->protocol);
+    pw_pads_claim_best(f, &sum, tasks, size);
+    pw_finding_remark(f, "numbers are those %s",
+                      pw_checkpoint_text(pw_checkpoint_points(o->checkpoint, o->protocol)));
     pw_finding_remark(f,
                       "an encoding that has less than %g %% in range with one of two formats is not compared",
                       100 * PW_ORDER_IN_RANGE);

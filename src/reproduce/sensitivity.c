@@ -27,7 +27,7 @@ enum { RATES = 3, DECAYS = 3, SETTINGS = RATES * DECAYS };
 
 struct options {
     char task[256], pes[256];
-    int protocol, seeds, steps, setting;
+    int protocol, seeds, steps, setting, checkpoint;
 };
 
 #define AT(m) offsetof(struct options, m)
@@ -64,6 +64,12 @@ static const struct pw_opt opts[] = {
      .min = 0,
      .max = 10000000,
      .help = "of training; 0: the task's"},
+    {.name = "checkpoint",
+     .type = PW_OPT_CHOICE,
+     .offset = AT(checkpoint),
+     .def = "auto",
+     .choices = pw_checkpoints,
+     .help = PW_CHECKPOINT_HELP},
     {.name = "setting",
      .type = PW_OPT_INT,
      .offset = AT(setting),
@@ -91,7 +97,8 @@ static struct pw_race_plan race_of(const struct options *o, int setting, char ke
                                  .samples = 128,
                                  .seed = PW_STUDY_SEED,
                                  .pes = o->pes,
-                                 .optim = keys};
+                                 .optim = keys,
+                                 .points = pw_checkpoint_points(o->checkpoint, o->protocol)};
 }
 
 static void script(const void *opts_, struct pw_str *out)
@@ -137,7 +144,7 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     topic_of(topic, o->setting);
     pw_finding_init(f, "sensitivity", topic, "%.100s, %s: mean exact match on longer inputs, %d seeds",
                     o->task, topic, o->seeds);
-    pw_right_by_seed(f, s, arms, n, o->seeds);
+    pw_right_by_seed(f, s, arms, n, o->seeds, pw_checkpoint_points(o->checkpoint, o->protocol));
     made.setting = -1;
     pw_finding_made(f, "sensitivity", &made);
     return PW_OK;
@@ -260,7 +267,11 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
     tabulate(f, of, first);
     int learned = compare(c, of, n);
     list_differences(f, first, c);
-    claim_no_difference(f, c, n, learned, o->protocol);
+    claim_no_difference(f, c, n, learned,
+                        pw_suite_find(o->task) != NULL ? pw_protocol_size(o->protocol, o->steps)
+                                                       : PW_PROTOCOL_TOY);
+    pw_finding_remark(f, "numbers are those %s",
+                      pw_checkpoint_text(pw_checkpoint_points(o->checkpoint, o->protocol)));
     pw_finding_remark(f, "below %g %% in range at one of two settings an encoding is not compared",
                       100 * PW_ORDER_IN_RANGE);
     return PW_OK;

@@ -12,6 +12,7 @@
 const char *const pw_paper_pe_names[PW_PAPER_PES] = {"none", "t5", "alibi", "rotary", "sinusoidal"};
 const char *const pw_suite_groups[] = {"one", "quick", "primitive", "reasoning", "classic", "all", NULL};
 const char *const pw_protocols[] = {"toy", "paper", NULL};
+const char *const pw_checkpoints[] = {"auto", "last", "best", NULL};
 
 #define NOTHING -1, -1, -1, -1, -1
 #define BINS    " text=paper data=100000"
@@ -102,6 +103,18 @@ static void add_encodings(const struct pw_race_plan *p, const struct pw_suite_ta
             t5);
 }
 
+int pw_checkpoint_points(int checkpoint, int protocol)
+{
+    bool best = checkpoint == PW_CHECKPOINT_BEST ||
+                (checkpoint == PW_CHECKPOINT_AUTO && protocol == PW_PROTOCOL_PAPER);
+    return best ? PW_CHECKPOINTS : 1;
+}
+
+const char *pw_checkpoint_text(int points)
+{
+    return points > 1 ? "at the best of 20 checkpoints in range" : "after the last step";
+}
+
 void pw_suite_plan(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
                    struct pw_plan *out)
 {
@@ -112,6 +125,8 @@ void pw_suite_plan(const struct pw_race_plan *p, const char *task, const struct 
                             .seeds = p->seeds,
                             .samples = p->samples,
                             .points = p->points > 1 ? p->points : 1};
+    if (steps > 0 && out->points > steps) /* no two evaluations after one step */
+        out->points = steps;
     snprintf(out->task, sizeof out->task, "%s", task != NULL ? task : paper ? t->paper : t->toy);
     snprintf(out->model, sizeof out->model, "%s%s%s%s", paper ? "paper" : "tiny", model[0] != '\0' ? " " : "",
              model, strstr(model, "context=") != NULL ? "" : " context=fit");
@@ -188,31 +203,27 @@ int pw_evaluated(const struct pw_snapshot *s, const struct pw_arm_view *arms[PW_
     return n;
 }
 
-int pw_right_table(struct pw_finding *f, const char *title, const struct pw_snapshot *s,
-                   const struct pw_arm_view *const *arms, int n, int more)
+int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const struct pw_arm_view *const *arms,
+                     int n, int seeds, int points)
 {
-    int table = pw_finding_table(f, title, n, 2 + more);
+    char title[PW_FINDING_TEXT];
+    snprintf(title, sizeof title, "per cent%s%s: medians, and on longer inputs seed by seed",
+             points > 1 ? " " : "", points > 1 ? pw_checkpoint_text(points) : "");
+    int table = pw_finding_table(f, title, n, PW_RIGHT_SEEDS + seeds);
     f->blocks[table].decimals = 1;
     pw_finding_col(f, table, 0, "in range");
     pw_finding_col(f, table, 1, "longer");
-    for (int i = 0; i < n; i++) {
-        pw_finding_row(f, table, i, "%s", arms[i]->info.name);
-        pw_finding_put(f, table, i, 0, 100 * (double)pw_spread_mean(&s->lab, arms[i], false).median);
-        pw_finding_put(f, table, i, 1, 100 * (double)pw_spread_mean(&s->lab, arms[i], true).median);
-    }
-    return table;
-}
-
-int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const struct pw_arm_view *const *arms,
-                     int n, int seeds)
-{
-    int table = pw_right_table(f, "per cent: medians, and on longer inputs seed by seed", s, arms, n, seeds);
     for (int r = 0; r < seeds; r++)
         pw_finding_col(f, table, PW_RIGHT_SEEDS + r, "seed %llu",
                        (unsigned long long)arms[0]->info.seed + (unsigned)r);
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < arms[i]->info.replicates && r < seeds; r++)
-            pw_finding_put(f, table, i, PW_RIGHT_SEEDS + r,
-                           100 * (double)pw_eval_mean(&s->lab, &arms[i]->rep[r].eval, -1, true));
+    for (int i = 0; i < n; i++) {
+        struct pw_runs runs;
+        pw_suite_runs(s, arms[i], points, &runs);
+        pw_finding_row(f, table, i, "%s", arms[i]->info.name);
+        pw_finding_put(f, table, i, 0, 100 * (double)pw_runs_spread(runs.in_range, runs.n).median);
+        pw_finding_put(f, table, i, 1, 100 * (double)pw_runs_spread(runs.beyond, runs.n).median);
+        for (int r = 0; r < runs.n && r < seeds; r++)
+            pw_finding_put(f, table, i, PW_RIGHT_SEEDS + r, 100 * runs.beyond[r]);
+    }
     return table;
 }

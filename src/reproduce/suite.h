@@ -41,6 +41,9 @@ const struct pw_suite_task *pw_suite_find(const char *name); /* NULL: it is none
 enum pw_protocol { PW_PROTOCOL_TOY, PW_PROTOCOL_PAPER };
 extern const char *const pw_protocols[]; /* "toy", "paper", NULL */
 
+/* The size that a verdict speaks of: the paper's own takes its protocol and its number of steps. */
+int pw_protocol_size(int protocol, int steps);
+
 #define PW_TOY_STEPS   1000  /* of the preset tiny */
 #define PW_PAPER_STEPS 40000 /* and of paper */
 #define PW_SUITE_ROOM                                                                                        \
@@ -50,6 +53,18 @@ extern const char *const pw_protocols[]; /* "toy", "paper", NULL */
  * tasks and was fixed before anything was measured with it: both times toy_far / paper_far, rounded to whole
  * numbers, the buckets to an even one, at least 4. */
 void pw_suite_t5(const struct pw_suite_task *t, int *buckets, int *distance);
+
+/* Which checkpoint of a run counts: after the last step, or the best in range of PW_CHECKPOINTS (the released
+ * code of Kazemnejad et al. 2023 evaluates every 2,000 of 40,000 steps). */
+enum pw_checkpoint { PW_CHECKPOINT_AUTO, PW_CHECKPOINT_LAST, PW_CHECKPOINT_BEST };
+#define PW_CHECKPOINTS 20
+extern const char *const pw_checkpoints[]; /* "auto", "last", "best", NULL */
+#define PW_CHECKPOINT_HELP                                                                                   \
+    "last: after the last step; best: the one of 20 that is best in range; auto: best where protocol=paper"
+/* Evaluations at equal numbers of steps; 1: after the last step alone. auto: as the protocol has it. */
+int pw_checkpoint_points(int checkpoint, int protocol);
+/* "after the last step", "at the best of 20 checkpoints in range" */
+const char *pw_checkpoint_text(int points);
 
 /* What is trained. */
 struct pw_race_plan {
@@ -78,13 +93,10 @@ void pw_suite_check(const struct pw_race_plan *p, const char *task, const struct
 
 /* ---- the arms that were evaluated: how many, and a table of them */
 int pw_evaluated(const struct pw_snapshot *s, const struct pw_arm_view *arms[PW_MAX_ARMS]);
-/* A row an arm, per cent right, medians of its replicates: "in range", "longer", and `more` columns that the
- * caller fills. Returns the block. */
-int pw_right_table(struct pw_finding *f, const char *title, const struct pw_snapshot *s,
-                   const struct pw_arm_view *const *arms, int n, int more);
-/* The same with a column "seed 101" for each replicate on longer inputs, of so many. */
+/* A row an arm, per cent right, medians of its replicates: "in range", "longer", and then a column "seed 101"
+ * for each of so many replicates on longer inputs; points: as pw_suite_runs takes them. Returns the block. */
 int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const struct pw_arm_view *const *arms,
-                     int n, int seeds);
+                     int n, int seeds, int points);
 #define PW_RIGHT_SEEDS 2 /* the column of the first */
 
 /* ---- one encoding's runs */

@@ -24,7 +24,7 @@ static void script(const void *opts_, struct pw_str *out)
 
 const struct pw_study pw_study_theorem1 = {
     .name = "theorem1",
-    .document = "Kazemnejad et al. 2023, C.1",
+    .document = "Kazemnejad et al. 2023, Theorem 1, C.1, Eq. 22 to 27",
     .summary = "absolute positions without an encoding: the proof's weights in the current arm",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -24,7 +24,7 @@ static void script(const void *opts_, struct pw_str *out)
 
 const struct pw_study pw_study_theorem2 = {
     .name = "theorem2",
-    .document = "Kazemnejad et al. 2023, C.2",
+    .document = "Kazemnejad et al. 2023, Theorem 2, C.2, Eq. 36, 37",
     .summary = "relative positions without an encoding: the proof's weights in the current arm",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -1,4 +1,5 @@
 /* test_judge.c - `judge` refuses a measurement that isn't what the study asks for, and says what differs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ref_lab.h"
@@ -35,7 +36,7 @@ static void test_lengths(void **state)
         {"judge lengths task=\"copy rsc\" protocol=paper " STUDY,
          "task 'copy variant=rsc', the study asks for 'copy lengths=2..20"},
         {"judge lengths task=\"copy rsc\" checkpoint=best " STUDY,
-         "no evaluation after step 0, one of 20 checkpoints"},
+         "no evaluation after step 1, one of 3 checkpoints"},
     };
     struct bench b;
     (void)state;
@@ -50,12 +51,82 @@ static void test_lengths(void **state)
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has step 4, the study asks for 3");
     bench_must(&b, "reset; train; eval lengths=2..10 samples=4");
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "length 11 was not evaluated");
+    bench_must(&b, "eval lengths=2..21 samples=4");
+    refuse(&b, "judge lengths task=\"copy rsc\" " STUDY,
+           "arm 1: 20 lengths were evaluated, the study asks for 19 of them");
     bench_must(&b, "reset; pe alibi arm=1; train");
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY, "arm 1: the lab has encoding 'alibi'");
     bench_must(&b, "race none,alibi seeds=2 batches=own; train; eval samples=4");
     refuse(&b, "judge lengths task=\"copy rsc\" " STUDY,
            "judge lengths: the lab holds own batches (race ... batches=own), the study asks for batches that "
            "all replicas share");
+    bench_close(&b);
+}
+
+/* The checkpoints of checkpoint=best have as many samples as the last one. */
+static void test_checkpoints(void **state)
+{
+    static const char judge[] =
+        "judge lengths task=\"copy rsc\" steps=20 seeds=1 samples=4 pes=none,alibi checkpoint=best";
+    struct bench b;
+    (void)state;
+    for (int few = 0; few < 2; few++) {
+        struct pw_str script = {0};
+        bench_open(&b, 2, false);
+        pw_str_add(&script,
+                   "seed 101; task copy variant=rsc; model tiny; optim steps=20; race none,alibi seeds=1");
+        for (int step = 1; step <= 20; step++)
+            pw_str_add(&script, "; train until step=%d; eval samples=%d", step, few && step == 7 ? 2 : 4);
+        bench_must(&b, script.s);
+        if (few)
+            refuse(&b, judge, "arm 1: 38 samples were evaluated after step 7, the study asks for 76");
+        else
+            bench_must(&b, judge);
+        bench_close(&b);
+        pw_str_fini(&script);
+    }
+}
+
+/* Settings as the study asks for, and weights that other ones made in part. */
+static void test_altered(void **state)
+{
+    static const struct {
+        const char *after_one_step, *after_two, *why;
+    } cases[] = {
+        {"task copy variant=rsc lengths=2..5", "task copy variant=rsc",
+         "judge lengths: arm 1: its task was changed while it trained; the study asks for one run from the "
+         "first step on"},
+        {"optim lr=0.01 arm=2", "optim lr=0.003 arm=2", "arm 2: optim was changed while it trained"},
+        {"ablate L0H0 arm=1", "restore arm=1", "arm 1: heads were switched off while it trained"},
+        {"tune buckets=8 distance=32 arm=2", "tune buckets=8 distance=16 arm=2",
+         "arm 2: its encoding was tuned while it trained"},
+        {"pe alibi arm=1", "pe none arm=1", "arm 1: its encoding was swapped"},
+    };
+    static const char begin[] = "seed 101; task copy variant=rsc; model tiny; optim steps=3; race "
+                                "none,t5(buckets=8,distance=16) seeds=2";
+    static const char judge[] =
+        "judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=none,t5(buckets=8,distance=16)";
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "%s; train 1; %s; train 1; %s; train; eval samples=4", begin,
+                 cases[i].after_one_step, cases[i].after_two);
+        bench_must(&b, line);
+        refuse(&b, judge, cases[i].why);
+    }
+    /* Before the first step these are settings; and what is set to what it is already changes nothing. */
+    bench_must(&b, begin);
+    bench_must(
+        &b, "task copy variant=rsc lengths=2..5; task copy variant=rsc; optim lr=0.01 arm=2; optim lr=0.003 "
+            "arm=2; train 1; task copy variant=rsc; optim lr=0.003 arm=1; train; eval samples=4");
+    bench_must(&b, judge);
+    bench_must(&b, "race t5,t5 seeds=2; transplant 2 arm=1; train; eval samples=4");
+    refuse(&b, "judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=t5,t5",
+           "arm 1: it has what another arm's encoding learned");
+    bench_must(&b, "race t5,t5 seeds=2; train; eval samples=4"); /* and begun anew they are as asked */
+    bench_must(&b, "judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=t5,t5");
     bench_close(&b);
 }
 
@@ -220,7 +291,8 @@ static void test_session(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths),     cmocka_unit_test(test_scratchpads),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths),     cmocka_unit_test(test_checkpoints),
+                                       cmocka_unit_test(test_altered),     cmocka_unit_test(test_scratchpads),
                                        cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_figure4),
                                        cmocka_unit_test(test_models),      cmocka_unit_test(test_session)};
     return cmocka_run_group_tests(tests, NULL, NULL);

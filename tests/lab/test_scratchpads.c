@@ -50,6 +50,30 @@ static void test_toy(void **state)
     bench_close(&b);
 }
 
+/* checkpoint=best: a race is evaluated (decoded) at equal numbers of steps, and the finding says so. */
+static void test_checkpoints(void **state)
+{
+    struct pw_scratchpads o;
+    struct bench b;
+    struct pw_str script = {0};
+    const struct pw_study *study = read_defaults(&o);
+    (void)state;
+    o.task = 2; /* parity */
+    o.steps = 3;
+    o.checkpoint = PW_CHECKPOINT_BEST;
+    study->script(&o, &script);
+    pw_str_add(&script, "judge scratchpads");
+    pw_opt_print(study->opts, &o, true, &script);
+    bench_open(&b, 2, false);
+    bench_must(&b, script.s);
+    assert_int_equal(b.s->arms[0].rep[0].track.n, 3);
+    const struct pw_finding_view *v = pw_finding_of(b.s, "scratchpads", "parity minimal");
+    assert_non_null(v);
+    assert_non_null(strstr(v->f.blocks[0].title, "at the best of 20 checkpoints in range"));
+    bench_close(&b);
+    pw_str_fini(&script);
+}
+
 /* Runs a script of the paper's with its model cut down in everything but context and what goes with it, and a
  * batch of two: a step of 12 layers of 768 would take minutes. `judge` must refuse such a model. Returns how
  * many races were evaluated. */
@@ -95,6 +119,7 @@ static void test_paper(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_toy), cmocka_unit_test(test_paper)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_toy), cmocka_unit_test(test_checkpoints),
+                                       cmocka_unit_test(test_paper)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

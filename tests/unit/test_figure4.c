@@ -145,6 +145,24 @@ static void test_as_paper(void **state)
     pw_snapshot_free(s);
 }
 
+/* The paper's protocol on fewer steps, on files of any size, or on another task than the figure's. */
+static void test_not_its_size(void **state)
+{
+    struct pw_figure4 of[3] = {whole, whole, whole};
+    (void)state;
+    of[0].steps = 100;
+    strcpy(of[1].load, "folder");
+    strcpy(of[2].task, "copy rsc");
+    for (int i = 0; i < 3; i++) {
+        struct pw_snapshot *s = seen_as(&of[i], as_paper, growing, 99, 6, .1);
+        struct pw_finding f;
+        judge(s, &of[i], &f);
+        assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_TOY);
+        pw_finding_fini(&f);
+        pw_snapshot_free(s);
+    }
+}
+
 static void test_contradicted(void **state)
 {
     struct pw_snapshot *s = seen(reversed, flat, 99, 6, .1);
@@ -306,10 +324,10 @@ static void test_script(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_paper),    cmocka_unit_test(test_contradicted),
-        cmocka_unit_test(test_few_runs),    cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_not_learned), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_script),      cmocka_unit_test(test_made_otherwise),
-        cmocka_unit_test(test_plan)};
+        cmocka_unit_test(test_as_paper),       cmocka_unit_test(test_not_its_size),
+        cmocka_unit_test(test_contradicted),   cmocka_unit_test(test_few_runs),
+        cmocka_unit_test(test_wide),           cmocka_unit_test(test_not_learned),
+        cmocka_unit_test(test_missing),        cmocka_unit_test(test_script),
+        cmocka_unit_test(test_made_otherwise), cmocka_unit_test(test_plan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

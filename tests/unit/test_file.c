@@ -201,6 +201,33 @@ static void appears_with_commit(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
+/* Another process may have put a file there meanwhile. */
+static void a_fresh_file_replaces_nothing(void **state)
+{
+    char path[4096], expect[8192];
+    struct pw_file *f;
+    struct pw_err err;
+
+    scratch_path(state, "f", path);
+    assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+    pw_file_fresh(f);
+    fputs("ours", pw_file_stream(f));
+    put(path, "another's");
+    assert_int_equal(pw_file_commit(f, &err), PW_EUSER);
+    snprintf(expect, sizeof expect, "%s is there already", path);
+    assert_string_equal(err.msg, expect);
+    assert_holds(path, "another's");
+    assert_int_equal(scratch_count(*state, NULL), 1);
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+    pw_file_fresh(f);
+    fputs("ours", pw_file_stream(f));
+    assert_int_equal(pw_file_commit(f, &err), PW_OK);
+    assert_holds(path, "ours");
+    assert_int_equal(scratch_count(*state, NULL), 1);
+}
+
 static void positions_of_the_stream(void **state)
 {
     char path[4096];
@@ -402,6 +429,7 @@ int main(void)
         writing(reads_the_head),
         cmocka_unit_test(long_names_leave_room_for_the_reason),
         writing(appears_with_commit),
+        writing(a_fresh_file_replaces_nothing),
         writing(positions_of_the_stream),
         writing(abandon_leaves_nothing),
         writing(refuses_to_write),
@@ -410,6 +438,7 @@ int main(void)
         writing(a_killed_writer_leaves_nothing),
         named(the_next_writer_removes_what_was_left),
         named(appears_with_commit),
+        named(a_fresh_file_replaces_nothing),
         named(positions_of_the_stream),
         named(abandon_leaves_nothing),
         named(refuses_to_write),

@@ -43,6 +43,17 @@ static void test_pairs(void **state)
     assert_int_equal(pw_order_pair(&low, &four), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&late, &low), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&none, &low), PW_PAIR_INCOMPARABLE);
+    /* A seed that was not evaluated is no seed. */
+    struct pw_runs hole = runs(5, 1, .9, 0);
+    hole.beyond[3] = NAN;
+    assert_int_equal(pw_order_pair(&hole, &low), PW_PAIR_INCOMPARABLE);
+    hole = runs(5, 1, .9, 0);
+    hole.in_range[0] = NAN;
+    assert_int_equal(pw_order_pair(&low, &hole), PW_PAIR_INCOMPARABLE);
+    /* 99 % in range is enough, a hair less is not. */
+    struct pw_runs just = runs(5, .99001, .9, 0), barely = runs(5, .98999, .9, 0);
+    assert_int_equal(pw_order_pair(&just, &low), PW_PAIR_FIRST);
+    assert_int_equal(pw_order_pair(&barely, &low), PW_PAIR_INCOMPARABLE);
     /* The median seed decides whether an encoding has learned. */
     high.in_range[0] = .5;
     assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_FIRST);
@@ -242,6 +253,60 @@ static void test_league(void **state)
     }
 }
 
+/* Parity: all encodings know the trained lengths, and all guess beyond, in the very order of the paper, each
+ * range apart from the next. Nothing is claimed of it. */
+static void test_chance(void **state)
+{
+    static const struct {
+        const char *name, *pe;
+        double beyond;
+    } arms[] = {{"none", "none", .508},
+                {"t5", "t5 buckets=32 distance=128", .504},
+                {"t5", "t5 buckets=10 distance=41", .500},
+                {"alibi", "alibi", .49},
+                {"rotary", "rotary base=10000 dims=2 pairing=interleaved", .48},
+                {"sinusoidal", "sinusoidal", .47}};
+    struct pw_lengths o = {.task = "parity", .checkpoint = 1};
+    (void)state;
+    for (int learned = 0; learned < 2; learned++) { /* then NoPE does better than guessing */
+        struct pw_snapshot *s = pw_snapshot_new();
+        struct pw_finding f = {0};
+        struct pw_err err;
+        s->lab.n_tasks = 1;
+        s->lab.tasks[0].train_lo = 2;
+        s->lab.tasks[0].train_hi = 10;
+        for (int i = 0; i < 6; i++) {
+            set_arm(s, i, arms[i].name, arms[i].pe, 5, 1, i == 0 && learned ? .7 : arms[i].beyond, .5);
+            for (int k = 0; k < 5; k++) /* whose seeds are all but equal */
+                s->arms[i].rep[k].eval.rows[1].exact -= k;
+        }
+        assert_int_equal(pw_length_judge(&o, s, &f, &err), PW_OK);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(f.claims[i].verdict, PW_CLAIM_INCONCLUSIVE);
+            assert_non_null(strstr(f.claims[i].found,
+                                   learned ? "3 are in its order, 0 in the opposite one, 0 undecided"
+                                           : "0 are in its order, 0 in the opposite one, 0 undecided"));
+        }
+        assert_true(remarked(&f, "a guesser who knows the answers' format has 50.0 % beyond"));
+        pw_finding_fini(&f);
+        pw_snapshot_free(s);
+    }
+}
+
+/* Five seeds by the arm's word, of which one was not evaluated. */
+static void test_not_evaluated(void **state)
+{
+    struct pw_finding f;
+    (void)state;
+    struct pw_snapshot *s = race(5, .75, .77, .0, 1);
+    s->arms[0].rep[4].eval.n = 0;
+    judge(s, PW_PROTOCOL_TOY, &f);
+    assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
+    assert_non_null(strstr(f.claims[0].found, "4 not comparable"));
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
 /* Of several checkpoints each seed's best in range counts, the earliest of equal ones. */
 static void test_best(void **state)
 {
@@ -257,6 +322,16 @@ static void test_best(void **state)
     assert_true(fabs(r.beyond[1] - .2) < 1e-6);
     pw_suite_runs(s, &s->arms[0], 1, &r); /* the last step: the latest evaluation */
     assert_true(fabs(r.beyond[1] - .952) < 1e-6);
+    for (int points = 1; points <= 4; points += 3) { /* and so in the tables of scratchpads and sensitivity */
+        struct pw_finding f;
+        const struct pw_arm_view *arms[] = {&s->arms[0]};
+        pw_finding_init(&f, "test", "", " ");
+        pw_right_by_seed(&f, s, arms, 1, 2, points);
+        const struct pw_block *b = &f.blocks[0];
+        assert_true(fabs(pw_finding_cell(&f, b, 0, PW_RIGHT_SEEDS + 1) - (points == 1 ? 95.2 : 20)) < 1e-4);
+        assert_true((strstr(b->title, "at the best of 20 checkpoints in range") != NULL) == (points > 1));
+        pw_finding_fini(&f);
+    }
     s->arms[0].rep[1].track = (struct pw_track){.n = 0};
     pw_snapshot_free(s);
 }
@@ -266,7 +341,7 @@ static void test_best(void **state)
 /* A finding of `lengths` as lengths_judge.c makes it, with these means beyond, and one encoding that learned
  * nothing where unlearned is its number. */
 static void add_lengths(struct pw_snapshot *s, int at, const char *task, const double beyond[PW_PAPER_PES],
-                        int unlearned)
+                        int unlearned, int seeds)
 {
     static const char *const names[] = {"none", "t5 32/128", "alibi", "rotary 2 of 8", "sinusoidal"};
     struct pw_finding *f = &s->findings[at].f;
@@ -274,15 +349,16 @@ static void add_lengths(struct pw_snapshot *s, int at, const char *task, const d
     s->findings[at].f_seq = (uint64_t)at + 1;
     pw_opt_defaults(pw_study_opts("lengths"), &made);
     snprintf(made.task, sizeof made.task, "%s", task);
+    made.seeds = seeds;
     pw_finding_init(f, "lengths", task, "from a test");
     pw_finding_made(f, "lengths", &made);
     pw_finding_plot(f, "by length", "length", "exact match", 1, 1, true);
-    int table = pw_finding_table(f, "means", PW_PAPER_PES, PW_LENGTHS_SEEDS + 5);
+    int table = pw_finding_table(f, "means", PW_PAPER_PES, PW_LENGTHS_SEEDS + seeds);
     for (int i = 0; i < PW_PAPER_PES; i++) {
         pw_finding_row(f, table, i, "%s", names[i]);
         pw_finding_put(f, table, i, PW_LENGTHS_IN, i == unlearned ? 90 : 100);
         pw_finding_put(f, table, i, PW_LENGTHS_BEYOND, beyond[i]);
-        for (int k = 0; k < 5; k++)
+        for (int k = 0; k < seeds; k++)
             pw_finding_put(f, table, i, PW_LENGTHS_SEEDS + k, beyond[i]);
     }
 }
@@ -304,7 +380,7 @@ static void refuse_paper(const struct pw_snapshot *s, const char *name, const ch
     assert_string_equal(err.msg, why);
 }
 
-static struct pw_finding rank_all(const struct pw_snapshot *s)
+static struct pw_finding rank_all(const struct pw_snapshot *s, const char *seeds)
 {
     const struct pw_study *study;
     struct pw_finding f = {0};
@@ -316,6 +392,7 @@ static struct pw_finding rank_all(const struct pw_snapshot *s)
     assert_int_equal(pw_study_find(&study, "ranks", &err), PW_OK);
     pw_opt_defaults(study->opts, opts.bytes);
     assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "group", "all", &err), PW_OK);
+    assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "seeds", seeds, &err), PW_OK);
     if (study->judge(opts.bytes, s, &f, &err) != PW_OK)
         fail_msg("%s", err.msg);
     assert_null(pw_finding_check(&f));
@@ -333,9 +410,9 @@ static void test_ranks(void **state)
     for (int i = 0; i < 9; i++) { /* the paper's own numbers */
         for (int pe = 0; pe < PW_PAPER_PES; pe++)
             ours[pe] = (double)pw_suite_find(printed[i])->beyond[pe];
-        add_lengths(s, i, printed[i], ours, i == 8 ? PW_PAPER_ROTARY : -1);
+        add_lengths(s, i, printed[i], ours, i == 8 ? PW_PAPER_ROTARY : -1, 5);
     }
-    struct pw_finding f = rank_all(s);
+    struct pw_finding f = rank_all(s, "5");
     /* lego doesn't count, as rotary hasn't learned it; ranks are the paper's own on the eight others. */
     assert_true(remarked(&f, "lego doesn't count: rotary has not learned the trained lengths"));
     assert_true(remarked(&f, "scan doesn't count: it was not measured"));
@@ -352,19 +429,41 @@ static void test_ranks(void **state)
                      "judge: 'lengths copy rsc' was made by 'reproduce lengths task=\"copy rsc\"', not by "
                      "'reproduce lengths task=\"copy rsc\" protocol=paper'");
     /* With a task of which the paper prints nothing there is nothing to compare with. */
-    add_lengths(s, 9, "copy rsc2x", ours, -1);
-    f = rank_all(s);
+    add_lengths(s, 9, "copy rsc2x", ours, -1, 5);
+    f = rank_all(s, "5");
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
     assert_non_null(strstr(f.claims[0].found, "nothing to compare with"));
     pw_finding_fini(&f);
     pw_snapshot_free(s);
 }
 
+/* The same numbers of five seeds and of one, on all tasks, in the paper's order. */
+static void test_ranks_of_one_seed(void **state)
+{
+    static const double beyond[PW_PAPER_PES] = {90, 70, 50, 30, 5};
+    (void)state;
+    for (int seeds = 5; seeds >= 1; seeds -= 4) {
+        struct pw_snapshot *s = pw_snapshot_new();
+        int n = 0;
+        for (const struct pw_suite_task *t = pw_suite; t->name != NULL; t++)
+            if (pw_suite_has(t, PW_SUITE_ALL))
+                add_lengths(s, n++, t->name, beyond, -1, seeds);
+        struct pw_finding f = rank_all(s, seeds == 5 ? "5" : "1");
+        assert_int_equal(f.claims[0].verdict, seeds == 5 ? PW_CLAIM_TOY : PW_CLAIM_INCONCLUSIVE);
+        assert_true(remarked(&f, "with 1 seed nothing is claimed: at least 5 are needed") == (seeds == 1));
+        pw_finding_fini(&f);
+        pw_snapshot_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_error_rate),   cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_lengths), cmocka_unit_test(test_scaled_alone), cmocka_unit_test(test_one_seed),
-        cmocka_unit_test(test_league),  cmocka_unit_test(test_best),         cmocka_unit_test(test_ranks)};
+        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_error_rate),
+        cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_scaled_alone),  cmocka_unit_test(test_one_seed),
+        cmocka_unit_test(test_league),        cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_not_evaluated), cmocka_unit_test(test_ranks_of_one_seed),
+        cmocka_unit_test(test_best),          cmocka_unit_test(test_ranks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

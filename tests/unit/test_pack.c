@@ -3,7 +3,11 @@
 #include "ref_session.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "base/alloc.h"
 #include "base/sha256.h"
@@ -228,6 +232,75 @@ static void flipped(void **state)
     assert_true(refused >= 30);
 }
 
+/* ---- killed */
+
+typedef enum pw_code convert(const char *from, const char *to, struct pw_err *err);
+
+/* Runs it in a process that the kernel kills when a file becomes longer than so many bytes. */
+static void assert_killed(convert *f, const char *from, const char *to, rlim_t bytes)
+{
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct pw_err err;
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes});
+        signal(SIGXFSZ, SIG_DFL);
+        _exit(f(from, to, &err) == PW_OK ? 0 : 1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGXFSZ)
+        fail_msg("%d bytes: it wasn't killed (%d)", (int)bytes, status);
+}
+
+/* Nothing is left of a packed file, and of a folder nothing when it is unpacked again. */
+static void killed(void **state)
+{
+    static const rlim_t limits[] = {5000, 100000, 9000000, 17000000};
+    const size_t n = ((size_t)17 << 20) + 3;
+    char path[4096], file[4096], to[4096], stale[4096];
+    uint8_t sha[2][PW_SHA256];
+    struct pw_err err;
+    uint64_t sum = make(state, path, n, sha);
+    scratch_path(state, "s.pwt", file);
+    scratch_path(state, "t.pewter", to);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        assert_killed(pw_session_pack, path, file, limits[i]);
+        assert_int_equal(entries(state), 1);
+    }
+    /* killed before SQLite had opened its file; what doesn't have such a name is another's */
+    scratch_path(state, "s.pwt.tmp01ef9a", stale);
+    int fd = open(stale, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    scratch_path(state, "s.pwt.tmp-of-mine", stale);
+    fd = open(stale, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    if (pw_session_pack(path, file, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_int_equal(entries(state), 3);
+    assert_int_equal(unlink(stale), 0);
+
+    for (size_t i = 1; i < sizeof limits / sizeof *limits; i++) {
+        assert_killed(pw_session_unpack, file, to, limits[i]);
+        assert_int_equal(entries(state), 3); /* one folder, not one more each time */
+    }
+    /* one that is being filled is locked, and stays */
+    scratch_path(state, "t.pewter.tmp-abcdef", stale);
+    assert_int_equal(mkdir(stale, 0700), 0);
+    fd = open(stale, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    if (pw_session_unpack(file, to, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_int_equal(entries(state), 4);
+    assert_int_equal(rmdir(stale), 0);
+    close(fd);
+    assert_whole(to, sum, n, sha);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +308,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(of_a_session_that_is_recorded, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(tampered, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(flipped, session_setup, session_teardown),
+        cmocka_unit_test_setup_teardown(killed, session_setup, session_teardown),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

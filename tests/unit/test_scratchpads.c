@@ -128,10 +128,42 @@ static void test_made_otherwise(void **state)
     pw_snapshot_free(s);
 }
 
+/* Reproduced is what was trained as long as the paper's. */
+static void test_size(void **state)
+{
+    static const struct {
+        const char *made, *options[7];
+        int verdict;
+    } cases[] = {
+        {"reproduce scratchpads protocol=paper", {"protocol", "paper"}, PW_CLAIM_REPRODUCED},
+        {"reproduce scratchpads protocol=paper steps=40000",
+         {"protocol", "paper", "steps", "40000"},
+         PW_CLAIM_REPRODUCED},
+        {"reproduce scratchpads protocol=paper steps=100", {"protocol", "paper", "steps", "100"}, TOY},
+        {"reproduce scratchpads steps=40000", {"steps", "40000"}, TOY}};
+    static const char *const formats[] = {"none", "minimal", "full"};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pw_snapshot *s = pw_snapshot_new();
+        struct pw_finding f;
+        for (int k = 0; k < 3; k++) {
+            char topic[64];
+            snprintf(topic, sizeof topic, "parity %s", formats[k]);
+            races_add(s, "scratchpads", topic, cases[i].made, pes, crossing.of[k], .5, 99, 6);
+        }
+        races_judge(&f, s, "scratchpads", cases[i].options);
+        assert_int_equal(races_verdict(&f, HELPS), cases[i].verdict);
+        assert_int_equal(races_verdict(&f, BEST), cases[i].verdict);
+        pw_finding_fini(&f);
+        pw_snapshot_free(s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_run), cmocka_unit_test(test_several_runs),
-                                       cmocka_unit_test(test_not_learned), cmocka_unit_test(test_listed),
-                                       cmocka_unit_test(test_made_otherwise)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_run),        cmocka_unit_test(test_several_runs),
+        cmocka_unit_test(test_not_learned),    cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_made_otherwise), cmocka_unit_test(test_size)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

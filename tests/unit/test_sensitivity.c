@@ -76,9 +76,38 @@ static void test_made_otherwise(void **state)
     }
 }
 
+static void test_size(void **state)
+{
+    static const struct {
+        const char *made, *options[5];
+        int verdict;
+    } cases[] = {
+        {"reproduce sensitivity protocol=paper", {"protocol", "paper"}, PW_CLAIM_REPRODUCED},
+        {"reproduce sensitivity protocol=paper steps=9", {"protocol", "paper", "steps", "9"}, PW_CLAIM_TOY},
+        {"reproduce sensitivity task=\"sort lengths=2..3\" protocol=paper",
+         {"protocol", "paper", "task", "sort lengths=2..3"},
+         PW_CLAIM_TOY}};
+    static const char *const rates[] = {"1", "3", "5"}, *const decays[] = {"0", "0.05", "0.1"};
+    static const double mean[] = {50, 50, 50};
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct pw_snapshot *s = pw_snapshot_new();
+        struct pw_finding f;
+        for (int i = 0; i < 9; i++) {
+            char topic[64];
+            snprintf(topic, sizeof topic, "rate %s decay %s", rates[i / 3], decays[i % 3]);
+            races_add(s, "sensitivity", topic, cases[c].made, pes, mean, .5, 99, 7);
+        }
+        races_judge(&f, s, "sensitivity", cases[c].options);
+        assert_int_equal(f.claims[0].verdict, cases[c].verdict);
+        pw_finding_fini(&f);
+        pw_snapshot_free(s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts),
-                                       cmocka_unit_test(test_made_otherwise)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdicts), cmocka_unit_test(test_made_otherwise),
+                                       cmocka_unit_test(test_size)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
