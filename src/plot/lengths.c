@@ -82,7 +82,7 @@ static bool same_drawn(struct drawn a, struct drawn b)
 
 /* The ids of the arms whose evaluations are like that of number a, from 0; how many, or 0 where an earlier
  * arm's is like it, too. */
-static int alike(struct pw_str *ids, const struct drawn of[PW_MAX_ARMS], int a)
+static int alike(struct pw_str *ids, const struct drawn of[PW_MAX_ARMS], int a, const char *comma)
 {
     int n = 0;
 
@@ -91,30 +91,43 @@ static int alike(struct pw_str *ids, const struct drawn of[PW_MAX_ARMS], int a)
             continue;
         if (b < a)
             return 0;
-        pw_str_add(ids, "%s%d", n++ > 0 ? ", " : "", b + 1);
+        pw_str_add(ids, "%s%d", n++ > 0 ? comma : "", b + 1);
     }
     return n;
 }
 
-bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
+static int evaluations(struct drawn of[PW_MAX_ARMS], const struct pw_snapshot *s, int task)
 {
-    struct drawn of[PW_MAX_ARMS];
-    int evaluated = 0;
-    bool first = true, differ = false;
+    int n = 0;
 
     for (int a = 0; a < PW_MAX_ARMS; a++) {
         of[a] = drawn_of(pw_find_arm(s, a + 1), task);
-        evaluated += of[a].most > 0;
+        n += of[a].most > 0;
     }
+    return n;
+}
+
+static void add_number(struct pw_str *out, struct drawn d)
+{
+    if (d.least < d.most)
+        pw_str_add(out, "%d to ", d.least);
+    pw_str_add(out, "%d", d.most);
+}
+
+void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
+{
+    struct drawn of[PW_MAX_ARMS];
+    int evaluated = evaluations(of, s, task);
+    bool first = true, differ = false;
+
     for (int a = 0; a < PW_MAX_ARMS; a++) {
         struct pw_str ids = {0};
-        int n = alike(&ids, of, a);
+        int n = alike(&ids, of, a, ", ");
         if (n > 0 && of[a].most > 0) {
             const char *live = first ? ", live" : " live";
             pw_str_add(out, "%s", first ? "" : ", ");
-            if (of[a].least < of[a].most)
-                pw_str_add(out, "%d to ", of[a].least);
-            pw_str_add(out, "%d%s%s", of[a].most, first ? " samples" : "", of[a].live ? live : "");
+            add_number(out, of[a]);
+            pw_str_add(out, "%s%s", first ? " samples" : "", of[a].live ? live : "");
             differ |= n < evaluated;
             if (differ)
                 pw_str_add(out, " (arm%s %s)", n > 1 ? "s" : "", ids.s);
@@ -122,7 +135,24 @@ bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int tas
         }
         pw_str_fini(&ids);
     }
-    return differ;
+}
+
+bool pw_lengths_samples_differ(struct pw_str *out, const struct pw_snapshot *s, int task)
+{
+    struct drawn of[PW_MAX_ARMS];
+    int evaluated = evaluations(of, s, task), groups = 0;
+
+    for (int a = 0; a < PW_MAX_ARMS; a++) {
+        struct pw_str ids = {0};
+        int n = alike(&ids, of, a, ",");
+        if (n > 0 && of[a].most > 0 && n < evaluated) {
+            pw_str_add(out, "%s", groups++ > 0 ? ", " : "samples ");
+            add_number(out, of[a]);
+            pw_str_add(out, "%s (%s)", of[a].live ? " live" : "", ids.s);
+        }
+        pw_str_fini(&ids);
+    }
+    return groups > 0;
 }
 
 /* ---- pairs */

@@ -22,9 +22,11 @@ bool pw_lengths_trained(const struct pw_lengths *v, int length);
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 
 /* How many samples a length the latest evaluations of a task have: "256 samples", or where arms differ "256
- * samples (arms 1, 3), 64 live (arm 2)". live: beside training or after heads were switched. True: they
- * differ. */
-bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task);
+ * samples (arms 1, 3), 64 live (arm 2)". live: beside training or after heads were switched. */
+void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task);
+/* The same for a title in 70 columns, and only where arms differ: "samples 256 (1,3), 64 live (2)". Returns
+ * whether they do. */
+bool pw_lengths_samples_differ(struct pw_str *out, const struct pw_snapshot *s, int task);
 
 /* ---- exact match over both numbers of a length that is a pair; replicates are counted together */
 enum { PW_GRID_MOST = 64 }; /* larger numbers are left out */
