@@ -81,7 +81,7 @@ struct pw_pe {
     bool halves;                            /* of the columns each has one; else both have all */
 
     /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL where there are
-     * none. choice: the rule in words, for what the bare name means: "t5 alone means 8/16 for ..."; NULL: the
+     * none. choice: the rule in words, for what the bare name means: "t5 alone is 8/16 up to ..."; NULL: the
      * bare name is the same in all models but those of released code. */
     void (*resolve)(void *opts, const struct pw_config *cfg);
     const char *choice;
