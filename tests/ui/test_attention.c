@@ -248,6 +248,17 @@ static void test_hatch(void **state)
     assert_silent(after(b, 24, 100, ""), "hatched");
 }
 
+/* The legend has the map's own sign for gold pointers, and goes with it. */
+static void test_gold_sign(void **state)
+{
+    struct bench *b = *state;
+    const char *screen = after(b, 24, 100, ""), *legend = strstr(screen, "◆ gold");
+    assert_non_null(legend);
+    assert_true(strstr(screen, "◆") < legend); /* in the map */
+    b->ui.attention.no_gold = true;
+    assert_silent(after(b, 24, 100, ""), "◆");
+}
+
 static void test_long_sequences(void **state)
 {
     struct bench *b = *state;
@@ -473,6 +484,7 @@ int main(void)
         TEST(test_time),
         TEST(test_words),
         TEST(test_hatch),
+        TEST(test_gold_sign),
         TEST(test_long_sequences),
         TEST(test_overview),
         TEST(test_overview_fills_the_room),
