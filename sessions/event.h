@@ -498,7 +498,7 @@ const char *pw_judge_name(enum pw_judge judge);
 const char *pw_error_name(enum pw_error kind);
 /* The name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */
 void pw_block_name(char dst[24], int i, int n);
-/* The heads that are off, as far as they fit: "0.1 zero, 1.3 mean"; "" when every head works. */
+/* The heads that are off, as far as they fit: "L0H1 zero, L1H3 mean"; "" when every head works. */
 void pw_heads_text(char *dst, size_t size, const struct pw_ev_heads *e);
 /* A digest as it is written: 32 digits. */
 void pw_digest_text(char dst[33], const uint64_t digest[2]);

@@ -222,7 +222,8 @@ const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struc
 bool pw_arm_heads_alike(const struct pw_arm_view *a);
 /* "t5 8/16", "rotary dims=4", "alibi gain=2": an encoding as it runs, of the text that pw_ev_arm's pe has. */
 void pw_encoding_name(struct pw_str *out, const char *pe);
-/* The heads of an arm that are off: "0.1 zero, 1.3 mean"; where replicates differ "0.1 zero in replicate 2";
+/* The heads of an arm that are off: "L0H1 zero, L1H3 mean"; where replicates differ "L0H1 zero in replicate
+ * 2";
  * "" when every head works. As far as they fit. */
 void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
 

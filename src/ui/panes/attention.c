@@ -287,7 +287,7 @@ static void switch_head(struct pw_ui *ui, struct pw_str *line)
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);
 
     if (pw_att_usable(ui->snap) && arm && !pw_att_of_file(ui))
-        pw_str_add(line, "%s %d.%d arm=%d",
+        pw_str_add(line, "%s L%dH%d arm=%d",
                    pw_head_mode(&arm->rep[0], a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate",
                    a->layer, a->head, ui->snap->attention_arm);
     else if (pw_att_of_file(ui))
