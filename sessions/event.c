@@ -40,7 +40,7 @@ void pw_heads_text(char *dst, size_t size, const struct pw_ev_heads *e)
         char one[48];
         if (e->mode[i] == PW_ABLATE_NONE)
             continue;
-        snprintf(one, sizeof one, "%s%d.%d %s", used > 0 ? ", " : "", i / e->heads, i % e->heads,
+        snprintf(one, sizeof one, "%sL%dH%d %s", used > 0 ? ", " : "", i / e->heads, i % e->heads,
                  e->mode[i] <= PW_ABLATE_RESAMPLE ? pw_ablation_names[e->mode[i]] : "off");
         if (used + strlen(one) + 24 > size) { /* room for the last words */
             snprintf(dst + used, size - used, "%s%d in all", used > 0 ? ", ... " : "", all);

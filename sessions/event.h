@@ -559,7 +559,7 @@ const char *pw_judge_name(enum pw_judge judge);
 const char *pw_error_name(enum pw_error kind);
 /* Write the name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */
 void pw_block_name(char dst[24], int i, int n);
-/* Write the ablated heads: "0.1 zero, 1.3 mean"; "" if there are none. Cut to size. */
+/* Write the ablated heads: "L0H1 zero, L1H3 mean"; "" if there are none. Cut to size. */
 void pw_heads_text(char *dst, size_t size, const struct pw_ev_heads *e);
 /* Write a digest as 32 hexadecimal digits. */
 void pw_digest_text(char dst[33], const uint64_t digest[2]);

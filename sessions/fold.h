@@ -244,7 +244,8 @@ bool pw_arm_heads_alike(const struct pw_arm_view *a);
 /* Append the short name of an encoding, from the text in struct pw_ev_arm's pe: "t5 8/16", "rotary dims=4",
  * "alibi gain=2". */
 void pw_encoding_name(struct pw_str *out, const char *pe);
-/* Write the ablated heads of an arm: "0.1 zero, 1.3 mean", or if replicas differ "0.1 zero in replicate 2".
+/* Write the ablated heads of an arm: "L0H1 zero, L1H3 mean", or if replicas differ "L0H1 zero in replicate
+ * 2".
  * "" if there are none. Cut to size. */
 void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
 

@@ -79,7 +79,11 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
         case 'c': o->commands = optarg; break;
         case 'o': o->output = optarg; break;
         case DEMO: o->demo = optarg != NULL ? optarg : "sort"; break;
-        case SESSION: o->session = optarg; break;
+        case SESSION:
+            if (optarg[0] == '\0') /* an unset variable of a script: nothing would be recorded */
+                return fail(err, "%s needs a name, and the one it has is empty", "--session");
+            o->session = optarg;
+            break;
         case NO_SESSION: o->unrecorded = true; break;
         case VERIFY: *verify = true; break;
         case FROM:
@@ -114,6 +118,9 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
 static enum pw_code read_words(struct pw_options *o, int n, char **word, struct pw_err *err)
 {
     const char *verb = n > 0 ? word[0] : "";
+    for (int i = 0; i < n; i++)
+        if (word[i][0] == '\0')
+            return fail(err, "%s is empty", n > 1 ? "a word" : "the session's name");
     bool session = strcmp(verb, "session") == 0;
     int most = session                                                                                    ? 3
                : strcmp(verb, "run") == 0 || strcmp(verb, "replay") == 0 || strcmp(verb, "sessions") == 0 ? 2
@@ -125,6 +132,8 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         o->file = about;
         return about != NULL ? PW_OK : fail(err, "%s needs one FILE, or - for standard input", verb);
     }
+    if (n > most && most == 1 && strcmp(verb, "devices") != 0) /* what has another word behind it is a verb */
+        return fail(err, "no verb '%s'; there are run, replay, session, sessions, devices", verb);
     if (n > most)
         return fail(err, "'%s': too many words", word[n - 1]);
     if (strcmp(verb, "sessions") == 0) {

@@ -180,6 +180,17 @@ enum pw_code pw_figure_nothing(struct pw_err *err, const char *what)
     return pw_fail(err, PW_EUSER, "export figure: nothing to draw yet: %s", what);
 }
 
+enum pw_code pw_figure_no_prompt(const struct pw_figure *f, struct pw_err *err, const char *what,
+                                 const char *then)
+{
+    const struct pw_ev_lab *lab = &f->snap->lab;
+    const char *prompt = lab->n_tasks > 0 ? lab->tasks[0].prompt : "";
+
+    /* "sample": an old recording, or a line of a file that can't be typed */
+    return pw_fail(err, PW_EUSER, "export figure: nothing to draw yet: %s; '%s%s' %s", what,
+                   prompt[0] ? "prompt " : "sample", prompt, then);
+}
+
 enum pw_code pw_figure_lacks(struct pw_figure *f, struct pw_err *err, const char *what, const char *commands,
                              ...)
 {

@@ -62,6 +62,9 @@ extern const struct pw_figure_pane *const pw_figure_panes[]; /* NULL-terminated,
 
 /* "nothing to draw yet: WHAT". */
 enum pw_code pw_figure_nothing(struct pw_err *err, const char *what);
+/* "nothing to draw yet: WHAT; 'prompt P' THEN", where P is a prompt of the lab's first task. */
+enum pw_code pw_figure_no_prompt(const struct pw_figure *f, struct pw_err *err, const char *what,
+                                 const char *then);
 /* The same, and the commands that would make it (printf), for pw_figure_needs. */
 enum pw_code pw_figure_lacks(struct pw_figure *f, struct pw_err *err, const char *what, const char *commands,
                              ...) __attribute__((format(printf, 4, 5)));

@@ -195,8 +195,8 @@ static void note_choice(struct pw_lab *lab, const struct pw_arm *arm)
         return;
     pw_pe_print(&arm->pe, &text);
     pw_encoding_name(&name, text.s);
-    pw_lab_note(lab, "arm %d: %s (context %d): %s alone means %s", arm->id, name.s, arm->cfg.context,
-                pe->name, pe->choice);
+    pw_lab_note(lab, "arm %d: %s (context %d): %s alone is %s", arm->id, name.s, arm->cfg.context, pe->name,
+                pe->choice);
     pw_str_fini(&name);
     pw_str_fini(&text);
 }

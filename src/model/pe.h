@@ -83,7 +83,7 @@ struct pw_pe {
     bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
 
     /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL: no such defaults.
-     * choice: the rule in words, for the help of the bare name: "t5 alone means 8/16 for ..."; NULL: the bare
+     * choice: the rule in words, for the help of the bare name: "t5 alone is 8/16 up to ..."; NULL: the bare
      * name means the same in all models except those of released code. */
     void (*resolve)(void *opts, const struct pw_config *cfg);
     const char *choice;

@@ -95,7 +95,7 @@ static bool same_drawn(struct drawn a, struct drawn b)
 
 /* Appends the labels of the arms evaluated like arm number a and returns how many; 0 if an earlier arm is
  * evaluated like it. */
-static int alike(struct pw_str *labels, const struct pw_lengths_arm *list, int n, int a)
+static int alike(struct pw_str *labels, const struct pw_lengths_arm *list, int n, int a, const char *comma)
 {
     struct drawn first = drawn_of(list[a].arm, list[a].task);
     int found = 0;
@@ -105,28 +105,41 @@ static int alike(struct pw_str *labels, const struct pw_lengths_arm *list, int n
             continue;
         if (b < a)
             return 0;
-        pw_str_add(labels, "%s%s", found++ > 0 ? ", " : "", list[b].label);
+        pw_str_add(labels, "%s%s", found++ > 0 ? comma : "", list[b].label);
     }
     return found;
 }
 
-bool pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list, int n, const char *noun)
+static int n_evaluated(const struct pw_lengths_arm *list, int n)
 {
     int evaluated = 0;
-    bool first = true, differ = false;
 
     for (int a = 0; a < n; a++)
         evaluated += drawn_of(list[a].arm, list[a].task).most > 0;
+    return evaluated;
+}
+
+static void add_number(struct pw_str *out, struct drawn d)
+{
+    if (d.least < d.most)
+        pw_str_add(out, "%d to ", d.least);
+    pw_str_add(out, "%d", d.most);
+}
+
+void pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list, int n, const char *noun)
+{
+    int evaluated = n_evaluated(list, n);
+    bool first = true, differ = false;
+
     for (int a = 0; a < n; a++) {
         struct drawn of = drawn_of(list[a].arm, list[a].task);
         struct pw_str labels = {0};
-        int same = alike(&labels, list, n, a);
+        int same = alike(&labels, list, n, a, ", ");
         if (same > 0 && of.most > 0) {
             const char *live = first ? ", live" : " live";
             pw_str_add(out, "%s", first ? "" : ", ");
-            if (of.least < of.most)
-                pw_str_add(out, "%d to ", of.least);
-            pw_str_add(out, "%d%s%s", of.most, first ? " samples" : "", of.live ? live : "");
+            add_number(out, of);
+            pw_str_add(out, "%s%s", first ? " samples" : "", of.live ? live : "");
             differ |= same < evaluated;
             if (differ && noun)
                 pw_str_add(out, " (%s%s %s)", noun, same > 1 ? "s" : "", labels.s);
@@ -136,19 +149,46 @@ bool pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list
         }
         pw_str_fini(&labels);
     }
-    return differ;
 }
 
-bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
+/* The arms of a snapshot, labelled by their ids. */
+static void list_arms(struct pw_lengths_arm list[PW_MAX_ARMS], char id[PW_MAX_ARMS][4],
+                      const struct pw_snapshot *s, int task)
+{
+    for (int a = 0; a < PW_MAX_ARMS; a++) {
+        snprintf(id[a], 4, "%d", a + 1);
+        list[a] = (struct pw_lengths_arm){pw_find_arm(s, a + 1), task, id[a]};
+    }
+}
+
+void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
 {
     struct pw_lengths_arm list[PW_MAX_ARMS];
     char id[PW_MAX_ARMS][4];
 
+    list_arms(list, id, s, task);
+    pw_lengths_samples_of(out, list, PW_MAX_ARMS, "arm");
+}
+
+bool pw_lengths_samples_differ(struct pw_str *out, const struct pw_snapshot *s, int task)
+{
+    struct pw_lengths_arm list[PW_MAX_ARMS];
+    char id[PW_MAX_ARMS][4];
+    int groups = 0;
+
+    list_arms(list, id, s, task);
     for (int a = 0; a < PW_MAX_ARMS; a++) {
-        snprintf(id[a], sizeof id[a], "%d", a + 1);
-        list[a] = (struct pw_lengths_arm){pw_find_arm(s, a + 1), task, id[a]};
+        struct drawn of = drawn_of(list[a].arm, task);
+        struct pw_str ids = {0};
+        int n = alike(&ids, list, PW_MAX_ARMS, a, ",");
+        if (n > 0 && of.most > 0 && n < n_evaluated(list, PW_MAX_ARMS)) {
+            pw_str_add(out, "%s", groups++ > 0 ? ", " : "samples ");
+            add_number(out, of);
+            pw_str_add(out, "%s (%s)", of.live ? " live" : "", ids.s);
+        }
+        pw_str_fini(&ids);
     }
-    return pw_lengths_samples_of(out, list, PW_MAX_ARMS, "arm");
+    return groups > 0;
 }
 
 /* ---- pairs */

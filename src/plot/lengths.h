@@ -28,9 +28,11 @@ bool pw_lengths_trained(const struct pw_lengths *v, int length);
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 
 /* Appends the samples per length in the latest evaluations of a task: "256 samples", or if arms differ "256
- * samples (arms 1, 3), 64 live (arm 2)". live: evaluated beside training or after heads were switched.
- * Returns true if arms differ. */
-bool pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task);
+ * samples (arms 1, 3), 64 live (arm 2)". live: evaluated beside training or after heads were switched. */
+void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task);
+/* The same for a title in 70 columns, and only if arms differ: "samples 256 (1,3), 64 live (2)". Returns true
+ * if they do. */
+bool pw_lengths_samples_differ(struct pw_str *out, const struct pw_snapshot *s, int task);
 /* The same of a list of arms, which are called by their labels, with a noun before these or NULL: "256
  * samples (A: none), 64 live (B: t5)". */
 struct pw_lengths_arm {
@@ -38,7 +40,7 @@ struct pw_lengths_arm {
     int task;
     const char *label;
 };
-bool pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list, int n, const char *noun);
+void pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list, int n, const char *noun);
 
 /* ---- exact match over both numbers of a length that is a pair; replicas are summed */
 enum { PW_GRID_MOST = 64 }; /* larger numbers are left out */

@@ -35,6 +35,7 @@ static void complain(struct pw_loop *l, const char *text)
 {
     pw_text_copy(l->app.ui.message, sizeof l->app.ui.message, text);
     l->app.ui.message_is_error = true;
+    l->news.refused = true;
 }
 
 void pw_loop_draw_at_once(struct pw_loop *l)
@@ -47,6 +48,7 @@ void pw_loop_submit(struct pw_loop *l, const char *text, enum pw_send how)
 {
     struct pw_err err = {0};
     l->app.ui.message[0] = '\0';
+    l->news.refused = false;
     if (pw_app_submit(&l->app, text, how, &err) != PW_OK)
         complain(l, err.msg);
 }

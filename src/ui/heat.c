@@ -187,7 +187,7 @@ static uint32_t cursor_glyph(const struct pw_heat *m, const struct pw_look *look
     int left = pw_heat_column(m, col);
 
     if (m->sx == 1)
-        return look->utf8 ? 0x25aa : 'X';
+        return look->utf8 ? PW_HEAT_CURSOR : 'X';
     return px == left ? '[' : px == left + m->sx - 1 ? ']' : ' ';
 }
 

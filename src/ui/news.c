@@ -91,6 +91,7 @@ void pw_news_read(struct pw_news *n, struct pw_ui *ui)
     n->n_log = s->n_log;
     n->n_findings = findings;
     bool shown = answer && show_answer(n, ui, s);
-    if (news && !(shown && of_it))
+    bool kept = n->refused && ui->message[0] != '\0' && news && news->kind != PW_EV_ERROR;
+    if (news && !kept && !(shown && of_it))
         tell(ui, s, news);
 }

@@ -14,6 +14,8 @@ struct pw_news {
     int lines;     /* of it, so far */
     uint64_t seq;  /* its last event, or the command's; 0: no answer goes on */
     bool shown;    /* on the page */
+    bool refused;  /* the message is the workbench's own, which isn't in the log: what the log tells of
+                    * commands  before it comes a frame later and doesn't cover it. Until the next line. */
 };
 
 /* A line that somebody typed: its commands may answer at length. */

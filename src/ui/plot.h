@@ -134,6 +134,7 @@ int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a v
 /* The value that is drawn in a cell, counted from the map's top left; of pooled ones the first. False: none.
  */
 bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col);
+#define PW_HEAT_CURSOR 0x25aa /* on a cell one column wide: neither a value's sign nor an arm's mark */
 /* One cell of a strip: the value as colour or shade, w columns. */
 void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
                   float v, float lo, float hi, bool is_signed);

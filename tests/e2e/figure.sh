@@ -90,7 +90,8 @@ done
 { grep -q '(logarithmic)' v.svg && ! grep -q '(logarithmic)' u.svg; } || fail "a figure's axis is not the screen's"
 
 complains 'without a screen it must be named: pane=curves|lengths|attention' 'train 2; export figure x.svg'
-complains "nothing to draw yet: no prompt's attention" 'train 2; export figure x.svg pane=attention'
+complains "nothing to draw yet: no prompt's attention; 'prompt copy " 'task copy; export figure x.svg pane=attention'
+complains "nothing to draw yet: no prompt; 'prompt sort " 'export figure x.svg pane=prompt'
 complains 'nothing to draw yet: this encoding has no buckets' 'train 2; export figure x.svg pane=encoding page=buckets'
 complains 'x.gif: the ending is one of .svg, .pdf, .png' 'train 2; export figure x.gif pane=curves'
 complains 'pane=heads: allowed are focused|curves' 'export figure x.svg pane=heads'

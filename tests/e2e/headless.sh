@@ -167,8 +167,8 @@ check 'gold pointers' grep -q '"kind":"attention".*"gold":\[\[4,2\]' out
 check 'scores of all heads' grep -q '"heads":\[{"layer":0,"head":0,"previous token":' out
 
 run 0 -c 'train 2; ablate 0.1,1.* mode=resample samples=8; restore 1.0; eval lengths=3 samples=4; prompt sort 3 1; patch resid from="sort 3 2"; patch heads from="sort 3 2"'
-check 'what is off' grep -q '^arm 1: heads off 0.1 resample, 1.1 resample, ' out
-check 'and what was measured says so' grep -q '^  heads off: 0.1 resample, 1.1 resample, ' out
+check 'what is off' grep -q '^arm 1: heads off L0H1 resample, L1H1 resample, ' out
+check 'and what was measured says so' grep -q '^  heads off: L0H1 resample, L1H1 resample, ' out
 check 'what differs going in is all of it' grep -q '^ *2  1 for 2 *1.000 ' out
 check 'a row a layer' grep -q '^  layer   1 ' out
 run 0 --json -c 'ablate 1.2; train 1; prompt sort 3 1; patch 0.1 3 from="sort 3 2"'

@@ -14,7 +14,7 @@ wait_for 'TRAIN'
 command_line 'ablate 0.1,1.3'
 wait_for 'heads off L0H1 L1H3'
 command_line 'ablate 0.1 mode=mean'
-wait_for 'heads off 0\.1 mean, 1\.3 zero; from 64 validation samples'
+wait_for 'heads off L0H1 mean, L1H3 zero; from 64 validation samples'
 screen_has 'TRAIN' || fail 'switching heads off ended training'
 command_line 'ablate 9.9'
 wait_for "no head '9\.9': arm 1 has L0H0 to L1H7"

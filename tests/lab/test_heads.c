@@ -35,7 +35,7 @@ static void test_off_and_on(void **state)
     assert_int_equal(mode(&b, 1, 1, 3), PW_ABLATE_ZERO);
     assert_int_equal(mode(&b, 1, 0, 3), PW_ABLATE_NONE);
     bench_must(&b, "restore 0.1");
-    assert_string_equal(b.note, "arm 1: heads off 1.3 zero");
+    assert_string_equal(b.note, "arm 1: heads off L1H3 zero");
     bench_must(&b, "restore");
     assert_string_equal(b.note, "arm 1: every head works");
     bench_must(&b, "reset; train 8; ablate 0.* 1.2 mode=mean; restore; train 8; digest");
@@ -80,7 +80,7 @@ static void test_measured(void **state)
     }
     bench_open(&b, 2, false);
     bench_must(&b, "ablate 1.7 mode=mean samples=5");
-    assert_non_null(strstr(b.note, "arm 1: heads off 1.7 mean; from 5 validation samples, "));
+    assert_non_null(strstr(b.note, "arm 1: heads off L1H7 mean; from 5 validation samples, "));
     bench_close(&b);
 }
 
@@ -167,7 +167,7 @@ static void test_one_replicate(void **state)
         assert_int_equal(pw_head_mode(&b.s->arms[arm].rep[0], 1, 3), PW_ABLATE_NONE);
     }
     bench_must(&b, "restore 1.3 replicate=3 arm=1");
-    assert_string_equal(b.note, "arm 1: heads off 1.3 resample in replicate 2; 0.0 zero in replicate 3");
+    assert_string_equal(b.note, "arm 1: heads off L1H3 resample in replicate 2; L0H0 zero in replicate 3");
     bench_must(&b, "restore replicate=2; restore 0.0"); /* of arm 1, which is the current one */
     assert_string_equal(b.note, "arm 1: every head works");
     bench_must(&b, "reset arm=2");

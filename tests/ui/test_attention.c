@@ -234,6 +234,11 @@ static void test_hatch(void **state)
     free(t->bucket);
     t->bucket = NULL;
     assert_says(after(b, 24, 100, ""), "hatched: distance never trained");
+    for (int cols = 40; cols < 100; cols++) { /* whole, or not at all */
+        const char *at = strstr(after(b, 24, cols, ""), "hatched");
+        assert_true(at == NULL || strncmp(at, "hatched: distance never trained", 31) == 0 ||
+                    strncmp(at, "hatched: untrained", 18) == 0);
+    }
     t->added = calloc(32, sizeof *t->added);
     assert_says(after(b, 24, 100, ""), "hatched: position never trained");
     assert_true(pw_att_init(&w, &b->ui));
@@ -243,13 +248,26 @@ static void test_hatch(void **state)
     assert_silent(after(b, 24, 100, ""), "hatched");
 }
 
+/* The legend has the map's own sign for gold pointers, and goes with it. */
+static void test_gold_sign(void **state)
+{
+    struct bench *b = *state;
+    const char *screen = after(b, 24, 100, ""), *legend = strstr(screen, "◆ gold");
+    assert_non_null(legend);
+    assert_true(strstr(screen, "◆") < legend); /* in the map */
+    b->ui.attention.no_gold = true;
+    assert_silent(after(b, 24, 100, ""), "◆");
+}
+
 static void test_long_sequences(void **state)
 {
     struct bench *b = *state;
     static const char *const labels[] = {"a", "b", "c"};
     screen_set_prompt(b->s, 120, labels, 3);
-    assert_says(after(b, 24, 90, ""), "max-pooled 3x, w scrolls");
-    const char *screen = after(b, 24, 90, "wg");
+    const char *screen = after(b, 24, 90, "");
+    assert_says(screen, "max-pooled 3x, w scrolls");
+    assert_says(screen, "small: pooled 15x"); /* the other heads beside it are pooled more */
+    screen = after(b, 24, 90, "wg");
     assert_says(screen, "rows 0..");
     assert_says(screen, " of 120");
     assert_silent(screen, "max-pooled");
@@ -466,6 +484,7 @@ int main(void)
         TEST(test_time),
         TEST(test_words),
         TEST(test_hatch),
+        TEST(test_gold_sign),
         TEST(test_long_sequences),
         TEST(test_overview),
         TEST(test_overview_fills_the_room),

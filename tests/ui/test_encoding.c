@@ -65,6 +65,30 @@ static void hides(struct desk *d, const char *what)
         fail_msg("'%s' is in\n%s", what, d->text.s);
 }
 
+/* One sign for the cursor in all maps: ● is an arm's mark. */
+static void the_cursor_is_no_mark(void **state)
+{
+    static const enum screen_table kinds[] = {SCREEN_T5, SCREEN_ALIBI, SCREEN_T5};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct desk d;
+        int cursors = 0, marks = 0;
+        open_desk(&d, kinds[i]);
+        if (i == 2) {
+            pw_canvas_resize(&d.c, 30, 40); /* T5's buckets without numbers */
+            press(&d, "v");
+        }
+        for (int at = 2 * d.c.cols; at < (d.c.rows - 4) * d.c.cols; at++) {
+            cursors += d.c.cells[at].cp == 0x25aa;
+            marks += d.c.cells[at].cp == 0x25cf;
+        }
+        assert_true(cursors > 0);
+        if (i != 1)
+            assert_int_equal(marks, 0); /* slopes have a curve below, with a point */
+        close_desk(&d);
+    }
+}
+
 static void pages_go_round(void **state)
 {
     static const char *const pages[][5] = {
@@ -411,6 +435,7 @@ static void tables_of_other_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cursor_is_no_mark),
         cmocka_unit_test(pages_go_round),
         cmocka_unit_test(distances_stand_apart),
         cmocka_unit_test(a_cursor_reads_what_it_is_on),

@@ -52,6 +52,27 @@ static void the_newest_is_the_message(void **state)
     message_is(b, "wrong", true);
 }
 
+/* `race none,t5; focus nowhere`: `focus` is refused on the spot, and what the race says comes a frame later.
+ */
+static void a_refusal_is_not_covered(void **state)
+{
+    struct bench *b = *state;
+    struct pw_news n = {0};
+    look(b, &n);
+    pw_text_copy(b->app.ui.message, sizeof b->app.ui.message, "focus: 'nowhere'");
+    b->app.ui.message_is_error = n.refused = true;
+    screen_note(b->s, PW_EV_NOTE, "arm 2: t5 8/16");
+    look(b, &n);
+    message_is(b, "focus: 'nowhere'", true);
+    screen_note(b->s, PW_EV_ERROR, "wrong");
+    look(b, &n);
+    message_is(b, "wrong", true);
+    n.refused = false; /* the next line */
+    screen_note(b->s, PW_EV_NOTE, "right");
+    look(b, &n);
+    message_is(b, "right", false);
+}
+
 static void a_map_says_where_it_is(void **state)
 {
     struct bench *b = *state;
@@ -195,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_map_says_where_it_is),
         TEST(the_newest_is_the_message),
+        TEST(a_refusal_is_not_covered),
         TEST(what_was_recorded_is_no_news),
         TEST(an_answer_of_many_lines_is_a_page),
         TEST(one_line_is_the_message),

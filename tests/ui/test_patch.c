@@ -276,11 +276,11 @@ static void heads_that_are_off(void **state)
     assert_null(strstr(text.s, "L1H1✗"));
     pw_str_clear(&text); /* a key switches the head that is looked at */
     assert_true(pw_ui_key(&ui, 'X', &text));
-    assert_string_equal(pw_str_text(&text), "ablate 1.1 arm=3");
+    assert_string_equal(pw_str_text(&text), "ablate L1H1 arm=3");
     s->arms[2].rep[0].heads_off.mode[1 * 4 + 1] = PW_ABLATE_ZERO;
     pw_str_clear(&text);
     assert_true(pw_ui_key(&ui, 'X', &text));
-    assert_string_equal(pw_str_text(&text), "restore 1.1 arm=3");
+    assert_string_equal(pw_str_text(&text), "restore L1H1 arm=3");
     pw_str_fini(&text);
     pw_canvas_fini(&c);
     pw_snapshot_free(s);

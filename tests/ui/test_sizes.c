@@ -136,6 +136,37 @@ static void every_screen_size(void **state)
     pw_snapshot_free(s);
 }
 
+/* The line of the token: its number of bits is there as a whole, or not at all. */
+static void a_number_is_never_cut(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c = {0};
+    struct pw_str text = {0};
+    int told = 0;
+    (void)state;
+
+    for (int cols = 20; cols < 70; cols++) {
+        pw_canvas_resize(&c, 24, cols);
+        pw_canvas_clear(&c);
+        pw_panes[PW_PANE_STEP]->draw(&ui, &c, (struct pw_rect){0, 0, 24, cols});
+        pw_str_clear(&text);
+        pw_canvas_text(&c, &text);
+        const char *at = strstr(text.s, "right is 5"), *end = at ? strchr(at, '\n') : NULL;
+        if (at == NULL)
+            continue;
+        told++;
+        *(char *)end = '\0';
+        assert_null(strstr(at, "\u2026"));
+        assert_true(strstr(at, "1.62 bits") != NULL || strstr(at, "1.6") == NULL);
+        assert_true(cols < 48 || strstr(at, "entropy 1.62 bits") != NULL);
+    }
+    assert_true(told > 30);
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* ---- what no sane laboratory would send */
 
 static void draw_odd(struct pw_snapshot *s)
@@ -280,7 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pane_at_every_size),  cmocka_unit_test(every_screen_size),
         cmocka_unit_test(hostile_labels_and_values), cmocka_unit_test(numbers_that_are_none),
-        cmocka_unit_test(long_runs_draw_quickly),
+        cmocka_unit_test(long_runs_draw_quickly),    cmocka_unit_test(a_number_is_never_cut),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,14 +92,28 @@ static void samples(void **state)
     (void)state;
     pw_pane_lengths.status(&ui, &status);
     assert_non_null(strstr(status.s, " 64 samples "));
-    assert_null(strstr(status.s, "(arm"));
+    assert_null(strstr(status.s, "live"));
     for (int a = 0; a < PW_MAX_ARMS; a++)
         for (int i = 0; a != 1 && i < s->arms[a].rep[0].eval.n; i++)
             s->arms[a].rep[0].eval.rows[i].samples = 256;
     s->arms[1].rep[0].eval.live = true;
     pw_str_clear(&status);
     pw_pane_lengths.status(&ui, &status);
-    assert_non_null(strstr(status.s, " 256 samples (arms 1, 3, 4, 5), 64 live (arm 2) "));
+    assert_non_null(strstr(status.s, "  samples 256 (1,3,4,5), 64 live (2)  trained 2..8"));
+    /* and where the title is narrow: 80x24, and the pane of 120x36 and 200x60 */
+    static const int sizes[][2] = {{24, 80}, {36, 120}, {60, 200}};
+    struct pw_canvas c = {0};
+    struct pw_str drawn = {0};
+    pw_ui_focus(&ui, PW_PANE_LENGTHS);
+    for (int i = 0; i < 3; i++) {
+        pw_canvas_resize(&c, sizes[i][0], sizes[i][1]);
+        pw_ui_draw(&ui, &c);
+        pw_str_clear(&drawn);
+        pw_canvas_text(&c, &drawn);
+        assert_non_null(strstr(drawn.s, "  samples 256 (1,3,4,5), 64 live (2) "));
+    }
+    pw_str_fini(&drawn);
+    pw_canvas_fini(&c);
     says(&ui, PW_PANE_LENGTHS,
          (const char *const[]){"trained 2 to 8, 256 samples (arms 1, 3, 4, 5), 64 live (arm 2) (", NULL});
     struct pw_figure_options o = figure_options("lengths", "curve");

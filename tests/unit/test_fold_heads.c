@@ -207,17 +207,17 @@ static void test_replicates(void **state)
     assert_int_equal(arm->rep[0].eval_before.n, 0);
     assert_int_equal(arm->rep[1].eval_before.rows[0].exact, 2);
     pw_arm_heads_text(text, sizeof text, arm);
-    assert_string_equal(text, "1.1 mean, 1.2 zero in replicate 2");
+    assert_string_equal(text, "L1H1 mean, L1H2 zero in replicate 2");
     put_heads_of(s, 1, 1, "100000");
     pw_arm_heads_text(text, sizeof text, arm);
-    assert_string_equal(text, "0.0 zero in replicate 1; 1.1 mean, 1.2 zero in replicate 2");
+    assert_string_equal(text, "L0H0 zero in replicate 1; L1H1 mean, L1H2 zero in replicate 2");
     for (size_t size = 1; size < 60; size++) {
         pw_arm_heads_text(text, size, arm);
         assert_true(strlen(text) < size);
     }
     put_heads_of(s, 1, 2, "100000");
     pw_arm_heads_text(text, sizeof text, arm);
-    assert_string_equal(text, "0.0 zero");
+    assert_string_equal(text, "L0H0 zero");
     put_arm(s, 1, true);
     assert_false(pw_arm_heads_off(arm));
     pw_snapshot_free(s);
@@ -236,7 +236,7 @@ static void test_words(void **state)
     assert_string_equal(text, "");
     mode[2] = PW_ABLATE_ZERO, mode[4] = PW_ABLATE_RESAMPLE, mode[5] = 99;
     pw_heads_text(text, sizeof text, &e);
-    assert_string_equal(text, "0.2 zero, 1.1 resample, 1.2 off");
+    assert_string_equal(text, "L0H2 zero, L1H1 resample, L1H2 off");
     memset(many, PW_ABLATE_MEAN, sizeof many);
     e = (struct pw_ev_heads){.layers = 64, .heads = 128, .mode = many};
     for (size_t size = 40; size <= sizeof text; size++) {

@@ -58,7 +58,7 @@ static bool about(const char *word, struct pw_str *out)
         pw_str_add(out, "%s%s%s", alias == pe->aliases ? "also read as " : ", ", *alias,
                    alias[1] == NULL ? "\n" : "");
     if (pe->choice != NULL)
-        pw_str_add(out, "%s alone means %s\n", pe->name, pe->choice);
+        pw_str_add(out, "%s alone is %s\n", pe->name, pe->choice);
     return true;
 }
 

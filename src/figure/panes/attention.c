@@ -74,7 +74,7 @@ enum pw_code pw_figure_attention_check(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_attention *a = pw_figure_attention_of(f);
 
     if (f->kind == PW_ATT_ARM && !pw_att_usable(f->snap))
-        return pw_figure_nothing(err, "no prompt's attention; 'prompt sort 3 1 4 1 5' asks one");
+        return pw_figure_no_prompt(f, err, "no prompt's attention", "asks one");
     if (f->kind != PW_ATT_ARM && !f->snap->has_foreign)
         return pw_figure_nothing(err, "no attention of a file; 'import attention F.npz' takes one");
     if (f->kind == PW_ATT_FILE_SCORES && !a->all_scores)

@@ -81,7 +81,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     int wrong = 0;
 
     if (!s->has_prompt || !p->labels)
-        return pw_figure_nothing(err, "no prompt; 'prompt sort 3 1 4 1 5' asks one");
+        return pw_figure_no_prompt(f, err, "no prompt", "asks one");
     for (int i = 0; i < s->n_tokens; i++)
         wrong += !s->tokens[i].right;
     f->asks = pw_figure_prompts;

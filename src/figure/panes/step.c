@@ -151,7 +151,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     struct pw_step_view v;
 
     if (!pw_step_look_at(f->snap, &v) || !v.look)
-        return pw_figure_nothing(err, "no answer to look into; 'prompt sort 3 1 4 1 5' and 'next' or 'back'");
+        return pw_figure_no_prompt(f, err, "no answer to look into", "and 'next' or 'back'");
     const struct pw_ev_look *k = v.look;
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->prompt_arm);
     struct pw_sheet lens = lens_sheet(k);

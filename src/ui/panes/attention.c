@@ -287,7 +287,7 @@ static void switch_head(struct pw_ui *ui, struct pw_str *line)
     struct pw_att w = {.arm = ui->snap->attention_arm, .replica = ui->snap->attention_replica};
 
     if (pw_att_usable(ui->snap) && pw_att_measured(ui, &w) && !pw_att_of_file(ui))
-        pw_str_add(line, "%s %d.%d arm=%d", pw_att_off(ui, &w, a->layer, a->head) ? "restore" : "ablate",
+        pw_str_add(line, "%s L%dH%d arm=%d", pw_att_off(ui, &w, a->layer, a->head) ? "restore" : "ablate",
                    a->layer, a->head, w.arm);
     else if (pw_att_of_file(ui))
         pw_ui_say(ui, "a head of a file can't be switched off");

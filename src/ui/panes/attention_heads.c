@@ -68,8 +68,8 @@ static void draw_one(const struct pw_ui *ui, const struct pw_att *w, struct pw_c
 /* ---- beside the large map */
 
 struct grid {
-    int size; /* values a side after pooling */
-    int w, h; /* of one head, its name included */
+    int pool, size; /* values that are one; values a side after that */
+    int w, h;       /* of one head, its name included */
     int per_row, rows;
 };
 
@@ -80,8 +80,8 @@ static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const stru
     bool shades = !look->utf8 || look->colors <= PW_COLORS_16;
 
     for (int size = a->T < SMALL_MOST ? a->T : SMALL_MOST; size >= 4; size--) {
-        int pool = (a->T + size - 1) / size;
-        g->size = (a->T + pool - 1) / pool;
+        g->pool = (a->T + size - 1) / size;
+        g->size = (a->T + g->pool - 1) / g->pool;
         g->w = (g->size < 4 ? 4 : g->size) + 1;
         g->h = (shades ? g->size : (g->size + 1) / 2) + 1;
         int across = (w + 1) / g->w;
@@ -104,6 +104,8 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
     if (!affordable(a) || !fit_grid(&g, a, &ui->look, r.w, r.h - profile - 1))
         return 0;
     int lines = (a->heads + g.per_row - 1) / g.per_row, top = r.y + r.h - g.rows * g.h;
+    if (g.pool > 1) /* in the row that is free above them: the large map may show every token */
+        pw_draw_fmt(c, r, top - 1, r.x, pw_style_warn(), "small: pooled %dx", g.pool);
     for (int l = 0; l < a->layers; l++)
         for (int i = 0; i < a->heads; i++) {
             int y = top + (l * lines + i / g.per_row) * g.h, x = r.x + i % g.per_row * g.w;

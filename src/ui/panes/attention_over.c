@@ -242,14 +242,15 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
     if (p->ui->attention.first_hidden)
         pw_str_add(&notes, w->view == PW_VIEW_PROBS ? "  first key left out, rest renormalised"
                                                     : "  first key left out");
+    char hatch[64] = "";
     if (hatched)
-        pw_str_add(&notes, "  hatched: %s never trained", w->hatch);
+        snprintf(hatch, sizeof hatch, "  hatched: %s never trained", w->hatch);
 
     int x = pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%s%s", pw_att_view_name(w->a, w->view),
                         pw_att_scale_names[scale]) +
             2;
     int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2 - (gold ? 8 : 0) -
-               (notes.len > 0 ? pw_text_cells(notes.s) : 0);
+               pw_text_cells(pw_str_text(&notes)) - pw_text_cells(hatch);
     int ramp = rest > 16 ? 16 : rest < 5 ? 5 : rest;
     x = pw_draw_text(c, r, y, x, pw_style_plain(), lo) + 1;
     draw_ramp(p, c, r, y, x, ramp);
@@ -257,6 +258,10 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
     if (gold)
         x = draw_gold_sign(p, c, r, y, x + 2);
     if (notes.len > 0)
-        pw_draw_cut(c, r, y, x, pw_style_warn(), notes.s, r.x + r.w - x);
+        x = pw_draw_cut(c, r, y, x, pw_style_warn(), notes.s, r.x + r.w - x);
+    if (hatched && x + pw_text_cells(hatch) > r.x + r.w)
+        snprintf(hatch, sizeof hatch, "  hatched: untrained");
+    if (x + pw_text_cells(hatch) <= r.x + r.w) /* the read-out says it of the cursor, too */
+        pw_draw_text(c, r, y, x, pw_style_warn(), hatch);
     pw_str_fini(&notes);
 }

@@ -112,7 +112,7 @@ static void draw_biases(const struct pw_ui *ui, const struct pw_ev_table *t, str
         if (k->head_w < 6) {
             pw_heat_cell(&ui->look, c, r, y, x, k->head_w > 1 ? k->head_w - 1 : 1, v, -top, top, true);
             if (at && y < c->rows && x < c->cols)
-                pw_draw_cell(c, r, y, x, c->cells[(size_t)y * (size_t)c->cols + x].style, 0x25cf);
+                pw_draw_cell(c, r, y, x, c->cells[(size_t)y * (size_t)c->cols + x].style, PW_HEAT_CURSOR);
             continue;
         }
         struct pw_style s = pw_style_plain();

@@ -173,7 +173,7 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
             if (v == -INFINITY)
                 pw_draw_cell(c, r, y, x, pw_style_dim(), ' ');
             if (at / k.pool == d / k.pool && y < c->rows && x < c->cols)
-                pw_draw_cell(c, r, y, x, c->cells[(size_t)y * (size_t)c->cols + x].style, 0x25cf);
+                pw_draw_cell(c, r, y, x, c->cells[(size_t)y * (size_t)c->cols + x].style, PW_HEAT_CURSOR);
         }
         if (right && isfinite(row[at]))
             pw_draw_fmt(c, r, y, k.x + k.columns + 1, h == here ? pw_style_bold() : pw_style_plain(), "%+.3g",

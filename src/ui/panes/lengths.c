@@ -155,11 +155,20 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (lab->n_tasks == 0)
         return;
     int page = page_of(ui), gap = !has_pairs(ui); /* without the grid */
-    pw_str_add(out, "%s %d/%d  %s, trained %d..%d", page_names[page],
-               page + 1 - (page > PW_LENGTHS_GRID) * gap, PW_LENGTHS_PAGES - gap, lab->tasks[i].name,
-               lab->tasks[i].train_lo, lab->tasks[i].train_hi);
-    if (!a || a->rep[0].eval.n == 0)
+    struct pw_str differ = {0};
+    pw_str_add(out, "%s %d/%d  %s", page_names[page], page + 1 - (page > PW_LENGTHS_GRID) * gap,
+               PW_LENGTHS_PAGES - gap, lab->tasks[i].name);
+    /* Before the trained lengths, which the plot and the table's colours show as well: a narrow title drops
+     * what stands last. */
+    if (pw_lengths_samples_differ(&differ, ui->snap, i))
+        pw_str_add(out, "  %s  trained", differ.s);
+    else
+        pw_str_add(out, ", trained");
+    pw_str_add(out, " %d..%d", lab->tasks[i].train_lo, lab->tasks[i].train_hi);
+    if (!a || a->rep[0].eval.n == 0) {
+        pw_str_fini(&differ);
         return;
+    }
     enum pw_judge judge = pw_eval_judge(&a->rep[0].eval, i);
     if (judge != PW_JUDGE_EXACT)
         pw_str_add(out, ", %s", pw_judge_name(judge));
@@ -167,19 +176,17 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (a->info.replicates > 1)
         pw_str_add(out, together ? ", %d seeds together%s" : ", n=%d%s", a->info.replicates,
                    pw_batches_text(&a->info));
-    struct pw_str samples = {0};
-    bool differ = pw_lengths_samples(&samples, ui->snap, i);
-    if (differ) /* before what a narrow title cuts off */
-        pw_str_add(out, "  %s", samples.s);
     if (page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
         pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
     if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");
     if (page_of(ui) == PW_LENGTHS_CURVE && a->info.replicates > 1)
         pw_str_add(out, "  medians of seeds");
-    if (!differ)
-        pw_str_add(out, "  %s", pw_str_text(&samples));
-    pw_str_fini(&samples);
+    if (differ.len == 0) {
+        pw_str_add(out, "  ");
+        pw_lengths_samples(out, ui->snap, i);
+    }
+    pw_str_fini(&differ);
     pw_str_add(out, "  step %lld", (long long)a->rep[0].eval_step);
     if (ui->time >= 0 && ui->time < a->rep[0].eval_step)
         pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier ones are not kept length by length */

@@ -81,10 +81,17 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         x += 2;
     }
     struct pw_str more = {0};
-    pw_str_add(&more, r.w < COLUMN ? "%.2f bits" : "entropy %.2f bits", (double)t->entropy);
+    int room = r.x + r.w - x;
+    pw_str_add(&more, "entropy %.2f bits", (double)t->entropy);
+    if (pw_text_cells(more.s) > room) {
+        pw_str_clear(&more);
+        pw_str_add(&more, "%.2f bits", (double)t->entropy);
+    }
+    bool fits = pw_text_cells(more.s) <= room; /* a number is never cut */
     if (k && k->temperature != 1)
         pw_str_add(&more, "  temperature %g", (double)k->temperature);
-    pw_draw_cut(c, r, y, x, pw_style_dim(), more.s, r.x + r.w - x);
+    if (fits)
+        pw_draw_parts(c, (struct pw_rect){y, x, 1, room}, 1, pw_style_dim(), &more);
     pw_str_fini(&more);
 }
 
