@@ -1,3 +1,4 @@
+/* recorded.c - events and files of a recorded session, as the callbacks of a re-run need them. */
 #include "lab/recorded.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* saved.c - list the weights that `export weights` wrote into a folder; saved_sessions.c adds sessions. */
 #include "lab/saved.h"
 #include "base/alloc.h"
 

@@ -1,3 +1,5 @@
+/* session.c - start and end the recording of a session, put lines on disk before they run, and report the
+ * session's state; session.h has the contract. */
 #include "lab/session.h"
 
 #include <stdio.h>
