@@ -121,8 +121,8 @@ enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, con
     bool ahead = knows_ahead(arm);
     *d = (struct pw_decoding){.lab = lab, .n = s->b.n_seqs, .choices = choices};
     d->list = pw_alloc((size_t)d->n, sizeof *d->list);
-    size_t right = (size_t)(s->b.n_rows + s->b.n_seqs),
-           said = 0; /* a sequence has one token more than rows */
+    /* a sequence has one token more than rows */
+    size_t right = (size_t)(s->b.n_rows + s->b.n_seqs), said = 0;
     d->tokens = pw_alloc(right, sizeof *d->tokens);
     for (int i = 0; i < d->n; i++) {
         struct said *x = &d->list[i];

@@ -1,10 +1,11 @@
 /* import_attention.c - load the attention of another model from an .npz file, to show and compare it beside
  * the arm's.
  *
- * The file has the arrays that `export attention` writes, or some of them: `probs` [layers,heads,T,T] (fewer
- * dimensions for a single layer or head; a batch dimension of 1 is skipped), `tokens` [T], and optionally
- * `labels` [T] and `score` or `scores` of probs' shape. All values are checked, because an array that is no
- * attention would be drawn like one: weights lie in 0..1 and rows sum to 1.
+ * The file has the arrays that `export attention` writes, or some of them. `probs` [layers,heads,T,T] is
+ * required; it may have fewer dimensions for a single layer or head, and a batch dimension of 1 is skipped.
+ * `tokens` [T] or `labels` [T] is required, too; labels are preferred. `score` or `scores` of probs' shape is
+ * optional. All values are checked (weights lie in 0..1, rows sum to 1), because any other array would be
+ * drawn like attention.
  *
  * Everything goes into one event, so a session shows it without the file. */
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/folder.h"
 #include "base/text.h"
 
-/* Add a file, or count it as foreign if pewter did not write it. */
+/* Add a file, or count it as foreign if it is broken or pewter did not write it. */
 static void add(struct pw_saved_list *list, const char *folder, const char *name)
 {
     struct pw_str path = {0};

@@ -3,7 +3,8 @@
  * computed from.
  *
  * The last query has all distances, and a display of one bias by distance shows that query's. The other
- * queries are spread evenly. One query lies at FIRE's threshold, where the curve begins to be stretched. */
+ * queries are spread evenly. If FIRE's threshold lies within the length, one query lies there, because the
+ * curve is stretched from there on. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "reproduce/blog.h"
 
-/* For comparison: sines have 0.97. The paper says that the model can learn it if necessary, so a model that
+/* For comparison: sines have 0.97. Su 2024 says that the model can learn it if necessary, so a model that
  * does not learn it contradicts nothing (fails is NaN). */
 static const struct pw_blog_claim claims[] = {
     {"Su 2024: a table that is drawn at random doesn't assume that neighbours are similar",

@@ -3,9 +3,9 @@
 #define PW_BLOG_INT_H
 #include "reproduce/blog.h"
 
-/* number of encodings */
+/* Number of encodings of the plan. */
 int pw_blog_arms(const struct pw_blog_plan *plan);
-/* ... trained for this model */
+/* Number of encodings that are trained for this model. */
 int pw_blog_arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, int model);
 /* Return the encoding of arm 1, 2, ... and set *length to the length of its text. */
 const char *pw_blog_pe(const struct pw_blog_plan *plan, int arm, int *length);

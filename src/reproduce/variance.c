@@ -9,8 +9,8 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-/* The claims use layer 0, where values are functions of the tokens alone, as the paper assumes; the inputs of
- * deeper layers contain position already. A small model can't have the paper's slope of -1, because tokens
+/* The claims use layer 0, where values are functions of the tokens alone, as Su 2024 assumes; the inputs of
+ * deeper layers contain position already. A small model can't have the predicted slope of -1, because tokens
  * repeat and values are trained. So only the sign is judged: the mean square falls. */
 static const struct pw_blog_claim claims[] = {
     {"Su 2024: without an encoding position is in the variance, at initialisation",

@@ -3,7 +3,7 @@
  *
  * SQLite is the system's library, without coverage. The target tests what pewter's own code does with data
  * that SQLite accepts. Random bytes are hardly ever a database, so mutations change parts of a valid one. One
- * mutation in four keeps the size and overwrites up to eight bytes in several places, like a forged file.
+ * mutation in four keeps the size and overwrites up to eight bytes in one to four places, like a forged file.
  *
  * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON && ninja -C build/fuzz fuzz_session
  * && build/fuzz/tests/fuzz/fuzz_session -max_len=200000 */
