@@ -6,8 +6,8 @@
 
 extern const struct pw_command pw_cmd_digest;
 
-/* Write what the bits depend on besides the commands: the class of the machine, and the algorithms that a
- * library chose. */
+/* Write what the bits depend on besides the commands: on the machine (class machine), and on the algorithms
+ * that a library chose. */
 static void choices_text(char dst[64], const struct pw_lab *lab, const struct pw_model *m)
 {
     uint64_t digest;
