@@ -1,7 +1,7 @@
-/* backend.c - backends by name: the built-in ones, and those that are plug-ins.
+/* backend.c - find a backend by name: built in, or as a plug-in.
  *
- * A plug-in is looked for when it is first asked for, so a program without one starts like any other. It is
- * never unloaded: its threads and what it has registered for the end of the process outlive every backend. */
+ * A plug-in is searched for only when it is requested, so the program starts without it. A plug-in is never
+ * unloaded: its threads and its exit handlers outlive every backend. */
 #include "kernels/backend.h"
 
 #include <dlfcn.h>
@@ -16,9 +16,9 @@ enum { PATH = 1024 };
 
 /* ---- plug-ins */
 
-/* The folders in which plug-ins may lie: $PEWTER_BACKEND_DIR alone, or beside the program, as in the folder
- * it was built in, below the library folder that goes with it, and where it was to be installed. False: no
- * more. */
+/* Write the i-th folder in which a plug-in may lie. If $PEWTER_BACKEND_DIR is set, it is the only one.
+ * Otherwise: the program's folder (as in a build folder), the library folder next to it, and the configured
+ * installation folder. Returns false if there is no i-th folder. */
 static bool folder(int i, char dst[PATH])
 {
     const char *chosen = getenv("PEWTER_BACKEND_DIR");
@@ -38,7 +38,7 @@ static bool folder(int i, char dst[PATH])
     }
 }
 
-/* The plug-in's file, or where it was looked for. */
+/* Write the path of the plug-in's file. If there is none, err lists the folders that were searched. */
 static bool look_for(const char *name, char path[PATH + 64], struct pw_err *err)
 {
     char in[PATH];
@@ -68,7 +68,8 @@ const struct pw_backend_plugin *pw_backend_plugin_of(const char *name, char *pat
         pw_fail(err, PW_EUSER, "%s: the plug-in can't be loaded: %s", name, dlerror());
         return NULL;
     }
-    *(void **)&entry = dlsym(handle, PW_BACKEND_ENTRY); /* POSIX's way round ISO C */
+    /* POSIX's way to convert an object pointer to a function pointer, which ISO C lacks */
+    *(void **)&entry = dlsym(handle, PW_BACKEND_ENTRY);
     const struct pw_backend_plugin *plugin = entry != NULL ? entry() : NULL;
     if (plugin == NULL || plugin->abi != PW_BACKEND_ABI) {
         if (plugin == NULL)
@@ -83,7 +84,7 @@ const struct pw_backend_plugin *pw_backend_plugin_of(const char *name, char *pat
     return plugin;
 }
 
-/* ---- one of its tables */
+/* ---- the choice among a plug-in's tables */
 
 static bool fits(const char *wanted, const char *is)
 {

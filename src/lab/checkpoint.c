@@ -1,8 +1,9 @@
-/* checkpoint.c - what a session can go on from: all that the lab is, between two steps.
+/* checkpoint.c - checkpoints: the complete state of the lab between two steps, from which a session can
+ * resume.
  *
- * The state is a copy in memory (state.h), so training goes on while it is on its way to the disk; it is told
- * once it is there, with the number of the event that it stands after. Every session begins with one, so that
- * a recording is complete in itself, and a line waits for that. */
+ * The state is a copy in memory (state.h), so training continues while it is written to disk. The CHECKPOINT
+ * event is emitted once the files are on disk, and names the event after which the state was taken. Every
+ * session begins with a checkpoint, so that it is complete in itself, and the first line waits for that. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,12 @@
 #include "lab/lab_int.h"
 #include "lab/state.h"
 
-#define EVERY_S  30.0 /* seconds of training that are computed again at most */
-#define SHARE    0.01 /* of the lab's time goes into them at most */
-#define LAST_S   10.0 /* that the program's end waits for the last one */
-#define PAUSED_S 2.0  /* that it waits for a disk that fails */
+#define EVERY_S  30.0 /* most seconds of training that must be computed again */
+#define SHARE    0.01 /* largest share of the lab's time that checkpoints may take */
+#define LAST_S   10.0 /* seconds that the end of the program waits for the last checkpoint */
+#define PAUSED_S 2.0  /* seconds that it waits for a failing disk */
 
-/* Who asked for one has it, or was told why not; the next one isn't his. */
+/* The requested checkpoint exists or its failure was reported; the next one is not the requested one. */
 static void forget_wish(struct pw_session *s)
 {
     s->wanted = s->keep = false;
@@ -59,7 +60,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
     return PW_OK;
 }
 
-/* Tells the one that is on its way if it is there, or forgets it where nothing gets there. */
+/* Emit the pending checkpoint once its files are on disk; drop it if recording has stopped or paused. */
 static void finish(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
@@ -75,7 +76,7 @@ static void finish(struct pw_lab *lab)
         pw_event_free(told);
         return;
     }
-    told->t_ns = pw_wall_ns(); /* it happens now, and describes then */
+    told->t_ns = pw_wall_ns(); /* the time of this event; the state that it describes is older */
     s->first = true;
     bool asked = c->keep;
     s->told_step = asked ? told->step : s->told_step;
@@ -85,7 +86,7 @@ static void finish(struct pw_lab *lab)
         pw_store_hurry(s->store);
 }
 
-/* Who asked for one hears of it when nothing can take it away any more. */
+/* Report a requested checkpoint once its event is on disk and can't be lost. */
 static void confirm(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
@@ -125,7 +126,7 @@ void pw_checkpoint_tick(struct pw_lab *lab)
             why.msg);
     pw_lab_trouble(lab, &err);
     forget_wish(s);
-    if (!s->first) /* a recording that nobody could go on from is none */
+    if (!s->first) /* a session without any checkpoint can't be resumed, so recording stops */
         pw_session_stop(lab, err.msg);
 }
 
@@ -139,7 +140,8 @@ enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct 
     return PW_OK;
 }
 
-/* A disk that failed only just now gets the time of a few tries: what isn't on record then never will be. */
+/* If the disk has just failed, allow time for a few more attempts: events that are not on disk by then are
+ * lost. */
 static void get_over_pause(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;

@@ -1,7 +1,7 @@
-/* construct.c - an arm whose weights are a proof's (model/theorem.h).
+/* construct.c - the command `construct`: an arm with the weights of a proof (model/theorem.h).
  *
- * It is an arm like any other: `reset` and another task's tokens draw it anew as the same proof, and `model`
- * changes its shape, because the proof is one of the ways that first values are chosen. */
+ * It is an ordinary arm, and the proof is its choice of initial values. So `reset` and a task with other
+ * tokens construct the same proof again, and `model` changes the arm's shape. */
 #include "lab/lab_int.h"
 #include "model/theorem.h"
 

@@ -1,7 +1,7 @@
-/* data.c - samples become ragged batches: one row an input token, the answer's positions scored.
+/* data.c - turn samples into ragged batches: one row per input token, with the answer's positions scored.
  *
- * A sample of n tokens gives n-1 rows: its last token (the end mark, or an answer that has none behind it) is
- * only ever a target. */
+ * A sample of n tokens gives n-1 rows. Its last token (the end mark, or the last token of an answer without
+ * one) is only a target. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* encodings.c - completion of arguments that name an encoding, and splitting lists of encodings. */
 #include "lab/encodings.h"
 
 #include "lab/lab_int.h"

@@ -1,13 +1,16 @@
 /* eval.c - exact match by length, from teacher-forced passes.
  *
- * Greedy decoding reproduces the answer if and only if every teacher-forced argmax is right, so a length
- * curve needs no decoding; tests/lab/test_lab.c holds the two against each other. Up to the first error both
- * have read the same tokens, so what that error is and where it stands is greedy decoding's, too; about what
- * it would say afterwards nothing is claimed. Where that isn't enough (pw_lab_decodes), `eval` decodes after
- * each pass what it needs to, and what decoding comes to counts; beside training the passes alone have to do,
- * and are told as what they are. Work is cut into slices, so that commands are served in between. Sample k of
- * a (task, length) is the same for all arms and all times: their outcomes can be paired, and a failing one
- * can be drawn again. */
+ * Greedy decoding gives the right answer if and only if every teacher-forced argmax is right. So a length
+ * curve needs no decoding; tests/lab/test_lab.c compares the two. Up to the first error both have read the
+ * same tokens, so the kind and place of that error are those of greedy decoding. Later tokens are not
+ * evaluated.
+ *
+ * If this equivalence does not hold (pw_lab_decodes), `eval` decodes the necessary answers after each pass,
+ * and the decoded result counts. Live evaluations use only the passes and mark their results as
+ * teacher-forced.
+ *
+ * Work is cut into slices, so that commands run in between. Sample k of a task and length is the same for all
+ * arms at all times. So outcomes of arms can be paired, and a failing sample can be drawn again. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +19,8 @@
 #include "lab/lab_int.h"
 
 #define SLICE_S      0.04
-#define PASS_S       0.01 /* of it for one pass: the work between two looks at the clock */
-#define LARGEST      256  /* sequences of a pass */
+#define PASS_S       0.01 /* seconds of one pass within a slice, since the clock is read only between passes */
+#define LARGEST      256  /* most sequences of a pass */
 #define LIVE_SAMPLES 64   /* standard error at most 6 % */
 
 static void fini(struct pw_eval_plan *p)
@@ -35,7 +38,7 @@ static void tell_job(struct pw_lab *lab, enum pw_job_state state)
     pw_lab_tell_job(lab, "eval", state, (int64_t)p->at * p->n_rows + p->row, (int64_t)p->n * p->n_rows);
 }
 
-/* Returns whether somebody had asked for it. */
+/* Drop the present evaluation. Returns whether the user had requested it. */
 static bool stop(struct pw_lab *lab)
 {
     bool asked = lab->eval.n > 0 && !lab->eval.live;
@@ -56,7 +59,7 @@ static float chance_of(const struct pw_task_use *use, int length)
     return use->task->chance != NULL ? (float)use->task->chance(&use->o, length) : 0.0f;
 }
 
-/* A row of a task and length, with its pairs. */
+/* Add the row of a task and length, with its pairs. */
 static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, int t, int length,
                             struct pw_err *err)
 {
@@ -86,7 +89,7 @@ static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, in
     return PW_OK;
 }
 
-/* One row a task and length; lengths {0,0}: those that each task trains on and is tested on. */
+/* Add one row per task and length. lengths {0,0}: the trained and the test lengths of each task. */
 static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct pw_range lengths,
                               struct pw_err *err)
 {
@@ -135,7 +138,7 @@ static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)
         p->place[p->n++] = (int)(a - lab->arms);
 }
 
-/* Begins an evaluation of arm id, or of all (0), in place of the one there is. */
+/* Start an evaluation of arm id, or of all arms (0), in place of the present one. */
 static enum pw_code start(struct pw_lab *lab, int id, struct pw_range lengths, int samples,
                           struct pw_err *err)
 {
@@ -166,7 +169,6 @@ void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm)
         (void)start(lab, arm->id, (struct pw_range){0, 0}, before->rows[0].samples, NULL);
 }
 
-/* Adds arm to the evaluation that runs beside training, or begins one. */
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
 {
     struct pw_eval_plan *p = &lab->eval;
@@ -191,8 +193,8 @@ static struct pw_eval_pair *pair_of(const struct pw_lab *lab, const struct pw_ev
     return NULL;
 }
 
-/* Sequences of the next pass of at most `left`: as many as arm's model gets through in PASS_S at its latest
- * rate, and to begin with one for each worker. Results don't depend on it. */
+/* Return the number of sequences of the next pass, at most `left`: as many as arm's model evaluates in PASS_S
+ * at its latest rate, and at first one per worker. Results don't depend on it. */
 static int pass_size(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_eval_row *row,
                      int left)
 {
@@ -215,7 +217,7 @@ int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_err
     return -1;
 }
 
-/* The next sample of a row: right, or with its first error at answer token `place`. */
+/* Count the next sample of a row: right, or wrong with its first error at answer token `place`. */
 static void add_outcome(struct pw_eval_row *row, uint64_t *outcomes, bool right, int place,
                         enum pw_error kind)
 {
@@ -245,7 +247,7 @@ void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choic
     add_outcome(row, outcomes, place < 0, place, kind);
 }
 
-/* The same of an answer that was decoded. One that isn't right says something else than the right one. */
+/* Count a decoded answer. An answer that is not right differs from the right one in some token. */
 static void count_decoded(struct pw_eval_row *row, uint64_t *outcomes, const struct pw_decoded *x)
 {
     enum pw_error kind = PW_ERROR_WRONG;
@@ -255,7 +257,7 @@ static void count_decoded(struct pw_eval_row *row, uint64_t *outcomes, const str
                 x->well ? -1 : pw_eval_first_error(x->said, x->right, x->n_right, &kind), kind);
 }
 
-/* What the last sample of a row added to it, for the pair that the sample has. */
+/* Add to a pair what the last sample, which has this pair, added to the row. */
 static void count_pair(const struct pw_lab *lab, const struct pw_eval_row *before,
                        const struct pw_eval_row *row, struct pw_pair at)
 {
@@ -269,8 +271,8 @@ static void count_pair(const struct pw_lab *lab, const struct pw_eval_row *befor
     pair->samples++;
 }
 
-/* The next n of a row's samples into the lab's scratch, and what a teacher-forced pass chooses: best, which
- * the caller frees. */
+/* Load the next n samples of a row into the lab's scratch and run a teacher-forced pass. *best: its choices,
+ * which the caller frees. */
 static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int n,
                          const struct pw_eval_row *row, int **best, struct pw_err *err)
 {
@@ -287,7 +289,7 @@ static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split s
     return code;
 }
 
-/* The next of a row's samples, by one pass. outcomes: the row's words, or NULL. */
+/* Evaluate the next samples of a row by one pass. outcomes: the row's words, or NULL. */
 static enum pw_code count_pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
                                struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
 {
@@ -306,7 +308,8 @@ static enum pw_code count_pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_s
     return PW_OK;
 }
 
-/* The same where a pass isn't enough: one, and then a token of some of its answers at each call. */
+/* Evaluate the next samples of a row by a pass and decoding. The first call runs the pass; each later call
+ * decodes one token of some answers. */
 static enum pw_code count_decoding(struct pw_lab *lab, struct pw_arm *arm, int samples,
                                    struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
 {
@@ -339,7 +342,7 @@ void pw_lab_eval_let_go(struct pw_lab *lab)
 uint64_t pw_lab_draw(const struct pw_lab *lab)
 {
     struct pw_str text = {0};
-    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a, of the seed and the task's text */
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a hash of the seed and the task's text */
     pw_str_add(&text, "%llu ", (unsigned long long)lab->seed);
     pw_taskset_print(&lab->tasks, &text);
     for (const char *c = text.s; *c != '\0'; c++)
@@ -348,7 +351,7 @@ uint64_t pw_lab_draw(const struct pw_lab *lab)
     return h;
 }
 
-/* A replicate's rows are complete: tell them, begin the next one. */
+/* The rows of a replica are complete: emit them and start the next replica. */
 static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
 {
     struct pw_eval_plan *p = &lab->eval;
@@ -386,7 +389,8 @@ void pw_lab_eval_slice(struct pw_lab *lab)
     struct pw_eval_plan *p = &lab->eval;
     double begin = pw_now(), end = begin + SLICE_S;
     while (p->at < p->n && go_on(lab, end)) {
-        struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
+        /* the arm exists: dropping an arm cancels the evaluation first */
+        struct pw_arm *arm = &lab->arms[p->place[p->at]];
         struct pw_eval_row *row = &p->rows[p->row];
         int all = pw_task_samples_at(&lab->tasks.use[row->task], row->length, p->samples);
         uint64_t *outcomes = p->outcomes + row->first_word;
@@ -418,7 +422,7 @@ void pw_lab_eval_slice(struct pw_lab *lab)
 
 int pw_lab_valid_samples(const struct pw_lab *lab, int n)
 {
-    int all = 0; /* of fixed sets; none is met twice */
+    int all = 0; /* samples of all fixed sets, each used once */
     for (int t = 0; t < lab->tasks.n; t++) {
         int has = pw_task_data(&lab->tasks.use[t], PW_SPLIT_VALID);
         all = has == 0 || all + has > n ? n : all + has;

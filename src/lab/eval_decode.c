@@ -1,14 +1,17 @@
-/* eval_decode.c - answers decoded to their end, where teacher-forced choices don't tell which are right.
+/* eval_decode.c - decode answers to their end if teacher-forced choices do not decide which answers are
+ * right.
  *
- * Behind a scratchpad the answer alone counts, and one that goes wrong may come to it all the same: what the
- * model says after its first wrong token has to be seen. Up to that token decoding says what teacher forcing
- * chose, so it begins there, and what was right throughout isn't decoded at all. A model that sees what comes
- * after a token sees the answer that it is forced to give, and one whose encoding depends on the length of
- * the sequence how long it is: of theirs all has to be decoded, up to the first wrong token where every token
- * counts; unless the answer is one token, which neither can see.
+ * After a scratchpad only the answer counts, and a wrong scratchpad may still lead to the right answer. So
+ * the tokens after the first wrong one are needed. Up to that token decoding gives the teacher-forced
+ * choices, so decoding starts there, and a sample without errors is not decoded.
  *
- * As many answers as there are workers grow side by side, a token each at a time, so that the lab can be
- * called away between two. What is said depends on none of this. */
+ * Some models know more in a teacher-forced pass than in decoding. Without a causal mask a model sees the
+ * answer's later tokens, and an encoding that depends on the sequence length reveals how long the answer is.
+ * Their answers are decoded from the beginning, and up to the first wrong token if every token counts. An
+ * answer of one token is exempt, because it reveals neither.
+ *
+ * Several answers, at most one per worker, are decoded side by side. Each call decodes one token of each, so
+ * that the lab can serve a line between two calls. Results don't depend on this. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,29 +21,29 @@
 struct said {
     struct pw_sample x; /* prompt and right answer */
     struct pw_pair pair;
-    const int *choices; /* [x.n - x.n_prompt] teacher-forced */
-    int *tokens;        /* [limit] prompt and what is said */
+    const int *choices; /* [x.n - x.n_prompt] teacher-forced choices */
+    int *tokens;        /* [limit] the prompt, then the decoded tokens */
     int n, limit;
     bool over;
 };
 
 struct lane {
     struct pw_decoder *decoder;
-    struct said *said; /* NULL: it waits for one */
+    struct said *said; /* NULL: the lane is idle */
 };
 
 struct pw_decoding {
     struct pw_lab *lab;
-    int n, next; /* samples; the first that no lane has had */
+    int n, next; /* number of samples; the first sample that no lane has taken */
     struct said *list;
-    int *choices, *tokens, *said; /* of all, one after the other: teacher-forced, right, decoded */
+    int *choices, *tokens, *said; /* of all samples, one after the other: teacher-forced, right, decoded */
     int n_lanes;
     struct lane lanes[PW_MAX_DECODERS];
     float *logits; /* [n_lanes,V] */
     int V;
 };
 
-/* Does a model that is given an answer know more than one that decodes it? */
+/* Does the model know more in a teacher-forced pass than in decoding? */
 static bool knows_ahead(const struct pw_arm *arm)
 {
     return !arm->cfg.causal || pw_pe_uses_length(arm->pe.pe);
@@ -51,7 +54,8 @@ bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task
     return pw_task_parsed(&lab->tasks.use[task]) || (pw_taskset_ends(&lab->tasks, task) && knows_ahead(arm));
 }
 
-/* The end mark, or the limit; and where every token counts the first wrong one. */
+/* Append a token. The answer ends at the end mark or the limit, and at the first wrong token if every token
+ * counts. */
 static void say(const struct pw_decoding *d, struct said *s, int token)
 {
     bool parsed = pw_task_parsed(&d->lab->tasks.use[s->x.task]);
@@ -59,7 +63,7 @@ static void say(const struct pw_decoding *d, struct said *s, int token)
     s->tokens[s->n++] = token;
 }
 
-/* Sequence i of s, of which n_scored rows are scored; its tokens go to `tokens`. */
+/* Return sequence i of s, with its tokens copied to `tokens`. Its last n scored rows predict the answer. */
 static struct pw_sample sample_of(const struct pw_samples *s, int i, int task, int *tokens)
 {
     int from = s->b.start[i], rows = s->b.start[i + 1] - from;
@@ -70,7 +74,7 @@ static struct pw_sample sample_of(const struct pw_samples *s, int i, int task, i
     return x;
 }
 
-/* What is known of an answer before it is decoded. */
+/* Fill in the part of an answer that the teacher-forced choices determine; ahead: none. */
 static void begin(const struct pw_decoding *d, struct said *s, bool ahead)
 {
     int n = s->x.n - s->x.n_prompt;
@@ -83,7 +87,7 @@ static void begin(const struct pw_decoding *d, struct said *s, bool ahead)
     }
 }
 
-/* Where every token counts, nothing is said beyond the right answer. */
+/* If every token counts, decoding need not go beyond the length of the right answer. */
 static int limit_of(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_sample *x)
 {
     int most = arm->cfg.context + 1;
@@ -117,7 +121,8 @@ enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, con
     bool ahead = knows_ahead(arm);
     *d = (struct pw_decoding){.lab = lab, .n = s->b.n_seqs, .choices = choices};
     d->list = pw_alloc((size_t)d->n, sizeof *d->list);
-    size_t right = (size_t)(s->b.n_rows + s->b.n_seqs), said = 0; /* a token more than rows each */
+    /* a sequence has one token more than rows */
+    size_t right = (size_t)(s->b.n_rows + s->b.n_seqs), said = 0;
     d->tokens = pw_alloc(right, sizeof *d->tokens);
     for (int i = 0; i < d->n; i++) {
         struct said *x = &d->list[i];
@@ -139,7 +144,7 @@ enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, con
     return code;
 }
 
-/* Gives lanes that wait the next answers that are not over; how many lanes have one: the first ones. */
+/* Give the next unfinished answers to idle lanes. Lanes with an answer come first; returns their number. */
 static int fill_lanes(struct pw_decoding *d)
 {
     int n = 0;

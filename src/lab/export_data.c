@@ -1,8 +1,9 @@
-/* export_data.c - `export data`: samples as text, a line each. Millions take a while, so it is a job.
+/* export_data.c - `export data`: write samples as text, one per line. It is a job, because millions of
+ * samples take a while.
  *
- * train, valid and test are samples as they are drawn, n of each. `all` without n is every input that the
- * tasks have, each once (tasks/every.c), with the split that it belongs to; of a fixed set (data=N) it is all
- * samples of the set. */
+ * The splits train, valid and test are samples in the order in which they are drawn, n of each. `all` without
+ * n is every input of the tasks once (tasks/every.c), with the split that it belongs to. For a fixed set
+ * (data=N) it is all samples of the set. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #include "lab/lab_int.h"
 
 #define SLICE_S    0.04
-#define MOST_LINES 10000000 /* of a split; of all inputs */
+#define MOST_LINES 10000000 /* most lines of a split, or of all inputs */
 
 enum data_split { DATA_TRAIN, DATA_VALID, DATA_TEST, DATA_ALL };
 
@@ -42,18 +43,18 @@ struct pw_writing {
     struct pw_file *file;
     char path[PW_LINE];
     struct data_opts o;
-    bool every; /* input, instead of samples */
-    int task;   /* whose inputs are at hand */
+    bool every; /* write every input, not samples */
+    int task;   /* the task whose inputs are being written */
     struct pw_every input;
-    int split, end;         /* the one at hand, and that behind the last */
-    int64_t k, lines, of;   /* of the split: next sample, lines so far, of how many */
-    int left[PW_MAX_TASKS]; /* of its tasks' samples: 0: any number, -1: none */
+    int split, end;         /* the split that is being written; the split at which to end */
+    int64_t k, lines, of;   /* of the split: index of the next sample, lines written, lines to write */
+    int left[PW_MAX_TASKS]; /* samples left of each task in this split; 0: unlimited, -1: none */
     int64_t done, total;    /* lines of all splits */
 };
 
 /* ---- lines */
 
-/* A sample as a line; split NULL: it isn't said. */
+/* Write a sample as one line. split NULL: without the split's name. */
 static void write_line(FILE *f, const struct pw_task_use *use, int length, struct pw_pair pair,
                        const struct pw_str *prompt, const struct pw_str *answer, const char *split)
 {
@@ -71,8 +72,8 @@ static void write_line(FILE *f, const struct pw_task_use *use, int length, struc
     pw_json_line(f, o);
 }
 
-/* Sample k of a split as one line, unless its task has no more of them. Test samples go round the tasks and
- * their test lengths. */
+/* Write sample k of a split as one line. Returns false if its task has no such sample. Test samples go
+ * round-robin through the tasks and their test lengths. */
 static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t k, int *left)
 {
     const struct pw_taskset *set = &lab->tasks;
@@ -103,7 +104,7 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
     return true;
 }
 
-/* The next input of all tasks as one line; false: there are no more. */
+/* Write the next input of all tasks as one line; false: there are no more. */
 static bool input_line(const struct pw_lab *lab, struct pw_writing *w)
 {
     struct pw_item item;
@@ -126,8 +127,8 @@ static bool input_line(const struct pw_lab *lab, struct pw_writing *w)
     return true;
 }
 
-/* How many lines a split has: n, or with 0 a thousand, and of a fixed set (data=N) or numbered inputs all.
- * Those are never told twice. */
+/* Return the number of lines of a split: n, or by default 1000, or all samples of a fixed set (data=N) or of
+ * numbered inputs. No sample of a fixed set is written twice. */
 static int64_t lines_of(const struct pw_lab *lab, enum pw_split split, int64_t n, int *left)
 {
     int64_t all = 0;
@@ -173,7 +174,7 @@ static void begin_split(const struct pw_lab *lab, struct pw_writing *w, int spli
         w->of = lines_of(lab, (enum pw_split)split, w->o.n, w->left);
 }
 
-/* How many inputs all tasks have; PW_EUSER where they can't be listed, or are too many. */
+/* Count the inputs of all tasks. PW_EUSER: they can't be listed, or there are too many. */
 static enum pw_code count_inputs(const struct pw_lab *lab, int64_t *total, struct pw_err *err)
 {
     double sum = 0;
@@ -197,7 +198,7 @@ static enum pw_code count_inputs(const struct pw_lab *lab, int64_t *total, struc
     return PW_OK;
 }
 
-/* Is the set a fixed one, all of which is written? */
+/* Do all tasks have fixed sets, so that all samples are written? */
 static bool is_fixed(const struct pw_lab *lab)
 {
     for (int i = 0; i < lab->tasks.n; i++)
@@ -244,7 +245,7 @@ static void finish(struct pw_lab *lab)
     struct pw_writing *w = lab->writing;
     struct pw_err err;
     enum pw_code code = pw_file_commit(w->file, &err);
-    w->file = NULL; /* it is closed, however it went */
+    w->file = NULL; /* pw_file_commit has closed it, whether it failed or not */
     tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
     if (code == PW_OK)
         pw_lab_note(lab, "wrote %s", w->path);

@@ -1,8 +1,8 @@
-/* files.c - the files that commands read: told when they are read, so that a session can keep a copy of its
- * own; read from there when the commands are done again.
+/* files.c - files that commands read. Reading a file emits an event, so that the session keeps a copy; a
+ * re-run reads the copy instead of the file.
  *
- * The name stays what was typed, also when a copy is read in its place: it is part of a task's text, and the
- * text decides which samples an evaluation draws. */
+ * The name remains as typed, also if a copy is read in its place. It is part of a task's text, and the text
+ * determines the samples that an evaluation draws. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,13 @@
-/* import_attention.c - attention of a model of somebody else's, from an .npz file: beside the arm's, for the
- * pane and its comparisons.
+/* import_attention.c - load the attention of another model from an .npz file, to show and compare it beside
+ * the arm's.
  *
- * The file has what `export attention` writes, or as much of it as others keep: `probs` [layers,heads,T,T]
- * (fewer dimensions where there is one layer, or one head; a batch of one is passed over), `tokens` [T],
- * perhaps `labels` [T] and `score` or `scores` of probs' shape. Nothing of it is believed before it is
- * checked, as a map that is none would show something all the same: weights of 0 to 1, rows that sum to 1.
+ * The file has the arrays that `export attention` writes, or some of them. `probs` [layers,heads,T,T] is
+ * required; it may have fewer dimensions for a single layer or head, and a batch dimension of 1 is skipped.
+ * `tokens` [T] or `labels` [T] is required, too; labels are preferred. `score` or `scores` of probs' shape is
+ * optional. All values are checked (weights lie in 0..1, rows sum to 1), because any other array would be
+ * drawn like attention.
  *
- * All of it goes into one event, so a recording shows it without the file. */
+ * Everything goes into one event, so a session shows it without the file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,24 +19,26 @@
 #include "probe/heads.h"
 
 #define FILE_BYTES  ((size_t)512 << 20)
-#define EVENT_BYTES ((int64_t)48 << 20) /* of maps: less than a recording's payload may have */
-#define MOST_LAYERS 64                  /* the same */
+#define EVENT_BYTES ((int64_t)48 << 20) /* most bytes of maps, below the limit of a session's payload */
+#define MOST_LAYERS 64                  /* limits of the codec, as is MOST_HEADS */
 #define MOST_HEADS  1024
-#define ROW_SUM     1e-3 /* that a row may miss 1 by: half precision, and sums in another order */
+/* largest deviation of a row's sum from 1: half precision, and sums in another order */
+#define ROW_SUM 1e-3
 
 struct source {
     const char *path;
-    const struct pw_npz_array *probs, *score, *tokens, *labels; /* NULL: there is none */
+    const struct pw_npz_array *probs, *score, *tokens, *labels; /* NULL: the file has none */
     int layers, heads, T;
 };
 
-/* Layers, heads, queries and keys of maps; false: that isn't what it has. */
+/* Get layers, heads, queries and keys of an array of maps. Returns false if the array has no such shape. */
 static bool shape_of(const struct pw_npz_array *a, int64_t shape[4])
 {
     int64_t d[PW_NPZ_DIMS];
     int n = a->n_dims;
     memcpy(d, a->dims, sizeof d);
-    if (n == 5 && (d[0] == 1 || d[1] == 1)) { /* a batch of one; stacked layers have it behind theirs */
+    /* a batch of one, before the layers or, if layers were stacked, behind them */
+    if (n == 5 && (d[0] == 1 || d[1] == 1)) {
         int batch = d[1] == 1 ? 1 : 0;
         memmove(d + batch, d + batch + 1, (size_t)(4 - batch) * sizeof *d);
         n = 4;
@@ -59,7 +62,7 @@ static enum pw_code wrong_shape(const struct source *s, const struct pw_npz_arra
     return code;
 }
 
-/* Finds the arrays and holds their shapes against each other. */
+/* Find the arrays and compare their shapes. */
 static enum pw_code find(struct source *s, const struct pw_npz_file *z, struct pw_err *err)
 {
     int64_t p[4], other[4];
@@ -92,14 +95,14 @@ static enum pw_code find(struct source *s, const struct pw_npz_file *z, struct p
     return PW_OK;
 }
 
-/* "head 3.1, query 4" of the row or value at i. */
+/* Write the place of a row: "head 3.1, query 4". */
 static void place_of(char dst[64], const struct source *s, int64_t row)
 {
     snprintf(dst, 64, "head %lld.%lld, query %lld", (long long)(row / s->T / s->heads),
              (long long)(row / s->T % s->heads), (long long)(row % s->T));
 }
 
-/* Weights [layers,heads,T,T], and whether any query gives some to a later key. */
+/* Read the weights [layers,heads,T,T]. *sees_all: some query gives weight to a later key. */
 static enum pw_code read_probs(const struct source *s, float *probs, bool *sees_all, struct pw_err *err)
 {
     char place[64];
@@ -125,7 +128,7 @@ static enum pw_code read_probs(const struct source *s, float *probs, bool *sees_
     return PW_OK;
 }
 
-/* Scores in 16 bits; -inf alone may stand for what has no weight. */
+/* Read the scores in 16 bits. Only -inf may stand for a key without weight. */
 static enum pw_code read_scores(const struct source *s, const float *probs, bool sees_all, uint16_t *out,
                                 struct pw_err *err)
 {
@@ -144,7 +147,7 @@ static enum pw_code read_scores(const struct source *s, const float *probs, bool
     return PW_OK;
 }
 
-/* What tokens are called, and numbers by which the same ones are known again. */
+/* Read the tokens' labels, and give equal labels equal ids. */
 static void read_tokens(const struct source *s, char (*labels)[PW_LABEL], int *ids)
 {
     const struct pw_npz_array *named = s->labels != NULL ? s->labels : s->tokens;

@@ -1,7 +1,7 @@
-/* lines.c - how lines wait, and how a line becomes commands that run.
+/* lines.c - queues of waiting lines, and running a line as commands.
  *
- * Typed lines and a script's wait in queues of their own. The next one is told before it runs (session.h), so
- * that no effect is on record without its cause; a command's event holds exactly what runs. */
+ * Typed lines and lines of a script wait in separate queues. A line is emitted before it runs (session.h), so
+ * that no recorded effect lacks its cause. The event of a command contains exactly the text that runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void pw_lines_fini(struct pw_lines *q)
     free(q->line);
 }
 
-/* ---- running them */
+/* ---- running lines */
 
 static void tell_error(struct pw_lab *lab, const char *msg)
 {
@@ -95,7 +95,8 @@ static void tell_command(struct pw_lab *lab, const char *text)
     pw_lab_emit(lab, e);
 }
 
-/* A command as its event has it, which is what runs: so the event says all that there is to do it again. */
+/* Copy a command to the form in which its event has it. This form is what runs, so the event contains
+ * everything that a re-run needs. */
 static enum pw_code as_told(char line[PW_COMMAND], const char *text, struct pw_err *err)
 {
     size_t n = strlen(text);
@@ -123,7 +124,8 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
     if (!cmd->beside)
         pw_lab_answer_all(lab);
     tell_command(lab, args.text);
-    cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
+    /* `set` has one half in the workbench and one in the lab */
+    cmd = pw_command_find(lab->cfg.commands, args.name);
     pw_lab_watch_files(lab, true);
     if (cmd == NULL)
         code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
@@ -211,7 +213,8 @@ enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct p
     return code;
 }
 
-/* The next one; of a script's where it stands, too. What is typed stands nowhere. */
+/* Take the next line. A script's line also sets lab->place to its file and line number; a typed line clears
+ * it. */
 static char *take_command(struct pw_lab *lab, bool script)
 {
     if (!script && lab->now.n > 0 && lab->now.line[0][0] == PW_REQUEST)
@@ -252,7 +255,8 @@ bool pw_lab_serve_line(struct pw_lab *lab)
         if (run_command(lab, line, &err) != PW_OK)
             pw_lab_trouble(lab, &err);
     } else if (pw_commands_split(line, pw_lab_run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
-        tell_error(lab, err.msg); /* the line could not be split; a command's own failure has been told */
+        /* the line could not be split; the failure of a command has been emitted already */
+        tell_error(lab, err.msg);
     }
     free(line);
     return true;

@@ -1,5 +1,5 @@
-/* look.c - what led to a token of the pinned prompt's answer: the candidates with probability and logit, what
- * every part of the model adds to each of these logits, and what the stream says after each layer. */
+/* look.c - inspect one token of the pinned prompt's answer: the candidates with probability and logit, the
+ * contribution of every part of the model to each of these logits, and the logit lens of each layer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "lab/lab_int.h"
 #include "model/attribution.h"
 
-/* How many tokens have a larger logit; of equal ones the lower id comes first. */
+/* Return the number of tokens with a larger logit; among equal logits the lower id comes first. */
 static int rank_of(const float *logits, int V, int token)
 {
     int rank = 0;
@@ -19,7 +19,8 @@ static int rank_of(const float *logits, int V, int token)
     return rank;
 }
 
-/* The tokens that are told: the best, and whichever of the two is not among them. Returns how many. */
+/* Choose the candidates to report: the best tokens, and also `said` and `target` (-1: none) if they are not
+ * among the best. Returns the number of candidates. */
 static int choose(int *ids, const float *logits, int V, int said, int target)
 {
     int n = pw_lab_top(ids, PW_LOOK_TOP, logits, V), more[] = {said, target};
@@ -132,11 +133,12 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
 {
     const struct pw_pin *pin = &lab->pin;
     const struct pw_config *c = &arm->cfg;
-    int T = pos, V = c->vocab, ids[PW_LOOK_TOP + 2]; /* rows 0..pos - 1; the last predicts pos */
+    int T = pos, V = c->vocab, ids[PW_LOOK_TOP + 2]; /* inspect rows 0..pos - 1; the last one predicts pos */
     size_t resid = (size_t)(c->layers + 1) * T * c->width,
            z = (size_t)c->layers * T * c->heads * c->head_width, mlp = (size_t)c->layers * T * c->ffn,
            logits = (size_t)T * V, bytes = (resid + z + mlp + logits) * sizeof(float);
-    float *mem = 2 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL; /* the model's own, too */
+    /* twice, because the model needs as much for its own buffers */
+    float *mem = 2 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
     if (mem == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: to look into %d tokens needs %zu MiB", T, bytes >> 20);
     struct pw_inspection in = {

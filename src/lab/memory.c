@@ -1,8 +1,8 @@
-/* memory.c - models that wouldn't fit are refused before they are built, steps before they are taken.
+/* memory.c - reject models that would not fit before they are built, and steps before they are run.
  *
- * The system gives memory that it doesn't have and kills whoever touches it later, so asking afterwards is
- * too late. Other programs and this one's own buffers take some, too: a tenth is left free. A device refuses
- * by itself, but it doesn't say what would fit. */
+ * The system hands out memory that it does not have and kills the process that touches it later, so a failing
+ * allocation comes too late. One tenth is left free for other programs and other buffers of this one. A
+ * device rejects an allocation by itself, but does not say what would fit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ size_t pw_lab_memory(void)
     return kib == SIZE_MAX ? SIZE_MAX : kib * 1024 / 10 * 9;
 }
 
-/* Where models are to be, how much of it is free, and the tokens of the longest sample. */
+/* Where models are to be built: backend, free bytes there, and the tokens of the longest sample. */
 struct place {
     const struct pw_lab *lab;
     const struct pw_backend_ops *ops;
@@ -49,13 +49,13 @@ static size_t bytes_of(const struct place *p, const struct pw_arm *settings, con
     struct pw_config c = *cfg;
     c.vocab = p->lab->tasks.vocab.n;
     if (pw_config_check(&c, NULL) != PW_OK)
-        return 0; /* whoever builds it says why not */
+        return 0; /* building it reports the reason */
     size_t bytes =
         pw_model_bytes(p->ops, &c, &settings->pe, settings->optim.batch, p->ops->workers(p->be), p->tokens);
-    return bytes < SIZE_MAX ? bytes : 0; /* the same: there is no memory even for counting it */
+    return bytes < SIZE_MAX ? bytes : 0; /* likewise: there is no memory to count it */
 }
 
-/* What would fit: fewer layers, or else a batch of the smallest preset. */
+/* Propose a model that fits: the same with fewer layers; if none fits, smaller sizes in general. */
 static void propose(const struct place *p, const struct pw_arm *settings, struct pw_str *out)
 {
     struct pw_config cfg = settings->cfg;
@@ -67,7 +67,7 @@ static void propose(const struct place *p, const struct pw_arm *settings, struct
     pw_str_add(out, "even one such layer doesn't fit: a smaller width, ffn or context");
 }
 
-/* "1.5 GiB", "300 MiB" */
+/* Write a size as "1.5 GiB" or "300 MiB". */
 static void size_text(char dst[32], size_t bytes)
 {
     if (bytes < (size_t)1 << 30)
@@ -107,7 +107,7 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
     return code;
 }
 
-/* ---- steps of models that are there */
+/* ---- steps of existing models */
 
 static size_t bytes_of_all(const struct place *p, const struct pw_arm *arms, int n)
 {
@@ -117,7 +117,7 @@ static size_t bytes_of_all(const struct place *p, const struct pw_arm *arms, int
     return sum;
 }
 
-/* What of that these models hold already, when the longest sample had so many tokens until now. */
+/* Return how much of the needed memory the models hold already. tokens: the longest sample so far. */
 static size_t held_by_all(const struct place *p, const struct pw_arm *arms, int n, int tokens)
 {
     struct place before = *p;
@@ -132,7 +132,8 @@ static size_t held_by_all(const struct place *p, const struct pw_arm *arms, int 
     return sum;
 }
 
-/* By halves, a smaller batch of arm id (0: of all) with which they fit into so many bytes; 0: none. */
+/* Halve the batch of arm id (0: of all arms) until everything fits into `bytes`. Returns the batch; 0: none
+ * fits. */
 static int fitting_batch(const struct place *p, struct pw_arm *arms, int n, int id, size_t bytes)
 {
     int batch = 0;
@@ -178,7 +179,7 @@ enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *setting
 void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
 {
     struct place p = look_at(lab, lab->ops, lab->be);
-    struct pw_arm less = *arm; /* what it holds already is not more than what a batch of one needs */
+    struct pw_arm less = *arm; /* the model holds at most what a batch of one needs */
     less.optim.batch = 1;
     if (lab->ops->memory == NULL || err->code != PW_ENOMEM)
         return;
@@ -197,8 +198,8 @@ void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, st
 float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)
 {
     size_t bytes = (4 * (size_t)cfg->layers * cfg->heads * T * T + more) * sizeof(float);
-    float *maps =
-        3 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL; /* the model's own, and the event's */
+    /* three times: these maps, the model's own, and the event's */
+    float *maps = 3 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
     if (maps == NULL)
         pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
                 3 * bytes >> 20);

@@ -1,4 +1,4 @@
-/* paired.c - arms compared on the same evaluation samples, told as a table and a verdict. */
+/* paired.c - compare arms on the same evaluation samples, and report a table and a verdict. */
 #include <limits.h>
 #include <stdio.h>
 

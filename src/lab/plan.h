@@ -1,6 +1,7 @@
-/* plan.h - a measurement's plan (base/plan.h) beside the lab: can it run, and is it what the lab holds?
+/* plan.h - compare the plan of a study (base/plan.h) with the lab: can the plan run, and does the lab's state
+ * match it?
  *
- * Lab thread only. Both build no model and change nothing. */
+ * Lab thread only. Both functions build no model and change nothing. */
 #ifndef PW_LAB_PLAN_H
 #define PW_LAB_PLAN_H
 #include "base/err.h"
@@ -8,13 +9,14 @@
 
 struct pw_lab;
 
-/* Can the plan run: is its task one, does the model take its longest sample, and do the encodings take the
- * model? Memory isn't asked about. */
+/* Check that the plan can run: its task exists, the model accepts the longest sample, and the encodings fit
+ * the model. Memory is not checked. Fails with the first reason. */
 enum pw_code pw_lab_plan_fits(const struct pw_plan *plan, struct pw_err *err);
 
-/* Does the lab hold what the plan asks for: task, seed, encodings in their order, models, optimisers,
- * replicas, all steps, and an evaluation after the last of them at all lengths with so many samples, every
- * head working? The message names the first difference: what the lab has, and what the plan asks. */
+/* Check that the lab's state matches the plan: task, seed, encodings in order, models, optimisers and
+ * replicas. All steps must be done. An evaluation after the last step must cover all lengths with the plan's
+ * number of samples, and no head may be ablated. The message names the first difference: the lab's value and
+ * the plan's. */
 enum pw_code pw_lab_plan_held(struct pw_lab *lab, const struct pw_plan *plan, struct pw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* queue.c - the reader's queue of events (queue.h). */
+/* queue.c - the queue of events for the reader; queue.h has the contract. */
 #include "lab/queue.h"
 
 #include <stdlib.h>
@@ -21,14 +21,14 @@ static bool is_metric(const struct pw_event *e)
     return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES;
 }
 
-/* Is old part of an answer to the pinned prompt that was decoded beside training? */
+/* Is old part of an answer to the pinned prompt that was decoded during training? */
 static bool is_answer(const struct pw_event *old)
 {
     return old->kind == PW_EV_PROMPT || old->kind == PW_EV_TOKEN || old->kind == PW_EV_LOOK ||
            (old->kind == PW_EV_ATTENTION && old->u.attention.source[0] == '\0');
 }
 
-/* Does the snapshot forget old when it takes e? */
+/* Does e replace the value of old in the snapshot? */
 static bool supersedes(const struct pw_event *e, const struct pw_event *old)
 {
     if (e->arm != old->arm || e->replicate != old->replicate)
@@ -62,7 +62,7 @@ static void drop_superseded(struct pw_queue *q, const struct pw_event *e)
     q->n = kept;
 }
 
-/* Emits the number of steps that were dropped before this one. */
+/* Append a GAP event with the number of steps dropped before this one. */
 static void append_gap(struct pw_queue *q, const struct pw_event *step)
 {
     struct pw_event *g = pw_event_new(PW_EV_GAP);
@@ -81,7 +81,8 @@ void pw_queue_put(struct pw_queue *q, struct pw_event *e)
     size_t most = q->most > 0 ? q->most : PW_QUEUE_BYTES;
     bool full = q->bytes + pw_event_bytes(e) > most;
     if (full && is_metric(e)) {
-        q->gap[e->arm] += e->kind == PW_EV_STEP; /* the step's UPDATES are dropped with it */
+        /* the UPDATES event of a step is dropped with it, not counted */
+        q->gap[e->arm] += e->kind == PW_EV_STEP;
         pw_event_free(e);
         return;
     }

@@ -1,3 +1,4 @@
+/* recorded.c - events and files of a recorded session, as the callbacks of a re-run need them. */
 #include "lab/recorded.h"
 
 #include <errno.h>
@@ -37,7 +38,8 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* In memory: of a packed session there is no other file, and what is read is what was checked. */
+/* The file is copied to memory (memfd). A packed session has no separate file, and this way the bytes that
+ * were checked are the bytes that are read. */
 const char *pw_recorded_file(void *arg, const uint8_t sha[PW_SHA256])
 {
     struct pw_recorded *x = arg;

@@ -1,10 +1,11 @@
-/* resume.c - a recorded session is gone on with.
+/* resume.c - resume a recorded session.
  *
- * The newest checkpoint that is intact puts the lab where it stood then; what is recorded after it is done
- * again and compared (follow.h), and then the lab is live. A recording is one line of events that leads from
- * its first checkpoint to its end: what goes on from anywhere but its end, because somebody asked for that,
- * broke the re-run off or because bits differed, goes on as a session of its own that begins with a copy of
- * the events up to there. */
+ * The newest intact checkpoint restores the lab. The events recorded after it are re-run and compared
+ * (follow.h), and then the lab is live.
+ *
+ * A session is one line of events from its first checkpoint to its end. So the lab continues in the same
+ * session only from its end. In three cases it continues in a new session that begins with a copy of the
+ * events so far: the user asked for an earlier step, the user stopped the re-run, or bits differed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +19,16 @@
 #include "lab/state.h"
 #include "sessions/player.h"
 
-/* What is kept from opening to the end of the re-run. */
+/* State that is kept from opening a session to the end of its re-run. */
 struct pw_resume {
     struct pw_recorded from;
     struct pw_lab *lab;
-    struct pw_err passed;   /* the newest checkpoint can't be used, because; "": it can */
-    struct pw_err lost;     /* of the session that was left for it, not all is on record; "": all is */
-    uint64_t gone;          /* events of the recording that were on disk once */
-    bool branch;            /* what follows is another session's */
-    bool left;              /* nothing follows: pewter was left before the end */
-    struct pw_store *store; /* else of this one */
+    struct pw_err passed;   /* why the newest checkpoint can't be used; "": it can */
+    struct pw_err lost;     /* why part of the session that was left is not on disk; "": all is */
+    uint64_t gone;          /* number of events that were once on disk and are lost */
+    bool branch;            /* continue in a new session */
+    bool left;              /* the user quit before the end of the re-run, so nothing continues */
+    struct pw_store *store; /* otherwise: the store to continue in */
 };
 
 static void free_resume(struct pw_resume *r)
@@ -65,7 +66,7 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
     for (uint64_t at = last; (e = pw_record_last(record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL;) {
         const struct pw_ev_checkpoint *c = &e->u.checkpoint;
         at = e->seq - 1;
-        bool tried = c->state != NULL && c->as_of < last; /* else exported weights */
+        bool tried = c->state != NULL && c->as_of < last; /* otherwise the event is about exported weights */
         enum pw_code code = tried ? pw_record_begin(record, c->as_of + 1, cursor, &why) : PW_EUSER;
         if (code == PW_OK)
             code = pw_lab_state_restore(lab, c->state, get_file, &(struct files){record, c}, &why);
@@ -78,14 +79,14 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
             return PW_OK;
         pw_record_end(*cursor);
         *cursor = NULL;
-        if (code == PW_EDEVICE) /* an older one wouldn't help */
+        if (code == PW_EDEVICE) /* an older checkpoint would fail, too */
             return pw_fail(err, code, "%s", why.msg);
     }
     return pw_fail(err, PW_EUSER, "no checkpoint of this session can be gone on from: %.300s", why.msg);
 }
 
-/* The event that it is to go on from: the last one, or that at which the current arm had taken `from` steps.
- */
+/* Find the event from which to continue: the last one, or the one at which the current arm had taken `from`
+ * steps. */
 static enum pw_code find_end(struct pw_resume *r, int64_t from, struct pw_err *err)
 {
     struct pw_record_info info;
@@ -107,9 +108,9 @@ static enum pw_code find_end(struct pw_resume *r, int64_t from, struct pw_err *e
                : pw_fail(err, PW_EUSER, "open: there is no step %lld in this session", (long long)from);
 }
 
-/* ---- following */
+/* ---- the re-run */
 
-/* The copy of a recording up to an event, which a session begins with. */
+/* The copy of a session up to an event; a new session begins with it. */
 struct copy {
     struct pw_record *from;
     struct pw_store *to;
@@ -122,7 +123,7 @@ static void copy_file(const struct copy *c, const uint8_t sha[PW_SHA256])
     size_t n;
     if (pw_record_file(c->from, sha, &bytes, &n, &err) == PW_OK)
         pw_store_file(c->to, sha, bytes, n);
-    /* else the budget took it: the copy does without */
+    /* otherwise the storage budget removed the file, and the copy has none either */
 }
 
 static bool copy_event(void *arg, struct pw_event *e)
@@ -148,7 +149,7 @@ static enum pw_code branch(struct pw_lab *lab, struct pw_resume *r, uint64_t upt
     if (code != PW_OK) {
         pw_store_close(copy.to, "not begun");
         if (copy.to != NULL)
-            pw_session_remove(folder); /* half of a copy is no session */
+            pw_session_remove(folder); /* an incomplete copy is no session */
         return code;
     }
     pw_store_close(r->store, "branched");
@@ -163,8 +164,8 @@ static void wait_for(struct pw_store *s, uint64_t seq)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* A line that was asked for when the recording broke off, and has not run: it doesn't now, because it may be
- * what ended the program. */
+/* A line was received when the session broke off and has not run. It does not run now, because it may have
+ * ended the program. */
 static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last)
 {
     struct pw_event *asked = pw_record_last(r, PW_EV_ASKED, -1, -1, last);
@@ -179,8 +180,10 @@ static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last
     pw_event_free(failed);
 }
 
-/* Where training was to go there is nobody's word any more; and a job would keep all lines waiting, since the
- * new session's first checkpoint waits for its end. What waits by now are the lines of who opened it. */
+/* Stop training and jobs of a session that continues elsewhere. The training goal belonged to the script that
+ * was interrupted, so it is dropped. A job would block all lines, since the new session's first checkpoint
+ * waits for the job's end. Lines that wait at this point come from the user who opened the session, so they
+ * are kept. */
 static void stop(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
@@ -191,13 +194,13 @@ static void stop(struct pw_lab *lab)
     pw_lab_resume_script(lab, &waiting, true);
 }
 
-/* Something was computed again: a checkpoint behind it spares the next opening that. */
+/* Has something been computed again? Then a checkpoint saves the next opening that work. */
 static bool is_worth_one(const struct pw_lab *lab, const struct pw_verdict *v)
 {
     return lab->steps_done != lab->session.steps || v->evals + v->tokens + v->others > 0;
 }
 
-/* The re-run is over: what the lab tells from now on is on record. */
+/* The re-run is over: record the lab's events from now on. */
 static bool ended(void *arg, const struct pw_verdict *v)
 {
     struct pw_resume *r = arg;
@@ -216,7 +219,7 @@ static bool ended(void *arg, const struct pw_verdict *v)
     } else {
         s->store = r->store;
         r->store = NULL;
-        wait_for(s->store, at); /* readers begin with what is on disk */
+        wait_for(s->store, at); /* readers start with the events on disk */
     }
     s->unnamed = away;
     s->first = !away;
@@ -227,7 +230,7 @@ static bool ended(void *arg, const struct pw_verdict *v)
     return !away;
 }
 
-/* "goes on", and where else if not in the session that was opened. */
+/* Append "goes on", and the new session's name if it is not the opened one. */
 static void add_where(struct pw_str *text, const struct pw_lab *lab, bool away)
 {
     if (lab->session.store == NULL)
@@ -238,7 +241,7 @@ static void add_where(struct pw_str *text, const struct pw_lab *lab, bool away)
         pw_str_add(text, "goes on");
 }
 
-/* What there is to say of it, and where training waits for somebody's word. */
+/* Report the result of the re-run. In the workbench, training is paused until the user resumes it. */
 static void live(void *arg, const struct pw_verdict *v)
 {
     struct pw_resume *r = arg;
@@ -303,7 +306,7 @@ enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t
     return code;
 }
 
-/* What the lab keeps for itself of events 1..as_of: the rest comes as they are done again. */
+/* Restore the lab's own record of events 1..as_of; later events follow as they are re-run. */
 static void recall(struct pw_lab *lab, const char *folder, uint64_t as_of)
 {
     struct pw_err err;
@@ -332,7 +335,9 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     if (code == PW_OK)
         code = find_end(r, from, err);
     struct pw_store *left = s->store;
-    s->store = NULL; /* a job that ends now goes on when that session is taken up again, as if by `quit` */
+    /* the old session must not record the end of a job: it is in progress again when that session is resumed,
+     * as after `quit` */
+    s->store = NULL;
     if (code == PW_OK)
         code =
             pw_session_restore(lab, r->from.record, r->from.last, &r->from.cursor, &as_of, &r->passed, err);

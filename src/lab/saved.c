@@ -1,3 +1,4 @@
+/* saved.c - list the weights that `export weights` wrote into a folder; saved_sessions.c adds sessions. */
 #include "lab/saved.h"
 #include "base/alloc.h"
 
@@ -7,7 +8,7 @@
 #include "base/folder.h"
 #include "base/text.h"
 
-/* Adds a file, or counts it where it isn't one of pewter's. */
+/* Add a file, or count it as foreign if it is broken or pewter did not write it. */
 static void add(struct pw_saved_list *list, const char *folder, const char *name)
 {
     struct pw_str path = {0};

@@ -1,3 +1,5 @@
+/* session.c - start and end the recording of a session, put lines on disk before they run, and report the
+ * session's state; session.h has the contract. */
 #include "lab/session.h"
 
 #include <stdio.h>
@@ -10,7 +12,7 @@
 
 #define TELL_S 0.5 /* seconds between two events about the session that say only how large it is */
 
-/* From the store's thread. */
+/* Called on the store's thread. */
 static void wake(void *arg)
 {
     struct pw_lab *lab = arg;
@@ -60,7 +62,7 @@ enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
     s->made = code == PW_OK;
     if (code == PW_OK || !s->unnamed)
         return code;
-    /* A laboratory that nobody asked to be recorded works all the same. */
+    /* Recording that the user did not request is optional: the lab works without it. */
     s->now.how = PW_REC_NONE;
     pw_text_copy(s->now.why, sizeof s->now.why, err->msg);
     return PW_OK;
@@ -129,7 +131,7 @@ bool pw_session_ready(struct pw_lab *lab)
     return true;
 }
 
-/* ---- news */
+/* ---- state of the session */
 
 void pw_session_tell(struct pw_lab *lab, bool fresh)
 {
@@ -155,7 +157,8 @@ static void tell_news(struct pw_lab *lab)
         pw_lab_note(lab, "recording is paused: %s; training goes on", now.why);
     else if (now.how != s->now.how) {
         pw_lab_note(lab, "recording goes on");
-        s->wanted = true; /* whatever is missing on record, from here on it can be gone on with */
+        /* a new checkpoint makes the session resumable from here, whatever is missing before it */
+        s->wanted = true;
     }
     if (news || (now.bytes != s->now.bytes && pw_now() - s->t_told >= TELL_S))
         pw_session_tell(lab, false);
@@ -199,7 +202,7 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
         return code;
     s->unnamed = false;
     pw_session_tell(lab, false);
-    if (same) /* as `save` alone */
+    if (same) /* like `save` without a name */
         return pw_session_checkpoint(lab, "saved", err);
     const char *but = s->now.how == PW_REC_PAUSED ? "; recording is still paused" : "";
     if (before[0] != '\0')

@@ -1,8 +1,10 @@
-/* table_dense.c - of a bias that depends on both positions (PW_PE_DENSE) what a table can tell: by distance
- * it is another one for every query, so the bias of some queries is told, and what it is made of.
+/* table_dense.c - the table of a bias that depends on both positions (PW_PE_DENSE). Its bias by distance
+ * differs from query to query, so the table has the bias of some queries, and the learned tensors that it is
+ * computed from.
  *
- * The last query has all distances, and what shows a bias by distance shows that one's. The others are spread
- * evenly; where FIRE's threshold lies one is put, too, because from there on the curve is stretched. */
+ * The last query has all distances, and a display of one bias by distance shows that query's. The other
+ * queries are spread evenly. If FIRE's threshold lies within the length, one query lies there, because the
+ * curve is stretched from there on. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +12,11 @@
 #include "base/alloc.h"
 #include "lab/lab_int.h"
 
-/* Everything that the encoding has learned, and the mean gradient of each float of it. */
+/* Everything that the encoding has learned, and the mean gradient of each of its floats. */
 struct learned {
-    const struct pw_param *p; /* its tensors, one behind the other: the last of the model's */
+    const struct pw_param *p; /* its tensors, contiguous, the last ones of the model */
     int n;
-    size_t at, size; /* of the first in the flat buffer, and of all */
+    size_t at, size; /* offset of the first tensor in the flat buffer; number of floats of all tensors */
     float *value, *grad;
     int64_t n_grad;
 };
@@ -38,7 +40,7 @@ static void fini_learned(struct learned *own)
     free(own->grad);
 }
 
-/* The only number of a tensor of one. */
+/* Return the value of a tensor that has one element. */
 static float number(const struct learned *own, const char *name)
 {
     for (int i = 0; i < own->n; i++)
@@ -78,7 +80,7 @@ static void tell_fire(const struct learned *own, const struct pw_arm *arm, struc
     x->fire_step = arm->pe.tune.stretch;
 }
 
-/* The first query that isn't before the threshold; -1: it lies outside. */
+/* Return the first query at or beyond the threshold; -1: there is none. */
 static int at_threshold(const struct pw_ev_table *x)
 {
     double L = fabs((double)x->fire_factor * (double)x->fire_threshold);
@@ -86,7 +88,7 @@ static int at_threshold(const struct pw_ev_table *x)
     return x->fire_threshold > 0 && i >= 0 && i < x->length ? (int)i : -1;
 }
 
-/* n positions, the last one N - 1; whether `with` is among them. */
+/* Choose n positions spread evenly, the last one N - 1. Returns whether `with` is among them. */
 static bool spread(int *out, int n, int N, int with)
 {
     bool there = false;

@@ -1,7 +1,7 @@
-/* verify.c - which recorded events are compared with those of now, and the verdict in words.
+/* verify.c - choose the events that are compared in a re-run, and write the verdict.
  *
- * The comparison itself goes by the codec's tables (codec.h), so every member of every kind is compared, but
- * for those that the tables mark as the host's. */
+ * The codec's tables (codec.h) drive the comparison, so every member of every kind is compared, except the
+ * members that the tables mark as machine-dependent. */
 #include "lab/verify.h"
 
 #include <inttypes.h>
@@ -72,7 +72,7 @@ static void place_of(char dst[64], const struct pw_event *e)
         snprintf(dst, 64, "event %" PRIu64, e->seq);
 }
 
-/* What counts events of a kind that were equal. */
+/* Return the counter of equal events of a kind. */
 static int64_t *counter_of(struct pw_verdict *v, enum pw_event_kind kind)
 {
     switch (kind) {
@@ -105,7 +105,7 @@ void pw_verify_missing(struct pw_verdict *v, const struct pw_event *want, const 
              name_of(want->kind), what[0] != '\0' ? " '" : "", what, what[0] != '\0' ? "'" : "", why);
 }
 
-/* A digest is one number of 128 bits. */
+/* A digest is one number of 128 bits, so its text shows all of it. */
 static void digest_texts(struct pw_difference *d, const struct pw_event *want, const struct pw_event *got)
 {
     snprintf(d->what, sizeof d->what, "digest");

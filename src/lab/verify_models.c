@@ -1,8 +1,8 @@
-/* verify_models.c - the models of a recorded checkpoint against those of the lab: every weight, moment and
+/* verify_models.c - compare the models of a recorded checkpoint with the lab's: every weight, moment and
  * count.
  *
- * A checkpoint's file is an image of a model as the lab makes it (state.h), so equal models are equal files.
- * Where they are not, the file says which tensor and which element of it is the first that differs. */
+ * A checkpoint's file is an image of a model as the lab writes it (state.h), so equal models give equal
+ * files. If they differ, the files show the first tensor and element that differ. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static size_t size_of(enum pw_st_type type)
     return type == PW_ST_F32 ? sizeof(float) : type == PW_ST_OTHER ? 1 : sizeof(double);
 }
 
-/* An element of a tensor, as it was recorded and as it is. */
+/* One element of a tensor: as recorded, and now. */
 struct place {
     const struct pw_st_tensor *then, *now;
     size_t i;
@@ -46,7 +46,7 @@ static void value_text(char dst[64], const struct pw_st_tensor *t, size_t i)
         snprintf(dst, 64, "%" PRId64, (int64_t)bits);
 }
 
-/* The distance of two floats, infinite where one of them isn't finite; of counts 0. */
+/* Return the distance of two floats, infinite if one of them is not finite; 0 for counts. */
 static double distance(const struct place *x)
 {
     float a, b;
@@ -65,9 +65,9 @@ static void place_text(char what[64], char recorded[64], char now[64], const str
     value_text(now, x->now, x->i);
 }
 
-/* The first difference of two files of the same tensors into v, in words into text, with the largest: one
- * step after a bit was lost in one weight all weights differ, that one by far the most. False: there is none.
- */
+/* Find the first difference of two files with the same tensors: fill v, and describe it in text. The largest
+ * difference is described, too: one step after a single bit of one weight has flipped all weights differ, but
+ * that one by far the most. Returns false if there is no difference. */
 static bool find(struct pw_verdict *v, struct pw_str *text, const struct pw_st *then, const struct pw_st *now)
 {
     struct place first = {0}, most = {0};
@@ -108,7 +108,7 @@ static bool find(struct pw_verdict *v, struct pw_str *text, const struct pw_st *
     return true;
 }
 
-/* One model against its file, from which it differs: text says in what. */
+/* Compare a model with its file, which is known to differ. text: what differs. */
 static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_str *text,
                             const struct pw_arm *arm, const char *path, char *task, struct pw_err *err)
 {
@@ -137,13 +137,13 @@ static bool same_image(const struct pw_lab *lab, const struct pw_arm *arm, const
     void *image;
     size_t n;
     if (pw_checkpoint_image(arm->model, &info, &image, &n, NULL) != PW_OK)
-        return true; /* there is no memory to tell */
+        return true; /* no memory for the comparison */
     pw_sha256_of(mine, image, n);
     free(image);
     return memcmp(mine, sha, sizeof mine) == 0;
 }
 
-/* Tells it in the verdict: by itself, or as what came of the difference that is there already. */
+/* Write the difference into the verdict: as its first difference, or appended to the one that is there. */
 static void tell(struct pw_verdict *v, const struct pw_event *e, const struct pw_arm *arm, const char *text)
 {
     size_t used = strlen(v->text);

@@ -1,4 +1,4 @@
-/* verify_session.c - a recorded session done again by a laboratory that is there for nothing else. */
+/* verify_session.c - re-run a recorded session in a lab that serves only this purpose, and compare. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static void free_verification(struct verification *x)
     free(x);
 }
 
-/* Backwards from the end, because that goes by index: the earliest that is late enough. */
+/* Find the earliest suitable checkpoint. The search goes backwards from the end, because an index supports
+ * that. */
 static struct pw_event *checkpoint(void *arg, uint64_t from)
 {
     struct verification *x = arg;
@@ -54,12 +55,13 @@ static bool ended(void *arg, const struct pw_verdict *v)
     return false;
 }
 
-/* Before the event at which the current arm had taken `from` steps, or at the very beginning. */
+/* Position the cursor at the beginning of the session, or restore the checkpoint before the event at which
+ * the current arm had taken `from` steps. */
 static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t from, uint64_t *first,
                           struct pw_err *err)
 {
     struct pw_player *p;
-    struct pw_err passed; /* it was checked before */
+    struct pw_err passed; /* ignored: the session has been checked already */
     uint64_t as_of = 0;
     *first = x->info.first;
     if (from < 0)
@@ -84,12 +86,12 @@ enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t fro
     struct verification *x = pw_alloc(1, sizeof *x);
     uint64_t first = 0, intact;
     x->lab = lab;
-    x->from.last = UINT64_MAX; /* and what is recorded meanwhile */
+    x->from.last = UINT64_MAX; /* include events that are recorded meanwhile */
     enum pw_code code = pw_session_folder(x->from.folder, sizeof x->from.folder, name, err);
     if (code == PW_OK)
         code = pw_record_open(&x->from.record, x->from.folder, err);
     if (code == PW_OK)
-        code = pw_record_check(x->from.record, &intact, err); /* what is damaged can't be compared with */
+        code = pw_record_check(x->from.record, &intact, err); /* a damaged session can't be compared */
     if (code == PW_OK)
         pw_record_info(x->from.record, &x->info);
     if (code == PW_OK)

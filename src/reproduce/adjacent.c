@@ -1,9 +1,10 @@
-/* adjacent.c - the prior that adjacent positions are alike. */
+/* adjacent.c - the prior that adjacent positions are similar, in a learned table and in sines (Su 2024). */
 #include <math.h>
 
 #include "reproduce/blog.h"
 
-/* Sines have 0.97. That the model need not learn it, if it doesn't deem it necessary, contradicts nothing. */
+/* For comparison: sines have 0.97. Su 2024 says that the model can learn it if necessary, so a model that
+ * does not learn it contradicts nothing (fails is NaN). */
 static const struct pw_blog_claim claims[] = {
     {"Su 2024: a table that is drawn at random doesn't assume that neighbours are similar",
      "untrained, neighbours",

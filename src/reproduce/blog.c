@@ -1,4 +1,4 @@
-/* blog.c - the script of a study of Su 2024, and what one of its models shows; see blog.h. */
+/* blog.c - write the script of a study of Su 2024, and judge one of its models; blog.h has the contract. */
 #include "reproduce/blog.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ int pw_blog_arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, in
     return model == o->seeds ? pw_blog_arms(plan) : plan->judged;
 }
 
-/* How many bytes of the plan's encodings name the first `arms`. */
+/* Return the length of the text that names the first `arms` encodings of the plan. */
 static int pes_length(const struct pw_blog_plan *plan, int arms)
 {
     int length;
@@ -135,7 +135,7 @@ static double number_of(const struct pw_finding *f, const struct pw_blog_number 
     return cells == 0 ? NAN : n->of == PW_OF_LEAST ? least : n->of == PW_OF_MOST ? most : sum / cells;
 }
 
-/* The probe's finding of an arm, of the model that it has now, after so many steps. */
+/* Find the probe's finding about the present model of an arm, measured after `steps` steps. */
 static enum pw_code find_arm(const struct pw_finding **f, const struct pw_blog_plan *plan, int steps, int arm,
                              const struct pw_snapshot *s, struct pw_err *err)
 {

@@ -1,32 +1,32 @@
-/* blog.h - what the studies of Su 2024 (kexue.fm 10347) share: several small trainings, a probe of each arm,
- * and claims that all of the models decide together.
+/* blog.h - shared parts of the studies of Su 2024 (kexue.fm 10347): train several small models, probe each
+ * arm, and judge claims over all models.
  *
- * One trained model shows its initialisation and its data as much as its encoding. So a study trains `seeds`
- * models of each encoding, each with its own initialisation and its own data; a number of theirs is judged by
- * the 95 % interval of its mean over the models (Student's t), never by one model. What is judged is fixed in
- * the study's file: which layer, which number, which bounds. Where it is the largest of several heads, the
- * same largest of the model before its training stands beside it, so that choosing favours neither.
+ * One trained model reflects its initialisation and its data as much as its encoding. So a study trains
+ * `seeds` models of each encoding, each with its own initialisation and data. A claim is judged by the 95 %
+ * interval of a number's mean over the models (Student's t), never by one model. The study's file fixes the
+ * layer, the number and the bounds. A number that is the largest over several heads is compared with the same
+ * largest number before training. Then the choice of the head favours neither.
  *
- * The task is to copy random tokens, which takes knowing where they stand; sorting can do without. */
+ * The task is to copy random tokens, which requires their positions; sorting does not. */
 #ifndef PW_BLOG_H
 #define PW_BLOG_H
 #include "reproduce/study.h"
 
-/* The first seed of a study. Bounds and layers were chosen on seeds below 100; none from here on was looked
- * at. */
+/* First seed of a study. Bounds and layers were chosen on seeds below 100; no seed from here on was
+ * inspected. */
 #define PW_BLOG_SEED "9001"
-enum { PW_BLOG_MOST = 20 }; /* models */
+enum { PW_BLOG_MOST = 20 }; /* most models of an encoding */
 
 struct pw_blog {
-    int steps, seeds, seed; /* seeds 0: the plan's */
-    int model;              /* 1..seeds: keep what this one shows; 0: judge all that were kept */
+    int steps, seeds, seed; /* seeds 0: the plan's number */
+    int model;              /* 1..seeds: record the numbers of this model; 0: judge all recorded models */
 };
 extern const struct pw_opt pw_blog_opts[];
 
 enum pw_blog_of { PW_OF_LEAST, PW_OF_MEAN, PW_OF_MOST };
 
-/* A number of an arm: of a table of its finding, whose title begins so, column col (-1: all) in rows first,
- * first + every, ...; every 0: all. */
+/* A number of an arm, read from its finding: the table whose title begins with `block`, column col (-1: all).
+ * The rows are first, first + every, ...; every 0: all rows. */
 struct pw_blog_number {
     const char *name, *block;
     int col;
@@ -34,47 +34,51 @@ struct pw_blog_number {
     int first, every;
 };
 
-/* Where the interval has to lie for the claim to hold, and for it to be contradicted. */
+/* Where the interval must lie for the claim to hold, and for it to be contradicted. */
 enum pw_blog_side {
-    PW_ABOVE, /* holds: all of it above `holds`; contradicted: all of it below `fails` */
-    PW_BELOW, /* the other way round */
+    PW_ABOVE, /* holds: the interval lies above `holds`; contradicted: it lies below `fails` */
+    PW_BELOW, /* the opposite */
 };
 
 struct pw_blog_claim {
-    const char *claim; /* what the document says, and where */
-    const char *what;  /* the number that is judged, at most 23 bytes */
-    int arm;           /* 1, 2, ... of the plan's encodings */
-    struct pw_blog_number of,
-        before; /* the number, less another one of the same model; block NULL: less nothing */
+    const char *claim; /* the claim of the source, and its place there */
+    const char *what;  /* name of the number that is judged, at most 23 bytes */
+    int arm;           /* index from 1 into the plan's encodings */
+    /* the number, minus another number of the same model; block NULL: minus nothing */
+    struct pw_blog_number of, before;
     enum pw_blog_side side;
-    double holds, fails; /* fails NaN: it can't be contradicted */
+    double holds, fails; /* fails NaN: the claim can't be contradicted */
 };
 
 struct pw_blog_plan {
-    const char *name;        /* of the study */
-    const char *pes, *probe; /* the arms, "none,alibi"; the probe of each */
-    int seeds;  /* models, so many that the width of their interval lets a claim be decided: 12, or 20 */
-    int judged; /* the first so many are trained for every model, the others beside the last */
-    const char *plot;                     /* begins the title of the arms' plot that is shown side by side */
-    const struct pw_blog_number *numbers; /* name NULL ends them; NULL: none */
-    const struct pw_blog_claim *claims;   /* claim NULL ends them; NULL: none */
-    /* A number that is above `control_most` only where the measurement itself is wrong, such as of shuffled
-     * positions: then no claim is decided. NULL: there is none. */
+    const char *name;        /* name of the study */
+    const char *pes, *probe; /* encodings of the arms, "none,alibi"; the probe that each arm gets */
+    /* Number of models, 12 or 20: large enough that the width of the interval lets a claim be decided. */
+    int seeds;
+    /* The first `judged` encodings are trained for every model, the others only with the last model. */
+    int judged;
+    const char *plot;                     /* start of the title of the plot that is shown for all arms */
+    const struct pw_blog_number *numbers; /* ends with name NULL; NULL: none */
+    const struct pw_blog_claim *claims;   /* ends with claim NULL; NULL: none */
+    /* A number that exceeds `control_most` only if the measurement itself is wrong, such as one with shuffled
+     * positions. Then no claim is decided. NULL: no control. */
     const struct pw_blog_number *control;
     double control_most;
 };
 
-/* What the lab must hold for `judge` with model=K; false with model=0, which reads findings alone. */
+/* Set out to what the lab must hold for `judge` with model=K. Returns false with model=0, which reads only
+ * findings. */
 bool pw_blog_plan_model(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_plan *out);
-/* For every model: trains an arm for each encoding, runs the probe on each, and keeps what is judged. */
+/* Write the script: for every model, train an arm for each encoding, probe each arm, and record the numbers
+ * that are judged. */
 void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_str *out);
-/* With model=K, right behind its probes: a finding "model K" of its numbers and of the claims that its probes
- * made (exact ones; of one that several arms make the worst verdict). Otherwise the study's finding, from
- * those. */
+/* With model=K, which follows the model's probes: make the finding "model K" from its numbers and from the
+ * exact claims of its probes. If several arms make the same claim, the worst verdict counts. With model=0:
+ * make the study's finding from the findings of all models. */
 enum pw_code pw_blog_judge(const struct pw_blog_plan *plan, const struct pw_blog *o,
                            const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err);
 
-/* The 95 % interval of x [n] against a claim's bounds: same order at toy scale, contradicted, or
+/* Compare the 95 % interval of x [n] with the claim's bounds: same order at toy scale, contradicted, or
  * inconclusive. */
 enum pw_claim_verdict pw_blog_verdict(const struct pw_blog_claim *claim, const double *x, int n);
 

@@ -1,22 +1,26 @@
-/* blog_int.h - what blog.c (one model) and blog_models.c (all of them) share. */
+/* blog_int.h - declarations shared by blog.c (one model) and blog_models.c (all models). */
 #ifndef PW_BLOG_INT_H
 #define PW_BLOG_INT_H
 #include "reproduce/blog.h"
 
-int pw_blog_arms(const struct pw_blog_plan *plan);                                        /* all */
-int pw_blog_arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, int model); /* of this one */
-/* The encoding of arm 1, 2, ... and how long its name is. */
+/* Number of encodings of the plan. */
+int pw_blog_arms(const struct pw_blog_plan *plan);
+/* Number of encodings that are trained for this model. */
+int pw_blog_arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, int model);
+/* Return the encoding of arm 1, 2, ... and set *length to the length of its text. */
 const char *pw_blog_pe(const struct pw_blog_plan *plan, int arm, int *length);
 int pw_blog_numbers(const struct pw_blog_plan *plan);
 int pw_blog_claims(const struct pw_blog_plan *plan);
 
-/* The finding of model k: its topic, and its title, which says all that decides its numbers. Its first table
- * has a row of claims' numbers, its second one (with pw_blog_numbers) a row an arm. */
+/* Write topic and title of the finding of model k. The title contains everything that determines the numbers.
+ * The finding's first table has one row, with the claims' numbers; the second (if pw_blog_numbers > 0) has a
+ * row per arm. */
 void pw_blog_model_name(const struct pw_blog_plan *plan, const struct pw_blog *o, int k,
                         char topic[PW_FINDING_TOPIC], char title[PW_FINDING_TEXT]);
-/* Adds the claims of another finding: of one that is there already the worse verdict. */
+/* Add the claims of another finding. For a claim that f has already, keep the worse verdict. */
 void pw_blog_add_claims(struct pw_finding *f, const struct pw_finding *from);
-/* Adds the plots that the arms' findings have, as they are now, after so many steps. */
+/* Add the plots of the arms' findings. Fails if a finding is missing, older than its arm, or not after
+ * `steps` steps. */
 enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, int steps, const struct pw_snapshot *s,
                                struct pw_finding *f, struct pw_err *err);
 enum pw_code pw_blog_judge_models(const struct pw_blog_plan *plan, const struct pw_blog *o,

@@ -1,5 +1,5 @@
-/* blog_models.c - the models of a study of Su 2024 together: means, intervals, and claims that these decide.
- */
+/* blog_models.c - judge all models of a study of Su 2024 together: means, intervals, and the claims that they
+ * decide. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/stats.h"
 #include "reproduce/blog_int.h"
 
-/* Where the whole interval lies. Of fewer than two numbers there is none, so nothing is decided. */
+/* The whole interval decides. With fewer than two numbers there is no interval and no decision. */
 enum pw_claim_verdict pw_blog_verdict(const struct pw_blog_claim *claim, const double *x, int n)
 {
     struct pw_interval i = pw_mean_interval(x, n);
@@ -16,7 +16,7 @@ enum pw_claim_verdict pw_blog_verdict(const struct pw_blog_claim *claim, const d
         return PW_CLAIM_INCONCLUSIVE;
     if (above ? i.lo > claim->holds : i.hi < claim->holds)
         return PW_CLAIM_TOY;
-    if (above ? i.hi < claim->fails : i.lo > claim->fails) /* false where fails is NaN */
+    if (above ? i.hi < claim->fails : i.lo > claim->fails) /* false if fails is NaN */
         return PW_CLAIM_CONTRADICTED;
     return PW_CLAIM_INCONCLUSIVE;
 }
@@ -41,7 +41,7 @@ static enum pw_code find_models(const struct pw_finding *models[PW_BLOG_MOST],
     return PW_OK;
 }
 
-/* What is judged, a row a model, and below the mean and the ends of its interval. */
+/* Add the table of judged numbers: a row per model, then the mean and the ends of its interval. */
 static int add_judged(struct pw_finding *f, const struct pw_blog_plan *plan, const struct pw_blog *o,
                       const struct pw_finding *const *models)
 {
@@ -87,7 +87,8 @@ static void add_arms(struct pw_finding *f, const struct pw_blog_plan *plan, cons
     }
 }
 
-/* Is the control of every model as it should be? NaN, where there is none, is. */
+/* Is the control of every model within its bound? If the plan has a control, a NaN control counts as out of
+ * bounds. */
 static bool controls_hold(const struct pw_blog_plan *plan, const struct pw_finding *const *models, int n)
 {
     bool hold = true;

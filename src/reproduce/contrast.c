@@ -1,4 +1,4 @@
-/* contrast.c - see contrast.h. */
+/* contrast.c - differences between training runs; contrast.h has the contract. */
 #include "reproduce/contrast.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_c
 int pw_contrast_runs(int tests)
 {
     int n = 1;
-    double p = 1; /* the least that n runs of each can have: 2 / C(2n, n) */
+    double p = 1; /* smallest p that n runs of each side can have: 2 / C(2n, n) */
     for (; n < PW_TWO_SAMPLE_MAX / 2 && (n < PW_CONTRAST_RUNS || !(tests * p < PW_CONTRAST_LEVEL)); n++)
         p *= (n + 1) / (4.0 * n + 2);
     return n;

@@ -1,9 +1,9 @@
-/* contrast.h - differences between two sets of training runs, tested exactly and corrected for their number.
+/* contrast.h - differences between two sets of training runs: exact tests, corrected for their number.
  *
- * Why: a study compares many pairs (formats by encodings, settings by encodings), and picks what it says from
- * them. Each difference is tested over runs, not over samples, and all tests of one claim are corrected
- * together (Holm 1979), so the largest of them may be picked afterwards. Values are in the caller's unit. Any
- * thread. */
+ * A study compares many pairs (formats by encodings, settings by encodings) and reports the most notable of
+ * them. So each difference is tested over runs, not over samples, and all tests of one claim are corrected
+ * together (Holm 1979). Then even the largest difference may be picked afterwards. Values are in the caller's
+ * unit. Any thread. */
 #ifndef PW_CONTRAST_H
 #define PW_CONTRAST_H
 #include <stdbool.h>
@@ -11,41 +11,45 @@
 #include "base/finding.h"
 #include "base/stats.h"
 
-#define PW_CONTRAST_LEVEL                                                                                    \
-    0.05                   /* a corrected p below it is a difference; fixed before anything was measured */
-#define PW_CONTRAST_RUNS 5 /* fewer runs than this decide nothing, whatever their interval */
+/* A difference is significant if its corrected p is below this level. The level was fixed before any
+ * measurement. */
+#define PW_CONTRAST_LEVEL 0.05
+/* With fewer runs nothing is decided, whatever the interval. */
+#define PW_CONTRAST_RUNS 5
 
 struct pw_contrast {
-    struct pw_interval
-        difference;      /* run k of the first minus run k of the second: .n runs, mean, 95 % interval */
-    double p, corrected; /* exact two-sample test (pw_two_sample); 1 where there is nothing to compare */
+    /* run k of the first minus run k of the second: number of runs .n, mean, 95 % interval */
+    struct pw_interval difference;
+    double p, corrected; /* exact two-sample test (pw_two_sample); 1 if no runs can be compared */
 };
 
-/* Compares first [n] with second [n]; runs of which either is NaN are left out. At most PW_TWO_SAMPLE_MAX / 2
- * runs are used. Runs of one number share batches or initial weights, which makes the two-sample test
+/* Compare first [n] with second [n]. A run is left out if either value is NaN. At most PW_TWO_SAMPLE_MAX / 2
+ * runs are used. Runs with the same index share batches or initial weights, which makes the two-sample test
  * conservative. */
 void pw_contrast_measure(struct pw_contrast *c, const double *first, const double *second, int n);
-/* Corrects the n contrasts of one claim for their number. */
+/* Correct the p values of the n contrasts of one claim for their number. */
 void pw_contrast_correct(struct pw_contrast *c, int n);
 
-/* 1: the first is higher, -1: the second is, 0: undecided. After pw_contrast_correct. */
+/* Return 1 if the first is higher, -1 if the second is, 0 if undecided. Call pw_contrast_correct before. */
 int pw_contrast_sign(const struct pw_contrast *c);
-/* Does the interval lie within -margin..margin, or outside of it? Neither where it is too wide, or there are
- * fewer than PW_CONTRAST_RUNS runs. */
+/* Does the interval lie within -margin..margin (within) or outside of it (beyond)? Both are false if the
+ * interval is too wide, or with fewer than PW_CONTRAST_RUNS runs. */
 bool pw_contrast_within(const struct pw_contrast *c, double margin);
 bool pw_contrast_beyond(const struct pw_contrast *c, double margin);
 
-/* A table's first PW_CONTRAST_COLUMNS columns: the difference with its interval, p, p corrected, runs. */
+/* The first PW_CONTRAST_COLUMNS columns of a table: the difference, both ends of its interval, p, corrected
+ * p, runs. */
 #define PW_CONTRAST_COLUMNS 6
 void pw_contrast_name_columns(struct pw_finding *f, int table);
 void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_contrast *c);
 
-/* The fewest runs of each side with which one of so many tests can be significant, at least PW_CONTRAST_RUNS.
- */
+/* Return the smallest number of runs of each side with which one of `tests` tests can be significant; at
+ * least PW_CONTRAST_RUNS. */
 int pw_contrast_runs(int tests);
 
-/* The verdict on a claim that so many runs stand behind: inconclusive with fewer than are needed, or where
- * neither is certain. protocol: enum pw_protocol; what holds at toy size is PW_CLAIM_TOY. */
+/* Return the verdict on a claim that is based on `runs` runs. It is inconclusive if runs < needed, or if
+ * neither or both of contradicted and supported hold. protocol: enum pw_protocol; a claim supported at toy
+ * size is PW_CLAIM_TOY. */
 enum pw_claim_verdict pw_contrast_verdict(int protocol, int runs, int needed, bool contradicted,
                                           bool supported);
 

@@ -1,5 +1,5 @@
-/* decay.c - the fourth shortcoming: a prior of long-range decay, which encodings have it and who learns it.
- */
+/* decay.c - long-range decay as a prior (Su 2024, shortcoming 4): which encodings have it, and which models
+ * learn it. */
 #include "reproduce/blog.h"
 
 static const struct pw_blog_number numbers[] = {
@@ -9,8 +9,8 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-/* By what factor mass falls over the distances, in the head where it falls most. Below 1.1 is flat, 2 is
- * decay. */
+/* The factor by which attention mass falls over the distances, in the head where it falls most. Below 1.1 is
+ * flat, 2 is decay. */
 static const struct pw_blog_claim claims[] = {
     {"Su 2024, shortcoming 4: no encoding, no prior of long-range decay",
      "untrained, factor",

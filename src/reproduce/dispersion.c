@@ -1,4 +1,4 @@
-/* dispersion.c - the fourth shortcoming: attention thins out as sequences get longer. */
+/* dispersion.c - dispersion of attention in longer sequences (Su 2024, shortcoming 4). */
 #include "reproduce/blog.h"
 
 static const struct pw_blog_number numbers[] = {
@@ -7,7 +7,8 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-/* The mean over all heads, so none is chosen. A uniform head has 1, one that keeps its grip 0. */
+/* The mean over all heads, so that no head is selected. A uniform head has slope 1, a head whose focus does
+ * not depend on the length has 0. */
 static const struct pw_blog_claim claims[] = {
     {"Su 2024, shortcoming 4: without an encoding attention disperses in longer sequences",
      "slope, mean of heads",

@@ -1,5 +1,5 @@
 /* equations.c - printed formulas of encodings (Kazemnejad et al. 2023, B.2; Qiu et al. 2021, appendices C and
- * F). */
+ * F), compared with pewter's tables. */
 #include "reproduce/study.h"
 
 const struct pw_study pw_study_equations = {

@@ -1,8 +1,8 @@
-/* figure4_claims.c - whether the runs of Figure 4 say what the paper says.
+/* figure4_claims.c - compare the runs of Figure 4 with the paper's claims.
  *
- * The unit is the run: its distances of two encodings from the same NoPE differ by that NoPE, by data, and by
- * initial weights, as a repetition of the experiment would. Differences are tested over runs (contrast.h), so
- * one run decides nothing. */
+ * The unit of the tests is the run. Within a run all distances refer to the same NoPE model. Between runs
+ * that model, the data and the initial weights differ, as in a repetition of the experiment. Differences are
+ * tested over runs (contrast.h), so one run decides nothing. */
 #include "reproduce/figure4.h"
 
 #include <math.h>
@@ -10,11 +10,12 @@
 
 #include "reproduce/contrast.h"
 
-/* Fixed before these numbers were measured; pairs: suite.h, a difference of 0.1 in the paper. */
-#define NEAR_T5 0.25 /* T5 is as near as NoPE*: its distance is within so much of NoPE*'s */
-#define GROWTH                                                                                               \
-    1.2 /* a distance grows: beyond this factor from lengths 8..12 to the longest three. In the              \
-           paper 1.7, 1.5, 1.4 for ALiBi, rotary, APE; 1.15, 1.24 for NoPE*, T5 */
+/* These bounds were fixed before the numbers were measured. suite.h has the rule for pairs: encodings that
+ * differ by at least 0.1 in the paper. */
+#define NEAR_T5 0.25 /* T5 is as near as NoPE* if its distance is within this share of NoPE*'s */
+/* A distance grows if the longest three lengths have more than this factor of lengths 8..12. The paper's
+ * factors: 1.7, 1.5, 1.4 for ALiBi, rotary, APE; 1.15, 1.24 for NoPE*, T5. */
+#define GROWTH 1.2
 
 enum { PES = PW_PAPER_PES, RUNS = PW_FIGURE4_RUNS, OTHERS = PES - PW_PAPER_ALIBI };
 
@@ -25,7 +26,7 @@ static double mean_of(const double x[RUNS], int n)
     return pw_mean_interval(x, n).mean;
 }
 
-/* Runs in which both of some pair were compared. */
+/* Return the number of runs of the pair that was compared in the most runs. */
 static int most_runs(const struct pw_contrast *c, int n)
 {
     int most = 0;
@@ -34,7 +35,7 @@ static int most_runs(const struct pw_contrast *c, int n)
     return most;
 }
 
-/* "NoPE* 0.092, T5 0.199, ALiBi -, ...": means over runs; "-": not learned. */
+/* Write means over runs, such as "NoPE* 0.092, T5 0.199, ALiBi -, ..."; "-": not learned. */
 static void list_means(char *out, size_t size, const double values[PES][RUNS], int n, int decimals)
 {
     size_t used = 0;
@@ -45,7 +46,7 @@ static void list_means(char *out, size_t size, const double values[PES][RUNS], i
     }
 }
 
-/* A claim about which no run says anything. */
+/* Add a claim as inconclusive if no run can judge it. Returns whether it was added. */
 static bool claim_unknown(struct pw_finding *f, const struct pw_figure4_runs *r, int runs, int needed,
                           const char *claim)
 {
@@ -91,7 +92,7 @@ static void claim_order(struct pw_finding *f, const struct pw_figure4_runs *r, i
         runs, needed, means, pairs, alike, PW_CONTRAST_LEVEL, opposite, pairs - alike - opposite);
 }
 
-/* Is T5 the nearest encoding, and as near as NoPE*? */
+/* Claim that T5 is the nearest encoding, and as near as NoPE*. */
 static void claim_t5(struct pw_finding *f, const struct pw_figure4_runs *r, int view, int protocol,
                      const char *claim)
 {
@@ -132,7 +133,7 @@ static void claim_growth(struct pw_finding *f, const struct pw_figure4_runs *r, 
         "Kazemnejad et al. 2023, Figure 4: distances grow with length for ALiBi, rotary and APE, "
         "less so for NoPE* and T5";
     char means[128];
-    struct pw_contrast c[2 * OTHERS]; /* each against NoPE* and T5 */
+    struct pw_contrast c[2 * OTHERS]; /* each encoding against NoPE* and T5 */
     int grow = 0, flat = 0, needed = pw_contrast_runs(2 * OTHERS);
     for (int i = 0; i < OTHERS; i++)
         for (int k = 0; k < 2; k++)
@@ -156,7 +157,7 @@ static void claim_growth(struct pw_finding *f, const struct pw_figure4_runs *r, 
         runs, needed, means, GROWTH, grow, flat);
 }
 
-/* Figure E.5: in each layer, each of ALiBi, rotary and APE against T5. */
+/* Figure E.5: compare ALiBi, rotary and APE with T5 in each layer. */
 static void claim_layers(struct pw_finding *f, const struct pw_figure4_runs *r, int protocol)
 {
     static const char claim[] =

@@ -1,7 +1,7 @@
-/* figure4_run.c - what one run of six models measured: the probe's four findings of attention distances as
- * plots by length and tables of means, and who has learned the task. It claims nothing: two models say
- * nothing of two encodings.
- */
+/* figure4_run.c - the finding of one run of six models. It turns the probe's four findings of attention
+ * distances into plots by length and tables of means, and adds each model's accuracy.
+ *
+ * It makes no claims, because one run says little about two encodings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,10 +33,10 @@ void pw_figure4_as_made(const struct pw_figure4 *o, struct pw_figure4 *out)
 
 struct view {
     const struct pw_finding *f;
-    const struct pw_block *mean; /* over layers */
+    const struct pw_block *mean; /* mean over layers */
 };
 
-/* Is it of these models, and of so many sequences? */
+/* Was the finding measured on the present models, with `samples` sequences? */
 static enum pw_code check_found(const struct pw_snapshot *s, const struct pw_finding_view *found, int samples,
                                 struct pw_err *err)
 {
@@ -94,14 +94,14 @@ static double over_lengths(const struct pw_finding *f, const struct pw_block *pl
     return pw_figure4_mean(f, plot, pe, -INFINITY, INFINITY);
 }
 
-/* Exact match at trained lengths, or beyond, per cent. */
+/* Return the mean exact match at trained lengths, or beyond them, in per cent; NaN if not evaluated. */
 static double exact(const struct pw_snapshot *s, int arm, bool beyond)
 {
     struct pw_spread x = pw_spread_mean(&s->lab, &s->arms[arm - 1], beyond);
     return x.n > 0 ? 100 * (double)x.median : NAN;
 }
 
-/* A column of the probe's table of means. */
+/* Return a cell of the probe's table of means: row pe, column `head`. */
 static double column(const struct view *v, int pe, const char *head)
 {
     for (int i = 0; i < v->f->n_blocks; i++) {
@@ -150,7 +150,7 @@ static void tabulate_means(struct pw_finding *f, const struct pw_snapshot *s,
     }
 }
 
-/* The probe's plots of single layers; returns how many. */
+/* Find the probe's plots of single layers. Returns their number. */
 static int find_layers(const struct pw_finding *f, const struct pw_block *layers[PW_FIGURE4_LAYERS_MAX])
 {
     int n = 0;

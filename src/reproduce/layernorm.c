@@ -1,4 +1,4 @@
-/* layernorm.c - the proof of theorem 1 with the layer normalisation of Eq. 3 (Kazemnejad et al. 2023, C.1).
+/* layernorm.c - the proof of Theorem 1 with the layer normalisation of Eq. 3 (Kazemnejad et al. 2023, C.1).
  */
 #include "reproduce/study.h"
 

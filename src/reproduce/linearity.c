@@ -1,4 +1,4 @@
-/* linearity.c - the equations about ASPE (Qiu et al. 2021, appendix E). */
+/* linearity.c - the equations about ASPE (Qiu et al. 2021, appendix E), as printed and corrected. */
 #include "reproduce/study.h"
 
 const struct pw_study pw_study_linearity = {

@@ -1,4 +1,4 @@
-/* made.c - see study.h. */
+/* made.c - record in a finding the options that made it; study.h has the contract. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,8 @@
 
 #define MADE "made by: "
 
-/* As a remark has it: cut at PW_FINDING_TEXT. */
+/* Write the options as text. It is cut at PW_FINDING_TEXT like the remark that stores it, so both compare
+ * equal. */
 static void say(char out[PW_FINDING_TEXT], const char *study, const void *opts)
 {
     struct pw_str text = {0};

@@ -1,4 +1,5 @@
-/* permutation.c - the document's first sections: attention is blind to order, and what makes it see. */
+/* permutation.c - attention without an encoding is blind to order, and a causal mask removes this symmetry
+ * (Su 2024, Eq. 1 to 3). */
 #include "reproduce/study.h"
 
 const struct pw_study pw_study_permutation = {

@@ -1,4 +1,5 @@
-/* position.c - where a model keeps position, with and without an encoding. */
+/* position.c - in which layers a model stores position, with and without an encoding (Haviv et al. 2022; Su
+ * 2024). */
 #include "reproduce/blog.h"
 
 static const struct pw_blog_number numbers[] = {
@@ -9,8 +10,9 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-/* The stream behind the last layer (row 6 of the table: three a stream, of 2 layers): all that the answer can
- * use has to be there. R^2 above 0.05 is more than shuffled places reach. */
+/* The claims use the residual stream after the last layer, which contains everything that the answer can use.
+ * It is row 6 of the table, which has three rows per stream, for 2 layers. R^2 above 0.05 is more than
+ * shuffled positions reach. */
 static const struct pw_blog_claim claims[] = {
     {"Haviv et al. 2022: position can be read from a causal model without an encoding",
      "R2 of i, last stream",

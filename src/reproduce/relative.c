@@ -1,4 +1,4 @@
-/* relative.c - theorem 2 with other functions of the distance (Kazemnejad et al. 2023, the end of C.2). */
+/* relative.c - Theorem 2 with other functions of the distance (Kazemnejad et al. 2023, end of C.2). */
 #include "reproduce/study.h"
 
 const struct pw_study pw_study_relative = {

@@ -1,5 +1,5 @@
-/* resolution.c - the second shortcoming: how finely a scalar tells positions apart; a learned table beside
- * it. */
+/* resolution.c - how finely a scalar distinguishes positions, compared with a learned table (Su 2024,
+ * shortcoming 2). */
 #include "reproduce/blog.h"
 
 static const struct pw_blog_number numbers[] = {

@@ -1,4 +1,4 @@
-/* scalar.c - the first shortcoming: without an encoding position is a single scalar. */
+/* scalar.c - is position a single scalar without an encoding (Su 2024, shortcoming 1)? */
 #include "reproduce/blog.h"
 
 static const struct pw_blog_number numbers[] = {
@@ -8,8 +8,8 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-/* The stream behind the last layer, which all heads and layers have written to: row 4 of the table, of 2
- * layers. */
+/* The claim uses the residual stream after the last layer, which all heads and layers have written to: row 4
+ * of the table, for 2 layers. */
 static const struct pw_blog_claim claims[] = {
     {"Su 2024: with many heads and layers the scalars become a vector",
      "rank, last stream",

@@ -1,4 +1,5 @@
-/* scores.c - what the scores of trained models are made of, for the paper's encodings. */
+/* scores.c - the components of attention scores in trained models, for the paper's encodings (Kazemnejad et
+ * al. 2023, Eq. 1). */
 #include "reproduce/blog.h"
 
 static const struct pw_blog_number numbers[] = {
@@ -11,7 +12,7 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-/* The largest share of all heads, less the largest before training: both are chosen in the same way. */
+/* The largest share over all heads, minus the largest before training: both are selected in the same way. */
 static const struct pw_blog_claim claims[] = {
     {"Kazemnejad et al. 2023, Eq. 1: a trained model without an encoding has relative scores",
      "share, less untr.",

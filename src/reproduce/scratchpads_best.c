@@ -1,9 +1,9 @@
-/* scratchpads_best.c - scratchpad formats among themselves (Kazemnejad et al. 2023, Figure E.6): is one the
- * best for all encodings?
+/* scratchpads_best.c - compare scratchpad formats with one another (Kazemnejad et al. 2023, Figure E.6): is
+ * one format the best for all encodings?
  *
- * All pairs of formats are compared, encoding by encoding, over the seeds, and all these tests are corrected
- * together. That no format is the best for all is certain where each of them loses to another one for some
- * encoding. It is refuted where one beats every other for every encoding. */
+ * For each encoding all pairs of formats are compared over the seeds, and all these tests are corrected
+ * together. The paper's claim, that no format is the best for all, is supported if each format loses to
+ * another for some encoding. It is contradicted if one format beats every other for every encoding. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,8 +37,8 @@ void pw_pads_add(struct pw_pads *sum, const struct pw_pads *d, bool first)
     sum->runs = first || d->runs < sum->runs ? d->runs : sum->runs;
 }
 
-/* Wins of a format over another, by encoding: [PES][FORMATS][FORMATS], 1, -1, 0: undecided, NO: not compared.
- */
+/* Results of compare_formats, [PES][FORMATS][FORMATS]: 1: the format wins, -1: it loses, 0: undecided, NO:
+ * not compared. */
 enum { NO = 2 };
 
 static int compare_formats(int8_t win[PES][FORMATS][FORMATS], const struct pw_pads *d)

@@ -1,16 +1,17 @@
-/* session.c - forward- and backward-awareness as accuracy (Qiu et al. 2021): the next item of a session is
- * told by an item counted from the front, from the end, or both.
+/* session.c - forward- and backward-awareness as accuracy (Qiu et al. 2021). The next item of a session is
+ * determined by an item counted from the front, from the end, or both.
  *
- * Attention sees everything (causal=off) and the length is known, as in the document's recommender; nothing
- * of the answer is among the inputs. An encoding that knows the place from one end alone has to infer the
- * other from where the session ends; one without order has chance.
+ * Attention is not causal (causal=off) and the length is known, as in the paper's recommender; the inputs
+ * contain no part of the answer. An encoding that gives positions from one end only has to infer the other
+ * end's from where the session ends. An encoding without order can only guess.
  *
- * The claims are about the longer sessions, where a place that was learned by heart is no help: it is known
- * if the whole 95 % interval of the mean over the models lies from AWARE on, and not known if it lies below
- * UNAWARE, provided that both tasks' intervals on the trained lengths lie from AWARE on. NoPE is blind if its
- * intervals stay within CHANCE of chance on these. The bounds were set after a first look at one seed, before
- * the seeds that are judged; models of an encoding differ in their initialisation and share their batches. By
- * both is shown and decides nothing. */
+ * The claims concern sessions longer than the trained ones, where memorised positions do not help. A position
+ * is known if the 95 % interval of the mean over the models lies at or above AWARE. It is not known if the
+ * interval lies below UNAWARE. Both require that the intervals of both tasks on trained lengths lie at or
+ * above AWARE. NoPE is blind if its intervals on trained lengths end less than CHANCE above chance. The
+ * bounds were set after a first inspection of one seed, before the judged seeds were measured. Models of an
+ * encoding differ in their initialisation and share their batches. The task "both" is shown and decides
+ * nothing. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +20,9 @@
 #include "reproduce/blog.h"
 #include "reproduce/suite.h"
 
-#define AWARE   0.75 /* right on longer sessions: the place is known there, too */
-#define UNAWARE 0.50 /* less is not */
-#define CHANCE  0.10 /* above chance by less is chance */
+#define AWARE   0.75 /* accuracy on longer sessions from which the position counts as known */
+#define UNAWARE 0.50 /* accuracy below which it counts as not known */
+#define CHANCE  0.10 /* largest distance above chance that still counts as chance */
 
 static const char *const bys[] = {"first", "last", "both", NULL};
 
@@ -69,7 +70,7 @@ static const struct pw_opt opts[] = {
     {.name = NULL}};
 #undef AT
 
-/* Of one task; the verdict on all reads their findings. */
+/* The plan of one task. The verdict on all tasks reads their findings, so it has no plan. */
 static bool plan(const void *opts_, struct pw_plan *out)
 {
     const struct options *o = opts_;
@@ -101,7 +102,7 @@ static void script(const void *opts_, struct pw_str *out)
     }
 }
 
-/* ---- one task: a table of the trained lengths and one of the longer ones */
+/* ---- one task: a table for the trained lengths and a table for longer ones */
 
 enum { MEAN, FROM, TO, AT_CHANCE, MODELS };
 
@@ -147,9 +148,9 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     return PW_OK;
 }
 
-/* ---- all of them */
+/* ---- all tasks */
 
-/* A cell of an encoding's row in the first or second table, as a fraction; NaN: not measured. */
+/* Return a cell of an encoding's row in the first or second table, as a fraction; NaN: not measured. */
 static double cell_of(const struct pw_finding *of, const char *pe, bool beyond, int col)
 {
     const struct pw_block *b = of != NULL ? &of->blocks[beyond] : NULL;

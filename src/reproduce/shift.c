@@ -1,4 +1,5 @@
-/* shift.c - the third shortcoming: absolute position, and encodings that have distances alone. */
+/* shift.c - absolute position without an encoding, and encodings that use only distances (Su 2024,
+ * shortcoming 3). */
 #include "reproduce/blog.h"
 
 static const struct pw_blog_number numbers[] = {

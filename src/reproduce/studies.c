@@ -1,5 +1,5 @@
-/* studies.c - the table of what can be reproduced, by document: one file and one line each; and what can't,
- * and why. */
+/* studies.c - the table of studies, by paper, and the list of items that no study reproduces, with the
+ * reasons. A study is one file and one line in the table. */
 #include "reproduce/study.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* variance.c - the clock in the variance of attention's output, by hand and in small models (Su 2024,
+/* variance.c - position in the variance of attention's output, in theory and in small models (Su 2024,
  * kexue.fm 10347). */
 #include "reproduce/blog.h"
 
@@ -9,9 +9,9 @@ static const struct pw_blog_number numbers[] = {
     {0},
 };
 
-/* Layer 0: there values are functions of the tokens alone, which is the document's assumption; what deeper
- * layers average has position already. A small model's slope can't be the document's -1, as tokens repeat and
- * values are trained: what is judged is its sign, that the mean square falls. */
+/* The claims use layer 0, where values are functions of the tokens alone, as Su 2024 assumes; the inputs of
+ * deeper layers contain position already. A small model can't have the predicted slope of -1, because tokens
+ * repeat and values are trained. So only the sign is judged: the mean square falls. */
 static const struct pw_blog_claim claims[] = {
     {"Su 2024: without an encoding position is in the variance, at initialisation",
      "untrained, layer 0",

@@ -1,8 +1,8 @@
-/* fuzz_command.c - libFuzzer's door to the command language: any bytes, read as a script and as a line being
- * typed.
+/* fuzz_command.c - fuzz target of the command language: arbitrary bytes are read as a script and as a line
+ * that is being typed.
  *
- * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON &&
- * build/fuzz/tests/fuzz/fuzz_command */
+ * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON && ninja -C build/fuzz fuzz_command
+ * && build/fuzz/tests/fuzz/fuzz_command */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static enum pw_code parse(void *arg, const char *text, int line)
     if (pw_command_parse(&ref_commands, text, &args, &cmd, &err) != PW_OK)
         return PW_OK;
     if (strcmp(args.text, text) != 0)
-        abort(); /* what is recorded is what was split off */
+        abort(); /* the recorded text must be the text that was split off */
     pw_args_fini(&args);
     return PW_OK;
 }

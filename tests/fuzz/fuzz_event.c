@@ -1,5 +1,5 @@
-/* fuzz_event.c - libFuzzer's door to recorded sessions: any bytes, read as events and runs, folded, written
- * again and drawn. What comes back from being written must be the same bytes again.
+/* fuzz_event.c - fuzz target of the codec: arbitrary bytes are read as events and runs, folded, encoded again
+ * and drawn. Decoding and encoding again must reproduce the encoded bytes.
  *
  * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON -DPEWTER_SANITIZE=address,undefined
  * && ninja -C build/fuzz fuzz_event && build/fuzz/tests/fuzz/fuzz_event */
@@ -8,7 +8,7 @@
 
 #include "../unit/ref_codec.h"
 
-enum { HEAD = 5 }; /* kind (PW_EV_KINDS: a run), arm and replicate, step, length of the payload */
+enum { HEAD = 5 }; /* kind (PW_EV_KINDS: a run), arm and replica, step, length of the payload (2 bytes) */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
@@ -72,13 +72,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         which = which * 31 + head[2] + n;
         data += n, size -= n;
     }
-    if (which % 16 == 0) /* which takes longer than the rest */
+    if (which % 16 == 0) /* for some inputs only, because drawing is slow */
         codec_draw(s, which);
     pw_snapshot_free(s);
     return 0;
 }
 
-/* One time in four a valid event of any kind is added: mutation alone would take long to find one. */
+/* One mutation in four appends a valid event of any kind, because other mutations would take long to find
+ * one. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     uint64_t rng = seed;

@@ -1,10 +1,11 @@
-/* fuzz_safetensors.c - libFuzzer's door to checkpoints: any bytes, opened as a file and loaded into a model.
+/* fuzz_safetensors.c - fuzz target of the checkpoint reader: arbitrary bytes are opened as a file and loaded
+ * into a model.
  *
- * Random bytes hardly get beyond the header's length, so half of the mutations change the JSON of a sound
- * image, in which numbers are what counts, and set the length to what it has become.
+ * Random bytes hardly ever pass the check of the header's length. So half of the mutations change the JSON of
+ * a valid image, whose numbers matter most, and correct the length.
  *
- * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON &&
- * build/fuzz/tests/fuzz/fuzz_safetensors -max_len=20000 */
+ * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON && ninja -C build/fuzz
+ * fuzz_safetensors && build/fuzz/tests/fuzz/fuzz_safetensors -max_len=20000 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void must(enum pw_code code)
         abort();
 }
 
-/* A small model with everything that an image can have. */
+/* Create a small model with everything that an image can contain. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static char a[] = "a", b[] = "b", c[] = "c", task[] = "sort", *vocab[] = {a, b, c};
@@ -89,7 +90,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     if (seed % 2 == 0 || size < 8 || header > size - 8)
         return LLVMFuzzerMutate(data, size, max_size);
 
-    rest = size - 8 - header; /* behind the header, which gets its own place to grow in */
+    rest = size - 8 - header; /* bytes after the header, which is mutated in place and may grow */
     uint8_t *behind = malloc(rest + 1);
     if (!behind)
         return size;

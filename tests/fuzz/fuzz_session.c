@@ -1,12 +1,12 @@
-/* fuzz_session.c - libFuzzer's door to session files: any bytes as a packed session, which is opened,
- * checked, gone through and looked up in.
+/* fuzz_session.c - fuzz target of session files: arbitrary bytes are opened as a packed session, checked,
+ * read through and searched.
  *
- * SQLite is the system's, without coverage: what is looked for is what our own reading does with what it lets
- * through. Random bytes are hardly ever a database, so mutations change places of a sound one; one in four
- * keeps the page's size and changes eight bytes at a time, as who makes such a file would.
+ * SQLite is the system's library, without coverage. The target tests what pewter's own code does with data
+ * that SQLite accepts. Random bytes are hardly ever a database, so mutations change parts of a valid one. One
+ * mutation in four keeps the size and overwrites up to eight bytes in one to four places, like a forged file.
  *
- * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON &&
- * build/fuzz/tests/fuzz/fuzz_session -max_len=200000 */
+ * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON && ninja -C build/fuzz fuzz_session
+ * && build/fuzz/tests/fuzz/fuzz_session -max_len=200000 */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 
 static char file[64];
-static uint8_t *sound; /* [n_sound] a packed session */
+static uint8_t *sound; /* [n_sound] a valid packed session */
 static size_t n_sound;
 
 static void must(enum pw_code code, const struct pw_err *err)

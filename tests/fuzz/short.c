@@ -1,9 +1,9 @@
-/* short.c - a fuzzer without coverage, for any compiler: a fixed number of inputs made from sound ones by
- * chance, the same in every run, so that every test run feeds the parsers bytes that nobody thought of.
- * libFuzzer (the rest of this folder) looks longer and with eyes; what either finds is an abort, or what a
- * sanitizer says.
+/* short.c - a fuzzer without coverage, for any compiler. It runs a fixed number of inputs, derived from valid
+ * ones by pseudorandom mutations. The inputs are the same in every run. libFuzzer, with the same targets,
+ * searches longer and uses coverage. Both report a failure as an abort or a sanitizer's message.
  *
- * usage: fuzz_short_NAME RUNS [FILE...]    files begin the pool; so does nothing at all */
+ * usage: fuzz_short_NAME RUNS [FILE...]
+ * The pool of inputs starts with the empty input and the files. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { POOL = 64, MOST = 1 << 18 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
-/* Where the target has them. */
+/* Optional functions of a target. */
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 
@@ -56,7 +56,7 @@ static void read_file(const char *path)
     fclose(f);
 }
 
-/* A stretch of it is repeated elsewhere, or goes. */
+/* Repeat a part of the input elsewhere, or remove it. */
 static size_t move(uint8_t *data, size_t size, size_t most)
 {
     size_t from = (size_t)draw(size), n = (size_t)draw(size - from < 64 ? size - from : 64) + 1;
@@ -72,7 +72,7 @@ static size_t move(uint8_t *data, size_t size, size_t most)
     return size + n;
 }
 
-/* One change, which a target's own mutator asks for, too. */
+/* Apply one random change. A target's own mutator calls this, too. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most)
 {
     static const char *const words[] = {"0",    "-1", "99999999999999999999", "nan", "1e308", "=", "\"", ";",
@@ -115,7 +115,8 @@ int main(int argc, char **argv)
             size = LLVMFuzzerCustomMutator != NULL
                        ? LLVMFuzzerCustomMutator(data, size, MOST, (unsigned)draw(1u << 31))
                        : LLVMFuzzerMutate(data, size, MOST);
-        uint8_t *exact = pw_alloc(size + (size == 0), 1); /* for ASan: nothing behind it */
+        /* exact size, so that ASan detects reads beyond the end */
+        uint8_t *exact = pw_alloc(size + (size == 0), 1);
         memcpy(exact, data, size);
         LLVMFuzzerTestOneInput(exact, size);
         free(exact);

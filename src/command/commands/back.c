@@ -1,4 +1,4 @@
-/* back - backwards through the pinned prompt's answer. */
+/* back - move the cursor backwards through the pinned prompt's answer. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_back;

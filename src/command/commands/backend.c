@@ -1,4 +1,4 @@
-/* backend - what computes: the processors, or an NVIDIA device. */
+/* backend - choose the hardware that computes: the processors or an NVIDIA device. */
 #include <string.h>
 
 #include "lab/lab_int.h"
@@ -45,7 +45,7 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, names);
 }
 
-/* What auto came to is a command of its own. */
+/* `backend auto` emits the backend that it chose as a command of its own, which a re-run runs instead. */
 static bool outside(const struct pw_args *args)
 {
     const char *name = pw_args_word(args, 0);

@@ -1,4 +1,4 @@
-/* cancel - end a long command before it is done: what Ctrl-C says. */
+/* cancel - end a job before it is done; Ctrl-C runs this command. */
 #include <string.h>
 
 #include "lab/lab_int.h"

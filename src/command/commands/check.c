@@ -1,4 +1,4 @@
-/* check - can a measurement run? Asked before hours of training, of everything but memory. */
+/* check - test whether the plan of a study can run, before hours of training. Memory is not tested. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* checkpoint - all that the session needs to go on from here, kept whatever the budget. */
+/* checkpoint - save the state of this moment, from which the session can resume. It is kept even beyond the
+ * storage budget. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_checkpoint;

@@ -1,4 +1,4 @@
-/* commands.c - the table: a new command is a file beside this one and a line here. */
+/* commands.c - the table of the lab's commands: a new command is a file in this folder and a line here. */
 #include "command/commands/commands.h"
 
 extern const struct pw_command pw_cmd_task;

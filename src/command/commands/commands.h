@@ -1,4 +1,5 @@
-/* commands.h - the commands that the lab runs, one a file, in the order in which help lists them. */
+/* commands.h - the table of all commands that the lab runs, one file each, in the order in which help lists
+ * them. */
 #ifndef PW_COMMANDS_H
 #define PW_COMMANDS_H
 #include "command/command.h"

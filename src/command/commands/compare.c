@@ -1,4 +1,4 @@
-/* compare - the probe of attention distances (src/probe/distance.c) under a name that one would look for. */
+/* compare - run the probe of attention distances (src/probe/distance.c) under a name that users look for. */
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 #include "lab/offer.h"
@@ -10,7 +10,7 @@ extern const struct pw_command pw_cmd_compare;
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     const struct pw_probe *probe = pw_probe_find("distance");
-    struct pw_args as_probe = *args; /* words are borrowed; before them stands the probe's name */
+    struct pw_args as_probe = *args; /* borrows the words; the probe's name is put before them */
     if (pw_args_words(args) == 1)
         return pw_fail(err, PW_EUSER, "compare: arm %s with which other? usage: %s", pw_args_word(args, 0),
                        pw_cmd_compare.usage);

@@ -1,4 +1,4 @@
-/* construct - an arm with the weights of a proof. */
+/* construct - give an arm the weights of a proof. */
 #include <string.h>
 
 #include "lab/lab_int.h"

@@ -1,4 +1,4 @@
-/* delete - a recorded session. */
+/* delete - delete a recorded session. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_delete;

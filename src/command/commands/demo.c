@@ -1,9 +1,10 @@
-/* demo - a race to begin with; each one is a script that could be typed.
+/* demo - run a race for beginners; each demo is a script of lines that a user could type.
  *
- * sort: the settings were tuned on the model without an encoding (alphabet, untied head, AdamW's second beta,
- * heads), and T5's 8 buckets up to distance 16 were chosen after seeing what they do beyond the trained
- * lengths; README has the experiment on seeds that no tuning saw, with T5 32/128 beside it. copy: the race
- * that NoPE does not win. */
+ * sort: the settings (alphabet, untied head, AdamW's second beta, heads) were tuned on the model without an
+ * encoding. T5's 8 buckets up to distance 16 were chosen after inspecting the results beyond the trained
+ * lengths. README has the experiment on seeds that no tuning used, also with T5's 32 buckets up to 128.
+ *
+ * copy: a race that NoPE does not win. */
 #include <string.h>
 
 #include "lab/lab_int.h"

@@ -1,4 +1,4 @@
-/* devices - what models can be trained on here, or why not. */
+/* devices - list the devices on which models can be trained, or the reasons why there are none. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_devices;

@@ -1,4 +1,4 @@
-/* digest - 128 bits that stand for all parameters of every arm: equal digests, equal models. */
+/* digest - print 128 bits that identify the parameters of each model: equal digests mean equal models. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,7 +6,8 @@
 
 extern const struct pw_command pw_cmd_digest;
 
-/* What bits depend on beside the commands: the machine, and by which algorithms a library computes. */
+/* Write what the bits depend on besides the commands: on the machine (class machine), and on the algorithms
+ * that a library chose. */
 static void choices_text(char dst[64], const struct pw_lab *lab, const struct pw_model *m)
 {
     uint64_t digest;

@@ -1,4 +1,4 @@
-/* edit - another token in the pinned prompt or its answer. */
+/* edit - replace a token of the pinned prompt or its answer. */
 #include <string.h>
 
 #include "lab/lab_int.h"
@@ -14,8 +14,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_edit(ctx, (int)pos, pw_args_word(args, 1), err);
 }
 
-/* Tokens that the laboratory has shown, each once: candidates at the cursor, those of the prompt and of the
- * answer; it tells no list of all. */
+/* Tokens that the reader has seen, each once: the candidates at the cursor, then the tokens of prompt and
+ * answer. The snapshot has no list of all tokens. */
 struct tokens {
     int n;
     const char *label[512];
@@ -32,8 +32,8 @@ static void take(struct tokens *t, const char *label)
 
 static void collect(struct tokens *t, const struct pw_snapshot *s)
 {
-    for (int i = 0; s->has_look && i < s->look.n; i++) /* the best come first */
-        if (s->look.token[i].token != PW_PAD)          /* which can't be put anywhere */
+    for (int i = 0; s->has_look && i < s->look.n; i++) /* best candidates first */
+        if (s->look.token[i].token != PW_PAD)          /* PW_PAD is valid nowhere */
             take(t, s->look.token[i].label);
     for (int i = 0; i < s->prompt.n; i++)
         take(t, s->prompt.labels[i]);

@@ -1,4 +1,4 @@
-/* eval - exact match and token accuracy by length, of all arms. */
+/* eval - measure exact match and token accuracy by length, for all arms. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 

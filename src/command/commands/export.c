@@ -1,4 +1,4 @@
-/* export - what the lab knows, as a file. */
+/* export - write data of the lab to a file. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 

@@ -1,5 +1,4 @@
-/* fork - a second life for the current arm: the same weights, moments and batches, perhaps another encoding.
- */
+/* fork - copy the current arm with its weights, moments and batches, optionally with another encoding. */
 #include <string.h>
 
 #include "lab/encodings.h"
@@ -7,7 +6,7 @@
 
 extern const struct pw_command pw_cmd_fork;
 
-/* restart=on|off is the command's own, as in `pe`; everything else belongs to the encoding. */
+/* restart=on|off belongs to the command, as in `pe`; all other keys belong to the encoding. */
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     bool restart = true;

@@ -1,4 +1,4 @@
-/* help - from the command tables. */
+/* help - print help, which comes from the command tables. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_help;

@@ -1,4 +1,4 @@
-/* judge - what the measurements so far say of a study of the documents: the end of `reproduce`. */
+/* judge - judge the present measurements against a study's claims; `reproduce` ends with this command. */
 #include <stdio.h>
 
 #include "lab/jobs.h"
@@ -8,7 +8,7 @@
 
 extern const struct pw_command pw_cmd_judge;
 
-/* The study and its options. */
+/* Read the study and its options. */
 static enum pw_code read_study(const struct pw_args *args, const struct pw_study **study, void *opts,
                                struct pw_err *err)
 {
@@ -22,7 +22,7 @@ static enum pw_code read_study(const struct pw_args *args, const struct pw_study
     return code == PW_OK && (*study)->check != NULL ? (*study)->check(opts, err) : code;
 }
 
-/* Is what was measured what the study asks for? */
+/* Compare the lab with the study's plan. */
 static enum pw_code check_plan(struct pw_lab *lab, const struct pw_study *study, const void *opts,
                                struct pw_err *err)
 {

@@ -1,4 +1,4 @@
-/* mark - a remark at this moment of training, in the log and on the timeline. */
+/* mark - put a remark at this moment of training into the log and on the timeline. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_mark;

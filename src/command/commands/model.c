@@ -1,4 +1,4 @@
-/* model - the shape of an arm. */
+/* model - set the shape of an arm. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "lab/offer.h"
 #include "lab/scope.h"
 
-/* An encoding that was given by its name alone keeps the numbers that this meant, also where it would mean
- * others now: that is said. */
+/* An encoding that was given by its name alone keeps its option values, even if the name would now mean other
+ * values. Then a note says so. */
 static void note_kept_encoding(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_config *before)
 {
     struct pw_pe_use_opts then, now;
@@ -40,7 +40,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
         code = pw_preset(pw_args_word(args, 0), &cfg, &optim, err);
         snprintf(preset, sizeof preset, "%s", pw_args_word(args, 0));
     }
-    /* What follows from another key moves with it, unless it is given too. */
+    /* A value that is derived from a given key is derived again, unless it is given as well. */
     if (pw_args_key(args, "heads") != NULL)
         cfg.head_width = 0;
     if (pw_args_key(args, "width") != NULL)

@@ -1,4 +1,4 @@
-/* next - forwards through the pinned prompt's answer. */
+/* next - move the cursor forwards through the pinned prompt's answer. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_next;

@@ -1,4 +1,4 @@
-/* open - a recorded session, to go on with it. */
+/* open - resume a recorded session. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_open;

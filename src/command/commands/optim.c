@@ -1,4 +1,4 @@
-/* optim - how an arm is trained, from its next step on. */
+/* optim - set an arm's optimiser and schedule, from its next step on. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/scope.h"

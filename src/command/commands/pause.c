@@ -1,4 +1,4 @@
-/* pause - hold training; resume goes on. */
+/* pause - suspend training; `resume` continues it. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_pause;

@@ -1,4 +1,4 @@
-/* probe - a measurement of models: one of src/probe's table. */
+/* probe - run or repeat a probe of the table in src/probe. */
 #include "probe/probe.h"
 
 #include <string.h>

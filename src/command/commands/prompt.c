@@ -1,4 +1,4 @@
-/* prompt - a text for the current arm to answer; it stays pinned for inspection. */
+/* prompt - let the current arm answer a text, which stays pinned for inspection. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 
@@ -10,7 +10,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_prompt(lab, args->rest, err);
 }
 
-/* A task's name, which a payload follows. */
+/* Offer the names of the lab's tasks; the task's input follows a name. */
 static void complete(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;

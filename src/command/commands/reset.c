@@ -1,4 +1,4 @@
-/* reset - draw all weights anew: step 0. */
+/* reset - initialise the weights again and return to step 0. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
@@ -13,7 +13,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_args_limit(&pw_cmd_reset, &rest, 0, 0, err);
     if (code == PW_OK)
-        code = pw_args_opts(&rest, pw_scope_opts, &id, err); /* fails: arm=K is out of them */
+        /* fails for any key, since arm=K has been removed */
+        code = pw_args_opts(&rest, pw_scope_opts, &id, err);
     return code == PW_OK ? pw_lab_reset(ctx, id, err) : code;
 }
 

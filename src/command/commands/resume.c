@@ -1,4 +1,4 @@
-/* resume - go on where pause held. */
+/* resume - continue training after `pause`. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_resume;

@@ -1,4 +1,4 @@
-/* sample - a test sample as prompt, for who wants an example. */
+/* sample - pin a test sample as the prompt. */
 #include <string.h>
 
 #include "lab/lab_int.h"

@@ -1,4 +1,4 @@
-/* save - the session under a name of its own, or what it can go on from right now. */
+/* save - name the session, or take a checkpoint now. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_save;
@@ -16,7 +16,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
                                       : pw_session_none(lab, "save", err);
 }
 
-static const char *const aliases[] = {"w", "w!", NULL}; /* of vi */
+static const char *const aliases[] = {"w", "w!", NULL}; /* as in vi */
 
 const struct pw_command pw_cmd_save = {
     .name = "save",

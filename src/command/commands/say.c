@@ -1,4 +1,4 @@
-/* say - a line for the reader: how scripts talk. */
+/* say - print a line of text; scripts use it. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_say;

@@ -1,4 +1,4 @@
-/* sessions - what was recorded: size, steps, arms, last use. */
+/* sessions - list recorded sessions with size, steps, arms and last use. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_sessions;

@@ -1,4 +1,4 @@
-/* set - how the laboratory works, as opposed to what it works on. */
+/* set - change settings of the lab that do not belong to tasks or models. */
 #include <string.h>
 
 #include "lab/lab_int.h"
@@ -12,7 +12,7 @@ struct settings {
 static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "bf16", NULL};
 
-static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share */
+static const char *const shares[] = {"steps", "flops", NULL}; /* in the order of enum pw_share */
 
 static const struct pw_opt opts[] = {
     {.name = "threads",
@@ -74,7 +74,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
-/* The bits depend on neither. */
+/* Bits depend on neither threads nor isa, so a re-run skips both. */
 static bool outside(const struct pw_args *args)
 {
     const char *key = pw_args_word(args, 0);

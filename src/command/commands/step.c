@@ -1,4 +1,4 @@
-/* step - a few optimiser steps of every arm, at once. */
+/* step - run a few optimiser steps of every arm at once. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_step;
@@ -12,7 +12,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     if (pw_lab_training(lab) && !lab->paused)
         return pw_fail(err, PW_EUSER, "training is running; 'pause' first");
-    if (pw_lab_training(lab)) { /* paused: the steps come out of what is left */
+    if (pw_lab_training(lab)) { /* while paused, the steps count towards the goal */
         pw_lab_step(lab, n);
         return PW_OK;
     }

@@ -1,4 +1,4 @@
-/* stop - end training and jobs, and drop what is left of a script. */
+/* stop - end training and jobs, and drop the rest of the script. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_stop;

@@ -1,6 +1,5 @@
-/* table - the encoding itself: buckets, slopes, frequencies, rows, queries; what training met, what it does
- * by distance.
- */
+/* table - report an encoding's tables (buckets, slopes, frequencies, rows, queries), what was seen in
+ * training, and the encoding's effect on scores by distance. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
@@ -28,7 +27,7 @@ static const struct pw_opt opts[] = {
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct table_opts o = {.length = -1}; /* not given: as it is */
+    struct table_opts o = {.length = -1}; /* -1: keep the present length */
     struct pw_args rest;
     struct pw_arm *arm;
     if (pw_args_words(args) > 0)

@@ -1,4 +1,4 @@
-/* task - what all arms learn. */
+/* task - choose the task, or mixture of tasks, that all arms learn. */
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_task;

@@ -1,4 +1,4 @@
-/* transplant - what another arm's encoding has learned, put into this one. */
+/* transplant - copy the learned parameters of another arm's encoding into an arm. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/scope.h"

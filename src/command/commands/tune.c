@@ -1,4 +1,4 @@
-/* tune - turn options of an arm's encoding while all its weights stay. */
+/* tune - change options of an arm's encoding while all weights stay. */
 #include <string.h>
 
 #include "lab/encodings.h"
@@ -38,7 +38,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_scope_run(ctx, args, run_on, err);
 }
 
-/* The options of the arm's own encoding, too. */
+/* Also offer the options of the arm's own encoding. */
 static void complete(struct pw_completion *c)
 {
     const struct pw_arm_view *arm = pw_offer_arm(c);
