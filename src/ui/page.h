@@ -1,4 +1,4 @@
-/* page.h - an answer of many lines: covers the panes until Esc. */
+/* page.h - a page: an answer of many lines that covers the panes until Esc. */
 #ifndef PW_PAGE_H
 #define PW_PAGE_H
 #include "ui/ui.h"
