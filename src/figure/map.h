@@ -11,7 +11,8 @@ struct pw_map {
     float lo, hi; /* the ramp's ends; -hi..hi if is_signed */
     bool is_signed;
     enum pw_colormap map;
-    int most;  /* maximum of rows and columns of the image; larger maps are pooled by maximum. 0: no limit */
+    int most;  /* maximum number of rows and columns of the image; larger maps are pooled by maximum. 0: no
+                  limit */
     int block; /* maximum size of one value in pixels; 0: as large as stays sharp */
 };
 

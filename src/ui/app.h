@@ -21,7 +21,7 @@ enum pw_marker_want { PW_MARKER_AUTO, PW_MARKER_BRAILLE, PW_MARKER_BLOCK, PW_MAR
 struct pw_settings {
     int color;                   /* enum pw_color_want */
     int theme, marker, colormap; /* enum pw_theme_want, pw_marker_want, pw_colormap */
-    int fps;                     /* maximum of frames per second; a key press draws at once */
+    int fps;                     /* maximum number of frames per second; a key press draws at once */
     int escape;                  /* milliseconds to wait after a lone ESC for the rest of a key's sequence */
     bool mouse, hover, sync;
 };

@@ -4,7 +4,7 @@
 #include "figure/figure_int.h"
 #include "plot/finding.h"
 
-#define PW_FINDING_ROWS 60 /* maximum of rows of a table */
+#define PW_FINDING_ROWS 60 /* maximum number of rows of a table */
 
 /* The height of a block in a drawing of width w, in points: a fixed part, and a part that can be stretched.
  */
