@@ -13,13 +13,16 @@ struct pw_axes {
     struct pw_box field; /* out: the area of the curves */
 };
 
+/* Draws axes, grid lines and labels, and sets a->field. Widens an empty range. */
 void pw_axes_draw(struct pw_axes *a, struct pw_svg *s);
+/* Return the position of a value in points; pw_axes_draw comes first. */
 double pw_axes_x(const struct pw_axes *a, double x);
 double pw_axes_y(const struct pw_axes *a, double y); /* clamped to the field */
 
 /* Draws a line through those of the n points that are numbers. An infinite y interrupts the line. */
 void pw_axes_line(const struct pw_axes *a, struct pw_svg *s, struct pw_pen pen, const double *x,
                   const float *y, int n);
+/* Fills the area between lo and hi. An infinite lo interrupts the area; NaN is skipped. */
 void pw_axes_band(const struct pw_axes *a, struct pw_svg *s, uint32_t color, double opacity, const double *x,
                   const float *lo, const float *hi, int n);
 /* Draws a vertical line at x through the whole field. Its label is at the upper end, `row` lines down. */

@@ -18,6 +18,7 @@ struct pw_map {
 
 /* Returns how many values share a pixel of the image, the same for rows and columns. */
 int pw_map_pool(const struct pw_map *m);
+/* Draws the matrix into b as one embedded image. */
 void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b);
 /* Returns the colour of a value as 0xRRGGBB. */
 uint32_t pw_map_color(const struct pw_map *m, float v);

@@ -19,7 +19,9 @@ struct pw_sheet {
     const void *arg;
 };
 
+/* Returns the height of the table in points. */
 double pw_sheet_height(const struct pw_sheet *t);
+/* Draws the table with the width of b. Rows below b are left out, text that is too wide is cut. */
 void pw_sheet_draw(const struct pw_sheet *t, struct pw_svg *s, struct pw_box b);
 
 #endif

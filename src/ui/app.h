@@ -105,6 +105,7 @@ enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *
 /* Runs the commands that can be run now. Call it right after a new snapshot. If a command fails, the call
  * returns its error and the rest of the script is dropped. */
 enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err);
+/* Returns true while a script or lesson is not finished. */
 bool pw_script_busy(const struct pw_app *app);
 /* Pauses the script until a key press (pw_script_key), or for a time. */
 void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds);
@@ -133,6 +134,7 @@ bool pw_app_puts_off(struct pw_app *app, const struct pw_needs *needs, const str
 void pw_app_hold_rest(struct pw_app *app, const char *text); /* appends to the line that was put off last */
 /* Runs the typed lines whose request is complete in the current snapshot. */
 enum pw_code pw_app_run_held(struct pw_app *app, struct pw_err *err);
+/* Drops these lines without running them. */
 void pw_app_drop_held(struct pw_app *app);
 
 /* Sets ui's look and theme from the settings. look: the terminal's abilities; behind: its reported

@@ -27,6 +27,7 @@ struct pw_bindings {
 int pw_key_named(const char *name);
 /* Fails with a message that lists the names of keys. what: the command, for the message. */
 enum pw_code pw_key_unknown(const char *what, const char *name, struct pw_err *err);
+/* Writes the name of a key; "" if it has none. */
 void pw_key_name(int key, char name[PW_KEY_NAME]);
 /* Offers the keys whose names are words for completion. */
 void pw_key_offer(struct pw_completion *c);
@@ -35,6 +36,7 @@ void pw_key_offer(struct pw_completion *c);
 const char *pw_bindings_find(const struct pw_bindings *b, int key);
 /* PW_EUSER: the key is reserved (':', Esc, Ctrl-C, Ctrl-Z), or the table is full. */
 enum pw_code pw_bindings_set(struct pw_bindings *b, int key, const char *line, struct pw_err *err);
+/* Returns false if the key is not bound. */
 bool pw_bindings_remove(struct pw_bindings *b, int key);
 /* Appends `bind KEY "LINE"` lines that restore the same bindings. */
 void pw_bindings_print(const struct pw_bindings *b, struct pw_str *out);

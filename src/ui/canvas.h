@@ -48,6 +48,7 @@ static inline bool pw_rect_has(struct pw_rect r, int y, int x)
     return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
 }
 
+/* Creates a blank canvas of 1x1; pw_canvas_fini frees it. */
 void pw_canvas_init(struct pw_canvas *c);
 /* Sets the size, at least 1x1, and blanks all cells. The contents are lost if the size changes. */
 void pw_canvas_resize(struct pw_canvas *c, int rows, int cols);
@@ -59,7 +60,9 @@ void pw_canvas_fini(struct pw_canvas *c);
 int pw_draw_text(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text);
 int pw_draw_fmt(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
+/* Draws one character; a wide one takes two cells. Control characters become '?'. */
 void pw_draw_cell(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, uint32_t cp);
+/* Draws the character in every cell of r. */
 void pw_draw_fill(struct pw_canvas *c, struct pw_rect r, struct pw_style s, uint32_t cp);
 /* Draws a frame with a title in its top border and `right` at the border's right end; heavy lines if focused.
  * Returns the inside. */

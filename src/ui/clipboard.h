@@ -8,6 +8,7 @@
  * larger). */
 #define PW_CLIPBOARD_MAX 56244 /* bytes of text, which become 74992 of base64 */
 
+/* Appends n bytes in base64. */
 void pw_base64(const char *bytes, size_t n, struct pw_str *out);
 /* Appends the sequence that copies n bytes to the clipboard. Inside tmux the sequence occurs twice: plain for
  * a tmux that handles it (set-clipboard on), and wrapped for a tmux that passes it through (allow-passthrough

@@ -116,8 +116,8 @@ bool pw_history_add(struct pw_history *h, const char *line)
     if (h->fd >= 0 && !again) {
         struct pw_str b = {0};
         pw_str_add(&b, "%s\n", line);
-        if (write(h->fd, b.s, b.len) !=
-            (ssize_t)b.len) { /* one write call, so that two programs do not mix lines */
+        /* One write call, so that two programs do not mix lines. */
+        if (write(h->fd, b.s, b.len) != (ssize_t)b.len) {
             close(h->fd);
             h->fd = -1;
         }

@@ -37,6 +37,7 @@ struct pw_keys {
     struct pw_str paste; /* the text between the paste brackets */
 };
 
+/* pw_keys_init starts with an empty buffer; pw_keys_fini frees the paste. */
 void pw_keys_init(struct pw_keys *k);
 void pw_keys_fini(struct pw_keys *k);
 

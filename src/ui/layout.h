@@ -78,6 +78,7 @@ struct pw_layout {
     struct pw_border borders[PW_PANES - 1];
 };
 
+/* Computes the layout of a screen of rows x cols. */
 void pw_layout(struct pw_layout *l, int rows, int cols, const struct pw_looks *looks,
                const struct pw_proportions *p);
 /* Returns the border at a cell, or NULL. */

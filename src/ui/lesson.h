@@ -23,6 +23,7 @@ int pw_lesson_steps(const char *text);
 
 /* Returns the rows for the current step of ui's lesson; 0 without a lesson or without room. */
 int pw_lesson_rows(const struct pw_ui *ui, int rows, int cols);
+/* Draws the current step into r: its title, its text and the keys. */
 void pw_lesson_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 
 #endif

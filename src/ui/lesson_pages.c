@@ -36,8 +36,8 @@ void pw_lesson_forget(struct pw_app *app)
 
 static void show_view(struct pw_ui *ui, const struct pw_ui *view)
 {
-    struct pw_att_ref *ref =
-        ui->attention.ref; /* keep the present map to compare with; the copy's pointer is possibly freed */
+    /* Keeps the present map to compare with; the copy's pointer is possibly freed. */
+    struct pw_att_ref *ref = ui->attention.ref;
     ui->focus = view->focus;
     ui->zoom = view->zoom, ui->half = view->half, ui->half_of = view->half_of;
     memcpy(ui->recent, view->recent, sizeof ui->recent);

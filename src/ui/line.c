@@ -353,8 +353,7 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
     if (!l->open || r.h < 1 || r.w < 1)
         return;
     r.h = 1;
-    const char *prompt =
-        rl_display_prompt ? rl_display_prompt : ":"; /* readline shows another prompt while searching */
+    const char *prompt = rl_display_prompt ? rl_display_prompt : ":"; /* another one while searching */
     int start = pw_text_cells(prompt);
     int cursor = start + columns(rl_line_buffer, (size_t)rl_point);
     int end = start + columns(rl_line_buffer, (size_t)rl_end);

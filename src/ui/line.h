@@ -20,6 +20,7 @@ void pw_line_free(struct pw_line *l); /* NULL is a no-op */
 
 /* Opens the prompt with initial text. note (or NULL, borrowed) is shown after it until the next key. */
 void pw_line_open(struct pw_line *l, const char *initial, const char *note);
+/* Returns true between pw_line_open and the end of the line. */
 bool pw_line_is_open(const struct pw_line *l);
 enum pw_line_state {
     PW_LINE_OPEN,     /* the user is still editing */

@@ -33,12 +33,12 @@ struct pw_loop {
 };
 
 /* ---- app.c */
-void pw_loop_draw_at_once(struct pw_loop *l);
+void pw_loop_draw_at_once(struct pw_loop *l); /* in the loop's next pass, before the frame interval ends */
 /* Runs a line and shows its error, if any. */
 void pw_loop_submit(struct pw_loop *l, const char *text, enum pw_send how);
 
 /* ---- loop_keys.c */
-void pw_loop_key(struct pw_loop *l, const struct pw_input *in);
+void pw_loop_key(struct pw_loop *l, const struct pw_input *in); /* handles an input and draws */
 void pw_loop_interrupt(struct pw_loop *l); /* Ctrl-C: stops a job or training; twice: offers to quit */
 void pw_loop_suspend(struct pw_loop *l);   /* Ctrl-Z */
 

@@ -160,8 +160,8 @@ static void prompt_key(struct pw_loop *l, const struct pw_input *in)
 void pw_loop_key(struct pw_loop *l, const struct pw_input *in)
 {
     if (in->key == PW_KEY_MOUSE && in->mouse == PW_MOUSE_MOVE) {
-        l->dirty = pw_ui_hover(&l->app.ui, in) ||
-                   l->dirty; /* drawn with the next frame, because there can be hundreds of moves */
+        /* Drawn with the next frame, because there can be hundreds of moves. */
+        l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty;
         return;
     }
     if (in->key == PW_KEY_BACKGROUND)

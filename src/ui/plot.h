@@ -127,6 +127,7 @@ struct pw_heat {
 /* Chooses the largest integer scale that fits max_w columns and max_h rows, or pools. Returns false if there
  * is no room at all. */
 bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int max_h);
+/* Draws a fitted map with its top left at (y,x), clipped to clip. */
 void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw_canvas *c,
                   struct pw_rect clip, int y, int x);
 int pw_heat_column(const struct pw_heat *m, int col);   /* first column of a value, from the left */
@@ -140,7 +141,7 @@ void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rec
 
 /* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, if the snapshot has one */
 bool pw_step_patch_shown(const struct pw_ui *ui); /* the user opened it, or the map is new */
-void pw_step_patch_leave(struct pw_ui *ui);
+void pw_step_patch_leave(struct pw_ui *ui);       /* closes the page until the next map */
 void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key has no effect */
 bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* for a map drawn into r */

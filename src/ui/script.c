@@ -153,8 +153,8 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
     bool parsed = pw_command_parse(app->commands, s->line[s->at], &args, &cmd, err) == PW_OK;
     bool ours = parsed && cmd->where == PW_AT_UI;
     bool page = parsed && app->ui.lesson.title[0] != '\0' && strcmp(cmd->name, "say") == 0;
-    bool go = *idle || app->fresh ||
-              !(ours || page); /* fresh: the request that the command was put off for has completed */
+    /* fresh: the request that the command was put off for has completed. */
+    bool go = *idle || app->fresh || !(ours || page);
     if (go) {
         char *line = s->line[s->at++]; /* a command can insert others before the rest */
         if (page)

@@ -44,8 +44,8 @@ static enum pw_code each_command(void *arg, const char *text, int line)
     s->app->fresh = false;
     s->held = s->app->put_off;
     if (cmd->lasts || (!busy && pw_script_busy(s->app)))
-        s->how =
-            PW_SEND_SCRIPT; /* this command, or the script that it started, precedes the rest of the line */
+        /* This command, or the script that it started, precedes the rest of the line. */
+        s->how = PW_SEND_SCRIPT;
     pw_args_fini(&args);
     return code;
 }

@@ -209,8 +209,8 @@ void pw_timeline_move(struct pw_ui *ui, int direction)
     for (int i = 0; i < end->n_ticks; i++)
         if (is_ours(ui, &end->ticks[i]))
             nearer(&next, place_of(ui, &end->ticks[i]), now, direction);
-    for (int i = 0; arm && i < arm->kept.n;
-         i++) /* attention maps show how a head emerges between two evaluations */
+    /* A kept attention map can show how a head emerges between two evaluations. */
+    for (int i = 0; arm && i < arm->kept.n; i++)
         nearer(&next, arm->kept.map[i].step, now, direction);
     ui->message[0] = '\0';
     ui->message_is_error = false;

@@ -181,8 +181,8 @@ static void catch_up(struct pw_ui *ui, int arm, int64_t step)
 enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
 {
     struct pw_transport *t = &ui->transport;
-    bool here =
-        t->at > 0 && ui->snap->current > 0; /* if no arm exists yet at the current moment, use the last one */
+    /* If no arm exists yet at the current moment, the arm of the end is used. */
+    bool here = t->at > 0 && ui->snap->current > 0;
     int arm = here ? ui->snap->current : pw_player_at(t->player, pw_player_last(t->player))->current;
     catch_up(ui, arm, step);
     uint64_t near = here ? t->at : pw_player_last(t->player);

@@ -22,8 +22,7 @@ struct pw_transport {
     char folder[PW_LINE * 4]; /* the folder of the player's session */
     uint64_t at;              /* the view is right after this event; 0: the right end */
     bool playing;
-    double
-        speed; /* factor of the original speed, with long pauses cut; 0: the original speed with its pauses */
+    double speed;  /* factor; long pauses are cut. 0: as recorded, with all pauses */
     double played; /* the moment of the session that playing has reached, CLOCK_REALTIME seconds */
     double since;  /* the time at which `played` was set */
     double polled; /* the time of the last poll for new events */
@@ -31,6 +30,7 @@ struct pw_transport {
 
 /* Starts a replay without a lab; takes ownership of the player. */
 void pw_time_open(struct pw_ui *ui, struct pw_player *player);
+/* Closes the player and shows the present. */
 void pw_time_fini(struct pw_ui *ui);
 
 /* Call it before each frame: continues playing and selects the snapshot to draw. present: the lab's snapshot,
@@ -45,6 +45,7 @@ const struct pw_snapshot *pw_time_end(const struct pw_ui *ui);
 bool pw_time_in_recording(const struct pw_ui *ui);
 /* Returns true if the view is an earlier moment. */
 bool pw_time_is_past(const struct pw_ui *ui);
+/* Moves the view to the right end and stops playing. */
 void pw_time_live(struct pw_ui *ui);
 
 /* Sets *p to the session's player; to NULL with PW_OK if no session is recorded. */

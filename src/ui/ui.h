@@ -68,12 +68,8 @@ enum pw_enc_cursor {
 struct pw_enc_area {
     struct pw_rect r;
     enum pw_enc_cursor cursor;
-    enum pw_enc_along {
-        PW_ENC_ACROSS,
-        PW_ENC_DOWN,
-        PW_ENC_BETWEEN
-    } along;     /* BETWEEN: the value is row minus column */
-    int first;   /* value of the first cell */
+    enum pw_enc_along { PW_ENC_ACROSS, PW_ENC_DOWN, PW_ENC_BETWEEN } along; /* BETWEEN: row minus column */
+    int first;                                                              /* value of the first cell */
     double size; /* cells per value, possibly below one */
     int pool;    /* values that are drawn as one; 0 means 1 */
 };
@@ -265,6 +261,7 @@ enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct
 /* Offers the pane names as a command's first word (struct pw_command's complete). */
 void pw_ui_complete_pane(struct pw_completion *c);
 
+/* Sets the state at the program's start; pw_ui_fini frees what the state owns. */
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);
 /* Computes the layout of a screen of this size. */

@@ -36,8 +36,8 @@ static void complete(struct pw_completion *c)
         pw_complete_offer(c, "now");
 }
 
-static const char *const aliases[] = {"q",  "q!", "qa",   "qa!",
-                                      "wq", "x",  "exit", NULL}; /* from vi and shells */
+/* The other names come from vi and shells. */
+static const char *const aliases[] = {"q", "q!", "qa", "qa!", "wq", "x", "exit", NULL};
 
 const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",

@@ -93,8 +93,7 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
     if (code == PW_OK && study->check != NULL)
         code = study->check(opts.bytes, err);
     if (code == PW_OK && own->figure[0] != '\0' && strcmp(own->figure, "off") != 0)
-        code = pw_figure_ending("reproduce", own->figure,
-                                err); /* report the error now, not after hours of training */
+        code = pw_figure_ending("reproduce", own->figure, err); /* now, not after hours */
     if (code != PW_OK)
         return code;
     if (study->lines != NULL)

@@ -78,8 +78,7 @@ static void show(struct pw_app *app)
 {
     struct pw_str text = {0};
     pw_opt_print(pw_settings_opts, &app->settings, false, &text);
-    pw_opt_print(pw_split_opts, &app->ui.split, true,
-                 &text); /* there are many, so only borders that were moved */
+    pw_opt_print(pw_split_opts, &app->ui.split, true, &text); /* only borders that were moved */
     for (char *at = text.s; (at = strchr(at, ' ')) != NULL;)
         *at = '\n';
     pw_str_add(&text, "\nof the laboratory, see 'help set':");

@@ -12,9 +12,13 @@ struct pw_curve_end {
     char text[48];
     char name[32]; /* the name of its encoding alone, if the room is small */
 };
+/* Sets the label of a curve from its name and its last value. */
 void pw_curves_describe_end(const struct pw_ui *ui, struct pw_curve_end *l, const struct pw_curve *k);
+/* Draws n labels at the right end of the plot. Sorts them by row and moves overlapping ones apart. */
 void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                          struct pw_curve_end *l, int n);
+/* Draws the labels in one line above a plot that is too narrow for labels at its end: with values if they
+ * fit, else names. */
 void pw_curves_draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                            const struct pw_curve_end *l, int n);
 

@@ -52,8 +52,6 @@ void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const stru
     }
 }
 
-/* Draws the labels above a plot that is too narrow for labels beside it: with values if they fit, else names.
- */
 void pw_curves_draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                            const struct pw_curve_end *l, int n)
 {

@@ -41,11 +41,12 @@ struct pw_enc_axes {
     int from;           /* the number of the first row */
     const int64_t *met; /* counts per row, if the rows are not distances; else NULL */
 };
+/* Draws a map into r below its title, with row numbers at the left, and registers its areas. */
 void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, const struct pw_enc_axes *x,
                 const char *title, struct pw_canvas *c, struct pw_rect r);
 
 /* ---- encoding_area.c: screen areas, for the pointer */
-void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area);
+void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area); /* registers an area of this frame */
 /* Sets *value to the value at a cell; returns false if the cell has none. */
 bool pw_enc_area_at(const struct pw_enc_area *a, int y, int x, int *value);
 /* Registers the columns of a plot of n distances. */
@@ -62,6 +63,7 @@ struct pw_enc_ruler {
     int pool;    /* distances per column, if w is 1 */
     int columns; /* total columns */
 };
+/* Fits n distances into `room` columns from column x on; pools them if there are too many. */
 struct pw_enc_ruler pw_enc_ruler(int n, int x, int room);
 /* Draws the ruler, the distances, the buckets (if not NULL), and values [rows,length] as one strip per row.
  * The cursor `down` selects a row; rows 0 means a row per head. Returns the number of rows taken.
@@ -75,8 +77,8 @@ struct pw_enc_strips {
     enum pw_enc_cursor down;
     bool from_first;
     void (*label)(const struct pw_ev_table *t, int row, char text[32]);
-    bool (*unmet)(const struct pw_ev_table *t,
-                  int row); /* the row was not seen in training; NULL: rows are not positions */
+    /* The row was not seen in training; NULL: rows are not positions. */
+    bool (*unmet)(const struct pw_ev_table *t, int row);
     void (*note)(const struct pw_ev_table *t, int row, char text[32]);
     const char *note_head;
     int note_w;
@@ -87,6 +89,7 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
 int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at);
 /* Appends " met 12345 pairs in training" or " never met in training"; nothing if met is negative. */
 void pw_enc_read_met(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out);
+/* Appends the distance under the cursor and its bucket, if there is one. */
 void pw_enc_read_distance(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
 /* Append the value at the cursor's distance: " head 2 +0.410" for the cursor's head, and for all other heads.
  * values [heads,length]. */

@@ -9,9 +9,8 @@
 
 #include "ui/panes/encoding.h"
 
-enum {
-    MOST_PRODUCTS = 1 << 21
-}; /* limits the cosines of a frame; with more positions, every n-th is shown */
+/* Limits the cosines of a frame; with more positions, every n-th is shown. */
+enum { MOST_PRODUCTS = 1 << 21 };
 
 static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
 {
@@ -46,8 +45,7 @@ void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m
 {
     int head = r.h >= 4, left = 6, at = pw_enc_at(ui, x->down), every = x->every;
 
-    bool ends =
-        every == 1 && t->trained > 0 && !t->by_length && !x->met; /* after the rows seen in training */
+    bool ends = every == 1 && t->trained > 0 && !t->by_length && !x->met; /* at the end of training */
     m->split_row = ends ? t->trained + 1 : 0;
     m->cursor_row = at / every;
     if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))

@@ -25,8 +25,8 @@ bool pw_enc_area_at(const struct pw_enc_area *a, int y, int x, int *value)
     if (!pw_rect_has(a->r, y, x))
         return false;
     int cell = a->along == PW_ENC_DOWN ? down : across;
-    int nth = (int)ceil((cell + 0.5) / a->size) -
-              1; /* the middle of the cell; if two values meet there, the first one */
+    /* The value at the middle of the cell; if two values meet there, the first one. */
+    int nth = (int)ceil((cell + 0.5) / a->size) - 1;
     int at = nth * (a->pool > 0 ? a->pool : 1);
     *value = a->first + (a->along == PW_ENC_BETWEEN ? down - at : at);
     return *value >= 0;

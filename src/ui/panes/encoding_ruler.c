@@ -187,8 +187,8 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
 int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at)
 {
     int reach = t->by_length && counts == t->rows ? t->length - 1 : at;
-    bool uncounted =
-        t->trained > 0 && reach <= t->trained; /* weights were loaded, and earlier training was not counted */
+    /* Loaded weights: the training before was not counted. */
+    bool uncounted = t->trained > 0 && reach <= t->trained;
 
     return !counts || (counts[at] == 0 && uncounted) ? -1 : counts[at];
 }

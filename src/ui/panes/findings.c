@@ -136,9 +136,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     clamp(ui, &v->f);
     const struct pw_block_of k = {&v->f, block_of(&v->f, ui->findings.page)};
     bool roomy = r.h >= 12;
-    if (roomy || !k.b ||
-        (r.h >= 5 &&
-         k.b->kind == PW_BLOCK_TABLE)) { /* in a small pane a picture needs the rows more than a title */
+    if (roomy || !k.b || (r.h >= 5 && k.b->kind == PW_BLOCK_TABLE)) { /* a picture needs the rows more */
         int used = pw_draw_wrapped(c, r, r.y, pw_style_plain(), v->f.title, roomy ? 2 : 1);
         r.y += used, r.h -= used;
     }

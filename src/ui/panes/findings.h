@@ -25,6 +25,7 @@ void pw_fnd_row(const struct pw_block_of *k, int row, char out[PW_FINDING_LABEL]
 void pw_fnd_col(const struct pw_block_of *k, int col, char out[PW_FINDING_LABEL]);
 /* Appends "layer 1, head 3": the names of the axes, each with the row or column. */
 void pw_fnd_read_place(const struct pw_block_of *k, int row, int col, struct pw_str *out);
+/* Appends the cells of a table or map as tab-separated values, with their names. */
 void pw_fnd_copy_cells(const struct pw_block_of *k, struct pw_str *out);
 
 /* ---- findings_claims.c: the claims of a finding */
@@ -34,6 +35,7 @@ int pw_fnd_claims(struct pw_canvas *c, struct pw_rect r, const struct pw_finding
 /* Draws the full claims with their evidence and the remarks, from line `top` on. Returns the total number of
  * lines. */
 int pw_fnd_claims_page(struct pw_canvas *c, struct pw_rect r, const struct pw_finding *f, int top);
+/* Appends the claims as tab-separated values. */
 void pw_fnd_copy_claims(const struct pw_finding *f, struct pw_str *out);
 
 #endif

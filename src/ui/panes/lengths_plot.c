@@ -180,8 +180,7 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
             pw_draw_cell(c, r, y, x, pw_style_ok(), 0x2580 + (uint32_t)(level < 7 ? level : 7));
         end = x + 1;
     }
-    if (cursor >= end &&
-        cursor < end + 2 + pw_text_cells(note)) /* the cursor is possibly marked in this row */
+    if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* its mark is possibly in this row */
         end = cursor + 1;
     if (t && end + 2 + pw_text_cells(note) <= r.x + r.w)
         end = pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);

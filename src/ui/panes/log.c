@@ -82,8 +82,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     int rows = rows_of(lines[last], r.w - indent);
     while (first > 0 && rows < r.h)
         rows += rows_of(lines[--first], r.w - indent);
-    int y = rows > r.h ? r.y + r.h - rows
-                       : r.y; /* the last line is complete; the first one is possibly cut at its top */
+    /* The last line is complete; the first one is possibly cut at its top. */
+    int y = rows > r.h ? r.y + r.h - rows : r.y;
     for (int i = first; i <= last; i++) {
         draw_line(c, r, y, lines[i], indent);
         y += rows_of(lines[i], r.w - indent);

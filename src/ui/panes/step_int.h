@@ -17,10 +17,10 @@ struct pw_step_section {
     int (*rows)(const struct pw_ui *ui, const struct pw_step_view *v);
     int extra; /* rows besides the items: title, sum */
     void (*draw)(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v);
-    void (*say)(const struct pw_ui *ui, const struct pw_step_view *v,
-                struct pw_str *out); /* describes the row under the cursor */
-    void (*copy)(const struct pw_ui *ui, const struct pw_step_view *v,
-                 struct pw_str *out); /* appends the section as tab-separated values */
+    /* Describes the row under the cursor. */
+    void (*say)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
+    /* Appends the section as tab-separated values. */
+    void (*copy)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
     /* Append the heading of the values, and (optional, or NULL) the text below them. */
     void (*title)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
     void (*foot)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);

@@ -326,8 +326,8 @@ bool pw_step_patch_key(struct pw_ui *ui, int k)
 {
     const struct pw_snapshot *s = ui->snap;
 
-    if (s->has_prompt &&
-        (k == 'e' || k == 'E')) { /* one token of the prompt replaced makes a corrupt prompt */
+    /* One replaced token of the prompt makes a corrupt prompt. */
+    if (s->has_prompt && (k == 'e' || k == 'E')) {
         snprintf(ui->ask, sizeof ui->ask, "patch %s from=\"%.200s", k == 'e' ? "resid" : "heads",
                  s->prompt.text);
         return true;
