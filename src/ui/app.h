@@ -154,8 +154,8 @@ int pw_app_failures(const struct pw_app *app);
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Shows several lines: as a page over the panes, or printed in plain mode. */
 void pw_app_page(struct pw_app *app, const char *title, const char *text);
-/* Sets the initial settings for a screen. Over ssh frames are fewer, and the ESC timeout is longer because
- * keys arrive in pieces. */
+/* Sets the initial settings for a screen. Over ssh there are fewer frames and no hover, and the ESC
+ * timeout is longer because keys arrive in pieces. */
 void pw_app_settings(struct pw_settings *s, int color);
 /* Initialises the workbench in both modes, after lab, commands, screen and settings are set. Appends mistakes
  * in the user's file to errors, one per line. */

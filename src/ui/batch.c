@@ -13,7 +13,7 @@
 #define BAR     24
 #define DRAW_NS 50000000 /* between two progress bars: 20 per second */
 
-/* Draws "train 640/1000 [######......] 64% 412 steps/s 0:04 left" on one line that is overwritten. */
+/* Draws "train 640/1000 [######......]  64%  412 steps/s  0:04 left" on one line that is overwritten. */
 static void draw_bar(const struct pw_snapshot *s)
 {
     int64_t done = 0, total = 0;

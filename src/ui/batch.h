@@ -12,8 +12,8 @@
  * that is a terminal.
  *
  * The lab's on_event prints events (report.h); answers of workbench commands go to words. *signal is the
- * signal of SIGTERM, SIGHUP and SIGINT that ended the run early, so that the caller can stop the lab in
- * order; else 0. */
+ * signal (SIGTERM, SIGHUP or SIGINT) that ended the run early, so that the caller can stop the lab in order;
+ * else 0. */
 int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *first, const char *file,
                  const char *script, FILE *words, int *signal);
 /* Blocks these signals so that pw_batch_run can read them. Call it before any thread is created, because

@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include <termios.h>
 
-/* Stores how to restore the terminal `out` (its modes are `saved`) and catches SIGSEGV, SIGABRT, SIGBUS,
- * SIGFPE, SIGILL and SIGQUIT. Captures standard error if that is a terminal. These signals must not be
- * blocked in any thread. */
+/* Stores how to restore the terminal `out` (its modes are `saved`) and catches signals that
+ * end a process by default: SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT and others (guard.c). Captures
+ * standard error if that is a terminal. These signals must not be blocked in any thread. */
 void pw_guard_begin(int out, const struct termios *saved);
 /* Undoes all of it and writes the captured text to standard error. */
 void pw_guard_end(void);

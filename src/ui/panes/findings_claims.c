@@ -21,7 +21,7 @@ static int draw_verdict(struct pw_canvas *c, struct pw_rect r, int y, int x, int
     return pw_draw_text(c, r, y, x, style_of(verdict), ": ");
 }
 
-/* Draws "? 1 inconclusive ✓ 3 reproduced", the most important first, so that the end is cut. */
+/* Draws "? 1 inconclusive  ✓ 3 reproduced", the most important first, so that the end is cut. */
 static void draw_counts(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_finding *f)
 {
     int x = r.x;
