@@ -59,7 +59,7 @@ static enum pw_code may_stand_here(void *arg, const char *text, int line)
     enum pw_code code = pw_command_parse(c->app->commands, text, &args, &cmd, c->err);
     if (code != PW_OK)
         return code;
-    bool begins = !strcmp(cmd->name, "source") || !strcmp(cmd->name, "present"); /* these start a script */
+    bool begins = !strcmp(cmd->name, "source") || !strcmp(cmd->name, "present"); /* both start a script */
     if (cmd->where != PW_AT_UI || begins || !strcmp(cmd->name, "config"))
         code = pw_fail(c->err, PW_EUSER,
                        "%s: only commands of the workbench may stand here: set, bind, focus ...", cmd->name);

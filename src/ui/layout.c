@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_H 5 /* minimum of a pane beside another one, including its frame */
+#define LEAST_H 5 /* minimum size of a pane beside another one, including its frame */
 #define LEAST_W 30
 #define TALL    40 /* a column of this height has room for three panes */
 

@@ -112,7 +112,7 @@ static int complete(int count, int key)
         rl_delete_text((int)begin, rl_point);
         rl_point = (int)begin;
         rl_insert_text(text);
-        if (l->n_choices == 1 && (n == 0 || !strchr("=/", text[n - 1]))) /* these words continue */
+        if (l->n_choices == 1 && (n == 0 || !strchr("=/", text[n - 1]))) /* the word continues after these */
             rl_insert_text(" ");
         rl_end_undo_group();
         free(text);

@@ -5,9 +5,8 @@
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
-enum {
-    MOST = 10000
-}; /* maximum of keys that are commands in one script; only a script that presses itself reaches it */
+/* Maximum number of keys that are commands in one script; only a script that presses itself reaches it. */
+enum { MOST = 10000 };
 
 /* Inserts the key's command line, then the remaining keys. */
 static enum pw_code hand_on(struct pw_app *app, struct pw_str *line, const struct pw_args *args, int from,

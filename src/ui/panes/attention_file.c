@@ -2,7 +2,7 @@
  *
  * A new file is shown at once, and `i` switches between both. The snapshot contains all heads of the file, so
  * the workbench stores which one is shown, not the lab. To compare both, `c` sets the shown map as the
- * reference, and `i` shows the difference of the other to it. */
+ * reference, then `i` shows the other map minus the reference. */
 #include <string.h>
 
 #include "ui/panes/attention.h"

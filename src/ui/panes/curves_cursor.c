@@ -37,7 +37,7 @@ void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const str
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
         for (int j = 0; a && j < a->n_marks; j++)
-            if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else it is the fork */
+            if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else it is the fork itself */
                 draw_mark(c, p, names, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->marks[j]), 0x250a,
                           "swap");
         if (a && a->info.parent > 0) {
