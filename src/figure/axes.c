@@ -1,4 +1,4 @@
-/* axes.c - a plot: axes, and what is drawn between them. */
+/* axes.c - the axes of a plot in a figure, and the curves between them. */
 #include "figure/axes.h"
 #include "plot/palette.h"
 #include "plot/ticks.h"
@@ -24,7 +24,7 @@ double pw_axes_y(const struct pw_axes *a, double y)
     return a->field.y + a->field.h * (1 - (f > 0 ? f < 1 ? f : 1 : 0));
 }
 
-/* Room for the numbers of the y axis. */
+/* Returns the width of the labels of the y axis. */
 static double widest(const struct pw_axes *a, const double *at, int n)
 {
     double most = 0;
@@ -43,13 +43,13 @@ static void draw_x(const struct pw_axes *a, struct pw_svg *s)
     struct pw_box f = a->field;
     double at[PW_MAX_TICKS_AXIS], unit = a->x_unit > 0 ? a->x_unit : 1, bottom = f.y + f.h;
     int n = pw_ticks(at, (int)(f.w / 36) + 1, a->x0 / unit, a->x1 / unit, a->log_x);
-    double least = f.x - 20; /* where the last number ended */
+    double least = f.x - 20; /* right end of the last label */
 
     for (int i = 0; i < n; i++) {
         char text[32];
         double x = pw_axes_x(a, at[i] * unit);
         if (a->x_unit == 0 && at[i] != floor(at[i]))
-            continue; /* steps and lengths are whole */
+            continue; /* steps and lengths are integers */
         pw_count(text, sizeof text, at[i]);
         double half = pw_svg_width(&number, text) / 2;
         pw_svg_line(s, x, bottom, x, bottom + 3, (struct pw_pen){.color = PW_INK, .width = 0.7});
@@ -104,7 +104,7 @@ void pw_axes_line(const struct pw_axes *a, struct pw_svg *s, struct pw_pen pen, 
     pw_path_end(&p);
 }
 
-/* A surface for each run of points: there along the upper ends, and back along the lower ones. */
+/* Fills one area per run of points: forward along the upper ends, back along the lower ends. */
 void pw_axes_band(const struct pw_axes *a, struct pw_svg *s, uint32_t color, double opacity, const double *x,
                   const float *lo, const float *hi, int n)
 {

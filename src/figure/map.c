@@ -1,8 +1,8 @@
-/* map.c - a matrix as an embedded image of few colours.
+/* map.c - a matrix as an embedded image with few colours.
  *
- * A value is one pixel, or a block of them where there are few: readers that smooth what they enlarge blur an
- * edge then, not a value. More values than asked for are pooled; each pixel shows the largest of its own, so
- * that a spike can't vanish. Hidden values (the causal mask) stay white, which no colour of a ramp is. */
+ * A value is one pixel, or a block of pixels in a small matrix. Viewers that smooth enlarged images then blur
+ * an edge, not a value. If there are more values than m->most, they are pooled by maximum, so that a spike
+ * cannot vanish. Hidden values (the causal mask) stay white, which no ramp contains. */
 #include "figure/map.h"
 #include "base/alloc.h"
 #include "figure/png.h"
@@ -17,10 +17,10 @@ enum {
     FIRST,
     LEVELS = 127,
     COLORS = FIRST + LEVELS,
-    BLOCK = 64 /* pixels of a value's side, at most */
+    BLOCK = 64 /* maximum size of a value, in pixels */
 };
 
-#define SHARP 4 /* pixels a point, about */
+#define SHARP 4 /* pixels per point, about */
 
 static float position(const struct pw_map *m, float v)
 {

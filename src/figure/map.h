@@ -1,4 +1,4 @@
-/* map.h - a matrix as an image, and the bar that says what its colours mean. */
+/* map.h - a matrix as an image in a figure, and the bar that explains its colours. */
 #ifndef PW_MAP_H
 #define PW_MAP_H
 #include "figure/svg.h"
@@ -8,19 +8,21 @@ struct pw_map {
     int rows, cols;
     float (*value)(const void *arg, int row, int col); /* -inf: hidden, left white; NaN: red */
     const void *arg;
-    float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
+    float lo, hi; /* the ramp's ends; -hi..hi if is_signed */
     bool is_signed;
     enum pw_colormap map;
-    int most;  /* rows and columns of the image; more are pooled, the largest value shown. 0: all */
-    int block; /* pixels of a value's side at most; 0: as many as are sharp */
+    int most;  /* maximum number of rows and columns of the image; larger maps are pooled by maximum. 0: no
+                  limit */
+    int block; /* maximum size of one value in pixels; 0: as large as stays sharp */
 };
 
-/* Values that share one of the image's pixels, by rows and columns alike. */
+/* Returns how many values share a pixel of the image, the same for rows and columns. */
 int pw_map_pool(const struct pw_map *m);
+/* Draws the matrix into b as one embedded image. */
 void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b);
-/* 0xRRGGBB of a value. */
+/* Returns the colour of a value as 0xRRGGBB. */
 uint32_t pw_map_color(const struct pw_map *m, float v);
-/* An upright bar with the ends' numbers at its right. */
+/* Draws a vertical bar with the numbers of both ends at its right. */
 void pw_map_bar(const struct pw_map *m, struct pw_svg *s, struct pw_box b, bool percent, const char *title);
 
 #endif

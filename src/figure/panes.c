@@ -1,4 +1,4 @@
-/* panes.c - the table of figures: of each pane of the workbench one, in panes/. */
+/* panes.c - the table of figures: one per pane of the workbench, in panes/. */
 #include "figure/figure_int.h"
 
 /* clang-format off */

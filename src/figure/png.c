@@ -1,4 +1,4 @@
-/* png.c - the one place that knows libpng. */
+/* png.c - the only file that uses libpng. */
 #include "figure/png.h"
 #include "base/alloc.h"
 #include <png.h>
@@ -14,7 +14,7 @@ static void flush(png_structp png)
     (void)png;
 }
 
-/* Into memory and with dimensions that are ours nothing can fail but for want of memory. */
+/* The output is in memory and the sizes are valid, so the only possible error is lack of memory. */
 static void give_up(png_structp png, png_const_charp message)
 {
     (void)message;
@@ -39,7 +39,7 @@ void pw_png_write(struct pw_str *out, const uint8_t *pixel, int w, int h, const 
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_PLTE(png, info, palette, n);
     png_set_tRNS(png, info, &clear, 1, NULL);
-    png_set_filter(png, 0, PNG_FILTER_UP); /* rows that repeat become zeros */
+    png_set_filter(png, 0, PNG_FILTER_UP); /* repeated rows become zeros */
     png_set_compression_level(png, 9);
     png_write_info(png, info);
     for (int y = 0; y < h; y++)

@@ -1,8 +1,8 @@
-/* render.c - SVG as PDF or PNG: the one place that knows librsvg and cairo.
+/* render.c - converts SVG to PDF or PNG. The only file that uses librsvg and cairo.
  *
- * They bring some fifty libraries along, which would make every start of the program slower and larger for
- * what is needed once a paper. So they are opened when the first figure wants them; the names are checked
- * against their headers by the compiler. Where they are not installed SVG is written all the same. */
+ * Both load some fifty more libraries, which would make every start of the program slower and larger for a
+ * rare use. So the first figure opens them at run time. The compiler checks the names and types against the
+ * headers. If the libraries are missing, SVG still works. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "figure/figure_int.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHARPNESS   4.0 /* pixels a point: 288 dpi */
+#define SHARPNESS   4.0 /* pixels per point: 288 dpi */
 #define MOST_PIXELS 16000
 
 static struct {
@@ -33,9 +33,10 @@ static struct {
     __typeof__(cairo_surface_finish) *finish;
     __typeof__(cairo_surface_status) *surface_status;
     __typeof__(cairo_surface_destroy) *destroy_surface;
-} lib; /* the UI thread alone draws */
+} lib; /* only the UI thread draws */
 
-/* A function's address is no object's: it is copied as bytes (POSIX, dlsym). */
+/* Looks up a function. ISO C cannot convert an object pointer to a function pointer, so the bytes are copied
+ * (POSIX, dlsym). */
 static bool take(void *library, void *into, const char *name)
 {
     void *found = dlsym(library, name);
@@ -49,7 +50,7 @@ static bool open_libraries(void)
     if (lib.tried)
         return lib.ready;
     lib.tried = true;
-    void *l = dlopen("librsvg-2.so.2", RTLD_NOW | RTLD_LOCAL); /* its own libraries are searched, too */
+    void *l = dlopen("librsvg-2.so.2", RTLD_NOW | RTLD_LOCAL); /* dlsym also searches its dependencies */
     lib.ready = l && take(l, &lib.read, "rsvg_handle_new_from_data") &&
                 take(l, &lib.render, "rsvg_handle_render_document") &&
                 take(l, &lib.unref, "g_object_unref") && take(l, &lib.free_error, "g_error_free") &&
@@ -77,7 +78,7 @@ static cairo_status_t draw(RsvgHandle *svg, cairo_surface_t *surface, double w, 
 
     lib.scale(c, scale, scale);
     if (!lib.render(svg, c, &(RsvgRectangle){0, 0, w, h}, &why))
-        lib.free_error(why); /* the surface says it, too, or stays empty, which is for tests to see */
+        lib.free_error(why); /* the surface reports the error too; if it stays empty, tests find that */
     cairo_status_t status = lib.status(c);
     lib.destroy(c);
     return status;
@@ -126,7 +127,7 @@ enum pw_code pw_figure_render(const char *path, bool pdf, const struct pw_str *s
     if (code == PW_OK) {
         cairo_status_t status = write_to(pw_file_stream(file), pdf, handle, w, h);
         if (status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_WRITE_ERROR) {
-            code = pw_file_commit(file, err); /* which knows what the disk said */
+            code = pw_file_commit(file, err); /* pw_file_commit reports the disk's error */
         } else {
             pw_file_abandon(file);
             code = pw_fail(err, PW_EIO, "export figure: %s: cairo: %s", path, lib.say(status));

@@ -1,4 +1,4 @@
-/* sheet.c - a table of text: names over a line, then rows; what is too wide is cut. */
+/* sheet.c - a table of text: names above a line, then rows. Text that is too wide is cut. */
 #include "figure/sheet.h"
 
 #define GAP 6.0

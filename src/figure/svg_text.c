@@ -1,7 +1,7 @@
-/* svg_text.c - text of a picture: escaped, measured, cut.
+/* svg_text.c - text in a picture: escaped, measured, cut.
  *
- * Who opens the file has fonts that are not known here, so text is measured as the widest of the common ones
- * would set it, DejaVu Sans: in Helvetica or Arial it takes less room, never more. */
+ * The fonts of the final viewer are unknown. So text is measured in DejaVu Sans, the widest of the common
+ * fonts; in Helvetica or Arial it takes less room. */
 #include "figure/svg.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@ static const unsigned char advances[] = {
     63, 28, 28, 58, 28, 97, 63, 61, 64,  64, 41, 52, 39, 63, 59, 82, 59, 59, 53, 64, 34, 64, 84,
 };
 
-/* What may stand in XML and can't disturb its reader: no control characters, nothing that turns the direction
- * of what follows. */
+/* Replaces characters that are invalid in XML or harmful to its reader: control characters, and those that
+ * change the direction of the following text. */
 static uint32_t harmless(uint32_t cp)
 {
     bool control = (cp < 0x20 && cp != '\n') || (cp >= 0x7f && cp < 0xa0) || cp == 0xfffe || cp == 0xffff;
@@ -32,7 +32,7 @@ static void put_escaped(struct pw_str *out, const char *text)
         uint32_t cp;
         size_t used = pw_utf8_next(text, left, &cp);
         cp = harmless(cp);
-        if (cp == '"') /* attributes are quoted so */
+        if (cp == '"') /* attributes have double quotes */
             pw_str_add(out, "&quot;");
         else
             pw_str_xml(out, cp);
@@ -94,7 +94,7 @@ void pw_svg_text(struct pw_svg *s, double x, double y, const struct pw_font *f, 
     if (text[strspn(text, " ")] == '\0')
         return;
     pw_str_add(&s->out, "<text");
-    if (f->turned) /* the axes turn, too */
+    if (f->turned) /* the rotation also turns the axes */
         pw_str_add(&s->out, " transform=\"rotate(-90)\"");
     pw_svg_length(&s->out, "x", f->turned ? -y : x);
     pw_svg_length(&s->out, "y", f->turned ? x : y);

@@ -1,7 +1,7 @@
-/* app.h - the workbench's loop, and what a command of where=ui may touch.
+/* app.h - the workbench's loop, and the state that commands with where=ui can use.
  *
- * One thread: keys, signals and the lab's wake-ups come in, command lines and frames go out. Nothing wakes it
- * while nothing happens. */
+ * The loop has one thread. Its input is keys, signals and wake-ups from the lab; its output is command lines
+ * and frames. The loop sleeps while nothing happens. */
 #ifndef PW_APP_H
 #define PW_APP_H
 #include "base/opt.h"
@@ -13,39 +13,39 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* AUTO: what the terminal answers; braille wherever there is UTF-8. */
+/* AUTO: the theme follows the terminal's answer; the marker is braille if the terminal has UTF-8. */
 enum pw_theme_want { PW_THEME_AUTO, PW_THEME_DARK, PW_THEME_LIGHT };
 enum pw_marker_want { PW_MARKER_AUTO, PW_MARKER_BRAILLE, PW_MARKER_BLOCK, PW_MARKER_ASCII };
 
-/* What `set` sets. */
+/* The settings of the command `set`. */
 struct pw_settings {
     int color;                   /* enum pw_color_want */
     int theme, marker, colormap; /* enum pw_theme_want, pw_marker_want, pw_colormap */
-    int fps;                     /* frames a second at most; a key is answered at once */
-    int escape;                  /* milliseconds that a lone ESC may still become the beginning of a key */
+    int fps;                     /* maximum number of frames per second; a key press draws at once */
+    int escape;                  /* milliseconds to wait after a lone ESC for the rest of a key's sequence */
     bool mouse, hover, sync;
 };
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
 
-/* What is still to do of a script (script.c). */
+/* The rest of a script (script.c). */
 enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME, PW_WAIT_LAB };
 struct pw_script {
-    char **line; /* [n] commands and places (PW_PLACE), those before `at` are done */
+    char **line; /* [n] owned: commands and places (PW_PLACE); entries before `at` are done */
     int at, n, cap;
-    const char *file;    /* that commands are read from, while they are */
-    char place[PW_LINE]; /* where the next one stands; "": nowhere */
-    bool placed;         /* the laboratory knows it */
-    int failures;        /* that the laboratory had when it began: more of them end it */
-    int files;           /* that `source` has put into it */
-    int pressed;         /* keys that `press` has put into it */
-    bool sent;           /* something went to the laboratory since the last snapshot */
-    bool computed;       /* what the next command, an `export figure`, lacked has been asked for */
+    const char *file;    /* the file whose commands are being read; else NULL */
+    char place[PW_LINE]; /* place of the next command; "" if it has none */
+    bool placed;         /* the lab has received the place */
+    int failures;        /* the lab's failures when the script began; a higher count ends the script */
+    int files;           /* files that `source` inserted */
+    int pressed;         /* keys that `press` inserted */
+    bool sent;           /* a command was sent to the lab since the last snapshot */
+    bool computed;       /* the data that the next command (`export figure`) was missing has been requested */
     enum pw_waiting waiting;
-    double until;     /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
-    uint64_t request; /* with PW_WAIT_LAB, its number: the command that draws is next */
+    double until;     /* for PW_WAIT_TIME, CLOCK_MONOTONIC */
+    uint64_t request; /* for PW_WAIT_LAB, the request that the next command needs */
 };
 
-/* Typed lines that wait for a request to the laboratory (fresh.c), in the order of the requests. */
+/* Typed lines that wait for a request to the lab (fresh.c), in the order of their requests. */
 struct pw_held {
     struct pw_held_entry {
         uint64_t request;
@@ -54,122 +54,126 @@ struct pw_held {
     int n;
 };
 
-/* The steps of a lesson that were read (lesson_pages.c). */
+/* The steps of a lesson that were shown (lesson_pages.c). */
 struct pw_lesson_pages {
     struct pw_lesson_page *page; /* [n] owned */
-    int n, at;                   /* at: the one that is shown; the last is the present */
+    int n, at;                   /* at: the one on screen; the last one is the present */
 };
 
 enum pw_quit { PW_STAY, PW_QUIT_WHEN_IDLE, PW_QUIT_NOW };
 
-/* The context of commands of where=ui. */
+/* The context of commands with where=ui. */
 struct pw_app {
-    struct pw_lab *lab;          /* NULL: there is only a recording */
-    struct pw_player *recording; /* to begin with; ui's from then on */
+    struct pw_lab *lab;          /* NULL: the workbench only replays a session */
+    struct pw_player *recording; /* in: the session to replay; pw_app_begin moves it to ui */
     const struct pw_commands *commands;
     struct pw_ui ui;
     struct pw_settings settings; /* take effect before the next frame */
-    struct pw_settings begin;    /* as the program began */
+    struct pw_settings begin;    /* the settings at program start */
     struct pw_undo undo;
-    struct pw_str to_terminal; /* bytes that go out beside the frames: the clipboard's */
-    bool screen;               /* false in plain mode: there is nothing to focus */
-    FILE *words;               /* without a screen: where answers go in words */
-    bool alone;                /* nobody can press a key */
-    bool script;               /* the line being run is part of a script */
+    struct pw_str to_terminal; /* bytes to send besides the frames, for the clipboard */
+    bool screen;               /* false in plain mode: panes have no focus there */
+    FILE *words;               /* without a screen: the stream for answers */
+    bool alone;                /* no user can press a key, so `wait key` does not wait */
+    bool script;               /* the command being run is part of a script */
     struct pw_script todo;
     struct pw_held held;
-    uint64_t requests; /* to the laboratory so far */
-    bool fresh;        /* the line being run has waited for its request */
-    bool put_off;      /* the command that ran last waits for its request */
+    uint64_t requests; /* requests sent to the lab so far */
+    bool fresh;        /* the request of the command being run has completed */
+    bool put_off;      /* the last command waits for its request */
     struct pw_lesson_pages pages;
     enum pw_quit quit;
 };
 
 struct pw_app_config {
-    struct pw_player *recording; /* taken, in place of a laboratory; or NULL */
-    const char *script;          /* lines to begin with, run as a script; or NULL */
-    const char *greeting;        /* the first message; or NULL */
+    struct pw_player *recording; /* a session to replay instead of a lab, or NULL; ownership passes */
+    const char *script;          /* commands to run first as a script, or NULL */
+    const char *greeting;        /* the first message, or NULL */
     int color;                   /* enum pw_color_want */
-    bool ascii;                  /* no characters beyond ASCII, whatever the locale says */
+    bool ascii;                  /* only ASCII characters, whatever the locale */
 };
 
-/* Lines before and behind of it as one: everything is parsed first, and if that fails nothing is run or sent.
- */
+/* Runs or sends the commands of a text, at once or as a script (how). All commands are parsed first; if one
+ * is invalid, none is run or sent. */
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
-/* What `submit` would do before it runs anything. */
+/* Does only the parsing of pw_app_submit. */
 enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err);
-/* A script's commands behind those that are still to do, or before them. file: where they stand, for errors,
- * or NULL. PW_EUSER: a quote is not closed, and nothing is added. */
+/* Adds commands to the script: `add` after the rest, `insert` before it. file: the file's name for error
+ * messages, or NULL. PW_EUSER: a quote is not closed; the script is unchanged. */
 enum pw_code pw_script_add(struct pw_app *app, const char *file, const char *text, struct pw_err *err);
 enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *text, struct pw_err *err);
-/* Runs what can be run now. To be called right after a new snapshot; fails as the command does that failed,
- * and the rest is dropped. */
+/* Runs the commands that can be run now. Call it right after a new snapshot. If a command fails, the call
+ * returns its error and the rest of the script is dropped. */
 enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err);
+/* Returns true while a script or lesson is not finished. */
 bool pw_script_busy(const struct pw_app *app);
-/* Stops it until a key comes (pw_script_key), or for a time. */
+/* Pauses the script until a key press (pw_script_key), or for a time. */
 void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds);
 void pw_script_key(struct pw_app *app);
-/* Enter, blank, Backspace, q or Esc: goes on, a step back, or leaves a lesson. False: the key means nothing
- * to it. */
+/* Handles Enter, blank, Backspace, q and Esc while a script waits: continue, one step back, or leave the
+ * lesson. Returns false if the key has no effect here. */
 bool pw_script_press(struct pw_app *app, int key);
-/* A lesson's step waits: keeps what is shown. Goes a step back (-1) or on (1) among those kept; false: there
- * is none. Forgets them. */
+/* pw_lesson_keep stores the view of a lesson's step that waits. pw_lesson_turn moves one stored step back
+ * (-1) or forward (1) and returns false at the ends. pw_lesson_forget frees all stored steps. */
 void pw_lesson_keep(struct pw_app *app);
 bool pw_lesson_turn(struct pw_app *app, int by);
 void pw_lesson_forget(struct pw_app *app);
-/* When go_on should be called again though nothing happens (CLOCK_MONOTONIC), 0: never; the same in
- * milliseconds from now, -1: never. */
+/* The time of the next pw_script_go_on if no event arrives before it: as CLOCK_MONOTONIC seconds (0: none),
+ * or as milliseconds from now (-1: none). */
 double pw_script_wakes(const struct pw_app *app);
 int pw_script_patience(const struct pw_app *app);
-/* Drops what is still to do, and leaves a lesson. */
+/* Drops the rest of the script and leaves the lesson. */
 void pw_script_end(struct pw_app *app);
 
-/* ---- fresh.c: commands that draw what the chosen arm answers */
-/* What a pane shows of the prompt and of encodings. */
+/* ---- fresh.c: commands that draw data of the chosen arm */
+/* Returns which data of the prompt and of encodings the pane draws. */
 struct pw_needs pw_pane_needs(const struct pw_pane *pane);
-/* A command calls it before it draws. True: the laboratory computes that first, the command runs again then,
- * and now it ends with PW_OK. */
+/* A command calls it before it draws. Returns true if the lab has to compute the data first. Then the command
+ * returns PW_OK and runs again after the request. */
 bool pw_app_puts_off(struct pw_app *app, const struct pw_needs *needs, const struct pw_args *args);
-void pw_app_hold_rest(struct pw_app *app, const char *text); /* behind the line that was put off last */
-/* Runs typed lines whose request the snapshot ends with. */
+void pw_app_hold_rest(struct pw_app *app, const char *text); /* appends to the line that was put off last */
+/* Runs the typed lines whose request is complete in the current snapshot. */
 enum pw_code pw_app_run_held(struct pw_app *app, struct pw_err *err);
+/* Drops these lines without running them. */
 void pw_app_drop_held(struct pw_app *app);
 
-/* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
+/* Sets ui's look and theme from the settings. look: the terminal's abilities; behind: its reported
+ * background. */
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
-/* A copy of the workbench, which borrows what it has, as a picture is to show it. */
+/* Copies the workbench for a picture. The copy borrows all pointers. */
 void pw_app_pose(const struct pw_app *app, struct pw_ui *ui);
-/* Sends lines to the laboratory, which is looked at live again. PW_EUSER: there is none. */
+/* Sends command lines to the lab and returns the view to the live present. PW_EUSER: there is no lab. */
 enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
-/* The same for commands whose other half is the laboratory's: in the place of the line being run. */
+/* Sends the lab's half of a command of the workbench, at the place of the command being run. */
 enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err *err);
-/* As pw_lab_idle and pw_lab_failures; where there is no laboratory it has nothing to do. */
+/* Like pw_lab_idle and pw_lab_failures; without a lab they return true and 0. */
 bool pw_app_idle(const struct pw_app *app);
 int pw_app_failures(const struct pw_app *app);
 
-/* Shows a line of text as the answer to a command; without a screen prints it. */
+/* Shows a line of text as a command's answer; without a screen prints it. */
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Shows several lines: a page over the panes, or as they are in plain mode. */
+/* Shows several lines: as a page over the panes, or printed in plain mode. */
 void pw_app_page(struct pw_app *app, const char *title, const char *text);
-/* What is set at the beginning, on a screen: over ssh less is sent, and keys arrive in pieces. */
+/* Sets the initial settings for a screen. Over ssh there are fewer frames and no hover, and the ESC
+ * timeout is longer because keys arrive in pieces. */
 void pw_app_settings(struct pw_settings *s, int color);
-/* For both modes: after lab, commands, screen and settings are set. What was wrong in the user's file goes to
- * errors, a line each. */
+/* Initialises the workbench in both modes, after lab, commands, screen and settings are set. Appends mistakes
+ * in the user's file to errors, one per line. */
 void pw_app_begin(struct pw_app *app, struct pw_str *errors);
 void pw_app_end(struct pw_app *app);
 
-/* Blocks the signals that the loop reads itself. Call it before any thread is made: threads inherit it. */
+/* Blocks the signals that the loop reads itself. Call it before any thread is created, because threads
+ * inherit the mask. */
 void pw_app_block_signals(void);
-/* A descriptor that gives those signals (signalfd), close-on-exec and non-blocking. */
+/* Returns a signalfd for those signals, close-on-exec and non-blocking. */
 int pw_app_signals(void);
-const char *pw_app_ended_by(int signal); /* "ended by SIGTERM", of one that ends the program */
+const char *pw_app_ended_by(int signal); /* "ended by SIGTERM", for a signal that ends the program */
 
-/* Can the workbench run here: are input and output a terminal that can place characters? Plain mode is for
- * the rest. */
+/* Returns true if input and output are a terminal with cursor addressing. Plain mode serves all others. */
 bool pw_app_possible(void);
-/* Runs the workbench until somebody quits (PW_OK), or until a signal or the end of the terminal stops it
- * (PW_ECANCEL; the message says which, and *signal is it, else 0). PW_EUSER if the terminal is not one for
- * this: plain mode is. The lab stays the caller's; with a recording it is NULL. */
+/* Runs the workbench until the user quits (PW_OK), or until a signal or the loss of the terminal ends it
+ * (PW_ECANCEL; the message names the cause, *signal is the signal or 0). PW_EUSER: the terminal has no cursor
+ * addressing; use plain mode. The caller keeps the lab, which is NULL for a replay. */
 enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
                         int *signal, struct pw_err *err);
 

@@ -11,9 +11,9 @@
 #include "ui/app.h"
 
 #define BAR     24
-#define DRAW_NS 50000000 /* between two bars: 20 a second */
+#define DRAW_NS 50000000 /* between two progress bars: 20 per second */
 
-/* "train 640/1000 [######......]  64%  412 steps/s  0:04 left" on one line that is drawn over. */
+/* Draws "train 640/1000 [######......]  64%  412 steps/s  0:04 left" on one line that is overwritten. */
 static void draw_bar(const struct pw_snapshot *s)
 {
     int64_t done = 0, total = 0;
@@ -24,7 +24,7 @@ static void draw_bar(const struct pw_snapshot *s)
         done = s->job.done;
         total = s->job.total;
     } else if (s->state.run == PW_RUN_TRAINING) {
-        total = s->state.until; /* of the current arm; of another, when that one is there */
+        total = s->state.until; /* progress of the current arm; if that arm is at the goal, of another one */
         done = s->current > 0 ? s->arms[s->current - 1].info.step : 0;
         for (int i = 0; i < PW_MAX_ARMS && done >= total; i++)
             if (s->arms[i].used && s->arms[i].info.step < total)
@@ -44,7 +44,7 @@ static void draw_bar(const struct pw_snapshot *s)
     fflush(stderr);
 }
 
-/* The commands that are the workbench's, in their places. False: one failed. */
+/* Runs the workbench's commands at their places in the script. Returns false if one failed. */
 static bool go_on(struct pw_app *app)
 {
     struct pw_err err = {0};
@@ -54,7 +54,8 @@ static bool go_on(struct pw_app *app)
     return code == PW_OK;
 }
 
-/* Without the user's file: a script means the same everywhere. False: it is none. */
+/* Starts the script without the user's file, so that a script means the same everywhere. Returns false if the
+ * text is not a valid script. */
 static bool begin(struct pw_app *app, const char *first, const char *file, const char *script)
 {
     struct pw_err err = {0};
@@ -82,7 +83,8 @@ int pw_batch_replay(struct pw_player *recording, const struct pw_commands *all, 
     return well ? 0 : 1;
 }
 
-/* Those that end it, less what it was started to ignore: by nohup, or in the background of a script. */
+/* Returns the signals that end the run, except those that the process was started to ignore: by nohup, or in
+ * the background of a script. */
 static sigset_t ends(void)
 {
     static const int list[] = {SIGTERM, SIGHUP, SIGINT};
@@ -101,7 +103,8 @@ void pw_batch_block_signals(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* The signal that came, or 0. A second one doesn't wait for what the end takes. */
+/* Returns the signal that arrived, or 0. A second signal then ends the process at once, without waiting for
+ * the orderly end. */
 static int take_signal(int fd)
 {
     struct signalfd_siginfo s;
@@ -124,7 +127,7 @@ int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *
         struct pollfd p[] = {{.fd = pw_lab_fd(lab), .events = POLLIN}, {.fd = signals, .events = POLLIN}};
         poll(p, 2, pw_script_patience(&app));
         if (drawn)
-            fputs("\r\033[K", stderr); /* results may come to the same terminal */
+            fputs("\r\033[K", stderr); /* results are possibly printed to the same terminal */
         const struct pw_snapshot *s = app.ui.snap = pw_lab_snapshot(lab);
         well = go_on(&app);
         fflush(stdout);

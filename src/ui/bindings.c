@@ -1,4 +1,4 @@
-/* bindings.c - a table of names, and a list of lines. */
+/* bindings.c - the table of key names, and the list of bindings. */
 #include "ui/bindings.h"
 #include "ui/ui.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* bindings.h - keys by name, and the command lines that a user has put on them.
+/* bindings.h - keys by name, and the command lines that the user bound to keys.
  *
- * A bound key comes before a pane's and the workbench's own. */
+ * A bound key has precedence over the keys of panes and of the workbench. */
 #ifndef PW_BINDINGS_H
 #define PW_BINDINGS_H
 #include "base/err.h"
@@ -22,21 +22,23 @@ struct pw_bindings {
     struct pw_binding list[PW_MAX_BINDINGS];
 };
 
-/* A key as the help writes it: one character, Space, Enter, Tab, S-Tab, Esc, Up, PgDn, S-Left, F1, Ctrl-R ...
- * Returns 0 if no key is called that. */
+/* Returns the key of a name as the help writes it: one character, Space, Enter, Tab, S-Tab, Esc, Up, PgDn,
+ * S-Left, F1, Ctrl-R ... Returns 0 for an unknown name. */
 int pw_key_named(const char *name);
-/* Fails with what they are called. */
+/* Fails with a message that lists the names of keys. what: the command, for the message. */
 enum pw_code pw_key_unknown(const char *what, const char *name, struct pw_err *err);
+/* Writes the name of a key; "" if it has none. */
 void pw_key_name(int key, char name[PW_KEY_NAME]);
-/* Offers the keys whose names are words. */
+/* Offers the keys whose names are words for completion. */
 void pw_key_offer(struct pw_completion *c);
 
-/* The line of a key, or NULL. */
+/* Returns the line of a key, or NULL. */
 const char *pw_bindings_find(const struct pw_bindings *b, int key);
-/* PW_EUSER: the key is needed elsewhere (':', Esc, Ctrl-C, Ctrl-Z), or there is no room. */
+/* PW_EUSER: the key is reserved (':', Esc, Ctrl-C, Ctrl-Z), or the table is full. */
 enum pw_code pw_bindings_set(struct pw_bindings *b, int key, const char *line, struct pw_err *err);
+/* Returns false if the key is not bound. */
 bool pw_bindings_remove(struct pw_bindings *b, int key);
-/* Appends `bind KEY "LINE"` lines, which read back to the same. */
+/* Appends `bind KEY "LINE"` lines that restore the same bindings. */
 void pw_bindings_print(const struct pw_bindings *b, struct pw_str *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* canvas.c - the cell grid and the few drawing calls everything on the screen is made of.
+/* canvas.c - the grid of cells and the few drawing calls that everything on the screen uses.
  *
- * Clipping and wide characters are handled here once, so that no pane can leave its rectangle and no half of
- * a wide character is ever left behind: whoever overwrites one half blanks the other. */
+ * This file does all clipping and all wide characters, so no pane can draw outside its rectangle. Overwriting
+ * one half of a wide character blanks the other half. */
 #include "ui/canvas.h"
 #include "base/alloc.h"
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SIDE 4096 /* rows or columns; more than any terminal, and rows * cols stays an int */
+#define MAX_SIDE 4096 /* rows or columns; larger than any terminal, and rows * cols fits an int */
 
 static const struct pw_cell blank = {' ', {PW_DEFAULT, PW_DEFAULT, 0}};
 
@@ -48,13 +48,13 @@ void pw_canvas_fini(struct pw_canvas *c)
     *c = (struct pw_canvas){.cursor_y = -1, .cursor_x = -1};
 }
 
-/* Is (y,x) inside both the rectangle and the canvas? */
+/* Returns true if (y,x) is inside both the rectangle and the canvas. */
 static bool inside(const struct pw_canvas *c, struct pw_rect r, int y, int x)
 {
     return pw_rect_has(r, y, x) && y >= 0 && y < c->rows && x >= 0 && x < c->cols;
 }
 
-/* Writes one cell and blanks what would be left over of a wide character. */
+/* Writes one cell and blanks the remaining half of an overwritten wide character. */
 static void put(struct pw_canvas *c, int y, int x, uint32_t cp, struct pw_style s)
 {
     struct pw_cell *row = c->cells + (size_t)y * (size_t)c->cols;
@@ -74,7 +74,7 @@ void pw_draw_cell(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw
         cp = '?';
     int width = pw_utf8_cells(cp);
     if (width == 0)
-        return; /* a combining mark alone has nothing to stand on */
+        return; /* a combining mark alone has no base character */
     if (width == 1) {
         put(c, y, x, cp, s);
     } else if (inside(c, r, y, x + 1)) {
@@ -117,8 +117,8 @@ void pw_draw_fill(struct pw_canvas *c, struct pw_rect r, struct pw_style s, uint
             pw_draw_cell(c, r, y, x, s, cp);
 }
 
-/* Corners from the top left clockwise, then horizontal and vertical. Never ACS: terminals differ
- * (terminal.md 3.3). */
+/* Corners clockwise from the top left, then horizontal and vertical. Never ACS: under some TERM values in
+ * tmux, ACS_VLINE shows as 'x'. */
 static const uint32_t borders[2][2][6] = {
     {{'+', '+', '+', '+', '-', '|'}, {'#', '#', '#', '#', '=', '|'}},
     {{0x250c, 0x2510, 0x2518, 0x2514, 0x2500, 0x2502}, {0x250f, 0x2513, 0x251b, 0x2517, 0x2501, 0x2503}},
@@ -127,7 +127,7 @@ static const uint32_t borders[2][2][6] = {
 struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_look *look, bool focused,
                              const char *title, const char *right)
 {
-    if (r.h < 3 || r.w < 4) /* a border would leave nothing to show */
+    if (r.h < 3 || r.w < 4) /* a border would leave no room inside */
         return r;
 
     const uint32_t *b = borders[look->utf8][focused];
@@ -157,7 +157,7 @@ struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct
         x = pw_draw_text(c, top, r.y, x, line, " ");
     }
     int from = end - 3 - pw_text_cells(right);
-    if (right[0] && from > x) { /* whole or not at all: half a number would lie */
+    if (right[0] && from > x) { /* whole or not at all: a cut number would be wrong */
         from = pw_draw_text(c, top, r.y, from, line, " ");
         from = pw_draw_text(c, top, r.y, from, note, right);
         pw_draw_text(c, top, r.y, from, line, " ");

@@ -9,7 +9,8 @@ static bool same_style(struct pw_style a, struct pw_style b)
     return a.fg == b.fg && a.bg == b.bg && a.attr == b.attr;
 }
 
-/* Columns of a row without the blanks at its end; with styled, a blank that shows something counts. */
+/* Returns the columns of a row without trailing blanks. styled: a blank with a visible style counts as used.
+ */
 static int used_cols(const struct pw_cell *row, int cols, bool styled)
 {
     while (cols > 0 && row[cols - 1].cp == ' ' && (!styled || same_style(row[cols - 1].style, plain)))
@@ -87,14 +88,14 @@ static bool same_cell(const struct pw_cell *a, const struct pw_cell *b)
     return a->cp == b->cp && same_style(a->style, b->style);
 }
 
-/* Both halves of a wide sign are sent by the left one. */
+/* The left half of a wide character sends both halves. */
 void pw_canvas_changes(const struct pw_canvas *before, const struct pw_canvas *now, struct pw_str *out)
 {
     struct pw_style style = plain;
     for (int y = 0; y < now->rows; y++) {
         const struct pw_cell *row = now->cells + (size_t)y * (size_t)now->cols;
         const struct pw_cell *was = before->cells + (size_t)y * (size_t)now->cols;
-        int at = -1; /* the terminal's cursor, in this row */
+        int at = -1; /* the terminal's cursor in this row; -1: unknown */
         for (int x = 0, width; x < now->cols; x += width) {
             width = x + 1 < now->cols && row[x + 1].cp == 0 ? 2 : 1;
             if (row[x].cp == 0 ||

@@ -1,18 +1,17 @@
-/* canvas_svg.c - a canvas as a picture: SVG with real text, the same bytes for the same cells.
+/* canvas_svg.c - a canvas as an SVG picture with real text. The same cells give the same bytes.
  *
- * A row is its backgrounds, merged into runs, then its blocks and dots, then its text. What is a shape by
- * nature (half blocks, bars, Braille) is drawn as one, so that maps have no seams and curves don't drift
- * whatever the fonts; other glyphs are text, and the length of a run is given, so that a font of another
- * width keeps its columns. */
+ * A row consists of its backgrounds (merged into runs), its blocks and dots, then its text. Half blocks, bars
+ * and Braille are drawn as shapes, so that maps have no seams and curves do not shift with the font. Other
+ * glyphs are text. The length of each run is given, so that columns are kept in a font of another width. */
 #include <string.h>
 
 #include "ui/canvas.h"
 
-#define CELL_W 8.4 /* of DejaVu Sans Mono at 13.95 px; tenths, so that every sum is written exactly */
+#define CELL_W 8.4 /* of DejaVu Sans Mono at 13.95 px; in tenths, so that every sum is written exactly */
 #define CELL_H 16
-#define BASE   12 /* of the line that letters stand on */
+#define BASE   12 /* baseline of the text */
 
-/* The colours of one cell as they are seen. */
+/* The visible colours of one cell, after reverse. */
 struct ink {
     uint32_t fg, bg;
     unsigned attr;
@@ -47,7 +46,8 @@ static bool is_braille(uint32_t cp)
     return cp > 0x2800 && cp <= 0x28ff;
 }
 
-/* The part of a cell that a block fills, in eighths from the left and the top; false: it is no such glyph. */
+/* Computes the part of a cell that a block glyph fills, in eighths from the left and the top. Returns false
+ * for other glyphs. */
 static bool block(uint32_t cp, int *x, int *y, int *w, int *h)
 {
     *x = *y = 0, *w = *h = 8;
@@ -94,7 +94,7 @@ static void put_backgrounds(struct pw_str *out, const struct pw_cell *row, int y
     }
 }
 
-/* Blocks that reach from side to side are merged into runs. */
+/* Draws block glyphs; those of full width are merged into runs. */
 static void put_blocks(struct pw_str *out, const struct pw_cell *row, int y, int cols, bool light)
 {
     for (int x = 0, end; x < cols; x = end) {
@@ -110,7 +110,8 @@ static void put_blocks(struct pw_str *out, const struct pw_cell *row, int y, int
     }
 }
 
-/* Two columns of four dots; a run of one colour is one path, whose pen leaves a dot at each stop. */
+/* Draws Braille glyphs, two columns of four dots. A run of one colour is one path that leaves a dot at each
+ * stop. */
 static void put_dots(struct pw_str *out, const struct pw_cell *row, int y, int cols, bool light)
 {
     static const unsigned char bits[8] = {0x01, 0x02, 0x04, 0x40,
@@ -142,18 +143,20 @@ static bool is_text(const struct pw_cell *cell)
     return cell->cp != ' ' && cell->cp != 0x2800 && !is_braille(cell->cp) && !block(cell->cp, &x, &y, &w, &h);
 }
 
-/* Does every font of fixed width have it? Others may come from one of another width and stand alone. */
+/* Returns true if every monospaced font has the glyph. Other glyphs possibly come from a font of another
+ * width and are drawn alone. */
 static bool is_common(uint32_t cp)
 {
     return cp < 0x180 || (cp >= 0x2500 && cp < 0x2580);
 }
 
-/* Text that looks the same, with single blanks inside: XML would swallow more. */
+/* Returns the end of a run of text with the same look and single blanks inside; XML would collapse more
+ * blanks. */
 static int end_of_run(const struct pw_cell *row, int x, int cols, bool light)
 {
     struct ink first = ink_of(row + x, light);
     int end = x + 1;
-    if (!is_common(row[x].cp)) /* with its right half, if it has one */
+    if (!is_common(row[x].cp)) /* including its right half, if it has one */
         return end + (end < cols && row[end].cp == 0);
     for (int i = end; i < cols; i++) {
         bool blank = row[i].cp == ' ';

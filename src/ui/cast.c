@@ -1,17 +1,17 @@
-/* cast.c - see cast.h. A line of JSON says the size and when the session began; then a line a frame,
- * [seconds,"o",what the terminal is sent]: https://docs.asciinema.org/manual/asciicast/v2/
+/* cast.c - see cast.h. The first line is JSON with the size and the time at which the session began. Each
+ * further line is a frame, [seconds,"o",bytes for the terminal]:
+ * https://docs.asciinema.org/manual/asciicast/v2/
  *
- * Frames are the moments of the recording as `play` shows them, drawn by the same panes into the same cells;
- * a frame sends the cells that have changed. So nothing that was recorded reaches a terminal but as a cell's
- * sign, which is no control character. */
+ * Frames are the moments of the session as `play` shows them, drawn by the same panes. A frame sends only the
+ * changed cells. Recorded text reaches the terminal only as glyphs of cells, never as control characters. */
 #include "ui/cast.h"
 
 #include "base/file.h"
 #include "base/json.h"
 
-#define FRAME_NS INT64_C(33333334)   /* 30 a second */
-#define PAUSE_NS INT64_C(2000000000) /* of the film: of a longer one the rest is left out */
-#define MOST     18000               /* frames: ten minutes of training, and half a minute of work */
+#define FRAME_NS INT64_C(33333334)   /* 30 frames per second */
+#define PAUSE_NS INT64_C(2000000000) /* maximum pause in the film; the rest of a longer pause is cut */
+#define MOST     18000               /* frames: ten minutes of film, and about half a minute to compute */
 
 const struct pw_opt pw_cast_opts[] = {
     {.name = "speed",
@@ -54,13 +54,13 @@ const struct pw_opt pw_cast_opts[] = {
     {.name = NULL},
 };
 
-/* ---- which moments */
+/* ---- selects the moments */
 
 struct film {
     struct pw_player *p;
-    uint64_t first, last, seq; /* events: where it begins and ends, and is */
+    uint64_t first, last, seq; /* events: the first, the last and the current one */
     double speed;
-    int64_t at_ns, played_ns; /* time of the film, and of the recording (CLOCK_REALTIME) */
+    int64_t at_ns, played_ns; /* time of the film, and of the session (CLOCK_REALTIME) */
 };
 
 static void rewind_film(struct film *f)
@@ -70,7 +70,7 @@ static void rewind_film(struct film *f)
     f->played_ns = pw_player_time(f->p, f->first);
 }
 
-/* To the next frame: when the next thing happens, but not sooner than frames may come. */
+/* Moves to the next frame, at the next event but not before the frame interval has passed. */
 static bool go_on(struct film *f)
 {
     if (f->seq >= f->last)
@@ -161,7 +161,7 @@ static void put_frames(FILE *f, struct pw_ui *ui, struct film *film, struct pw_c
                        struct pw_canvas *before)
 {
     struct pw_str sent = {0};
-    pw_str_add(&sent, "\033[?25l\033[0m\033[2J"); /* a blank screen, as `before` is */
+    pw_str_add(&sent, "\033[?25l\033[0m\033[2J"); /* a blank screen, like `before` */
     pw_canvas_clear(before);
     do {
         struct pw_canvas other = *before;
@@ -195,7 +195,7 @@ enum pw_code pw_cast_write(const char *path, struct pw_ui *ui, struct pw_player 
     pw_canvas_resize(&before, o->height, o->width);
     ui->transport = (struct pw_transport){.player = p, .alone = true, .speed = 1};
     ui->time = -1;
-    ui->no_machine = true; /* the same film whoever makes it */
+    ui->no_machine = true; /* the film is the same on every machine */
     pw_time_to_event(ui, film.first);
     put_header(pw_file_stream(f), &now, ui->snap);
     put_frames(pw_file_stream(f), ui, &film, &now, &before);

@@ -20,7 +20,7 @@ void pw_clipboard_sequence(const char *bytes, size_t n, bool tmux, struct pw_str
     struct pw_str text = {0};
     pw_base64(bytes, n, &text);
     pw_str_add(out, "\033]52;c;%s\a", pw_str_text(&text));
-    if (tmux) /* within the wrapping an ESC is doubled */
+    if (tmux) /* inside the wrapping an ESC is doubled */
         pw_str_add(out, "\033Ptmux;\033\033]52;c;%s\a\033\\", pw_str_text(&text));
     pw_str_fini(&text);
 }

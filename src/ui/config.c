@@ -1,4 +1,4 @@
-/* config.c - settings become lines and lines settings; undo.c keeps the same lines. */
+/* config.c - converts settings to lines and lines to settings. undo.c stores the same lines. */
 #include "ui/config.h"
 #include "base/file.h"
 #include "ui/state.h"
@@ -9,9 +9,9 @@
 #define FILE_LIMIT (1u << 20)
 #define KEPT       "# below: written by `config save`; what stands above is yours\n"
 
-/* ---- as lines */
+/* ---- settings as lines */
 
-/* A line for each option whose value differs between two structs of the table. */
+/* Appends a line for each option of the table whose value differs between the two structs. */
 static void print_changed(const struct pw_opt *table, const void *now, const void *begin, struct pw_str *out)
 {
     for (; table->name; table++) {
@@ -46,7 +46,7 @@ void pw_config_reset(struct pw_app *app)
 
 struct check {
     const struct pw_app *app;
-    bool skip; /* a command that moves what is not there in plain mode */
+    bool skip; /* the command has no effect in plain mode */
     struct pw_err *err;
 };
 
@@ -59,7 +59,7 @@ static enum pw_code may_stand_here(void *arg, const char *text, int line)
     enum pw_code code = pw_command_parse(c->app->commands, text, &args, &cmd, c->err);
     if (code != PW_OK)
         return code;
-    bool begins = !strcmp(cmd->name, "source") || !strcmp(cmd->name, "present"); /* a script */
+    bool begins = !strcmp(cmd->name, "source") || !strcmp(cmd->name, "present"); /* both start a script */
     if (cmd->where != PW_AT_UI || begins || !strcmp(cmd->name, "config"))
         code = pw_fail(c->err, PW_EUSER,
                        "%s: only commands of the workbench may stand here: set, bind, focus ...", cmd->name);
@@ -111,7 +111,7 @@ void pw_config_begin(struct pw_app *app, struct pw_str *errors)
 
 /* ---- writing */
 
-/* What the user wrote: all up to our line. */
+/* Appends the user's own text: everything above the generated line. */
 static enum pw_code read_above(const char *path, struct pw_str *above, struct pw_err *err)
 {
     char *text = NULL;

@@ -1,26 +1,27 @@
-/* config.h - the file of the user's commands, and the settings as commands.
+/* config.h - the user's file of commands, and the settings as commands.
  *
- * $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: lines of commands, run when the workbench
- * or plain mode begins. Only commands of the workbench may stand there (`set`, `bind`, `focus`, ...): what
- * the laboratory computes never depends on a file that nobody sees. Scripts and -c don't read it. */
+ * The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc. Its lines are commands that
+ * run when the workbench or plain mode begins. Only commands of the workbench (`set`, `bind`, `focus`, ...)
+ * are allowed, so that the lab's results never depend on a hidden file. Scripts and -c do not read it. */
 #ifndef PW_CONFIG_H
 #define PW_CONFIG_H
 #include "ui/app.h"
 
-/* Appends the commands that make the settings, bindings and borders what they are: a line for each that
- * differs from how the program began. */
+/* Appends the commands that restore the current settings, bindings and borders: one line for each that
+ * differs from the program's start. */
 void pw_config_print(const struct pw_app *app, struct pw_str *out);
-/* Puts all of that back to how the program began. */
+/* Resets settings, bindings and borders to their values at program start. */
 void pw_config_reset(struct pw_app *app);
 
-/* Runs the lines of a file. One with a mistake is left out, the rest goes on: "FILE:3: set: no option 'x'" is
- * appended to errors, a line each. Fails if the file can't be read. In plain mode lines other than `set` are
- * passed over: there is nothing that they could move. */
+/* Runs the lines of a file. A line with a mistake is skipped, and "FILE:3: set: no option 'x'" is appended to
+ * errors, one per line. Fails if the file cannot be read. In plain mode only `set` lines run, because there
+ * are no panes or keys. */
 enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str *errors, struct pw_err *err);
-/* The user's own file, if there is one; *errors as above. */
+/* Runs the user's own file if it exists; *errors as above. */
 void pw_config_begin(struct pw_app *app, struct pw_str *errors);
 
-/* Writes pw_config_print into the file, below a line that says so; what stands above that line stays. */
+/* Writes the output of pw_config_print to the file, below a line that marks it as generated. Text above that
+ * line stays. */
 enum pw_code pw_config_save(const struct pw_app *app, const char *path, struct pw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* draw.c - the small things that several panes draw or name: cut text, bars, invitations, labels, arms. */
+/* draw.c - small drawing and naming functions that several panes share: cut text, bars, notes, arms. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,7 +135,7 @@ void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_
         return;
     int eighths = (int)lrint((fraction < 1 ? fraction : 1) * width * 8);
     if (eighths == 0)
-        eighths = 1; /* little is not nothing */
+        eighths = 1; /* a small fraction is not zero */
     for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
         pw_draw_cell(c, r, y, x + i, s, eighths >= 8 ? 0x2588 : 0x2590 - (uint32_t)eighths);
 }
@@ -182,7 +182,7 @@ const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t si
 
     if (prompt[0])
         snprintf(text, size, ":prompt %s", prompt);
-    else /* an old recording, or a line of a file that can't be typed */
+    else /* an old session, or a line of a file that cannot be typed */
         snprintf(text, size, ":sample");
     return text;
 }

@@ -1,9 +1,10 @@
-/* fresh.c - a command that draws waits until the laboratory has computed what it draws.
+/* fresh.c - a command that draws waits until the lab has computed its data.
  *
- * What the snapshot holds of the pinned prompt and of encodings may be another arm's, or of other weights: a
- * line that chooses an arm may still be on its way, and without a screen nothing is refreshed unasked. So the
- * command asks the laboratory (lab/fresh.c) and is put off; it runs with the very snapshot that the request
- * ends with. In a script it waits in its place, of a typed line the rest waits with it. */
+ * The snapshot's data of the pinned prompt and of encodings can belong to another arm or to older weights. A
+ * line that selects an arm is possibly still on its way, and without a screen no data is refreshed unasked.
+ * So the command sends a request to the lab (lab/fresh.c) and is put off. It runs with the snapshot in which
+ * the request completes. In a script the command waits at its place; the rest of a typed line waits with it.
+ */
 #include "base/alloc.h"
 #include "ui/app.h"
 #include <stdlib.h>
@@ -15,8 +16,8 @@ struct pw_needs pw_pane_needs(const struct pw_pane *pane)
                              .table_of = pane->shows == PW_SHOWS_TABLE ? 1 : 0};
 }
 
-/* Is the past looked at, or is the lab re-running a recording, which comes before every request? Then what
- * there is is drawn. */
+/* Returns false if the view is the past, or if the lab is re-running a session, which precedes every request.
+ * Then the command draws the available data. */
 static bool can_ask(const struct pw_app *app)
 {
     return app->lab && !app->ui.present && pw_time_end(&app->ui)->session.how != PW_REC_READ;
@@ -41,7 +42,7 @@ bool pw_app_puts_off(struct pw_app *app, const struct pw_needs *needs, const str
         hold(app, args->text);
         return true;
     }
-    pw_script_insert(app, NULL, args->text, &none); /* it was split before */
+    pw_script_insert(app, NULL, args->text, &none); /* cannot fail: the text was split before */
     app->todo.waiting = PW_WAIT_LAB;
     app->todo.request = app->requests;
     return true;

@@ -1,6 +1,7 @@
-/* guard.c - crash handlers and the diverted standard error.
+/* guard.c - crash handlers and the captured standard error.
  *
- * The handler uses async-signal-safe calls only and curses not at all: its state may be what broke. */
+ * The handler makes only async-signal-safe calls. It does not call curses, because curses' state is possibly
+ * the cause of the crash. */
 #include "ui/guard.h"
 #include "base/alloc.h"
 #include <signal.h>
@@ -10,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Everything that we or curses may have switched on; a terminal ignores what it doesn't know. */
+/* Resets every mode that pewter or curses possibly set; a terminal ignores sequences that it does not
+ * support. */
 static const char restore_text[] =
     "\033[?2026l\033[?2004l\033[?1006l\033[?1003l\033[?1002l\033[?1000l\033[0m\033[?25h\033[?1049l\r";
 
@@ -22,14 +24,14 @@ static struct {
     bool on;
     int out;
     struct termios saved;
-    int held;       /* memfd that stands for standard error; -1: not diverted */
-    int stderr_was; /* the real one */
-    off_t seen;     /* bytes of held that pw_guard_stray has given */
+    int held;       /* memfd in place of standard error; -1: not captured */
+    int stderr_was; /* the real standard error */
+    off_t seen;     /* bytes of held that pw_guard_stray has returned */
     struct sigaction before[N_FATAL];
     stack_t stack_before;
 } guard = {.held = -1};
 
-static char stack[65536]; /* the handler runs on it: a stack overflow is a SIGSEGV too */
+static char stack[65536]; /* the handler's own stack, because a stack overflow is a SIGSEGV too */
 
 static void write_all(int fd, const char *s, size_t n)
 {
@@ -72,7 +74,7 @@ static void crash(int sig)
 {
     give_back();
     signal(sig, SIG_DFL);
-    raise(sig); /* delivered when we return: the status and the core are those of the fault */
+    raise(sig); /* delivered when the handler returns: exit status and core are those of the fault */
 }
 
 static void hold_stderr(void)

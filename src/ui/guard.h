@@ -1,22 +1,21 @@
-/* guard.h - what must happen to the terminal even when the program dies.
+/* guard.h - restores the terminal even if the program crashes.
  *
- * While the screen is ours, a crash first gives the terminal back (modes, cursor, main screen), then shows
- * what was written to standard error meanwhile, and then dies by the same signal as it would have without us;
- * the end for want of memory (base/alloc.h) does the same.
- * Standard error is held back because one stray line of a library would tear the picture. One terminal a
- * process. */
+ * While the workbench owns the screen, a crash first restores the terminal (modes, cursor, main screen). Then
+ * it shows the text that was written to standard error meanwhile, and dies by the original signal. The end
+ * for lack of memory (base/alloc.h) does the same. Standard error is captured because one stray line of a
+ * library would damage the screen. A process has one guarded terminal. */
 #ifndef PW_GUARD_H
 #define PW_GUARD_H
 #include "base/text.h"
 #include <termios.h>
 
-/* Remembers how to restore the terminal `out` (its modes are `saved`), catches SIGSEGV, SIGABRT, SIGBUS,
- * SIGFPE, SIGILL and SIGQUIT, and diverts standard error if that is a terminal. Don't block those signals in
- * any thread. */
+/* Stores how to restore the terminal `out` (its modes are `saved`) and catches signals that
+ * end a process by default: SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT and others (guard.c). Captures
+ * standard error if that is a terminal. These signals must not be blocked in any thread. */
 void pw_guard_begin(int out, const struct termios *saved);
-/* Undoes all of it and writes to standard error what was held back. */
+/* Undoes all of it and writes the captured text to standard error. */
 void pw_guard_end(void);
-/* Appends what was written to standard error since the last call. */
+/* Appends the text that was written to standard error since the last call. */
 void pw_guard_stray(struct pw_str *out);
 
 #endif

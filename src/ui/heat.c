@@ -1,9 +1,9 @@
-/* heat.c - a matrix as a picture: half blocks, so that a cell holds two square pixels of exact colour.
+/* heat.c - a matrix as a picture in half blocks: a cell holds two square pixels of exact colour.
  *
- * Scales are whole numbers and nothing is resampled: each value covers at least one pixel, or, when there are
- * more values than pixels, each pixel shows the largest of its values (max pooling), so that a spike can't
- * vanish. Hidden values (the causal mask) are background, which no colour of a ramp is: masked is not zero.
- */
+ * Scales are integers and values are not resampled. Each value covers at least one pixel. If there are more
+ * values than pixels, each pixel shows the largest of its values (max pooling), so that a spike cannot
+ * vanish. Hidden values (the causal mask) show the background, which no ramp contains, because masked is not
+ * zero. */
 #include "plot/ramp.h"
 #include "ui/plot.h"
 #include <math.h>
@@ -19,7 +19,7 @@ static int ceil_div(int a, int b)
     return (a + b - 1) / b;
 }
 
-/* Smallest number of values a pixel with which n values of `scale` and a gap fit into `room`. */
+/* Returns the smallest number of values per pixel at which n values of `scale` and a gap fit into `room`. */
 static int pool_for(int n, int scale, int gap, int room)
 {
     int pool = 1;
@@ -35,7 +35,7 @@ bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int m
     if (max_w < 1 || max_h < 1 || m->rows < 1 || m->cols < 1)
         return false;
 
-    int unit = m->shades ? 2 : 1; /* a shade fills a whole cell: two half rows */
+    int unit = m->shades ? 2 : 1; /* a shade fills a whole cell, which is two half rows */
     int px_h = 2 * max_h;
     m->pool_r = pool_for(m->rows, unit, 0, px_h);
     m->pool_c = pool_for(m->cols, 1, 0, max_w);
@@ -44,7 +44,7 @@ bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int m
     int n_r = ceil_div(m->rows, m->pool_r), n_c = ceil_div(m->cols, m->pool_c);
     m->sy = px_h / n_r;
     m->sx = max_w / n_c;
-    if (m->square) { /* half blocks are square pixels; a column more leaves room for labels */
+    if (m->square) { /* half blocks are square pixels; one more column leaves room for labels */
         int most = m->wide && m->sy > 1 ? (m->sy > 3 ? 2 * m->sy : 6) : m->sy + 1;
         m->sx = m->sx < most ? m->sx : most;
         m->sy = m->sy < m->sx ? m->sy : m->sx;
@@ -52,8 +52,8 @@ bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int m
     if (m->sy < unit)
         m->sy = unit;
     if (m->sy > 1)
-        m->sy -= m->sy % 2; /* whole rows: sharp edges, and each label has its row */
-    /* The gap between prompt and answer is drawn where there is room for it and nothing is pooled over it. */
+        m->sy -= m->sy % 2; /* whole rows give sharp edges, and a row for each label */
+    /* The gap between prompt and answer needs room, and no pooling. */
     int gap = m->sy % 2 ? 1 : 2;
     m->gap_r =
         m->split_row > 0 && m->split_row < m->rows && m->pool_r == 1 && n_r * m->sy + gap <= px_h ? gap : 0;
@@ -89,13 +89,14 @@ bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col)
     return *row >= 0 && *col >= 0;
 }
 
-/* The pooled value of the pixel block that begins at (row,col): the largest, by size where it is signed. */
+/* Returns the pooled value of the pixel block that begins at (row,col): the largest, or the largest absolute
+ * value if signed. */
 static float pooled(const struct pw_heat *m, int row, int col)
 {
     return pw_pooled(m->value, m->arg, m->is_signed, m->rows, m->cols, row, col, m->pool_r, m->pool_c);
 }
 
-/* The first value of the block at pixel position `at` of a side; -1 in the gap or past the end. */
+/* Returns the first value of the block at pixel position `at` of a side; -1 in the gap or past the end. */
 static int block_at(int at, int scale, int n, int pool, int split, int gap)
 {
     if (gap > 0 && at >= split * scale) {
@@ -119,8 +120,8 @@ static uint32_t color_of(float x, bool is_signed)
     return is_signed ? pw_ramp_signed(x) : pw_ramp(x);
 }
 
-/* Without colours: denser is more, and zero is a dot, because hidden is blank. Negative values have signs of
- * their own. */
+/* Without colours a denser glyph means a larger value. Zero is a dot, because blank means hidden. Negative
+ * values have other glyphs. */
 static uint32_t shade_of(const struct pw_look *look, float x, bool is_signed)
 {
     static const uint32_t blocks[] = {0xb7, 0x2591, 0x2592, 0x2593, 0x2588};
@@ -169,7 +170,7 @@ static bool under_cursor(const struct pw_heat *m, int row, int col)
            col / m->pool_c == m->cursor_col / m->pool_c;
 }
 
-/* The colour of one pixel; PW_DEFAULT where there is nothing. */
+/* Returns the colour of one pixel; PW_DEFAULT if it is empty. */
 static uint32_t pixel(const struct pw_heat *m, int row, int col)
 {
     float v = row < 0 || col < 0 ? -INFINITY : pooled(m, row, col);
@@ -181,7 +182,8 @@ static uint32_t pixel(const struct pw_heat *m, int row, int col)
     return color_of(ramp_position(v, m->lo, m->hi, m->is_signed), m->is_signed);
 }
 
-/* Brackets around the value under the cursor, or where it is one column wide a sign that no value has. */
+/* Returns a bracket around the value under the cursor; in a map one column wide, a glyph that no value has.
+ */
 static uint32_t cursor_glyph(const struct pw_heat *m, const struct pw_look *look, int px, int col)
 {
     int left = pw_heat_column(m, col);
@@ -191,7 +193,7 @@ static uint32_t cursor_glyph(const struct pw_heat *m, const struct pw_look *look
     return px == left ? '[' : px == left + m->sx - 1 ? ']' : ' ';
 }
 
-/* One cell whose two pixels belong to the same value. */
+/* Draws one cell whose two pixels belong to the same value. */
 static void draw_whole(const struct pw_heat *m, const struct pw_look *look, struct pw_canvas *c,
                        struct pw_rect clip, int y, int x, int row, int col, int px)
 {
@@ -207,8 +209,8 @@ static void draw_whole(const struct pw_heat *m, const struct pw_look *look, stru
     pw_draw_cell(c, clip, y, x, s, glyph);
 }
 
-/* One cell of two values, one above the other. The cursor is a sign on its value's colour: a colour of its
- * own would look like a value. */
+/* Draws one cell with two values, one above the other. The cursor is a glyph on its value's colour, because a
+ * special colour would look like a value. */
 static void draw_halves(const struct pw_heat *m, struct pw_canvas *c, struct pw_rect clip, int y, int x,
                         int upper, int lower, int col)
 {
@@ -228,7 +230,7 @@ static void draw_halves(const struct pw_heat *m, struct pw_canvas *c, struct pw_
     }
 }
 
-/* The values themselves, where a cell is wide enough for them. */
+/* Draws the values as numbers if a cell is wide enough. */
 static void draw_numbers(const struct pw_heat *m, struct pw_canvas *c, struct pw_rect clip, int y, int x)
 {
     for (int row = 0; row < m->rows; row++)
@@ -236,7 +238,7 @@ static void draw_numbers(const struct pw_heat *m, struct pw_canvas *c, struct pw
             float v = m->value(m->arg, row, col);
             char text[16];
             if (!isfinite(v) || (!m->is_signed && v < 0.005f))
-                continue; /* hidden, or near enough to nothing that the colour says it */
+                continue; /* hidden, or so small that the colour is enough */
             snprintf(text, sizeof text, m->is_signed ? "%+.1f" : "%.2f", (double)v);
             int w = pw_text_cells(text);
             if (w + 2 > m->sx)

@@ -1,5 +1,5 @@
-/* history.c - an appended file; repeats are sorted out when reading, so that a line is safe as soon as it was
- * typed. */
+/* history.c - lines are appended to the file; repeats are removed on reading. So each line is saved at once.
+ */
 #include "ui/history.h"
 #include "base/alloc.h"
 #include "base/file.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_LIMIT (4u << 20) /* what is larger was not written by us */
+#define FILE_LIMIT (4u << 20) /* a larger file was not written by pewter */
 
 static char *copy(const char *s, size_t n)
 {
@@ -20,14 +20,14 @@ static char *copy(const char *s, size_t n)
     return c;
 }
 
-/* Puts the line last, and away from where it was. */
+/* Moves or appends the line to the end of the list. */
 static void remember(struct pw_history *h, const char *s, size_t n)
 {
     int at = 0;
     while (at < h->n && (strlen(h->lines[at]) != n || memcmp(h->lines[at], s, n)))
         at++;
     if (at == h->n && h->n == PW_HISTORY_MAX)
-        at = 0; /* full: the oldest goes */
+        at = 0; /* full: drop the oldest */
     if (at < h->n) {
         free(h->lines[at]);
         h->n--;
@@ -36,12 +36,12 @@ static void remember(struct pw_history *h, const char *s, size_t n)
     h->lines[h->n++] = copy(s, n);
 }
 
-/* Too many repeats have gathered: the file is written anew. */
+/* Rewrites the file without repeats when too many have accumulated. */
 static void rewrite(const struct pw_history *h, const char *path)
 {
     struct pw_file *f;
     if (pw_file_create(&f, path, NULL) != PW_OK)
-        return; /* it stays long */
+        return; /* the file stays long */
     pw_file_private(f);
     for (int i = 0; i < h->n; i++)
         fprintf(pw_file_stream(f), "%s\n", h->lines[i]);
@@ -89,7 +89,7 @@ enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
     } else {
         close(fd);
         code = read_file(h, path.s, err);
-        if (code == PW_OK) /* reading may have put another file in its place */
+        if (code == PW_OK) /* read_file possibly replaced the file */
             h->fd = open(path.s, O_WRONLY | O_APPEND | O_CLOEXEC);
     }
     pw_str_fini(&path);
@@ -116,7 +116,8 @@ bool pw_history_add(struct pw_history *h, const char *line)
     if (h->fd >= 0 && !again) {
         struct pw_str b = {0};
         pw_str_add(&b, "%s\n", line);
-        if (write(h->fd, b.s, b.len) != (ssize_t)b.len) { /* one call: whole lines also with two programs */
+        /* One write call, so that two programs do not mix lines. */
+        if (write(h->fd, b.s, b.len) != (ssize_t)b.len) {
             close(h->fd);
             h->fd = -1;
         }

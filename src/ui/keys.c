@@ -1,17 +1,17 @@
-/* keys.c - the decoder: one key from the front of a small buffer at a time.
+/* keys.c - the decoder: takes one key at a time from the front of a small buffer.
  *
  * Grammar: ESC [ parameters final (CSI), ESC O final (SS3), ESC character (Alt), the Linux console's ESC [ [
- * final, the old mouse report ESC [ M b x y, else UTF-8. What is not a key (answers to queries, focus
- * reports) is swallowed. */
+ * final, the old mouse report ESC [ M b x y, else UTF-8. Input that is not a key (answers to queries, focus
+ * reports) is discarded. */
 #include "ui/keys.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ESC       27
-#define OSC_BYTES 256 /* of an answer; what is longer is none */
+#define OSC_BYTES 256 /* maximum length of an answer */
 #define PASTE_END "\033[201~"
-#define PASTE_MAX (1u << 20) /* a terminal that never closes the bracket must not eat the memory */
+#define PASTE_MAX (1u << 20) /* limits memory if a terminal never sends the end of a paste */
 
 void pw_keys_init(struct pw_keys *k)
 {
@@ -52,9 +52,9 @@ static void take(struct pw_keys *k, struct pw_input *in, int key, size_t n)
 
 struct csi {
     char prefix; /* '<', '?', '>' or 0 */
-    int n, p[4]; /* parameters; missing ones are 0 */
+    int n, p[4]; /* parameters; a missing one is 0 */
     char final;
-    size_t bytes; /* with ESC [; 0: not complete */
+    size_t bytes; /* including ESC [; 0: incomplete */
 };
 
 static struct csi csi_parse(const char *s, size_t n)
@@ -80,7 +80,7 @@ static struct csi csi_parse(const char *s, size_t n)
             c.bytes = i + 1;
             break;
         } else if (s[i] < 0x20 ||
-                   s[i] == 0x7f) { /* not part of any sequence: the sequence was cut off here */
+                   s[i] == 0x7f) { /* invalid inside a sequence: the sequence was cut off here */
             c.bytes = i;
             break;
         }
@@ -88,7 +88,7 @@ static struct csi csi_parse(const char *s, size_t n)
     return c;
 }
 
-/* Keys that are numbered: ESC [ N ~. */
+/* Keys with a number: ESC [ N ~. */
 static int tilde_key(int number)
 {
     switch (number) {
@@ -101,14 +101,14 @@ static int tilde_key(int number)
     case 3: return PW_KEY_DELETE;
     default: break;
     }
-    /* F1 to F12; the gaps are those of the VT220's keyboard */
+    /* F1 to F12; the gaps come from the VT220's keyboard */
     static const unsigned char f[] = {11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24};
     const unsigned char *at = number > 0 && number < 25 ? memchr(f, number, sizeof f) : NULL;
     return at ? PW_KEY_F1 + (int)(at - f) : 0;
 }
 
-/* Keys that are named by their last letter, in ESC [ X and ESC O X alike. modifiers: 1 and the sum of Shift
- * 1, Alt 2, Ctrl 4; 0: none told. */
+/* Keys with a final letter, in both ESC [ X and ESC O X. modifiers: 1 plus the sum of Shift 1, Alt 2, Ctrl 4;
+ * 0: not reported. */
 static int letter_key(char final, int modifiers)
 {
     if (modifiers == 2 && (final == 'C' || final == 'D'))
@@ -125,7 +125,7 @@ static int letter_key(char final, int modifiers)
     case 'R':
     case 'S': return PW_KEY_F1 + (final - 'P');
     case 'Z': return PW_KEY_BACKTAB;
-    case 'M': return '\n'; /* Enter of the number block */
+    case 'M': return '\n'; /* Enter of the keypad */
     default: return 0;
     }
 }
@@ -152,15 +152,15 @@ static void take_mouse(struct pw_keys *k, struct pw_input *in, int code, int x, 
         in->button = (code & 3) == 0 ? PW_BUTTON_LEFT : PW_BUTTON_OTHER;
 }
 
-/* ESC [ ... at the front; false: incomplete. */
+/* Decodes ESC [ ... at the front; returns false if it is incomplete. */
 static bool next_csi(struct pw_keys *k, struct pw_input *in)
 {
     const unsigned char *b = (const unsigned char *)k->buf;
-    if (k->n >= 3 && b[2] == 'M') { /* the old mouse report: three bytes follow, 32 is added to each */
+    if (k->n >= 3 && b[2] == 'M') { /* the old mouse report: three bytes follow, each plus 32 */
         if (k->n < 6)
             return false;
         int code = b[3] - 32;
-        bool press = (code & 3) != 3 || code & 32; /* it doesn't say which button was released */
+        bool press = (code & 3) != 3 || code & 32; /* the old report does not say which button was released */
         take_mouse(k, in, press ? code : code & ~3, b[4] - 32, b[5] - 32, press, 6);
         return true;
     }
@@ -194,7 +194,7 @@ static bool next_csi(struct pw_keys *k, struct pw_input *in)
     return true;
 }
 
-/* "ffff", of 1 to 4 digits, as a byte; -1: none. Moves s behind it. */
+/* Parses "ffff" with 1 to 4 digits as a byte, and moves s after it; -1: no digits. */
 static long channel(const char **s)
 {
     long value = 0;
@@ -204,8 +204,8 @@ static long channel(const char **s)
     return n ? value * 255 / ((1L << 4 * n) - 1) : -1;
 }
 
-/* ESC ] ... at the front, an answer: up to BEL or ESC \. Only the background's colour is one that was asked
- * for: "11;rgb:ffff/ffff/ffff". false: incomplete. */
+/* Decodes ESC ] ... at the front, an answer that ends with BEL or ESC \. pewter only asks for the
+ * background's colour: "11;rgb:ffff/ffff/ffff". Returns false if the answer is incomplete. */
 static bool next_osc(struct pw_keys *k, struct pw_input *in)
 {
     size_t n = 2;
@@ -248,7 +248,7 @@ static bool next_escape(struct pw_keys *k, struct pw_input *in)
         take(k, in, letter_key(k->buf[2], 0), 3);
         return true;
     }
-    if (second == ESC) { /* the first one stood alone */
+    if (second == ESC) { /* the first ESC was a lone key */
         take(k, in, ESC, 1);
         return true;
     }
@@ -259,7 +259,7 @@ static bool next_escape(struct pw_keys *k, struct pw_input *in)
     return true;
 }
 
-/* The rest of a sequence that was too long, up to its last byte. */
+/* Drops the rest of a sequence that was too long, up to its last byte. */
 static bool skip(struct pw_keys *k)
 {
     size_t n = 0;
@@ -279,7 +279,7 @@ static bool next_paste(struct pw_keys *k, struct pw_input *in)
 {
     const size_t mark = sizeof PASTE_END - 1;
     const char *end = memmem(k->buf, k->n, PASTE_END, mark);
-    /* Without the mark all but its possible beginning is text. */
+    /* Without the end mark, everything except a possible beginning of it is text. */
     size_t text = end ? (size_t)(end - k->buf) : k->n >= mark ? k->n - (mark - 1) : 0;
     if (k->paste.len + text <= PASTE_MAX)
         pw_str_put(&k->paste, k->buf, text);
@@ -294,7 +294,7 @@ static bool next_paste(struct pw_keys *k, struct pw_input *in)
     return true;
 }
 
-/* Bytes that the character beginning with this one has, as its first byte says. */
+/* Returns the length of a UTF-8 character by its first byte. */
 static size_t utf8_bytes(unsigned char first)
 {
     return first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
@@ -312,7 +312,7 @@ static bool next_character(struct pw_keys *k, struct pw_input *in, bool settle)
 
 bool pw_keys_next(struct pw_keys *k, struct pw_input *in)
 {
-    for (;;) { /* until something is not swallowed */
+    for (;;) { /* until an input is not discarded */
         memset(in, 0, sizeof *in);
         bool whole = k->pasting       ? next_paste(k, in)
                      : k->n == 0      ? false
@@ -336,7 +336,7 @@ bool pw_keys_settle(struct pw_keys *k, struct pw_input *in)
     memset(in, 0, sizeof *in);
     if (k->pasting || k->n == 0)
         return false;
-    if (*k->buf == ESC && k->n > 1 && k->buf[1] == ']') { /* an answer that was cut off is no text */
+    if (*k->buf == ESC && k->n > 1 && k->buf[1] == ']') { /* an answer that was cut off is not text */
         drop(k, k->n);
         return false;
     }

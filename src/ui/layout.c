@@ -1,22 +1,22 @@
-/* layout.c - where everything goes: size, looks, mode and proportions in, rectangles out.
+/* layout.c - the layout: size, looks, mode and proportions in, rectangles out.
  *
- * Five shapes. One pane up to 60x16; a stack up to 100 columns; two columns; from 140x40 a dashboard; and
- * from 220x60 one that gives the heads more room, with Encoding and Log side by side below them. In every
- * shape a pane has one place, so that no pane moves when the focus does. Where there are fewer places than
- * panes, some share one, and the pane that had the focus last is shown. Half and full screen are modes that a
- * user asks for: only these give a pane more room.
+ * There are five shapes: one pane up to 60x16; a stack up to 100 columns; two columns; from 140x40 a
+ * dashboard; from 220x60 a dashboard with more room for the heads, and Encoding and Log side by side below
+ * them. Each shape gives a pane one place, so no pane moves when the focus changes. If a shape has fewer
+ * places than panes, some panes share a place, which shows the one focused last. Half and full screen are
+ * modes that the user selects; only they give a pane more room.
  *
- * Every shape is a sequence of cuts, and a cut is a border: the mouse finds it in the same list that the
- * rectangles come from. */
+ * Every shape is a sequence of cuts, and each cut is a border. The mouse uses the list of borders that the
+ * cuts produce. */
 #include "ui/layout.h"
 #include <math.h>
 #include <string.h>
 
-#define LEAST_H 5 /* of a pane beside another one, with its frame */
+#define LEAST_H 5 /* minimum size of a pane beside another one, including its frame */
 #define LEAST_W 30
-#define TALL    40 /* a column for three panes */
+#define TALL    40 /* a column of this height has room for three panes */
 
-/* The place of each pane in the shapes where several share one. */
+/* The place of each pane, in shapes where several panes share one. */
 enum { TOP, BELOW_LEFT, BELOW_RIGHT };
 static const int stack_places[PW_PANES] = {
     [PW_PANE_LENGTHS] = TOP,       [PW_PANE_ATTENTION] = TOP, [PW_PANE_STEP] = TOP,
@@ -36,7 +36,7 @@ static const int tall_column_places[PW_PANES] = {
 const int pw_panes_at_first[PW_PANES] = {PW_PANE_LENGTHS,  PW_PANE_CURVES,    PW_PANE_IO,  PW_PANE_STEP,
                                          PW_PANE_ENCODING, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_FINDINGS};
 
-/* What helps most beside the pane that has half of the screen, best first. */
+/* The most useful panes beside the one that has half of the screen, best first. */
 static const int companions[PW_PANES][PW_PANES - 1] = {
     [PW_PANE_CURVES] = {PW_PANE_LENGTHS, PW_PANE_IO, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_STEP,
                         PW_PANE_ENCODING, PW_PANE_FINDINGS},
@@ -95,7 +95,7 @@ struct plan {
     const struct pw_looks *looks;
 };
 
-/* Of two panes that share a place: the one that is looked at, or had the focus last. */
+/* Returns the pane to show of two that share a place: the focused one, else the one focused last. */
 static int latest(const struct plan *a, int one, int other)
 {
     if (a->looks->focus == one || a->looks->focus == other)
@@ -116,7 +116,7 @@ static void put(struct plan *a, const int places[PW_PANES], int place, struct pw
     a->l->panes[pane] = r;
 }
 
-/* Cuts the first h rows off r. */
+/* Cuts the first h rows off r and returns them. */
 static struct pw_rect rows_off(struct pw_rect *r, int h)
 {
     struct pw_rect top = {r->y, r->x, h, r->w};
@@ -124,7 +124,8 @@ static struct pw_rect rows_off(struct pw_rect *r, int h)
     return top;
 }
 
-/* Cuts the part before a border off r. The two parts will hold so many panes in that direction. */
+/* Cuts r at a border and returns the first part; r keeps the rest. n_first, n_rest: the panes that each part
+ * must hold in that direction. */
 static struct pw_rect cut(struct plan *a, struct pw_rect *r, enum pw_split split, bool upright, int n_first,
                           int n_rest)
 {
@@ -173,8 +174,8 @@ static void half_stack(struct plan *a, struct pw_rect body)
     a->l->panes[companions[a->looks->half][0]] = body;
 }
 
-/* The right column has two panes, or three where they have room; returns how many, the last one is left in
- * *column. */
+/* Cuts the right column into two panes, or three if there is room. Returns how many are in side; the last
+ * pane stays in *column. */
 static int cut_side(struct plan *a, struct pw_rect *column, struct pw_rect side[2])
 {
     int n = 0;
@@ -250,7 +251,7 @@ void pw_layout(struct pw_layout *l, int rows, int cols, const struct pw_looks *l
     struct pw_rect body = {0, 0, rows, cols};
     bool half = looks->screen == PW_SCREEN_HALF;
 
-    /* The prompt is the last thing to go: whatever is on the screen, a command can be typed. */
+    /* The prompt has the highest priority, so a command can be typed on every screen. */
     l->prompt = (struct pw_rect){rows - 1, 0, 1, cols};
     body.h--;
     if (rows >= 2)
@@ -298,6 +299,6 @@ void pw_layout_move(const struct pw_border *b, int n, struct pw_proportions *p)
 {
     n = n > b->most ? b->most : n;
     n = n < b->least ? b->least : n;
-    /* Three digits, as they stand in the configuration: the nearest cell of up to 500. */
+    /* Three digits, as in the configuration file: exact to a cell up to 500 cells. */
     p->share[b->split] = roundf(1000 * (float)n / (float)b->size) / 1000;
 }

@@ -1,4 +1,4 @@
-/* layout.h - where everything goes: a pure function of size, what is looked at, and proportions. */
+/* layout.h - the layout of the screen: a pure function of its size, the focused panes and the proportions. */
 #ifndef PW_LAYOUT_H
 #define PW_LAYOUT_H
 #include "base/opt.h"
@@ -16,20 +16,20 @@ enum pw_pane_id {
     PW_PANES
 };
 
-/* How much of the screen a pane has: its place among others, half or more, all. */
+/* The share of the screen that a pane has: its normal place, half or more, or all. */
 enum pw_screen { PW_SCREEN_NORMAL, PW_SCREEN_HALF, PW_SCREEN_FULL };
 
-/* Which panes are looked at. */
+/* Which panes the user works with. */
 struct pw_looks {
     enum pw_screen screen;
     int focus;
-    int half;          /* PW_SCREEN_HALF: the pane that has half, which needn't have the focus */
-    const int *recent; /* [PW_PANES] in the order in which they had the focus, the latest first */
+    int half;          /* PW_SCREEN_HALF: the pane that has half; possibly not the focused one */
+    const int *recent; /* [PW_PANES], ordered by their last focus, the latest first */
 };
-extern const int pw_panes_at_first[PW_PANES]; /* that order, before any had it */
+extern const int pw_panes_at_first[PW_PANES]; /* that order at the start */
 
-/* The borders that can be moved. Each shape of the screen has its own: a share that suits a stack says
- * nothing about a dashboard. */
+/* The borders that the user can move. Each shape of the screen has its own borders, because a good share in a
+ * stack is no guide for a dashboard. */
 enum pw_split {
     PW_SPLIT_STACK,
     PW_SPLIT_STACK_LEFT,
@@ -54,35 +54,36 @@ enum pw_split {
     PW_SPLITS
 };
 
-/* Of what stands on both sides of a border, the share of the left or upper one. Any values do: the layout
- * gives no pane less than its minimum. */
+/* The share of the left or upper part at each border. Any value is valid: the layout gives each pane at least
+ * its minimum. */
 struct pw_proportions {
     float share[PW_SPLITS];
 };
 extern const struct pw_opt pw_split_opts[]; /* "split.stack", ...; target: struct pw_proportions */
 
-/* A border as it lies on the screen: the frames' edges on both sides of it, two cells thick. */
+/* A border on the screen: the frame edges on both sides of it, two cells thick. */
 struct pw_border {
     struct pw_rect line;
     enum pw_split split;
-    bool upright;    /* between left and right */
-    int from, size;  /* of what it divides: first column (or row), and how many */
-    int least, most; /* cells that its first part may have */
+    bool upright;    /* between a left and a right part */
+    int from, size;  /* the divided area: its first column (or row), and its size */
+    int least, most; /* minimum and maximum size of the first part, in cells */
 };
 
-/* Rectangles never overlap and lie inside; h = 0 where something is not shown. */
+/* Rectangles never overlap and are inside the screen. h = 0 if a part is not shown. */
 struct pw_layout {
     struct pw_rect status, panes[PW_PANES], timeline, hints, prompt;
-    struct pw_rect lesson; /* above the timeline; pw_ui_layout makes room for it */
+    struct pw_rect lesson; /* above the timeline; pw_ui_layout reserves the room */
     int n_borders;
     struct pw_border borders[PW_PANES - 1];
 };
 
+/* Computes the layout of a screen of rows x cols. */
 void pw_layout(struct pw_layout *l, int rows, int cols, const struct pw_looks *looks,
                const struct pw_proportions *p);
-/* The border at a cell, or NULL. */
+/* Returns the border at a cell, or NULL. */
 const struct pw_border *pw_layout_border(const struct pw_layout *l, int y, int x);
-/* Moves a border so that its first part has n cells, or as near as the minima allow. */
+/* Moves a border so that its first part has n cells, within the limits of the minima. */
 void pw_layout_move(const struct pw_border *b, int n, struct pw_proportions *p);
 
 #endif

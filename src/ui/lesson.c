@@ -1,4 +1,4 @@
-/* lesson.c - where lessons are, what their files say about themselves, and a step on the screen. */
+/* lesson.c - the lessons' folder, the titles and steps in their files, and a step on the screen. */
 #include "ui/lesson.h"
 #include "base/folder.h"
 #include "ui/plot.h"
@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST    32 /* lessons in a folder */
-#define LONGEST 32 /* bytes of a lesson's name */
+#define MOST    32 /* maximum number of lessons in a folder */
+#define LONGEST 32 /* maximum bytes of a lesson's name */
 
 /* ---- files */
 
-/* The folder that the program was started from: installed, or where it was built. */
+/* Finds the folder of the lessons beside the program: installed, or in the source tree. */
 static bool find_folder(struct pw_str *folder)
 {
     static const char *const places[] = {"/lessons", "/../share/pewter/lessons", "/../../lessons"};
@@ -38,7 +38,7 @@ int pw_lesson_names(const char **names, int max)
     struct pw_err err;
     int kept_n = 0;
     if (find_folder(&folder))
-        pw_folder_list(&found, folder.s, PW_LESSON_ENDING, &err); /* where it fails there are none */
+        pw_folder_list(&found, folder.s, PW_LESSON_ENDING, &err); /* on failure there are no lessons */
     for (int i = 0; i < found.n && kept_n < MOST && kept_n < max; i++) {
         size_t length = strlen(found.names[i]) - strlen(PW_LESSON_ENDING);
         if (length >= LONGEST)
@@ -99,9 +99,9 @@ int pw_lesson_steps(const char *text)
 
 /* ---- the screen */
 
-#define MARGIN 1 /* columns at both sides */
+#define MARGIN 1 /* columns on both sides */
 
-/* Bytes of the next row of text that fits into width columns, broken at a blank where there is one. */
+/* Returns the bytes of text in the next row of width columns, broken at a blank if possible. */
 static size_t row_bytes(const char *text, int width)
 {
     size_t n = 0, at_blank = 0, left = strlen(text);
@@ -119,7 +119,7 @@ static size_t row_bytes(const char *text, int width)
     return n;
 }
 
-/* Lays the text out over width columns, and draws it if c is not NULL. Returns its rows. */
+/* Breaks the text into rows of r's width and draws them if c is not NULL. Returns the number of rows. */
 static int flow(const char *text, struct pw_canvas *c, struct pw_rect r)
 {
     int y = 0;

@@ -1,7 +1,7 @@
-/* lesson.h - lessons: scripts that explain what they show, step by step.
+/* lesson.h - lessons: scripts that explain the screen step by step.
  *
- * A lesson is a file of commands. Its first line, a comment, is its title; what it says between two `wait
- * key` is a step. Those that come with the program lie beside it (folder lessons), or in
+ * A lesson is a file of commands. Its first line is a comment with the title. The text between two `wait key`
+ * commands is a step. The program's own lessons are in the folder lessons beside the program, or in
  * share/pewter/lessons. */
 #ifndef PW_LESSON_H
 #define PW_LESSON_H
@@ -9,19 +9,21 @@
 #include "ui/ui.h"
 
 #define PW_LESSON_ENDING ".pewter"
-#define PW_LESSON_BYTES  65536 /* of a file */
+#define PW_LESSON_BYTES  65536 /* maximum size of a file */
 
-/* Names of the lessons that come with the program, in order; at most max, valid until the next call. */
+/* Returns the number of the program's own lessons and sets names, in order, at most max; valid until the next
+ * call. */
 int pw_lesson_names(const char **names, int max);
-/* Appends the path of NAME, or of a file: one with a slash or a dot in its name. PW_EUSER says which lessons
- * there are. */
+/* Appends the path of lesson NAME, or of a file if the name contains a slash or a dot. The message of
+ * PW_EUSER lists the lessons. */
 enum pw_code pw_lesson_path(const char *name, struct pw_str *path, struct pw_err *err);
-/* The title of a lesson's text, and how many steps it has. */
+/* The title of a lesson's text, and its number of steps. */
 void pw_lesson_title(const char *text, char *title, size_t size);
 int pw_lesson_steps(const char *text);
 
-/* Rows that the step of ui's lesson takes on a screen, 0: no lesson, or no room for one. */
+/* Returns the rows for the current step of ui's lesson; 0 without a lesson or without room. */
 int pw_lesson_rows(const struct pw_ui *ui, int rows, int cols);
+/* Draws the current step into r: its title, its text and the keys. */
 void pw_lesson_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 
 #endif

@@ -1,8 +1,7 @@
-/* lesson_pages.c - the steps of a lesson that were read: one can go back to them, and on again.
+/* lesson_pages.c - the steps of a lesson that were shown. The user can go back to them, and forward again.
  *
- * A step shows the moment at which it waited for a key, from the session's record, in the view that it had:
- * which pane, which page, where the cursors stood. Nothing is run again. Where nothing is recorded the panes
- * show the present. */
+ * A step shows the moment at which it waited for a key, from the session's record, with its view: pane, page,
+ * cursors. No command runs again. If no session is recorded, the panes show the present. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ui/app.h"
@@ -14,7 +13,7 @@ struct pw_lesson_page {
     char text[sizeof((struct pw_ui *)0)->lesson.text];
     int step;
     int64_t t_ns;      /* CLOCK_REALTIME */
-    struct pw_ui view; /* a copy that owns nothing */
+    struct pw_ui view; /* a shallow copy that owns nothing */
 };
 
 void pw_lesson_keep(struct pw_app *app)
@@ -37,7 +36,8 @@ void pw_lesson_forget(struct pw_app *app)
 
 static void show_view(struct pw_ui *ui, const struct pw_ui *view)
 {
-    struct pw_att_ref *ref = ui->attention.ref; /* what is compared with now: the copy's may be gone */
+    /* Keeps the present map to compare with; the copy's pointer is possibly freed. */
+    struct pw_att_ref *ref = ui->attention.ref;
     ui->focus = view->focus;
     ui->zoom = view->zoom, ui->half = view->half, ui->half_of = view->half_of;
     memcpy(ui->recent, view->recent, sizeof ui->recent);
@@ -61,7 +61,7 @@ bool pw_lesson_turn(struct pw_app *app, int by)
     struct pw_err err;
     if (p->at + by < 0 || p->at + by >= p->n)
         return false;
-    if (p->at == p->n - 1) /* what was done here since is not lost */
+    if (p->at == p->n - 1) /* keep the user's changes since */
         p->page[p->at].view = *ui;
     p->at += by;
     const struct pw_lesson_page *page = &p->page[p->at];

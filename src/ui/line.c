@@ -1,9 +1,9 @@
 /* line.c - readline's callback interface, fed from a queue.
  *
- * Traps, all seen to bite: readline must not touch signals, LINES and COLUMNS, or the terminal's modes; its
- * own reader of bracketed pastes loops for ever on a feeder like ours, so the brackets never reach it; a
- * function that wants a second key gets EOF from an empty queue instead of a wait. Completion is our own
- * function on Tab because the command language decides where a word begins. */
+ * Known traps: readline must not touch signals, LINES and COLUMNS, or the terminal's modes. Its own reader of
+ * bracketed pastes never returns with such a queue, so the brackets must not reach it. A readline function
+ * that needs a second key reads EOF from an empty queue instead of waiting. Tab calls pewter's own
+ * completion, because the command language defines where a word begins. */
 #include "ui/line.h"
 #include "base/alloc.h"
 #include "ui/plot.h"
@@ -15,7 +15,7 @@
 #include <readline/readline.h>
 
 #define MAX_ROWS   8   /* of the list of candidates */
-#define MAX_CHOICE 256 /* candidates kept */
+#define MAX_CHOICE 256 /* maximum number of candidates kept */
 
 struct pw_line {
     const struct pw_commands *commands;
@@ -27,14 +27,14 @@ struct pw_line {
     char queue[64]; /* bytes of one key */
     size_t at, n;
     int n_choices;
-    char *choices[MAX_CHOICE]; /* what Tab found; shown until the next key */
+    char *choices[MAX_CHOICE]; /* candidates of Tab; shown until the next key */
     const char *note;          /* shown instead of the hint until the next key */
-    int left;                  /* first column shown of a line that is longer than the screen */
+    int left;                  /* first column shown of a line longer than the screen */
 };
 
-static struct pw_line *the_line; /* readline's hooks carry no argument */
+static struct pw_line *the_line; /* readline's hooks have no argument */
 
-/* ---- what readline calls */
+/* ---- called by readline */
 
 static int next_byte(FILE *unused)
 {
@@ -51,10 +51,10 @@ static void draw_later(void)
 {
 }
 
-/* readline gives a malloc'ed line, or NULL at end of file, which Ctrl-D on an empty line is. */
+/* Takes the line from readline: allocated by malloc, or NULL at end of file (Ctrl-D on an empty line). */
 static void line_ended(char *text)
 {
-    rl_callback_handler_remove(); /* else it opens the next prompt at once */
+    rl_callback_handler_remove(); /* otherwise readline opens the next prompt at once */
     the_line->open = false;
     the_line->state = text ? PW_LINE_ACCEPTED : PW_LINE_CANCELLED;
     free(the_line->accepted);
@@ -73,12 +73,12 @@ static void add_choice(void *arg, const char *candidate)
     struct pw_line *l = arg;
     for (int i = 0; i < l->n_choices; i++)
         if (strcmp(l->choices[i], candidate) == 0)
-            return; /* two places may know the same name */
+            return; /* the same name from two sources */
     if (l->n_choices < MAX_CHOICE)
         l->choices[l->n_choices++] = pw_text_dup(candidate);
 }
 
-/* Bytes that all candidates begin with, cut at a character. */
+/* Returns the bytes of the candidates' common prefix, cut at a character. */
 static size_t common_prefix(const struct pw_line *l)
 {
     const char *first = l->choices[0];
@@ -94,7 +94,7 @@ static size_t common_prefix(const struct pw_line *l)
     return n;
 }
 
-/* Tab: completes as far as the candidates agree, and shows them if there are several. */
+/* Tab: inserts the common prefix of the candidates, and lists them if there are several. */
 static int complete(int count, int key)
 {
     (void)count;
@@ -106,13 +106,13 @@ static int complete(int count, int key)
     if (l->n_choices == 0)
         return 0;
     size_t n = common_prefix(l);
-    if (n >= point - begin) { /* never shortens what was typed */
+    if (n >= point - begin) { /* never shorten the typed text */
         char *text = strndup(l->choices[0], n);
         rl_begin_undo_group();
         rl_delete_text((int)begin, rl_point);
         rl_point = (int)begin;
         rl_insert_text(text);
-        if (l->n_choices == 1 && (n == 0 || !strchr("=/", text[n - 1]))) /* those go on */
+        if (l->n_choices == 1 && (n == 0 || !strchr("=/", text[n - 1]))) /* the word continues after these */
             rl_insert_text(" ");
         rl_end_undo_group();
         free(text);
@@ -122,10 +122,10 @@ static int complete(int count, int key)
     return 0;
 }
 
-/* ---- what was typed before, offered again */
+/* ---- suggestions from the history */
 
-/* The rest of the newest line of the history that begins with what is typed; NULL: there is none, or the
- * cursor isn't at the end of it. */
+/* Returns the rest of the newest history line that begins with the typed text. NULL: there is none, or the
+ * cursor is not at the end. */
 static const char *ghost(const struct pw_line *l)
 {
     if (rl_point != rl_end || rl_end == 0 || l->note || RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH))
@@ -137,7 +137,7 @@ static const char *ghost(const struct pw_line *l)
     return NULL;
 }
 
-/* Takes the offer if the key goes to the right of the end: the right arrow, End, Ctrl-F, Ctrl-E. */
+/* Accepts the suggestion if the key moves right of the end: the right arrow, End, Ctrl-F, Ctrl-E. */
 static bool accept_ghost(const struct pw_line *l, const char *bytes, size_t n)
 {
     static const char *const keys[] = {"\033[C", "\033OC", "\033[F", "\033OF", "\006", "\005"};
@@ -150,7 +150,7 @@ static bool accept_ghost(const struct pw_line *l, const char *bytes, size_t n)
     return false;
 }
 
-/* ---- life */
+/* ---- opening and closing */
 
 struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_seen *seen,
                             struct pw_history *history)
@@ -169,9 +169,9 @@ struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_
     rl_getc_function = next_byte;
     rl_input_available_hook = bytes_there;
     rl_redisplay_function = draw_later;
-    rl_initialize(); /* reads inputrc; our binding of Tab comes after it */
+    rl_initialize(); /* reads inputrc; pewter binds Tab after it */
     rl_variable_bind("enable-bracketed-paste", "off");
-    rl_variable_bind("input-meta", "on"); /* lines are UTF-8, whatever the locale is */
+    rl_variable_bind("input-meta", "on"); /* lines are UTF-8, whatever the locale */
     rl_variable_bind("output-meta", "on");
     rl_variable_bind("convert-meta", "off");
     rl_add_defun("pewter-complete", complete, '\t');
@@ -183,13 +183,13 @@ struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_
     return l;
 }
 
-/* Closes it; what was typed is lost. */
+/* Closes the prompt and drops the typed text. */
 static void cancel(struct pw_line *l)
 {
     forget_choices(l);
     if (!l->open)
         return;
-    rl_callback_sigcleanup(); /* leaves a search or an argument that was under way */
+    rl_callback_sigcleanup(); /* ends a search or a numeric argument in progress */
     rl_free_line_state();
     rl_replace_line("", 1);
     rl_point = rl_end = 0;
@@ -225,7 +225,7 @@ bool pw_line_is_open(const struct pw_line *l)
     return l->open;
 }
 
-/* The history that readline walks through is a copy of ours: repeats are gone in both. */
+/* Adds the line to readline's copy of the history too, without repeats. */
 static void remember(struct pw_line *l)
 {
     if (!pw_history_add(l->history, l->accepted))
@@ -238,7 +238,7 @@ static void remember(struct pw_line *l)
     add_history(l->accepted);
 }
 
-/* In vi mode ESC is how one leaves insertion, and cancels only after that. */
+/* In vi's insertion mode, ESC enters command mode; only a second ESC cancels. */
 static bool escape_means_command_mode(void)
 {
     return rl_editing_mode == 0 && rl_get_keymap() == vi_insertion_keymap;
@@ -284,11 +284,11 @@ void pw_line_paste(struct pw_line *l, const char *text, size_t n)
     char *clean = pw_alloc(n + 1, 1);
     forget_choices(l);
     while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-        n--; /* a copied line brings its end along */
+        n--; /* a copied line includes its line end */
     size_t len = 0;
     for (size_t i = 0; i < n; i++) {
         if (text[i] == '\n' && i > 0 && text[i - 1] == '\r')
-            continue; /* CR LF is one end */
+            continue; /* CR LF is one line end */
         bool end = text[i] == '\n' || text[i] == '\r';
         clean[len++] = end ? '\n' : (unsigned char)text[i] < ' ' || text[i] == 127 ? ' ' : text[i];
     }
@@ -314,7 +314,7 @@ const char *pw_line_text(const struct pw_line *l)
 
 /* ---- drawing */
 
-/* Columns of the first n bytes. */
+/* Returns the columns of the first n bytes. */
 static int columns(const char *s, size_t n)
 {
     char *part = strndup(s, n);
@@ -323,7 +323,7 @@ static int columns(const char *s, size_t n)
     return cols;
 }
 
-/* A list in columns, row by row, right above the prompt. */
+/* Draws the candidates in columns, row by row, above the prompt. */
 static void draw_choices(const struct pw_line *l, struct pw_canvas *c, struct pw_rect prompt)
 {
     int widest = 1;
@@ -358,7 +358,7 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
     int cursor = start + columns(rl_line_buffer, (size_t)rl_point);
     int end = start + columns(rl_line_buffer, (size_t)rl_end);
 
-    /* Scrolls only as far as it must, and with some text in view on the side that the cursor came from. */
+    /* Scrolls as little as possible, with some text in view on the side that the cursor came from. */
     int margin = r.w / 4;
     if (cursor - l->left >= r.w)
         l->left = cursor - r.w + 1 + margin;

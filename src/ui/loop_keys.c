@@ -1,5 +1,4 @@
-/* loop_keys.c - what the workbench makes of a key: a line to run, the prompt, or a change of what is shown.
- */
+/* loop_keys.c - interprets a key: a line to run, the prompt, or a change of the view. */
 #include <string.h>
 
 #include "ui/loop.h"
@@ -7,7 +6,7 @@
 #include "ui/plot.h"
 #include "ui/search.h"
 
-#define TWICE_S 1.0 /* two Ctrl-C within this time mean more than one */
+#define TWICE_S 1.0 /* seconds within which two Ctrl-C offer to quit */
 
 static void offer_to_quit(struct pw_loop *l)
 {
@@ -39,19 +38,19 @@ void pw_loop_suspend(struct pw_loop *l)
     pw_loop_draw_at_once(l);
 }
 
-/* Runs the line that a key or a click became. */
+/* Runs the line of a key or a click. */
 static void run_line(struct pw_loop *l, const struct pw_str *text)
 {
     if (text->len == 0)
         return;
     bool training = pw_time_end(&l->app.ui)->state.run == PW_RUN_TRAINING && l->app.lab;
     if (training && !strcmp(text->s, "quit"))
-        offer_to_quit(l); /* one stray key shouldn't end an hour of training */
+        offer_to_quit(l); /* a stray key must not end an hour of training */
     else
         pw_loop_submit(l, text->s, PW_SEND_NOW);
 }
 
-/* A key or a click may ask for the prompt. */
+/* Opens the prompt if a key or a click asked for it. */
 static void open_prompt(struct pw_loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
@@ -69,7 +68,7 @@ static void mouse(struct pw_loop *l, const struct pw_input *in)
     bool dragging = pw_ui_mouse(&l->app.ui, in, &text);
     run_line(l, &text);
     if (!dragging)
-        pw_undo_note(&l->app); /* a border was let go */
+        pw_undo_note(&l->app); /* a border was released */
     open_prompt(l);
     pw_str_fini(&text);
 }
@@ -81,14 +80,14 @@ static void pane_key(struct pw_loop *l, int key)
     pw_ui_key(&l->app.ui, key, &text);
     run_line(l, &text);
     if (memcmp(&before, &l->app.ui.split, sizeof before) != 0)
-        pw_undo_note(&l->app); /* `0` puts borders back; what a line changes is noted with the line */
+        pw_undo_note(&l->app); /* `0` resets borders; changes by a line are stored with the line */
     pw_str_fini(&text);
 }
 
 static void screen_key(struct pw_loop *l, const struct pw_input *in)
 {
     struct pw_ui *ui = &l->app.ui;
-    bool over = ui->lesson.over; /* what ended with the last key */
+    bool over = ui->lesson.over; /* the lesson ended with the last key */
     ui->lesson.over = false;
     switch (in->key) {
     case 0: return;
@@ -101,14 +100,14 @@ static void screen_key(struct pw_loop *l, const struct pw_input *in)
     case PW_KEY_ESCAPE:
         if (pw_script_press(&l->app, in->key))
             return;
-        if (over && in->key == 'q') { /* meant for the lesson */
+        if (over && in->key == 'q') { /* the key was meant for the lesson */
             pw_app_say(&l->app, "the lesson is over already; q again quits pewter");
             return;
         }
         pane_key(l, in->key);
         break;
     case PW_CTRL('L'): pw_term_redraw(l->term); return;
-    case PW_KEY_PASTE: /* a command from elsewhere: to be seen before it is run */
+    case PW_KEY_PASTE: /* a command from elsewhere: show it before it runs */
         pw_line_open(l->line, "", NULL);
         pw_line_paste(l->line, in->paste, in->n_paste);
         return;
@@ -125,7 +124,7 @@ static void screen_key(struct pw_loop *l, const struct pw_input *in)
     }
 }
 
-/* The key that answers "quit?" as a line's key: y and n as in other programs; a second q changes nothing. */
+/* Maps the answer to "quit?" to a key of the prompt: y and n as in other programs. */
 static struct pw_input answer(const struct pw_input *in)
 {
     switch (in->key) {
@@ -152,7 +151,7 @@ static void prompt_key(struct pw_loop *l, const struct pw_input *in)
         state = pw_line_key(l->line, in->raw, in->n_raw);
     pw_search_try(&l->app.ui, state == PW_LINE_OPEN ? pw_line_text(l->line) : NULL);
     if (state == PW_LINE_ACCEPTED) {
-        pw_str_clear(&l->app.ui.page.text); /* the answer to another line: it was read */
+        pw_str_clear(&l->app.ui.page.text); /* the answer to an earlier line, which was read */
         pw_news_typed(&l->news, pw_line_text(l->line));
         pw_loop_submit(l, pw_line_text(l->line), PW_SEND_NOW);
     }
@@ -161,7 +160,8 @@ static void prompt_key(struct pw_loop *l, const struct pw_input *in)
 void pw_loop_key(struct pw_loop *l, const struct pw_input *in)
 {
     if (in->key == PW_KEY_MOUSE && in->mouse == PW_MOUSE_MOVE) {
-        l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty; /* with the next frame: there may be hundreds */
+        /* Drawn with the next frame, because there can be hundreds of moves. */
+        l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty;
         return;
     }
     if (in->key == PW_KEY_BACKGROUND)

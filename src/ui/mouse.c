@@ -1,4 +1,4 @@
-/* mouse.c - where the pointer is decides; a drag stays with what it began on. */
+/* mouse.c - the pointer's position selects the target; a drag keeps its first target. */
 #include "ui/mouse.h"
 #include "ui/timeline.h"
 #include <string.h>
@@ -13,12 +13,12 @@ static int pane_at(const struct pw_layout *l, int y, int x)
     return i;
 }
 
-/* A cell of a pane's inside, in or (while dragging) nearest to the pointer. */
+/* Passes a pane's inside cell to its click; while dragging, the cell nearest to the pointer. */
 static void point_into(struct pw_ui *ui, const struct pw_layout *l, int pane, int y, int x, bool dragging,
                        struct pw_str *line)
 {
     struct pw_rect r = l->panes[pane];
-    if (r.h >= 3 && r.w >= 4) /* it has a frame */
+    if (r.h >= 3 && r.w >= 4) /* the pane has a frame */
         r = (struct pw_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
     if (r.h < 1 || !pw_panes[pane]->click || (!dragging && !pw_rect_has(r, y, x)))
         return;
@@ -58,7 +58,7 @@ static void drag(struct pw_ui *ui, const struct pw_layout *l, int y, int x, stru
     switch (ui->drag.what) {
     case PW_DRAG_TIME: pw_timeline_go(ui, pw_timeline_at(ui, l->timeline, x)); break;
     case PW_DRAG_BORDER: {
-        /* As many cells as the pointer moved since the press: the border keeps its distance to it. */
+        /* The border moves by the pointer's move since the press, so its distance to the pointer stays. */
         int first = b->upright ? b->line.x + 1 - b->from : b->line.y + 1 - b->from;
         pw_layout_move(b, first + (b->upright ? x : y) - ui->drag.from, &ui->split);
         break;
@@ -68,14 +68,14 @@ static void drag(struct pw_ui *ui, const struct pw_layout *l, int y, int x, stru
     }
 }
 
-/* The wheel scrolls what is under the pointer and leaves the focus alone. */
+/* The wheel scrolls the pane under the pointer; the focus stays. */
 static void wheel(struct pw_ui *ui, const struct pw_layout *l, const struct pw_input *in, struct pw_str *line)
 {
     int key = in->button == PW_BUTTON_WHEEL_UP ? PW_KEY_UP : PW_KEY_DOWN;
     bool covered = ui->help || ui->page.text.len > 0;
     int pane = pane_at(l, in->y, in->x);
 
-    for (int i = 0; i < WHEEL_LINES && line->len == 0; i++) /* where a key is a command, one is enough */
+    for (int i = 0; i < WHEEL_LINES && line->len == 0; i++) /* one key is enough if the key is a command */
         if (covered)
             pw_ui_key(ui, key, line);
         else if (pane < PW_PANES)
@@ -91,7 +91,7 @@ bool pw_ui_hover(struct pw_ui *ui, const struct pw_input *in)
     for (int i = 0; i < PW_PANES; i++)
         if (i != pane && pw_panes[i]->leave)
             pw_panes[i]->leave(ui);
-    ui->drag.what = PW_DRAG_NONE; /* the button was let go where nobody heard of it */
+    ui->drag.what = PW_DRAG_NONE; /* the release happened outside of the terminal */
     if (pane < PW_PANES && l.panes[pane].h >= 3 && !ui->help && ui->page.text.len == 0)
         point_into(ui, &l, pane, in->y, in->x, false, NULL);
     return memcmp(&before, ui, sizeof before) != 0;

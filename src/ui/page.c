@@ -1,4 +1,4 @@
-/* page.c - lines and which of them is the first one shown. */
+/* page.c - the lines of a page and its first visible line. */
 #include "ui/page.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ void pw_page_key(struct pw_ui *ui, int key)
     }
 }
 
-/* Where the further rows of a line begin: under what stands in its second column, if it has one. */
+/* Returns the indent of a line's continuation rows: the second column's text, if there is one. */
 static int hang_of(const char *line, int width)
 {
     int blanks = (int)strspn(line, " ");
@@ -44,7 +44,7 @@ static int hang_of(const char *line, int width)
     return second <= width / 2 ? second : blanks <= width / 2 ? blanks : 0;
 }
 
-/* A line as far as it is inside r; returns how many rows it takes. */
+/* Draws a line, clipped to r; returns its rows. */
 static int draw_line(struct pw_canvas *c, struct pw_rect r, int y, const char *line)
 {
     struct pw_str first = {0};
@@ -57,7 +57,7 @@ static int draw_line(struct pw_canvas *c, struct pw_rect r, int y, const char *l
     return 1 + pw_draw_wrapped(c, rest, y + 1, pw_style_plain(), line + n + strspn(line + n, " "), 1 << 20);
 }
 
-/* The text from row y on; returns how many rows it takes. */
+/* Draws the text from row y on; returns its rows. */
 static int draw_lines(struct pw_canvas *c, struct pw_rect r, int y, const char *s)
 {
     int rows = 0;

@@ -1,8 +1,10 @@
-/* page.h - an answer of many lines: covers the panes until Esc. */
+/* page.h - a page: an answer of many lines that covers the panes until Esc. */
 #ifndef PW_PAGE_H
 #define PW_PAGE_H
 #include "ui/ui.h"
 
+/* pw_page_open opens a page with a copy of the text. pw_page_key scrolls or closes it. The page is open while
+ * ui->page.text is not empty. */
 void pw_page_open(struct pw_ui *ui, const char *title, const char *text);
 void pw_page_key(struct pw_ui *ui, int key);
 void pw_page_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);

@@ -1,4 +1,4 @@
-/* palette_int.h - the entries of the list behind `?`. */
+/* palette_int.h - the entries of the list that `?` opens. */
 #ifndef PW_PALETTE_INT_H
 #define PW_PALETTE_INT_H
 #include "ui/palette.h"
@@ -8,9 +8,9 @@ enum { PW_PALETTE_MAX = 256, PW_PALETTE_WHAT = 160 };
 struct pw_palette_entry {
     const char *heading;
     const char *keys;
-    char what[PW_PALETTE_WHAT];       /* what the key or command does, without the words it is found by */
-    const struct pw_command *command; /* NULL: keys */
-    int pane;                         /* that the keys are of; -1: everywhere */
+    char what[PW_PALETTE_WHAT];       /* the effect of the key or command, without the words for the search */
+    const struct pw_command *command; /* NULL: the entry is about keys */
+    int pane;                         /* the pane of the keys; -1: they work everywhere */
 };
 
 struct pw_palette_list {
@@ -20,8 +20,8 @@ struct pw_palette_list {
     char names[PW_MAX_BINDINGS][PW_KEY_NAME]; /* of bound keys */
 };
 
-/* The entries that have every word of the filter: first the one that is called so, then those that are about
- * it, then commands whose help mentions it. */
+/* Collects the entries that contain every word of the filter. The order is: an entry with that name, entries
+ * about it, commands whose help mentions it. */
 void pw_palette_collect(struct pw_palette_list *l, const struct pw_ui *ui);
 
 #endif

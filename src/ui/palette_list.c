@@ -1,11 +1,11 @@
-/* palette_list.c - what the list behind `?` has: collected again for every frame and key, so it can't be out
- * of date. */
+/* palette_list.c - collects the entries of the list behind `?`. Every frame and every key collect them again,
+ * so they are never out of date. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/palette_int.h"
 
-/* One pass each, best first. */
+/* One pass for each value, best match first. */
 enum fit { FIT_NAMED, FIT_ABOUT, FIT_MENTIONED, FIT_NONE };
 
 static bool has(const char *text, const char *word)
@@ -25,7 +25,7 @@ static enum fit fit_word(const struct pw_palette_entry *e, const char *text, con
     return about == PW_ABOUT_IT ? FIT_ABOUT : about == PW_ABOUT_MENTIONS ? FIT_MENTIONED : FIT_NONE;
 }
 
-/* A key or a command whose name is what was typed. */
+/* Returns true if the filter is the name of a key or command. */
 static bool is_named(const struct pw_palette_entry *e, const char *filter)
 {
     size_t n = strlen(filter);
@@ -35,7 +35,7 @@ static bool is_named(const struct pw_palette_entry *e, const char *filter)
     return false;
 }
 
-/* The name, or else the worst of the filter's words decides. */
+/* A name matches best; otherwise the worst match among the filter's words decides. */
 static enum fit fit_filter(const struct pw_palette_entry *e, const char *text, const char *filter)
 {
     enum fit fit = FIT_ABOUT;
@@ -48,7 +48,7 @@ static enum fit fit_filter(const struct pw_palette_entry *e, const char *text, c
     return fit;
 }
 
-/* text: what it does, and behind a tab more words by which it is found. */
+/* Adds an entry that matches in this pass. text: what it does; after a tab, more words to find it by. */
 static void add(struct pw_palette_list *l, enum fit pass, struct pw_palette_entry e, const char *text)
 {
     const char *filter = l->ui->palette.filter;

@@ -1,4 +1,4 @@
-/* panes.c - the table of panes: a new one is a file in panes/, an entry of enum pw_pane_id and a line here.
+/* panes.c - the table of panes. A new pane is a file in panes/, an entry of enum pw_pane_id and a line here.
  */
 #include <string.h>
 

@@ -12,25 +12,25 @@
 #include <unistd.h>
 
 #define MAX_LINE (1u << 20) /* bytes */
-#define TELL_S   5.0        /* between two lines about progress */
+#define TELL_S   5.0        /* seconds between two progress lines */
 
 struct plain {
     struct pw_app app;
-    struct pw_str input; /* read, and not yet a whole line */
-    bool typed;          /* a person types */
-    bool prompted;       /* the cursor stands behind a prompt */
+    struct pw_str input; /* bytes read that are not yet a whole line */
+    bool typed;          /* the input is a terminal */
+    bool prompted;       /* the cursor is after a prompt */
     bool input_ended;
     int signals;
-    int interrupts; /* Ctrl-C since the last line */
+    int interrupts; /* Ctrl-C count since the last line */
     bool failed, ended;
     int ended_by; /* a signal; 0: none */
-    double told;  /* CLOCK_MONOTONIC of the last word about training */
+    double told;  /* CLOCK_MONOTONIC time of the last progress line */
 };
 
 static void complain(struct plain *p, const char *text)
 {
     fprintf(stderr, "pewter: %s\n", text);
-    if (!p->typed) { /* the rest of a script would build on what failed */
+    if (!p->typed) { /* later lines of a script possibly depend on the failed one */
         p->failed = true;
         p->input_ended = true;
     }
@@ -44,8 +44,9 @@ static void submit(struct plain *p, const char *text, enum pw_send how)
         complain(p, err.msg);
 }
 
-/* A line while a script waits for a key: an empty one is the key, q leaves. In a pipe, where nobody answers,
- * another line is what comes after. Returns whether the line is used up. */
+/* Handles a line while a script waits for a key: an empty line is the key, q leaves. In a pipe every line
+ * acts as the key, because no user answers; a non-empty line still runs. Returns true if the line is
+ * consumed. */
 static bool answer(struct plain *p, const char *line)
 {
     if (*line == '\0' || !p->typed)
@@ -57,8 +58,8 @@ static bool answer(struct plain *p, const char *line)
     return *line == '\0' || p->typed;
 }
 
-/* Runs a line of the input if there is a whole one and it is its turn: of a pipe's, each when what came
- * before it is on its way. Returns whether anything was done. */
+/* Runs a line of the input if a whole one is available. A line from a pipe waits until all earlier commands
+ * were sent. Returns true if a line was handled. */
 static bool submit_line(struct plain *p)
 {
     struct pw_str *in = &p->input;
@@ -68,7 +69,7 @@ static bool submit_line(struct plain *p)
         return false;
     if (!end) {
         if (waits && p->input_ended)
-            pw_script_key(&p->app); /* none will come */
+            pw_script_key(&p->app); /* no more input will come */
         return waits && p->input_ended;
     }
     size_t n = (size_t)(end - in->s) + 1;
@@ -85,7 +86,8 @@ static bool submit_line(struct plain *p)
     return true;
 }
 
-/* The script, with the new snapshot, and then what was typed. Returns whether more can be done at once. */
+/* Continues the script with the new snapshot, then the typed lines. Returns true if more can be done at once.
+ */
 static bool go_on(struct plain *p)
 {
     struct pw_err err = {0};
@@ -102,13 +104,13 @@ static void read_input(struct plain *p)
         return;
     if (n > 0 && p->input.len + (size_t)n <= MAX_LINE) {
         pw_str_put(&p->input, bytes, (size_t)n);
-        p->prompted = false; /* the terminal has shown the line's end */
+        p->prompted = false; /* the terminal has echoed the line end */
     } else {
         if (n > 0)
             complain(p, "a line of more than a megabyte is no command");
         p->input_ended = true;
         if (p->input.len > 0 && p->input.s[p->input.len - 1] != '\n')
-            pw_str_put(&p->input, "\n", 1); /* the last line may lack its end */
+            pw_str_put(&p->input, "\n", 1); /* the last line can lack its line end */
     }
 }
 
@@ -125,7 +127,7 @@ static void end_by(struct plain *p, int signal)
     end(p, pw_app_ended_by(signal));
 }
 
-/* Ctrl-C interrupts what a person has started; the second one without a line between ends the program. */
+/* At a terminal Ctrl-C interrupts the running work; a second one without a line between ends the program. */
 static void read_signals(struct plain *p)
 {
     struct signalfd_siginfo s;
@@ -136,14 +138,14 @@ static void read_signals(struct plain *p)
         else if (s.ssi_signo == SIGINT)
             pw_lab_interrupt(p->app.lab);
         else if (s.ssi_signo == SIGTSTP)
-            raise(SIGSTOP); /* there is nothing to restore first */
+            raise(SIGSTOP); /* there is no terminal state to restore */
         else if (s.ssi_signo == SIGCONT)
-            p->prompted = false; /* the shell has written since */
+            p->prompted = false; /* the shell wrote to the terminal since */
     }
 }
 
-/* Writes out what was printed, below the prompt if the cursor stands behind one. Only here do the two streams
- * write: most events print nothing, and those shouldn't cost a prompt. */
+/* Flushes both streams, on a new line if the cursor is after a prompt. This is the only flush: most events
+ * print nothing, and those must not cause a new prompt. */
 static void flush(struct plain *p)
 {
     if (p->prompted && (__fpending(stdout) > 0 || __fpending(stderr) > 0)) {
@@ -164,8 +166,8 @@ static void show_prompt(struct plain *p)
     p->prompted = true;
 }
 
-/* At a terminal, a line about training now and then. Returns the milliseconds to the next one, -1: none is
- * due. */
+/* At a terminal, prints a line about training every TELL_S. Returns the milliseconds until the next one, -1:
+ * none. */
 static int tell_progress(struct plain *p)
 {
     const struct pw_snapshot *s = p->app.ui.snap;
@@ -211,7 +213,7 @@ static void wait_for_news(struct plain *p, bool listen, int most_ms)
 static void loop(struct plain *p)
 {
     while (!p->ended && p->app.quit != PW_QUIT_NOW) {
-        p->app.ui.snap = pw_lab_snapshot(p->app.lab); /* on_event prints */
+        p->app.ui.snap = pw_lab_snapshot(p->app.lab); /* on_event prints here */
         bool more = go_on(p);
         int tell_ms = tell_progress(p);
         flush(p);

@@ -1,6 +1,6 @@
-/* plot.c - the axes of a plot: where a value lies, ticks and their numbers. The curves are plot_curve.c's.
+/* plot.c - the axes of a plot: positions of values, ticks and their labels. plot_curve.c draws the curves.
  *
- * Between the two stand dots: a cell has 2x4 of them, and a curve is drawn in dots. */
+ * Curves are drawn in dots; a cell has 2x4 dots. */
 #include <math.h>
 #include <stdio.h>
 
@@ -46,7 +46,7 @@ int pw_plot_column(const struct pw_plot *p, double x)
     return p->field.x + (int)lrint(d) * p->field.w / p->dots_x;
 }
 
-/* The numbers along x, and where on it they lie. Returns how many. */
+/* Computes the labels along x and their x values; returns how many. */
 static int x_ticks(const struct pw_plot *p, double name[PW_MAX_TICKS_AXIS], double at[PW_MAX_TICKS_AXIS])
 {
     double unit = p->x_unit > 0 ? p->x_unit : 1, x0 = p->x0 / unit, x1 = p->x1 / unit;
@@ -104,7 +104,7 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
 {
     double at[PW_MAX_TICKS_AXIS];
     char text[32];
-    int x_rows = p->box.h >= 8 ? 2 : p->box.h >= 4 ? 1 : 0; /* the curve needs every row */
+    int x_rows = p->box.h >= 8 ? 2 : p->box.h >= 4 ? 1 : 0; /* a small plot needs every row for its curves */
     int max = (p->box.h - x_rows + 2) / 3, label = 0;
 
     if (!(p->x1 > p->x0))
@@ -118,7 +118,7 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
         label = w > label ? w : label;
     }
     if (p->box.w < label + 12)
-        label = -1; /* no axis at all */
+        label = -1; /* no y axis */
     p->field = (struct pw_rect){p->box.y, p->box.x + label + 1, p->box.h - x_rows, p->box.w - label - 1};
     if (p->field.h < 1 || p->field.w < 2)
         return false;

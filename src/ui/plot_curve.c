@@ -1,15 +1,15 @@
-/* plot_curve.c - curves on a plot: lines, dotted ones, means, and bands of several of a kind.
+/* plot_curve.c - curves on a plot: solid and dotted lines, means, and bands of several series.
  *
- * A curve is drawn in Braille dots, 2x4 to a cell, in quarters of blocks where the font has no Braille, or in
- * the arm's mark where there is no UTF-8. A cell has one colour, so where two curves meet the one drawn last
- * owns the cell: mixing the dots of two colours would show a third curve that isn't there. */
+ * A curve is drawn in Braille dots, 2x4 per cell. Without Braille in the font it is drawn in quarter blocks,
+ * without UTF-8 in the arm's mark. A cell has one colour, so where two curves meet the later one owns the
+ * cell: mixed dots would look like a third curve. */
 #include <math.h>
 
 #include "ui/plot_int.h"
 
-#define MAX_DOTS 4096 /* columns of dots that a curve can have; wider fields stay empty at the right */
+#define MAX_DOTS 4096 /* maximum columns of dots of a curve; wider fields stay empty at the right */
 
-/* The pen of one curve. */
+/* How one curve is drawn. */
 struct pen {
     const struct pw_plot *p;
     struct pw_canvas *c;
@@ -17,10 +17,10 @@ struct pen {
     uint32_t mark; /* drawn instead of dots; 0: dots */
     bool dotted;
     bool below; /* never over another curve's line */
-    bool thin;  /* every other dot of every other row: a surface, not a line */
+    bool thin;  /* every other dot of every other row: an area, not a line */
 };
 
-/* Of the four quarters that a cell's dots are with PW_BLOCKS: 1 and 2 above, 4 and 8 below. */
+/* The glyphs of a cell's four quarters with PW_BLOCKS: bits 1 and 2 above, 4 and 8 below. */
 static const uint32_t quarters[16] = {' ',    0x2598, 0x259d, 0x2580, 0x2596, 0x258c, 0x259e, 0x259b,
                                       0x2597, 0x259a, 0x2590, 0x259c, 0x2584, 0x2599, 0x259f, 0x2588};
 
@@ -36,7 +36,7 @@ static struct pen pen_of(const struct pw_plot *p, const struct pw_ui *ui, struct
     return pen;
 }
 
-/* The dots that a cell has, one bit each; 0: it was drawn with something else. */
+/* Returns the dots of a cell's glyph, one bit each; 0: the glyph has no dots. */
 static unsigned dots_of(uint32_t cp)
 {
     if (cp >= 0x2800 && cp <= 0x28ff)
@@ -65,7 +65,7 @@ static void dot(const struct pen *pen, int dx, int dy)
         pw_draw_cell(pen->c, p->field, p->field.y + dy, p->field.x + dx, pen->style, pen->mark);
         return;
     }
-    int per = p->dots_y / p->field.h; /* 4, or 2 of blocks */
+    int per = p->dots_y / p->field.h; /* 4, or 2 with blocks */
     int y = p->field.y + dy / per, x = p->field.x + dx / 2;
     if (y >= pen->c->rows || x >= pen->c->cols)
         return;
@@ -73,14 +73,14 @@ static void dot(const struct pen *pen, int dx, int dy)
     unsigned there = dots_of(old->cp);
     bool mine = there && old->style.fg == pen->style.fg && old->style.attr == pen->style.attr;
     if (old->cp >= 0x25a0 && old->cp < 0x2800)
-        return; /* a mark stays: without colours it alone tells the curves apart */
+        return; /* a mark stays: without colours only marks distinguish the curves */
     if (pen->below && there && !mine && !(old->style.attr & PW_DIM))
         return;
     unsigned now = (mine ? there : 0) | (per == 4 ? braille[dy % 4][dx % 2] : 1u << (dy % 2 * 2 + dx % 2));
     pw_draw_cell(pen->c, p->field, y, x, pen->style, per == 4 ? 0x2800 | now : quarters[now]);
 }
 
-/* From (x0,y0) to (x1,y1), x0 <= x1: in every column the rows that the line passes. */
+/* Draws a line from (x0,y0) to (x1,y1), x0 <= x1: in every column, the rows that the line crosses. */
 static void segment(const struct pen *pen, int x0, int y0, int x1, int y1)
 {
     for (int x = x0; x <= x1; x++) {
@@ -92,7 +92,7 @@ static void segment(const struct pen *pen, int x0, int y0, int x1, int y1)
     }
 }
 
-/* Every point: the span of each column, joined to the one before. A gap stays where there was no number. */
+/* Draws every point: the range of each column, joined to the previous one. A missing number stays a gap. */
 static void draw_points(const struct pen *pen, const struct pw_summary *k, int dots)
 {
     int last_x = -1, last_y = 0;
@@ -110,13 +110,13 @@ static void draw_points(const struct pen *pen, const struct pw_summary *k, int d
     }
 }
 
-/* Columns on either side that a smooth line takes the mean of. */
+/* Returns the columns on each side that a smooth line averages. */
 static int reach_of(const struct pw_plot *p, int dots)
 {
     return (int)(dots * (p->reach > 0 ? p->reach : 1.0 / 60));
 }
 
-/* The mean over a window of columns, centred, so that nothing lags behind. */
+/* Draws the mean over a centred window of columns, which has no lag. */
 static void draw_means(const struct pen *pen, const struct pw_summary *k, const int *part, int dots)
 {
     int last_x = -1, last_y = 0;
@@ -132,7 +132,8 @@ static void draw_means(const struct pen *pen, const struct pw_summary *k, const 
     }
 }
 
-/* What each column of dots shows, and between which swaps; returns the number of columns. */
+/* Summarises the points per column of dots, and the swap interval of each column; returns the number of
+ * columns. */
 static int find_columns(const struct pw_plot *p, const struct pw_points *points, struct pw_summary *k,
                         int *part)
 {
@@ -149,7 +150,7 @@ static void draw_broken(const struct pw_plot *p, struct pw_canvas *c, int d)
                  pw_style_bad(), 0xd7);
 }
 
-/* Without colours curves differ by marks along the way, those of different arms in different columns. */
+/* Without colours curves have marks along the way; different arms have them in different columns. */
 static bool has_marks(const struct pw_ui *ui)
 {
     return ui->look.utf8 && ui->look.colors == PW_COLORS_MONO;
@@ -186,9 +187,9 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
     }
 }
 
-/* ---- several of one kind */
+/* ---- several series of one kind */
 
-/* The surface between two columns whose rows from top to bottom belong to the band. */
+/* Fills the area between two columns, from their top to their bottom rows. */
 static void fill(const struct pen *pen, int x0, int top0, int bottom0, int x1, int top1, int bottom1)
 {
     for (int x = x0; x <= x1; x++) {

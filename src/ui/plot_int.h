@@ -1,4 +1,4 @@
-/* plot_int.h - where a value lies on a plot, in dots of its field: plot.c for plot_curve.c alone. */
+/* plot_int.h - the dot position of a value on a plot. Shared by plot.c and plot_curve.c only. */
 #ifndef PW_PLOT_INT_H
 #define PW_PLOT_INT_H
 #include "ui/plot.h"

@@ -1,21 +1,21 @@
-/* ramp.c - the ramps of plot/ramp.h as the look in use can show them.
+/* ramp.c - the ramps of plot/ramp.h in the terminal's colours.
  *
- * In 256 colours, too, they grow steadily in lightness, and in even steps: plot/ramp_palette.c. 64 levels
- * keep the pairs of colours that a terminal is asked for within what it has. */
+ * In 256 colours the ramps are also monotone in lightness, with even steps: plot/ramp_palette.c. 64 levels
+ * limit the number of colour pairs to what a terminal supports. */
 #include <math.h>
 
 #include "ui/plot.h"
 
 #define LEVELS 64
 
-/* What is in use; the UI thread alone draws. */
+/* The selected ramps; only the UI thread draws. */
 static struct {
     bool ready;
     enum pw_colormap map;
-    bool palette;                                    /* of 256 colours */
+    bool palette;                                    /* 256 colours */
     uint32_t up[LEVELS];                             /* 0..1 */
-    uint32_t both[2 * LEVELS - 1];                   /* -1..1; the middle one is 0 */
-    uint32_t on_up[LEVELS], on_both[2 * LEVELS - 1]; /* text that can be read on them */
+    uint32_t both[2 * LEVELS - 1];                   /* -1..1; the middle entry is 0 */
+    uint32_t on_up[LEVELS], on_both[2 * LEVELS - 1]; /* readable text colours on them */
 } now;
 
 static void build(enum pw_colormap map, bool palette)
@@ -56,14 +56,14 @@ static void ensure(void)
         pw_ramp_use(PW_VIRIDIS, PW_COLORS_TRUE);
 }
 
-/* Of now.up. Not a number: the lower end, here and in the next. */
+/* Returns an index into now.up. NaN maps to the lower end, here and in signed_level. */
 static int level(float x)
 {
     ensure();
     return x > 0 ? (int)lrintf((x < 1 ? x : 1) * (LEVELS - 1)) : 0;
 }
 
-/* Of now.both. */
+/* Returns an index into now.both. */
 static int signed_level(float x)
 {
     ensure();

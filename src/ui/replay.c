@@ -1,4 +1,4 @@
-/* replay.c - a recording as lines of text. */
+/* replay.c - prints a session as lines of text. */
 #include "ui/replay.h"
 
 #include <time.h>

@@ -1,7 +1,7 @@
-/* report_columns.c - tab-separated values, as panes copy them, in columns for readers of lines.
+/* report_columns.c - prints tab-separated values, as panes copy them, in columns.
  *
- * A cell without a value is a dash: a reader that speaks passes over blanks, and the next value would seem to
- * belong to the column before. */
+ * A cell without a value is a dash. A screen reader skips blanks, so the next value would seem to belong to
+ * the previous column. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "ui/report.h"
 
 struct grid {
-    char *text;        /* with a NUL after every cell */
-    int rows, cols;    /* cols: of the first line, which names them */
+    char *text;        /* with a NUL after each cell */
+    int rows, cols;    /* cols: of the first line, the header */
     const char **cell; /* [rows,cols] */
 };
 
@@ -32,7 +32,7 @@ static bool is_number(const char *s)
     return *end == '\0';
 }
 
-/* What a panel of digits would say in more time than it is worth: 0.0748484 becomes 0.07485. */
+/* Shortens a number for speech output: 0.0748484 becomes 0.07485. */
 static void shorten(char *cell)
 {
     char brief[32];
@@ -44,7 +44,7 @@ static void shorten(char *cell)
         strcpy(cell, brief);
 }
 
-/* Cells that a line lacks are empty, and what it has too many is left out. */
+/* Splits lines into cells. Missing cells of a line are empty; extra cells are dropped. */
 static void split(struct grid *g, const char *tsv)
 {
     size_t len = strlen(tsv);
@@ -75,7 +75,7 @@ static void split(struct grid *g, const char *tsv)
             g->cell[i] = "-";
 }
 
-/* Width of a column, below 0 where it stands to the left. */
+/* Returns the width of a column; negative if the column is left-aligned. */
 static int width_of(const struct grid *g, int col)
 {
     int width = 0;

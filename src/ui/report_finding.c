@@ -1,5 +1,4 @@
-/* report_finding.c - a finding in words: tables and plots as columns, maps by their size, claims with
- * verdicts.
+/* report_finding.c - prints a finding: tables and plots as columns, maps by their size, claims with verdicts.
  */
 #include <string.h>
 
@@ -7,7 +6,7 @@
 
 #include "base/text.h"
 
-#define WIDTH 96 /* of a table; columns that don't fit begin another one below */
+#define WIDTH 96 /* of a table; further columns go into another table below */
 
 static int width_of(const struct pw_finding *f, const struct pw_block *b, int col)
 {
@@ -56,7 +55,7 @@ static void print_table(FILE *out, const struct pw_finding *f, const struct pw_b
     }
 }
 
-/* x, then every curve; of a band its ends behind the value. */
+/* Prints x, then each curve; a curve with a band has its ends after the value. */
 static void print_plot(FILE *out, const struct pw_finding *f, const struct pw_block *b)
 {
     fprintf(out, "  %s against %s\n  %12s", b->y, b->x, "");

@@ -6,11 +6,11 @@
 
 #include "sessions/event.h"
 
-/* Keys: seq, time (seconds since 1970), kind, arm and step where they apply, and the event's members by their
- * names in sessions/event.h. Numbers that are not finite are null. */
+/* Prints an event. The keys are seq, time (seconds since 1970), kind, arm and step if they apply, and the
+ * event's members under their names in sessions/event.h. Numbers that are not finite become null. */
 void pw_report_json(FILE *out, const struct pw_event *e);
 
-/* The members of a finding: report_json_finding.c. */
+/* Adds the members of a finding: report_json_finding.c. */
 void pw_report_json_finding(cJSON *o, const struct pw_finding *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* report_json_finding.c - a finding as JSON: its blocks with their values as rows, claims, remarks.
  *
- * A row of a table or map has its values; a row of a plot has x, then of every curve y, or with a band y, low
- * and high. */
+ * A row of a table or map contains its values. A row of a plot contains x, then y for each curve, or y, low
+ * and high if there is a band. */
 #include <math.h>
 
 #include "base/json.h"

@@ -1,8 +1,8 @@
-/* script.c - a script's commands, one after the other, wherever they belong.
+/* script.c - runs a script's commands one after the other, in the workbench or the lab.
  *
- * The laboratory queues what is its own. A command of the workbench (focus, wait, screenshot) and what a
- * lesson says must come in the same order, so it waits here until the laboratory has finished everything
- * before it; and what fails, on either side, drops the rest. */
+ * The lab queues its own commands. A command of the workbench (focus, wait, screenshot) and the text of a
+ * lesson must keep the order. So they wait here until the lab has finished all earlier commands. A failure on
+ * either side drops the rest of the script. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ui/app.h"
@@ -20,7 +20,7 @@ static void push(struct pw_script *s, const char *text)
     s->line[s->n++] = pw_text_dup(text);
 }
 
-/* A place as a queue has it. */
+/* Writes a place as an entry of a queue. */
 static const char *entry_of(char entry[PW_LINE + 1], const char *place)
 {
     entry[0] = PW_PLACE;
@@ -40,7 +40,7 @@ static enum pw_code push_command(void *arg, const char *command, int line)
     return PW_OK;
 }
 
-/* What can't be split names its line itself. */
+/* Splits text into commands. The error for an unclosed quote already names the line. */
 static enum pw_code split(struct pw_script *s, const char *file, const char *text, struct pw_err *err)
 {
     s->file = file;
@@ -95,7 +95,7 @@ enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *
         clear(&first);
         return code;
     }
-    if (file) /* and then on from where it was */
+    if (file) /* afterwards continue at the earlier place */
         push(&first, entry_of(entry, app->todo.place));
     for (int i = app->todo.at; i < app->todo.n; i++)
         push(&first, app->todo.line[i]);
@@ -105,7 +105,7 @@ enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *
     return PW_OK;
 }
 
-/* A page of a lesson is what it says between two waits. */
+/* Adds a paragraph to the lesson's page. A page is the text between two waits. */
 static enum pw_code put_on_page(struct pw_ui *ui, const char *text, struct pw_err *err)
 {
     size_t size = sizeof ui->lesson.text;
@@ -124,7 +124,7 @@ static enum pw_code put_on_page(struct pw_ui *ui, const char *text, struct pw_er
     return PW_OK;
 }
 
-/* To the laboratory, which is told before where it stands. */
+/* Sends a command to the lab, after its place in the file. */
 static enum pw_code send(struct pw_app *app, const char *line, struct pw_err *err)
 {
     struct pw_script *s = &app->todo;
@@ -136,8 +136,8 @@ static enum pw_code send(struct pw_app *app, const char *line, struct pw_err *er
     return pw_app_send(app, line, PW_SEND_SCRIPT, err);
 }
 
-/* Runs the next command, or hands it on, after which the laboratory is idle no more. False: it has to wait
- * until it is. */
+/* Runs the next command, or sends it, after which the lab is no longer idle. Returns false if the command
+ * must wait until the lab is idle. */
 static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct pw_err *err)
 {
     struct pw_script *s = &app->todo;
@@ -153,19 +153,21 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
     bool parsed = pw_command_parse(app->commands, s->line[s->at], &args, &cmd, err) == PW_OK;
     bool ours = parsed && cmd->where == PW_AT_UI;
     bool page = parsed && app->ui.lesson.title[0] != '\0' && strcmp(cmd->name, "say") == 0;
-    bool go = *idle || app->fresh || !(ours || page); /* what it was put off for has come */
+    /* fresh: the request that the command was put off for has completed. */
+    bool go = *idle || app->fresh || !(ours || page);
     if (go) {
-        char *line = s->line[s->at++]; /* a command may put others before the rest */
+        char *line = s->line[s->at++]; /* a command can insert others before the rest */
         if (page)
             *code = put_on_page(&app->ui, args.rest, err);
         if (*code == PW_OK && ours) {
             app->script = true;
             *code = cmd->run(app, &args, err);
             app->script = app->fresh = false;
-            *idle = *idle && !s->sent; /* it may have been handed on */
+            *idle = *idle && !s->sent; /* the command was possibly sent on to the lab */
             pw_undo_note(app);
         } else if (*code == PW_OK) {
-            /* also what can't be parsed: the laboratory says so, in its place among the events */
+            /* also a command that cannot be parsed: the lab reports the error at its place among the events
+             */
             *code = send(app, line, err);
             *idle = false;
             s->sent = true;
@@ -195,10 +197,10 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
         app->fresh = true;
     }
     if (s->waiting != PW_WAIT_NOTHING) {
-        s->failures = pw_app_failures(app); /* what is typed meanwhile is not the script's */
+        s->failures = pw_app_failures(app); /* failures of lines typed meanwhile do not count */
         return PW_OK;
     }
-    if (pw_app_failures(app) > s->failures) { /* the laboratory has dropped its part */
+    if (pw_app_failures(app) > s->failures) { /* the lab dropped its part of the script */
         if (idle)
             pw_script_end(app);
         return PW_OK;

@@ -1,4 +1,4 @@
-/* search.c - looks at the cells: whatever a pane draws can be searched, and no pane has to help. */
+/* search.c - searches the drawn cells, so every pane can be searched without code of its own. */
 #include "ui/search.h"
 
 #include <ctype.h>
@@ -36,7 +36,7 @@ static void scroll(struct pw_ui *ui, int direction)
     const struct pw_pane *pane = pw_panes[ui->focus];
     if (!pane->find) {
         ui->find.at += direction;
-        ui->find.fresh = true; /* how many there are is seen when they are drawn */
+        ui->find.fresh = true; /* the next frame counts the matches */
         return;
     }
     int n = pane->find(ui, ui->find.text, direction);
@@ -84,7 +84,7 @@ void pw_search_next(struct pw_ui *ui, int direction)
 
 /* ---- drawn cells */
 
-/* A row as text, and for each byte the column that it is in. */
+/* A row as text, and the column of each byte. */
 struct row {
     struct pw_str text;
     int column[4096];
@@ -96,7 +96,7 @@ static void read_row(const struct pw_canvas *c, struct pw_rect r, int y, struct 
     for (int x = r.x; x < r.x + r.w; x++) {
         char bytes[4];
         uint32_t cp = c->cells[y * c->cols + x].cp;
-        size_t n = cp ? pw_utf8_put(bytes, cp) : 0; /* 0: the other half of a wide one */
+        size_t n = cp ? pw_utf8_put(bytes, cp) : 0; /* 0: the right half of a wide character */
         if (row->text.len + n >= sizeof row->column / sizeof *row->column)
             break;
         for (size_t i = 0; i < n; i++)
@@ -105,7 +105,7 @@ static void read_row(const struct pw_canvas *c, struct pw_rect r, int y, struct 
     }
 }
 
-/* Marks the matches of a row, the current one stronger (current < 0: none is); returns how many there are. */
+/* Marks the matches of a row, the current one stronger (current < 0: none). Returns the number of matches. */
 static int mark_row(struct pw_canvas *c, const struct row *row, int y, const char *text, int current)
 {
     int n = 0;
@@ -124,13 +124,13 @@ static int mark_row(struct pw_canvas *c, const struct row *row, int y, const cha
 
 void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    static struct row row; /* of the UI thread; too large for a stack */
+    static struct row row; /* only the UI thread uses it; too large for the stack */
     bool drawn_only = !pw_panes[ui->focus]->find;
     int n = 0;
 
     if (ui->find.text[0] == '\0')
         return;
-    if (drawn_only) { /* how many there are decides which is the current one: they are counted first */
+    if (drawn_only) { /* the number of matches determines the current one, so count them first */
         for (int y = r.y; y < r.y + r.h; y++) {
             read_row(c, r, y, &row);
             for (const char *s = pw_str_text(&row.text); (s = pw_search_in(s, ui->find.text)) != NULL;

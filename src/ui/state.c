@@ -10,7 +10,7 @@ static enum pw_code path_in(const char *variable, const char *fallback, const ch
 {
     const char *folder = getenv(variable);
     const char *home = getenv("HOME");
-    if (folder && *folder == '/') /* relative ones are to be ignored, says the standard */
+    if (folder && *folder == '/') /* the XDG standard says to ignore relative paths */
         pw_str_add(path, "%s/pewter/%s", folder, name);
     else if (home && *home == '/')
         pw_str_add(path, "%s/%s/pewter/%s", home, fallback, name);

@@ -1,4 +1,5 @@
-/* status.h - the status line: what is trained and looked at, how far it is, and whether it is on record. */
+/* status.h - the status line: the tasks, the arms, their progress, and whether the session is being recorded.
+ */
 #ifndef PW_STATUS_H
 #define PW_STATUS_H
 #include "ui/ui.h"

@@ -1,4 +1,5 @@
-/* submit.c - from a line of text to whoever runs its commands. */
+/* submit.c - passes the commands of a text to the workbench, the script or the lab. Also the app's start and
+ * end. */
 #include "ui/app.h"
 #include "ui/config.h"
 #include "ui/page.h"
@@ -13,7 +14,7 @@
 struct submission {
     struct pw_app *app;
     enum pw_send how;
-    bool held; /* a command has been put off, and with it the rest of the line */
+    bool held; /* a command was put off, and the rest of the line with it */
     struct pw_err *err;
 };
 
@@ -31,7 +32,7 @@ static enum pw_code each_command(void *arg, const char *text, int line)
     if (code != PW_OK)
         return code;
     if (strcmp(cmd->name, "wait") == 0)
-        s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
+        s->how = PW_SEND_SCRIPT; /* for the rest of the line too */
     bool busy = pw_script_busy(s->app);
     s->app->put_off = false;
     if (s->how == PW_SEND_SCRIPT)
@@ -43,12 +44,13 @@ static enum pw_code each_command(void *arg, const char *text, int line)
     s->app->fresh = false;
     s->held = s->app->put_off;
     if (cmd->lasts || (!busy && pw_script_busy(s->app)))
-        s->how = PW_SEND_SCRIPT; /* it, or the script that it has begun, comes before the rest of the line */
+        /* This command, or the script that it started, precedes the rest of the line. */
+        s->how = PW_SEND_SCRIPT;
     pw_args_fini(&args);
     return code;
 }
 
-/* `help` is the laboratory's, but needs none. */
+/* `help` is a command of the lab, but works without one. */
 static enum pw_code help(struct pw_app *app, const char *text, struct pw_err *err)
 {
     struct pw_args args;
@@ -115,7 +117,7 @@ enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send ho
 enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err *err)
 {
     enum pw_code code = pw_app_send(app, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW, err);
-    app->todo.sent |= app->script; /* what comes next waits for it */
+    app->todo.sent |= app->script; /* the script's next command waits for it */
     return code;
 }
 
@@ -135,13 +137,13 @@ void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behi
 void pw_app_pose(const struct pw_app *app, struct pw_ui *ui)
 {
     *ui = app->ui;
-    if (!app->screen) /* a picture can show everything */
+    if (!app->screen) /* a picture supports every colour and glyph */
         ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     if (ui->theme.backdrop == PW_ON_UNKNOWN)
         ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
     ui->theme.map = (enum pw_colormap)app->settings.colormap;
     if (!ui->lesson.waiting)
-        ui->message[0] = '\0'; /* what earlier commands said */
+        ui->message[0] = '\0'; /* messages of earlier commands */
 }
 
 void pw_app_say(struct pw_app *app, const char *fmt, ...)
@@ -168,7 +170,7 @@ void pw_app_page(struct pw_app *app, const char *title, const char *text)
         fputs(text, app->words);
 }
 
-/* ---- begin and end */
+/* ---- start and end */
 
 bool pw_app_possible(void)
 {
@@ -196,7 +198,7 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
         app->ui.snap = pw_lab_snapshot(app->lab);
     app->begin = app->settings;
     pw_config_begin(app, errors);
-    pw_undo_fini(&app->undo); /* what the file set is the beginning */
+    pw_undo_fini(&app->undo); /* undo does not go back past the user's file */
     pw_undo_note(app);
 }
 
@@ -208,7 +210,7 @@ void pw_app_end(struct pw_app *app)
     pw_ui_fini(&app->ui);
 }
 
-/* ---- signals: blocked everywhere, read from a descriptor */
+/* ---- signals: blocked in all threads, read from a descriptor */
 
 static sigset_t loop_signals(void)
 {
@@ -224,7 +226,7 @@ void pw_app_block_signals(void)
 {
     sigset_t set = loop_signals();
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a write says EPIPE, and that is handled where it is written */
+    signal(SIGPIPE, SIG_IGN); /* a write then fails with EPIPE, which its caller handles */
 }
 
 int pw_app_signals(void)

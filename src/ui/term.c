@@ -1,9 +1,9 @@
-/* term.c - canvas cells to curses cells, and the modes of a terminal.
+/* term.c - converts canvas cells to curses cells, and sets the terminal's modes.
  *
- * Colour: ncurses' alloc_pair gives a number for any two colours and forgets the ones least used, so there is
- * no table of pairs here. Colours 0-7 are the user's scheme in every mode; RGB is mapped to the nearest
- * colour there is. Input doesn't go through curses at all: wgetch would draw by itself and has only one idea
- * of how long ESC waits. */
+ * Colour: ncurses' alloc_pair returns a number for any two colours and drops the least recently used ones, so
+ * this file needs no table of pairs. Colours 0-7 are the user's scheme in every mode; RGB is mapped to the
+ * nearest available colour. Input bypasses curses, because wgetch draws by itself and has only one timeout
+ * for ESC. */
 #include "ui/term.h"
 #include "base/alloc.h"
 #include "plot/color.h"
@@ -28,27 +28,27 @@
 #define MODES_OFF   "\033[?2004l"
 #define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
 #define MOUSE_OFF   "\033[?1006l\033[?1003l\033[?1002l\033[?1000l"
-#define HOVER_ON    "\033[?1003h" /* takes the place of 1002 */
+#define HOVER_ON    "\033[?1003h" /* replaces 1002 */
 #define SYNC_BEGIN  "\033[?2026h"
 #define SYNC_END    "\033[?2026l"
 #define BACKGROUND  "\033]11;?\033\\"
 #define COLOR_CACHE 4096
-/* With fewer pairs alloc_pair may give one away that an unchanged cell still has. */
+/* With fewer pairs, alloc_pair possibly reuses a pair that an unchanged cell still has. */
 #define ENOUGH_PAIRS 32768
 
 struct pw_term {
     struct pw_term_config cfg;
     struct pw_look look;
-    struct termios saved; /* as we found it */
+    struct termios saved; /* the modes before pw_term_open */
     FILE *in, *out;       /* curses' own streams, on copies of the descriptors */
     SCREEN *screen;
-    bool has_default; /* curses can leave a colour to the terminal */
+    bool has_default; /* curses supports the terminal's default colour */
     struct {
         uint32_t rgb;
-        int index; /* 0: empty; no RGB is mapped to 0 of 256, and a miss on black costs a search, no more */
+        int index; /* 0: empty; no RGB maps to 0 of 256, and a miss on black only costs a search */
     } cache[COLOR_CACHE];
-    struct pw_canvas shown; /* what curses was given last */
-    bool known;             /* it has all of that still */
+    struct pw_canvas shown; /* the cells that curses received last */
+    bool known;             /* curses still has all of these cells */
 };
 
 static void send(const struct pw_term *t, const char *s)
@@ -59,13 +59,13 @@ static void send(const struct pw_term *t, const char *s)
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
-            return; /* gone: the next read says so */
+            return; /* the terminal is gone; the next read reports it */
         s += put;
         n -= (size_t)put;
     }
 }
 
-/* The modes exclude each other in some terminals, so they always begin from none. */
+/* In some terminals the modes exclude each other, so first switches all off. */
 static void switch_mouse(const struct pw_term *t)
 {
     send(t, MOUSE_OFF);
@@ -94,8 +94,8 @@ static bool is_set(const char *name)
     return value && *value;
 }
 
-/* Which colours to try for; the terminal's description may allow less. no-color.org: NO_COLOR set and not
- * empty. */
+/* Returns the colours to try; the terminal's description possibly supports fewer. no-color.org: NO_COLOR is
+ * set and not empty. */
 static enum pw_colors wanted_colors(int want)
 {
     switch (want) {
@@ -110,7 +110,7 @@ static enum pw_colors wanted_colors(int want)
     return environment_is("COLORTERM", "truecolor", "24bit") ? PW_COLORS_TRUE : PW_COLORS_256;
 }
 
-/* newterm with our own description; the environment is as before afterwards. */
+/* Calls newterm with pewter's own description, and restores the environment afterwards. */
 static SCREEN *open_direct(FILE *out, FILE *in)
 {
     struct pw_str entry = {0};
@@ -129,7 +129,7 @@ static SCREEN *open_direct(FILE *out, FILE *in)
     return screen;
 }
 
-/* Asked first because a newterm that fails leaves memory behind. */
+/* Checks TERM before newterm, because a newterm that fails leaks memory. */
 static bool is_described(int out)
 {
     int why;
@@ -147,7 +147,7 @@ static enum pw_colors colors_there(enum pw_colors wanted)
     return wanted < most ? wanted : most;
 }
 
-/* Ctrl-C and Ctrl-Z come as keys; Ctrl-\ still ends a program that hangs. */
+/* Ctrl-C and Ctrl-Z arrive as keys; Ctrl-\ still ends a hanging program. */
 static void keep_quit_key(const struct pw_term *t)
 {
     struct termios tio;
@@ -158,7 +158,7 @@ static void keep_quit_key(const struct pw_term *t)
     tio.c_cc[VSUSP] = _POSIX_VDISABLE;
     tio.c_cc[VQUIT] = t->saved.c_cc[VQUIT];
     tcsetattr(t->cfg.out, TCSADRAIN, &tio);
-    def_prog_mode(); /* so that coming back from a suspension sets these */
+    def_prog_mode(); /* so that curses restores these modes after a suspension */
 }
 
 static void close_screen(struct pw_term *t)
@@ -190,7 +190,7 @@ static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
         return pw_fail(err, PW_EUSER,
                        "TERM=%s: no such terminal is described here; set TERM=xterm-256color, or use --plain",
                        getenv("TERM"));
-    typeahead(-1); /* a frame is sent whole, also while keys wait */
+    typeahead(-1); /* always send whole frames, even if keys are waiting */
     noecho();
     nonl();
     raw();
@@ -234,7 +234,7 @@ enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cf
         free(t);
         return code;
     }
-    unsetenv("LINES"); /* they would win over the terminal's real size */
+    unsetenv("LINES"); /* they would override the terminal's real size */
     unsetenv("COLUMNS");
     pw_guard_begin(cfg->out, &t->saved);
     code = open_screen(t, err);
@@ -279,12 +279,12 @@ enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *c
     if (code != PW_OK) {
         close_screen(t);
         t->cfg.color = before;
-        return open_screen(t, err); /* it opened before */
+        return open_screen(t, err); /* the earlier colours worked before */
     }
     return PW_OK;
 }
 
-/* ---- out */
+/* ---- output */
 
 struct pw_look pw_term_look(const struct pw_term *t)
 {
@@ -339,8 +339,8 @@ static attr_t curses_attr(unsigned attr)
     return a;
 }
 
-/* The character for a cell: one that curses would lay out over more or fewer columns than the canvas did
- * would shift the rest of the row. */
+/* Returns the character for a cell. A character to which curses gives another width than the canvas would
+ * shift the rest of the row, so it becomes '?'. */
 static wchar_t glyph(const struct pw_term *t, uint32_t cp, bool wide)
 {
     if (cp >= ' ' && cp < 127)
@@ -366,16 +366,16 @@ static void put_cell(struct pw_term *t, const struct pw_cell *cell, int y, int x
                           color_index(t, cell->style.bg, COLOR_BLACK));
     pair = pair < 0 ? 0 : pair;
     wchar_t text[3] = {glyph(t, cell->cp, wide)};
-    if (wide && text[0] == '?') /* keeps both columns */
+    if (wide && text[0] == '?') /* fill both columns */
         mvaddch(y, x + 1, ' ');
     cchar_t cc;
     setcchar(&cc, text, curses_attr(cell->style.attr), 0, &pair);
     mvadd_wch(y, x, &cc);
 }
 
-/* Gives curses the cells that are not what it was given last: most of a screen stays as it is, and to look
- * for that here costs a tenth of what curses needs to find it out. A row with wide characters, now or before,
- * goes as a whole. False: the frame is the one that is shown. */
+/* Passes the changed cells to curses. Most of a screen is unchanged, and this comparison costs a tenth of the
+ * comparison in curses. A row with wide characters, now or before, is passed whole. Returns false if the
+ * frame is equal to the shown one. */
 static bool put_cells(struct pw_term *t, const struct pw_canvas *c)
 {
     int rows = c->rows < LINES ? c->rows : LINES, cols = c->cols < COLS ? c->cols : COLS;
@@ -392,7 +392,7 @@ static bool put_cells(struct pw_term *t, const struct pw_canvas *c)
             continue;
         changed = true;
         bool whole = all || has_wide(row, c->cols) || has_wide(was, c->cols);
-        for (int x = 0; x < cols; x++) /* cp 0: the right half of what was put before */
+        for (int x = 0; x < cols; x++) /* cp 0: the right half of the previous character */
             if (row[x].cp != 0 && (whole || memcmp(row + x, was + x, sizeof *row) != 0))
                 put_cell(t, row + x, y, x, x + 1 < c->cols && row[x + 1].cp == 0);
         memcpy(was, row, width);
@@ -412,7 +412,7 @@ static bool put_cells(struct pw_term *t, const struct pw_canvas *c)
 void pw_term_present(struct pw_term *t, const struct pw_canvas *c)
 {
     if (!put_cells(t, c))
-        return; /* not even the marks around a frame are sent for nothing */
+        return; /* send nothing, not even the marks around a frame */
     if (t->cfg.sync)
         send(t, SYNC_BEGIN);
     wnoutrefresh(stdscr);
@@ -435,7 +435,7 @@ void pw_term_ask_background(struct pw_term *t)
         send(t, BACKGROUND);
 }
 
-/* ---- in */
+/* ---- input */
 
 ssize_t pw_term_read(struct pw_term *t, char *bytes, size_t n)
 {
@@ -447,7 +447,7 @@ ssize_t pw_term_read(struct pw_term *t, char *bytes, size_t n)
     ssize_t got = read(t->cfg.in, bytes, n);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return 0;
-    return got > 0 ? got : -1; /* 0 bytes though poll spoke: hung up */
+    return got > 0 ? got : -1; /* poll reported input but there are 0 bytes: hung up */
 }
 
 void pw_term_suspend(struct pw_term *t)
@@ -460,10 +460,10 @@ void pw_term_suspend(struct pw_term *t)
     sigset_t before;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
-    signal(SIGTSTP, SIG_DFL); /* curses has a handler of its own for it */
+    signal(SIGTSTP, SIG_DFL); /* curses installs its own handler for it */
     raise(SIGTSTP);
-    pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* stops here */
+    pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* the process stops here */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 
-    pw_term_redraw(t); /* nothing is drawn yet: the size may be another one now */
+    pw_term_redraw(t); /* do not draw yet, because the size possibly changed */
 }

@@ -1,18 +1,18 @@
-/* terminfo.c - what every terminal with true colour understands, in the compiled format of term(5).
+/* terminfo.c - the capabilities of every true-colour terminal, in the compiled format of term(5).
  *
- * Only the capabilities that ncurses needs to place and colour cells: cursor motion, erasing, attributes,
- * colours. No background-colour erase, no scrolling, no line graphics: leaving them out costs a few bytes a
- * frame and makes one entry right for xterm, tmux, screen, kitty, foot, VTE and the others. Colours use the
- * semicolon form. */
+ * The entry only has the capabilities that ncurses needs to place and colour cells: cursor motion, erasing,
+ * attributes, colours. It lacks background-colour erase, scrolling and line graphics. Leaving these out costs
+ * a few bytes per frame, and makes one entry correct for xterm, tmux, screen, kitty, foot, VTE and others.
+ * Colours use the semicolon form. */
 #include "ui/terminfo.h"
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#define MAGIC_32BIT 01036 /* numbers of 32 bits: 2^24 colours don't fit the old format */
+#define MAGIC_32BIT 01036 /* numbers of 32 bits, because 2^24 colours exceed the old format */
 
-/* 0-7 are the user's scheme, everything above is RGB: how ncurses counts with the flag RGB. */
+/* 0-7 are the user's scheme, all higher numbers are RGB: the meaning of ncurses' flag RGB. */
 #define DIRECT(base, code)                                                                                   \
     "\033[%?%p1%{8}%<%t" base "%p1%d%e" code ";2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m"
 
@@ -63,7 +63,7 @@ static const struct {
     {NULL, NULL},
 };
 
-/* Every capability above has a name that curses knows, so the search ends. */
+/* Returns the index of a name. Every capability above has a name that curses knows, so the loop ends. */
 static int index_of(const char *const *names, const char *name)
 {
     int i = 0;
@@ -91,7 +91,7 @@ static void put_even(struct pw_str *b)
 void pw_terminfo_direct(struct pw_str *out, const char *const *boolnames, const char *const *numnames,
                         const char *const *strnames)
 {
-    enum { FLAGS = 64, NUMBERS = 64, STRINGS = 512 }; /* more than the format has */
+    enum { FLAGS = 64, NUMBERS = 64, STRINGS = 512 }; /* larger than the format's counts */
     static const char name[] = PW_TERMINFO_NAME "|pewter: what every terminal with true colour understands";
     char flag[FLAGS] = {0};
     int32_t number[NUMBERS];
@@ -140,8 +140,8 @@ void pw_terminfo_direct(struct pw_str *out, const char *const *boolnames, const 
     pw_str_put(&b, table.s, table.len);
     put_even(&b);
 
-    /* The extended part: the one flag RGB. Counts of flags, numbers, strings; then of the table's strings,
-     * its bytes. */
+    /* The extended part with the single flag RGB: the counts of flags, numbers and strings, then the number
+     * of strings in the table and its bytes. */
     put_number(&b, 1, 2);
     put_number(&b, 0, 2);
     put_number(&b, 0, 2);
@@ -149,7 +149,7 @@ void pw_terminfo_direct(struct pw_str *out, const char *const *boolnames, const 
     put_number(&b, sizeof "RGB", 2);
     put_number(&b, 1, 1);
     put_even(&b);
-    put_number(&b, 0, 2); /* where its name begins */
+    put_number(&b, 0, 2); /* offset of its name */
     pw_str_put(&b, "RGB", sizeof "RGB");
 
     pw_str_add(out, "hex:");

@@ -1,9 +1,9 @@
-/* theme.c - colours and glyphs, and what becomes of them on lesser terminals.
+/* theme.c - colours and glyphs, and their replacements on limited terminals.
  *
- * Panes name colours by their role: one of the eight names (2 is right, 1 wrong, 3 careful) or dim. Where the
- * terminal's background is known (ui.h, struct pw_theme) a role becomes an RGB colour (plot/palette.h) that
- * can be read on it; where it is not, the terminal's own scheme says what red is. Arms have a colour and a
- * mark of their own: colour is never the only carrier. */
+ * Panes choose colours by role: one of the eight names (2: right, 1: wrong, 3: caution) or dim. If the
+ * terminal's background is known (ui.h, struct pw_theme), a role becomes an RGB colour (plot/palette.h) that
+ * is readable on it. Otherwise the terminal's own scheme defines the named colours. Each arm has a colour and
+ * a mark, so that colour is never the only carrier. */
 #include "plot/color.h"
 #include "ui/plot.h"
 #include <string.h>
@@ -40,7 +40,7 @@ struct pw_style pw_style_warn(void)
     return (struct pw_style){PW_ANSI(3), PW_DEFAULT, 0};
 }
 
-/* Sixteen-colour terminals: yellow cyan green magenta red blue white, default. */
+/* For 16-colour terminals: yellow cyan green magenta red blue white, default. */
 static const uint32_t arm_ansi[PW_MAX_ARMS] = {
     PW_ANSI(3), PW_ANSI(6), PW_ANSI(2), PW_ANSI(5), PW_ANSI(1), PW_ANSI(4), PW_ANSI(7), PW_DEFAULT,
 };
@@ -65,13 +65,13 @@ const char *pw_arm_mark(const struct pw_ui *ui, int arm)
     return arm_marks[ui->look.utf8][pw_arm_index(arm)];
 }
 
-/* ---- lesser terminals */
+/* ---- limited terminals */
 struct replacement {
     uint32_t first, last;
     char glyph;
 };
 
-/* Sorted by nothing but likeness; a range stands for one sign. */
+/* Replacements by similarity; a range has one glyph. */
 static const struct replacement ascii[] = {
     {0x2500, 0x2501, '-'},  {0x2502, 0x2503, '|'}, {0x2504, 0x2505, '-'},  {0x2506, 0x250b, ':'},
     {0x250c, 0x254b, '+'},  {0x254c, 0x254f, '-'}, {0x2550, 0x257f, '+'},  {0x2581, 0x2582, '_'},
@@ -98,7 +98,7 @@ static uint32_t to_ascii(uint32_t cp)
     return '?';
 }
 
-/* The nearest of the 8 named colours: each channel on or off, by half of the brightest one. */
+/* Returns the nearest of the 8 named colours: each channel is on or off, by half of the brightest channel. */
 static uint32_t to_ansi(uint32_t rgb)
 {
     if (rgb >= PW_ANSI(0))
@@ -110,7 +110,7 @@ static uint32_t to_ansi(uint32_t rgb)
     return PW_ANSI((2 * r > top ? 1u : 0u) | (2 * g > top ? 2u : 0u) | (2 * b > top ? 4u : 0u));
 }
 
-/* The colour of a role, where the background is known; others as they are. */
+/* Returns the RGB colour of a named colour; other colours unchanged. */
 static uint32_t to_role(uint32_t color, const uint32_t *role)
 {
     return color >= PW_ANSI(0) && color < PW_ANSI(8) ? role[color & 7] : color;
@@ -124,7 +124,7 @@ static void fit_style(struct pw_style *s, const struct pw_look *look, const uint
         s->fg = to_ansi(s->fg), s->bg = to_ansi(s->bg);
     } else if (role) {
         s->fg = to_role(s->fg, role), s->bg = to_role(s->bg, role);
-        if ((s->attr & PW_DIM) && s->fg == PW_DEFAULT) /* how faint a terminal's dim is nobody knows */
+        if ((s->attr & PW_DIM) && s->fg == PW_DEFAULT) /* terminals differ in how faint their dim is */
             s->fg = role[PW_ROLE_DIM], s->attr &= ~(unsigned)PW_DIM;
     }
 }
@@ -137,7 +137,7 @@ void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_ba
         struct pw_cell *cell = c->cells + i;
         if (!look->utf8) {
             if (cell->cp == 0 && i % c->cols != 0)
-                cell->cp = '?'; /* the other half of what becomes '?' too */
+                cell->cp = '?'; /* the right half of a wide character that becomes '?' */
             cell->cp = to_ascii(cell->cp);
         }
         fit_style(&cell->style, look, role);

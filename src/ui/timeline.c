@@ -1,4 +1,4 @@
-/* timeline.c - "▸ live ├───┿━━◆━━━●──────┤ 1240/5000": heavy is what was trained, light what is still to
+/* timeline.c - "▸ live ├───┿━━◆━━━●──────┤ 1240/5000": the heavy part is trained, the light part is still to
  * come. */
 #include "ui/timeline.h"
 
@@ -8,10 +8,10 @@
 #include "ui/plot.h"
 
 #define LABEL    8 /* columns before the axis */
-#define LEAST    8 /* columns of an axis that says anything */
+#define LEAST    8 /* minimum columns of a useful axis */
 #define TEXT_MAX 40
 
-/* The axis: its inner columns, and the place at its right end. */
+/* The axis: its inner columns, and the step or event at its right end. */
 struct axis {
     int x, w;
     int64_t end;
@@ -63,7 +63,7 @@ static bool is_ours(const struct pw_ui *ui, const struct pw_tick *t)
     return of_axis && place_of(ui, t) >= 0 && place_of(ui, t) <= pw_timeline_last(ui);
 }
 
-/* The tick that is drawn in a column: of several the rarest kind, of those the newest. */
+/* Returns the tick that a column shows: the rarest kind, and the newest of that kind. */
 static const struct pw_tick *tick_at(const struct pw_ui *ui, const struct axis *a, int x)
 {
     const struct pw_tick *best = NULL;
@@ -75,7 +75,7 @@ static const struct pw_tick *tick_at(const struct pw_ui *ui, const struct axis *
     return best;
 }
 
-/* What happened where one looks: of several things the rarest kind. NULL: nothing. */
+/* Returns the tick at the current moment: the rarest kind if there are several; NULL: none. */
 static const struct pw_tick *tick_now(const struct pw_ui *ui)
 {
     const struct pw_tick *at = NULL;
@@ -89,7 +89,7 @@ static const struct pw_tick *tick_now(const struct pw_ui *ui)
 
 static const char *const kinds[] = {"evaluated: ", "saved ", "swap to ", "mark "};
 
-/* At the right: "1240/5000", or what is looked at. */
+/* Appends the text at the right: "1240/5000", or the description of the current moment. */
 static void describe(const struct pw_ui *ui, struct pw_str *out)
 {
     int64_t last = pw_timeline_last(ui), end = end_of(ui);
@@ -120,7 +120,7 @@ static void draw_ticks(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     static const uint32_t glyphs[2][4] = {{'|', 'S', '*', '^'}, {0x253f, 0x25c6, 0x21bb, 0x25b2}};
     const struct pw_style styles[] = {pw_style_plain(), pw_style_ok(), pw_style_warn(), pw_style_bold()};
 
-    /* By kind, the rarest last: it is what shows where several share a column. */
+    /* By kind, the rarest last, because the last one drawn in a column is visible. */
     for (int kind = PW_TICK_EVAL; kind <= PW_TICK_MARK; kind++)
         for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
             const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
@@ -193,7 +193,7 @@ void pw_timeline_go(struct pw_ui *ui, int64_t place)
     }
 }
 
-/* Takes step for the next station if it lies nearer in that direction. */
+/* Takes `step` as the next stop if it is nearer in that direction. */
 static void nearer(int64_t *next, int64_t step, int64_t now, int direction)
 {
     if (direction > 0 ? step > now && step < *next : step < now && step > *next)
@@ -209,13 +209,14 @@ void pw_timeline_move(struct pw_ui *ui, int direction)
     for (int i = 0; i < end->n_ticks; i++)
         if (is_ours(ui, &end->ticks[i]))
             nearer(&next, place_of(ui, &end->ticks[i]), now, direction);
-    for (int i = 0; arm && i < arm->kept.n; i++) /* a head is seen being born between two evaluations, too */
+    /* A kept attention map can show how a head emerges between two evaluations. */
+    for (int i = 0; arm && i < arm->kept.n; i++)
         nearer(&next, arm->kept.map[i].step, now, direction);
     ui->message[0] = '\0';
     ui->message_is_error = false;
     pw_timeline_go(ui, next < pw_timeline_last(ui) ? next : -1);
     const struct pw_tick *at = pw_time_is_past(ui) ? tick_now(ui) : NULL;
-    if (at) /* in full: the timeline's row may have cut it */
+    if (at) /* the full text, because the timeline's row possibly cut it */
         snprintf(ui->message, sizeof ui->message, "step %lld: %s%s", (long long)at->step, kinds[at->kind & 3],
                  at->text);
 }

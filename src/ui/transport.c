@@ -1,4 +1,4 @@
-/* transport.c - which moment of a recording is shown, and playing it. */
+/* transport.c - selects the moment of a session to show, and plays. */
 #include "ui/transport.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "ui/plot.h"
 #include "ui/timeline.h"
 
-#define FOLLOW_S 0.25 /* between two looks for what somebody else has recorded meanwhile, ... */
-#define IDLE_S   1.0  /* ... and while nobody does */
-#define PAUSE_S  1.0  /* on the screen: of a longer one the rest is skipped */
-#define LATE_S   1.2  /* until what the screen knows is on the disk, at most */
+#define FOLLOW_S 0.25 /* seconds between two polls for new events while another process records, ... */
+#define IDLE_S   1.0  /* ... and while none does */
+#define PAUSE_S  1.0  /* seconds on the screen; the rest of a longer pause is skipped */
+#define LATE_S   1.2  /* seconds until a reported step is on disk, at most */
 #define NAME_MAX 24   /* bytes; names are ASCII */
 
 void pw_time_fini(struct pw_ui *ui)
@@ -35,7 +35,8 @@ bool pw_time_is_past(const struct pw_ui *ui)
     return ui->present || ui->time >= 0;
 }
 
-/* What is drawn, after the player has moved or been asked: its snapshots last until the next question. */
+/* Sets the snapshots to draw after the player moved or was polled: its snapshots are only valid until its
+ * next call. */
 static void look(struct pw_ui *ui)
 {
     struct pw_transport *t = &ui->transport;
@@ -87,7 +88,7 @@ enum pw_code pw_time_player(struct pw_ui *ui, struct pw_player **p, struct pw_er
     return PW_OK;
 }
 
-/* Goes on to where the recording was so much later. */
+/* Moves to the moment of the session that corresponds to `now`. */
 static void play_on(struct pw_ui *ui, double now)
 {
     struct pw_transport *t = &ui->transport;
@@ -112,7 +113,7 @@ void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double no
 {
     struct pw_transport *t = &ui->transport;
     if (present && t->player && strcmp(t->folder, present->session.folder) != 0)
-        pw_time_fini(ui); /* it has moved, or this is another one: those moments are not this one's */
+        pw_time_fini(ui); /* The session was renamed or replaced; discard the player with its positions. */
     if (present)
         *(ui->present ? &ui->present : &ui->snap) = present;
     if (!t->player)
@@ -158,14 +159,14 @@ void pw_time_pause(struct pw_ui *ui)
 
 /* ---- steps */
 
-/* The last step of the arm that is on record; -1: there is none. */
+/* Returns the arm's last recorded step; -1: there is none. */
 static int64_t last_step(const struct pw_transport *t, uint64_t near, int arm)
 {
     uint64_t end = pw_player_step_near(t->player, near, arm, INT64_MAX);
     return end > 0 ? pw_player_at(t->player, end)->arms[arm - 1].info.step : -1;
 }
 
-/* Steps that the screen has been told come to the disk within a second: who asks for one of them waits. */
+/* A reported step is on disk within a second; waits for it. */
 static void catch_up(struct pw_ui *ui, int arm, int64_t step)
 {
     const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
@@ -180,7 +181,8 @@ static void catch_up(struct pw_ui *ui, int arm, int64_t step)
 enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
 {
     struct pw_transport *t = &ui->transport;
-    bool here = t->at > 0 && ui->snap->current > 0; /* before there is an arm, the last one is meant */
+    /* If no arm exists yet at the current moment, the arm of the end is used. */
+    bool here = t->at > 0 && ui->snap->current > 0;
     int arm = here ? ui->snap->current : pw_player_at(t->player, pw_player_last(t->player))->current;
     catch_up(ui, arm, step);
     uint64_t near = here ? t->at : pw_player_last(t->player);
@@ -214,7 +216,7 @@ void pw_time_name(struct pw_str *out, const char *name)
 {
     const char *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name;
-    static const char ending[] = ".pewter"; /* the store's header is not for the screen */
+    static const char ending[] = ".pewter"; /* literal, because src/ui does not include the store's header */
     size_t n = strlen(name), m = strlen(ending);
     n -= n > m && pw_text_ends(name, ending) ? m : 0;
     pw_str_add(out, "%.*s%s", n > NAME_MAX ? NAME_MAX : (int)n, name, n > NAME_MAX ? "…" : "");

@@ -1,4 +1,4 @@
-/* undo.c - a list of texts, and a line for what two of them differ in. */
+/* undo.c - the list of texts, and a line that describes the difference of two. */
 #include "ui/undo.h"
 #include "base/alloc.h"
 #include "ui/config.h"
@@ -18,7 +18,7 @@ void pw_undo_note(struct pw_app *app)
     pw_config_print(app, &now);
     if (u->n == 0 || strcmp(u->text[u->at], pw_str_text(&now)) != 0) {
         while (u->n > u->at + 1)
-            drop(u, u->n - 1); /* another future begins */
+            drop(u, u->n - 1); /* drop the undone states: a new change replaces them */
         if (u->n == PW_UNDO_MAX)
             drop(u, 0);
         u->text[u->n] = pw_text_dup(pw_str_text(&now));
@@ -35,7 +35,7 @@ static bool has_line(const char *text, const char *line, size_t n)
     return false;
 }
 
-/* Has text a line that begins with these n bytes, "set fps="? */
+/* Returns true if text has a line that begins with these n bytes, such as "set fps=". */
 static bool sets(const char *text, const char *key, size_t n)
 {
     for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
@@ -44,8 +44,8 @@ static bool sets(const char *text, const char *key, size_t n)
     return false;
 }
 
-/* The lines of a that are not in b, as one; without those that set what b sets to something else, unless
- * also_set. */
+/* Appends the lines of a that are not in b, joined as one. Without also_set, leaves out lines whose setting b
+ * sets to another value. */
 static void only_in(const char *a, const char *b, bool also_set, struct pw_str *out)
 {
     for (size_t n; n = strcspn(a, "\n"), *a; a += n + (a[n] == '\n')) {
@@ -68,7 +68,7 @@ static void tell(struct pw_app *app, int direction, const char *from, const char
     pw_str_fini(&gone);
 }
 
-/* Training is no setting: says how one goes back in that. */
+/* Fails: training cannot be undone. The message says how to go back to an earlier step. */
 static enum pw_code nothing_to_undo(const struct pw_app *app, struct pw_err *err)
 {
     const struct pw_ev_session *s = &app->ui.snap->session;
@@ -94,7 +94,7 @@ enum pw_code pw_undo_go(struct pw_app *app, int direction, struct pw_err *err)
     if (to >= u->n)
         return pw_fail(err, PW_EUSER, "redo: nothing was undone");
     const char *from = u->text[u->at], *text = u->text[to];
-    u->at = to; /* first: submitting looks for changes */
+    u->at = to; /* set first, because submitting records changes */
     pw_config_reset(app);
     enum pw_code code = pw_app_submit(app, text, PW_SEND_NOW, err);
     if (code == PW_OK)

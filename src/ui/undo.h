@@ -1,7 +1,7 @@
-/* undo.h - settings, bindings and borders as they were, to go back to and forth.
+/* undo.h - undoes and redoes changes of settings, bindings and borders.
  *
- * What is kept is the text that would make them so (config.h), so nothing that can be set can be forgotten
- * here. What changes the laboratory is not undone: steps were trained, numbers drawn. */
+ * A state is stored as the text that would restore it (config.h), so every setting is included. Changes of
+ * the lab cannot be undone: steps were trained, random numbers drawn. */
 #ifndef PW_UNDO_H
 #define PW_UNDO_H
 #include "base/err.h"
@@ -10,14 +10,13 @@
 
 struct pw_app;
 struct pw_undo {
-    int n, at;               /* texts kept, and which of them is the present */
-    char *text[PW_UNDO_MAX]; /* the oldest first */
+    int n, at;               /* number of texts, and the index of the present one */
+    char *text[PW_UNDO_MAX]; /* owned, the oldest first */
 };
 
-/* Looks whether anything differs from the present, and keeps it if so. Call it after whatever may have
- * changed something. */
+/* Stores the present state if it differs from the last one. Call it after each possible change. */
 void pw_undo_note(struct pw_app *app);
-/* One back (-1) or forth (1), and says what changed. PW_EUSER: there is nothing. */
+/* Goes one state back (-1) or forward (1) and reports the change. PW_EUSER: there is no such state. */
 enum pw_code pw_undo_go(struct pw_app *app, int direction, struct pw_err *err);
 void pw_undo_fini(struct pw_undo *u);
 

@@ -1,20 +1,20 @@
-/* attention_heads.c - all heads in small, a row a layer. */
+/* attention_heads.c - all heads as small maps, a row per layer. */
 #include "figure/panes/attention.h"
 #include <math.h>
 
 #define GAP   5.0  /* points between two heads */
-#define BAR   60.0 /* and of the bar beside them */
-#define NAMED 36.0 /* points of a map beside whose name a score has room */
-/* A figure stays small: so many values of all heads together, less for each layer, which is an image, and for
- * each head that has a frame and a name. Where there are many heads values are no large blocks, and where
- * there are more than that they do without names. */
+#define BAR   60.0 /* width of the bar beside them, in points */
+#define NAMED 36.0 /* minimum width of a map, in points, for a score beside its name */
+/* Limits that keep a figure's file small. All heads together have ALL_VALUES values. Each layer costs
+ * LAYER_COSTS of these, because it is an image; each head with a frame and a name costs NAME_COSTS. Above
+ * MANY heads a value is a small block of pixels. Above EACH_NAMED heads there are no names. */
 #define ALL_VALUES  38000
 #define LAYER_COSTS 400
 #define NAME_COSTS  100
 #define MANY        8
 #define EACH_NAMED  144
 
-/* The side of one head's map, and the points it takes with its name. */
+/* Returns the side of one head's map in points. */
 static double small_of(const struct pw_figure *f)
 {
     double side = (f->box.w - BAR) / pw_figure_attention_of(f)->heads - GAP;
@@ -22,16 +22,16 @@ static double small_of(const struct pw_figure *f)
     return side < 110 ? side : 110;
 }
 
-/* Is there room for each one's frame and name? */
+/* Returns true if there is room for a frame and a name per head. */
 static bool has_names(const struct pw_ev_attention *a, double side)
 {
     return side >= 14 && a->layers * a->heads <= EACH_NAMED;
 }
 
-/* The heads of a layer as one matrix with gaps between them: an image each would be mostly headers. */
+/* The heads of a layer as one matrix with gaps. One image per head would consist mostly of headers. */
 struct row {
     const struct pw_ev_attention *a;
-    int layer, pool, n, gap; /* values that share a pixel; pixels of a head, and between two */
+    int layer, pool, n, gap; /* pool: values per pixel; n: pixels of a head; gap: pixels between two heads */
 };
 
 static float row_value(const void *arg, int row, int col)
@@ -60,7 +60,7 @@ static struct row row_of(const struct pw_ev_attention *a, double side)
     return r;
 }
 
-/* The score that stands beside names: the first share that these tokens can tell; -1: none. */
+/* Returns the score to print beside names: the first share that is defined for these tokens; -1: none. */
 static int score_of(const struct pw_ev_attention *a)
 {
     for (int i = 0; i < pw_att_n_scores(a); i++) {

@@ -1,5 +1,5 @@
-/* encoding_queries.c - a bias that isn't the same for all queries: of each head a plot, and in it a curve for
- * every query that is told, from dark to light the further on that stands. */
+/* encoding_queries.c - a bias that depends on the query. Each head has a plot with a curve per query in the
+ * table; later queries are lighter. */
 #include "figure/axes.h"
 #include "figure/panes/encoding.h"
 #include <math.h>

@@ -1,11 +1,11 @@
-/* encoding_rows.c - the encoding itself as maps: which bucket a query and a key share, how far each pair
- * turns, rows added to the embeddings and how alike they are; and the list of buckets. */
+/* encoding_rows.c - the encoding itself as maps: the bucket of each query and key, the turn of each rotation
+ * pair, the added rows and their cosines; and the list of buckets. */
 #include "figure/panes/encoding.h"
 #include "plot/ticks.h"
 #include <math.h>
 #include <stdio.h>
 
-#define MOST 160 /* rows of a map; of more positions every n-th is shown */
+#define MOST 160 /* maximum number of rows of a map; with more positions every n-th is shown */
 
 /* ---- maps */
 
@@ -123,7 +123,7 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-/* Beside each pair its wavelength, and how much of a turn training saw. */
+/* Draws each pair's wavelength, and the share of a turn that was seen in training. */
 static void draw_turns(struct pw_figure *f, const struct pw_ev_table *t, struct pw_box b)
 {
     static const struct pw_font font = {.size = 7, .color = PW_INK, .anchor = PW_END};
@@ -162,7 +162,7 @@ void pw_figure_rows_draw(struct pw_figure *f)
     if (f->kind == PW_ENC_COSINE)
         sides.x_name = sides.y_name = "position";
     if (f->kind == PW_ENC_ROWS && v.every > 1)
-        sides.trained = 0; /* its columns are counted one by one */
+        sides.trained = 0; /* columns are dimensions and are counted singly */
     if (f->kind == PW_ENC_KEYS)
         sides = (struct pw_enc_sides){"dimension", "row", 1, 0};
     pw_figure_table_map(f, &m, b, &sides,

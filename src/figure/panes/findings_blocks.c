@@ -1,4 +1,5 @@
-/* findings_blocks.c - a table as text, a plot with its axes and legend, a map as an image with its names. */
+/* findings_blocks.c - the blocks of a finding: a table as text, a plot with axes and legend, a map as an
+ * image with names. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +20,9 @@ static double wider(double w, const struct pw_font *f, const char *text)
     return fmax(w, pw_svg_width(f, text));
 }
 
-/* ---- tables: the columns that fit, then the next ones below */
+/* ---- tables: bands of as many columns as fit, one below the other */
 
-#define GAP 6.0 /* as the sheet's */
+#define GAP 6.0 /* the same as in sheet.c */
 
 struct band {
     const struct pw_block_of *k;
@@ -46,7 +47,7 @@ static double column_width(const struct pw_block_of *k, int col)
     return w + 2;
 }
 
-/* The band from column `first` on; the last one ends with the table. */
+/* Returns the band that begins at column `first`; the last band ends with the table. */
 static struct band band_from(const struct pw_block_of *k, int first, double w)
 {
     struct band d = {.k = k, .first = first, .label_w = wider(1, &small, k->b->x)};
@@ -112,7 +113,7 @@ static void draw_table(struct pw_figure *f, const struct pw_block_of *k, struct 
 /* ---- plots */
 
 #define KEY_H 11.0
-#define SIGNS 24 /* points of a curve that has its sign at each */
+#define SIGNS 24 /* a curve with at most this many points has a mark at each */
 
 static struct pw_pen pen_of(const struct pw_block *b, int curve)
 {
@@ -121,7 +122,8 @@ static struct pw_pen pen_of(const struct pw_block *b, int curve)
     return (struct pw_pen){.color = pw_svg_arm(pw_block_color(curve)), .width = 1.3};
 }
 
-/* The legend above a plot of width w, in as many lines as it takes; f NULL: nothing is drawn. */
+/* Draws the legend above a plot of width w, over as many lines as needed, and returns its height. f NULL:
+ * only measures. */
 static double draw_legend(struct pw_figure *f, const struct pw_block_of *k, double x, double y, double w)
 {
     double at = 0, down = KEY_H;
@@ -142,7 +144,7 @@ static double draw_legend(struct pw_figure *f, const struct pw_block_of *k, doub
     return down;
 }
 
-/* One curve's points: y and the ends of its band, with a break where there is no number. */
+/* The points of one curve: y and the ends of its band. A missing number is a break in the curve. */
 struct points {
     double *x;
     float *y[3];
@@ -196,11 +198,11 @@ static void draw_plot(struct pw_figure *f, const struct pw_block_of *k, struct p
                         .y1 = span.y1,
                         .log = span.log_y,
                         .log_x = span.log_x,
-                        .x_unit = 1, /* numbers between whole ones, too */
+                        .x_unit = 1, /* labels between integers are allowed */
                         .x_name = k->b->x,
                         .y_name = k->b->y};
     pw_figure_axes(f, &a);
-    for (int pass = 0; pass < 2; pass++) /* what theory says lies below */
+    for (int pass = 0; pass < 2; pass++) /* reference curves (theory) lie below the others */
         for (int i = 0; i < k->b->cols; i++)
             if (pw_block_is_reference(k->b, i) == (pass == 0))
                 draw_curve(f, &a, k, i);
@@ -208,14 +210,14 @@ static void draw_plot(struct pw_figure *f, const struct pw_block_of *k, struct p
 
 /* ---- maps */
 
-#define CELL  24.0 /* points of a value's side, at most */
+#define CELL  24.0 /* maximum size of a value in points */
 #define MOST  320.0
-#define BAR   58.0 /* right of it: the colours and their numbers */
-#define NAMES 62.0 /* of a name at its side, at most */
+#define BAR   58.0 /* at the right: the colour bar and its numbers */
+#define NAMES 62.0 /* maximum width of a name at the side */
 
 struct sides {
     double left, below, w, h; /* of the image */
-    bool turned;              /* names below it read upwards */
+    bool turned;              /* names below the image are vertical */
 };
 
 static void name_of(const struct pw_block_of *k, int i, bool row, char text[PW_FINDING_LABEL])
@@ -297,7 +299,7 @@ static void draw_map(struct pw_figure *f, const struct pw_block_of *k, struct pw
     pw_map_bar(&m, &f->svg, (struct pw_box){in.x + in.w + 10, in.y, 8, fmin(in.h, 100)}, false, NULL);
 }
 
-/* ---- any of them */
+/* ---- all kinds of blocks */
 
 struct pw_block_height pw_figure_block_height(const struct pw_block_of *k, double w)
 {

@@ -1,4 +1,4 @@
-/* bind.c - puts a command line on a key. */
+/* bind.c - binds a command line to a key. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
@@ -27,7 +27,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     int key = pw_key_named(name);
     if (key == 0)
         return pw_key_unknown("bind", name, err);
-    enum pw_code code = pw_app_check(app, line, err); /* now, not when the key is pressed */
+    enum pw_code code = pw_app_check(app, line, err); /* report errors now, not when the key is pressed */
     return code == PW_OK ? pw_bindings_set(&app->ui.bindings, key, line, err) : code;
 }
 

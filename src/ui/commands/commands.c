@@ -1,4 +1,4 @@
-/* commands.c - the commands that belong to the workbench. */
+/* commands.c - the table of the workbench's commands. */
 #include "ui/commands/commands.h"
 
 /* clang-format off */

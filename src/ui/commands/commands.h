@@ -1,4 +1,4 @@
-/* commands.h - one command a file; their context is a struct pw_app. */
+/* commands.h - the commands of the workbench, one per file. Their context is a struct pw_app. */
 #ifndef PW_UI_COMMANDS_H
 #define PW_UI_COMMANDS_H
 #include "command/command.h"
@@ -28,7 +28,7 @@ extern const struct pw_command pw_ui_cmd_wait;
 extern const struct pw_command pw_ui_cmd_zoom;
 /* clang-format on */
 
-/* All of them; NULL-terminated. */
+/* All of these, NULL-terminated. */
 extern const struct pw_command *const pw_ui_commands[];
 
 #endif

@@ -1,4 +1,4 @@
-/* config.c - the user's own commands: look at them, keep them, run them again. */
+/* config.c - shows, saves and loads the user's file of commands. */
 #include "ui/config.h"
 #include "ui/commands/commands.h"
 #include "ui/state.h"
@@ -48,7 +48,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     else
         code = pw_config_path("pewterrc", &path, err);
     if (code != PW_OK) {
-        /* said already */
+        /* the error is already set */
     } else if (!strcmp(verb, "show") && !file) {
         show(app, path.s);
     } else if (!strcmp(verb, "save")) {

@@ -1,4 +1,4 @@
-/* copy.c - what the focused pane shows, for somewhere else: the clipboard and a file. */
+/* copy.c - copies the focused pane's contents to the clipboard and to a file. */
 #include "base/file.h"
 #include "ui/app.h"
 #include "ui/clipboard.h"
@@ -7,7 +7,7 @@
 #include "ui/state.h"
 #include <stdlib.h>
 
-/* Text as it is drawn, with the frame left out. */
+/* Appends the text as it is drawn, without the frame. */
 static void copy_drawn(struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_layout at;

@@ -1,4 +1,4 @@
-/* filter.c - shortens the log to the lines that have a text. */
+/* filter.c - limits the log to the lines that contain a text. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <stdio.h>

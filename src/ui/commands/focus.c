@@ -1,4 +1,4 @@
-/* focus.c - gives a pane the keys. */
+/* focus.c - focuses a pane. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 

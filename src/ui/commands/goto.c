@@ -1,4 +1,4 @@
-/* goto.c - moves the time cursor: which moment the panes show. The laboratory goes on. */
+/* goto.c - moves the time cursor, which selects the moment that the panes show. The lab continues. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include "ui/timeline.h"
@@ -6,7 +6,7 @@
 
 static const char *const places[] = {"live", "mark", "command", "event", "start", "end", NULL};
 
-/* live and mark, the steps at which something happened to the current arm, and what its marks say. */
+/* Offers the places, the steps at which the current arm has ticks, and the texts of its marks. */
 static void complete(struct pw_completion *c)
 {
     const struct pw_ui *ui = c->seen;
@@ -22,7 +22,7 @@ static void complete(struct pw_completion *c)
     }
 }
 
-/* ---- where nothing is recorded: steps of the current arm */
+/* ---- if no session is recorded: steps of the current arm */
 
 static enum pw_code to_kept_mark(struct pw_ui *ui, const char *text, struct pw_err *err)
 {
@@ -45,14 +45,14 @@ static enum pw_code to_kept_step(struct pw_ui *ui, int64_t step, const char *tex
     return PW_OK;
 }
 
-/* ---- where something is */
+/* ---- if a session is recorded */
 
 static uint64_t here(const struct pw_ui *ui, const struct pw_player *p)
 {
     return ui->transport.at > 0 ? ui->transport.at : pw_player_last(p);
 }
 
-/* A line of the log that the moment has just got says what it is. */
+/* Shows the log line of the current moment, if it has one. */
 static void say_what(struct pw_app *app)
 {
     const struct pw_snapshot *s = app->ui.snap;
@@ -61,7 +61,7 @@ static void say_what(struct pw_app *app)
         pw_app_say(app, "%s", line->text);
 }
 
-/* The newest one before the cursor, round the end. */
+/* Moves to the newest mark before the cursor; the search wraps around. */
 static enum pw_code to_mark(struct pw_app *app, struct pw_player *p, const char *text, struct pw_err *err)
 {
     uint64_t seq = pw_player_seek(p, here(&app->ui, p), -1, PW_EV_MARK, text);
@@ -76,7 +76,7 @@ static enum pw_code to_mark(struct pw_app *app, struct pw_player *p, const char 
     return PW_OK;
 }
 
-/* So many commands (or events) on, or back. */
+/* Moves n commands (or events) forward or back. */
 static enum pw_code to_nth(struct pw_app *app, struct pw_player *p, const char *what, const char *text,
                            struct pw_err *err)
 {

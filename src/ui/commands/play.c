@@ -1,10 +1,10 @@
-/* play.c - plays a recording from the moment that is looked at. */
+/* play.c - plays a session from the current moment. */
 #include "base/clock.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <string.h>
 
-/* What faster and slower go through; 0: as recorded. */
+/* The speeds of faster and slower; 0: as recorded, with all pauses. */
 static const double speeds[] = {0, 1, 2, 4, 10, 20, 50, 100, 200, 500, PW_SPEED_MAX};
 #define N_SPEEDS ((int)(sizeof speeds / sizeof *speeds))
 
@@ -23,7 +23,7 @@ static void values(struct pw_completion *c)
         pw_complete_offer(c, "%g", speeds[i]);
 }
 
-/* The next speed in that direction, or the last one. */
+/* Returns the next speed in that direction, or the last one. */
 static double beside(double speed, int direction)
 {
     int i = direction > 0 ? 0 : N_SPEEDS - 1;

@@ -1,4 +1,4 @@
-/* present.c - gives a lesson: its commands become the script that runs now. */
+/* present.c - starts a lesson: its commands become the running script. */
 #include "base/file.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
@@ -24,7 +24,7 @@ static enum pw_code read_lesson(const char *name, char **text, struct pw_err *er
     return code;
 }
 
-/* Their names; where there is room for lines, a line each, with its title. */
+/* Lists the names of the lessons; on a page each has a line with its title. */
 static enum pw_code list(struct pw_app *app, struct pw_err *err)
 {
     const char *names[32];
@@ -68,7 +68,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         pw_lesson_title(text, app->ui.lesson.title, sizeof app->ui.lesson.title);
         app->ui.lesson.steps = pw_lesson_steps(text);
         app->ui.lesson.step = 0;
-        app->ui.lesson.read = true; /* the first thing said begins step 1 */
+        app->ui.lesson.read = true; /* the first `say` begins step 1 */
         app->ui.lesson.waiting = false;
         app->ui.lesson.text[0] = '\0';
     }

@@ -1,15 +1,14 @@
-/* press.c - keys in a script: what a reader would press, in the same words as `?` and the manual have.
+/* press.c - presses keys in a script, by the names that `?` and the manual use.
  *
- * A key may mean a command that the laboratory has to run first (the next head, an evaluation), and the key
- * after it goes by what that shows. So the rest of the keys goes back to the script, behind that command. */
+ * A key can be a command that the lab has to run first (the next head, an evaluation), and the next key
+ * depends on its result. So the remaining keys return to the script, after that command. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
-enum {
-    MOST = 10000
-}; /* keys of one script that mean commands: more than any has, unless one presses itself */
+/* Maximum number of keys that are commands in one script; only a script that presses itself reaches it. */
+enum { MOST = 10000 };
 
-/* The line of a key, then the keys that are left. */
+/* Inserts the key's command line, then the remaining keys. */
 static enum pw_code hand_on(struct pw_app *app, struct pw_str *line, const struct pw_args *args, int from,
                             struct pw_err *err)
 {
@@ -28,7 +27,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = PW_OK;
     if (args->n == 0 || pw_args_words(args) != args->n)
         return pw_fail(err, PW_EUSER, "press: usage: %s", pw_ui_cmd_press.usage);
-    for (int i = 0; i < args->n; i++) /* all of them, before the first does anything */
+    for (int i = 0; i < args->n; i++) /* check all keys before the first one acts */
         if (pw_key_named(pw_args_word(args, i)) == 0)
             return pw_key_unknown("press", pw_args_word(args, i), err);
     for (int i = 0; i < args->n && code == PW_OK && line.len == 0; i++) {
@@ -49,7 +48,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static void complete(struct pw_completion *c)
 {
-    pw_key_offer(c); /* any number of them */
+    pw_key_offer(c); /* at every position */
 }
 
 const struct pw_command pw_ui_cmd_press = {

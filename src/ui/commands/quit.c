@@ -1,9 +1,9 @@
-/* quit.c - leaves the program. In a script it waits for what stands before it. */
+/* quit.c - leaves the program. In a script it waits for all earlier commands. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <string.h>
 
-/* vi's `wq` promises that everything is written; where it isn't, it stays. */
+/* Fails for vi's `wq` if the session is not recorded, because `wq` promises that everything is written. */
 static enum pw_code check_recorded(const struct pw_app *app, const char *typed, struct pw_err *err)
 {
     const struct pw_ev_session *s = &app->ui.snap->session;
@@ -36,7 +36,8 @@ static void complete(struct pw_completion *c)
         pw_complete_offer(c, "now");
 }
 
-static const char *const aliases[] = {"q", "q!", "qa", "qa!", "wq", "x", "exit", NULL}; /* of vi and shells */
+/* The other names come from vi and shells. */
+static const char *const aliases[] = {"q", "q!", "qa", "qa!", "wq", "x", "exit", NULL};
 
 const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",

@@ -1,4 +1,4 @@
-/* redo.c - what was undone, again. */
+/* redo.c - redoes the last undone change. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 

@@ -1,6 +1,6 @@
-/* reproduce - a study of the documents: its script, its verdict, its figure.
+/* reproduce.c - runs a study of a paper: its script, its verdict, its figure.
  *
- * The script's lines are typed for the user, one after the other, so a recording holds them as they are. */
+ * The script's lines run as if the user had typed them, so a session records them like other lines. */
 #include "reproduce/study.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
-/* An option of reproduce itself, beside the study's. */
+/* The option of reproduce itself; all others belong to the study. */
 struct own {
     char figure[256];
 };
@@ -27,12 +27,12 @@ static const struct pw_opt own_opts[] = {
      .help = "file of the figure (.svg, .pdf, .png); else NAME.svg; off: none"},
     {.name = NULL}};
 
-/* What came of a study in this laboratory. */
+/* Returns the verdict of a study in this lab, if any. */
 static const char *state_of(const struct pw_study *study, const struct pw_snapshot *s)
 {
     const struct pw_finding_view *found[PW_MAX_FINDINGS];
     int n = pw_findings(s, found);
-    for (int i = 0; i < n; i++) { /* the newest first */
+    for (int i = 0; i < n; i++) { /* newest first */
         const struct pw_finding *f = &found[i]->f;
         char whole[PW_FINDING_NAME + PW_FINDING_TOPIC];
         snprintf(whole, sizeof whole, "%s %s", f->name, f->topic);
@@ -54,7 +54,7 @@ static void list(const struct pw_snapshot *s, struct pw_str *out)
         pw_str_add(out, "  %s\n", pw_studies_left[i]);
 }
 
-/* Takes what is reproduce's own out of args: rest is the study's. */
+/* Separates the options of reproduce itself from args; rest gets the study's. */
 static enum pw_code split_args(const struct pw_args *args, struct pw_args *rest, struct own *own,
                                struct pw_err *err)
 {
@@ -129,7 +129,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct own own;
     enum pw_code code = pw_args_limit(&pw_ui_cmd_reproduce, args, 0, 1, err);
     if (code == PW_OK && name == NULL)
-        code = pw_args_opts(args, NULL, NULL, err); /* they are a study's */
+        code = pw_args_opts(args, NULL, NULL, err); /* options need a study */
     if (code == PW_OK && (name == NULL || strcmp(name, "--list") == 0)) {
         list(app->ui.snap, &text);
         pw_app_page(app, "What can be reproduced", pw_str_text(&text));

@@ -1,6 +1,6 @@
-/* screenshot.c - the screen as a file: what it shows, or with the options what it would show.
+/* screenshot.c - writes the screen to a file, as shown or as the options select.
  *
- * The screen is drawn anew from the snapshot, so that the same works where there is no terminal. */
+ * The screen is drawn again from the snapshot, so the command also works without a terminal. */
 #include "base/file.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
@@ -97,7 +97,7 @@ static enum pw_code focus_on(struct pw_ui *ui, const char *name, struct pw_err *
     return code;
 }
 
-/* The workbench as the options want it. */
+/* Prepares a copy of the workbench with the options. */
 static enum pw_code prepare(const struct pw_app *app, const struct options *o, struct pw_ui *ui, int *rows,
                             int *cols, struct pw_err *err)
 {
@@ -115,7 +115,7 @@ static enum pw_code prepare(const struct pw_app *app, const struct options *o, s
     return code;
 }
 
-/* PANE-STEP in the state's folder, with a number where the name is taken: without the ending. */
+/* Chooses the name PANE-STEP in the state folder, with a number if the name is taken, and without ending. */
 static enum pw_code choose_name(const struct pw_ui *ui, struct pw_str *path, struct pw_err *err)
 {
     const struct pw_snapshot *s = ui->snap;
@@ -132,7 +132,7 @@ static enum pw_code choose_name(const struct pw_ui *ui, struct pw_str *path, str
         pw_str_add(&taken, "%s.svg", path->s);
         if (access(taken.s, F_OK) != 0)
             break;
-        path->len = bare; /* cut back to the name without a number */
+        path->len = bare; /* remove the last number */
         path->s[bare] = '\0';
         pw_str_add(path, "-%d", k);
     }

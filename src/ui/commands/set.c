@@ -1,4 +1,4 @@
-/* set.c - settings of the workbench, from one table. */
+/* set.c - the settings of the workbench, from one table. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <stddef.h>
@@ -12,7 +12,7 @@ static const char *const themes[] = {"auto", "dark", "light", NULL};
 static const char *const markers[] = {"auto", "braille", "block", "ascii", NULL};
 static const char *const colormaps[] = {"viridis", "cividis", NULL};
 
-/* Settings of the laboratory, which has a `set` of its own for them. */
+/* Settings of the lab, which has its own `set`. */
 static const char *const of_lab[] = {"threads", "isa", "precision", "share", "temperature", NULL};
 
 const struct pw_opt pw_settings_opts[] = {
@@ -73,12 +73,12 @@ const struct pw_opt pw_settings_opts[] = {
     {.name = NULL},
 };
 
-/* A setting a line, and what can be set besides. */
+/* Prints each setting on a line, and the names of the lab's settings. */
 static void show(struct pw_app *app)
 {
     struct pw_str text = {0};
     pw_opt_print(pw_settings_opts, &app->settings, false, &text);
-    pw_opt_print(pw_split_opts, &app->ui.split, true, &text); /* there are many: those that were moved */
+    pw_opt_print(pw_split_opts, &app->ui.split, true, &text); /* only borders that were moved */
     for (char *at = text.s; (at = strchr(at, ' ')) != NULL;)
         *at = '\n';
     pw_str_add(&text, "\nof the laboratory, see 'help set':");
@@ -97,7 +97,8 @@ static bool is_of_lab(const char *key)
     return of_lab[i] != NULL;
 }
 
-/* `set threads 2` or `set threads=2`: handed on as the first. False: it is none of the laboratory's. */
+/* Sends `set threads 2` or `set threads=2` to the lab in the first form. Returns false if the setting is not
+ * one of the lab's. */
 static bool hand_on(struct pw_app *app, const struct pw_args *args, enum pw_code *code, struct pw_err *err)
 {
     const char *key = args->n == 1 ? args->words[0].key : pw_args_word(args, 0);
@@ -111,7 +112,7 @@ static bool hand_on(struct pw_app *app, const struct pw_args *args, enum pw_code
     return true;
 }
 
-/* The workbench's settings are two structs of one language: those of the loop, and the borders. */
+/* The workbench's settings are in two structs: those of the loop, and the borders. */
 struct both {
     struct pw_settings settings;
     struct pw_proportions split;
@@ -124,8 +125,8 @@ static enum pw_code set_one(struct both *b, const char *key, const char *value, 
     return pw_opt_set(pw_settings_opts, &b->settings, "set", key, value, err);
 }
 
-/* `set KEY VALUE`, `set KEY=VALUE ...`, or `set` alone to see what is set. Nothing changes unless all is
- * right. */
+/* `set KEY VALUE`, `set KEY=VALUE ...`, or `set` alone, which prints the settings. An error changes no
+ * setting. */
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
@@ -149,7 +150,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
-/* The values of `set KEY VALUE` that have names. */
+/* Returns the named values of `set KEY VALUE`. */
 static const char *const *values(const char *key)
 {
     static const char *const switches[] = {"on", "off", NULL}, *const none[] = {NULL};
@@ -175,7 +176,7 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, values(pw_args_word(c->so_far, 0)));
 }
 
-/* The laboratory's bits depend on what it has of its own but for the machine's. */
+/* Of all settings, only precision, share and temperature change the lab's bits. */
 static bool outside(const struct pw_args *args)
 {
     const char *key = pw_args_word(args, 0);

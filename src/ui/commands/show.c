@@ -1,4 +1,4 @@
-/* show.c - a pane to the front; where there are no panes, what it shows in words. */
+/* show.c - shows a pane; without a screen prints its contents in words. */
 #include "plot/names.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
@@ -8,8 +8,8 @@ static const char *const zooms[] = {"as-it-is", "on", "off", NULL};
 
 struct options {
     int zoom;
-    int query, key;     /* attention's cursor; AS_IT_IS */
-    int distance, head; /* the encoding's */
+    int query, key;     /* cursor of the attention pane, or AS_IT_IS */
+    int distance, head; /* cursor of the encoding pane, or AS_IT_IS */
 };
 #define AS_IT_IS -1
 
@@ -33,7 +33,7 @@ static const struct pw_opt opts[] = {
     {.name = NULL},
 };
 
-/* Puts the cursors where a lesson talks about them. */
+/* Sets the pane's cursors, for example to the place that a lesson explains. */
 static enum pw_code place_cursors(struct pw_ui *ui, int pane, const struct options *o, struct pw_err *err)
 {
     if (pane != PW_PANE_ATTENTION && (o->query >= 0 || o->key >= 0))
@@ -77,7 +77,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
-/* Of the cursors: the places that there are. */
+/* Offers the valid cursor positions. */
 static void values(struct pw_completion *c)
 {
     const struct pw_ui *ui = c->seen;

@@ -1,4 +1,4 @@
-/* source - the lines of a file, as a script. */
+/* source.c - runs the lines of a file as a script. */
 #include "base/file.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MOST_BYTES (1u << 20)
-#define MOST_FILES 1000 /* of one script: a file that names itself has no end */
+#define MOST_FILES 1000 /* in one script: a file that sources itself never ends */
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {

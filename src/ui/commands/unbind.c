@@ -1,4 +1,4 @@
-/* unbind.c - takes a command line off a key again. */
+/* unbind.c - removes the binding of a key. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
@@ -17,7 +17,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
-/* The keys that are bound. */
+/* Offers the bound keys. */
 static void complete(struct pw_completion *c)
 {
     const struct pw_ui *ui = c->seen;

@@ -1,4 +1,4 @@
-/* undo.c - the last setting, binding or border as it was before. */
+/* undo.c - undoes the last change of a setting, binding or border. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 

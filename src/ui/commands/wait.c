@@ -1,4 +1,4 @@
-/* wait.c - stops a script: for a reader, for a time, or until what stands before it is finished. */
+/* wait.c - pauses a script: for a key, for a time, or until all earlier commands are finished. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <string.h>
@@ -24,7 +24,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!strcmp(what, "done") && !unit)
-        return PW_OK; /* it runs when everything before it is finished */
+        return PW_OK; /* the command only runs after all earlier ones are finished */
     if (!strcmp(what, "key") && !unit) {
         pw_script_wait(ctx, PW_WAIT_KEY, 0);
         return PW_OK;

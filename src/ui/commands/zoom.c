@@ -1,4 +1,4 @@
-/* zoom.c - the focused pane fills the screen, or shares it again. */
+/* zoom.c - makes the focused pane fill the screen, or ends that. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <string.h>

@@ -1,8 +1,8 @@
-/* attention_file.c - attention that was imported from a file, in the place of the arm's.
+/* attention_file.c - attention that was imported from a file, shown instead of the arm's own.
  *
- * A new one is shown at once, and `i` goes from one to the other. All of its heads are in the snapshot, so
- * which one is looked at is the workbench's to remember, not the laboratory's. To compare both: c takes what
- * is shown as reference, and i shows the other less that. */
+ * A new file is shown at once, and `i` switches between both. The snapshot contains all heads of the file, so
+ * the workbench stores which one is shown, not the lab. To compare both, `c` sets the shown map as the
+ * reference, then `i` shows the other map minus the reference. */
 #include <string.h>
 
 #include "ui/panes/attention.h"

@@ -1,7 +1,7 @@
-/* attention_map.c - one map: rows are queries, columns keys.
+/* attention_map.c - one attention map: rows are queries, columns are keys.
  *
- * Long sequences are max-pooled into the room there is, or scroll with a row a token; the legend says which.
- */
+ * Long sequences are max-pooled into the available room, or scroll with one token per row; the legend says
+ * which. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ float pw_att_shade(const void *arg, int row, int col)
 
 /* ---- labels */
 
-/* Columns that the longest label takes, at most so many. */
+/* Returns the columns of the longest label, at most `most`. */
 static int longest_label(const struct pw_att *w, int most)
 {
     int longest = 1;
@@ -41,7 +41,7 @@ static int longest_label(const struct pw_att *w, int most)
     return longest < most ? longest : most;
 }
 
-/* Rows for the keys' names above the map: they run downwards where a column is too narrow for them. */
+/* Returns the rows for the keys' labels above the map, which are vertical if a column is too narrow. */
 static int header_rows(const struct pw_att *w, int h)
 {
     return longest_label(w, h >= 24 ? 4 : h >= 14 ? 2 : 1);
@@ -64,7 +64,7 @@ static void draw_key_label(const struct pw_ev_attention *a, struct pw_canvas *c,
         return;
     }
     int rows = n < clip.h ? n : clip.h, y = bottom - rows + 1;
-    for (size_t left = strlen(text); left > 0 && y <= bottom; y++) { /* one sign a row, downwards */
+    for (size_t left = strlen(text); left > 0 && y <= bottom; y++) { /* one character per row, downwards */
         uint32_t cp;
         size_t bytes = pw_utf8_next(text, left, &cp);
         pw_draw_cell(c, clip, y, x + (w - 1) / 2, s, cp);
@@ -87,15 +87,15 @@ static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, stru
         int half = pw_heat_half_row(m, i), t = p->top + i;
         int at = (query - p->top) / m->pool_r == i / m->pool_r && query >= p->top ? query : t;
         int y = p->y + half / 2 + (m->sy - 1) / 4;
-        bool second = half % 2 == 1; /* lower half of a row whose upper half is another query */
+        bool second = half % 2 == 1; /* the lower half of a row whose upper half is another query */
         if (second && at != query)
-            continue; /* one name a row: the upper query's, or the cursor's */
+            continue; /* one label per row: the upper query's, or the cursor's */
         const char *text = pw_att_label(a, at);
         int w = pw_text_cells(text), x = r.x + (w < p->label_w ? p->label_w - w : 0);
         pw_draw_fill(c, (struct pw_rect){y, r.x, 1, p->label_w}, pw_style_plain(), ' ');
         pw_draw_cut(c, r, y, x, pw_att_label_style(a, at, query), text, p->label_w);
     }
-    int answer = a->n_prompt - p->top; /* the axis is heavy along it */
+    int answer = a->n_prompt - p->top; /* the axis is heavy along the answer */
     int split = a->n_prompt <= 0 || answer >= p->rows ? 2 * m->h
                 : answer > 0                          ? pw_heat_half_row(m, answer)
                                                       : 0;
@@ -107,16 +107,16 @@ static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, stru
             pw_draw_cell(c, r, p->y + split / 2 - 1, p->x + x, pw_style_dim(), 0x2504);
 }
 
-/* ---- all of it */
+/* ---- the whole map */
 
-/* The first of `shown` of T, near where it was, with the cursor in it. */
+/* Returns the first of `shown` out of T: close to its earlier value, with the cursor inside. */
 static int scrolled(int first, int cursor, int shown, int T)
 {
     first = first > cursor ? cursor : first < cursor - shown + 1 ? cursor - shown + 1 : first;
     return first > T - shown ? T - shown : first < 0 ? 0 : first;
 }
 
-/* Chooses what is drawn of the map; false: there is no room. */
+/* Chooses the part and the scale of the map; returns false if there is no room. */
 static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int margin_w, int margin_h,
                 bool wide)
 {
@@ -151,8 +151,8 @@ static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int
     return pw_heat_fit(&p->m, &ui->look, room_w, room_h);
 }
 
-/* Beside the map: the scores, what the query under the cursor looks at, and the heads in small, as far as
- * there is room. */
+/* Draws the panel beside the map, as far as there is room: the scores, the keys of the query under the
+ * cursor, and the heads as small maps. */
 static void draw_side(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     int scores = pw_att_n_scores(w->a) + 2, taken;
@@ -169,7 +169,8 @@ static void draw_side(const struct pw_ui *ui, const struct pw_att *w, struct pw_
     pw_att_draw_profile(ui, w, c, r);
 }
 
-/* What is drawn where of r, less the columns that are kept free beside it; false: there is no room. */
+/* Places the map in body, beside the columns that are reserved for the panel; returns false if there is no
+ * room. */
 static bool place(struct pw_att_window *p, struct pw_ui *ui, const struct pw_att *w, struct pw_rect body,
                   bool *margins)
 {
@@ -181,12 +182,12 @@ static bool place(struct pw_att_window *p, struct pw_ui *ui, const struct pw_att
         return false;
     struct pw_att_window other = *p;
     *margins = w->view == PW_VIEW_PROBS && !w->ref && body.h >= 11 && body.w >= 50;
-    if (*margins) { /* where they don't make the map smaller */
+    if (*margins) { /* only if the margins do not shrink the map */
         *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1, false) && other.m.sx == p->m.sx &&
                    other.m.sy == p->m.sy && other.m.pool_r == p->m.pool_r;
         other = *p;
     }
-    /* As many columns a token as there are, while what stands beside it has room for its words. */
+    /* As many columns per token as possible, while the panel beside the map keeps room for its text. */
     int words = body.w / 4 < 30 ? 30 : body.w / 4 > 48 ? 48 : body.w / 4;
     if (fit(&other, ui, body, (side > words ? side : words) + *margins * PW_ATT_BITS, *margins, true) &&
         other.m.sx > p->m.sx && other.m.sy == p->m.sy)

@@ -1,12 +1,12 @@
-/* attention_scores.c - numbers beside the map: what kind of head it is, each score against chance and beside
- * the head that has most of it; and what the query under the cursor looks at. */
+/* attention_scores.c - numbers beside the map: each score of the head, compared with chance and with the head
+ * that has the highest value; and the keys that the query under the cursor attends to. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/panes/attention.h"
 
-/* Of one head, or the mean over a layer's. */
+/* Returns the score of the head, or the mean over the layer's heads. */
 static float score_of(const struct pw_att *w, int k)
 {
     float sum = 0;
@@ -18,7 +18,8 @@ static float score_of(const struct pw_att *w, int k)
     return sum / (float)w->a->heads;
 }
 
-/* How much of the way from chance to all of it; a number with a unit: its share of chance. */
+/* Returns the position between chance (0) and the maximum (1). For a score with a unit, returns the multiple
+ * of chance. */
 static double beyond_chance(const struct pw_score_kind *kind, float v)
 {
     double chance = (double)kind->chance;
@@ -39,7 +40,7 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
                  : r.w >= 24 ? 9
                              : 6,
         bar = r.w - name_w - 25;
-    bool others = r.w >= name_w + 24; /* room for the head that has most of it */
+    bool others = r.w >= name_w + 24; /* room for the head with the highest value */
     struct pw_style own = pw_style_arm(ui, w->arm);
 
     if (n == 0) {
@@ -135,7 +136,7 @@ int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct p
         x += 5;
         pw_draw_bar(c, r, y, x, bar, r.x + r.w - x < 24 ? r.x + r.w - x : 24, (double)p);
         if (sum > 0.995)
-            return i + 2; /* the rest is dust */
+            return i + 2; /* the rest is negligible */
     }
     return n + 1;
 }

@@ -1,10 +1,10 @@
-/* curves_cursor.c - what stands at a moment: swaps of encodings and forks as dotted lines, the cursor, the
- * time cursor of the workbench, and the value of every arm there. */
+/* curves_cursor.c - marks at moments: swaps of encodings and forks as dotted lines, the cursor, the time
+ * cursor, and the value of every arm there. */
 #include <stdio.h>
 
 #include "ui/panes/curves.h"
 
-/* Its line, or what it is called: on the side that has room for all of that. */
+/* Draws a mark's line, or its label on the side with enough room. */
 static void draw_mark(struct pw_canvas *c, const struct pw_plot *p, bool name, struct pw_style s, double at,
                       uint32_t glyph, const char *text)
 {
@@ -37,7 +37,7 @@ void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const str
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
         for (int j = 0; a && j < a->n_marks; j++)
-            if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else the fork says it */
+            if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else it is the fork itself */
                 draw_mark(c, p, names, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->marks[j]), 0x250a,
                           "swap");
         if (a && a->info.parent > 0) {
@@ -79,7 +79,7 @@ void pw_curves_draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct 
         if (!k[i].dotted)
             x = pw_draw_cut(c, r, y, x, pw_style_arm(ui, k[i].arm), pw_arm_mark(ui, k[i].arm), r.x + r.w - x);
         x = pw_draw_cut(c, r, y, x, pw_style_plain(), value, r.x + r.w - x);
-        if (!k[i].dotted && i + 1 < n && k[i + 1].dotted) /* beyond training follows */
+        if (!k[i].dotted && i + 1 < n && k[i + 1].dotted) /* values beyond training follow */
             x = pw_draw_cut(c, r, y, x, pw_style_dim(), ", beyond ", r.x + r.w - x);
         else
             x += 2;

@@ -1,5 +1,5 @@
-/* curves_ends.c - which curve is whose: names with the last values at the right end, each beside its curve as
- * far as there is room, or above the plot. */
+/* curves_ends.c - labels of the curves with their last values: at the right end beside each curve if there is
+ * room, else above the plot. */
 #include <math.h>
 #include <stdio.h>
 
@@ -30,12 +30,12 @@ void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const stru
 {
     int top = p->field.y, bottom = p->field.y + p->field.h - 1, x = p->field.x + p->field.w + 1;
 
-    for (int i = 1; i < n; i++) /* by row, stable: few labels */
+    for (int i = 1; i < n; i++) /* insertion sort by row, stable; there are few labels */
         for (int j = i; j > 0 && l[j - 1].row > l[j].row; j--) {
             struct pw_curve_end t = l[j];
             l[j] = l[j - 1], l[j - 1] = t;
         }
-    for (int i = 0; i < n; i++) /* push down what overlaps, then up what fell out */
+    for (int i = 0; i < n; i++) /* push overlapping labels down, then those outside up */
         if (i > 0 && l[i].row <= l[i - 1].row)
             l[i].row = l[i - 1].row + 1;
     for (int i = n - 1; i >= 0; i--) {
@@ -52,7 +52,6 @@ void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const stru
     }
 }
 
-/* Above the plot where it is too narrow for them beside it: with values if they fit, else the names. */
 void pw_curves_draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                            const struct pw_curve_end *l, int n)
 {

@@ -1,18 +1,18 @@
-/* encoding.h - the pages of the encoding pane, and what they share. For encoding*.c alone. */
+/* encoding.h - the pages of the encoding pane and their shared functions. Private to encoding*.c. */
 #ifndef PW_PANES_ENCODING_H
 #define PW_PANES_ENCODING_H
 #include "plot/encoding.h"
 #include "ui/plot.h"
 
-/* A way to look at an encoding. t is the table of the current arm, its length and heads at least 1. */
+/* A page of the pane. t is the table of the current arm; its length and number of heads are at least 1. */
 struct pw_enc_page {
     const char *name;
-    enum pw_enc_cursor x, y; /* what h l and j k move */
+    enum pw_enc_cursor x, y; /* the cursors that h l and j k move */
     bool (*has)(const struct pw_ui *ui, const struct pw_ev_table *t);
     void (*draw)(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
-    /* What the cursor is on, in words. */
+    /* Appends a description of the value under the cursor. */
     void (*read)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
-    /* What it shows as tab-separated values, and what these are. */
+    /* Appends the page's values as tab-separated text; title names these values. */
     void (*copy)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
     const char *title;
 };
@@ -26,45 +26,50 @@ static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
     return ui->encoding.cursor[cursor];
 }
 
-/* A line a distance: what training met of it, and of every head what the encoding does and the mean score. */
+/* Appends a line per distance: how often it was seen in training, and for each head the kernel of the
+ * encoding and the mean score. */
 void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
 #define PW_ENC_BY_DISTANCE "by distance, of each head the kernel and the mean score"
 
-/* The reference's table where there is one to compare with; NULL. */
+/* Returns the table of the reference arm, or NULL if there is nothing to compare with. */
 const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui);
 
-/* ---- encoding_added.c: a map of rows with their numbers at the left, and a mark at what training met. */
+/* ---- encoding_added.c: a map of rows with their numbers at the left, and a mark at the end of training */
 struct pw_enc_axes {
     enum pw_enc_cursor down, across;
-    int every;          /* values of down from row to row */
+    int every;          /* values of `down` per row of the map */
     int from;           /* the number of the first row */
-    const int64_t *met; /* by row, where that isn't by distance; NULL */
+    const int64_t *met; /* counts per row, if the rows are not distances; else NULL */
 };
+/* Draws a map into r below its title, with row numbers at the left, and registers its areas. */
 void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, const struct pw_enc_axes *x,
                 const char *title, struct pw_canvas *c, struct pw_rect r);
 
-/* ---- encoding_area.c: what is drawn where, for the pointer */
-void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area);
-/* The value at a cell; false: it stands for none. */
+/* ---- encoding_area.c: screen areas, for the pointer */
+void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area); /* registers an area of this frame */
+/* Sets *value to the value at a cell; returns false if the cell has none. */
 bool pw_enc_area_at(const struct pw_enc_area *a, int y, int x, int *value);
-/* The columns of a plot of n distances. */
+/* Registers the columns of a plot of n distances. */
 void pw_enc_area_plot(struct pw_ui *ui, const struct pw_plot *p, int n);
-/* The first of n values to show in so many rows or columns; of rows that lie in r, a value each. */
+/* pw_enc_scroll returns the first of n values to show in `rows` rows or columns. pw_enc_list does the same
+ * for rows in r with one value each, and registers their area. */
 int pw_enc_scroll(const struct pw_ui *ui, enum pw_enc_cursor cursor, int n, int rows);
 int pw_enc_list(struct pw_ui *ui, enum pw_enc_cursor cursor, int n, struct pw_rect r);
 
-/* ---- encoding_ruler.c: distances along x, from the left margin of the rows below */
+/* ---- encoding_ruler.c: distances along x, starting at the left margin of the rows below */
 struct pw_enc_ruler {
     int n;       /* distances */
-    int x, w;    /* first column; columns of a distance */
-    int pool;    /* distances a column, where w is 1 */
-    int columns; /* in all */
+    int x, w;    /* the first column; columns per distance */
+    int pool;    /* distances per column, if w is 1 */
+    int columns; /* total columns */
 };
+/* Fits n distances into `room` columns from column x on; pools them if there are too many. */
 struct pw_enc_ruler pw_enc_ruler(int n, int x, int room);
-/* Ruler, distances, buckets where named, and values [rows,length] as a strip a row, which the cursor `down`
- * goes through; rows 0: a row a head. label (NULL: the head) writes a row's name, 6 columns, and note (NULL:
- * none) what stands between that and its strip, note_w columns. from_first: colours are of what a value has
- * more than the row's first. Returns the rows taken. */
+/* Draws the ruler, the distances, the buckets (if not NULL), and values [rows,length] as one strip per row.
+ * The cursor `down` selects a row; rows 0 means a row per head. Returns the number of rows taken.
+ *
+ * label (NULL: the head) writes the row's name, 6 columns. note (NULL: none) writes the text between the name
+ * and the strip, note_w columns. from_first: colours show the difference to the row's first value. */
 struct pw_enc_strips {
     const float *values;
     const int *buckets;
@@ -72,19 +77,22 @@ struct pw_enc_strips {
     enum pw_enc_cursor down;
     bool from_first;
     void (*label)(const struct pw_ev_table *t, int row, char text[32]);
-    bool (*unmet)(const struct pw_ev_table *t, int row); /* in training; NULL: no row is a position */
+    /* The row was not seen in training; NULL: rows are not positions. */
+    bool (*unmet)(const struct pw_ev_table *t, int row);
     void (*note)(const struct pw_ev_table *t, int row, char text[32]);
     const char *note_head;
     int note_w;
 };
 int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
                   struct pw_canvas *c, struct pw_rect r);
-/* Of counts by distance or position (met, rows; NULL: none) that of one; -1: not known. */
+/* Returns the count of one distance or position from counts (t->met, t->rows; NULL: none); -1 if unknown. */
 int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at);
-/* "  met 12345 pairs in training", or that it never was; nothing where met is below 0. */
+/* Appends "  met 12345 pairs in training" or "  never met in training"; nothing if met is negative. */
 void pw_enc_read_met(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out);
+/* Appends the distance under the cursor and its bucket, if there is one. */
 void pw_enc_read_distance(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
-/* " of that head +0.41" of the cursor's head, and then of all others: values [heads,length]. */
+/* Append the value at the cursor's distance: "  head 2 +0.410" for the cursor's head, and for all other
+ * heads. values [heads,length]. */
 void pw_enc_read_head(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,
                       struct pw_str *out);
 void pw_enc_read_others(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,

@@ -1,15 +1,16 @@
-/* encoding_added.c - rows added to the embeddings: the rows themselves, and how alike those of two positions
- * are.
+/* encoding_added.c - rows that are added to the embeddings: the rows themselves, and the cosines between
+ * positions.
  *
- * A learned row that training never came to keeps its random first values: it is like no other row. Where
- * rows depend on how long the sequence is, what training met is not the first of them. */
+ * A learned row that was not seen in training keeps its random initial values and resembles no other row. If
+ * rows depend on the sequence length, the rows seen in training are not the first ones. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "ui/panes/encoding.h"
 
-enum { MOST_PRODUCTS = 1 << 21 }; /* of a frame's cosines; of more positions every n-th is shown */
+/* Limits the cosines of a frame; with more positions, every n-th is shown. */
+enum { MOST_PRODUCTS = 1 << 21 };
 
 static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
 {
@@ -17,7 +18,8 @@ static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
     return t->added && t->width > 0;
 }
 
-/* A row of cells stands for a position, those of the gap for none; columns for values of `across`. */
+/* Registers the map's areas: a row of cells is a position (none in the gap), a column is a value of `across`.
+ */
 static void place_map(struct pw_ui *ui, const struct pw_heat *m, const struct pw_enc_axes *axes, int y, int x,
                       int left)
 {
@@ -43,12 +45,12 @@ void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m
 {
     int head = r.h >= 4, left = 6, at = pw_enc_at(ui, x->down), every = x->every;
 
-    bool ends = every == 1 && t->trained > 0 && !t->by_length && !x->met; /* behind what training met */
+    bool ends = every == 1 && t->trained > 0 && !t->by_length && !x->met; /* at the end of training */
     m->split_row = ends ? t->trained + 1 : 0;
     m->cursor_row = at / every;
     if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))
         return;
-    if (m->sy == 1 && m->gap_r > 0) { /* half a cell is no gap */
+    if (m->sy == 1 && m->gap_r > 0) { /* half a cell is too small for a gap */
         m->split_row = 0;
         pw_heat_fit(m, &ui->look, r.w - left, r.h - head);
     }
@@ -108,7 +110,7 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
     pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_COLUMN, 1, 0, NULL}, title, c, r);
 }
 
-/* So many positions from one to the next that is looked at. */
+/* Returns the step between the positions that are compared. */
 static int every_for(const struct pw_ev_table *t)
 {
     int every = 1;
@@ -156,7 +158,7 @@ static void read_rows(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     }
 }
 
-/* A line a position, and of all others the one that is most like it. */
+/* Appends a line per position, with the most similar other position. */
 static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
     int every = every_for(t);

@@ -1,6 +1,6 @@
-/* encoding_area.c - what is drawn where on a page of the encoding pane, for clicks and the pointer.
+/* encoding_area.c - the screen areas of a page of the encoding pane, for clicks and the pointer.
  *
- * A page says it while it draws, so the two can't differ: this list is the last frame's. */
+ * A page registers its areas while it draws, so the areas always match the last frame. */
 #include <assert.h>
 #include <math.h>
 
@@ -25,7 +25,8 @@ bool pw_enc_area_at(const struct pw_enc_area *a, int y, int x, int *value)
     if (!pw_rect_has(a->r, y, x))
         return false;
     int cell = a->along == PW_ENC_DOWN ? down : across;
-    int nth = (int)ceil((cell + 0.5) / a->size) - 1; /* in its middle; of two that meet there the first */
+    /* The value at the middle of the cell; if two values meet there, the first one. */
+    int nth = (int)ceil((cell + 0.5) / a->size) - 1;
     int at = nth * (a->pool > 0 ? a->pool : 1);
     *value = a->first + (a->along == PW_ENC_BETWEEN ? down - at : at);
     return *value >= 0;

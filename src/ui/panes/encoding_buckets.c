@@ -1,7 +1,7 @@
-/* encoding_buckets.c - learned biases: by distance, by bucket, and which bucket a query and a key share.
+/* encoding_buckets.c - learned biases by distance and by bucket, and the bucket of each query and key.
  *
- * A bucket that training never met keeps the bias that it was drawn with, and a longer sequence reads it: its
- * row is hatched and named. Mean gradients say the same from the other side, they are exactly 0 there. */
+ * A bucket that was not seen in training keeps its initial bias, but a longer sequence reads it. Its row is
+ * hatched and labelled. The mean gradients confirm it: there they are exactly 0. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,9 +77,9 @@ const struct pw_enc_page pw_enc_bias = {
     "bias",    PW_ENC_DISTANCE, PW_ENC_HEAD,           has_bias,
     draw_bias, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
-/* ---- a row a bucket */
+/* ---- a row per bucket */
 
-/* Where its columns begin; 0: no room for it. */
+/* The start of each column; 0: no room for it. */
 struct columns {
     int met, grad, heads, head_w, shown;
 };
@@ -225,7 +225,7 @@ const struct pw_enc_page pw_enc_buckets = {
 
 /* ---- query by key */
 
-/* Its readout tells the bias, too, which the table of a file may lack. */
+/* The readout also needs the bias, which the table of a file can lack. */
 static bool has_matrix(const struct pw_ui *ui, const struct pw_ev_table *t)
 {
     return has_list(ui, t) && t->bias;
@@ -242,7 +242,7 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), "too small for the matrix", r.w);
         return;
     }
-    across = down; /* what lies right of the last query is hidden anyway, or like what lies below it */
+    across = down; /* later keys are masked, or resemble the cells below */
     pw_enc_area(ui, (struct pw_enc_area){
                         {r.y + 2, x0, down, across * w}, PW_ENC_DISTANCE, PW_ENC_BETWEEN, .size = w});
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(),

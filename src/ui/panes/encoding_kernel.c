@@ -1,13 +1,14 @@
-/* encoding_kernel.c - the score of a query and a key by their distance, of any encoding; and of two of them.
+/* encoding_kernel.c - the score by distance between query and key, for any encoding; and the comparison of
+ * two encodings.
  *
- * The kernel is what the encoding itself puts into the score, the mean score what all of the model makes of
- * it (src/probe/kernel.c). */
+ * The kernel is the encoding's own part of the score. The mean score is measured in the whole model
+ * (src/probe/kernel.c). */
 #include <math.h>
 #include <stdio.h>
 
 #include "ui/panes/encoding.h"
 
-/* Its own part, or the mean score where it has none. */
+/* Returns the kernel, or the mean scores if the encoding has no kernel. */
 static const float *values_of(const struct pw_ev_table *t)
 {
     return t->kernel ? t->kernel : t->score;
@@ -26,7 +27,7 @@ struct curve {
     enum pw_stroke stroke;
 };
 
-/* Beyond the samples nothing was measured, which is no failure of the curve. */
+/* Returns the number of measured distances; distances beyond the samples are not an error. */
 static int measured(const float *row, int n)
 {
     while (n > 0 && isnan(row[n - 1]))
@@ -34,7 +35,7 @@ static int measured(const float *row, int n)
     return n;
 }
 
-/* Two curves of the cursor's head, the first one on top. */
+/* Draws two curves for the cursor's head, the first one on top. */
 static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
                         struct pw_canvas *c, struct pw_rect r)
 {

@@ -1,7 +1,7 @@
-/* encoding_keys.c - relative keys: what is added to a key by its distance, of the layer that is looked at.
+/* encoding_keys.c - relative keys: the row that is added to a key by its distance, in the selected layer.
  *
- * Every other layer has a table of its own, so { and } matter here. The last row is read at all distances
- * from there on; a row that training never met keeps the numbers that it was drawn with. */
+ * Every layer has its own table, so { and } select one. The last row applies to all larger distances. A row
+ * that was not seen in training keeps its initial values. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,11 +1,10 @@
-/* encoding_queries.c - a bias that isn't the same for all queries: of one head, a strip for each query told.
+/* encoding_queries.c - a bias that depends on the query: for one head, a strip per query in the table.
  *
- * FIRE measures a distance by how far into the sequence the query stands, so from its threshold L on one
- * curve is stretched ever wider: what a long sequence has at its end is a fraction that training on short
- * ones has met, too (Li et al. 2023, section 3). A strip's colours begin at its value at distance 0, because
- * a constant on all of a query's scores is nothing to the softmax. Below, where there is room, what the bias
- * is made of.
- */
+ * FIRE normalises a distance by the query's position, or by its threshold L if that is larger. So beyond L
+ * the curve stretches with the position. At its end a long sequence reads fractions that were also seen in
+ * training on short ones (Li et al. 2023, section 3). The colours of a strip start at the value of distance
+ * 0, because softmax ignores a constant in all scores of a query. If there is room, the parts of the bias are
+ * below. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@ static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
     return t->query_bias && t->n_queries > 0;
 }
 
-/* The rows [n_queries,length] of the head that the cursor is on. */
+/* Returns the rows [n_queries,length] of the cursor's head. */
 static const float *rows_of(const struct pw_ui *ui, const struct pw_ev_table *t)
 {
     return t->query_bias + (size_t)pw_enc_at(ui, PW_ENC_HEAD) * t->n_queries * t->length;
@@ -31,7 +30,7 @@ static bool is_fire(const struct pw_ev_table *t)
     return t->fire_threshold > 0;
 }
 
-/* By what the query's distances are measured: L, or its own place. */
+/* Writes the divisor of the query's distances: L, or its own position. */
 static void note(const struct pw_ev_table *t, int row, char text[32])
 {
     double y = pw_fire_measure(t, t->queries[row]);
@@ -43,7 +42,7 @@ static void label(const struct pw_ev_table *t, int row, char text[32])
     snprintf(text, 32, "q %d", t->queries[row]);
 }
 
-/* No sequence of training came so far. */
+/* Returns true if no training sequence reached this query. */
 static bool unmet(const struct pw_ev_table *t, int row)
 {
     return pw_enc_met(t, t->rows, t->queries[row]) == 0;
@@ -115,7 +114,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         pw_str_add(out, "; no query stood at %d", q);
 }
 
-/* A line a distance and a column a query: of one head, as the map is. */
+/* Appends a line per distance and a column per query, for one head like the map. */
 static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
     const float *rows = rows_of(ui, t);

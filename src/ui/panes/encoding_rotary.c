@@ -1,8 +1,8 @@
-/* encoding_rotary.c - a rotation's frequencies: how fast each pair turns, and how much of a turn training
- * saw.
+/* encoding_rotary.c - the frequencies of a rotation: how fast each pair turns, and the share of a turn that
+ * was seen in training.
  *
- * A pair that completed no turn within the trained distances meets angles beyond them that it has never seen
- * (phase coverage: trained distance / wavelength, at most 1). */
+ * A pair without a full turn within the trained distances has unseen angles beyond them (phase coverage:
+ * trained distance / wavelength, at most 1). */
 #include <math.h>
 #include <stdio.h>
 
@@ -55,7 +55,7 @@ static void draw_pair(const struct pw_ui *ui, const struct pw_ev_table *t, struc
         pw_draw_bar(c, r, y, x + 24, seen, bar > 40 ? 40 : bar, share);
 }
 
-/* Pairs whose every angle was met. */
+/* Returns the number of pairs of which every angle was seen in training. */
 static int complete(const struct pw_ev_table *t)
 {
     int n = 0;
@@ -72,7 +72,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
     int y = r.y, end = r.y + r.h, x = r.x + (r.w >= 64 ? 15 : 5);
     char text[96];
 
-    if (r.h >= t->pairs + 11) { /* room for the other page, too */
+    if (r.h >= t->pairs + 11) { /* room for the other page too */
         struct pw_rect rest = {r.y + t->pairs + 3, r.x, r.h - t->pairs - 3, r.w};
         draw_decay(ui, t, c, rest);
         end = rest.y - 1;
@@ -133,7 +133,7 @@ const struct pw_enc_page pw_enc_frequencies = {
     draw,          read,
     copy,          "pairs, radians a position and the share of a full turn that training saw"};
 
-/* ---- what rotation does to a vector's likeness with itself */
+/* ---- how rotation changes a vector's similarity to itself */
 
 static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {

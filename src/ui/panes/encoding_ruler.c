@@ -1,7 +1,8 @@
-/* encoding_ruler.c - values by distance: a ruler that marks what training met, and a strip of colour a head.
+/* encoding_ruler.c - values by distance: a ruler with the distances that were seen in training, and strips of
+ * colour.
  *
- * Beyond the distances met in training an encoding must extrapolate, so every picture that has distances
- * along x has this ruler above it. */
+ * An encoding must extrapolate beyond the distances seen in training. So every picture with distances along x
+ * has this ruler above it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static int column(const struct pw_enc_ruler *k, int distance)
     return k->x + distance / k->pool * k->w;
 }
 
-/* "├─ trained 0..17 ─┤ beyond" */
+/* Draws "├─ trained 0..17 ─┤ beyond". */
 static void draw_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
                          int trained)
 {
@@ -51,7 +52,7 @@ static void draw_trained(struct pw_canvas *c, struct pw_rect r, int y, const str
         pw_draw_text(c, r, y, next + 1, pw_style_warn(), "beyond →");
 }
 
-/* The cursor's distance, and as many others as have room without touching it: 11 before 6 would read as 116.
+/* Draws the cursor's distance, and as many others as fit without touching it: 11 before 6 would read as 116.
  */
 static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
                            int cursor)
@@ -70,7 +71,8 @@ static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const s
     }
 }
 
-/* The largest by size of a pooled column, less zero; hidden where nothing was measured. */
+/* Returns the difference to `zero` with the largest absolute value in a pooled column; -inf (hidden) if
+ * nothing was measured. */
 static float pooled(const float *row, float zero, int from, int n, int length)
 {
     float best = -INFINITY;
@@ -86,7 +88,7 @@ static float pooled(const float *row, float zero, int from, int n, int length)
     return best;
 }
 
-/* What a row's colours begin at. */
+/* Returns the value at which a row's colours begin. */
 static float zero_of(const struct pw_enc_strips *s, const float *row)
 {
     return s->from_first && isfinite(row[0]) ? row[0] : 0;
@@ -185,7 +187,8 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
 int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at)
 {
     int reach = t->by_length && counts == t->rows ? t->length - 1 : at;
-    bool uncounted = t->trained > 0 && reach <= t->trained; /* before the weights were loaded */
+    /* Loaded weights: the training before was not counted. */
+    bool uncounted = t->trained > 0 && reach <= t->trained;
 
     return !counts || (counts[at] == 0 && uncounted) ? -1 : counts[at];
 }
@@ -227,7 +230,7 @@ void pw_enc_read_others(const struct pw_ui *ui, const struct pw_ev_table *t, con
     for (int h = 0; h < t->heads; h++) {
         double v = (double)values[(size_t)h * t->length + pw_enc_at(ui, PW_ENC_DISTANCE)];
         if (h != pw_enc_at(ui, PW_ENC_HEAD) &&
-            !isnan(v)) /* NaN: no sample reaches, as was said of its head */
+            !isnan(v)) /* NaN: no sample reaches this distance; the cursor's head already reported it */
             pw_str_add(out, "  head %d %+.2f", h, v);
     }
 }

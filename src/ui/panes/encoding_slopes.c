@@ -1,7 +1,7 @@
-/* encoding_slopes.c - ALiBi: a slope a head, and the ramp that it makes (Press et al. 2022, section 3).
+/* encoding_slopes.c - ALiBi: a slope per head, and the resulting ramp (Press et al. 2022, section 3).
  *
- * A head that had nothing but its ramp would weigh a key half as much every ln 2 / slope positions: how far
- * it can look, in one number. */
+ * With the ramp alone, a head halves the weight of a key every ln 2 / slope positions. This number summarises
+ * the head's range. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-/* findings.c - what probes and studies found: the newest finding, or the one that was chosen, a block a page.
+/* findings.c - results of probes and studies: the newest finding or the selected one, a block per page.
  *
- * What is claimed stands above every page with its verdict; the last page has it in full, with the remarks. A
- * finding that is measured again (`probe ... every=N`) takes its own place, and page and cursor stay. */
+ * Every page has the claims with their verdicts at the top; the last page has them in full, with the remarks.
+ * A finding that is measured again (`probe ... every=N`) replaces itself, and page and cursor stay. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,9 +12,9 @@
 const struct pw_fnd_kind *const pw_fnd_kinds[] = {
     [PW_BLOCK_TABLE] = &pw_fnd_table, [PW_BLOCK_PLOT] = &pw_fnd_plot, [PW_BLOCK_MAP] = &pw_fnd_map};
 
-/* ---- which finding, which page */
+/* ---- the finding and the page */
 
-/* The chosen one, else the newest; NULL: there is none. */
+/* Returns the selected finding, else the newest; NULL: there is none. */
 static const struct pw_finding_view *shown(const struct pw_ui *ui)
 {
     const struct pw_finding_view *v = NULL;
@@ -24,7 +24,7 @@ static const struct pw_finding_view *shown(const struct pw_ui *ui)
     return v ? v : pw_finding_named(ui->snap, "");
 }
 
-/* Blocks that have something in them. */
+/* Returns true for a block that is not empty. */
 static bool is_drawn(const struct pw_block *b)
 {
     return b->rows > 0 && b->cols > 0;
@@ -46,7 +46,7 @@ static int pages_of(const struct pw_finding *f)
     return blocks + (f->n_claims + f->n_remarks > 0 || blocks == 0);
 }
 
-/* The block that a page shows; NULL: it shows what is claimed. */
+/* Returns the block of a page; NULL: the page of claims. */
 static const struct pw_block *block_of(const struct pw_finding *f, int page)
 {
     for (int i = 0; i < f->n_blocks; i++)
@@ -70,13 +70,13 @@ static int down_of(const struct pw_block *b)
     return b->kind == PW_BLOCK_PLOT ? b->cols : b->rows;
 }
 
-/* To what there is; another finding begins with its first page. */
+/* Clamps page and cursor; another finding starts at its first page. */
 static void clamp(struct pw_ui *ui, const struct pw_finding *f)
 {
     char now[sizeof ui->findings.shown];
 
     if (strcmp(ui->findings.name, f->name) != 0 || strcmp(ui->findings.topic, f->topic) != 0)
-        ui->findings.name[0] = '\0'; /* the chosen one has made room, or none was */
+        ui->findings.name[0] = '\0'; /* the selected finding was dropped, or none was selected */
     snprintf(now, sizeof now, "%s %s", f->name, f->topic);
     if (strcmp(now, ui->findings.shown) != 0)
         ui->findings.page = ui->findings.down = ui->findings.across = ui->findings.held = 0;
@@ -100,7 +100,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_missing(ui, c, r, lines);
 }
 
-/* Rows for claims: a third of the pane, and one where there is little. */
+/* Returns the rows for claims: a third of the pane, or one in a small pane. */
 static int claims_rows(struct pw_rect r)
 {
     return r.h >= 12 ? (r.h - 3) / 3 : r.h >= 5;
@@ -147,7 +147,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         return;
     }
     int lines = pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
-    if (ui->findings.down > 0 && ui->findings.down > lines - r.h) { /* no farther than to its end */
+    if (ui->findings.down > 0 && ui->findings.down > lines - r.h) { /* not beyond its end */
         ui->findings.down = lines > r.h ? lines - r.h : 0;
         pw_draw_fill(c, r, pw_style_plain(), ' ');
         pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
@@ -178,8 +178,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
 /* ---- keys */
 
-/* The finding before (by 1) or after it: they lie in the order in which they came. Behind the newest one
- * whatever comes is followed. */
+/* Selects the previous finding (by 1) or the next one, in the order of their arrival. After the newest, the
+ * pane follows new findings. */
 static void choose(struct pw_ui *ui, int by)
 {
     const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
@@ -259,7 +259,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
     if (!k.b || !pw_fnd_kinds[k.b->kind]->at(ui, &k, r, y, x, &down, &across))
         return false;
-    if (k.b->kind == PW_BLOCK_TABLE) /* its rows stay where they are */
+    if (k.b->kind == PW_BLOCK_TABLE) /* the table's rows stay in place */
         ui->findings.held = down - (y - r.y - 1) + 1;
     ui->findings.down = down, ui->findings.across = across;
     return true;
@@ -281,7 +281,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     pw_fnd_copy_claims(&v->f, out);
 }
 
-/* Which findings there are, oldest first, then the one that is shown. */
+/* Prints a list of the findings, oldest first, then the shown one. */
 static void words(FILE *out, const struct pw_ui *ui)
 {
     const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
@@ -316,8 +316,8 @@ static bool has(const char *text, const char *in)
     return pw_search_in(in, text) != NULL;
 }
 
-/* The first line from `from` on, counted over all pages, that has the text. A line is a row's name, a
- * column's, a title, a claim. Returns the number of matches; the nth in *m. */
+/* Searches all pages for lines with the text: row names, column names, titles, claims. Returns the number of
+ * matches, and the nth in *m. */
 static int find_matches(const struct pw_finding *f, const char *text, int nth, struct match *m)
 {
     int n = 0;
@@ -370,7 +370,7 @@ static const char *const keys[] = {
     "[ ]",       "the finding before, the one after; ] at the newest follows what comes",
     NULL};
 
-/* As figures name it. */
+/* Returns the page's name in `export figure`. */
 static const char *page(const struct pw_ui *ui)
 {
     static const char *const names[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};

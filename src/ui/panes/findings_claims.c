@@ -1,5 +1,5 @@
-/* findings_claims.c - what is claimed of a finding and what became of it: a sign, a word and a colour each.
- */
+/* findings_claims.c - the claims of a finding with their verdicts; each verdict has a sign, a word and a
+ * colour. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static struct pw_style style_of(int verdict)
     return styles[pw_verdict_views[verdict].role]();
 }
 
-/* "✓ reproduced: " at x; returns the column after. */
+/* Draws "✓ reproduced: " at x; returns the column after it. */
 static int draw_verdict(struct pw_canvas *c, struct pw_rect r, int y, int x, int verdict)
 {
     x = pw_draw_text(c, r, y, x, style_of(verdict), pw_verdict_views[verdict].sign);
@@ -21,7 +21,7 @@ static int draw_verdict(struct pw_canvas *c, struct pw_rect r, int y, int x, int
     return pw_draw_text(c, r, y, x, style_of(verdict), ": ");
 }
 
-/* "? 1 inconclusive  ✓ 3 reproduced": what matters most isn't cut off. */
+/* Draws "? 1 inconclusive  ✓ 3 reproduced", the most important first, so that the end is cut. */
 static void draw_counts(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_finding *f)
 {
     int x = r.x;
@@ -53,7 +53,7 @@ int pw_fnd_claims(struct pw_canvas *c, struct pw_rect r, const struct pw_finding
     return f->n_claims;
 }
 
-/* Text in lines below `at`, of which those from `top` on are seen. */
+/* Draws text below line `at`; lines before `top` are not visible. Returns the line after it. */
 static int put(struct pw_canvas *c, struct pw_rect r, int at, int top, int indent, struct pw_style s,
                const char *text)
 {

@@ -1,5 +1,5 @@
-/* findings_file.c - a finding as a file: JSON with all of it, or CSV, block after block as the pane copies
- * them, a line `# 2 plot: TITLE` before each and the claims last. */
+/* findings_file.c - writes a finding as a file. JSON contains everything. CSV contains the blocks as the pane
+ * copies them, each after a line `# 2 plot: TITLE`, and the claims last. */
 #include <string.h>
 
 #include "base/file.h"
@@ -19,7 +19,7 @@ static void write_json(FILE *out, const struct pw_finding_view *v)
     pw_json_line(out, o);
 }
 
-/* A cell, quoted where commas or quotes are in it. */
+/* Writes a cell, quoted if it contains commas or quotes. */
 static void write_cell(FILE *out, const char *text, size_t n)
 {
     bool quote = memchr(text, ',', n) || memchr(text, '"', n);
@@ -35,7 +35,7 @@ static void write_cell(FILE *out, const char *text, size_t n)
         fputc('"', out);
 }
 
-/* Tab-separated values as comma-separated ones. */
+/* Writes tab-separated values as comma-separated ones. */
 static void write_rows(FILE *out, const char *tsv)
 {
     while (*tsv) {

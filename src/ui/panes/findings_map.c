@@ -1,24 +1,24 @@
-/* findings_map.c - a finding's map: every value of it, pooled where there are more than cells, with names and
- * the colours' ends. */
+/* findings_map.c - a map of a finding: all values, pooled if there are more than cells, with labels and a
+ * legend. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/panes/findings.h"
 
-enum { SQUARE = 8, LEGEND = 12, AXIS = 10 /* columns of the y axis' name */ };
+enum { SQUARE = 8, LEGEND = 12, AXIS = 10 /* maximum columns of the y axis' name */ };
 
 struct chart {
     struct pw_heat m;
     struct pw_block_of k;
     int x, y;    /* of the map's top left */
-    int label_w; /* of the rows' names, with a blank behind them */
-    bool heads;  /* columns' names above */
-    bool legend; /* below */
+    int label_w; /* width of the rows' names, with a blank after them */
+    bool heads;  /* column names above the map */
+    bool legend; /* below the map */
     struct pw_rect r;
 };
 
-/* False: no room at all. */
+/* Returns false if there is no room at all. */
 static bool fit(struct chart *t, const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r)
 {
     const struct pw_block *b = k->b;
@@ -59,7 +59,7 @@ static void draw_names(const struct pw_ui *ui, const struct chart *t, struct pw_
         pw_fnd_col(&t->k, col, name);
         int w = pw_text_cells(name);
         if (w > t->m.sx - 1 && w > 3 && t->m.sx >= 4)
-            w = t->m.sx - 1; /* cut */
+            w = t->m.sx - 1; /* cut the name */
         if (x <= free_from || (w >= t->m.sx && x + w > t->x + t->m.w + 1))
             continue;
         free_from = pw_draw_cut(c, t->r, t->r.y, x, here ? pw_style_bold() : pw_style_dim(), name, w);

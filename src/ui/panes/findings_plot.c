@@ -1,8 +1,8 @@
-/* findings_plot.c - a finding's plot: its curves with their bands, what theory says dotted below them, and
- * the value of every curve at the cursor.
+/* findings_plot.c - a plot of a finding: its curves with bands, reference curves (theory) dotted below them,
+ * and the value of every curve at the cursor.
  *
- * The plot widget takes whole numbers along x; points lie on a fine grid between the axis' ends, which also
- * makes a logarithmic axis of it. */
+ * The plot widget needs integers along x. So points are on a fine grid between the axis' ends, which also
+ * serves logarithmic axes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define GRID 1000000.0
 
-/* A point's place on the grid; ascending whatever x is. */
+/* Returns a point's grid position, never below `before`, so that positions ascend. */
 static int64_t grid_at(const struct pw_block_axes *a, double x, int64_t before)
 {
     double f = a->log_x ? log(x / a->x0) / log(a->x1 / a->x0) : (x - a->x0) / (a->x1 - a->x0);
@@ -41,7 +41,7 @@ static void fit(struct chart *t, const struct pw_block_of *k, struct pw_rect r)
                             .x_log = t->a.log_x};
 }
 
-/* Its sign before its name; of what theory says a dotted line. */
+/* Returns the sign before a curve's name; for a reference curve a dotted line. */
 static const char *sign_of(const struct pw_ui *ui, const struct pw_block *b, int curve)
 {
     return pw_block_is_reference(b, curve) ? "┄" : pw_arm_mark(ui, pw_block_color(curve));
@@ -72,7 +72,7 @@ static void draw_legend(const struct pw_ui *ui, const struct pw_block_of *k, str
     }
 }
 
-/* The points of one curve that are numbers, in one run: of a band also its ends. */
+/* A run of consecutive valid points of one curve, with the ends of the band if there is one. */
 struct run {
     int64_t *x;
     float *y[3];
@@ -95,7 +95,7 @@ static void flush(struct run *run, const struct pw_ui *ui, const struct chart *t
     run->n = 0;
 }
 
-/* A gap where there is no number. */
+/* Draws one curve; a missing number is a gap. */
 static void draw_curve(const struct pw_ui *ui, const struct pw_block_of *k, const struct chart *t,
                        struct pw_canvas *c, int curve)
 {
@@ -139,7 +139,7 @@ static void draw_cursor(const struct pw_ui *ui, const struct pw_block_of *k, con
         pw_draw_cell(c, p->field, pw_plot_row(p, y), x, pw_style_bold(), 0x25cf);
 }
 
-/* Theory below, the cursor's curve on top. */
+/* Draws reference curves first and the cursor's curve last, on top. */
 static void draw(struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
 {
     struct chart t;
@@ -172,7 +172,7 @@ static void add_value(const struct pw_block_of *k, int point, int curve, struct 
                    pw_finding_y_at(k->f, k->b, point, curve, 2));
 }
 
-/* The cursor's curve first, then the others. */
+/* Reads out the cursor's curve first, then the others. */
 static void read(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_str *out)
 {
     int point = ui->findings.across;
@@ -188,7 +188,7 @@ static void read(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_
         }
 }
 
-/* The point nearest to a column. */
+/* Finds the point nearest to a column. */
 static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x, int *down,
                int *across)
 {
@@ -198,7 +198,7 @@ static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_re
 
     (void)down;
     fit(&t, k, r);
-    pw_canvas_init(&nowhere); /* the field is found while the axes are drawn */
+    pw_canvas_init(&nowhere); /* pw_plot_begin computes the field while it draws the axes */
     pw_canvas_resize(&nowhere, 1, 1);
     bool there = pw_plot_begin(&t.p, ui, &nowhere, "");
     pw_canvas_fini(&nowhere);

@@ -1,13 +1,14 @@
-/* findings_table.c - a finding's table: names at the left and above stay, the rest scrolls with its cursor.
+/* findings_table.c - a table of a finding. The names at the left and above stay; the cells scroll with the
+ * cursor.
  *
- * Columns are as wide as what they hold. Where not all fit, long heads are cut: the line that reads the
- * cursor's value out has them in full. */
+ * Columns are as wide as their contents. If not all fit, long column names are cut; the readout at the cursor
+ * shows them in full. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/panes/findings.h"
 
-enum { GAP = 2, HEAD = 10, MEASURED = 256 /* rows that widths go by */, SHOWN = 64 /* columns */ };
+enum { GAP = 2, HEAD = 10, MEASURED = 256 /* rows that determine the widths */, SHOWN = 64 /* columns */ };
 
 void pw_fnd_row(const struct pw_block_of *k, int row, char out[PW_FINDING_LABEL])
 {
@@ -29,7 +30,7 @@ void pw_fnd_col(const struct pw_block_of *k, int col, char out[PW_FINDING_LABEL]
         snprintf(out, PW_FINDING_LABEL, "%d", col);
 }
 
-/* "head 3"; not "head head 3". */
+/* Appends "head 3", not "head head 3". */
 static void add_name(const char *what, const char *name, struct pw_str *out)
 {
     if (what[0] && strncmp(name, what, strlen(what)) != 0)
@@ -68,13 +69,13 @@ void pw_fnd_copy_cells(const struct pw_block_of *k, struct pw_str *out)
     pw_str_add(out, "\n");
 }
 
-/* ---- what is where */
+/* ---- geometry */
 
 struct sheet {
     int label_w;
-    int top, rows;        /* first row, and how many are shown */
-    int left, cols;       /* the same of columns */
-    int width[SHOWN];     /* of those shown, with the gap before them */
+    int top, rows;        /* first row shown, and number of rows */
+    int left, cols;       /* first column shown, and number of columns */
+    int width[SHOWN];     /* of the shown columns, including the gap before each */
     struct pw_rect cells; /* without names */
     bool header;
 };
@@ -109,7 +110,7 @@ static int column_width(const struct pw_block_of *k, int col, int first, int end
     return w + GAP;
 }
 
-/* Puts the columns from `left` on that have room; returns whether the cursor's is among them. */
+/* Sets the columns that fit, from `left` on; returns true if the cursor's column is one of them. */
 static bool put_columns(struct sheet *s, const struct pw_block_of *k, int first, int end, bool cut, int at)
 {
     int used = 0;
@@ -137,8 +138,8 @@ static void fit(struct sheet *s, const struct pw_ui *ui, const struct pw_block_o
     s->cells =
         (struct pw_rect){r.y + s->header, r.x + s->label_w, s->rows > 0 ? s->rows : 0, r.w - s->label_w};
     if (put_columns(s, k, first, end, false, at) && s->cols == k->b->cols)
-        return;   /* all of them */
-    s->cells.w--; /* for the sign that there is more */
+        return;   /* all columns fit */
+    s->cells.w--; /* for the sign that there are more */
     while (!put_columns(s, k, first, end, true, at) && s->left < at)
         s->left++;
 }

@@ -1,9 +1,9 @@
-/* lengths_errors.c - how answers go wrong: at which token first, and in which way.
+/* lengths_errors.c - how answers fail: the position of the first wrong token, and the kind of error.
  *
- * Rows are lengths, columns the answer's tokens; a cell is the share of answers whose first wrong token
- * stands there. A column that stays dark is a place that the model knows; a diagonal is an answer that breaks
- * off at the same distance from its end. Beside it the end mark: how many stop early, how many do not stop,
- * and exact match if the end were forced. Replicates are counted together. */
+ * Rows are lengths, columns are the answer's tokens. A cell is the share of answers with the first wrong
+ * token at that position. A dark column is a position without errors; a diagonal shows answers that break off
+ * at a constant distance from their end. Beside the map are the end marks: answers that stop early, answers
+ * that do not stop, and the exact match with a forced end. Replicas are counted together. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { LEFT = 7, COLUMN = 7, COLUMNS = 5 };
 
-/* How the answer's tokens lie in the map: so many columns each, or several in one. */
+/* The answer's tokens in the map: several columns per token, or several tokens per column. */
 struct map {
     int n, w, pool, cols;
     float most;
@@ -76,7 +76,7 @@ static void draw_numbers(struct pw_canvas *c, struct pw_rect r, int y, int x, co
     }
 }
 
-/* What became of all answers, as parts of one bar: exact, late, wrong, early. */
+/* Draws the outcomes of all answers as parts of one bar: exact, late, wrong, early. */
 static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int w, const struct pw_error_sum *s)
 {
     const int64_t parts[] = {s->exact, s->errors[PW_ERROR_LATE], s->errors[PW_ERROR_WRONG],

@@ -1,15 +1,15 @@
-/* lengths_plot.c - the shape of length generalisation: x = length, y = exact match, a curve an arm.
+/* lengths_plot.c - length generalisation: x is the length, y is exact match, one curve per arm.
  *
- * The current arm has a band: Wilson's 95 % interval (Wilson 1927) of its samples, which says nothing about
- * another initialisation; an arm of several replicates the least and the greatest of them, which does. Under
- * the axis stands how often training met each length. */
+ * The current arm has a band. With one replica it is the 95 % Wilson interval of its samples (Wilson 1927),
+ * which says nothing about another initialisation. With several replicas it is their minimum and maximum,
+ * which does. Below the axis is the frequency of each length in training. */
 #include <math.h>
 #include <stdio.h>
 
 #include "ui/panes/lengths.h"
 
-/* Writes text from column x on in the first row where no curve passes, from the top or from the bottom;
- * false: there is none. */
+/* Writes text from column x on in the first row without a curve, from the top or the bottom. Returns false if
+ * there is none. */
 static bool name_free(struct pw_canvas *c, struct pw_rect field, int x, struct pw_style s, const char *text,
                       bool from_bottom)
 {
@@ -27,7 +27,7 @@ static bool name_free(struct pw_canvas *c, struct pw_rect field, int x, struct p
     return false;
 }
 
-/* Of the points of replicate r those at lengths lo..hi. */
+/* Returns the points of replica r at lengths lo..hi. */
 static struct pw_points points_of(const struct pw_lengths *v, const struct pw_arm_view *arm, int r, int lo,
                                   int hi, int64_t *x, float *y)
 {
@@ -41,7 +41,7 @@ static struct pw_points points_of(const struct pw_lengths *v, const struct pw_ar
     return (struct pw_points){.x = x, .y = y, .n = n};
 }
 
-/* The curve and the ends of its interval as three that a band lies between. */
+/* Draws a curve in the band between the ends of its interval. */
 static void draw_interval(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                           const struct pw_arm_view *arm, const struct pw_lengths *v, struct pw_points at,
                           enum pw_stroke stroke)
@@ -77,7 +77,7 @@ static void draw_part(const struct pw_ui *ui, struct pw_canvas *c, const struct 
         pw_plot_series(p, ui, c, arm->info.id, &rep[0], stroke);
 }
 
-/* Beyond the trained lengths greyed as long as these are not learned. */
+/* Draws an arm; curves beyond the trained lengths are grey until the trained lengths are learned. */
 static void draw_arm(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                      const struct pw_lengths *v, const struct pw_arm_view *arm)
 {
@@ -91,7 +91,8 @@ static void draw_arm(const struct pw_ui *ui, struct pw_canvas *c, const struct p
     draw_part(ui, c, p, v, arm, first, edge, PW_STROKE_LINE);
 }
 
-/* The curve before heads were switched off or on, dim: what the change did is the distance. */
+/* Draws the curve from before heads were switched off or on, dim; its distance to the present curve is the
+ * effect. */
 static void draw_before(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                         const struct pw_lengths *v, const struct pw_arm_view *arm)
 {
@@ -107,7 +108,7 @@ static void draw_before(const struct pw_ui *ui, struct pw_canvas *c, const struc
     pw_plot_series(p, ui, c, arm->info.id, &(struct pw_points){.x = x, .y = y, .n = n}, PW_STROKE_GREY);
 }
 
-/* A line at the exact match of a guesser, which it returns, where that is more than nothing. */
+/* Draws a line at the exact match of a guesser if it is visible, and returns the value. */
 static float draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                          const struct pw_lengths *v)
 {
@@ -130,7 +131,7 @@ static float draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const stru
     return chance;
 }
 
-/* Beside the line of chance, as near as there is room: above it, or below. */
+/* Labels the line of chance, above or below it, as close as there is room. */
 static void name_chance(struct pw_canvas *c, const struct pw_plot *p, float chance)
 {
     struct pw_rect above = p->field, below = p->field;
@@ -144,7 +145,7 @@ static void name_chance(struct pw_canvas *c, const struct pw_plot *p, float chan
         name_free(c, below, p->field.x + 1, pw_style_warn(), text, false);
 }
 
-/* What line and band are, the line where there is room. */
+/* Labels the band, and the line if there is room. */
 static void name_band(struct pw_canvas *c, const struct pw_plot *p, bool several)
 {
     const char *band = several ? "band: least..greatest seed" : "band: 95%, samples only";
@@ -155,8 +156,8 @@ static void name_band(struct pw_canvas *c, const struct pw_plot *p, bool several
         name_free(c, p->field, x, s, band, true);
 }
 
-/* Under the axis: how often training has each length, the most frequent a full cell; and what the axis is,
- * since its own row ends with the longest length, which is looked for. */
+/* Draws the frequency of each length in training below the axis; the most frequent fills a cell. Also names
+ * the axis, because the label of the longest length has priority in the axis' own row. */
 static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_plot *p,
                         const struct pw_lengths *v, int cursor)
 {
@@ -174,12 +175,12 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
             continue;
         int level = most > 0 && i < t->n_share && i < 128 ? (int)ceilf(7 * t->share[i] / most) : 0;
         if (t->n_share == 0)
-            level = 7; /* trained, how often isn't told */
+            level = 7; /* trained; the frequencies are unknown */
         if (level > 0)
             pw_draw_cell(c, r, y, x, pw_style_ok(), 0x2580 + (uint32_t)(level < 7 ? level : 7));
         end = x + 1;
     }
-    if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* it may be marked in this row */
+    if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* its mark is possibly in this row */
         end = cursor + 1;
     if (t && end + 2 + pw_text_cells(note) <= r.x + r.w)
         end = pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);
@@ -225,7 +226,7 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
         name_band(c, &p, current->info.replicates > 1);
     int cursor = pw_plot_column(&p, v->lengths[ui->lengths.cursor]);
     draw_shares(c, r, &p, v, cursor);
-    if (cursor >= 0) /* on the axis, or under it where it has no line */
+    if (cursor >= 0) /* on the axis; below the plot if there is no axis line */
         pw_draw_cell(c, r, p.box.h >= 8 ? p.field.y + p.field.h : p.box.y + p.box.h, cursor, pw_style_bold(),
                      0x25b2);
 }

@@ -1,7 +1,7 @@
-/* lengths_tests.c - arms against each other, on the same samples: each two of them a row, and a verdict.
+/* lengths_tests.c - paired tests of arms on the same samples: a row with a verdict for each pair of arms.
  *
- * Two intervals that overlap may hide a difference that a paired test sees. The unit is the training run: one
- * trained model of each encoding says nothing about the encodings (sessions/paired.h). */
+ * Two overlapping intervals can hide a difference that a paired test finds. The unit is the training run: one
+ * trained model per encoding says nothing about the encodings (sessions/paired.h). */
 #include <limits.h>
 #include <stdio.h>
 
@@ -10,10 +10,10 @@
 
 enum { NAMES = 27, COLUMN = 10 };
 
-/* The columns after the names, from the right-hand end of importance: the first that have room are shown. */
+/* The columns after the names, by importance; as many as there is room for are shown. */
 static const struct {
     const char *name;
-    int rank; /* place in the row among those that are shown */
+    int rank; /* order in the row among the shown columns */
 } columns[] = {{"p", 4}, {"seeds", 3}, {"corrected", 5}, {"only 1st", 1}, {"only 2nd", 2}, {"samples", 0}};
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
@@ -38,7 +38,7 @@ static void cell_text(char *dst, size_t size, const struct pw_pair_test *t, int 
     }
 }
 
-/* Calls for each of the `shown` most important columns, in the order of the row. */
+/* Draws the `shown` most important columns, in the order of the row. */
 static void draw_columns(struct pw_canvas *c, struct pw_rect r, int y, int x, int shown,
                          const struct pw_pair_test *t)
 {
@@ -78,7 +78,7 @@ static void draw_names(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     }
 }
 
-/* What the reader should know besides: who is not among them, who has not learned what it was trained on. */
+/* Appends warnings: arms that are missing, and arms that did not learn their trained lengths. */
 static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, const struct pw_lengths *v,
                          struct pw_str *out)
 {
@@ -97,7 +97,7 @@ static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, cons
         pw_str_add(out, " %d more not evaluated on these samples.", x->left_out);
 }
 
-/* Over the cursor's length, or all beyond training. */
+/* Computes the tests at the cursor's length, or over all lengths beyond training. */
 static void find(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_paired *x, int *lo, int *hi)
 {
     bool alone = ui->lengths.alone || !v->range;

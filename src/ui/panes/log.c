@@ -1,13 +1,13 @@
-/* log.c - what happened, in words: commands, notes, errors, with their time. Newest at the bottom. */
+/* log.c - the log: commands, notes and errors with their time, the newest at the bottom. */
 #include <string.h>
 #include <time.h>
 
 #include "ui/plot.h"
 #include "ui/search.h"
 
-enum { NO_TIME = 2 }; /* columns before a text without one: its sign */
+enum { NO_TIME = 2 }; /* columns before the text if there is no time: the line's sign */
 
-/* The sign before a line and its style. */
+/* Returns the sign before a line, and its style. */
 static const char *sign_of(enum pw_event_kind kind, struct pw_style *s)
 {
     switch (kind) {
@@ -24,7 +24,7 @@ static int rows_of(const struct pw_log_line *l, int width)
     return l->text[0] ? pw_text_rows(l->text, width) : 1;
 }
 
-/* "12:01:04 " */
+/* Writes "12:01:04 ". */
 static void time_text(char text[16], const struct pw_log_line *l)
 {
     time_t t = (time_t)(l->t_ns / 1000000000);
@@ -48,7 +48,7 @@ static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct
     pw_draw_wrapped(c, rest, y, s, l->text, rows_of(l, rest.w));
 }
 
-/* The lines that the filter leaves, oldest first; returns how many. */
+/* Collects the lines that pass the filter, oldest first; returns how many. */
 static int collect(const struct pw_ui *ui, const struct pw_log_line *lines[PW_LOG_LINES])
 {
     const struct pw_snapshot *s = ui->snap;
@@ -82,7 +82,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     int rows = rows_of(lines[last], r.w - indent);
     while (first > 0 && rows < r.h)
         rows += rows_of(lines[--first], r.w - indent);
-    int y = rows > r.h ? r.y + r.h - rows : r.y; /* the last line is whole, the first may lose its top */
+    /* The last line is complete; the first one is possibly cut at its top. */
+    int y = rows > r.h ? r.y + r.h - rows : r.y;
     for (int i = first; i <= last; i++) {
         draw_line(c, r, y, lines[i], indent);
         y += rows_of(lines[i], r.w - indent);
@@ -99,12 +100,12 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "%lld steps not shown", (long long)ui->snap->dropped);
 }
 
-/* From the newest line upwards: what was looked for is mostly recent. */
+/* Searches from the newest line upwards, because users mostly search for recent lines. */
 static int find(struct pw_ui *ui, const char *text, int direction)
 {
     const struct pw_log_line *lines[PW_LOG_LINES];
     int n = collect(ui, lines), found = 0, from = direction == 0 ? -1 : ui->log.up;
-    int next = -1, previous = -1, first = -1, last = -1; /* lines up from the end */
+    int next = -1, previous = -1, first = -1, last = -1; /* lines counted from the end */
 
     for (int up = 0; up < n; up++)
         if (pw_search_in(lines[n - 1 - up]->text, text)) {
@@ -119,7 +120,7 @@ static int find(struct pw_ui *ui, const char *text, int direction)
     return found;
 }
 
-/* Seconds since 1970, kind and text of the lines shown, the oldest first. */
+/* Appends seconds since 1970, sign and text of the shown lines, the oldest first. */
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     const struct pw_log_line *lines[PW_LOG_LINES];

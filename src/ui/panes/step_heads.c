@@ -1,5 +1,5 @@
-/* step_heads.c - the step inspector: where the row that predicts the token looks, in every head. A strip of
- * keys a head, from the maps that the attention pane has. */
+/* step_heads.c - step inspector: where each head attends in the row that predicts the token. A strip of keys
+ * per head, from the maps of the attention pane. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 
 #define NAME   7
 #define BEST   16     /* columns for the strongest key */
-#define HIDDEN 0xfc00 /* a score of minus infinity, as half */
+#define HIDDEN 0xfc00 /* minus infinity as a half-precision score */
 
-/* The maps, if they are of this prompt and have the row. */
+/* Returns the maps if they are of this prompt and contain the row. */
 static const struct pw_ev_attention *maps(const struct pw_ui *ui, const struct pw_step_view *v)
 {
     const struct pw_snapshot *s = ui->snap;
@@ -34,7 +34,7 @@ static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
     return a ? a->layers * a->heads : 0;
 }
 
-/* The key that a head looks at most, after `but` (-1: none) has been taken out. */
+/* Returns the key with the largest weight of a head, except `but` (-1: none). */
 static int strongest(const struct pw_ev_attention *a, int head, int q, int n, int but)
 {
     int best = but == 0 && n > 1 ? 1 : 0;
@@ -78,7 +78,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
     }
 }
 
-/* Without the causal mask the maps show this row with what came after it, which was not there yet. */
+/* Returns true if the maps have no causal mask and show this row with later tokens, which did not exist at
+ * that time. */
 static bool sees_more(const struct pw_ev_attention *a, int q)
 {
     return q + 1 < a->T && a->score && a->score[(size_t)q * a->T + q + 1] != HIDDEN;

@@ -1,5 +1,5 @@
-/* step_lens.c - the step inspector: the logit lens. What the model would say if it stopped after each layer,
- * and where the chosen and the right token stand there. */
+/* step_lens.c - step inspector: the logit lens. It shows the model's prediction if it stopped after each
+ * layer, and the ranks of the chosen and the right token there. */
 #include <string.h>
 
 #include "ui/panes/step_int.h"

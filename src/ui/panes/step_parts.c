@@ -1,6 +1,6 @@
-/* step_parts.c - the step inspector: what every head, MLP and row adds to the chosen token's logit, against
- * the runner-up's or the mean over the vocabulary. The last row holds the sum beside the logit that the
- * forward pass gave: what is shown is all that there is. */
+/* step_parts.c - step inspector: the contribution of every head, MLP and row to the chosen token's logit,
+ * relative to the runner-up or to the vocabulary's mean. The last row shows their sum beside the logit of the
+ * forward pass, as proof that the parts are complete. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct pw_contrast contrast_of(const struct pw_ui *ui, const struct pw_ev
     return pw_contrast_of(k, pw_step_chosen(ui, k), ui->step.mean);
 }
 
-/* All parts as they are listed; the caller frees. */
+/* Returns all parts in the listed order; the caller frees them. */
 static struct pw_part *entries(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
     struct pw_contrast c = contrast_of(ui, k);
@@ -34,7 +34,7 @@ static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
     return v->look->n_parts;
 }
 
-/* "4" over "5" */
+/* Appends "4" over "5". */
 static void name_contrast(const struct pw_ui *ui, const struct pw_ev_look *k, struct pw_str *out)
 {
     static const char *const who[] = {
@@ -51,7 +51,7 @@ static void name_contrast(const struct pw_ui *ui, const struct pw_ev_look *k, st
                    against == 0 ? "best" : "runner-up");
 }
 
-/* A bar to the right of the middle, or to the left of it. */
+/* Draws a bar to the right or to the left of the middle. */
 static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int half, double fraction,
                      struct pw_style right, struct pw_style left)
 {

@@ -1,19 +1,18 @@
-/* step_patch.c - a page of the step pane: what activations of the clean prompt brought back in the corrupt
- * one, as `patch` measured it.
+/* step_patch.c - a page of the step pane: the result of `patch`, which share of the clean logits each
+ * activation restores in the corrupt prompt.
  *
- * A table in colours: of the stream a row for each position, with the tokens of both prompts where they
- * differ, and a column for each layer that it goes into, the last for coming out; of the heads a row a
- * layer. The numbers stand in the cells as long as
- * these are wide enough, because 0.3 and 0.5 are different findings and the same orange; where the table is
- * larger than the pane it scrolls with its cursor. The ramp goes from -1 over 0, nothing came back, to 1, all
- * of it: beyond these ends the number alone tells. */
+ * The page is a table in colours. For the stream it has a row per position, with the tokens of both prompts
+ * if they differ. It has a column per layer's input, and the last column is the final output. For heads it
+ * has a row per layer. Cells contain numbers while they are wide enough, because 0.3 and 0.5 are different
+ * results in almost the same orange. A table larger than the pane scrolls with its cursor. The ramp covers -1
+ * to 1: 0 restores nothing, 1 everything. Beyond these ends only the numbers differ. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/plot.h"
 
-#define WIDE 6 /* columns of a cell with its number */
+#define WIDE 6 /* minimum columns of a cell with its number */
 
 static bool usable(const struct pw_ev_patch *p)
 {
@@ -28,7 +27,7 @@ static bool is_resid(const struct pw_ev_patch *p)
     return p->kind == PW_PATCH_RESID;
 }
 
-/* Rows and columns as they are drawn. */
+/* Rows and columns as drawn. */
 static int rows_of(const struct pw_ev_patch *p)
 {
     return is_resid(p) ? p->cols : p->rows;
@@ -52,7 +51,8 @@ static void place_cursor(struct pw_ui *ui)
     ui->patch.col = pw_within(ui->patch.col, cols_of(p));
 }
 
-/* "2 1 for 4", "5 >": a position and its token, the clean one's before the corrupt one's. */
+/* Writes "2 1 for 4" or "5 >": a position and its token; if the tokens differ, the clean one before the
+ * corrupt one. */
 static void name_row(const struct pw_ev_patch *p, int row, char *out, size_t size)
 {
     if (!is_resid(p))
@@ -63,7 +63,7 @@ static void name_row(const struct pw_ev_patch *p, int row, char *out, size_t siz
         snprintf(out, size, "%d %s for %s", row, pw_label(p->clean[row]), pw_label(p->corrupt[row]));
 }
 
-/* Column l of the stream is what goes into layer l. */
+/* Column l of the stream is the input of layer l. */
 static void name_col(const struct pw_ev_patch *p, int col, int w, char *out, size_t size)
 {
     if (is_resid(p) && col == p->rows - 1)
@@ -75,7 +75,7 @@ static void name_col(const struct pw_ev_patch *p, int col, int w, char *out, siz
 /* ---- the table */
 
 struct table {
-    struct pw_rect body; /* of the cells */
+    struct pw_rect body; /* area of the cells */
     int label_w, cell_w;
     int top, left; /* first row and column shown */
     int rows, cols;
@@ -84,7 +84,7 @@ struct table {
 static struct table fit(const struct pw_ui *ui, struct pw_rect r, bool header)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
-    struct table t = {.label_w = is_resid(p) ? 10 : 4}; /* "into layer", "head" */
+    struct table t = {.label_w = is_resid(p) ? 10 : 4}; /* columns of "into layer", "head" */
     int cols = cols_of(p);
 
     for (int i = 0; i < rows_of(p); i++) {
@@ -168,7 +168,7 @@ static void draw_what(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     pw_str_fini(&s);
 }
 
-/* Both prompts, of which the heads' table says nothing. */
+/* Draws both prompts, which the table of heads does not contain. */
 static void draw_prompts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
@@ -231,10 +231,10 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&s);
 }
 
-/* What of the page there is room for, and where the table lies. */
+/* The parts of the page that fit, and the table's area. */
 struct page {
     bool what, prompts, header, legend, readout;
-    struct pw_rect table; /* with its header */
+    struct pw_rect table; /* including its header */
 };
 
 static struct page lay_out(const struct pw_ui *ui, struct pw_rect r)
@@ -326,7 +326,8 @@ bool pw_step_patch_key(struct pw_ui *ui, int k)
 {
     const struct pw_snapshot *s = ui->snap;
 
-    if (s->has_prompt && (k == 'e' || k == 'E')) { /* one token typed over, and it is a corrupt prompt */
+    /* One replaced token of the prompt makes a corrupt prompt. */
+    if (s->has_prompt && (k == 'e' || k == 'E')) {
         snprintf(ui->ask, sizeof ui->ask, "patch %s from=\"%.200s", k == 'e' ? "resid" : "heads",
                  s->prompt.text);
         return true;

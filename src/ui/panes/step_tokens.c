@@ -1,4 +1,5 @@
-/* step_tokens.c - the step inspector: the sequence with its cursor, and the table of what could come next. */
+/* step_tokens.c - step inspector: the sequence with its cursor, and the table of candidates for the next
+ * token. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 
 /* ---- the sequence */
 
-/* The token at a position: the prompt's, the decoded one, or NULL. */
+/* Returns the token at a position: the prompt's, the decoded one, or NULL. */
 static const char *label_at(const struct pw_snapshot *s, int pos, bool *edited)
 {
     *edited = pos < s->prompt.n_prompt && s->prompt.edited && s->prompt.edited[pos];
@@ -25,8 +26,8 @@ static int cells_at(const struct pw_snapshot *s, int pos)
     return (label ? pw_text_cells(label) : 1) + edited + 1;
 }
 
-/* The positions shown in so many columns are *first to *end - 1. The cursor stays left of the last quarter
- * where not all fits. */
+/* Sets the positions to show in `width` columns, *first to *end - 1. If not all fit, the cursor stays in the
+ * first three quarters. */
 static void shown(const struct pw_snapshot *s, int pos, int width, int *first, int *end)
 {
     int total = 0, used = cells_at(s, pos);
@@ -88,14 +89,14 @@ int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     struct pw_str note = {0};
     pw_str_add(&note, " %s, position %d", what, v->pos);
     int cells = pw_text_cells(note.s);
-    if (x + cells > r.x + r.w && under - cells > r.x) /* to the left of it then */
+    if (x + cells > r.x + r.w && under - cells > r.x) /* then to the left of it */
         x = under - cells - 1;
     pw_draw_cut(c, r, r.y + 1, x, pw_style_dim(), note.s, r.x + r.w - x);
     pw_str_fini(&note);
     return 2;
 }
 
-/* ---- the table of what could come next */
+/* ---- the table of candidates */
 
 static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
 {
@@ -114,7 +115,7 @@ static int label_width(const struct pw_ev_look *k, int most)
     return w < most ? w : most;
 }
 
-/* What stands beside a token: the right one. */
+/* Returns the mark beside a token, for the right one. */
 static const char *mark_of(const struct pw_ev_look *k, int i, bool brief)
 {
     return i != k->target ? "" : i == k->said ? "✓" : brief ? "←" : "← right";
