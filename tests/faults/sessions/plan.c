@@ -93,8 +93,7 @@ bool plan_without_acts(struct plan *out, const struct plan *p, int life, int fro
     struct life *l = &out->life[life];
     if (from + n > l->n)
         return false;
-    int *next =
-        from + n < l->n ? &l->act[from + n].wait_us : &l->end_us; /* the other keys keep their times */
+    int *next = from + n < l->n ? &l->act[from + n].wait_us : &l->end_us; /* others keep their times */
     for (int i = from; i < from + n; i++)
         *next += l->act[i].wait_us;
     memmove(&l->act[from], &l->act[from + n], (size_t)(l->n - from - n) * sizeof l->act[0]);
