@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# program.sh - runs the program with failing allocations: one call fails, or all calls from some call on.
-# Every run must end with the expected output, or with status 1 and one line that reports the lack of memory.
-# No run may end by a signal.
+# program.sh - runs the program with failing allocations: one call fails, or all calls from some call on. Every run must
+# end with the expected output, or with status 1 and one line that reports the lack of memory. No run may end by a
+# signal.
 #
 # usage: program.sh PEWTER SHIM    PEWTER_FAULTS=N tries N places instead of 36 (all: every one)
 set -eu

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# program_disk.sh - runs the program on a disk that fails, is full or is read-only. Training must continue to
-# the same bits, and one line must report the failure. The recorded part must re-run.
+# program_disk.sh - runs the program on a disk that fails, is full or is read-only. Training must continue to the same
+# bits, and one line must report the failure. The recorded part must re-run.
 #
 # usage: program_disk.sh PEWTER SHIM [FAULTS]    without a SHIM ('-') no calls are made to fail
 set -eu

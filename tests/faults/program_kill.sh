@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# program_kill.sh - kills the program while it trains, several times in one session. Its final state,
-# evaluation and answers must equal those of an uninterrupted run. The recorded session must re-run bit for
-# bit.
+# program_kill.sh - kills the program while it trains, several times in one session. Its final state, evaluation and
+# answers must equal those of an uninterrupted run. The recorded session must re-run bit for bit.
 #
 # usage: program_kill.sh PEWTER [SESSIONS]
 set -eu
@@ -30,8 +29,8 @@ start() {
     disown
 }
 
-# Whether the last command of the script has begun and is recorded. (A command that was queued and had not
-# begun when the process ended is not recorded.)
+# Whether the last command of the script has begun and is recorded. (A command that was queued and had not begun when
+# the process ended is not recorded.)
 is_begun() {
     "$pewter" replay "$dir/s.pewter" --json 2>/dev/null | grep '"kind":"command"' | grep -q 'train 2000'
 }
