@@ -10,7 +10,7 @@ enum { ATTEND_TABLE = 80 }; /* P: upper bound of position ids */
 
 enum attend_ids { ATTEND_ORDERED, ATTEND_GAPS, ATTEND_ANY }; /* consecutive; ascending; any, also twice */
 
-/* The shape of a call. Values that are not given are drawn at random. */
+/* The shape of a call: given by a test, or drawn by attend_draw. */
 struct attend_shape {
     int heads, width; /* H, D */
     int lengths[4];   /* of the sequences, ends with 0 */
@@ -26,6 +26,7 @@ struct attend_shape {
     bool half;   /* pairs are across halves, not neighbours */
     bool gain;   /* query gain, without relative keys */
 };
+/* Draws a shape. */
 struct attend_shape attend_draw(uint64_t seed);
 
 /* One side of a call: inputs, and outputs with old contents. */
@@ -43,6 +44,7 @@ struct attend {
     struct attend_side host, device;
     size_t n_qkv, n_z, n_maps, n_bias, n_keys, n_angles; /* in floats; n_maps: all heads of all sequences */
 };
+/* Draws the inputs and old outputs of a call, and copies them to the device. */
 void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t seed);
 void attend_fini(struct attend *k);
 

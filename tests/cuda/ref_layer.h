@@ -14,6 +14,7 @@ struct layer {
     float *x, *w, *bias, *residual, *dy, *saved;
     float *y, *pre, *dx, *dw, *d_bias;
 };
+/* Draws a call in host memory. */
 struct layer layer_draw(uint64_t seed);
 struct layer layer_copy(const struct layer *k);  /* a copy of the call in device memory */
 const float *layer_added(const struct layer *k); /* the residual operand of the call */

@@ -15,6 +15,7 @@ enum {
     PW_LOG_SAID = 'a' /* n bytes to standard output, which follow */
 };
 
+/* A record. Two paths follow, then the n bytes of WRITE and SAID. */
 struct pw_log_op {
     int64_t at;
     uint64_t n;

@@ -1,3 +1,4 @@
+/* ref_lab.c - see ref_lab.h. */
 #include "ref_lab.h"
 
 #include <poll.h>

@@ -30,7 +30,7 @@ const struct pw_snapshot *lab_look(struct pw_lab *lab, int ms);
 /* Read-only commands to send while arms train. NULL ends them. */
 extern const char *const bench_asked[];
 
-/* live: as the workbench, with evaluations and snapshots of the prompt during training. */
+/* Creates a lab. live: as the workbench, with evaluations and snapshots of the prompt during training. */
 void bench_open(struct bench *b, int threads, bool live);
 void bench_open_as(struct bench *b, struct pw_lab_config cfg); /* on_event is overwritten */
 void bench_close(struct bench *b);
@@ -40,11 +40,14 @@ void bench_run(struct bench *b, const char *script);
 void bench_must(struct bench *b, const char *script);
 /* Sends a line as typed, while other work runs. */
 void bench_send(struct bench *b, const char *line);
+/* As lab_look; the snapshot is in b->s. */
 void bench_look(struct bench *b, int ms);
+/* Reads events until the lab is idle. */
 void bench_until_idle(struct bench *b);
 /* Sends a line that begins a long job, and waits until the job runs. An earlier interrupt would have no
  * effect. */
 void bench_begin_job(struct bench *b, const char *line);
+/* Sleeps for less than a second. */
 void bench_doze(double ms);
 
 /* The first returns line i of b->digests, or of a copy. The second tests whether two lines are equal up to

@@ -1,3 +1,4 @@
+/* ref_record.c - see ref_record.h. */
 #include "ref_record.h"
 
 #include <stdio.h>

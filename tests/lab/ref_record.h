@@ -17,6 +17,7 @@ struct record {
 void record_open(struct bench *b, struct record *r, int threads, bool live);
 void record_free(struct record *r);
 void record_add(struct record *r, const struct pw_event *e); /* a copy */
+/* Removes event i. */
 void record_drop(struct record *r, int i);
 /* The index of the last event of a kind, or -1. text: only a command that contains it; NULL: any. */
 int record_find(const struct record *r, enum pw_event_kind kind, const char *text);

@@ -1,3 +1,4 @@
+/* ref_state.c - see ref_state.h. */
 #include "ref_state.h"
 
 #include <stdlib.h>

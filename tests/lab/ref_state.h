@@ -23,10 +23,12 @@ void life_close(struct life *l);
 /* Runs commands, each to its end. Training is only started; 'wait' trains to its end. An error fails the
  * test. */
 void life_run(struct life *l, const char *commands);
+/* As life_run for one command, but returns its error. */
 enum pw_code life_try(struct life *l, const char *command, struct pw_err *err);
 /* Runs n slices of training. Returns false if training ended before. */
 bool life_turns(struct life *l, int n);
 void life_train(struct life *l); /* to its end, or until it pauses */
+/* Reads the pending events. Returns l->told, which later events change. */
 const char *life_told(struct life *l);
 
 void life_save(struct life *l, struct saved *s);

@@ -5,6 +5,7 @@
 
 enum { STEPS = 60, MARK_AT = 20, HOURS = 3600 };
 
+/* Records the session into a new folder. */
 void recording_make(const char *folder);
 
 #endif

@@ -4,6 +4,7 @@
 #include "sessions/codec_int.h"
 #include "sessions/fold.h"
 
+/* A random number by splitmix64; rng is its state. */
 uint64_t codec_next(uint64_t *rng);
 
 /* A random event. Every member has a value that its kind allows; arrays exist and are small. The caller frees

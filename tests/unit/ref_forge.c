@@ -1,3 +1,4 @@
+/* ref_forge.c - see ref_forge.h. */
 #include "ref_forge.h"
 
 #include <sys/stat.h>

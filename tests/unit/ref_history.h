@@ -6,6 +6,7 @@
 
 /* Selects the history of the other calls: n events. With even seeds all arms have one replica. */
 void history_make(uint64_t seed, int n);
+/* The number of events; the number, and the content, of the i-th one. */
 int history_length(void);
 uint64_t history_seq(int i);
 struct pw_event *history_event(int i); /* the caller frees it */

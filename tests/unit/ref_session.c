@@ -1,3 +1,4 @@
+/* ref_session.c - see ref_session.h. */
 #include "ref_session.h"
 
 #include <ftw.h>

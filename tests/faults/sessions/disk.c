@@ -1,3 +1,5 @@
+/* disk.c - see disk.h. Durable data and queued changes are kept apart; a loss of power applies some of the
+ * changes. */
 #include "disk.h"
 
 #include <fcntl.h>

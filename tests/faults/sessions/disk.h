@@ -4,9 +4,9 @@
  * The caller feeds it with the logged operations of a process (shim_log.h). Two models of what a sync
  * guarantees:
  *
- *   ext4   a journal: the sync of any file or folder makes all earlier changes of names durable. A rename is
+ * - ext4, a journal: the sync of any file or folder makes all earlier changes of names durable. A rename is
  *   atomic.
- *   posix  no more than the standard guarantees: the sync of a file covers its content, that of a folder the
+ * - posix, no more than the standard guarantees: the sync of a file covers its content, that of a folder the
  *   names in it. Changes within a folder arrive in order; folders are independent. After a rename a file may
  *   have both names.
  *

@@ -1,3 +1,4 @@
+/* harness.c - see harness.h. */
 #include "harness.h"
 
 #include <ftw.h>

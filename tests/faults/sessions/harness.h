@@ -28,6 +28,7 @@ struct harness {
 
 /* Prints "violation: CASE: text" on standard error. Any violation makes the exit status non-zero. */
 void harness_violation(struct harness *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A random number less than `below`, from the state h->rng. */
 uint64_t harness_random(struct harness *h, uint64_t below);
 void harness_remove(const char *folder); /* recursively; the folder needn't exist */
 
@@ -53,6 +54,7 @@ pid_t writer_start(struct harness *h, int *out, const char *folder, const char *
 /* Reads available output and waits for it at most wait_ms (< 0: without limit). Returns false when the writer
  * has ended. */
 bool writer_listen(int out, struct said *said, int wait_ms);
+/* Parses n bytes of output. writer_listen does so, too; this is for output from a log. */
 void writer_hear(struct said *said, const char *text, size_t n);
 
 /* Opens a session for writing, or creates it. Returns NULL on failure. */

@@ -1,3 +1,4 @@
+/* life.c - see life.h. */
 #include "life.h"
 
 #include <fcntl.h>

@@ -6,11 +6,13 @@
 
 enum { LIFE_ACTS = 24 };
 
+/* A key or a line. */
 struct act {
     int wait_us;    /* delay before the key */
     char keys[256]; /* bytes for the terminal; a line is ":TEXT\r" */
 };
 
+/* A process: its keys, and the signal that ends it. */
 struct life {
     int threads;
     int begin_us; /* delay from the start to the first key; the session may not be open yet */

@@ -13,6 +13,7 @@ struct plan {
     struct life life[PLAN_LIVES];
 };
 
+/* Draws the plan of a seed. */
 void plan_case(struct plan *p, uint64_t seed);
 /* Prints the plan as text: the keys and their delays in milliseconds. */
 void plan_print(FILE *f, const struct plan *p);
