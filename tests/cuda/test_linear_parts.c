@@ -1,5 +1,6 @@
-/* test_linear_parts.c - tests the steps after a product of cuBLASLt: epilogues by the bits of plain loops,
- * column sums by value and equal in any order of threads, bf16 by the definition of rounding. */
+/* test_linear_parts.c - tests the steps after a product of cuBLASLt. Epilogues must have the bits of plain
+ * loops, and bf16 those of the definition of rounding. Column sums must have the right value, and the same
+ * bits in any order of threads. */
 #include "kernels/cuda/launch.h"
 #include "tests/cuda/ref_device.h"
 #include "tests/emulator/emulator.h"

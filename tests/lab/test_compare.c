@@ -143,7 +143,7 @@ static void test_invariants(void **state)
         assert_true(mean(f, "3 none, fork", *column) == 0);
     double least = mean(f, "2 rotary", "all pairs"), matched = mean(f, "2 rotary", "matched");
     assert_true(least > 0 && least <= matched && matched < log(2));
-    assert_true(isnan(mean(f, "2 rotary", "equal number"))); /* the weights differ: any two heads may match */
+    assert_true(isnan(mean(f, "2 rotary", "equal number"))); /* other weights: no heads correspond */
     assert_true(least == mean(found(&b, "2 1"), "1 none", "all pairs"));
     assert_true(mean(f, "2 rotary", "head pairs") == 16);
     assert_true(remarks(f, "no floor"));

@@ -110,7 +110,7 @@ static void test_interrupts(void **state)
     pw_lab_interrupt(b.lab);
     while (record_find(&r, PW_EV_COMMAND, "cancel eval") < 0)
         bench_look(&b, 100);
-    bench_send(&b, "cancel; cancel train"); /* not the job that runs */
+    bench_send(&b, "cancel; cancel train"); /* 'train' names no job */
     bench_send(&b, "resume; step");         /* fails during training */
     bench_send(&b, "stop; digest");
     bench_until_idle(&b);

@@ -185,8 +185,8 @@ static void test_fails_now(void **state)
     record_free(&r);
 }
 
-/* Makes a record in which two lines were typed after the first token of an answer: an unknown command, and a
- * command that doesn't wait for the answer. Returns the index of the error. */
+/* Makes a record in which two lines were typed after the first token of an answer. The first is an unknown
+ * command, the second a command that doesn't wait for the answer. Returns the index of the error. */
 static int record_error_in_answer(struct record *r)
 {
     struct pw_event *error = pw_event_new(PW_EV_ERROR);

@@ -58,7 +58,7 @@ static void test_effects(void **state)
     (void)state;
     bench_open(&b, 2, false);
     bench_must(&b, "pe rotary; train 20");
-    assert_true(effect(&b, "tune offset=9", "tune off") < 1e-4); /* relative distances */
+    assert_true(effect(&b, "tune offset=9", "tune off") < 1e-4); /* a relative encoding */
     assert_true(effect(&b, "tune stretch=0.5", "tune off") > 1e-3);
     assert_true(effect(&b, "tune temperature=2", "tune off") > 1e-3);
     assert_true(effect(&b, "tune base=50", "tune base=10000") > 1e-3);

@@ -1,5 +1,5 @@
-/* test_patch.c - tests the page of the step pane that shows a patch's recovery: its words and numbers, and
- * every size with events that no lab would emit. */
+/* test_patch.c - tests the page of the step pane that shows a patch's recovery. Checks its words and numbers,
+ * and draws it at every size with events that no lab would emit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -23,7 +23,7 @@ struct shot {
     enum pw_view view;
     const char *keys;
     int replicates; /* 0: one */
-    int reference;  /* arm of the encoding pane */
+    int reference;  /* reference arm of the encoding pane */
     int64_t time;   /* the time cursor's step, set after the keys; 0: live */
     bool pairs;     /* screen_set_pairs */
     bool file;      /* screen_import */

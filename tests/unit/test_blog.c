@@ -42,8 +42,8 @@ static const struct pw_blog_plan plan = {.name = "study",
 
 static const struct pw_blog options = {600, 4, 7, 0};
 
-/* Adds the probe's finding of an arm: a table of ± (10 * arm + row + by), a plot, a claim of the arm and a
- * common one. */
+/* Adds the probe's finding of an arm. It has a table of 10 * arm + row + by and its negative, a plot, a claim
+ * of the arm and a common one. */
 static void add(struct pw_snapshot *s, int arm, double by, enum pw_claim_verdict common)
 {
     struct pw_finding_view *v = &s->findings[arm];

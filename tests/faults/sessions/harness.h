@@ -35,8 +35,13 @@ void harness_remove(const char *folder); /* recursively; the folder needn't exis
 /* ---- the writer */
 
 /* `write FOLDER N`: records N events (0: without end) in FOLDER, which is created if it doesn't exist. It
- * prints these lines on standard output: S SEQ (opened); A SEQ (on disk up to SEQ); P WHY and G (recording
- * pauses, resumes); D (all on disk); E WHY (not opened). */
+ * prints these lines on standard output:
+ * - S SEQ: opened
+ * - A SEQ: on disk up to SEQ
+ * - P WHY: recording pauses
+ * - G: recording resumes
+ * - D: all on disk
+ * - E WHY: not opened */
 int writer_main(const char *folder, uint64_t n);
 
 /* The parsed output of a writer. */

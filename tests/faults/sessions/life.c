@@ -114,7 +114,7 @@ bool life_run(const struct life *l, const char *program, const char *home, const
         open = watch(fd, l->act[i].wait_us, &drawn) && write(fd, keys, strlen(keys)) == (ssize_t)strlen(keys);
     }
     open = open && watch(fd, l->end_us, &drawn);
-    while (!open && l->signal == SIGKILL && watch(fd, 0, &drawn)) /* drains the last output */
+    while (!open && l->signal == SIGKILL && watch(fd, 0, &drawn)) /* reads the last output */
         ;
     kill(child, l->signal);
     for (int s = 0; l->signal != SIGKILL && open && s < LIMIT_S; s++)
