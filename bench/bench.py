@@ -54,14 +54,15 @@ GROUPS = {
 
 
 def flop(shape):
-    """Of one step, two for a multiply-add: 6 for each weight and token, and attention as if it weren't causal."""
+    """Floating-point operations of one step, two for a multiply-add: 6 for each weight and token, and attention counted
+    without a causal mask."""
     layers, width, _, positions, batch, vocab = SHAPES[shape]
     weights = 12 * layers * width * width + vocab * width
     return (6 * weights + 12 * layers * positions * width) * batch * positions
 
 
 class Child:
-    """One side: a process that trains when told to (the protocol is described in train.c)."""
+    """One side of the comparison: a process that trains on request (train.c describes the protocol)."""
 
     def __init__(self, command, env=None):
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -79,7 +80,7 @@ class Child:
         return self.read()
 
     def turn(self, seconds):
-        """Returns the processors that all others used meanwhile."""
+        """Trains for `seconds`. Returns the number of processors that other processes used meanwhile."""
         before, begin = self.others(), time.perf_counter()
         ms = self.ask("run", seconds)["ms"]
         self.times += ms
@@ -87,7 +88,7 @@ class Child:
         return max(0.0, (self.others() - before) / (time.perf_counter() - begin))
 
     def others(self):
-        """Processor seconds of everything but this child, since some moment."""
+        """Processor seconds of all processes except this child, from an arbitrary start."""
         with open("/proc/stat", encoding="ascii") as f:
             ticks = [int(word) for word in f.readline().split()[1:]]
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:
@@ -112,7 +113,7 @@ def median(values):
 
 
 def ratio(ours, other):
-    """How many of the other side's steps are as long as ours: by neighbouring turns, the median of these ratios."""
+    """Step time of the other side divided by ours: the median over neighbouring turns."""
     return median(theirs / mine for mine, theirs in zip(ours.turns, other.turns))
 
 
@@ -128,7 +129,7 @@ def torch_env(threads, core=None):
 
 @functools.lru_cache(maxsize=None)
 def fastest_core():
-    """The value of OPENBLAS_CORETYPE with which torch multiplies matrices fastest here; None: left to OpenBLAS."""
+    """The value of OPENBLAS_CORETYPE with which torch multiplies matrices fastest here, or None: OpenBLAS chooses."""
     product = ("import time, torch; torch.set_num_threads(1); x, w = torch.randn(4096, 128), torch.randn(512, 128)\n"
                "def seconds():\n  begin = time.perf_counter(); y = x @ w.t(); y.t() @ x; y @ w\n"
                "  return time.perf_counter() - begin\n"
@@ -150,7 +151,7 @@ def cpu_model():
 
 
 def table(header, rows):
-    """Markdown that is also readable as it stands: first column left, the others right."""
+    """Prints a Markdown table that is also readable as text: the first column is aligned left, the others right."""
     widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
     line = "| " + " | ".join("{:%s%d}" % ("<>"[i > 0], width) for i, width in enumerate(widths)) + " |"
     print(line.format(*header))
@@ -233,7 +234,7 @@ def curve(threads, args):
 
 
 def looking(args):
-    """What is asked of a model besides training, at tiny: median and best."""
+    """Prints the times of decoding, inspection and evaluation at tiny: median and best."""
     rows = []
     for threads in args.threads:
         words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES["tiny"])] + [f"threads={threads}"]
@@ -251,7 +252,7 @@ def looking(args):
 
 
 def neighbour(args):
-    """Steps a second at tiny, alone and beside a process that keeps one processor busy, in turns."""
+    """Prints steps a second at tiny, in alternating turns: alone, and beside a process that uses one processor."""
     threads, rows = max(args.threads), []
     words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES["tiny"])] + [f"threads={threads}"]
     sides = {"pewter": Child([os.path.join(args.build, "bench", "bench_train"), *words])}

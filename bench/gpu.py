@@ -30,11 +30,11 @@ ENCODINGS = "none,t5,alibi,rotary,sinusoidal"
 
 
 class Failure(Exception):
-    """One line: why something could not be measured."""
+    """One line that says why a measurement failed."""
 
 
 class Side:
-    """A process of train.c's protocol, killed when the time is up."""
+    """A process that follows train.c's protocol. It is killed when the time is up."""
 
     def __init__(self, command, env, deadline):
         self.said = tempfile.TemporaryFile(mode="w+")
@@ -85,7 +85,8 @@ class Bench:
         self.batches = 2 if args.quick else 32
 
     def libraries(self):
-        """Where pewter's programs find theirs: gpu_device.sh's and cuBLASLt. PyTorch brings its own."""
+        """The library path of pewter's programs: the libraries of gpu_device.sh, and cuBLASLt. PyTorch brings its
+        own."""
         try:
             blas = self.output([self.args.python, os.path.join(HERE, "gpu_blas.py")], os.environ).strip()
         except Failure:
@@ -132,7 +133,7 @@ class Bench:
         return Side([self.args.python, os.path.join(HERE, "torch_gpu.py"), *words], os.environ, self.deadline)
 
     def words(self, case):
-        """What bench_train is told of a case."""
+        """The arguments of bench_train for a case."""
         model, data = CASES[case]
         if self.args.quick:
             model = [*model, "layers=1", "width=32", "heads=4", "head_width=0", "ffn=0", "batch=4"]
@@ -140,7 +141,7 @@ class Bench:
         return [*model, *data, f"batches={self.batches if any('task' in word for word in data) else 1}"]
 
     def torch_words(self, case, precision):
-        """The same for torch_gpu.py, with the batches that bench_train has (about.* is its first line)."""
+        """The same arguments for torch_gpu.py, with bench_train's batches (about.* is its first line)."""
         about = self.results["about", case]
         torch = gpu_report.torch_model(case)
         if self.args.quick:
@@ -176,7 +177,7 @@ class Bench:
         self.results["command",] = " ".join(["./dev bench --gpu", *(word for word, given in said.items() if given)])
 
     def same(self):
-        """Twenty steps: digests of ref, losses of fast, beside the cpu's."""
+        """Trains twenty steps: compares the digests of ref and the losses of fast with the cpu's."""
         steps = 3 if self.args.quick else 20
         model = ["layers=2", "width=64", "heads=4", "positions=24", "batch=8", "pe=t5"]
         if self.args.quick:
@@ -213,8 +214,8 @@ class Bench:
         self.keep(("limits", "torch"), got, f"limits by torch, bf16: {gpu_report.limits_line(got)}")
 
     def train(self, case):
-        """pewter alone, in all precisions, one step at a time, with nothing beside the way back (kernels/cuda/side.c), and with
-        too few steps under way for groups (src/model/flight.c)."""
+        """Measures pewter in all precisions. In bf16 also: one step at a time, without the second branch of the
+        backward pass (kernels/cuda/side.c), and with too few steps in flight for groups (src/model/flight.c)."""
         hows = [(p, [f"precision={p}"], {}) for p in PRECISIONS]
         hows += [("alone", ["precision=bf16", "flights=1"], {}), ("straight", ["precision=bf16"], {"PEWTER_CUDA_SIDE": "0"})]
         if case in gpu_report.SMALL:
@@ -231,12 +232,13 @@ class Bench:
                                                f"{about['flops'] / ms * 1e-9:.1f} TFLOP/s")
 
     def plans(self, what, side):
-        """Which algorithms cuBLASLt chose, on record beside the tables."""
+        """Appends the algorithms that cuBLASLt chose to a file beside the tables."""
         with open(os.path.splitext(self.args.out)[0] + ".plans", "a", encoding="ascii") as f:
             f.writelines(f"{what}: {plan}\n" for plan in side.ask("plans 0")["plans"])
 
     def sizes(self, case, side):
-        """A file with what sequences the batches have, where they are not all alike."""
+        """Writes a file with the lengths of the sequences in the batches. Returns its path, or None if all batches are
+        alike."""
         if not any("task" in word for word in self.words(case)):
             return None
         path = os.path.join(self.work, case.replace(" ", "-") + ".json")
@@ -245,8 +247,8 @@ class Bench:
         return path
 
     def beside(self, cases, how):
-        """PyTorch on the same batches. All get ready at once, since compiling is the processors' work; then one after the
-        other is measured."""
+        """Measures PyTorch on the same batches. All processes prepare at once, since compiling uses the processors;
+        then they are measured one after the other."""
         cases = [case for case in cases if ("about", case) in self.results]
         sides = {case: self.torch([*self.torch_words(case, "bf16"), f"how={how}"]) for case in cases}
         ready = []
@@ -268,7 +270,7 @@ class Bench:
             side.close()
 
     def looking(self):
-        """What is asked of a model besides training."""
+        """Measures operations other than training: inspection, decoding and encoding swaps."""
         verbs = (("inspect", "a pass of one sequence, everything kept"), ("decode", "a token, decoded with the cache"),
                  ("swap", "from a swap of the encoding to the end of the next step"))
         for case in ("2 x 64", "paper, 64 tokens"):
@@ -291,7 +293,7 @@ class Bench:
         return time.monotonic() - begin
 
     def arms(self):
-        """Through the program, in batch mode: one arm, and five at once. What every run takes besides is subtracted."""
+        """Measures the program in batch mode: one arm, and five at once. The fixed cost of a run is subtracted."""
         few, many = (3, 13) if self.args.quick else (400, 12000)
         for name, arms, n in (("one", "pe none", 1), ("five", f"race {ENCODINGS}", 5)):
             steps = (few, few + (many - few) // n)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints the folder of cuBLASLt where the loader doesn't find it by itself: that of a toolkit, or of the packages that
-come with this python's PyTorch. For LD_LIBRARY_PATH."""
+"""Prints the folder of cuBLASLt if the loader doesn't find the library: that of a toolkit, or of the packages of this
+python's PyTorch. The output is for LD_LIBRARY_PATH."""
 import glob
 import os
 import subprocess
@@ -10,7 +10,7 @@ NAMES = "libcublasLt.so.1[23]"
 
 
 def folder():
-    """None: the loader knows it, or there is none."""
+    """Returns None if the loader finds the library, or if there is none."""
     try:
         known = subprocess.run(["/sbin/ldconfig", "-p"], check=False, stdout=subprocess.PIPE, text=True).stdout
     except OSError:

@@ -1,4 +1,4 @@
-"""Which kernels the time of a training step goes to, by Nsight Systems or Nsight Compute, whichever is there."""
+"""Measures the time of each kernel of a training step, by Nsight Systems or Nsight Compute, whichever is installed."""
 import csv
 import os
 import shutil
@@ -8,7 +8,7 @@ STEPS = 6  # including the warm-up, after which all graphs are captured
 
 
 class Missing(Exception):
-    """One line: why nothing was measured."""
+    """One line that says why there is no measurement."""
 
 
 def call(command, env, seconds, feed=""):
@@ -42,7 +42,7 @@ def by_nsys(command, env, work, seconds):
 
 
 def by_ncu(command, env, _, seconds):
-    """Clocks stay as they are: the tool would fix them otherwise."""
+    """Measures with Nsight Compute. It must leave the clocks alone, which it would fix by default."""
     table = call(["ncu", "--csv", "--clock-control", "none", "--graph-profiling", "node", "--metrics",
                   "gpu__time_duration.sum", *command], env, seconds, f"steps {STEPS - 3}\n")
     spent = {}
@@ -56,8 +56,8 @@ def by_ncu(command, env, _, seconds):
 
 
 def measure(command, env, work, seconds):
-    """[(kernel, microseconds a step, launches a step)], the longest first: means over all steps, of which the first ones
-    are not replayed."""
+    """Returns [(kernel, microseconds a step, launches a step)], the longest first: means over all steps, of which the
+    first ones are not replayed."""
     for tool, by in (("nsys", by_nsys), ("ncu", by_ncu)):
         if shutil.which(tool):
             return sorted(by(command, env, work, seconds), key=lambda row: -row[1])

@@ -1,4 +1,4 @@
-"""What gpu.py measures, and the tables in which it is told."""
+"""The cases that gpu.py measures, and the tables of its results."""
 
 PAPER_STEPS = 40000  # of Kazemnejad et al. 2023
 
@@ -18,7 +18,7 @@ PEWTER, TORCH = ("fp32", "tf32", "bf16", "straight", "alone", "ungrouped"), ("ea
 
 
 def torch_model(case):
-    """The same model, in the words of torch_train.py."""
+    """The same model, as options of torch_train.py."""
     words = dict(word.split("=") for word in CASES[case][0])
     if words.pop("preset", None):
         return dict(layers=12, width=768, heads=12, batch=64, tied=1, dropout=0.1, scale=0, logit_scale=0)
@@ -42,7 +42,7 @@ def number(value, form="{:.3f}"):
 
 
 def peak(results):
-    """TFLOP/s of the fastest product in bf16 that was seen."""
+    """TFLOP/s of the fastest measured product in bf16."""
     rates = [rate for key in ("bf16", "torch") for p in results.get(("limits", key), {}).get("products", [])
              for name, rate in p.items() if name != "shape"]
     return max(rates, default=None)
@@ -128,7 +128,7 @@ def render_others(results):
 
 
 def render(results):
-    """Markdown of all that is known so far."""
+    """Markdown of all results so far."""
     lines = [results.get(("device",), "no device"), "", f"`{results.get(('command',), '')}`", ""]
     lines += render_same(results) + render_limits(results) + render_steps(results) + render_others(results)
     missing = [f"- {key[1]}: {value}" for key, value in results.items() if key[0] == "missing"]

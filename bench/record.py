@@ -42,14 +42,15 @@ def sizes(folder):
 
 
 def once(args, lines, steps, folder):
-    """Seconds of training so long, alone and recorded in a fresh session, the one or the other first."""
+    """Trains alone, and recorded in a new session; the order alternates with the number in the folder. Returns the
+    seconds of both."""
     turns = [None, folder] if folder.endswith("0.pewter") else [folder, None]
     took = {turn: seconds(args.program, f"{lines} train {steps}", turn) for turn in turns}
     return took[None], took[folder]
 
 
 def rounds(args, work, name, lines, steps):
-    """[(alone, recorded)] of all rounds, and the last folder."""
+    """Returns [(alone, recorded)] of all rounds, and the last folder."""
     took = []
     for i in range(args.rounds):
         folder = os.path.join(work, f"{name}-{i // 2}-{i % 2}.pewter")

@@ -25,7 +25,7 @@ RACE = "task sort; model tiny; seed 0; race none,t5,alibi,rotary,sinusoidal; pro
 
 
 class Workbench:
-    """The program on a terminal of its own."""
+    """The program on a pseudo-terminal of its own."""
 
     def __init__(self, program, cols, rows, home):
         self.pid, self.fd = pty.fork()
@@ -40,7 +40,7 @@ class Workbench:
         self.settle()
 
     def read(self, timeout):
-        """Reads once; returns how many frames ended, or None if nothing came."""
+        """Reads once. Returns the number of frames that ended, or None if there was no output."""
         ready, _, _ = select.select([self.fd], [], [], max(0.0, timeout))
         if not ready:
             return None
@@ -57,7 +57,7 @@ class Workbench:
             self.read(left)
 
     def settle(self, quiet=0.3):
-        """Until nothing has come for so many seconds."""
+        """Waits until there has been no output for `quiet` seconds."""
         while self.read(quiet) is not None:
             pass
 
@@ -75,7 +75,7 @@ class Workbench:
         self.drain(0.3)
 
     def step(self, folder):
-        """The current arm's step, off a screenshot, and when it was taken."""
+        """Returns the current arm's step, read from a screenshot, and the time of the screenshot."""
         path = os.path.join(folder, "now.txt")
         if os.path.exists(path):
             os.unlink(path)
@@ -97,7 +97,7 @@ class Workbench:
             return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", f.read(), re.M).group(1))
 
     def cpu(self):
-        """Seconds that the thread of the screen has run."""
+        """Processor seconds of the thread that draws the screen."""
         with open(f"/proc/{self.pid}/task/{self.pid}/schedstat") as f:
             return int(f.read().split()[0]) * 1e-9
 
@@ -123,7 +123,7 @@ def row(what, value, goal):
 
 
 def latency(program, keys, home):
-    """Keys that move cursors in several panes, at any place of a training step."""
+    """Measures keys that move cursors in several panes, at any point of a training step."""
     w = Workbench(program, 200, 60, home)
     w.line(RACE)
     w.line("train 1000000000")
@@ -173,7 +173,7 @@ def idle(program, seconds, home):
 
 
 def headless_rate(program, steps, home):
-    """Steps a second of the same race without anybody who looks."""
+    """Steps a second of the same race without a screen."""
     script = f"{RACE}; train 20; say begin; train {steps}; say end"
     p = subprocess.Popen([program, "-c", script], stdout=subprocess.PIPE, env=dict(os.environ, HOME=home))
     at = {}
@@ -185,7 +185,7 @@ def headless_rate(program, steps, home):
 
 
 def slowdown(program, rounds, seconds, home):
-    """30 frames a second, 1, and none, in turn."""
+    """Compares 30 frames a second, 1, and none, in alternating turns."""
     w = Workbench(program, 200, 60, home)
     w.line(RACE)
     w.line("train 1000000000")
@@ -213,7 +213,7 @@ def slowdown(program, rounds, seconds, home):
 
 
 def others_load(seconds):
-    """Processors that others keep busy."""
+    """The number of processors that other processes use."""
     def busy():
         with open("/proc/stat") as f:
             x = [int(n) for n in f.readline().split()[1:9]]

@@ -2,16 +2,16 @@
 """Why do T5's 32 buckets up to distance 128 fail beyond the trained lengths at toy size?
 
 The toys copy one repeated symbol (2 to 10 of them, tested on 11 to 20) or sort. Distances beyond the trained ones fall
-into buckets that training never met, and these keep their first values. Are these values the fault? A trained model's
-bias table is edited and put back, no other weight is touched:
+into buckets not seen in training, which keep their initial values. The study tests whether these values are the cause.
+It edits the bias table of a trained model and no other weight:
 
-  as trained   nothing is edited
-  zero         buckets that training never met have no bias
-  clip         they have the bias of the last bucket that training met
+  as trained   the table is unchanged
+  zero         buckets not seen in training have no bias
+  clip         they have the bias of the last bucket seen in training
 
-Beside it: the same table with first values of 0 from the first step on; tables with a bucket for every distance
-(64/64), with fewer of them, with all of them trained (16/22, 8/16); and the toy's scaling by its lengths (16/64). The
-column "exact" counts the trained distances that have a bucket of their own.
+For comparison it trains the same table with initial values of 0; tables with a bucket for every distance (64/64), with
+fewer buckets, and with all buckets trained (16/22, 8/16); and one scaled to the toy's lengths (16/64). The column
+"exact" counts the trained distances that have a bucket of their own.
 
 usage: bench/t5_untrained.py [--task "copy variant=rsc"] [--steps 800] [--trained 10] [--seeds 101..105] [--tables 32/128] [PEWTER]
 Prints a table in Markdown: mean exact match beyond the trained lengths in per cent, of each seed.
@@ -66,7 +66,7 @@ def edited(bias, met, edit):
 
 
 def exact_distances(table):
-    """Trained distances that share their bucket with no other distance of the table."""
+    """The number of trained distances that share their bucket with no other distance of the table."""
     return sum(n > 0 and table["bucket"].count(b) == 1 for b, n in zip(table["bucket"], table["met"]))
 
 

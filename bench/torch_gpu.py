@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""PyTorch's side of gpu.py: the model of torch_train.py on an NVIDIA device, the way one makes it fast there.
+"""PyTorch's side of gpu.py: the model of torch_train.py on an NVIDIA device, with PyTorch's usual optimisations.
 
 usage: torch_gpu.py limits [side=N] [bytes=N] [ROWSxINxOUT...]
        torch_gpu.py train how=eager|compiled|graph key=value...   the keys of torch_train.py, and sizes=FILE, device=D
 
-limits prints one JSON line: what products in bf16, memory and launches can do. train prints one when ready, then for
-each line `run SECONDS` on standard input one with the milliseconds of a step, the mean over all.
+limits prints one JSON line with the rates of products in bf16, memory and launches. train prints one line when it is
+ready. Then for each line `run SECONDS` on standard input it prints one with the mean milliseconds of a step.
 
 eager      autocast (precision=bf16) or TF32 (tf32), fused AdamW, scaled_dot_product_attention
 compiled   the same by torch.compile(mode="reduce-overhead"), whose forward and backward passes are CUDA graphs
 graph      compiled, and the whole step captured as one CUDA graph, optimiser included
 
-No step waits for the one before: the loss is not looked at, and nothing is copied to the device. sizes has the batches
-of bench_train's `batches 0`: sequences are padded to the longest of their batch, up to a multiple of 64, and positions
-that carry no loss are ignored.
+No step waits for the one before: the loss is not read, and no data is copied to the device. sizes has the batches of
+bench_train's `batches 0`. Sequences are padded to the longest of their batch, rounded up to a multiple of 64, and
+positions without a loss are ignored.
 """
 import json
 import sys
@@ -36,7 +36,7 @@ def synchronize(device):
 
 
 def seconds(work, times, device):
-    """Of one of them, the best of five rounds after two."""
+    """Seconds of one call, the best of five rounds after two warm-up rounds."""
     best = float("inf")
     for i in range(-2, 5):
         synchronize(device)
@@ -57,7 +57,7 @@ def product(rows, n_in, n_out, device):
 
 
 def launches(device, n=1000):
-    """Microseconds of a small operation, by itself and in a graph."""
+    """Microseconds of a small operation, eagerly and in a graph."""
     one = torch.zeros(1, device=device)
     alone = seconds(lambda: one.add_(1), n, device)
     if device != "cuda":
@@ -88,7 +88,7 @@ def limits(words):
 
 
 def batches(o, sizes, device):
-    """[(inputs, targets)] [batch, positions] of random tokens."""
+    """Returns [(inputs, targets)], each [batch, positions], of random tokens."""
     if not sizes:
         lengths = [[[o["positions"]] * 2] * o["batch"]]
     else:
@@ -132,7 +132,7 @@ class Trainer:
         self.adamw.zero_grad(set_to_none=self.how != "graph")
 
     def capture(self, inputs, targets):
-        """A graph of the step for this shape, and where its batch belongs."""
+        """Captures the step of this shape. Returns the graph and the tensors that hold its batch."""
         static = inputs.clone(), targets.clone()
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The same model and training step as bench/train.c, written in PyTorch the way one writes it: eager, one linear
-layer for q, k and v, AdamW over tensor lists (foreach), float32 or with precision=bf16 under autocast. Where torch has
-a fused attention (2.0 and later) it is used.
+"""The same model and training step as bench/train.c, in idiomatic PyTorch: eager, one linear layer for q, k and v,
+AdamW over tensor lists (foreach), float32 or with precision=bf16 under autocast. It uses torch's fused attention where
+there is one (2.0 and later).
 
 usage: torch_train.py key=value...   the keys of bench/train.c that options() knows
 
-Speaks bench/train.c's protocol: one JSON line when ready; then for each line `run SECONDS` on standard input one
-JSON line with the milliseconds of every step.
+Follows bench/train.c's protocol: it prints one JSON line when it is ready. Then for each line `run SECONDS` on standard
+input it prints one JSON line with the milliseconds of every step.
 """
 import json
 import math
@@ -46,7 +46,7 @@ def distances(n):
 
 
 def t5_buckets(distance, buckets, furthest):
-    """Raffel et al. 2020, causal: half of the buckets are single distances, the others grow as the logarithm."""
+    """Raffel et al. 2020, causal: half of the buckets are single distances, the others grow logarithmically."""
     exact = buckets // 2
     ratio = (distance.clamp(min=1) / exact).log() / math.log(furthest / exact)
     far = exact + (ratio * (buckets - exact)).long()
@@ -54,7 +54,7 @@ def t5_buckets(distance, buckets, furthest):
 
 
 def alibi_slopes(heads):
-    """Press et al. 2022: a geometric series from 2^(-8/n) for n a power of two, filled up by the series of 2n."""
+    """Press et al. 2022: a geometric series from 2^(-8/n) for n a power of two, completed from the series of 2n."""
     n = 2 ** int(math.log2(heads))
     slopes = [2 ** (-8 * (i + 1) / n) for i in range(n)]
     slopes += [2 ** (-4 * (2 * i + 1) / n) for i in range(heads - n)]
@@ -117,13 +117,13 @@ class Block(nn.Module):
 
 
 def rotate(x, cosine, sine):
-    """Su et al. 2021, pairs (i, i + D/2): the pairing that is cheaper here."""
+    """Su et al. 2021, pairs (i, i + D/2): the cheaper pairing here."""
     a, b = x.chunk(2, -1)
     return torch.cat((a * cosine - b * sine, a * sine + b * cosine), -1)
 
 
 class Fire(nn.Module):
-    """Li et al. 2023: a network of the distance over how far in the query stands, both as logarithms."""
+    """Li et al. 2023: a network of the distance relative to the query's position, both as logarithms."""
     def __init__(self, heads, n, hidden, threshold):
         super().__init__()
         self.c, self.factor = nn.Parameter(torch.full((1,), 0.1)), nn.Parameter(torch.ones(1))
@@ -191,7 +191,7 @@ class Model(nn.Module):
 
 
 def libraries():
-    """Which BLAS the process really has: Debian's torch takes whatever libblas.so.3 it finds first."""
+    """The BLAS libraries that the process has loaded: Debian's torch takes the first libblas.so.3 it finds."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         paths = {line.split()[-1] for line in maps}
     return sorted(path for path in paths if os.path.basename(path).startswith(("libopenblas", "libmkl", "libblis")))

@@ -56,7 +56,7 @@ void pw_suite_t5(const struct pw_suite_task *t, int *buckets, int *distance);
 
 /* Which checkpoint of a run counts: after the last step, or the best in range of PW_CHECKPOINTS (the released
  * code of Kazemnejad et al. 2023 evaluates every 2,000 of 40,000 steps). */
-enum pw_checkpoint { PW_CHECKPOINT_AUTO, PW_CHECKPOINT_LAST, PW_CHECKPOINT_BEST };
+enum pw_checkpoint_choice { PW_CHECKPOINT_AUTO, PW_CHECKPOINT_LAST, PW_CHECKPOINT_BEST };
 #define PW_CHECKPOINTS 20
 extern const char *const pw_checkpoints[]; /* "auto", "last", "best", NULL */
 #define PW_CHECKPOINT_HELP                                                                                   \

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# chains.sh - how many kernels, copies and products of a training step a device has to run one after the other: the longest
-# chain of the step's graph. Of a small model that is nearly all that a step's time consists of. A change that makes a chain
-# longer has to say so here, and in docs/gpu.md, whose table this is; one that makes it shorter, too.
+# chains.sh - checks the longest chain in the graph of a training step: how many kernels, copies and products the device
+# must run one after the other. For a small model the chain determines nearly all of a step's time. A change of a
+# chain's length must be recorded here and in docs/gpu.md, which has this table.
 set -u
 PEWTER=$(realpath "$1")
 export PEWTER_EMU=graphs
 failed=0
 batch=4
 
-chain() { # chain WANT PRECISION ENCODING MODEL...: five steps of one shape
+chain() { # chain WANT PRECISION ENCODING MODEL...: checks five steps of one shape
     local want=$1 precision=$2 pe=$3 said got
     shift 3
     said=$("$PEWTER" --no-session -c "backend cuda precision=$precision; task copy lengths=5..5; model $*; pe $pe
@@ -35,8 +35,8 @@ chain 73 bf16 none layers=4 width=128 heads=4
 chain 79 bf16 t5 layers=4 width=128 heads=4
 chain 73 bf16 rotary layers=4 width=128 heads=4
 chain 81 bf16 fire layers=4 width=128 heads=4
-# Wide and with many rows, as the preset paper is: sums over rows are kernels of their own behind the layers, where in a
-# small step they are beside. Of two layers, so that the test takes seconds.
+# Wide and with many rows, as the preset paper: sums over rows are kernels of their own after the layers. In a small
+# step they run beside the layers. Two layers, so that the test takes seconds.
 batch=64
 chain 62 bf16 none paper layers=2 width=768 heads=12 ffn=64
 batch=4

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# choose.sh - `backend`, --backend and `devices`, and every reason why there is no device, in one clear line. On the emulated
-# device (tests/emulator), which $PEWTER_EMU can take away. (What it leaves of the laboratory: tests/lab/test_backend.c.)
+# choose.sh - tests `backend`, --backend and `devices`, and one clear line for every reason why no device is usable.
+# Runs on the emulated device (tests/emulator), which $PEWTER_EMU can remove. (tests/lab/test_backend.c tests the lab's
+# state afterwards.)
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-choose-XXXXXX)
@@ -13,7 +14,7 @@ fail() {
     exit 1
 }
 
-# refused WHAT PATTERN [NAME=VALUE...]: `backend WHAT` says that, and nothing else.
+# refused WHAT PATTERN [NAME=VALUE...]: `backend WHAT` must print one line with this pattern.
 refused() {
     local what=$1 pattern=$2 said
     shift 2
@@ -49,7 +50,7 @@ grep -q "set threads is of the cpu, and cuda computes; 'backend cpu' goes there"
 said=$("$PEWTER" -c 'backend cuda; set precision bf16; set precision fp32; backend cpu; set isa auto' 2>&1) || fail "$said"
 [ "$(grep -c '^cuda: emulated, fast' <<<"$said")" -eq 3 ] || fail "precisions of a device: $said"
 
-# auto takes what there is, and says why.
+# auto takes the available device, and reports the reason.
 said=$("$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
 grep -q '^auto takes cuda; there is emulated, fast tf32' <<<"$said" || fail "auto: $said"
 said=$(PEWTER_EMU=device=none "$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
@@ -72,13 +73,13 @@ grep -qE '^cuda +there is no NVIDIA device \(' <<<"$said" || fail "devices: $sai
 said=$(PEWTER_EMU=device=old-driver "$PEWTER" devices) || fail "devices: $said"
 grep -qE '^cuda +the NVIDIA driver is too old: it knows CUDA 12.4, this needs 13.0 \(' <<<"$said" || fail "devices: $said"
 
-# Mode ref, and `auto` where it is asked for, need no cuBLASLt.
+# Mode ref needs no cuBLASLt, nor does `auto` with mode=ref.
 for what in cuda auto; do
     said=$(PEWTER_EMU=no-blas "$PEWTER" -c "backend $what mode=ref; $tiny; train 1" 2>&1) || fail "ref without cuBLASLt: $said"
     grep -q '^cuda: emulated, ref fp32' <<<"$said" || fail "ref without cuBLASLt: $said"
 done
 
-# It is half a gigabyte, which nobody reads where there is no device for it.
+# cuBLASLt has half a gigabyte, so it must not be loaded without a device for it.
 unread() { # unread DEVICE ARGUMENTS...
     local said
     said=$(PEWTER_EMU=counts,device=$1 "$PEWTER" "${@:2}" 2>&1)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# graphs.sh - steps that a graph repeats are the steps that ran by themselves. On the emulated device ($PEWTER_EMU tells how
-# many there were): a whole script of training in mode fast, with dropout, two encodings on one backend, a swap, an ablation,
-# a prompt and an evaluation in between. What a graph's branches leave open comes in several orders.
+# graphs.sh - tests that steps launched as graphs equal eager steps. Runs on the emulated device, which counts them
+# ($PEWTER_EMU). The script trains in mode fast with dropout and two encodings on one backend. In between it has a swap,
+# an ablation, a prompt and an evaluation. Work that the graph leaves unordered runs in several orders.
 #
-# What ran by itself: `backend cuda` moves all models to a backend that has done nothing yet, so that a step behind it is the
-# first of its shape, and no graph.
+# For eager steps, `backend cuda` moves all models to a new backend before each step. So each step is the first of its
+# shape, and isn't a graph.
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-graphs-XXXXXX)
@@ -20,7 +20,7 @@ fail() {
     exit 1
 }
 
-# train N HOW: so many steps of each arm, HOW: whole, pieces of one, or each moved to a fresh backend.
+# train N HOW: N steps of each arm. HOW: whole, in pieces of one step, or moved to a new backend before each step.
 train() {
     local i
     case $2 in
@@ -43,7 +43,7 @@ script() { # script HOW
     echo digest
 }
 
-digests() { # digests HOW SETTINGS: of both arms; what was counted lies in $WORK/counts
+digests() { # digests HOW SETTINGS: prints the digests of both arms, and writes the counts to $WORK/counts
     local said
     said=$(PEWTER_EMU=counts,$2 "$PEWTER" -c "$(script "$1" | paste -sd ';')" 2>&1) || fail "$1, $2: $said"
     grep '^emulator: ' <<<"$said" >"$WORK/counts" || fail "$1, $2: nothing was counted: $said"
@@ -51,7 +51,7 @@ digests() { # digests HOW SETTINGS: of both arms; what was counted lies in $WORK
 }
 count() { grep -oE "$1 [0-9]+" "$WORK/counts" | head -n 1 | grep -oE '[0-9]+$'; }
 
-check() { # check HOW...: the digests of these are those of what ran by itself
+check() { # check HOW...: these digests must equal those of eager steps
     local want how least
     want=$(digests moved order=forward)
     [ "$(wc -w <<<"$want")" -eq 4 ] || fail "two digests, not: $want"
@@ -59,8 +59,8 @@ check() { # check HOW...: the digests of these are those of what ran by itself
     for how in "$@"; do
         # shellcheck disable=SC2086
         [ "$(digests $how)" = "$want" ] || fail "steps that graphs repeat have other bits: $precision, $how"
-        # Two arms of 60 steps, in one go some of them four a graph, and of each shape one step and one capture; few of
-        # these, or a device waits for its host.
+        # Two arms of 60 steps. In one go some graphs have four steps, and each shape needs one eager step and one
+        # capture. With many captures a device would wait for its host.
         [[ $how = whole* ]] && least=45 || least=100
         [ "$(count 'graph launches')" -ge $least ] || fail "$how: few steps are graphs: $(cat "$WORK/counts")"
         [ "$(count captures)" -le 12 ] || fail "$how: graphs are hardly used again: $(cat "$WORK/counts")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lib_plugin.sh PROGRAM PLUGIN - the plug-in that nvcc has made: it exports one function, needs no library of CUDA's, and on
-# a machine without a device the program says why it can't be used, and trains on.
+# lib_plugin.sh PROGRAM PLUGIN - tests the plug-in that nvcc has built. It exports one function and needs no CUDA
+# library. Without a device the program says why the plug-in can't be used, and trains on.
 set -u
 PEWTER=$1
 PLUGIN=$2

@@ -1,4 +1,4 @@
-/* other_plugin.c - a plug-in of another pewter: one that knows a contract which this one doesn't. */
+/* other_plugin.c - a plug-in of another version of pewter, with another contract. */
 #include "kernels/backend.h"
 
 pw_backend_entry pw_backend_plugin;

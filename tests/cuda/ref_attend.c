@@ -1,4 +1,4 @@
-/* ref_attend.c - calls of attention on both sides: shapes, inputs, and what is compared. */
+/* ref_attend.c - calls of attention on host and device: shapes, inputs, and comparison of outputs. */
 #include "tests/cuda/ref_attend.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static int *draw_ids(uint64_t *s, const struct attend_shape *shape, const int *s
     return pos;
 }
 
-/* Whatever has four bytes. */
+/* Copies n values of four bytes to the device. */
 static void *words(const void *from, size_t n)
 {
     return device_floats(from, n, 0);

@@ -1,4 +1,4 @@
-/* ref_device.c - arrays on the device, held against the host's. */
+/* ref_device.c - arrays on the device, compared with the host's. */
 #include "tests/cuda/ref_device.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* ref_layer.c - random linear layers: shapes with tails, arrays aligned and not, all that may be absent or in
- * place. */
+/* ref_layer.c - random linear layers: shapes with tails, aligned and unaligned arrays, all optional and
+ * in-place operands. */
 #include "tests/cuda/ref_layer.h"
 #include "tests/cuda/ref_device.h"
 

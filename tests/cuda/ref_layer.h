@@ -1,5 +1,5 @@
-/* ref_layer.h - random calls of the three operations of a linear layer, in the host's memory for the
- * references of tests/ops and in the device's for what is tested. */
+/* ref_layer.h - random calls of the three operations of a linear layer: in host memory for the references of
+ * tests/ops, and in device memory for the tested code. */
 #ifndef PW_REF_LAYER_H
 #define PW_REF_LAYER_H
 #include "tests/ops/ref.h"
@@ -8,18 +8,19 @@
 struct layer {
     int R, in, out;
     enum pw_act act;
-    bool add, in_place; /* add: of dw; in_place: residual is y */
+    bool add, in_place; /* add: to dw; in_place: residual is y */
     float scale;        /* of dx */
-    size_t skew;        /* of every array on the device, in floats */
+    size_t skew;        /* offset of every device array, in floats */
     float *x, *w, *bias, *residual, *dy, *saved;
     float *y, *pre, *dx, *dw, *d_bias;
 };
+/* Draws a call in host memory. */
 struct layer layer_draw(uint64_t seed);
-struct layer layer_copy(const struct layer *k);  /* the same on the device */
-const float *layer_added(const struct layer *k); /* what stands for residual in a call */
-void layer_free(struct layer *k);                /* a host's, and all arrays on the device */
+struct layer layer_copy(const struct layer *k);  /* a copy of the call in device memory */
+const float *layer_added(const struct layer *k); /* the residual operand of the call */
+void layer_free(struct layer *k);                /* frees a host call, and all device arrays */
 
-/* What a table of tests/ops makes of the outputs. */
+/* Computes the outputs with a table of tests/ops. */
 void layer_reference(const struct pw_backend_ops *ops, struct layer *k);
 
 #endif

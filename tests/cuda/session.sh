@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# session.sh - sessions that were trained on a device: what is portable goes on anywhere with the same bits; what isn't goes
-# on where its arithmetic is, and elsewhere says so. A device that fails leaves a session that goes on.
+# session.sh - tests sessions that were trained on a device. Portable ones continue anywhere with the same bits. Others
+# continue where their arithmetic is available, and elsewhere a message says so. After a device fails the session can be
+# continued.
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-device-XXXXXX)
@@ -35,7 +36,7 @@ grep -q "there is no plug-in .*; '--backend cpu' goes on with other bits" <<<"$s
 said=$(without "$PEWTER" --backend cpu --session "$WORK/copy.pewter" -c 'train 2; digest' 2>&1) || fail "other bits: $said"
 grep -q 'step 7  digest [0-9a-f]*$' <<<"$said" || fail "other bits: $said"
 
-# A kernel fails, and the device with it: one line, and what was trained up to the last checkpoint is there.
+# A kernel fails, and the device with it: one line, and the session has all steps up to the last checkpoint.
 said=$(PEWTER_EMU=fail-launch=400 "$PEWTER" --session lost --backend 'cuda mode=ref' -c "$tiny; train 1; checkpoint; train 50" \
     2>&1) && fail "a failed launch is no failure: $said"
 grep -qE '^pewter: cuda: [a-z_]+: .*; the device is lost to this process' <<<"$said" || fail "a failed launch: $said"

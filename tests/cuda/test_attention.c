@@ -1,7 +1,7 @@
-/* test_attention.c - attention in mode fast: values within a tolerance of the reference in double precision,
- * on ragged sequences with tails, head widths that are no multiple of anything, whatever ids, mask, bias,
- * rotation, relative keys and dropout; the same bits in whatever order threads run, and where q and k turn
- * those of a pass of its own before and behind. */
+/* test_attention.c - tests attention in mode fast against the reference in double precision, within a
+ * tolerance. Covers ragged sequences with tails, odd head widths, any ids, mask, bias, rotation, relative
+ * keys and dropout. The bits must not depend on the order of threads. Fused rotation must have the bits of a
+ * separate pass. */
 #include "tests/cuda/ref_attend.h"
 #include "tests/emulator/emulator.h"
 
@@ -17,7 +17,7 @@ enum { SEEDS = 16 };
 #define TOLERANCE      1e-5
 #define BF16_TOLERANCE 1.5e-2 /* inputs are exact, probabilities and dS are rounded to 8 bits */
 
-/* What both passes share on the device. */
+/* Device memory shared by both passes. */
 struct room {
     float *save, *partial, *dots;
 };
@@ -31,7 +31,7 @@ static struct room allocate(const struct attend_side *d)
     };
 }
 
-/* later: the gradient of the bias comes last, where it may. */
+/* later: the gradient of the bias is computed last, where that is supported. */
 static void enqueue(cudaStream_t s, struct attend *k, const struct room *room, bool later, bool bf16)
 {
     struct attend_side *d = &k->device;
@@ -47,14 +47,14 @@ static void enqueue(cudaStream_t s, struct attend *k, const struct room *room, b
     DEVICE(pw_cuda_attention_bias(s, d_bias, &d->a, d->pos, &d->seqs, room->partial));
 }
 
-/* Forward and backward on the device. */
+/* Runs forward and backward on the device. */
 static void launch(struct attend *k, bool bf16)
 {
     struct room room = allocate(&k->device);
     enqueue(NULL, k, &room, k->device.a.causal, bf16);
 }
 
-/* What has turned is no number of bf16: in that precision test_turned looks at it. */
+/* A rotated value isn't exact in bf16: test_turned covers that precision. */
 static void compare(struct attend_shape *shape, uint64_t seed)
 {
     struct attend k;
@@ -89,7 +89,7 @@ static void test_values(void **state)
     }
 }
 
-/* One position, one head of one; and what takes most tiles and all of a block's shared memory. */
+/* One position and one head of width 1; also shapes with most tiles and all of a block's shared memory. */
 static void test_extremes(void **state)
 {
     const struct attend_shape shapes[] = {
@@ -144,8 +144,8 @@ static void test_extremes(void **state)
     }
 }
 
-/* q and k that turn inside have the bits of those that turned in a pass of its own, and so have their
- * gradients that turn back there, and these gradients' copies. */
+/* Rotation fused into attention gives the bits of a separate pass. So does the fused inverse rotation of the
+ * gradients, and the copies of these gradients. */
 static void test_turned(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void test_turned(void **state)
     }
 }
 
-/* Everything that launch writes, one after the other. */
+/* Concatenates all outputs of launch. */
 static float *results(const struct attend *k, size_t *n)
 {
     const struct attend_side *d = &k->device;
@@ -238,7 +238,7 @@ static void test_order_of_threads(void **state)
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 }
 
-/* Recorded in a graph, both passes do what they do at once. */
+/* Both passes captured in a graph equal the eager ones. */
 static void test_captured(void **state)
 {
     const struct attend_shape shape = {.heads = 2,
@@ -283,7 +283,7 @@ static void test_captured(void **state)
     free(first);
 }
 
-/* A bias may hide keys: rows that have seen none of them yet are no NaN. */
+/* A bias may hide keys: rows in which all keys so far are hidden must not become NaN. */
 static void test_hidden_by_the_bias(void **state)
 {
     const struct attend_shape shape = {

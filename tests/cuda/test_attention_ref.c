@@ -1,6 +1,6 @@
-/* test_attention_ref.c - attention in mode ref: the bits of the plain reference on ragged sequences with
- * tails, whatever ids, mask, bias, relative keys and dropout; and in whatever order threads run. What turns
- * in it is rotate's, apart from the others here: cuda.ops has them together. */
+/* test_attention_ref.c - tests attention in mode ref: the bits of the plain reference, on ragged sequences
+ * with tails. Covers any ids, mask, bias, relative keys and dropout, in any order of threads. Rotation is
+ * tested separately here; cuda.ops tests both together. */
 #include "tests/cuda/ref_attend.h"
 #include "tests/emulator/emulator.h"
 #include "tests/ops/ref_plain.h"
@@ -13,7 +13,7 @@
 
 enum { SEEDS = 24 };
 
-/* save of the plain reference has rows of T rounded up to 16: what is on them without the padding. */
+/* The plain reference saves rows of T rounded up to 16. Returns them without the padding. */
 static float *dense(const struct attend *k, const float *save)
 {
     const struct pw_seqs *s = &k->host.seqs;
@@ -85,7 +85,7 @@ static void test_one_position(void **state)
     compare(&shape, 3);
 }
 
-/* Nothing to do is no launch, whatever the rest says. */
+/* Empty input launches no kernel, whatever the other arguments. */
 static void test_nothing(void **state)
 {
     const struct pw_attn a = {.heads = 2, .head_width = 8, .scale = 1.0f};
@@ -98,7 +98,7 @@ static void test_nothing(void **state)
     DEVICE(pw_cuda_rotate(NULL, NULL, NULL, &(struct pw_turn){.pairs = 4}, NULL, false, 2, 8, 0));
 }
 
-/* One sequence in pieces: the bits of the whole. */
+/* A sequence in pieces has the bits of the whole. */
 static void test_cached(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void test_cached(void **state)
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 }
 
-/* In place and into a copy, which has v, too; and back. */
+/* In place, and into a copy, which includes v; and the inverse. */
 static void test_rotate(void **state)
 {
     uint64_t s = 7;

@@ -1,7 +1,7 @@
-/* test_blas.c - products by cuBLASLt: values in every precision and shape, one plan a shape, what is told for
- * the record; and every way in which the library can be missing or fail, each with one line.
+/* test_blas.c - tests products by cuBLASLt: values in every precision and shape, one plan a shape, and the
+ * text for the record. Tests every way in which the library can be missing or fail, each with one line.
  *
- * The library is the emulator's. Failures come from dlopen and dlsym, which this program wraps. */
+ * The emulator provides the library. Failures come from dlopen and dlsym, which this program wraps. */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/launch.h"
 #include "tests/cuda/ref_device.h"
@@ -22,9 +22,9 @@
 
 static struct {
     bool no_library;
-    const char *function;   /* whose place is taken by */
-    void (*instead)(void);  /* NULL: it isn't there */
-    cublasStatus_t product; /* what no_product says */
+    const char *function;   /* the replaced function */
+    void (*instead)(void);  /* NULL: the function is missing */
+    cublasStatus_t product; /* result of no_product */
 } fault;
 
 void *__real_dlopen(const char *name, int flags);
@@ -97,7 +97,7 @@ static struct pw_blas *open_blas(enum pw_products precision)
     return b;
 }
 
-/* One product, rows of to: m, columns: n, sums over k; what of the operands is transposed follows. */
+/* One product: to has m rows, n columns and sums over k. The flags of transposed operands follow. */
 struct product {
     enum pw_product what;
     int R, in, out;
@@ -106,7 +106,7 @@ struct product {
     bool relu, in_place, rounded;           /* rounded: to is bf16, without bias and onto */
 };
 
-/* In bf16 such as it holds exactly: whole 32nds, below 8. */
+/* For bf16 the numbers are exact: multiples of 1/32, below 8. */
 static float *random_numbers(uint64_t *s, size_t n, enum pw_products precision)
 {
     float *x = ref_random(s, n, 1.0f);
@@ -231,7 +231,7 @@ static void test_values(void **state)
 
 /* ---- plans */
 
-/* W, x and y lie in a, 5000 floats. */
+/* W, x and y are in a, which has 5000 floats. */
 static struct pw_err multiply(struct pw_blas *b, float *a, int R, int in, int out)
 {
     struct pw_err err = {PW_OK, ""};
@@ -248,7 +248,7 @@ static int plans_of(const struct pw_blas *b)
     return n;
 }
 
-/* A shape has one plan however often it comes, another alignment another one. */
+/* A shape has one plan for all its products; another alignment has another one. */
 static void test_plans(void **state)
 {
     char plan[256];
@@ -274,7 +274,7 @@ static void test_plans(void **state)
     device_free();
 }
 
-/* Captured, also where the shape is new, and run twice: the bits of the product that ran at once. */
+/* Captured products run twice, also of a new shape: the bits of the eager product. */
 static void test_captured(void **state)
 {
     enum { R = 33, IN = 20, OUT = 17 };
@@ -322,7 +322,7 @@ static void refused(enum pw_code code, const char *line)
     if (strstr(err.msg, line) == NULL)
         fail_msg("'%s' doesn't say '%s'", err.msg, line);
     memset(&fault, 0, sizeof fault);
-    pw_blas_close(open_blas(PW_PRODUCTS_BF16)); /* as before */
+    pw_blas_close(open_blas(PW_PRODUCTS_BF16)); /* as before the faults */
 }
 
 static void test_missing_library(void **state)
@@ -383,7 +383,7 @@ static void test_failing_products(void **state)
           "cuda: cuBLASLt 13.0.0, launch of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_EXECUTION_FAILED");
 }
 
-/* There are no such units before compute capability 8.0. */
+/* Devices before compute capability 8.0 have no such units. */
 static void test_old_device(void **state)
 {
     (void)state;
@@ -402,7 +402,7 @@ static void test_old_device(void **state)
     pw_emu_set_device(NULL, 8, 6);
 }
 
-/* Which may be found out at the choice or at the launch, and is no error of the device. */
+/* Detected at the choice or at the launch, and not an error of the device. */
 static void test_no_algorithm(void **state)
 {
     static const struct {

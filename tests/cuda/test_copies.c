@@ -1,6 +1,6 @@
-/* test_copies.c - copies of activations in bf16: every operation either leaves one of what it writes, or the
- * one that was there is taken for old; so a product never takes what a tensor was before. And who writes to a
- * tensor waits for those that read it beside. */
+/* test_copies.c - tests the bf16 copies of activations. Every operation either leaves a copy of its output,
+ * or invalidates the old one. So a product never uses outdated values. A writer must also wait for readers on
+ * the second branch. */
 #include "kernels/cuda/members.h"
 #include "kernels/cuda/table.h"
 #include "tests/emulator/emulator.h"
@@ -14,7 +14,7 @@
 
 enum { H = 2, D = 4, C = H * D, SEQS = 2, T = 3, R = SEQS * T, PASS = 1024 };
 
-/* Tensors of a pass, each [R,3C] or less; what an operation needs besides lies elsewhere. */
+/* Tensors of a pass, each [R,3C] or less; other operands are outside the pass. */
 struct fixture {
     struct pw_backend *be;
     struct pw_ctx *c;
@@ -83,7 +83,7 @@ static void open_fixture(struct fixture *f)
     f->seqs = (struct pw_seqs){SEQS, device_start, R, T};
 }
 
-/* Every tensor of the pass gets other numbers, and a copy that holds. */
+/* Fills every tensor of the pass with other numbers, and gives it a valid copy. */
 static void fill(struct fixture *f, float by)
 {
     float *const tensors[] = {f->x, f->y, f->out, f->wide, f->d_wide}, numbers[3 * R * C];
@@ -98,7 +98,7 @@ static void fill(struct fixture *f, float by)
     }
 }
 
-/* Of all tensors that are said to hold. */
+/* Checks all copies that are marked as valid. */
 static void expect_copies(struct fixture *f, const char *after)
 {
     struct pw_err err;
@@ -164,7 +164,7 @@ OPERATION(copied, copy(f->be, y, f->x, C * sizeof(float)))
 static const struct {
     const char *name;
     void (*run)(struct fixture *f, float *y);
-    bool leaves; /* a copy of y, or of what is wide */
+    bool leaves; /* it leaves a copy of y, or of the wide tensor */
 } cases[] = {
     {"embed", embed, false},
     {"norm", norm, true},
@@ -195,7 +195,7 @@ static const struct {
     {"copy", copied, false},
 };
 
-/* The tensor [n] of the pass that case i writes, as it runs on y. */
+/* The tensor [n] of the pass that case i writes when it runs on y. */
 static float *written(const struct fixture *f, size_t i, size_t *n)
 {
     bool wide = cases[i].run == attended_back || cases[i].run == relative_back || cases[i].run == scored ||
@@ -222,8 +222,8 @@ static void test_writers(void **state)
     ops->close(f.be);
 }
 
-/* What is read on the second branch of a graph nobody writes to before that is done; what only others read
- * waits for nobody. */
+/* A writer waits for readers of its tensor on the second branch of a graph, and not for readers of other
+ * tensors. */
 static void test_readers(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void test_readers(void **state)
         pw_cuda_side_begin(f.be);
         uint64_t before = s->asked;
         struct pw_ctx *at = pw_cuda_aside(f.c);
-        pw_cuda_went(at, f.x, R * C, y - C, 3 * R * C); /* it is in the midst of that */
+        pw_cuda_went(at, f.x, R * C, y - C, 3 * R * C); /* this reader is in flight */
         at = pw_cuda_aside(f.c);
         pw_cuda_went(at, f.x, R * C, f.stat, R);
         cases[i].run(&f, f.y);
@@ -253,7 +253,7 @@ static void test_readers(void **state)
     ops->close(f.be);
 }
 
-/* ---- operands, of which there is nothing but the copy: what is left of one is what would be rounded */
+/* ---- operands that exist only as a copy: the copy equals the rounded output */
 
 static void expect_rounded(struct fixture *f, const float *operand, const float *floats, const char *after)
 {
@@ -276,7 +276,7 @@ static void test_operands(void **state)
     assert_non_null(operands);
     fill(&f, 1);
     assert_true(pw_cuda_holds(f.c, o, R * C));
-    pw_emu_set_order(PW_EMU_REVERSE, 0); /* floats that are written there as well come last */
+    pw_emu_set_order(PW_EMU_REVERSE, 0); /* the kernels' float outputs are written last */
     ops->norm_fwd(f.c, f.y, f.stat, f.x, f.param, NULL, PW_NORM_LAYER, 1e-6f, 1, R, C);
     ops->norm_fwd(f.c, o, f.stat, f.x, f.param, NULL, PW_NORM_LAYER, 1e-6f, 1, R, C);
     expect_rounded(&f, o, f.y, "norm");
@@ -289,7 +289,7 @@ static void test_operands(void **state)
     expect_rounded(&f, o, f.y, "linear");
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 
-    pw_cuda_side_begin(f.be); /* and their readers, each of its own half of the floats' distance */
+    pw_cuda_side_begin(f.be); /* readers of operands, each of its own half of the floats' distance */
     const struct pw_cuda_side *s = &f.be->side;
     pw_cuda_went(pw_cuda_aside(f.c), operands, R * C, NULL, 0);
     uint64_t before = s->awaited;
@@ -303,7 +303,7 @@ static void test_operands(void **state)
     ops->close(f.be);
 }
 
-/* Who adds to gradients waits for the zeros that they begin with. */
+/* An operation that adds to gradients waits until they are zeroed. */
 static void test_zeroed(void **state)
 {
     (void)state;
@@ -328,7 +328,7 @@ static void test_zeroed(void **state)
     ops->close(f.be);
 }
 
-/* However many are under way. */
+/* With any number of operations in flight. */
 static void test_many_aside(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void test_many_aside(void **state)
     ops->close(f.be);
 }
 
-/* What is there is rounded by nobody again, and what is not by one launch, whose copies hold. */
+/* A valid copy is not rounded again. Missing copies are made by one launch, and stay valid. */
 static void test_products(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void test_products(void **state)
     ops->linear_fwd(f.c, f.wide, NULL, f.x, &f.tall, NULL, NULL, PW_ACT_NONE, R);
     assert_int_equal(pw_emu_counts().launches, launches + 1);
     expect_copies(&f, "products");
-    ops->free(f.be, f.x); /* the pass */
+    ops->free(f.be, f.x); /* the whole pass */
     assert_int_equal(f.be->copies.n_held, 0);
     assert_null(pw_cuda_copy_of(f.c, f.x));
     ops->close(f.be);
@@ -383,7 +383,7 @@ static void nothing_done(void *arg)
     (void)arg;
 }
 
-/* A graph writes without being asked. */
+/* A graph may write any tensor, so no copy stays valid. */
 static void test_replay(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_fast_linear.c - linear layers of the mode fast against double precision, operands rounded as they are
- * to be; with the host side that they have in the plug-in. And a product that fails sticks to the backend. */
+/* test_fast_linear.c - tests linear layers of mode fast, with their host side, against double precision with
+ * the same rounding of operands. Tests also that a failed product makes the backend's error sticky. */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 #include "kernels/cuda/table.h"
@@ -49,7 +49,7 @@ static float *rounded(const float *x, size_t n)
     return copy;
 }
 
-/* As layer_reference in double, but that what enters a product is rounded. */
+/* As layer_reference in double, but the operands of products are rounded. */
 static void reference(struct layer *k, bool bf16)
 {
     if (!bf16) {
@@ -73,7 +73,7 @@ static void reference(struct layer *k, bool bf16)
     free(unused);
 }
 
-/* swapped: dw before dx, as a model has it. */
+/* swapped: dw before dx, as a model calls them. */
 static void run(struct pw_backend *be, struct layer *d, bool bf16, bool swapped)
 {
     struct pw_ctx *c = &be->ctx;
@@ -121,7 +121,7 @@ static void test_values(void **state)
     }
 }
 
-/* No rows: nothing is computed, gradients that are set become zero. */
+/* No rows: no product is computed, and gradients that are set become zero. */
 static void test_no_rows(void **state)
 {
     const float old[] = {1, 2, 3, 4, 5, 6}, zero[6] = {0};
@@ -140,7 +140,7 @@ static void test_no_rows(void **state)
     close_fast(be);
 }
 
-/* The first failure is what sync tells; what comes after it is left out. */
+/* sync reports the first failure; later work is skipped. */
 static void test_failures_stick(void **state)
 {
     const float ones[] = {1, 1, 1, 1};
@@ -164,8 +164,9 @@ static void test_failures_stick(void **state)
     close_fast(be);
 }
 
-/* What the library can't multiply pewter does by itself, as in mode ref, and that is no error. */
-static enum pw_code refuses; /* with that; PW_OK: it doesn't */
+/* A product that the library doesn't support is computed by pewter's own kernel, as in mode ref. That isn't
+ * an error. */
+static enum pw_code refuses; /* the library's error; PW_OK: none */
 enum pw_code __real_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, void *to,
                                     bool rounded, const void *left, const void *right, const float *onto,
                                     const float *bias, bool relu, int R, int in, int out, struct pw_err *err);
@@ -199,7 +200,7 @@ static void test_own_products(void **state)
     refuses = PW_OK;
 }
 
-/* n entries of the device as operands; NULL of NULL. */
+/* Allocates n entries as operands on the device; NULL gives NULL. */
 static float *as_operand(struct pw_backend *be, const float *x, size_t n)
 {
     float *at = pw_cuda_alloc_operands(be, (n + 1) / 2 * sizeof *at);
@@ -209,14 +210,14 @@ static float *as_operand(struct pw_backend *be, const float *x, size_t n)
     return at;
 }
 
-/* And back to where it was, with its memory. */
+/* Restores the operand to the floats, and frees its memory. */
 static void as_floats(struct pw_backend *be, float *x, float *at, size_t n)
 {
     DEVICE(pw_cuda_of_bf16(be->ctx.stream, x, pw_cuda_copy_of(&be->ctx, at), n));
     pw_cuda_free(be, at);
 }
 
-/* The tensors that products have for themselves; each of them may be one or not. */
+/* Products with every combination of tensors as operands and as floats. */
 static void check_operands(struct pw_backend *be, uint64_t seed)
 {
     struct layer k = layer_draw(seed);
@@ -225,7 +226,7 @@ static void check_operands(struct pw_backend *be, uint64_t seed)
     size_t n[] = {nx, ny, nx, ny, nx};
     bool relu = k.act == PW_ACT_RELU || k.act == PW_ACT_NONE, added_to = k.residual != NULL && k.in_place;
     bool are[] = {seed & 1, seed & 2, seed & 4 && relu, seed & 8 && !added_to, seed & 16};
-    for (int i = 0; i < 3; i++) /* what they hold */
+    for (int i = 0; i < 3; i++) /* the values that the operands hold */
         if (are[i]) {
             float *narrow = rounded(tensors[i], n[i]);
             memcpy(tensors[i], narrow, n[i] * sizeof *narrow);
@@ -258,7 +259,7 @@ static void test_operands(void **state)
     close_fast(be);
 }
 
-/* What fails leaves alone what was asked for before it, although the runtime knows nothing of it. */
+/* A failure doesn't affect earlier work, although the CUDA runtime doesn't report it. */
 static void test_failed_after(void **state)
 {
     struct pw_backend *be = open_fast(PW_PRODUCTS_FP32);

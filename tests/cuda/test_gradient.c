@@ -1,6 +1,6 @@
-/* test_gradient.c - gradients of whole models in mode fast against the cpu's: with every encoding that there
- * is, and whatever of a network an encoding may meet. What an operation leaves for the next, and in which
- * form, is seen nowhere else. */
+/* test_gradient.c - compares gradients of whole models in mode fast with the cpu's: every encoding, and every
+ * part of a network that may accompany it. Only this test covers the copies that one operation leaves for the
+ * next. */
 #include "tests/model/ref_toy.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@ enum { VOCAB = 13 };
 
 #define SMALL "layers=2 width=24 heads=3 ffn=40 context=16"
 
-/* Beside each encoding as it comes. */
+/* Settings beside each encoding's defaults. */
 static const struct {
     const char *options, *pe;
 } others[] = {
@@ -30,8 +30,8 @@ static const struct {
     {"layers=2 width=32 heads=4 context=16 tied=on logit_scale=0.25 dropout=0.1", "learned"},
 };
 
-/* Products of operands that are rounded: 2^-9 each in bf16 and 2^-12 in tf32, in several layers, and more
- * where large parts cancel, as behind a softmax, or a unit of so small a network changes sides. */
+/* Operands of products are rounded: 2^-9 each in bf16 and 2^-12 in tf32, in several layers. The error is
+ * larger where large parts cancel, as after a softmax, or where a unit of so small a network changes sign. */
 static const struct {
     const char *name;
     double limit;
@@ -48,7 +48,7 @@ static struct toy open_device(const char *precision)
     return t;
 }
 
-/* The caller frees. */
+/* The caller frees it. */
 static float *gradient(struct pw_model *m, const struct pw_batch *b, double *loss)
 {
     struct pw_err err;

@@ -1,6 +1,5 @@
-/* test_host.c - the host side of the CUDA backend through its table: memory and copies, points to wait for,
- * what is done again as a graph, and errors that stick. Streams run as late as they may, so that what doesn't
- * wait is found. */
+/* test_host.c - tests the host side of the CUDA backend through its table: memory and copies, marks to wait
+ * for, graphs, and sticky errors. Streams run as late as possible, so that a missing wait is detected. */
 #include "kernels/backend.h"
 #include "tests/emulator/emulator.h"
 
@@ -53,14 +52,14 @@ static void *must_alloc(const struct device *d, size_t bytes)
     return p;
 }
 
-/* Byte k of a pattern that differs from one block of pinned memory to the next. */
+/* Byte k of a pattern that differs between blocks of pinned memory. */
 static unsigned char written(size_t k, size_t which)
 {
     return (unsigned char)(k * 7 + (k >> 16) * 31 + which);
 }
 
-/* Fresh memory is zero and aligned; what is uploaded may be overwritten at once, also where it is larger than
- * all pinned memory together. */
+/* New memory is zero and aligned. An upload's source may be overwritten at once, also if it is larger than
+ * all pinned memory. */
 static void test_copies(void **state)
 {
     const struct device *d = *state;
@@ -95,7 +94,7 @@ static void test_copies(void **state)
     d->ops->download(d->be, NULL, NULL, 0);
 }
 
-/* A wait brings what was asked for before its mark, and old marks are as good as later ones. */
+/* A wait completes all work before its mark. Old marks are as good as later ones. */
 static void test_marks(void **state)
 {
     const struct device *d = *state;
@@ -114,7 +113,7 @@ static void test_marks(void **state)
     }
     assert_int_equal(d->ops->wait(d->be, mark[150], &err), PW_OK);
     assert_int_equal(out[150], 151);
-    assert_int_equal(d->ops->wait(d->be, mark[3], &err), PW_OK); /* whose event has been used again */
+    assert_int_equal(d->ops->wait(d->be, mark[3], &err), PW_OK); /* whose event has been reused */
     assert_int_equal(out[3], 4);
     assert_int_equal(d->ops->wait(d->be, mark[N - 1], &err), PW_OK);
     assert_int_equal(out[N - 1], N);
@@ -152,7 +151,8 @@ static float value_of(const struct sum *s)
     return y[0];
 }
 
-/* Run, captured, and from then on launched: the same each time, by what memory holds then. */
+/* Run eagerly, captured, and then launched: the same result each time, with the current contents of
+ * memory. */
 static void test_replay(void **state)
 {
     const struct device *d = *state;
@@ -166,7 +166,7 @@ static void test_replay(void **state)
         assert_true(value_of(&s) == total);
         assert_int_equal(s.calls, i < 2 ? i : 2);
     }
-    d->ops->free(d->be, must_alloc(d, 64)); /* any memory that goes may have been a graph's */
+    d->ops->free(d->be, must_alloc(d, 64)); /* a graph may use any freed memory */
     for (int i = 0; i < 3; i++)
         d->ops->replay(d->be, "sum", 3, add, &s);
     assert_int_equal(s.calls, 3);
@@ -189,7 +189,7 @@ static void test_replay(void **state)
     d->ops->free(d->be, s.y);
 }
 
-/* The first error is told once, what comes after it is left out, and a device that is still there goes on. */
+/* The first error is reported once and later work is skipped. A device that survives continues. */
 static void test_survived(void **state)
 {
     const struct device *d = *state;
@@ -199,7 +199,7 @@ static void test_survived(void **state)
     d->ops->upload(d->be, s.x, one, sizeof one);
     add(&s);
     pw_emu_fail_malloc(1);
-    assert_null(d->ops->alloc(d->be, 64)); /* nothing that sticks: who asked says so */
+    assert_null(d->ops->alloc(d->be, 64)); /* not sticky: the caller handles it */
     must_sync(d);
     pw_emu_fail_malloc(1);
     d->ops->reduce(d->be, s.y, (double *)s.x, (int *)s.x + 2, s.y, 1, 3, 1 << 20, NULL,
@@ -221,7 +221,7 @@ static void need_scratch(void *arg)
     s->d->ops->reduce(s->d->be, s->y, (double *)s->x, (int *)s->x + 2, s->y, 1, 3, 3, NULL, 0);
 }
 
-/* A graph can't be captured where its scratch has gone: after that what was done before is done plainly. */
+/* A graph can't be captured after its scratch was freed: the work then runs eagerly. */
 static void test_scratch_lost(void **state)
 {
     const struct device *d = *state;

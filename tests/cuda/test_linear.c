@@ -1,5 +1,5 @@
-/* test_linear.c - linear layers on the device: ref has the bits of the plain reference, whatever the shape,
- * the alignment and the order in which threads run; and so have the parts that follow a product. */
+/* test_linear.c - tests linear layers on the device: ref has the bits of the plain reference, with any shape,
+ * alignment and order of threads. So have the epilogues of a product. */
 #include "kernels/cuda/launch.h"
 #include "tests/cuda/ref_device.h"
 #include "tests/cuda/ref_layer.h"
@@ -38,7 +38,7 @@ static void test_ref_bits(void **state)
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 }
 
-/* A chain that has come to -0 keeps its sign: nothing is multiplied beyond the last k. */
+/* A chain whose value is -0 keeps its sign: no product is added beyond the last k. */
 static void test_ref_keeps_minus_zero(void **state)
 {
     const float tiny[] = {-0x1p-100f}, small[] = {0x1p-100f};
@@ -51,7 +51,7 @@ static void test_ref_keeps_minus_zero(void **state)
     device_free();
 }
 
-/* No rows: what is set becomes zero, what is added to stays. */
+/* No rows: outputs that are set become zero, outputs that are added to stay. */
 static void test_no_rows(void **state)
 {
     const float old[] = {1.0f, -2.0f, 3.0f}, zero[] = {0.0f, 0.0f, 0.0f};
@@ -76,8 +76,8 @@ static void test_no_rows(void **state)
     }
 }
 
-/* The ends do to a product what ref does to its own: with weights 1 [1,1] the product is x, and act, act'
- * have the bits of the cpu on every upper half of a float, with some lower ones. */
+/* The epilogues equal those of ref. With weights 1 [1,1] the product is x. act and act' have the bits of the
+ * cpu for every upper half of a float, with some lower halves. */
 static void test_ends_on_all_exponents(void **state)
 {
     static const uint32_t low[] = {0, 1, 0x8000, 0xffff, 0x5a5a};
@@ -100,7 +100,7 @@ static void test_ends_on_all_exponents(void **state)
             struct pw_cuda_numbers ones = {d_one, NULL}, saved = {d_x, NULL};
             DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, NULL, ones, (enum pw_act)act, saved, 1, N / 32, 32));
             ref_plain.linear_dx(NULL, dx, y, &m, (enum pw_act)act, x, 1, N);
-            for (int i = 0; i < N; i++) /* the chain of one product begins at +0: -0 is not x */
+            for (int i = 0; i < N; i++) /* the chain of one product begins at +0: for x = -0 it gives +0 */
                 y[i] = x[i] == 0.0f ? 0.0f : x[i];
             ref_plain.linear_fwd(NULL, y, NULL, y, &m, NULL, NULL, (enum pw_act)act, N);
             for (int i = 0; i < N; i++)

@@ -1,5 +1,6 @@
-/* test_linear_parts.c - what follows a product of cuBLASLt: ends by the bits of plain loops, column sums by
- * value and alike in any order of threads, bf16 by the definition of rounding. */
+/* test_linear_parts.c - tests the steps after a product of cuBLASLt. Epilogues must have the bits of plain
+ * loops, and bf16 those of the definition of rounding. Column sums must have the right value, and the same
+ * bits in any order of threads. */
 #include "kernels/cuda/launch.h"
 #include "tests/cuda/ref_device.h"
 #include "tests/emulator/emulator.h"
@@ -34,7 +35,7 @@ static float act_grad(float x, enum pw_act act)
     return 1.0f;
 }
 
-/* The nearest number of 8 bits, or of whole 2^-133 where exponents end; ties to even. One NaN for all. */
+/* The nearest number of 8 bits, or a multiple of 2^-133 for subnormals; ties to even. One NaN for all. */
 static uint16_t bf16(float x)
 {
     int e;
@@ -60,7 +61,7 @@ static void expect_bf16(const float *x, const float *words, size_t n)
     free(got);
 }
 
-/* x in one of two forms on the device; as bf16 it is rounded here, too. */
+/* x in one of two forms on the device; bf16 also rounds it on the host. */
 static struct pw_cuda_numbers form_of(float *x, size_t n, size_t skew, bool narrow)
 {
     float *floats = device_floats(x, n, skew);
@@ -74,7 +75,7 @@ static struct pw_cuda_numbers form_of(float *x, size_t n, size_t skew, bool narr
     return (struct pw_cuda_numbers){NULL, words};
 }
 
-/* The product lies apart, in y, or in pre; residual apart or in y; what comes out is float, bf16 or both. */
+/* The product is apart, in y, or in pre; the residual is apart or in y; the output is float, bf16 or both. */
 static void test_end(void **state)
 {
     (void)state;
@@ -199,7 +200,7 @@ static void test_column_sums(void **state)
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 }
 
-/* Every exponent and sign with every upper part of the mantissa, at and about the ties. */
+/* Every exponent and sign with every upper part of the mantissa, at and near the ties. */
 static void test_bf16(void **state)
 {
     static const uint32_t low[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
@@ -215,7 +216,7 @@ static void test_bf16(void **state)
         float *from = device_floats(x, N, 0), *to = device_floats(NULL, N / 2, 0);
         DEVICE(pw_cuda_to_bf16(NULL, (uint16_t *)to, from, N));
         expect_bf16(x, to, N);
-        if (low[l] == 0) { /* nothing was rounded: they come back */
+        if (low[l] == 0) { /* exact values survive the round trip */
             DEVICE(pw_cuda_of_bf16(NULL, from, (const uint16_t *)to, N));
             device_expect_bits("widened", 0, x, from);
         }
@@ -224,7 +225,7 @@ static void test_bf16(void **state)
     free(x);
 }
 
-/* More copies than go into one launch, of all sizes, aligned and not. */
+/* More copies than fit into one launch, of all sizes, aligned and not. */
 static void test_bf16_of_many(void **state)
 {
     enum { MANY = 100, LARGEST = 5000 };

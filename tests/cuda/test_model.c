@@ -1,5 +1,6 @@
-/* test_model.c - a model on the emulated device: its steps under way, alone and in groups, one not finite,
- * and what comes back to the host. Streams run as late as they may, so that what doesn't wait is found. */
+/* test_model.c - tests a model on the emulated device: steps in flight, alone and in groups, a step that
+ * isn't finite, and results on the host. Streams run as late as possible, so that a missing wait is
+ * detected. */
 #include "tests/emulator/emulator.h"
 #include "tests/model/ref_toy.h"
 
@@ -41,7 +42,7 @@ static int reset(void **state)
     return cudaDeviceReset() != cudaSuccess;
 }
 
-/* ---- steps under way */
+/* ---- steps in flight */
 
 struct run {
     struct pw_model *m;
@@ -69,7 +70,7 @@ static void finish(struct run *r)
         fail_msg("%s", err.msg);
 }
 
-/* All of them under way at once. */
+/* Submits all steps before the first result. */
 static void steps(struct run *r, struct pw_batch *const *b, int n)
 {
     assert_true(n <= pw_model_may_fly(r->m));
@@ -79,7 +80,7 @@ static void steps(struct run *r, struct pw_batch *const *b, int n)
         finish(r);
 }
 
-/* Weights and moments; the caller frees. */
+/* Weights and moments; the caller frees them. */
 static float *holds(struct pw_model *m)
 {
     size_t n = pw_model_size(m);
@@ -98,7 +99,8 @@ static void same(struct pw_model *a, struct pw_model *b)
     free(y);
 }
 
-/* A row of the table of positions that short sequences don't come to: with it no loss is finite. */
+/* Sets a row of the position table that short sequences don't use to infinity. A longer sequence has no
+ * finite loss. */
 static void poison(struct pw_model *m)
 {
     int n;
@@ -113,7 +115,7 @@ static void poison(struct pw_model *m)
     free(all);
 }
 
-/* The step that isn't finite, and `behind` more that could be learned from. */
+/* Submits the step that isn't finite, and `behind` more that are trainable. */
 static void accident(struct run *r, const struct pw_batch *bad, struct pw_batch *const *good, int behind)
 {
     struct pw_step_result none;
@@ -128,8 +130,8 @@ static void accident(struct run *r, const struct pw_batch *bad, struct pw_batch 
     assert_int_equal(pw_model_flying(r->m), 0);
 }
 
-/* Nothing is learned from it nor from those behind it, of which some are graphs; and then all is as if it had
- * not been. */
+/* Neither it nor the later steps in flight, some of them graphs, change the weights. Afterwards training
+ * continues as if it had not occurred. */
 static void not_finite(const char *mode)
 {
     struct toy t = open_device(mode);
@@ -169,7 +171,7 @@ static void test_not_finite(void **state)
 
 /* ---- steps in groups */
 
-/* What is asked for at once, and what each by itself. */
+/* Two runs: steps submitted at once, and one by one. */
 struct pair {
     struct toy t;
     struct run at_once, by_itself;
@@ -190,7 +192,7 @@ static void close_pair(struct pair *p)
     p->t.ops->close(p->t.be);
 }
 
-/* What an evaluation says, and the gradients of the encoding so far; the caller frees. */
+/* The results of an evaluation, and the accumulated gradients of the encoding; the caller frees them. */
 static float *seen_of(struct pw_model *m, const struct pw_batch *b, size_t *bytes)
 {
     struct pw_err err;
@@ -226,10 +228,10 @@ static void both(struct pair *p, struct pw_batch *const *b, int n)
     }
 }
 
-/* Batches of several sizes, so that groups are full, or cut short by another size, or by the end. */
+/* Batches of several sizes: groups are full, or cut short by another size, or by the end. */
 static void test_groups(void **state)
 {
-    const char *const encodings[] = {"none", "t5", "fire"}; /* of two gradients are looked at */
+    const char *const encodings[] = {"none", "t5", "fire"}; /* the gradients of two are compared */
     const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
     struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];
     (void)state;
@@ -253,7 +255,7 @@ static void test_groups(void **state)
             toy_batch_free(kinds[i]);
 }
 
-/* All that may be under way are two groups, and a group is a graph once it has come twice. */
+/* At most two groups are in flight, and a group becomes a graph on its second occurrence. */
 static void test_one_graph(void **state)
 {
     struct toy t = open_device("fast");
@@ -275,7 +277,7 @@ static void test_one_graph(void **state)
     toy_batch_free(one);
 }
 
-/* Nothing is learned from what isn't finite in the middle of a group, nor from what is behind it. */
+/* A step that isn't finite in the middle of a group changes no weights, nor do the steps after it. */
 static void test_bad_in_group(void **state)
 {
     struct pair p = open_pair("learned");
@@ -310,7 +312,7 @@ static void test_bad_in_group(void **state)
     close_pair(&p);
 }
 
-/* ---- what comes back */
+/* ---- results on the host */
 
 enum { T = 9, CELLS = 2 * 2 * T * T, STREAM = 3 * T * WIDTH };
 
@@ -321,7 +323,7 @@ struct seen {
     uint64_t digest[2];
 };
 
-/* Everything that a model can be asked for, twice, so that what is kept on the host holds something old. */
+/* Requests every result of a model twice, so that host buffers hold old values. */
 static void look(struct seen *s, const struct pw_batch *const *b)
 {
     struct toy t = open_device("fast");

@@ -1,8 +1,8 @@
-/* test_ops.c - every operation of the CUDA backend, through its tables: ref has the bits of the plain oracle,
- * fast the values of double precision; both have the same bits in whatever order threads and blocks run.
+/* test_ops.c - tests every operation of the CUDA backend through its tables. ref has the bits of the plain
+ * oracle, fast the values of double precision. Neither depends on the order of threads and blocks.
  *
- * The plug-in is the one in $PEWTER_BACKEND_DIR: that for the emulator, or on a machine with a device the
- * real one, to which the order of threads can't be told. */
+ * The plug-in is the one in $PEWTER_BACKEND_DIR: the emulator's, or the real one on a machine with a device.
+ * The real one can't control the order of threads. */
 #include "tests/emulator/emulator.h"
 #include "tests/ops/ref.h"
 
@@ -64,7 +64,7 @@ static void test_ref_has_the_bits(void **state)
     assert_true(found > 0);
 }
 
-/* Operands of products as the precision has them; accumulation is in float, in any order. */
+/* The oracle with operands rounded as in this precision. Accumulation is in float, in any order. */
 static const struct pw_backend_ops *oracle(const char *precision)
 {
     if (strcmp(precision, "bf16") == 0)
@@ -77,17 +77,17 @@ static bool attends(const struct ref_case *rc)
     return strncmp(rc->name, "attention", strlen("attention")) == 0;
 }
 
-/* How many times further than float32 a case may be from its oracle. In bf16 attention rounds all that
- * enters a product, and sums of gradients by distance have what hundreds of them lost; test_attention.c looks
- * closer. */
+/* The factor by which a case's tolerance exceeds that of float32. In bf16, attention rounds all operands of
+ * products, and sums of gradients by distance add hundreds of such errors; test_attention.c is stricter. */
 static double times(const struct pw_backend_ops *ops, const struct ref_case *rc)
 {
     if (strcmp(ops->precision, "tf32") == 0 && strcmp(rc->name, "linear") == 0)
-        return 1000.0; /* a device may cut off what the oracle rounds */
+        return 1000.0; /* a device may truncate where the oracle rounds */
     return strcmp(ops->precision, "bf16") == 0 && attends(rc) ? 5000.0 : 2.0;
 }
 
-/* Calls check for every case of every fast table; of those behind the first only what precision changes. */
+/* Calls check for every case of every fast table; after the first table only for cases that depend on the
+ * precision. */
 static void each_fast(void (*check)(const struct pw_backend_ops *ops, struct pw_backend *be,
                                     const struct ref_case *rc))
 {

@@ -1,5 +1,6 @@
-/* test_reduce.c - what is summed over all parameters, of more tiles than a block adds at a time: ref has the
- * bits of plain loops, fast its own in any order of threads, as near as doubles added otherwise are. */
+/* test_reduce.c - tests sums over all parameters, with more tiles than a block adds at a time. ref has the
+ * bits of plain loops. fast has the same bits in any order of threads, and the accuracy of doubles summed in
+ * another order. */
 #include "kernels/cuda/launch.h"
 #include "tests/cuda/ref_device.h"
 #include "tests/emulator/emulator.h"
@@ -14,7 +15,7 @@
 #include <cmocka.h>
 
 enum { TILES = 530, N = TILES * PW_TILE - 100, ORDERS = 3 };
-#define NEAR 1e-13 /* of a sum of positive numbers: some hundred roundings of 1.1e-16 */
+#define NEAR 1e-13 /* for a sum of positive numbers: some hundred roundings of 1.1e-16 */
 
 /* n doubles on the device. */
 static double *device_doubles(size_t n)
@@ -65,7 +66,7 @@ static void test_sumsq(void **state)
     free(g);
 }
 
-/* What adamw has left of p [n] rounded. */
+/* Checks that adamw has written p [n], rounded, to the pack. */
 static void expect_pack(const uint16_t *pack, const float *p, size_t n)
 {
     uint16_t *want = (uint16_t *)device_floats(NULL, n / 2 + 1, 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# train.sh - the program trains on the emulated device: in mode ref to the cpu's digests, in mode fast to nearly its loss and
-# to the same bits in any order of threads, eagerly or late; the encoding is swapped, prompts are answered, tests and
-# inspection work; models come from the cpu and go back with all their bits.
+# train.sh - the program trains on the emulated device. Mode ref has the cpu's digests. Mode fast has nearly its loss,
+# and the same bits in any order of threads, eagerly or deferred. Swaps, prompts, tests and inspection work. Models move
+# from the cpu and back with all their bits.
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-train-XXXXXX)
@@ -17,7 +17,7 @@ fail() {
     exit 1
 }
 
-digests() { # digests COMMANDS: what they come to
+digests() { # digests COMMANDS: prints the digests
     local said
     said=$("$PEWTER" -c "$1" 2>&1) || fail "$1: $said"
     grep -oE 'digest [0-9a-f]{32}' <<<"$said" | xargs
@@ -30,7 +30,7 @@ norms='model layers=2 width=12 heads=3 norm=layernorm norm_at=both act=gelu bias
 [ "$(digests "$norms; train 2; digest")" = "$(digests "backend cuda mode=ref; $norms; train 2; digest")" ] ||
     fail "ref has other bits with LayerNorm, GELU, biases and dropout"
 
-# What is printed is the same, too.
+# The printed text is the same, too.
 for pe in t5 fire; do
     for where in cpu 'cuda mode=ref'; do
         "$PEWTER" -c "backend $where; $tiny; pe $pe; train 2; prompt copy 2 1 3; eval lengths=1..2 samples=2; runs; table" |
@@ -38,8 +38,8 @@ for pe in t5 fire; do
     done
     diff "$WORK/cpu.txt" "$WORK/cuda.txt" || fail "ref prints something else of $pe"
 done
-# And what is told, to the last digit, where the device is as late as it may be; between the steps the bias of fire is
-# laid out for more positions than they have.
+# The events are equal to the last digit, with a device that is as late as possible. Between the steps the bias of fire
+# is laid out for more positions than the steps have.
 told='train 9; prompt copy 2 1 3; inspect layer=0 head=1; eval lengths=1..6 samples=9; train 3; eval lengths=1..40 samples=1; train 9'
 for pe in t5 fire; do
     for where in cpu 'cuda mode=ref'; do
@@ -52,7 +52,7 @@ for pe in t5 fire; do
     diff "$WORK/cpu.json" "$WORK/cuda.json" || fail "ref tells something else with $pe"
 done
 
-loss() { # loss COMMANDS: of both arms' last steps
+loss() { # loss COMMANDS: prints the loss of both arms' last steps
     "$PEWTER" --json -c "$1" | grep '"kind":"step"' | tail -n 2 | grep -oE '"loss":[0-9.]+' | cut -d: -f2 | xargs
 }
 want=$(loss "$short")

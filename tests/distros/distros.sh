@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # distros.sh - `./dev distros`: builds and tests in bare chroots of distributions, with each compiler, as root and as a
-# user without rights. As root only. What a machine of ours has beyond a bare one, a test can lean on unnoticed.
+# user without privileges. Must run as root. Our own machines have more installed than a bare one, and a test may depend
+# on that unnoticed.
 #
-# A chroot is bootstrapped once (debootstrap, with the mirrors that it knows) and kept; each run puts a fresh copy of the
-# checkout's files into it, and `./dev test` installs there what it needs. inside.sh is what runs in it.
+# A chroot is bootstrapped once (debootstrap, with its default mirrors) and kept. Each run copies the checkout's files
+# into it, and `./dev test` installs its packages there. inside.sh runs in the chroot.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -33,7 +34,7 @@ END
 
 say() { printf '%s\n' "$*"; }
 
-# ---- what is asked for
+# ---- arguments
 
 asked_distros=() asked_compilers=() asked_users=()
 while [ $# -gt 0 ]; do
@@ -62,8 +63,8 @@ done
 
 # ---- chroots
 
-# in_background COMMAND...: and wait, so that a signal is served at once. Who runs in a namespace of processes (enter.sh,
-# enter_mounts) takes everything with it.
+# in_background COMMAND...: runs a command and waits, so that a signal is handled at once. A command in its own
+# namespace of processes (enter.sh, enter_mounts) ends with all its children.
 child=
 in_background() {
     "$@" &
@@ -80,7 +81,7 @@ stop() {
 }
 trap stop INT TERM HUP
 
-# bootstrap DISTRO LOG: made beside its place and moved there when it is whole.
+# bootstrap DISTRO LOG: bootstraps in a temporary folder and renames it when it is complete.
 bootstrap() {
     local new=$folder/$1.new suite mirror options=(--variant=minbase)
     case $1 in
@@ -90,7 +91,7 @@ bootstrap() {
     esac
     rm -rf "$new"
     mkdir -p "$folder"
-    if [ "$suite" = noble ]; then # Debian's debootstrap may be older than it; all of Ubuntu go by one script
+    if [ "$suite" = noble ]; then # Debian's debootstrap may not support noble yet; all versions of Ubuntu use one script
         local keys=${PEWTER_KEYS_UBUNTU:-/usr/share/keyrings/ubuntu-archive-keyring.gpg}
         if [ ! -f "$keys" ]; then
             echo "E: there is no $keys: the package ubuntu-keyring has it, and PEWTER_KEYS_UBUNTU may name another" >"$2"
@@ -104,13 +105,13 @@ bootstrap() {
     mv "$new" "$folder/$1"
 }
 
-# What debootstrap mounts goes with it, too.
+# The namespace also removes the mounts of debootstrap.
 # shellcheck disable=SC2317 # called by in_background
 enter_mounts() {
     exec unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$@"
 }
 
-# copy DISTRO NAME: the files of this checkout, and nothing that was built.
+# copy DISTRO NAME: copies the files of this checkout, and no build results.
 copy() {
     local target=$folder/$1/checkout/$2
     rm -rf "$target"
@@ -121,7 +122,7 @@ copy() {
     [ ! -f /etc/resolv.conf ] || cp -L /etc/resolv.conf "$folder/$1/etc/resolv.conf"
 }
 
-# summary LOG: of ctest, or what came of it.
+# summary LOG: the summary of ctest, or the last error.
 summary() {
     local passed
     passed=$(sed -n 's/^\([0-9]*\)% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\3 tests, \2 failed/p' "$1" | tail -n 1)
@@ -135,7 +136,7 @@ summary() {
     fi
 }
 
-# ---- all of them
+# ---- all distributions
 
 [ "$(id -u)" -eq 0 ] || {
     say "distros: chroots need root" >&2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# enter.sh ROOT COMMAND... - runs a command as root in the chroot ROOT, with /proc, /dev and terminals of its own.
+# enter.sh ROOT COMMAND... - runs a command as root in the chroot ROOT, with its own /proc, /dev and terminals.
 #
-# What is mounted lives in a namespace of mounts, and what runs in one of processes: when this script ends, however it
-# ends (SIGKILL, too), the kernel takes all of it away. There is nothing to clean up.
+# Mounts are in their own namespace, and so are processes. When this script ends, even by SIGKILL, the kernel removes
+# both, so no cleanup is needed.
 set -eu
 
 if [ "${1:-}" != --inside ]; then
@@ -25,7 +25,7 @@ ln -s pts/ptmx "$root/dev/ptmx"
 ln -s /proc/self/fd "$root/dev/fd"
 for i in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${i%:*}" "$root/dev/${i#*:}"; done
 
-# Nothing of the caller's environment but how the network is reached.
+# Pass only the variables for network access from the caller's environment.
 kept=()
 for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# inside.sh COMPILER USER [CTEST-ARGUMENT...] - what distros.sh does in a chroot, as its root: build and test the
-# checkout /checkout/COMPILER-USER as that user (root, or user: one without rights), with the usual limits. Ends with
-# the exit status of `./dev test`.
+# inside.sh COMPILER USER [CTEST-ARGUMENT...] - runs as root in a chroot of distros.sh. Builds and tests the checkout
+# /checkout/COMPILER-USER as USER, with the usual limits. USER is root, or user: one without privileges. Its exit status
+# is that of `./dev test`.
 set -eu
 compiler=$1 user=$2 folder=/checkout/$1-$2
 shift 2
@@ -9,7 +9,7 @@ export DEBIAN_FRONTEND=noninteractive
 cd "$folder"
 
 case $compiler in
-gcc) compilers=(CC=cc CXX=c++) ;; # what a bare machine takes
+gcc) compilers=(CC=cc CXX=c++) ;; # the default of a bare machine
 clang)
     compilers=(CC=clang CXX=clang++)
     if ! command -v clang >/dev/null; then
@@ -26,7 +26,7 @@ if [ "$user" != root ]; then
     run=(runuser -u user -- env HOME="$(getent passwd user | cut -d: -f6)")
 fi
 printf 'compiler: %s\n' "$("${compilers[0]#CC=}" --version | head -n 1)"
-ulimit -n 1024 # what most machines have
+ulimit -n 1024 # the limit of most machines
 status=0
 "${run[@]}" "${compilers[@]}" PEWTER_WERROR=ON ./dev test release "$@" || status=$?
 exit "$status"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bits.sh - the built program trains to the same digest on every instruction set that this processor runs and with any
-# number of threads, chosen at the start or on the way. (Compilers and other processors: bench/bits.sh.)
+# bits.sh - the program trains to the same digest on every instruction set that this processor supports and with any
+# number of threads. They are selected at the start or during training. (Compilers and other processors: bench/bits.sh.)
 set -u
 PEWTER=$(realpath "$1")
 begin='task copy lengths=1..3; optim batch=9; race t5,rotary,learned'
@@ -8,7 +8,7 @@ script="$begin; train 6"
 want=''
 failed=0
 
-compare() { # compare WHAT OUTPUT: the digests in OUTPUT are those of the first call
+compare() { # compare WHAT OUTPUT: checks that the digests in OUTPUT equal those of the first call
     local got
     got=$(grep -oE '[0-9a-f]{32}' <<<"$2" | xargs)
     want=${want:-$got}
@@ -22,7 +22,7 @@ compare() { # compare WHAT OUTPUT: the digests in OUTPUT are those of the first 
 compare 'the best, 1 thread' "$("$PEWTER" --threads 1 -c "$script; digest" 2>&1)"
 for isa in scalar avx2 avx512; do
     if ! out=$("$PEWTER" -c "set isa $isa" 2>&1); then
-        # Refused, not crashed; and the message says what would do.
+        # It must be refused, and the message must name the allowed values.
         grep -q "isa=$isa: this processor and build allow auto|scalar" <<<"$out" || {
             echo "FAILED: set isa $isa says: $out"
             failed=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# blog.sh - studies of Su 2024 from beginning to end: a script, probes of each arm of each model, the models together, a
-# figure; that one model decides no claim; and that a session of probes re-runs to the same bits.
+# blog.sh - runs studies of Su 2024 from beginning to end: a script, probes of each arm of each model, all models
+# together, a figure. One model must decide no claim, and a session with probes must re-run to the same bits.
 . "$(dirname "$0")/lib.sh"
 cd "$WORK" || exit 1
 

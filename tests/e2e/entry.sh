@@ -1,11 +1,12 @@
-# How one gets into a session and out of it: a new name makes one, vi's and the shell's words for leaving work, the name
-# is said at the end, a packed file is found by its name, and a session that nobody has open can be deleted.
+# entry.sh - entering and leaving a session. A new name creates a session, and the name is printed at the end. The quit
+# commands of vi and of the shell work, too. A packed file is found by its name, and a session that isn't open can be
+# deleted.
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$WORK/here"
 cd "$WORK/here" || exit 1
 
-# says STATUS TEXT ARGUMENTS...: the program ends with this status and one line that has the text.
+# says STATUS TEXT ARGUMENTS...: the program must end with this status and one line that contains the text.
 says() {
     local status=$1 text=$2 said
     shift 2
@@ -17,7 +18,7 @@ says() {
 
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 
-# ---- a new name makes a session; one that nobody has used is gone again
+# ---- a new name creates a session; an unused session is removed
 workbench first
 wait_for "^ new session first; everything is recorded, and 'pewter first' comes back to it"
 command_line 'q'
@@ -37,7 +38,7 @@ wait_for "^! undo: no setting to undo; 'open \"my first\" from=STEP' goes back i
 command_line 'save first'
 wait_for '^ my first goes on as first'
 
-# ---- a session that is open can't be deleted, from inside and from outside
+# ---- an open session can't be deleted, from inside or from outside
 command_line 'delete first'
 wait_for '^! delete: first is the session that is open'
 says 1 "first: it is open in pewter $APP_PID " session delete first
@@ -46,7 +47,7 @@ command_line 'wq'
 wait_exit 10
 wait_for '^session first; to come back: pewter first$'
 
-# ---- it goes on, and exit leaves it; without a recording wq stays
+# ---- it is continued, and exit quits; without a session wq doesn't quit
 workbench first
 wait_for '^ goes on at step 3'
 command_line 'exit'
@@ -60,7 +61,7 @@ wait_exit 10
 wait_for '^status=0'
 screen_has 'to come back' && fail "says how to come back to what isn't recorded"
 
-# ---- a packed file is found by its name, whatever its ending, unless a session is called so
+# ---- a packed file is found by its name, with any ending, unless a session has that name
 says 0 'packed first into t.pew' session pack first -o t.pew
 "$PEWTER" replay t.pew --plain >said || fail "replay t.pew: $(cat said)"
 grep -q ': train 3$' said || fail "another recording: $(cat said)"
@@ -71,7 +72,7 @@ cp t.pew first
 "$PEWTER" --session first -c 'mark in the session' >/dev/null || fail "the file was taken for the session"
 rm -r t.pewter
 
-# ---- deleted
+# ---- deletion
 says 1 'it is a packed file' session delete t.pew
 mkdir -p "$XDG_STATE_HOME/pewter/sessions/plain.pewter"
 says 1 'no session: there is no session.db in it' session delete plain
@@ -87,7 +88,7 @@ says 0 'deleted first' session delete first
 says 1 'first: there is no such session' session delete first
 says 1 'delete: first: there is no such session' -c 'delete first'
 
-# ---- what was meant otherwise makes no session
+# ---- mistyped commands create no session
 printf 'say hello\n' >script
 says 2 "'pewter run script' runs it" script
 says 2 "'train' is a command: 'pewter -c train' runs it" train

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# heads.sh - heads are switched off and on while the model trains, and patching shows what carries an answer.
+# heads.sh - heads are switched off and on during training, and patching finds the states that carry an answer.
 . "$(dirname "$0")/lib.sh"
 
 shell 120x36
@@ -10,7 +10,7 @@ wait_for 'right 1 +3 +4'
 command_line 'train 100000'
 wait_for 'TRAIN'
 
-# off and on beside training: the status line says so, and training goes on
+# off and on during training: the status line says so, and training continues
 command_line 'ablate 0.1,1.3'
 wait_for 'heads off L0H1 L1H3'
 command_line 'ablate 0.1 mode=mean'
@@ -26,7 +26,7 @@ screen_has 'TRAIN' || fail 'switching heads on ended training'
 command_line 'pause'
 wait_for 'PAUSED'
 
-# what carries the answer: the page says how to ask, a key begins the command with the pinned prompt
+# patching: the page explains how to start it, and a key begins the command with the pinned prompt
 keys 4
 keys P
 wait_for 'nothing patched yet'
@@ -40,7 +40,7 @@ wait_for '% back: head L0H0 at all positions'
 keys j l
 wait_for '% back: head L1H1'
 command_line 'patch resid from="sort 3 1 5"'
-wait_for '3 4 for 5 +1\.00' # what differs going in is all of it
+wait_for '3 4 for 5 +1\.00' # patching the differing inputs recovers everything
 wait_for '% back: stream into layer 1 at position 1'
 keys P
 wait_gone '% back'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lengths.sh - where does it first fail? From a race to the first wrong token of an example, by keys alone.
+# lengths.sh - finds the first failing length: from a race to the first wrong token of an example, only by keys.
 . "$(dirname "$0")/lib.sh"
 
 shell 100x30
@@ -15,14 +15,14 @@ wait_for 'samples only'
 wait_for 'beyond training'
 wait_for 'trained: how often'
 
-# what goes wrong first: the page of errors, at the longest length
+# classes of errors: the page of errors, at the longest length
 keys v
 wait_for 'errors 2/4  sort'
 wait_for 'exact +forced +early +late +wrong'
 keys G
 wait_for 'length 16, token 1: [0-9]+ of 64 first wrong there'
 
-# who is better: not to be said of one seed
+# the best arm: one seed can't decide that
 keys v
 wait_for 'no arm is called best: p < 0.05 needs 6 seeds'
 wait_for '1 none [<>~] .*2 t5 8/16 +512'

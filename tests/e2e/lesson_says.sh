@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# lesson_says.sh - what a lesson says is on the screen beside it, at 80x24 and at 100x30: the cursor stands on the query and
-# the token that it talks about, and every number that it reads from a head is there.
+# lesson_says.sh - the text of each lesson agrees with the screen, at 80x24 and at 100x30. The cursor must be on the
+# query and the token that the text describes, and every number read from a head must be shown.
 . "$(dirname "$0")/lib_files.sh"
 
-# Of a lesson up to its step `last`: pictures of each step, and what each says.
+# Makes screenshots of a lesson's steps up to `last`, and files with the text of each step.
 pictures() {
     local lesson=$1 last=$2
     awk -v last="$last" -v name="$lesson" '
@@ -21,12 +21,12 @@ pictures() {
         "$lesson.pewter"
 }
 
-# The screen without what the lesson says: the rows above its line.
+# The screen without the lesson's text: the rows above its line.
 above() {
     awk -v n="$2" 'index($0, " " n "/") && /q leaves/ { exit } { print }' "$1"
 }
 
-# Is a number on the screen that reads so when it is rounded to as many digits?
+# Whether the screen has a number that equals this one when rounded to as many digits.
 # shellcheck disable=SC2317 # check calls it
 has_number() {
     grep -oE '[+-]?[0-9]*\.[0-9]+' screen | awk -v want="$1" '
@@ -39,12 +39,12 @@ has_number() {
 checked=0
 for lesson in head nope; do
     last=99
-    [ $lesson = head ] || last=9 # nope then trains others, and reads no head
+    [ $lesson = head ] || last=9 # after step 9 nope trains other arms, and reads no head
     pictures $lesson $last
     for said in "$lesson"-*.said; do
         step=${said%.said} n=${said%.said}
         n=${n##*-}
-        grep -qE 'query=|distance=' "$step.show" || [ $lesson = head ] || continue # no reading of a head
+        grep -qE 'query=|distance=' "$step.show" || [ $lesson = head ] || continue # the step reads no head
         for size in 80x24 100x30; do
             above "$step-$size.txt" "$n" >screen
             check "$step at $size: the lesson's own rows" test "$(wc -l <screen)" -lt "$(wc -l <"$step-$size.txt")"

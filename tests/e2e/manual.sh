@@ -1,4 +1,4 @@
-# The manual page fits 80 columns and any others, and its examples can be typed as they stand.
+# manual.sh - the manual page fits 80 columns and other widths, and its examples work as printed.
 . "$(dirname "$0")/lib.sh"
 
 mkdir "$WORK/bin" "$WORK/here" "$WORK/examples"
@@ -8,7 +8,7 @@ cd "$WORK/here" || exit 1
 
 command pewter --manual >../page || fail "no page"
 
-# ---- examples: blocks between .EX and .EE, in their order and in one folder
+# ---- examples: blocks between .EX and .EE, in order and in one folder
 awk '/^\.EX/ {n++; next} /^\.EE/ {open = 0} /^\.SH/ {examples = /EXAMPLES/; n = examples ? 0 : n} {
     if (examples && n > ended) { open = 1; ended = n }
     if (examples && open) print > sprintf("../examples/%02d", n) }' ../page
@@ -18,7 +18,7 @@ set -- ../examples/*
 shell 80x24 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 screens=0
 for example in ../examples/*; do
-    if grep -qE '^pewter (--demo|[a-z]+)$' "$example" && [ "$(wc -l <"$example")" = 1 ]; then # the workbench
+    if grep -qE '^pewter (--demo|[a-z]+)$' "$example" && [ "$(wc -l <"$example")" = 1 ]; then # opens the workbench
         line "clear; $(cat "$example"); echo status=\$?"
         until_true "the workbench takes the screen: $(cat "$example")" flag_is alternate_on 1
         wait_for pewter
@@ -39,7 +39,7 @@ done
 command pewter replay alibi --verify >../out || fail "what was taken over: $(cat ../out)"
 command pewter sessions | grep -q '^rope ' && fail "rope is still there"
 
-# ---- what --help prints on a terminal
+# ---- the output of --help on a terminal
 long=$("$PEWTER" --help | awk 'length > 80')
 [ -z "$long" ] || fail "--help beyond 80 columns: $long"
 

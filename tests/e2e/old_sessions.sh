@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Sessions of released versions open in this one: they are shown, hold together, give the same bits again, and go on. A
-# release adds its own: session-VERSION.pwt.gz, made as said in docs/sessions.md, and the digest of its last weights here.
+# old_sessions.sh - sessions of released versions open in this one: they are shown, pass the check, re-run to the same
+# bits, and continue. Each release adds its own: session-VERSION.pwt.gz, made as docs/sessions.md describes, and the
+# digest of its last weights below.
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-old-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT
@@ -11,7 +12,7 @@ fail() {
     exit 1
 }
 
-old() { # VERSION DIGEST: of a session that ends at step 50
+old() { # VERSION DIGEST: checks a session that ends at step 50
     local file=$WORK/$1.pwt said
     gzip -dc "$PEWTER_SOURCE_DIR/tests/golden/session-$1.pwt.gz" >"$file" || fail "$1: can't be unpacked"
     said=$("$PEWTER" replay "$file" --json 2>&1) || fail "$1: not shown: $said"

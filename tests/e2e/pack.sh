@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pack.sh - a session travels as one file: packed, unpacked somewhere else, gone on with; what is wrong is one line.
+# pack.sh - a session is transferred as one file: packed, unpacked elsewhere, and continued. Every error is one line.
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-pack-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT
@@ -10,7 +10,7 @@ fail() {
     exit 1
 }
 
-# says STATUS TEXT ARGUMENTS...: the program ends with this status and one line that has the text.
+# says STATUS TEXT ARGUMENTS...: the program must end with this status and one line that contains the text.
 says() {
     local status=$1 text=$2 said
     shift 2
@@ -34,7 +34,7 @@ before=$(XDG_STATE_HOME=$WORK/one "$PEWTER" --threads 1 --session mine -c 'train
 after=$("$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
 [[ -n $before && $before = "$after" ]] || fail "it goes on otherwise: $before, $after"
 
-# what a command read comes from the copy in the session, packed or not, branched or not
+# the input of a command comes from the session's copy, packed or not, branched or not
 printf 'say a\ta\nsay b\tb\nsay a b\tb a\nsay b b\tb b\n' >own.tsv
 "$PEWTER" --threads 1 --session own -c 'task file path=own.tsv; model layers=1 width=16 heads=2; train 8' >/dev/null ||
     fail "no session of a file"
@@ -55,7 +55,7 @@ done
 "$PEWTER" replay own.pwt --verify >out 2>&1 || fail "own.pwt: $(cat out)"
 says 1 "'pewter session unpack FILE'" --session own.pwt -c 'train 1'
 
-# scripts have the ending of sessions' folders: what is one is said, and no list has it
+# scripts have the ending of sessions' folders: the message names a script as such, and no list has it
 "$PEWTER" replay own -c 'export session script.pewter' >/dev/null || fail "no script"
 for words in script.pewter "replay script.pewter" "replay script.pewter --verify" "--session script.pewter -c 'train 1'" \
     "--no-session -c 'open script.pewter'"; do

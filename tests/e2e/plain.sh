@@ -1,8 +1,8 @@
-# Lines instead of a screen: words for everything, no control sequences, and lessons to their end.
+# plain.sh - lines instead of a screen: text for everything, no control sequences, and lessons to their end.
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-plain-XXXXXX)
-pid= # of a program that runs in the background
+pid= # process id of a program in the background
 trap '[ -z "$pid" ] || kill -KILL "$pid"; rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1
 export HOME=$WORK LC_ALL=C.UTF-8
@@ -63,7 +63,7 @@ has '^[0-9:]+ command: prompt sort 3 1 2'
 
 plain 'step; eval lengths=2 samples=2
 show curves' || fail "status $?"
-has '^ +1 +[01][0-9.]* +-$' # and no number of lengths that were not evaluated
+has '^ +1 +[01][0-9.]* +-$' # and no numbers for lengths that were not evaluated
 
 plain ':step
 :pe NoPE
@@ -83,7 +83,7 @@ plain 'show heads' && fail "a pane that is none"
 grep -q "^pewter: show: no pane 'heads'; there are curves, lengths, attention, step, encoding, prompt, log, findings$" err ||
     fail "the message"
 
-# waiting: for what stands before, for a time, for a key that is an empty line, or nobody
+# waiting: for earlier commands, for a time, for a key (an empty line); the end of the input ends a wait
 plain 'train 3
 wait done
 say after
@@ -96,7 +96,7 @@ wait key' || fail "waits"
 plain 'wait key now' && fail "took words behind key"
 plain 'wait -1 s' && fail "a negative time"
 
-# a file's lines in their order, whoever they belong to, and before what stands behind `source`
+# a file's lines run in order, whether the screen or the lab executes them, and before the commands after `source`
 printf 'train 3\nset fps 5\nshow curves\nsource second\nsay last\n' >first
 printf 'say "in between"\nwait 0.1 s\n' >second
 plain 'source first; say behind
@@ -115,7 +115,7 @@ printf 'source itself\n' >itself
 "$PEWTER" -c 'source nowhere' >out 2>err && fail "no such file"
 { [ "$(wc -l <err)" = 1 ] && grep -q '^pewter: .*nowhere' err; } || fail "one line of it"
 
-# without a terminal at all: pictures of a size
+# without any terminal: pictures of a given size
 "$PEWTER" -c 'train 3; eval samples=8; prompt sort 2 1; screenshot a.svg size=80x24 focus=lengths; screenshot b.txt size=40x12
     screenshot c.ans' >out 2>err || fail "screenshots"
 [ "$(grep -c '^wrote [abc]\.' out)" = 3 ] || fail "says where"
@@ -127,7 +127,7 @@ grep -q '<svg .*width="672" height="384"' a.svg || fail "80x24"
 cmp -s <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' a.svg) <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' d.svg) ||
     fail "the same screen, other bytes"
 
-# a lesson says what it says whole, or not at all
+# a lesson's text is shown in full, or refused
 x=$(printf '%0501d' 0)
 printf '# Long\nsay %s\nwait key\n' "$x" >long.pewter
 plain 'present ./long.pewter' && fail "a paragraph that is too long"
@@ -144,7 +144,7 @@ mapfile -t lessons < <(sed -n 's/^present \([a-z]*\) .*/\1/p' out)
 for lesson in "${lessons[@]}"; do
     steps=$(grep -c '^wait key' "$PEWTER_SOURCE_DIR/lessons/$lesson.pewter")
     { [ "$steps" -ge 8 ] && [ "$steps" -le 14 ]; } || fail "$lesson has $steps steps"
-    # the real commands in their order; for that two steps of training do
+    # the real commands in order, but with two steps of training
     sed -E 's/^train .*/train 2/; s/^eval$/eval samples=2/' "$PEWTER_SOURCE_DIR/lessons/$lesson.pewter" >"$lesson.pewter"
     plain "present ./$lesson.pewter" || fail "$lesson ended with $?"
     has 'the lesson is over'
@@ -154,8 +154,8 @@ for lesson in "${lessons[@]}"; do
     awk '/^say / && length > 460 { print FILENAME ": too long: " $0; bad = 1 } END { exit bad }' "$lesson.pewter" || fail "$lesson"
 done
 
-# A signal ends it, in order, and is its status. Each run has files of its own: the shell truncates them only after the fifo
-# has been opened at both ends, so until then a shared file would still hold the output of the previous run.
+# A signal ends the program in order, and is its status. Each run has its own files: the shell truncates them only after
+# the fifo has been opened at both ends. Until then a shared file would hold the output of the previous run.
 for signal in TERM HUP INT; do
     mkfifo line.$signal
     "$PEWTER" --no-session <line.$signal >out.$signal 2>err.$signal &

@@ -1,5 +1,5 @@
-# A recording: printed, looked at in the workbench at any moment, played, followed while somebody records; and the past of
-# a live session, in all panes.
+# replay.sh - a session is printed, shown in the workbench at any moment, played, and watched while it is being
+# recorded. Also the past of a live session, in all panes.
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p "$XDG_STATE_HOME"
@@ -8,7 +8,7 @@ mkdir -p "$XDG_STATE_HOME"
     eval lengths=2..4 samples=8; mark half way; train 60; fail me' >"$WORK/out" 2>"$WORK/err"
 [ $? -eq 1 ] || fail "the script that fails at its end ends well"
 
-# ---- printed
+# ---- printing
 json=$("$PEWTER" replay race --json 2>"$WORK/replay.err") || fail "replay --json fails"
 [ "$(grep -c '"kind":"step"' <<<"$json")" -eq 240 ] || fail "not 120 steps of two arms"
 [ "$(grep -c '"kind":"command"' <<<"$json")" -ge 7 ] || fail "commands are missing"
@@ -18,7 +18,7 @@ for what in ': train 60' 'mark: half way' 'exact match by length' "! .*no comman
     grep -qE "$what" <<<"$text" || fail "the log lacks '$what': $text"
 done
 
-# ---- exported: the same lines, of a recording and of what is being recorded
+# ---- export: the same lines from a closed session and from one being recorded
 "$PEWTER" replay race -c "export events $WORK/race.jsonl" >/dev/null || fail "export events of a recording"
 [ "$(cat "$WORK/race.jsonl")" = "$json" ] || fail "export events differs from replay --json"
 "$PEWTER" --session so_far -c "model tiny layers=1 width=32; train 20; mark here; export events $WORK/far.jsonl; train 5" \
@@ -28,7 +28,7 @@ lines=$(wc -l <"$WORK/far.jsonl")
 [ "$(grep -c '"kind":"step"' "$WORK/far.jsonl")" -eq 20 ] || fail "not the session so far"
 grep -q '"text":"here"' "$WORK/far.jsonl" || fail "what has just happened is not in it"
 
-# ---- looked at without a screen
+# ---- read-only use without a screen
 past=$("$PEWTER" replay race -c "goto 30; show curves; show prompt; export figure $WORK/past.svg pane=curves; goto mark
     goto end; show prompt; export figure $WORK/end.svg pane=curves") || fail "goto in replay -c"
 [ "$(grep -c '^ *30 ' <<<"$past")" -eq 2 ] || fail "not at step 30: $past"
@@ -39,7 +39,7 @@ done
 grep -q '>120<' "$WORK/end.svg" || fail "the figure of the end is another moment's"
 grep -q '>120<' "$WORK/past.svg" && fail "the figure of step 30 is another moment's"
 
-# ---- what is wrong with a call is one line
+# ---- each wrong call gives one line
 wrong() {
     local want=$1
     shift
@@ -69,7 +69,7 @@ wait_for 'model'
 command_line 'goto 30'
 wait_for 'replay race · step 30'
 wait_for '← past'
-wait_for 'no prompt yet' # all panes are as they were then
+wait_for 'no prompt yet' # all panes show that moment
 keys .
 wait_for 'step 31'
 keys ,
@@ -107,7 +107,7 @@ wait_for '← past'
 keys q
 wait_for 'status=0'
 
-# ---- followed while somebody records: it stays at the right end
+# ---- watched during recording: the view stays at the right end
 "$PEWTER" --session live -c 'seed 2; model tiny layers=1 width=32; train 100000' >/dev/null 2>&1 &
 recorder=$!
 until_true "the session is there" test -s "$XDG_STATE_HOME/pewter/sessions/live.pewter/session.db"
@@ -125,7 +125,7 @@ wait_for 'replay live · step'
 keys q
 wait_for 'status=0'
 
-# ---- the past of a live session: all panes, and back for what is about the present
+# ---- the past of a live session: all panes; commands that need the present go back to it
 workbench --threads 1
 wait_for 'rec '
 command_line 'model tiny layers=1 width=32; train 200'

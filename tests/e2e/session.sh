@@ -1,16 +1,16 @@
-# A session's life: train, prompt, swap, kill -9; start again and resume with the same bits; scrub back; branch; what is
-# wrong with names, folders and a second opener is one line.
+# session.sh - a session's life: train, prompt, swap, kill -9. Start again and resume with the same bits, go back in
+# time, branch. Errors of names, folders and a second process are one line.
 . "$(dirname "$0")/lib.sh"
 
 export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config
 mkdir -p "$XDG_STATE_HOME" "$XDG_CONFIG_HOME"
 MODEL='seed 1; model tiny layers=1 width=32'
 
-digest_of() { # COMMANDS: what the last `digest` of an unrecorded run says
+digest_of() { # COMMANDS: the text of the last `digest` of an unrecorded run
     "$PEWTER" -c "$1" | sed -n 's/.*digest //p' | tail -n 1
 }
 
-# ---- headless: killed while it trains, taken up, the same bits as without a break
+# ---- headless: killed during training, resumed, the same bits as without a break
 want=$(digest_of "$MODEL; pe t5; train 1500; digest")
 "$PEWTER" --session broken -c "$MODEL; pe t5; train 1500" >/dev/null 2>&1 &
 pid=$!
@@ -22,7 +22,7 @@ got=$("$PEWTER" --session broken -c 'digest' | sed -n 's/.*digest //p')
 "$PEWTER" replay broken --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
 grep -q '^equal: ' "$WORK/verdict" || fail "no verdict: $(cat "$WORK/verdict")"
 
-# ---- headless: a signal ends it in order, but for one that it was started to ignore
+# ---- headless: a signal ends the program in order, unless it was ignored at the start
 for signal in TERM HUP; do
     (
         [ $signal = HUP ] || trap '' HUP
@@ -40,7 +40,7 @@ for signal in TERM HUP; do
     rm -r "$XDG_STATE_HOME/pewter/sessions/by_$signal.pewter"
 done
 
-# ---- headless: what the disk doesn't take any more is said at the end, and since when
+# ---- headless: at the end the program reports data that the disk didn't accept, and since when
 "$PEWTER" --session gone -c "$MODEL; train 1000000" >/dev/null 2>"$WORK/lost" &
 pid=$!
 until_true "its steps are on record" sh -c "'$PEWTER' sessions 2>/dev/null | grep -qE '^gone .* [1-9][0-9]* .*not ended'"
@@ -60,7 +60,7 @@ command_line "$MODEL"
 command_line 'save mine'
 wait_for 'saved as mine'
 wait_for 'rec mine'
-command_line 'save mine' # the name that it has: as `save` alone
+command_line 'save mine' # it has a name already: as `save` alone
 wait_for '^ checkpoint at step 0'
 command_line 'train 120'
 wait_for 'idle 120'
@@ -73,7 +73,7 @@ command_line 'train 100000'
 wait_for 'TRAIN'
 until_true "steps after the swap are on record" sh -c "'$PEWTER' sessions | grep -qE '^mine .* (1[3-9][0-9]|[2-9][0-9][0-9]) '"
 
-# nobody else may write to it
+# no other process may write to it
 said=$("$PEWTER" --session mine -c 'train 1' 2>&1 >/dev/null) && fail "two record in one session"
 grep -q "open in pewter $APP_PID" <<<"$said" || fail "not said by whom: $said"
 
@@ -82,12 +82,12 @@ wait_for 'status=137'
 
 workbench mine
 wait_for 'goes on at step [0-9]*; [0-9]* steps were computed again, every bit as recorded|^.*: pause'
-wait_for 'PAUSE' # where it was is where it waits
+wait_for 'PAUSE' # it waits where it stopped
 wait_for '1 alibi'
 wait_for 'given sort 3 1 2'
 command_line 'goto 60'
 wait_for '← past'
-wait_for '1 none' # the encoding that it had then
+wait_for '1 none' # the encoding of that time
 command_line 'goto live'
 command_line 'stop'
 command_line 'open mine from=50'
@@ -106,7 +106,7 @@ left=$("$PEWTER" sessions | sed -n 2p)
 [ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"
 "$PEWTER" replay mine --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
 
-# ---- what is typed while a session is done again waits, and is told so
+# ---- a line typed during a re-run waits, and a message says so
 "$PEWTER" --session again -c 'model small; train 100000' >/dev/null 2>&1 &
 pid=$!
 until_true "its steps are on record" sh -c "'$PEWTER' sessions | grep -qE '^again .* ([3-9][0-9]|[0-9]{3,})  '"
@@ -122,7 +122,7 @@ command_line 'quit'
 wait_exit 10
 rm -r "$XDG_STATE_HOME/pewter/sessions/again.pewter"
 
-# ---- what is wrong is one line, and nothing is left behind
+# ---- every error is one line, and no file is left behind
 wrong() {
     local want=$1
     shift

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# step.sh - the step inspector as a user has it: through an answer, another token, what spoke for it, another sample.
+# step.sh - uses the step inspector: moves through an answer, edits a token, reads its contributions, selects another
+# sample.
 . "$(dirname "$0")/lib.sh"
 
 shell 100x40
@@ -16,7 +17,7 @@ wait_for 'predicting, position'
 wait_for 'rank token'
 wait_for 'sum [+-][0-9.]+ +logits [+-][0-9.]+ +difference [0-9]e-0[5-9] ✓|sum [+-][0-9.]+ +logits .* difference 0e\+00'
 
-# backwards to the first token, where it ends in words, and forwards
+# backwards to the first token, where a message says that it is the first, and forwards
 keys g
 wait_for 'predicting, position 7'
 keys ,
@@ -24,7 +25,7 @@ wait_for 'back: position 7 is the first of the answer'
 keys .
 wait_for 'predicting, position 8'
 
-# another token: the key begins the line, what follows is decoded anew
+# an edited token: the key begins the line, and the rest is decoded again
 keys e
 wait_for ':edit 8 '
 keys 9
@@ -32,7 +33,7 @@ keys Enter
 wait_for 'what it would have said, position 8'
 wait_for '9\*'
 
-# the other pages, the one that is compared with
+# the other pages, and the token to compare with
 keys v
 wait_for 'contributions +token 2 of'
 wait_for 'logit "9" \(said\) − ".*" \(best\)'
@@ -45,7 +46,7 @@ keys v
 wait_for 'attention +token 2 of'
 wait_for 'head L0H0 of ".*" looks at'
 
-# while it trains it stays at its token, and the edit stays
+# during training the cursor stays at its token, and the edit stays
 command_line 'train 100000'
 wait_for 'TRAIN'
 wait_for 'position 8'
@@ -62,12 +63,12 @@ keys ']'
 wait_for 'sample 0 of length 8'
 keys ']'
 wait_for 'sample 1 of length 8'
-literal ']]][]}}' # faster than answers come: each counts
+literal ']]][]}}' # faster than answers come: each key counts
 wait_for 'sample 0 of length 10'
 literal '{]]['
 wait_for 'sample 1 of length 9'
 
-# and those of the other panes, from the head and the arm that the laboratory has by then
+# keys of the other panes start from the lab's current head and arm
 keys Tab 3 # Tab: in the prompt pane a digit is text
 literal ']]]}vv'
 wait_for 'head L1H3 content'

@@ -1,16 +1,16 @@
-# Every kind of terminal gets what it can show.
+# terminal_colors.sh - every kind of terminal gets the colours and glyphs that it supports.
 . "$(dirname "$0")/lib.sh"
 
 ESC=$(printf '\033')
 
-# shows PATTERN: the screen with its sequences has it, within the time.
+# Whether the screen, with its escape sequences, contains a pattern, and whether it doesn't.
 colors_have() {
     screen_colors | grep -aqE -- "$1"
 }
 colors_lack() {
     ! colors_have "$1"
 }
-# draw NAME=VALUE...: a workbench that has trained a little, so that there are colours.
+# draw NAME=VALUE...: opens a workbench and trains a little, so that there are colours.
 draw() {
     shell 100x30 "$@"
     workbench
@@ -47,7 +47,7 @@ colors_lack "38;" || fail "more than 8 colours on a terminal that has 8"
 draw LANG=C LC_ALL=C
 screen | LC_ALL=C grep -aq '[^ -~]' && fail "more than ASCII in an ASCII locale"
 
-# No terminal for this: lines instead, and no escape sequences.
+# An unsuitable terminal: lines instead, and no escape sequences.
 shell 100x30 TERM=dumb
 pewter
 wait_for "^>$"

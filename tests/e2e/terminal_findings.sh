@@ -1,10 +1,10 @@
-# A measurement from the line that asks for it to the figure: headless, in lines, and on the screen.
+# terminal_findings.sh - a measurement from its command to the figure: headless, in lines, and on the screen.
 . "$(dirname "$0")/lib.sh"
 
 cd "$WORK" || exit 1
 small='task copy lengths=1..3 test=4..5 alphabet=5; model tiny layers=1 width=16 heads=2; optim batch=4'
 
-# Headless and in lines: the verdict is told, the figure written, and the same bytes by both.
+# Headless and in lines: both print the verdict and write the same figure.
 "$PEWTER" -c 'reproduce buckets' >out 2>&1 || fail "reproduce: status $?: $(cat out)"
 grep -q '^ reproduced: .*bucket' out || fail "no verdict: $(cat out)"
 grep -q '^wrote buckets.svg' out || fail "no figure: $(cat out)"
@@ -18,7 +18,7 @@ grep -q '^# claims' f.csv || fail "csv: $(cat f.csv)"
 "$PEWTER" -c 'reproduce buckets figure=x.gif' >out 2>&1 && fail 'a .gif is taken'
 [ "$(wc -l <out)" = 1 ] || fail "not one line: $(cat out)"
 
-# On the screen: measured while it trains, looked at, gone with into a recording's past.
+# On the screen: measured during training, inspected, and shown at a past moment of the session.
 shell 80x24
 workbench --session "$WORK/watch"
 line ":$small"

@@ -1,4 +1,4 @@
-# The terminal goes away: so does the program, soon and without burning the processor.
+# terminal_gone.sh - when the terminal disappears the program ends, soon and without using the processor.
 . "$(dirname "$0")/lib.sh"
 
 shell 80x24
@@ -6,7 +6,7 @@ workbench
 t kill-server
 wait_exit 30
 
-# The same for one that is deaf to SIGHUP because nobody sends it: only the descriptor tells.
+# The same for a program that ignores SIGHUP and isn't sent it: only the descriptor reports the end.
 shell 80x24 "PEWTER=$PEWTER"
 line "setsid -w sh -c 'trap \"\" HUP; echo \$\$ >$WORK/pid; exec \"\$PEWTER\"' ; echo status=\$?"
 until_true "the workbench takes the screen" flag_is alternate_on 1
@@ -14,7 +14,7 @@ APP_PID=$(cat "$WORK/pid")
 t kill-server
 wait_exit 30
 
-# And while it trains.
+# The same during training.
 shell 80x24
 workbench
 command_line "train 100000"

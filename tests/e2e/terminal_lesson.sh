@@ -1,4 +1,5 @@
-# A lesson in the workbench: it explains, waits for Enter, lets one look around, and leaves the laboratory when left.
+# terminal_lesson.sh - a lesson in the workbench: it explains, waits for Enter, allows other commands, and leaves the
+# lab unchanged when it is cancelled.
 . "$(dirname "$0")/lib.sh"
 
 cat >"$WORK/mine.pewter" <<'END'
@@ -32,7 +33,7 @@ wait_for "Counting to three .* 1/3  Enter goes on"
 wait_for "^ One is what"
 wait_for "┏━ 1 Curves"
 screen_has "idle 3" && fail "it did not wait"
-# the keys of panes are there meanwhile, and so is the prompt
+# meanwhile the panes' keys and the command line work
 keys 5
 wait_for "┏━ 5 Encoding"
 screen_has "1/3" || fail "a key of a pane went on"
@@ -43,7 +44,7 @@ keys Enter
 wait_for "2/3  Enter goes on"
 wait_for "idle 3"
 wait_gone "One is" # the first step's text
-# a step back shows the moment and the view that it had, and nothing is run again
+# a step back shows its moment and its view, and runs nothing again
 keys BSpace
 wait_for "1/3  Enter goes on"
 wait_for "^ One is what"
@@ -70,11 +71,11 @@ wait_for "3/3  Enter ends it"
 keys Enter
 wait_for "the lesson is over"
 screen_has "Counting to three" && fail "its box is still there"
-# a q for the lesson that has just ended doesn't end the program, and only that one is taken
+# a q for the lesson that has just ended doesn't quit the program; only the first q is ignored
 keys q
 wait_for "the lesson is over already; q again quits pewter"
 
-# q leaves the lesson, not the program; what it would have done is not done
+# q cancels the lesson, not the program; its remaining commands don't run
 command_line "present $WORK/mine.pewter"
 wait_for "1/3  Enter goes on"
 keys q
@@ -82,7 +83,7 @@ wait_for "^ left; the laboratory stays as it is"
 screen_has "Counting to three" && fail "the box stayed"
 screen_has "idle 3" || fail "the laboratory changed"
 
-# not while somebody's training would be mixed into it
+# not during the user's own training, which would mix with it
 command_line "train 1000000"
 wait_for "TRAIN"
 command_line "present encodings"
@@ -90,8 +91,8 @@ wait_for "^! present: training goes on; 'stop' ends it"
 command_line "stop"
 wait_for "idle"
 
-# at the prompt what stands behind a wait comes later; a picture of what is there for a moment is taken by the line itself
-resize 120x24 # for the line
+# on the command line, commands after a wait run later, and a screenshot shows the screen at its place in the line
+resize 120x24 # room for the line
 began=$(date +%s%N)
 command_line "train 30; wait done; focus prompt; wait 1.5; screenshot $WORK/between.txt; focus log"
 wait_for "┏━ 7 Log"

@@ -1,12 +1,13 @@
-# No memory is left while the workbench runs: it gives the terminal back, says so in one line, and ends with status 1.
+# terminal_memory.sh - memory runs out while the workbench runs: it restores the terminal, prints one line, and ends
+# with status 1.
 . "$(dirname "$0")/lib.sh"
 
-shim=$(dirname "$PEWTER")/tests/libfaults_shim.so # tests/faults
+shim=$(dirname "$PEWTER")/tests/libfaults_shim.so # built by tests/faults
 [ -f "$shim" ] || {
     echo "skipped: sanitizers have allocating functions of their own"
     exit 77
 }
-# Enough for a screen; training, which allocates an event a step, uses it up.
+# Enough for a screen; training, which allocates an event a step, exhausts it.
 ln -s "$shim" "$WORK/shim.so" # LD_PRELOAD can't hold a path with a blank
 PROGRAM="env LD_PRELOAD=$WORK/shim.so PEWTER_FAIL_ON=1 PEWTER_FAIL_AT=60000 $PROGRAM"
 shell 80x24

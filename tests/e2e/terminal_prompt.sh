@@ -1,21 +1,21 @@
-# The prompt: editing, completion, history, pastes, and what Ctrl-C and Escape mean.
+# terminal_prompt.sh - the command line: editing, completion, history, pastes, and the effects of Ctrl-C and Escape.
 . "$(dirname "$0")/lib.sh"
 
 shell 100x30
 workbench
 
-# A command of the screen, one of the laboratory, and what is wrong is said at once.
+# A command of the screen, one of the lab, and a mistake, which is reported at once.
 command_line "focus log"
 wait_for "┏━ 7 Log"
 command_line "focus nowhere"
 wait_for "no pane 'nowhere'"
 command_line "trian 5"
-wait_for "^! .*trian.*train" # and what was meant
-command_line "zoom on; trian 5" # nothing of a line with a mistake is run
+wait_for "^! .*trian.*train" # with a suggestion
+command_line "zoom on; trian 5" # no command of a line with a mistake runs
 wait_for "^! .*trian"
 screen_has "1 Curves|2 Length" || fail "zoom was run although the line had a mistake"
 
-# Tab completes, shows what there is, and the list goes away.
+# Tab completes and shows the choices, and the list disappears.
 keys :
 literal "foc"
 keys Tab
@@ -38,7 +38,7 @@ keys C-c
 wait_gone "^:focus nowhere"
 [ "$(stat -c %a "$WORK/home/.local/state/pewter/history")" = 600 ] || fail "others can read the history"
 
-# A paste of two lines is one to look at, and not run.
+# A paste of two lines becomes one line to review, and doesn't run.
 keys :
 wait_for "^:"
 paste "$(printf 'focus attention\nzoom on')"
@@ -46,12 +46,12 @@ wait_for "^:focus attention; zoom on"
 screen_has "┏━ 7 Log" || fail "the paste was run"
 keys C-c
 wait_gone "^:focus attention"
-paste "$(printf 'focus io\n')" # also without a prompt: it opens one
+paste "$(printf 'focus io\n')" # also without a command line: it opens one
 wait_for "^:focus io"
 keys Enter
 wait_gone "^:focus io"
 
-# A terminal without brackets pours its paste in as keys: each is a key, none costs much, and what follows is heard.
+# A terminal without bracketed paste sends a paste as keys. Each is a key, each is cheap, and later keys still work.
 cpu_ticks() { cut -d ' ' -f 14 "/proc/$APP_PID/stat"; } # hundredths of a second, without the kernel's
 command_line "focus log"
 wait_for "┏━ 7 Log"
@@ -70,7 +70,7 @@ until_true "the cursor behind wide characters" flag_is cursor_x 11
 keys Escape
 wait_gone "^:mark"
 
-# A long line scrolls, and is whole.
+# A long line scrolls, and is complete.
 keys :
 literal "mark $(printf 'x%.0s' $(seq 200))yz"
 wait_for "^<x.*yz"
@@ -79,10 +79,10 @@ wait_for "^:mark xxx.*>"
 keys Escape
 wait_gone "^:mark"
 
-# One Ctrl-C interrupts the laboratory, a second one offers to leave; nothing dies of it.
+# One Ctrl-C interrupts the lab, a second one offers to quit; the program never dies of it.
 keys C-c
 wait_for "again offers to quit"
-sleep 1.1 # until that one no longer counts, so that the next two come within a second, however long a key takes to arrive
+sleep 1.1 # until the first no longer counts: the next two must arrive within a second, however late a key is
 keys C-c C-c
 wait_for "^:quit"
 keys Escape
@@ -104,7 +104,7 @@ keys q
 wait_exit 30
 assert_terminal_is_back
 
-# Text is UTF-8, whatever the locale is: what can't be drawn is kept.
+# Text is UTF-8 in every locale; characters that can't be drawn are kept.
 shell 80x24 LANG=C
 workbench
 keys :

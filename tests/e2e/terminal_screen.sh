@@ -1,4 +1,4 @@
-# The workbench comes up, follows every size, and leaves the terminal as it was.
+# terminal_screen.sh - the workbench starts, follows every size, and restores the terminal.
 . "$(dirname "$0")/lib.sh"
 
 shell 200x60
@@ -6,7 +6,7 @@ workbench
 flag_is mouse_any_flag 1 || fail "the mouse is not asked for"
 flag_is cursor_flag 0 || fail "the cursor is shown without a prompt"
 for pane in 1 2 3 4 5 6; do
-    wait_for "[┏┌][━─] $pane [A-Z]" # a dashboard has all of them
+    wait_for "[┏┌][━─] $pane [A-Z]" # a dashboard shows all of them
 done
 
 resize 80x24
@@ -15,14 +15,14 @@ wait_gone "5 Encoding"
 resize 200x60
 wait_for "5 Encoding"
 
-# A storm of sizes, the impossible ones too; the last one counts.
+# Many changes of size, also unusable ones; the last one counts.
 for size in 40x10 20x5 3x2 1x1 2x1 300x100 61x17 60x16 139x40 140x40 80x24; do
     resize $size
 done
 wait_for "1 Curves"
 until_true "hints in their row" hints_in_their_row
 
-# While typing: text and cursor stay.
+# While the user types: text and cursor stay.
 keys :
 literal "train 1"
 wait_for "^:train 1"

@@ -1,8 +1,8 @@
-# The terminal goes away, or somebody asks the program to end, while it trains: the session is closed as by `quit`, and
-# everything in it can be done again.
+# terminal_session.sh - the terminal disappears, or a signal ends the program, during training. The session must be
+# closed as by `quit`, and all of it must re-run.
 . "$(dirname "$0")/lib.sh"
 
-# ended: the newest session has come to an end of its own, and is verified.
+# ended: checks that the newest session has a regular end, and verifies it.
 ended() {
     local name
     name=$(env -i "HOME=$WORK/home" "$PEWTER" sessions 2>/dev/null | sed -n 2p)

@@ -1,4 +1,4 @@
-# Whatever ends the program, the terminal comes back and the status tells the truth.
+# terminal_signals.sh - whatever ends the program, it restores the terminal, and its status is true.
 . "$(dirname "$0")/lib.sh"
 
 shell 80x24
@@ -11,7 +11,7 @@ for signal in TERM:143 HUP:129; do
     assert_terminal_is_back
 done
 
-# A crash: restored first, then dead by the same signal (128 + its number).
+# A crash: the terminal is restored first, then the program dies of the same signal (128 + its number).
 for signal in SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132 QUIT:131 USR1:138 ALRM:142 XCPU:152; do
     workbench
     kill -${signal%:*} "$APP_PID"
@@ -20,7 +20,7 @@ for signal in SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132 QUIT:131 USR1:138 ALRM:1
     assert_terminal_is_back
 done
 
-# Crashed while a prompt was open.
+# A crash while the command line was open.
 workbench
 keys :
 literal "tra"
@@ -30,7 +30,7 @@ wait_exit 30
 wait_for "^status=139$"
 assert_terminal_is_back
 
-# kill -STOP gives nobody a chance; after -CONT the screen must be whole again.
+# kill -STOP can't be handled; after -CONT the whole screen must be drawn again.
 workbench
 kill -STOP "$APP_PID"
 wait_for "Stopped"

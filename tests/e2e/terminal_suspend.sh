@@ -1,4 +1,5 @@
-# Ctrl-Z gives the terminal to the shell; fg brings the workbench back, in the size that the terminal has by then.
+# terminal_suspend.sh - Ctrl-Z gives the terminal to the shell; fg restores the workbench, in the terminal's current
+# size.
 . "$(dirname "$0")/lib.sh"
 
 shell 100x30
@@ -30,7 +31,7 @@ for way in key signal prompt; do
     resize 100x30
 done
 until_true "hints in their row" hints_in_their_row
-wait_for "^:train" # and not merely gone while the screen is drawn in its new size
+wait_for "^:train" # and it is not only hidden while the screen is drawn in its new size
 keys Escape
 wait_gone "^:train"
 keys Tab

@@ -1,4 +1,4 @@
-# The screen in the colours of a light room, with other signs, and as files.
+# terminal_theme.sh - the screen with a light theme, with other markers, and as files.
 . "$(dirname "$0")/lib.sh"
 
 ESC=$(printf '\033')
@@ -23,7 +23,7 @@ until_true "Okabe and Ito's orange" colors_have "38;2;230;159;0"
 command_line "set theme=blue"
 wait_for "auto\|dark\|light"
 
-# signs: braille, quarters of blocks, ASCII
+# markers: braille, quarters of blocks, ASCII
 keys 1
 until_true "braille" screen_has "⠉|⣀|⠳|⢳|⠑"
 command_line "set marker block"
@@ -58,7 +58,7 @@ grep -q '7 Log' "$WORK/b.svg" || fail "not the log"
 command_line "screenshot $WORK/c.ans"
 wait_for "wrote $WORK/c.ans"
 grep -q "$ESC\[" "$WORK/c.ans" || fail "no colours in ANSI"
-keys Y # may be a key by now
+keys Y # the key for `screenshot`
 command_line "screenshot"
 wait_for "wrote .*/screenshots/attention-5"
 for ending in txt ans svg; do
@@ -77,14 +77,14 @@ keys q
 wait_exit 30
 assert_terminal_is_back
 
-# COLORFGBG, where the terminal doesn't answer
+# COLORFGBG, if the terminal doesn't answer
 shell 80x24 COLORTERM=truecolor "COLORFGBG=0;15"
 workbench
 until_true "light, by COLORFGBG" colors_have "38;2;111;111;111"
 keys q
 wait_exit 30
 
-# no colours at all, and everything still there
+# no colours at all, and everything is still shown
 shell 80x24 COLORTERM=truecolor NO_COLOR=1
 workbench
 command_line "set theme light"

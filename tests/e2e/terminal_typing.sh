@@ -1,4 +1,4 @@
-# Text typed where the prompt is, without a colon: it asks the model, and does nothing else.
+# terminal_typing.sh - text typed in the prompt's pane, without a colon: it becomes a prompt, and does nothing else.
 . "$(dirname "$0")/lib.sh"
 
 shell 100x30
@@ -14,14 +14,14 @@ for typed in 'sort 9 2 6 5 3' '9 2 6 5 3'; do
     wait_for "given sort 9 2 6 5 3 >"
 done
 keys p
-wait_for "^:prompt sort +:prompt sort 3 1 4 1 5" # an example behind it
+wait_for "^:prompt sort +:prompt sort 3 1 4 1 5" # with an example after it
 keys C-c Tab p
 wait_for "^:prompt sort "
 keys C-c
 wait_gone "^:prompt"
 
 
-# Where the letters aren't text the keys are those of the workbench, and F10 is one everywhere.
+# Where letters aren't text they are the workbench's keys, and F10 is a key everywhere.
 command_line "focus prompt"
 wait_for "┏━ 6 Prompt"
 keys q

@@ -1,10 +1,10 @@
-# What the workbench itself can do: the user's file, the list of keys, time, borders, search, undo, copy.
+# terminal_view.sh - the workbench's own features: the user's file, the list of keys, time, borders, search, undo, copy.
 . "$(dirname "$0")/lib.sh"
 
 state=$WORK/home/.local/state/pewter
 rc=$WORK/home/.config/pewter/pewterrc
 
-# click Y X, drag Y X, release Y X: what a terminal sends for the left button; from 1.
+# click Y X, drag Y X, release Y X: sends a terminal's reports for the left button; from 1.
 click() {
     literal "$(printf '\033[<0;%d;%dM' "$2" "$1")"
 }
@@ -25,7 +25,7 @@ border_is_back() {
     [ "$(second_pane)" = "$1" ]
 }
 
-# The user's file: what is right in it is run, what is wrong is told with its line.
+# The user's file: its valid lines run, and each mistake is reported with its line.
 mkdir -p "$(dirname "$rc")"
 printf '%s\n' '# mine' 'focus log' 'set fsp=3' 'bind F5 "mark five"' 'train 100' >"$rc"
 shell 160x48
@@ -39,7 +39,7 @@ wait_gone 'pewterrc:5'
 keys F5 F5
 wait_for 'mark: five'
 
-# The list: narrows while one types, runs what is chosen.
+# The list: typing narrows it, Enter runs the chosen entry.
 keys '?'
 wait_for 'Keys and commands'
 literal 'optimiser step'
@@ -59,7 +59,7 @@ wait_gone '^:goto'
 # Time: back by command, by key and by mouse; live again.
 command_line 'train 99' # there has been one step
 wait_for 'idle 100'
-command_line 'train 51' # its end is evaluated, and so was this one's
+command_line 'train 51' # its end is evaluated, as the end before was
 wait_for '▸ live ├.*151'
 wait_for 'idle 151'
 command_line 'goto 80'
@@ -78,7 +78,7 @@ release 30 159
 command_line 'goto 152'
 wait_for '^! goto: step 152: arm 1 had 0..151'
 
-# A border is dragged; undo and redo; kept in the file below what is the user's.
+# A border is dragged; undo and redo; saved in the file below the user's lines.
 command_line 'focus curves' # the first pane's corner is heavy
 wait_for '┏━ 1 Curves'
 before=$(second_pane)
@@ -101,14 +101,14 @@ until_true 'the borders are reset' border_is_back "$before"
 command_line 'undo'
 wait_for 'undone'
 
-# Search: in the log, beyond what is on the screen.
+# Search: in the log, beyond the visible part.
 keys 7
 command_line 'help'
 wait_for '^ quit +leave pewter' # its last line
 keys /
 wait_for '^:find '
 literal 'mark: fiv'
-wait_for 'mark: five *┃' # while one types
+wait_for 'mark: five *┃' # during typing
 keys Escape
 wait_for 'quit +leave'
 keys /
@@ -137,7 +137,7 @@ buffer_is_copy() {
 }
 until_true 'the copy in the clipboard' buffer_is_copy
 
-# Screen modes, then leave at once.
+# Screen modes, then quit at once.
 keys +
 wait_gone '1 Curves.*3 Attention'
 keys + +
@@ -146,7 +146,7 @@ keys Q
 wait_exit 30
 assert_terminal_is_back
 
-# The next session begins with what was kept.
+# The next session begins with the saved settings.
 workbench
 command_line 'focus curves'
 until_true 'the border as it was kept' border_moved "$before"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# theorems.sh - the two proofs, by one command each: numbers, verdicts, a figure; a session of one is done again with the
-# same bits, and what doesn't fit is one line.
+# theorems.sh - the two proofs, by one command each: numbers, verdicts, a figure. A session with one re-runs to the same
+# bits, and every invalid option gives one line.
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-theorems-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT
@@ -11,7 +11,7 @@ fail() {
     echo "FAILED: $*"
     exit 1
 }
-complains() { # complains MESSAGE COMMANDS: one line, status 1
+complains() { # complains MESSAGE COMMANDS: must print one line and end with status 1
     "$PEWTER" -c "$2" >out 2>err && fail "worked: $2"
     { [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err; } || fail "$2 said: $(cat err)"
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# tour.sh - the tour of the README: its script runs, with less training, and draws the same pictures whatever the number
-# of threads; the README shows what it draws, and names no key that means nothing.
+# tour.sh - the tour of the README. Its script runs, with less training, and draws the same pictures with any number of
+# threads. The README shows these pictures, and names no key without effect.
 ROOT=$(realpath "$(dirname "$0")/../..")
 . "$(dirname "$0")/lib_files.sh"
 
 # ---- the script
 sed 's/seeds=6/seeds=1/; s/^press Space$/train 2/; s/^press e$/eval samples=4/; s/^\(press .*\) e$/\1\neval samples=4/' \
     "$ROOT/docs/tour.pewter" >tour.pewter
-echo 'press 3 ] [ 2 e j k G f v v Enter ?' >>tour.pewter # what the README says besides
+echo 'press 3 ] [ 2 e j k G f v v Enter ?' >>tour.pewter # further keys of the README
 for threads in 1 3; do
     mkdir -p docs/pictures
     timeout 600 "$PEWTER" --threads $threads run tour.pewter >out 2>err </dev/null
@@ -26,9 +26,9 @@ while read -r picture; do
     check "$picture is there and below 100 kB" test "$(stat -c %s "$ROOT/$picture" || echo 999999)" -lt 100000
 done <drawn
 
-# A key in backquotes is one that the script has pressed: it means something where the tour names it.
+# A key in backquotes must be one that the script has pressed: it has an effect where the tour names it.
 sed -n 's/^press //p' tour.pewter "$ROOT/docs/tour.pewter" | tr ' ' '\n' | sort -u >pressed
-# shellcheck disable=SC2016 # the backquotes are those of the text
+# shellcheck disable=SC2016 # the backquotes belong to the text
 grep -oE '`([^`: ]|Enter|Space)( [^` ])*`' section | tr -d '`' | tr ' ' '\n' | sort -u >named
 check 'the tour names keys' test "$(wc -l <named)" -gt 10
 check 'keys that nothing has pressed' test -z "$(comm -23 named pressed)"

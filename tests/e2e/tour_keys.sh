@@ -1,25 +1,25 @@
-# tour_keys.sh - the tour of the README, key by key as its text names them, and what the text says, read from the text: a
-# key that means something else by now, and a number that isn't on the screen, fail. Eighteen models are trained.
+# tour_keys.sh - the tour of the README, key by key as its text names them. The claims of the text are read from the
+# text. A key with another effect fails, and so does a number that isn't on the screen. It trains eighteen models.
 . "$(dirname "$0")/lib.sh"
 README=$(realpath "$(dirname "$0")/../../README.md")
 
 # The text between pieces of code; those are keys, commands, names of files and of a row.
-# shellcheck disable=SC2016 # the backquotes are those of the text
+# shellcheck disable=SC2016 # the backquotes belong to the text
 section=$(sed -n '/^## A tour/,/^The pictures are/p' "$README" | grep -v -e '^!\[' -e '^## ' -e '^The pictures' | tr '\n' ' ' |
     sed 's/``` *\([^`]*[^` ]\) *```/`\1`/')
 IFS='`' read -ra parts <<<"$section"
 [ ${#parts[@]} -gt 60 ] || fail "the tour has ${#parts[@]} parts only"
 
-evaluated() { # so many samples of each length, up to this one, of 18 models
+evaluated() { # evaluated N LENGTH: whether there are N samples of each length up to LENGTH, of 18 models
     rm -f "$WORK/l.csv"
     command_line "export lengths $WORK/l.csv"
     until_true "the sheet of lengths" test -s "$WORK/l.csv"
     grep -q "^1,.*,$2,$1," "$WORK/l.csv" || grep -qE "(^|,)$2,.*(^|,)$1(,|$)" "$WORK/l.csv"
 }
-row_beyond() { # TEXT: the row of the lengths beyond training has it
+row_beyond() { # TEXT: whether the row of the lengths beyond training has it
     screen | grep -aE '>8 ┊' | grep -aqE "$1"
 }
-first_wrong() { # the token at which most answers of the cursor's length go wrong first
+first_wrong() { # the token at which most answers of the cursor's length are first wrong
     local most=-1 best=0 n=1
     for ((n = 1; n <= 6; n++)); do
         wait_for "length 16, token $n: [0-9]+ of"
@@ -36,10 +36,10 @@ percent() { # COLUMN of the row of a length
     screen | grep -aE "^.. *$2 ┊" | grep -oE '[0-9]+%' | sed -n "$1s/%//p"
 }
 
-# says TEXT: everything that it claims; a claim that was checked is taken out, and no number may be left.
+# says TEXT: checks all claims of a text. A checked claim is removed, and no number may be left.
 says() {
     local rest=$1 m
-    claim() { # PATTERN: is it said? Its groups are in m.
+    claim() { # PATTERN: whether the text claims it. Its groups are in m.
         [[ $rest =~ $1 ]] || return 1
         m=("${BASH_REMATCH[@]}")
         rest=${rest/"${m[0]}"/}
@@ -106,8 +106,8 @@ says() {
 
 press() {
     case $1 in
-    ./* | docs/* | '>8' | ablate*) ;; # no keys
-    :) ;;                            # opens the line that the block is
+    ./* | docs/* | '>8' | ablate*) ;; # not keys
+    :) ;;                            # opens the line of the block
     seed*)
         keys :
         line "$1"

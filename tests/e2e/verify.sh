@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# verify.sh - a recorded session has the same bits on every instruction set that this processor runs, with 1, 2 and 8
-# threads. (Compilers and other processors: bench/bits.sh.)
+# verify.sh - a recorded session has the same bits on every instruction set that this processor supports, with 1, 2 and
+# 8 threads. (Compilers and other processors: bench/bits.sh.)
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-verify-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT
@@ -11,7 +11,8 @@ fail() {
     exit 1
 }
 
-# Past step 100, where digests are told unasked; each step of scalar kernels costs as much as ten of the others.
+# Past step 100, where digests are emitted automatically. Each step of scalar kernels costs as much as ten of the
+# others.
 "$PEWTER" --session it -c 'seed 1; task copy lengths=1..3 alphabet=5; model tiny layers=1 width=16 heads=2
     optim batch=2; race NoPE,t5 seeds=2; train 60; prompt copy 0 1; eval lengths=2..3 samples=4
     checkpoint before the swap; pe rope; train 45; prompt copy 2 1 3; eval lengths=2..3 samples=4
@@ -24,7 +25,7 @@ done
 
 verdicts=0
 for isa in scalar avx2 avx512; do
-    PEWTER_ISA=$isa "$PEWTER" -c 'digest' >/dev/null 2>&1 || continue # e2e.bits: is refused in one line
+    PEWTER_ISA=$isa "$PEWTER" -c 'digest' >/dev/null 2>&1 || continue # refused in one line: e2e.bits checks that
     for threads in 1 2 8; do
         PEWTER_ISA=$isa "$PEWTER" --threads $threads replay it --verify >"$WORK/said" 2>&1 ||
             fail "$isa, $threads threads: status $?: $(cat "$WORK/said")"
@@ -35,8 +36,8 @@ for isa in scalar avx2 avx512; do
         verdicts=$((verdicts + 1))
     done
 done
-# Two checkpoints of the same moment, the end of one session and the beginning of its copy, and then a command that
-# changes a model.
+# Two checkpoints of the same moment: the end of one session and the beginning of its copy. Then a command that changes
+# a model.
 "$PEWTER" --session still -c 'mark here' >"$WORK/said" 2>&1 || fail "not recorded: $(cat "$WORK/said")"
 "$PEWTER" replay still --from 0 -c 'optim lr=0.02; train 2' >"$WORK/said" 2>&1 || fail "no copy: $(cat "$WORK/said")"
 copy=$(find "$WORK/pewter/sessions" -name '*.pewter' ! -name it.pewter ! -name still.pewter)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# workbench.sh - a session as a new user has it: race, swap while training, prompt, look into a head, resize, quit.
+# workbench.sh - a new user's session: race, swap during training, prompt, inspect a head, resize, quit.
 . "$(dirname "$0")/lib.sh"
 
 shell 200x60
 workbench
 wait_for 'sort'
 
-# a race, seen while it runs
+# a race, observed while it runs
 command_line 'race none,t5,alibi'
 wait_for 'none of 3'
 command_line 'train 100000'
@@ -14,17 +14,17 @@ wait_for 'TRAIN'
 wait_for '1 none +[0-9]' # the label at its curve's end, with the loss
 wait_for '3 alibi'
 
-# swap while it trains: the arm says so, and training goes on
+# a swap during training: the arm's name changes, and training continues
 command_line 'pe rotary'
 wait_for '1 rotary'
 screen_has 'TRAIN' || fail 'the swap ended training'
 
-# ask while it trains
+# a prompt during training
 command_line 'prompt sort 3 1 4 1 5'
 wait_for 'sort 3 1 4 1 5'
-wait_for '1 +1 +3 +4 +5' # the right answer, whatever the model says
+wait_for '1 +1 +3 +4 +5' # the right answer, independent of the model's
 
-# wrong input is said in one line, and training goes on
+# wrong input gives one line, and training continues
 command_line 'prompt sort x'
 wait_for "'x' is not one of"
 screen_has 'TRAIN' || fail 'a bad prompt ended training'
@@ -51,7 +51,7 @@ wait_for 'Attention.* head L1H1'
 keys v
 wait_for 'Attention.* head L1H1 score'
 
-# all heads at once, what kind they are, and back; a map against another
+# all heads at once, their kinds, and back; the difference of two maps
 keys Enter
 wait_for 'layers x [0-9]+ heads'
 keys m
@@ -69,12 +69,12 @@ wait_for 'Attention.* head L1H1 score'
 # any size, and back
 resize 80x24
 wait_for 'Attention.* head L1H1'
-wait_for 'TRAIN' # what is seen first may be the old picture, cut off
+wait_for 'TRAIN' # a first match may come from the old picture, cut off
 resize 200x60
 wait_for '7 Log|Log'
 wait_for 'Attention.* head L1H1'
 
-# hold, step, go on, stop
+# pause, step, resume, stop
 command_line 'pause'
 wait_for 'PAUSED|paused'
 command_line 'resume'
@@ -82,17 +82,17 @@ wait_for 'TRAIN'
 command_line 'stop'
 wait_for 'idle'
 
-# the answers of an evaluation
+# the results of an evaluation
 command_line 'eval lengths=2..4 samples=16'
 wait_for '16 samples|of 16|100%|[0-9]%'
 
-# the rest of a typed line waits for what trains, as in a script
+# the rest of a typed line waits for training, as in a script
 command_line 'reset; train 40; eval lengths=2..3 samples=8; say evaluated when all was over'
 wait_for 'evaluated when all was over'
 wait_for 'idle 40'
 keys 7
 wait_for 'Log'
-trained_before() { # in the log, which the newest lines end
+trained_before() { # in the log, which ends with the newest lines
     screen | grep -aoE ': (train 40|eval lengths=2..3 samples=8)|evaluated when' | tr '\n' , | grep -q 'train 40,: eval.*,evaluated'
 }
 until_true 'training, evaluation, words' trained_before

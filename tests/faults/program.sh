@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The program without memory: an allocation fails, or all from some call on, and every time it ends with what it should
-# have printed, or with status 1 and one line that says so; never with a signal.
+# program.sh - runs the program with failing allocations: one call fails, or all calls from some call on. Every run must
+# end with the expected output, or with status 1 and one line that reports the lack of memory. No run may end by a
+# signal.
 #
 # usage: program.sh PEWTER SHIM    PEWTER_FAULTS=N tries N places instead of 36 (all: every one)
 set -eu
@@ -16,7 +17,7 @@ export weights $dir/w.safetensors moments=on; import weights $dir/w.safetensors;
 export lengths $dir/l.jsonl; prompt copy 2 2; export attention $dir/a.npz; export batch $dir/b.npz; export table $dir/t.json
 task sort; train 1; digest"
 
-run() { # [name=value...]
+run() { # [NAME=VALUE...]: runs the program with these variables
     local status=0
     env "$@" PEWTER_FAIL_COUNT="$dir/count" LD_PRELOAD="$shim" "$pewter" --threads 2 -c "$script" \
         >"$dir/out" 2>"$dir/err" || status=$?
@@ -29,7 +30,7 @@ fail() {
     exit 1
 }
 
-# The number of calls depends a little on chance, as threads wait for one another.
+# The number of calls varies a little between runs, as threads wait for one another.
 [ "$(run x=y)" = 0 ] || fail "fails with memory, too"
 cp "$dir/out" "$dir/whole"
 calls=$(cat "$dir/count")
@@ -45,7 +46,7 @@ for ((i = 0; i < places; i++)); do
     status=$(run PEWTER_FAIL_AT=$at "$kind")
     case $status in
     0) cmp -s "$dir/out" "$dir/whole" || fail "call $at ($kind) of $calls: other results, and nobody was told" ;;
-    1) # a thread for want of its memory is 'temporarily unavailable'
+    1) # glibc reports a thread that lacks memory as 'temporarily unavailable'
         ended=$((ended + 1))
         grep -qiE 'memory|temporarily unavailable' "$dir/err" || fail "call $at ($kind) of $calls: no word of memory"
         [ "$(wc -l <"$dir/err")" = 1 ] || fail "call $at ($kind) of $calls: not one line"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program on a disk that fails, is full or can't be written: it trains on, to the same bits, says in one line what is
-# wrong, and what is on record can be done again.
+# program_disk.sh - runs the program on a disk that fails, is full or is read-only. Training must continue to the same
+# bits, and one line must report the failure. The recorded part must re-run.
 #
 # usage: program_disk.sh PEWTER SHIM [FAULTS]    without a SHIM ('-') no calls are made to fail
 set -eu
@@ -33,7 +33,7 @@ verify() { # SESSION
     grep -q '^equal: ' "$dir/out" || fail "it is not equal"
 }
 
-# one_line TEXT COMMAND...: fails, and says just that.
+# one_line TEXT COMMAND...: the command must fail and print TEXT as its only line.
 one_line() {
     local text=$1 status=0
     shift
@@ -43,7 +43,7 @@ one_line() {
     grep -qE "$text" "$dir/err" || fail "not '$text'"
 }
 
-# seen PATTERN: within a while the program prints it.
+# seen PATTERN: waits until the program prints PATTERN, and fails after a limit.
 seen() {
     local patience
     for ((patience = 6000; patience > 0; patience--)); do
@@ -54,7 +54,7 @@ seen() {
     fail "not seen: $1"
 }
 
-# terminate SESSION: the program is asked to end, and what it recorded can be done again.
+# terminate SESSION: sends SIGTERM to the program and checks its exit. The recorded session must then verify.
 terminate() {
     local status=0
     kill -TERM "$pid"
@@ -64,7 +64,7 @@ terminate() {
     verify "$1"
 }
 
-# ---- calls fail
+# ---- failing calls
 
 run="$lab; train 600; checkpoint; train 600; digest"
 "$pewter" --threads 1 --session "$dir/r.pewter" -c "$run" >"$dir/run" 2>/dev/null
@@ -84,7 +84,7 @@ for ((i = 0; i < faults && ${#shim} > 1; i++)); do
     [ ! -e "$dir/hit" ] || tried=$((tried + 1))
     if [ "$status" = 1 ] && [ -e "$dir/hit" ] && [ ! -e "$dir/s.pewter" ]; then
         [ "$(wc -l <"$dir/err")" = 1 ] || fail "not one line"
-        continue # it could not even be made
+        continue # the session could not be created
     fi
     [ "$status" = 0 ] || fail "status $status"
     [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
@@ -94,7 +94,7 @@ for ((i = 0; i < faults && ${#shim} > 1; i++)); do
 done
 [ ${#shim} -le 1 ] || printf 'calls that fail in the program: %d: 0 violations\n' "$tried"
 
-# ---- a second one
+# ---- a second process on the same session
 
 what="a second one"
 "$pewter" --threads 1 --session "$dir/t.pewter" -c "$lab; train 1000000" >"$dir/run" 2>&1 &
@@ -103,7 +103,7 @@ until "$pewter" replay "$dir/t.pewter" --json 2>/dev/null | grep -q '"step"'; do
 one_line "open in pewter $pid on .* since .*follows it read-only" "$pewter" --session "$dir/t.pewter" -c digest
 "$pewter" replay "$dir/t.pewter" --plain >"$dir/out" 2>"$dir/err" || fail "it can't be followed"
 
-# ---- asked to end
+# ---- SIGTERM
 
 what=SIGTERM
 terminate "$dir/t.pewter"
@@ -115,7 +115,7 @@ if ! mount -t tmpfs -o size=8m pewter-test "$disk" 2>/dev/null; then
     exit 77
 fi
 
-# ---- without room for the first checkpoint
+# ---- no room for the first checkpoint
 
 what="no room for a checkpoint"
 "$pewter" --threads 1 -c "$lab; train 60; digest" >"$dir/run"
@@ -130,19 +130,19 @@ grep -q "not all of it is on disk: no space for a file" "$dir/err" || fail "it d
 [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
 verify "$disk/n.pewter"
 rm -r "$disk/n.pewter"
-: >"$dir/run" # or what the one before said may be seen, as long as the next has not begun
+: >"$dir/run" # else the output of the run before could match while the next one has not started
 "$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 100000000" >"$dir/run" 2>&1 &
 pid=$!
 seen "recording is paused: no space for a file of .*; training goes on"
-mount -o remount,size=64m "$disk" # beside the room that a file needs, that of what is told meanwhile
+mount -o remount,size=64m "$disk" # room for the file, and for the events that are emitted meanwhile
 seen "recording goes on"
 terminate "$disk/n.pewter"
 rm -r "$disk/n.pewter" "$disk/filler"
 mount -o remount,size=8m "$disk"
 
-# ---- which gets full
+# ---- a disk that fills up
 
-# typed SESSION: starts the program with lines from descriptor 3, so that it trains on no earlier than the disk is full.
+# typed SESSION: starts the program with lines from descriptor 3. So it trains on only after the disk is full.
 typed() {
     rm -f "$dir/typed"
     mkfifo "$dir/typed"
@@ -180,7 +180,7 @@ grep -q "nothing is on record from .* on" "$dir/err" || fail "it doesn't say wha
 [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
 rm -r "$disk/filler" "$disk/e.pewter"
 
-# ---- which can't be written any more
+# ---- a disk that becomes read-only
 
 what="read-only disk"
 "$pewter" --threads 1 --session "$disk/s.pewter" -c "train 5000" >/dev/null 2>&1 &

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program killed while it trains, several times in one session: what it is in the end, how it evaluates and
-# answers are those of a run that nobody interrupted, and the recording can be done again bit by bit.
+# program_kill.sh - kills the program while it trains, several times in one session. Its final state, evaluation and
+# answers must equal those of an uninterrupted run. The recorded session must re-run bit for bit.
 #
 # usage: program_kill.sh PEWTER [SESSIONS]
 set -eu
@@ -18,19 +18,19 @@ fail() {
     exit 1
 }
 
-results() { # of a run, from the evaluation on
+results() { # FILE: its results, from the evaluation on
     sed -n '/exact match/,$p' "$1"
 }
 
-# Starts it with these commands; what the shell says of its end is nobody's business.
+# start COMMANDS: starts the program. The shell's message about the killed job is suppressed.
 start() {
     "$pewter" --threads 1 --session "$dir/s.pewter" -c "$1" >"$dir/out" 2>"$dir/err" &
     pid=$!
     disown
 }
 
-# The last command of the script has begun, and that is on record. (One that was asked for and hasn't, when the process
-# ends, is one that nobody has given.)
+# Whether the last command of the script has begun and is recorded. (A command that was queued and had not begun when
+# the process ended is not recorded.)
 is_begun() {
     "$pewter" replay "$dir/s.pewter" --json 2>/dev/null | grep '"kind":"command"' | grep -q 'train 2000'
 }

@@ -1,6 +1,6 @@
-/* shim.c - the C library's allocating functions with a will of their own, for LD_PRELOAD: call number
- * PEWTER_FAIL_AT of the process fails, with PEWTER_FAIL_ON all after it too. PEWTER_FAIL_COUNT names a file
- * that is told at the end how many calls there were. The calls that change files are in shim_files.c. */
+/* shim.c - LD_PRELOAD library that makes the C library's allocating functions fail. Call number
+ * PEWTER_FAIL_AT of the process fails; with PEWTER_FAIL_ON all later calls fail, too. The number of calls is
+ * written to the file PEWTER_FAIL_COUNT at exit. The calls that change files are in shim_files.c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,15 +1,14 @@
-/* shim_files.c - the calls that change files, with a will of their own, for LD_PRELOAD; the other half of
- * shim.c.
+/* shim_files.c - the other half of shim.c for LD_PRELOAD: makes calls that change files fail, and logs them.
  *
- * Only what lies under PEWTER_FILES (an absolute path) is meant.
+ * It affects only paths under PEWTER_FILES (an absolute path).
  *
  * PEWTER_BREAK="CALL AT ERRNO SECONDS [short]": call number AT (from 0) of its kind fails, and all others of
- * that kind for so many seconds after it. Kinds: write, sync, rename, open, truncate. short: half of it is
- * written all the same. PEWTER_BROKEN names a file that is there afterwards if a call has failed.
+ * that kind for SECONDS after it. Kinds: write, sync, rename, open, truncate. short: half of the data is
+ * written all the same. PEWTER_BROKEN names a file that is created when a call fails.
  *
- * PEWTER_LOG=FILE: everything is written down there in its order, for who wants to know what a loss of power
- * would have left (sessions/power.c): each record is a struct pw_log_op, two paths, and the bytes that were
- * written. What goes to standard output is written down, too: it says what was acknowledged when. */
+ * PEWTER_LOG=FILE: logs all operations in order, so that sessions/power.c can simulate a loss of power. Each
+ * record is a struct pw_log_op, two paths, and the written bytes. Standard output is logged, too: it shows
+ * what was acknowledged when. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,7 +43,7 @@ static struct {
     const char *mark;
 } broken;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *names[FDS]; /* of what is open under the folder */
+static char *names[FDS]; /* by descriptor: the path of an open file under the folder */
 
 static int real_open(const char *path, int flags, mode_t mode)
 {
@@ -63,7 +62,8 @@ __attribute__((constructor)) static void begin(void)
                broken.how);
     if (file == NULL)
         return;
-    /* Out of the way: the program sees the descriptors that it would have had. There may be as few as FDS. */
+    /* Use a high descriptor, so that the program gets the same descriptors as without the log. The limit may
+     * be as low as FDS. */
     struct rlimit most;
     getrlimit(RLIMIT_NOFILE, &most);
     int fd = real_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -73,7 +73,7 @@ __attribute__((constructor)) static void begin(void)
     close(fd);
 }
 
-/* ---- which file is meant */
+/* ---- which files are affected */
 
 static bool meant(const char *path)
 {
@@ -119,7 +119,7 @@ static bool fails(const char *call)
     return no;
 }
 
-/* ---- writing down */
+/* ---- logging */
 
 static void put(const void *data, size_t n)
 {

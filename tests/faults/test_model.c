@@ -1,8 +1,8 @@
-/* test_model.c - a model without memory: every allocation of the backend and of the host fails once, or from
- * some call on, and every time that is a code with one line, and the model is as it was.
+/* test_model.c - tests a model without memory. Every allocation of the backend and of the host fails once, or
+ * all from some call on. Each time the call must return a code and one line, and leave the model unchanged.
  *
- * The linker sends the allocating calls of our own code through the wrappers below (CMakeLists.txt: --wrap);
- * the backend's come through its table. */
+ * The linker sends the allocating calls of our own code through the wrappers below (CMakeLists.txt: --wrap).
+ * The backend's allocations use its table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,12 +17,12 @@
 
 enum { VOCAB = 7, SEQS = 9, LONGEST = 70 };
 
-/* ---- memory that runs out */
+/* ---- failing allocations */
 
-static long left;  /* calls until one fails; < 0: none does */
-static bool stays; /* and all after it */
+static long left;  /* calls until one fails; < 0: none fails */
+static bool stays; /* all later calls fail, too */
 static bool failed;
-static int held; /* of the backend's blocks */
+static int held; /* number of the backend's live blocks */
 
 static bool fails(void)
 {
@@ -75,18 +75,18 @@ static void release(struct pw_backend *be, void *p)
     cpu->free(be, p);
 }
 
-/* ---- a model, and what is done with it */
+/* ---- a model and its operations */
 
 static struct pw_backend_ops ops;
 static struct pw_backend *be;
 static struct pw_config cfg;
 static struct pw_optim optim;
 static struct pw_pe_use_opts pe[3];
-static int with; /* which of them a model begins with */
+static int with; /* index of the configuration in use */
 static int start[SEQS + 1], tokens[SEQS * LONGEST], pos[SEQS * LONGEST], rows[SEQS * LONGEST],
     targets[SEQS * LONGEST];
 
-/* n sequences of T tokens, every row scored. */
+/* A batch of n sequences of T tokens. Every row is scored. */
 static struct pw_batch batch(int n, int T)
 {
     for (int s = 0; s <= n; s++)
@@ -100,7 +100,8 @@ static struct pw_batch batch(int n, int T)
     return (struct pw_batch){n, n * T, n * T, start, tokens, pos, rows, targets};
 }
 
-/* Larger than what came before, so that everything grows: tables, staging, workers' memory, slots. */
+/* A step with a larger batch than before, so that all buffers grow: tables, staging, workers' memory,
+ * slots. */
 static enum pw_code step(struct pw_model *m, struct pw_err *err)
 {
     struct pw_batch b = batch(SEQS, LONGEST);
@@ -159,7 +160,7 @@ static enum pw_code tables(struct pw_model *m, struct pw_err *err)
     return code;
 }
 
-/* Trained by a small step. */
+/* Creates a model and trains it by a small step. */
 static struct pw_model *create(void)
 {
     struct pw_batch b = batch(2, 5);
@@ -200,7 +201,7 @@ static void check_line(enum pw_code code, const struct pw_err *err)
     assert_null(strchr(err->msg, '\n'));
 }
 
-/* ---- every call in turn */
+/* ---- every allocation in turn */
 
 static void exhaust(enum pw_code (*act)(struct pw_model *, struct pw_err *))
 {
@@ -220,14 +221,14 @@ static void exhaust(enum pw_code (*act)(struct pw_model *, struct pw_err *))
                 assert_memory_equal(before.values, after.values, 3 * pw_model_size(m) * sizeof(float));
                 assert_true(before.steps == after.steps && before.t == after.t && before.pe == after.pe);
                 free(after.values);
-                code = act(m, &err); /* and with memory it works */
+                code = act(m, &err); /* with memory it must succeed */
             }
             assert_int_equal(code, PW_OK);
             free(before.values);
             pw_model_destroy(m);
             assert_int_equal(held, 0);
             if (!failed) {
-                assert_true(n > 0); /* something was allocated */
+                assert_true(n > 0); /* it must have allocated */
                 break;
             }
         }

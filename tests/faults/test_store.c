@@ -1,7 +1,8 @@
-/* A session's disk fails: each kind of call once at every place, or from some place on until it is repaired.
- * What was acknowledged is there, the rest follows by itself, and a record is whole at any moment.
+/* test_store.c - tests a session on a failing disk. Each kind of call fails once at every place, or from some
+ * place on until the fault is removed. Acknowledged events must be on disk, later ones must follow by
+ * themselves, and the record must be intact at any moment.
  *
- * SQLite's calls fail in a VFS between it and the disk, our own by the linker's --wrap. */
+ * SQLite's calls fail in a VFS between SQLite and the disk, our own calls through the linker's --wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +33,8 @@
 enum op { NONE, DB_WRITE, DB_SYNC, OUR_WRITE, OUR_SYNC, OUR_RENAME, OUR_PART };
 
 static _Atomic enum op failing;
-static atomic_int left; /* calls until it fails */
-static atomic_bool on;  /* and those after it fail, too */
+static atomic_int left; /* calls until one fails */
+static atomic_bool on;  /* all later calls fail, too */
 static atomic_int failed;
 
 static bool fails(enum op op)
@@ -63,7 +64,7 @@ int __wrap_fdatasync(int fd);
 int __wrap_fsync(int fd);
 int __wrap_rename(const char *from, const char *to);
 
-/* Of OUR_PART every other call is interrupted, and those between them write less than was asked for. */
+/* OUR_PART: every other call is interrupted; the others write only a part of the data. */
 ssize_t __wrap_write(int fd, const void *p, size_t n)
 {
     if (fails(OUR_PART)) {
@@ -88,8 +89,8 @@ int __wrap_rename(const char *from, const char *to)
     return fails(OUR_RENAME) ? -1 : __real_rename(from, to);
 }
 
-/* SQLite's files are opened by its own VFS; of their methods two are ours. The database and its log have
- * tables of methods that differ in how they lock. */
+/* SQLite's own VFS opens its files; we replace two of their methods. The database and its log have different
+ * tables of methods, as they lock differently. */
 static sqlite3_vfs *real_vfs;
 static struct {
     sqlite3_io_methods ours;
@@ -171,7 +172,7 @@ static struct pw_store *create(const char *path)
     return s;
 }
 
-/* A note whose text takes n bytes, and says its number. */
+/* Puts a note whose text is its number and n bytes. */
 static void put(struct pw_store *s, uint64_t seq, int n)
 {
     struct pw_event *e = pw_event_new(PW_EV_NOTE);
@@ -181,7 +182,7 @@ static void put(struct pw_store *s, uint64_t seq, int n)
     pw_event_free(e);
 }
 
-/* Of 64 KiB. */
+/* Puts an event of 64 KiB. */
 static void put_large(struct pw_store *s, uint64_t seq)
 {
     struct pw_event *e = pw_event_new(PW_EV_CHECKPOINT);
@@ -203,7 +204,7 @@ static bool follows(void *arg, struct pw_event *e)
     return true;
 }
 
-/* Is it whole, and are the first `last` events there? */
+/* Checks that the session is intact and has the first `last` events. */
 static void assert_whole(const char *path, uint64_t last)
 {
     struct pw_record *r;
@@ -232,19 +233,19 @@ static uint64_t saved(struct pw_store *s)
     return status.saved;
 }
 
-/* All 40 events and the file are on disk, and so is the file's row, of which a commit may have failed last.
- */
+/* Whether all 40 events and the file are on disk. The file's row may be the last commit that failed. */
 static bool has_got_over_it(struct pw_store *s, const uint8_t sha[32], struct pw_ev_session *status)
 {
     pw_store_status(s, status);
     return status->how == PW_REC_ON && status->saved == 40 && pw_store_has_file(s, sha);
 }
 
-/* How long what must come is waited for: a busy machine may let the store's thread wait for seconds, and what
- * is never there is missed all the same. */
+/* The limit of every wait. On a busy machine the store's thread may wait for seconds; a missing result still
+ * fails. */
 #define PATIENCE_S 60.0
 
-/* Records 40 events in as many commits and a file; the n-th call of a kind fails. True: there was one. */
+/* Records 40 events in as many commits, and a file; the n-th call of a kind fails. Returns whether there was
+ * such a call. */
 static bool survives(enum op op, int n, bool sticky)
 {
     char path[100];
@@ -265,7 +266,7 @@ static bool survives(enum op op, int n, bool sticky)
         usleep(100);
     bool was = failed > 0;
     uint64_t acknowledged = saved(s);
-    assert_whole(path, acknowledged); /* what is there can be read while it fails */
+    assert_whole(path, acknowledged); /* it must be readable while calls fail */
     failing = NONE;
     for (double end = pw_now() + PATIENCE_S; !has_got_over_it(s, sha, &status) && pw_now() < end;) {
         pw_store_hurry(s);
@@ -299,8 +300,8 @@ static void all_calls_fail_until_it_is_repaired(void **state)
     }
 }
 
-/* To another file system a session is copied, also by calls that do a part of it; and where one fails the
- * session is where it was, with what it failed of told. */
+/* A move to another file system copies the session, also with partial reads and writes. After a failure the
+ * session is where it was, and the error names the cause. */
 static void moves_in_parts(void **state)
 {
     char path[100], to[100], far[] = "/tmp/pewter-faults-XXXXXX";
@@ -372,7 +373,7 @@ static void a_full_disk_pauses_it(void **state)
     fill(filler);
     do {
         put(s, ++seq, 400);
-        for (; seq % 200 == 0 && !pw_store_has(s, seq); usleep(1000)) /* or none would notice for long */
+        for (; seq % 200 == 0 && !pw_store_has(s, seq); usleep(1000)) /* else detected late */
             pw_store_hurry(s);
         pw_store_status(s, &status);
     } while (status.how == PW_REC_ON && seq < 100000);
@@ -380,14 +381,13 @@ static void a_full_disk_pauses_it(void **state)
     assert_non_null(strstr(status.why, "no space left on the disk"));
     assert_true(status.saved >= 500);
     snprintf(filler, sizeof filler, "%s/ballast", path);
-    assert_int_not_equal(access(filler, F_OK),
-                         0); /* how far it has led depends on how much waited at a time */
+    assert_int_not_equal(access(filler, F_OK), 0); /* the rest depends on how much was queued at a time */
     snprintf(filler, sizeof filler, "%s/filler", dir);
     assert_whole(path, status.saved);
     uint64_t so_far = saved(s);
     store_file(s, sha, 1);
-    /* More than may wait: the end is lost, and counted. How many that takes depends on whether it has gone on
-     * once more meanwhile, into what another one's closing has given back. */
+    /* Put more than the queue holds: the end is lost, and counted. The number varies: the store may briefly
+     * resume in space that a closed file released. */
     int large = 0;
     do {
         put_large(s, ++seq);
@@ -400,7 +400,7 @@ static void a_full_disk_pauses_it(void **state)
     assert_int_equal(remove(filler), 0);
     for (double end = pw_now() + PATIENCE_S;
          (status.how != PW_REC_ON || status.saved < seq || !pw_store_has_file(s, sha)) && pw_now() < end;) {
-        usleep(1000); /* by itself */
+        usleep(1000); /* recovers by itself */
         pw_store_status(s, &status);
     }
     assert_int_equal(status.how, PW_REC_ON);

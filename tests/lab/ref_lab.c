@@ -1,3 +1,4 @@
+/* ref_lab.c - see ref_lab.h. */
 #include "ref_lab.h"
 
 #include <poll.h>
@@ -117,7 +118,7 @@ void bench_look(struct bench *b, int ms)
 void bench_until_idle(struct bench *b)
 {
     do
-        bench_look(b, 1000); /* what made it idle may have been read already */
+        bench_look(b, 1000); /* the event that made it idle may have been read already */
     while (!pw_lab_idle(b->lab));
 }
 
@@ -126,7 +127,7 @@ void bench_begin_job(struct bench *b, const char *line)
     bench_send(b, line);
     do {
         bench_look(b, 10000);
-        assert_false(pw_lab_idle(b->lab)); /* over before it was seen */
+        assert_false(pw_lab_idle(b->lab)); /* the job ended before it was seen */
     } while (b->s->job.state != PW_JOB_RUNNING);
 }
 

@@ -1,3 +1,4 @@
+/* ref_record.c - see ref_record.h. */
 #include "ref_record.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "base/sha256.h"
 #include "sessions/codec.h"
 
-/* What a store would make of it: bytes, and an event again. */
+/* A copy made as the store does: encoded and decoded. */
 static struct pw_event *copy(const struct pw_event *e)
 {
     struct pw_str bytes = {0};
@@ -85,7 +86,7 @@ int record_find(const struct record *r, enum pw_event_kind kind, const char *tex
     return -1;
 }
 
-/* ---- following */
+/* ---- re-runs */
 
 static struct pw_event *next(void *arg)
 {
@@ -140,7 +141,7 @@ void record_follow(struct record *r, int threads)
     open_lab(&b, &told, threads, true, &opts);
     bench_until_idle(&b);
     bench_close(&b);
-    for (int i = 0; i < told.n; i++) /* nothing is told twice */
+    for (int i = 0; i < told.n; i++) /* no event is emitted twice */
         assert_true(told.e[i]->kind == PW_EV_JOB);
     record_free(&told);
     assert_int_equal(r->ended, 1);

@@ -1,4 +1,4 @@
-/* ref_record.h - a recording in memory: what a laboratory told, to be followed by another. */
+/* ref_record.h - a recorded session in memory: the events of one lab, for another lab to re-run. */
 #ifndef PW_REF_RECORD_H
 #define PW_REF_RECORD_H
 #include "ref_lab.h"
@@ -6,28 +6,29 @@
 struct record {
     struct pw_event **e;
     int n, cap;
-    int at; /* the next to be read */
+    int at; /* index of the next event to read */
     struct pw_verdict v;
-    int ended;         /* how often */
-    const char *files; /* folder with what commands had read, by SHA-256; NULL: none */
+    int ended;         /* number of ends that were reached */
+    const char *files; /* folder with the files that commands had read, by SHA-256; NULL: none */
     char path[512];
 };
 
-/* A laboratory whose events are kept. */
+/* Opens a lab whose events are kept in r. */
 void record_open(struct bench *b, struct record *r, int threads, bool live);
 void record_free(struct record *r);
 void record_add(struct record *r, const struct pw_event *e); /* a copy */
+/* Removes event i. */
 void record_drop(struct record *r, int i);
-/* The last event of a kind; with text: that has it (commands). -1: there is none. */
+/* The index of the last event of a kind, or -1. text: only a command that contains it; NULL: any. */
 int record_find(const struct record *r, enum pw_event_kind kind, const char *text);
 
-/* What follows it, for a laboratory's configuration. */
+/* Options of a lab that re-runs r. */
 struct pw_follow_opts record_opts(struct record *r, bool verify);
-/* A laboratory that follows it first, and then is live; what it tells goes to `told`. */
+/* Opens a lab that re-runs the session and then is live. Its own events go to `told`. */
 void record_resume(struct bench *b, struct record *told, const struct pw_follow_opts *opts, bool live);
-/* A fresh laboratory follows all of it. */
+/* Re-runs all of r in a new lab. */
 void record_follow(struct record *r, int threads);
-/* The same, and it must be equal. */
+/* As record_follow; a difference fails the test. */
 void record_must(struct record *r, int threads);
 
 #endif

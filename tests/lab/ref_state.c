@@ -1,3 +1,4 @@
+/* ref_state.c - see ref_state.h. */
 #include "ref_state.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 static const struct pw_commands commands = {pw_lab_commands};
 
-/* A clock, or a machine, decides about these. */
+/* The clock or the machine determines these. */
 static bool by_clock(enum pw_event_kind kind)
 {
     return kind == PW_EV_STATE || kind == PW_EV_JOB || kind == PW_EV_LAB;
@@ -50,7 +51,7 @@ void life_close(struct life *l)
     pw_str_fini(&l->told);
 }
 
-/* Everything but training, to its end. */
+/* Runs all work except training to its end. */
 static void finish(struct pw_lab *lab)
 {
     while (pw_lab_slice(lab))

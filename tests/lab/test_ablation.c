@@ -1,5 +1,5 @@
-/* test_ablation.c - `probe ablation` finds what eval, ablate and eval again find, head by head, length by
- * length and seed by seed, and leaves the arms as they were. */
+/* test_ablation.c - tests `probe ablation`. For each head, length and seed it must find the same as eval,
+ * ablate and eval again, and leave the arms unchanged. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const struct pw_block *block(const struct pw_finding *f, const char *titl
     return NULL;
 }
 
-/* Per cent of a replicate of arm 1 at a length, by its last evaluation. */
+/* Exact match in per cent of a replica of arm 1 at a length, by its last evaluation. */
 static double exact(const struct bench *b, int replicate, int length)
 {
     const struct pw_eval_row *row = pw_eval_find(&b->s->arms[0].rep[replicate - 1].eval, 0, length);
@@ -74,11 +74,11 @@ static void test_is_what_ablate_does(void **state)
             }
         }
     }
-    assert_true(lost >= 4); /* else there was nothing to see */
+    assert_true(lost >= 4); /* else the test would compare nothing */
     bench_close(&b);
 }
 
-/* The mean over seeds lies between the least and the greatest, which are seeds' own. */
+/* The mean over seeds is between the least and the greatest, each of which belongs to a seed. */
 static void test_spread(void **state)
 {
     struct bench b;
@@ -93,7 +93,7 @@ static void test_spread(void **state)
     assert_int_equal(map->rows, 4);
     for (int row = 0; row < t->rows; row++) {
         double sum = 0, least = INFINITY, most = -INFINITY;
-        for (int r = 0; r < 3; r++) { /* length 2 alone was trained */
+        for (int r = 0; r < 3; r++) { /* only length 2 was trained */
             char title[64];
             snprintf(title, sizeof title, "seed %d: points", r);
             double v = pw_finding_cell(f, block(f, title), row, 0);

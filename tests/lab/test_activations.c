@@ -1,6 +1,6 @@
-/* test_activations.c - `export activations` read back: its samples are those of `eval`, its arrays are
- * aligned, and their numbers are those of `export attention` and of the weights, to the bit: scores from q
- * and k, the heads' outputs from probabilities and v, the residual stream from z and mlp. */
+/* test_activations.c - reads the archive of `export activations` back. Its samples must be those of `eval`,
+ * and its arrays aligned. Its numbers must equal those of `export attention` and of the weights, bit for bit.
+ * Scores follow from q and k, heads' outputs from probabilities and v, the residual stream from z and mlp. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 static char dir[] = "/tmp/pewter_activations_XXXXXX";
 static char acts_path[64], attention_path[64], weights_path[64];
 
-/* ---- an .npz, found by the structure of its entries */
+/* ---- an .npz, parsed by the structure of its entries */
 
 struct array {
     int n_dims;
     long dims[4];
-    void *data; /* malloc; 4 bytes an element */
+    void *data; /* allocated by malloc; 4 bytes an element */
 };
 
 static uint32_t get(const unsigned char *p, int bytes)
@@ -31,7 +31,7 @@ static uint32_t get(const unsigned char *p, int bytes)
     return v;
 }
 
-/* n_dims 0: the archive doesn't have it. */
+/* Loads an array. n_dims 0: the archive doesn't have it. */
 static struct array load(const char *path, const char *name)
 {
     struct array a = {0};
@@ -82,7 +82,7 @@ static const float *weight(const struct pw_st *st, int layer, const char *name)
     return t->data;
 }
 
-/* x + W h in the order that kernels/backend.h gives it. */
+/* x + W h, summed in the order that kernels/backend.h specifies. */
 static float branch(const float *w, const float *h, int n, float x)
 {
     float sum = 0;
@@ -96,8 +96,8 @@ struct acts {
     const float *q, *k, *v, *z, *mlp, *resid;
 };
 
-/* One layer of the sample whose first row is `first`, over the T rows that the pinned prompt begins with,
- * too. P of them are in the attention's maps. */
+/* Checks one layer of the sample whose first row is `first`, over the T rows that it shares with the pinned
+ * prompt. The attention maps have P of them. */
 static void check_layer(const struct acts *a, const struct pw_st *st, const float *scores, const float *probs,
                         int l, int first, int T, int P)
 {
@@ -228,7 +228,7 @@ static void test_choice(void **state)
              "train 3; export activations %s samples=2 length=3 sites=mlp,v task=copy; mark later",
              acts_path);
     bench_must(&b, line);
-    assert_string_equal(b.note, "mark: later"); /* a script waits for it */
+    assert_string_equal(b.note, "mark: later"); /* a script waits for the job */
     assert_int_equal(b.s->job.state, PW_JOB_DONE);
     assert_string_equal(b.s->job.name, "activations");
     struct array v = load(acts_path, "v"), q = load(acts_path, "q"), mlp = load(acts_path, "mlp");
@@ -263,7 +263,7 @@ static void test_choice(void **state)
     bench_close(&b);
 }
 
-/* What changes the model ends the job, and no file appears. */
+/* A change of the model cancels the job, and no file is written. */
 static void test_cancel(void **state)
 {
     char line[256];
@@ -278,7 +278,7 @@ static void test_cancel(void **state)
         pw_lab_send(b.lab, line, PW_SEND_NOW);
         do { /* until it runs */
             bench_look(&b, 10000);
-            assert_false(pw_lab_idle(b.lab)); /* over before it was seen */
+            assert_false(pw_lab_idle(b.lab)); /* the job ended before it was seen */
         } while (b.s->job.state != PW_JOB_RUNNING || b.s->job.done == 0);
         if (ends[i] != NULL)
             pw_lab_send(b.lab, ends[i], PW_SEND_NOW);
@@ -289,7 +289,7 @@ static void test_cancel(void **state)
         assert_int_not_equal(access(acts_path, F_OK), 0);
     }
     bench_close(&b);
-    assert_int_equal(rmdir(dir), -1); /* the other test's files alone are left */
+    assert_int_equal(rmdir(dir), -1); /* only the other test's files are left */
     unlink(attention_path);
     unlink(weights_path);
     assert_int_equal(rmdir(dir), 0);

@@ -1,8 +1,8 @@
-/* test_asleep.c - a line may come at any moment of the laboratory's way to sleep: it is run, and nobody waits
- * in vain.
+/* test_asleep.c - tests that a line may arrive at any moment while the lab falls asleep. The line must run,
+ * and its sender must not wait for ever.
  *
- * Between two of its looks the lab holds no lock, and that is when a line can be missed. Such a moment is
- * some nanoseconds long, so here the lab's thread dawdles before it takes a lock (the linker's --wrap). */
+ * Between two checks of its queue the lab holds no lock, and a line could be missed. That moment lasts some
+ * nanoseconds, so the linker's --wrap delays the lab's thread before it takes a lock. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -49,7 +49,7 @@ static void test_lines(enum pw_send how)
     while (!pw_lab_idle(b.lab) && now_ms() < end) {
         int notes = b.notes;
         bench_look(&b, 100);
-        end = b.notes > notes ? now_ms() + WAIT_MS : end; /* it comes on, if slowly */
+        end = b.notes > notes ? now_ms() + WAIT_MS : end; /* progress restarts the time limit */
     }
     assert_true(pw_lab_idle(b.lab));
     assert_int_equal(b.notes, LINES);

@@ -1,4 +1,5 @@
-/* test_attention.c - what the lab tells of the pinned prompt's heads, and that it is kept while training. */
+/* test_attention.c - tests the attention events of the pinned prompt, and that they are kept during
+ * training. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,8 @@ static float at(const uint16_t *map, const struct pw_ev_attention *a, int q, int
     return pw_from_half(map[(size_t)q * a->T + k]);
 }
 
-/* Terms are there where a position is in the stream, and add up to the content as far as 16 bits can tell. */
+/* The terms exist if positions are in the residual stream. They add up to the content within the precision of
+ * 16 bits. */
 static void check_terms(const struct pw_ev_attention *a)
 {
     size_t square = (size_t)a->T * a->T;
@@ -37,14 +39,14 @@ static void test_terms(void **state)
     assert_null(a->terms); /* no position enters layer 0 */
     assert_true(a->asked && !a->adds && !a->rotates && !a->biases && !a->sees_all);
     bench_must(&b, "inspect layer=1 head=1 view=pp");
-    check_terms(a); /* but the mask brings it in there */
+    check_terms(a); /* the mask brings positions into layer 1 */
     assert_int_equal(a->samples, 64);
     bench_must(&b, "inspect view=probs");
-    assert_null(a->terms); /* which costs too much to be told by the way */
+    assert_null(a->terms); /* too costly to emit without a request */
     bench_must(&b, "arm 2; prompt sort 3 1 2; inspect layer=0 view=probs");
     check_terms(a);
     assert_true(a->adds);
-    assert_int_equal(a->samples, 0); /* exact */
+    assert_int_equal(a->samples, 0); /* exact, not sampled */
     bench_must(&b, "arm 3; prompt sort 3 1 2; inspect layer=0 view=bias");
     assert_true(a->biases && a->terms == NULL);
     bench_must(&b, "arm 4; prompt sort 3 1 2");
@@ -54,7 +56,7 @@ static void test_terms(void **state)
     bench_close(&b);
 }
 
-/* How much of what a head's scores tell apart is position: nothing of it where nothing acts. */
+/* The share of the variation of a head's scores that comes from position. NaN if no position acts. */
 static float position_part(const struct pw_ev_attention *a)
 {
     assert_string_equal(a->kinds[a->n_scores - 1].name, "position's part");
@@ -69,7 +71,7 @@ static void test_position_part(void **state)
     bench_must(&b, "race none,learned,alibi; prompt sort 3 1 2; inspect layer=0 head=0");
     assert_true(isnan(position_part(&b.s->attention)));
     bench_must(&b, "arm 2; prompt sort 3 1 2; inspect layer=0");
-    assert_in_range(position_part(&b.s->attention) * 1000, 100, 990); /* both are of the same size */
+    assert_in_range(position_part(&b.s->attention) * 1000, 100, 990); /* both parts have the same magnitude */
     bench_must(&b, "inspect layer=1 view=score");
     assert_true(isnan(position_part(&b.s->attention)));
     bench_must(&b, "arm 3; prompt sort 3 1 2 1 5 6; inspect layer=0");
@@ -79,7 +81,8 @@ static void test_position_part(void **state)
     bench_close(&b);
 }
 
-/* The query before each token of the answer, and where its symbol stands in the prompt. */
+/* The gold pointers: the query before each token of the answer, and the position of that symbol in the
+ * prompt. */
 static void test_gold(void **state)
 {
     (void)state;
@@ -94,7 +97,7 @@ static void test_gold(void **state)
         assert_int_equal(a->gold[i].query, want[i].query);
         assert_int_equal(a->gold[i].key, want[i].key);
     }
-    /* The score is the mean mass on them. */
+    /* The score is the mean attention on the gold pointers. */
     double mass = 0;
     for (int i = 0; i < 3; i++)
         mass += (double)at(a->probs, a, want[i].query, want[i].key) / 3;
@@ -107,7 +110,8 @@ static void test_gold(void **state)
     bench_close(&b);
 }
 
-/* Early steps are looked at one by one while the workbench watches, and the maps stay. */
+/* In the workbench early steps are all kept, later ones more rarely. The maps stay until another prompt is
+ * pinned. */
 static void test_kept_while_training(void **state)
 {
     (void)state;
@@ -127,7 +131,7 @@ static void test_kept_while_training(void **state)
     bench_close(&b);
 }
 
-/* Moves go round the end, from the head that the laboratory looks at by then. */
+/* Relative moves wrap around, and start from the head that is currently shown. */
 static void test_moves(void **state)
 {
     static const struct {
@@ -140,7 +144,7 @@ static void test_moves(void **state)
         {"inspect head=-4 layer=+1", 0, 3, PW_VIEW_PROBS},
         {"inspect view=-1", 0, 3, PW_VIEW_BIAS}, /* no position in the stream: there are no terms */
         {"inspect view=+1; inspect view=pp", 0, 3, PW_VIEW_PP},
-        {"inspect head=0", 0, 0, PW_VIEW_PP}, /* asked for, it stays */
+        {"inspect head=0", 0, 0, PW_VIEW_PP}, /* requested, so it stays */
         {"inspect view=+1", 0, 0, PW_VIEW_PROBS},
         {"inspect layer=-1; inspect view=-2", 1, 0, PW_VIEW_PC},
         {"arm 2; inspect layer=0 view=-1", 0, 0, PW_VIEW_CP},

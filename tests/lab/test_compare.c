@@ -1,5 +1,5 @@
-/* test_compare.c - attention distances of resident models: against plain loops, what must hold of any, what
- * is told of initialisations and floors, and that it is done again with the same bits. */
+/* test_compare.c - tests attention distances of resident models. Compares them with plain loops, checks
+ * invariants, the remarks on initialisations and floors, and that a re-run has the same bits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static bool remarks(const struct pw_finding *f, const char *text)
     return false;
 }
 
-/* A cell of the table of means, by the name of the curve and of the column. */
+/* A cell of the table of means, by the names of the curve and of the column. */
 static double mean(const struct pw_finding *f, const char *curve, const char *column)
 {
     const struct pw_block *t = block(f, "over layers and lengths");
@@ -49,9 +49,9 @@ static double mean(const struct pw_finding *f, const char *curve, const char *co
     return NAN;
 }
 
-/* ---- the number itself */
+/* ---- values */
 
-/* Jensen-Shannon as it is written, by the C library's logarithm. */
+/* The Jensen-Shannon divergence by its definition, with the C library's logarithm. */
 static double naive(const float *p, const float *q, int n)
 {
     double a = 0, b = 0;
@@ -63,8 +63,8 @@ static double naive(const float *p, const float *q, int n)
     return 0.5 * a + 0.5 * b;
 }
 
-/* Eq. 2 for sample `index` of a length in a layer, between arms 1 and 2: over all T rows, or those of the
- * answer. */
+/* Eq. 2 for sample `index` of a length in a layer, between arms 1 and 2. answer: only over the rows of the
+ * answer, else over all T rows. */
 static double naive_least(struct pw_lab *lab, int length, int index, int layer, bool answer)
 {
     int tokens[64];
@@ -127,7 +127,7 @@ static void test_values(void **state)
     bench_close(&b);
 }
 
-/* ---- what must hold */
+/* ---- invariants */
 
 static void test_invariants(void **state)
 {
@@ -143,19 +143,19 @@ static void test_invariants(void **state)
         assert_true(mean(f, "3 none, fork", *column) == 0);
     double least = mean(f, "2 rotary", "all pairs"), matched = mean(f, "2 rotary", "matched");
     assert_true(least > 0 && least <= matched && matched < log(2));
-    assert_true(isnan(mean(f, "2 rotary", "equal number"))); /* of other weights: any two heads */
+    assert_true(isnan(mean(f, "2 rotary", "equal number"))); /* other weights: no heads correspond */
     assert_true(least == mean(found(&b, "2 1"), "1 none", "all pairs"));
     assert_true(mean(f, "2 rotary", "head pairs") == 16);
     assert_true(remarks(f, "no floor"));
     assert_true(block(found(&b, "1 3 same"), "mean over")->cols == 1);
-    /* what is looked at stays as it was */
+    /* the compared models don't change */
     const char *half = b.digests + strlen(b.digests) / 2;
     assert_true(strlen(b.digests) % 2 == 0 && strncmp(b.digests, half, strlen(half)) == 0);
     bench_close(&b);
 }
 
-/* Models of one seed begin with the same weights, whatever the encoding, and are told apart from others;
- * replicates of one arm are its floor. */
+/* Models of one seed have the same initial weights, whatever the encoding, and form columns of their own. The
+ * replicas of an arm are its floor. */
 static void test_starts(void **state)
 {
     struct bench b;
@@ -169,7 +169,7 @@ static void test_starts(void **state)
     assert_true(mean(f, "3 none*", "model pairs") == 4);
     assert_true(mean(f, "2 alibi", "model pairs") == 2 && mean(f, "2 alibi, same init", "model pairs") == 2);
     assert_true(mean(f, "2 alibi, same init", "same init?") == 1 && mean(f, "2 alibi", "same init?") == 0);
-    /* before the first step the encoding is all that tells them apart */
+    /* before the first step only the encoding distinguishes them */
     assert_true(mean(f, "2 alibi, same init", "matched") < mean(f, "2 alibi", "matched") / 10);
     assert_true(mean(f, "2 alibi", "all pairs") == mean(f, "2 alibi", "untrained"));
     assert_true(remarks(f, "same init") && !remarks(f, "no floor"));
@@ -182,7 +182,7 @@ static void test_starts(void **state)
     bench_close(&b);
 }
 
-/* What makes a comparison unfair is said. */
+/* Remarks name whatever makes a comparison unfair. */
 static void test_limits(void **state)
 {
     struct bench b;
@@ -234,7 +234,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* ---- done again */
+/* ---- re-runs */
 
 static void test_bits(void **state)
 {
@@ -263,7 +263,7 @@ static void test_bits(void **state)
     record_free(&r);
 }
 
-/* The study of Figure 4 finds what its script makes. */
+/* The study of Figure 4 reports the numbers that its script yields. */
 static void test_study(void **state)
 {
     struct bench b;

@@ -1,5 +1,6 @@
-/* test_construct.c - an arm with a proof's weights is an arm: any task and prompt, trained on, saved,
- * followed and verified; what doesn't fit is refused in one line and changes nothing. */
+/* test_construct.c - tests that an arm with a proof's weights works as any arm: any task and prompt,
+ * training, saving, re-run and verification. Invalid requests must be refused in one line and change
+ * nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void must_be_proved(struct bench *b, const char *name)
         fail_msg("%s: %s", f->title, pw_claim_verdicts[pw_finding_verdict(f)]);
 }
 
-/* <bos> is the first word of whatever is asked. */
+/* <bos> is the first token of every prompt. */
 static void test_tasks(void **state)
 {
     static const char *const tasks[] = {"sort",   "copy",       "reverse", "addition", "summation",
@@ -47,7 +48,7 @@ static void test_tasks(void **state)
             char line[256];
             snprintf(line, sizeof line,
                      "task %s text=%s lengths=2..3 test=4..5; sample length=5; probe theorem1", tasks[i],
-                     texts[k]); /* other tokens: constructed anew */
+                     texts[k]); /* the task has other tokens: the weights are constructed again */
             bench_must(&b, line);
             must_be_proved(&b, "theorem1");
             if (!remarks(finding(&b, "theorem1"), "are the pinned prompt's"))
@@ -59,7 +60,7 @@ static void test_tasks(void **state)
     bench_close(&b);
 }
 
-/* Whatever begins an arm anew begins it as the proof; a preset leaves it. */
+/* Every command that restarts an arm rebuilds the construction; a model preset ends it. */
 static void test_stays(void **state)
 {
     static const char *const lines[] = {"train 3; reset", "seed 7",      "seed 8 arm=1", "model width=24",
@@ -83,7 +84,7 @@ static void test_stays(void **state)
     bench_close(&b);
 }
 
-/* The seed is of what the proof leaves open, replicate by replicate. */
+/* The seed determines the weights that the proof leaves free, for each replica. */
 static void test_seeds(void **state)
 {
     char first[64], second[64];
@@ -92,14 +93,14 @@ static void test_seeds(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, "construct theorem1 T=9 seed=3; digest");
     snprintf(first, sizeof first, "%.60s", strstr(b.digests, "digest"));
-    bench_must(&b, "construct theorem1 T=9; digest"); /* as the arm's */
+    bench_must(&b, "construct theorem1 T=9; digest"); /* with the arm's seed */
     assert_non_null(strstr(b.digests, first));
     bench_must(&b, "construct theorem1 T=9 seed=4; digest");
     snprintf(second, sizeof second, "%.60s", strstr(b.digests, "digest"));
     assert_string_not_equal(first, second);
     bench_must(&b, "model tiny; race none seeds=2; construct theorem1 T=9 seed=3; digest");
     assert_non_null(strstr(b.digests, first));
-    assert_non_null(strstr(b.digests, second)); /* the second replicate's */
+    assert_non_null(strstr(b.digests, second)); /* the second replica's */
     bench_close(&b);
 }
 
@@ -117,7 +118,7 @@ static void test_trains(void **state)
         assert_true(remarks(f, "no longer the construction (after 30 steps of training)"));
         const struct pw_series *losses = &b.s->arms[0].rep[0].series;
         assert_int_equal(losses->n, 30);
-        for (int k = 0; k < losses->n; k++) /* the output head reads none of the three dimensions at first */
+        for (int k = 0; k < losses->n; k++) /* initially the output head reads none of the three dimensions */
             assert_true(losses->v[PW_M_LOSS][k] < 8);
     }
     bench_close(&b);
@@ -160,7 +161,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* Lines "go a c" and, where they begin differently, "stop a c". */
+/* Writes lines "go a c" and, if their first words shall differ, "stop a c". */
 static void write_lines(const char *path, bool differ)
 {
     FILE *file = fopen(path, "w");
@@ -170,8 +171,8 @@ static void write_lines(const char *path, bool differ)
     fclose(file);
 }
 
-/* Lines of a file begin as they like, but a proof needs one first word; and a prompt that it is in front of.
- */
+/* A file's lines may begin with any word, but a proof needs one first word, and a prompt that begins with
+ * it. */
 static void test_first_word(void **state)
 {
     static const char *const path = "construct-test.txt";
@@ -194,7 +195,7 @@ static void test_first_word(void **state)
     bench_close(&b);
 }
 
-/* Saved and restored, exported and imported, it still is the construction. */
+/* Saved and restored, or exported and imported, the arm still is the construction. */
 static void test_kept(void **state)
 {
     static const char *const begin = "construct theorem2 T=16 seed=5";
@@ -223,7 +224,7 @@ static void test_kept(void **state)
     bench_close(&x);
 }
 
-/* Any number of threads, any instruction set: a recording's findings are compared bit by bit. */
+/* For any number of threads and any instruction set, a session's findings are compared bit by bit. */
 static void test_followed(void **state)
 {
     static const char *const isas[] = {"scalar", "avx2", "avx512"};
@@ -239,7 +240,7 @@ static void test_followed(void **state)
         record_open(&b, &r, 2, false);
         bench_run(&b, script);
         bench_close(&b);
-        if (record_find(&r, PW_EV_ERROR, NULL) < 0) { /* the processor has it */
+        if (record_find(&r, PW_EV_ERROR, NULL) < 0) { /* the processor supports it */
             record_must(&r, i + 1);
             assert_true(record_find(&r, PW_EV_FINDING, NULL) >= 0);
         }

@@ -1,6 +1,6 @@
-/* test_eval_decode.c - evaluation by decoding: behind scratchpads and of models that see ahead it counts what
- * prompts are answered, one by one; it is interrupted, goes on elsewhere, is recorded; and where nothing
- * needs it, it isn't done. */
+/* test_eval_decode.c - tests evaluation by decoding, which scratchpads and models without the causal mask
+ * need. It must count the prompts that are answered right, one by one. Tests also that it can be cancelled,
+ * moves to another backend, and is recorded. It must be used only where it is needed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static const struct pw_eval_row *row_of(const struct bench *b, int arm, int i)
     return &e->rows[i];
 }
 
-/* Types the samples of one length as prompts: which are answered right, and how many of them token by token.
- * Both must be what the evaluation says. */
+/* Sends the samples of one length as prompts, and counts those answered right, also token by token. Both
+ * counts must equal the evaluation's. */
 static void hold_against_prompts(struct bench *b, const char *task, int length, int n, int *otherwise)
 {
     struct pw_taskset set;
@@ -53,7 +53,7 @@ static void hold_against_prompts(struct bench *b, const char *task, int length, 
         pw_str_fini(&prompt);
         pw_str_fini(&answer);
     }
-    if (strcmp(b->s->arms[0].info.name, "t5") == 0) /* the others are told what comes */
+    if (strcmp(b->s->arms[0].info.name, "t5") == 0) /* others profit from teacher forcing */
         assert_int_equal(every_token, row.taught);
     pw_taskset_fini(&set);
 }
@@ -69,7 +69,7 @@ static void test_it_is_what_prompts_are_answered(void **state)
         {"addition scratchpad=o lengths=1 test=2", "", "t5", 1},
         {"lego scratchpad=bare lengths=2..3 test=4", "", "t5", 3},
         {"sort alphabet=3 lengths=2..3", "causal=off", "none", 3},
-        {"sort alphabet=3 lengths=2..3", "", "dpe", 3}, /* it is told how long the answer is */
+        {"sort alphabet=3 lengths=2..3", "", "dpe", 3}, /* teacher forcing reveals the answer's length */
         {"parity scratchpad=co lengths=2..3 test=4", "", "ldpe", 3},
     };
     int otherwise = 0;
@@ -85,10 +85,11 @@ static void test_it_is_what_prompts_are_answered(void **state)
         hold_against_prompts(&b, cases[i].task, cases[i].length, 24, &otherwise);
         bench_close(&b);
     }
-    assert_true(otherwise > 3); /* right, although the scratchpad isn't: that was met */
+    assert_true(otherwise > 3); /* the answer is right, although the scratchpad isn't: that case occurred */
 }
 
-/* The same numbers by any number of workers, and when the models move in the middle of it. */
+/* The numbers don't depend on the number of workers, and the models may move to another backend in
+ * between. */
 static void test_it_depends_on_nobody_else(void **state)
 {
     struct pw_eval_row first = {0};
@@ -112,7 +113,7 @@ static void test_it_depends_on_nobody_else(void **state)
     }
 }
 
-/* Without a scratchpad and with a causal mask the passes are enough. */
+/* Without a scratchpad and with a causal mask, teacher forcing is exact and sufficient. */
 static void test_it_is_done_only_where_it_tells_more(void **state)
 {
     struct bench b;
@@ -126,7 +127,7 @@ static void test_it_is_done_only_where_it_tells_more(void **state)
         assert_true(e->rows[i].task == 1 || e->rows[i].taught == 0);
     }
     assert_int_equal(b.s->arms[0].rep[0].track.n, 1);
-    /* Of answers of one token without an end mark a model that sees ahead reads nothing. */
+    /* Answers of one token have no end mark: without the mask the model can't read the answer. */
     bench_must(&b, "model tiny layers=1 width=16 heads=2 causal=off; pe dpe; task session lengths=2..3; "
                    "train 5; eval samples=9");
     for (int i = 0; i < b.s->arms[0].rep[0].eval.n; i++)
@@ -134,7 +135,7 @@ static void test_it_is_done_only_where_it_tells_more(void **state)
     bench_close(&b);
 }
 
-/* The parts of a row are its parts here, too. */
+/* The pairs of a row are counted here, too. */
 static void test_pairs(void **state)
 {
     struct bench b;
@@ -174,7 +175,7 @@ static void test_cancelled(void **state)
     assert_int_equal(b.s->arms[0].rep[0].eval.n, 0);
     bench_must(&b, "digest");
     assert_string_equal(b.digests, before);
-    bench_send(&b, "eval samples=100000"); /* and what it decodes with goes with its model */
+    bench_send(&b, "eval samples=100000"); /* the decoding state is freed with its model */
     bench_look(&b, 50);
     b.note[0] = '\0';
     bench_send(&b, "reset");
@@ -203,7 +204,7 @@ static void test_recorded(void **state)
     record_free(&r);
 }
 
-/* Beside training the cheap number is told as what it is, and compared with nothing. */
+/* During training the cheap number is reported as teacher-forced, and isn't compared. */
 static void test_live(void **state)
 {
     struct bench b;
@@ -225,7 +226,7 @@ static void test_live(void **state)
     bench_close(&b);
 }
 
-/* Lengths whose scratchpads are longer than what was ever trained, and than the model takes. */
+/* Lengths whose scratchpads exceed those of training, or the model's context. */
 static void test_long_ones(void **state)
 {
     struct bench b;

@@ -1,5 +1,5 @@
-/* test_failing.c - how answers go wrong: classes on constructed ones, and that what evaluation says of a
- * trained model's first errors is what greedy decoding does. */
+/* test_failing.c - tests the classes of wrong answers, on constructed answers. Tests also that the first
+ * errors found by evaluation are those of greedy decoding. */
 #include "ref_lab.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void test_classes(void **state)
         enum pw_error kind;
     } cases[] = {
         {{5, 6, 7, PW_EOS}, -1, PW_ERRORS},
-        {{PW_EOS, 6, 7, PW_EOS}, 0, PW_ERROR_EARLY}, /* the rest is of no matter */
+        {{PW_EOS, 6, 7, PW_EOS}, 0, PW_ERROR_EARLY}, /* tokens after the first error don't count */
         {{5, 6, PW_EOS, 5}, 2, PW_ERROR_EARLY},
         {{5, 6, 7, 7}, 3, PW_ERROR_LATE},
         {{5, 9, PW_EOS, 7}, 1, PW_ERROR_WRONG},
@@ -41,7 +41,7 @@ static void test_classes(void **state)
     assert_true(row.places[0] == 1 && row.places[1] == 1 && row.places[2] == 2 && row.places[3] == 1);
 }
 
-/* Beyond the last place that is counted apart everything is counted with it. */
+/* All places beyond the last separate one share its counter. */
 static void test_long_answers(void **state)
 {
     (void)state;
@@ -56,7 +56,8 @@ static void test_long_answers(void **state)
     assert_int_equal(row.places[PW_PLACES - 1], 2);
 }
 
-/* Pins every sample of a row: decoding ends at the first wrong token, where and how evaluation says. */
+/* Pins every sample of a row. Decoding must end at the first wrong token, with the place and class of the
+ * evaluation. */
 static void hold_against_decoding(struct bench *b, int length, int samples)
 {
     const struct pw_ev_eval *e = &b->s->arms[0].rep[0].eval;
@@ -112,7 +113,7 @@ static void test_decoding_agrees(void **state)
         assert_int_equal(places, 40);
         assert_int_equal(bits, e->rows[i].exact);
     }
-    assert_true(errors[PW_ERROR_EARLY] > 0 && errors[PW_ERROR_WRONG] > 0); /* else this shows little */
+    assert_true(errors[PW_ERROR_EARLY] > 0 && errors[PW_ERROR_WRONG] > 0); /* else the test shows little */
     hold_against_decoding(&b, 3, 40);
     hold_against_decoding(&b, 9, 40);
     bench_close(&b);
@@ -152,14 +153,14 @@ static void test_list(void **state)
     assert_string_equal(b.error, "failing: index= is pinned for the current arm: 'arm 2' first");
     bench_run(&b, "failing task=copy");
     assert_string_equal(b.error, "failing: the lab has no task 'copy': sort");
-    bench_run(&b, "seed 9; failing"); /* begins anew: what was evaluated is gone */
+    bench_run(&b, "seed 9; failing"); /* the arm restarts: its evaluation is gone */
     assert_string_equal(b.error, "failing: arm 1 was not evaluated yet; run 'eval' first");
-    bench_run(&b, "eval lengths=3 samples=9; task sort lengths=2..7; failing"); /* weights are kept */
+    bench_run(&b, "eval lengths=3 samples=9; task sort lengths=2..7; failing"); /* the weights are kept */
     assert_string_equal(b.error, "failing: arm 1 was evaluated on another task or seed; run 'eval' first");
     bench_close(&b);
 }
 
-/* What is pinned later is decoded to its end again; what looks at outcomes changes no weights. */
+/* A prompt pinned later is decoded to its end again. Inspecting outcomes changes no weights. */
 static void test_leaves_no_trace(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_follow.c - what was recorded is done again and has the same bits, whatever it was and whenever it was
- * typed; where a recording ends, it goes on. */
+/* test_follow.c - tests re-runs: any recorded session must re-run to the same bits, whenever its lines were
+ * typed. The session continues where its record ends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
 
-/* Runs a script to its end, and keeps what it told. */
+/* Runs a script to its end, and records it. */
 static void record_script(struct record *r, int threads, bool live, const char *script)
 {
     struct bench b;
@@ -35,7 +35,7 @@ static void test_machines(void **state)
                  "race none,t5,rotary seeds=2; set isa %s; train 20; eval lengths=2..4 samples=9; digest",
                  isas[i]);
         record_script(&r, 2, false, script);
-        if (record_find(&r, PW_EV_ERROR, NULL) < 0) { /* the processor has it */
+        if (record_find(&r, PW_EV_ERROR, NULL) < 0) { /* the processor supports it */
             record_must(&r, threads[i]);
             assert_int_equal(r.v.steps, 120);
             assert_int_equal(r.v.evals, 6);
@@ -45,8 +45,8 @@ static void test_machines(void **state)
     }
 }
 
-/* Typed at odd moments of the training of a race, while somebody watches: in the middle of steps, of rounds,
- * of evaluations, of answers. */
+/* Lines typed at random moments of the training of a race, with live events. They arrive in the middle of
+ * steps, of rounds, of evaluations, of answers. */
 static void test_typed(void **state)
 {
     static const char *const changes[] = {
@@ -91,7 +91,7 @@ static void test_typed(void **state)
     record_free(&r);
 }
 
-/* Ctrl-C is on record as what it meant. */
+/* Ctrl-C is recorded as the command that it meant. */
 static void test_interrupts(void **state)
 {
     struct bench b;
@@ -110,8 +110,8 @@ static void test_interrupts(void **state)
     pw_lab_interrupt(b.lab);
     while (record_find(&r, PW_EV_COMMAND, "cancel eval") < 0)
         bench_look(&b, 100);
-    bench_send(&b, "cancel; cancel train"); /* which is no such job */
-    bench_send(&b, "resume; step");         /* while it trains: fails */
+    bench_send(&b, "cancel; cancel train"); /* 'train' names no job */
+    bench_send(&b, "resume; step");         /* fails during training */
     bench_send(&b, "stop; digest");
     bench_until_idle(&b);
     bench_close(&b);
@@ -119,8 +119,9 @@ static void test_interrupts(void **state)
     record_free(&r);
 }
 
-/* A head is switched while another one's mean is still being measured: it is refused again. On a busy machine
- * the measurement may end before the second line comes; then it is tried again with more samples. */
+/* A head is switched while another head's mean is being measured: the re-run refuses it, too. On a busy
+ * machine the measurement may end before the second line arrives. Then the test tries again with more
+ * samples. */
 static void test_in_the_middle(void **state)
 {
     static const char *const second[] = {"ablate 0.1", "restore 0.1", "ablate 0.1 mode=resample samples=3"};
@@ -144,7 +145,7 @@ static void test_in_the_middle(void **state)
     }
 }
 
-/* Training that ends by what it measures, schedules, budgets; heads that are off; a demo's script. */
+/* Training with measured goals, schedules, budgets; heads that are off; the script of a demo. */
 static void test_scenarios(void **state)
 {
     static const char *const scripts[] = {
@@ -172,7 +173,7 @@ static void test_scenarios(void **state)
         }
 }
 
-/* A recording with gaps is compared as far as it goes. */
+/* A session with gaps is compared as far as possible. */
 static void test_gaps(void **state)
 {
     struct record r;
@@ -199,7 +200,7 @@ static void test_gaps(void **state)
     record_free(&r);
 }
 
-/* ---- going on where a recording ends */
+/* ---- continuing where a record ends */
 
 static bool is_bits(const struct pw_event *e)
 {
@@ -207,8 +208,8 @@ static bool is_bits(const struct pw_event *e)
            e->kind == PW_EV_EVAL || e->kind == PW_EV_TOKEN || e->kind == PW_EV_NOTE || e->kind == PW_EV_HEADS;
 }
 
-/* Cut off after any event, a recording is followed to its end, and then the same goes on live: nothing is
- * missing, and nothing is told twice. */
+/* The record is cut after any event, re-run to its end, and continued live. No event may be missing, and none
+ * may be emitted twice. */
 static void test_cut_off(void **state)
 {
     static const char script[] = SMALL "race none,t5 seeds=2; prompt sort 3 1 2; digest; train 110";
@@ -252,7 +253,7 @@ static void test_cut_off(void **state)
     record_free(&r);
 }
 
-/* Ctrl-C ends following where it is; lines that were typed meanwhile come then. */
+/* Ctrl-C ends the re-run; lines typed meanwhile run then. */
 static void test_stopped(void **state)
 {
     struct record r, told;
@@ -327,12 +328,12 @@ static void test_files(void **state)
         free(data);
     }
     assert_true(files >= 3);
-    for (int i = 0; i < 2; i++) /* what is there now doesn't count */
+    for (int i = 0; i < 2; i++) /* the current file doesn't count */
         write_text(name[i], "x y\ty x\n");
     assert_int_equal(unlink(name[2]), 0);
     r.files = folder;
     record_must(&r, 1);
-    assert_int_equal(access(name[2], F_OK), -1); /* nothing is written again */
+    assert_int_equal(access(name[2], F_OK), -1); /* no file is written again */
     r.files = "/nonexistent";
     record_follow(&r, 1);
     assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
@@ -345,7 +346,7 @@ static void test_files(void **state)
 
 /* ---- commands as they are recorded */
 
-/* Recorded when they were cut without a word. */
+/* From a version that cut long remarks without a message. */
 static void test_long_remark(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_follow_command.c - a command is re-run in the state in which it was recorded: behind an answer that it
- * waited for, and behind what had ended without an event of its own. */
+/* test_follow_command.c - tests that a command is re-run in the state in which it was recorded. It comes
+ * after an answer that it waited for, and after work that ended without an event of its own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
 
-/* Types lines, each when all before it is finished. */
+/* Sends lines, each after all earlier work has finished. */
 static void record_lines(struct record *r, bool live, const char *const *lines)
 {
     struct bench b;
@@ -26,8 +26,8 @@ static bool is_answer(const struct pw_event *e)
            e->kind == PW_EV_LOOK;
 }
 
-/* Drops what is on record of the answer at a step, before event `end`: all of it, or all but the prompt.
- * Returns how many events these were. */
+/* Drops the recorded answer at a step, before event `end`: all of it, or all but the prompt. Returns the
+ * number of dropped events. */
 static int drop_answer(struct record *r, int end, int64_t step, bool whole)
 {
     int dropped = 0;
@@ -40,9 +40,8 @@ static int drop_answer(struct record *r, int end, int64_t step, bool whole)
     return dropped;
 }
 
-/* Beside training an answer is left out of the recording, or its tokens are, when they come too often. A
- * command that needed that answer finds it when it is re-run, and what the command itself tells comes after
- * it. */
+/* During training an answer is not recorded, or its tokens aren't, if answers come too often. A command that
+ * needed the answer must find it in a re-run. The command's own events come after the answer. */
 static void test_unrecorded_answer(void **state)
 {
     static const char *const then[] = {
@@ -64,8 +63,8 @@ static void test_unrecorded_answer(void **state)
         }
 }
 
-/* While it trains, the answer is of some earlier step: a look into a head decodes it with the weights of now.
- */
+/* During training the answer is from some earlier step. An inspection of a head decodes it with the current
+ * weights. */
 static void test_old_answer(void **state)
 {
     struct record r;
@@ -82,7 +81,7 @@ static void test_old_answer(void **state)
     bench_until_idle(&b);
     bench_close(&b);
     for (int k = r.n - 1, of = k; k >= 0;
-         k--) { /* what came by itself: behind a step, and not behind a command */
+         k--) { /* answers that no command caused: after a step, not after a command */
         for (of = k; of >= 0 && r.e[of]->kind != PW_EV_STEP && r.e[of]->kind != PW_EV_COMMAND;)
             of--;
         if (of >= 0 && r.e[of]->kind == PW_EV_STEP && is_answer(r.e[k]))
@@ -92,8 +91,8 @@ static void test_old_answer(void **state)
     record_free(&r);
 }
 
-/* A check of `until` ends training without a step and without an event that is compared. What is typed behind
- * it finds training ended; what is typed in its middle doesn't. */
+/* A check of `until` ends training without a step and without a compared event. A line typed after the check
+ * finds training ended; one typed during the check doesn't. */
 static void test_check(void **state)
 {
     static const char *const then[] = {"step 2",        "train 3",        "train 3 arm=1",
@@ -111,9 +110,9 @@ static void test_check(void **state)
         }
 }
 
-/* Behind a check an answer is being decoded, and a command that doesn't wait for it comes in between: the
- * check ends before that command, and the answer behind it. Whether the command really came in between is
- * chance, and then the events say so. */
+/* After a check an answer is decoded, and a command that doesn't wait for it runs in between. The check ends
+ * before that command, and the answer after it. Whether the command runs in between is random, and the events
+ * record the order. */
 static void test_check_and_answer(void **state)
 {
     (void)state;
@@ -135,7 +134,7 @@ static void test_check_and_answer(void **state)
     }
 }
 
-/* Training is paused in the middle of a check, and an evaluation is begun there, which is not the round's. */
+/* Training is paused during a check. Then an evaluation begins that doesn't belong to the round. */
 static bool pause_in_check(struct record *r)
 {
     struct bench b;
@@ -166,11 +165,11 @@ static void test_paused_check(void **state)
         record_free(&r);
     }
     if (!paused)
-        skip(); /* the machine is too busy to type in the middle of a check */
+        skip(); /* the machine is too busy to type during a check */
 }
 
-/* A command that fails when it is re-run and did not fail when it was recorded is a difference, also where
- * the recording has an error of an earlier line. */
+/* A command that fails in the re-run but not in the record is a difference, also if the record has an error
+ * of an earlier line. */
 static void test_fails_now(void **state)
 {
     struct record r;
@@ -186,8 +185,8 @@ static void test_fails_now(void **state)
     record_free(&r);
 }
 
-/* A record in which a line that is no command, and then a command that doesn't wait for the answer, were
- * typed behind the first token of an answer. Returns where its error stands. */
+/* Makes a record in which two lines were typed after the first token of an answer. The first is an unknown
+ * command, the second a command that doesn't wait for the answer. Returns the index of the error. */
 static int record_error_in_answer(struct record *r)
 {
     struct pw_event *error = pw_event_new(PW_EV_ERROR);
@@ -221,7 +220,7 @@ static void test_error_in_answer(void **state)
     record_free(&r);
 }
 
-/* The record ends with that error: the rest of the answer is emitted, and nothing twice. */
+/* The record ends with that error: the rest of the answer is emitted, and no event twice. */
 static void test_ends_with_error(void **state)
 {
     struct record r, told;

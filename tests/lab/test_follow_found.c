@@ -1,5 +1,5 @@
-/* test_follow_found.c - what has other bits than it had is found, and called by its name. The last test has
- * the program find it, which ctest names in PEWTER. */
+/* test_follow_found.c - tests that a re-run finds every changed bit, and names it. The last test runs the
+ * program, whose path is in PEWTER (set by ctest). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void flip_digest(struct pw_event *e)
 {
     flip(&e->u.digest[1]);
 }
-/* The sum of a row must stay: a store refuses what can't be. */
+/* Changes an error count, and keeps the sum of the row: a store refuses impossible rows. */
 static void take_error(struct pw_eval_row *row)
 {
     int kind = 0, place = 0;
@@ -161,9 +161,9 @@ static void no_error(struct pw_event *e)
 
 static const struct mutant {
     enum pw_event_kind kind;
-    const char *command; /* that has this in its text */
+    const char *command; /* a part of the command's text */
     void (*change)(struct pw_event *e);
-    const char *what; /* is in the verdict's text */
+    const char *what; /* a part of the verdict's text */
 } mutants[] = {
     {PW_EV_STEP, NULL, flip_loss, "step: loss was "},
     {PW_EV_STEP, NULL, flip_accuracy, "step: accuracy was "},
@@ -223,7 +223,7 @@ static void test_mutants(void **state)
                             : "");
         assert_true(at >= 0);
         uint64_t seq = r.e[at]->seq;
-        record_add(&r, r.e[at]); /* a copy at the end, to put back */
+        record_add(&r, r.e[at]); /* a copy at the end, to restore it */
         struct pw_event *kept = r.e[--r.n];
         m->change(r.e[at]);
         record_follow(&r, 1);
@@ -240,7 +240,7 @@ static void test_mutants(void **state)
 
 /* ---- one bit of one weight */
 
-/* The lab sleeps: its models are ours for the moment. */
+/* The lab sleeps, so the test may change its models. */
 static void flip_weight(struct pw_lab *lab, const char *name, int element)
 {
     struct pw_model *m = lab->arms[0].model;
@@ -251,12 +251,12 @@ static void flip_weight(struct pw_lab *lab, const char *name, int element)
     pw_model_get(m, p, NULL, NULL);
     for (int i = 0; i < n_params; i++)
         if (strcmp(params[i].name, name) == 0)
-            ((unsigned char *)&p[params[i].offset + (size_t)element])[2] ^= 0x40; /* of the fraction */
+            ((unsigned char *)&p[params[i].offset + (size_t)element])[2] ^= 0x40; /* a bit of the mantissa */
     pw_model_put(m, p, NULL, NULL);
     free(p);
 }
 
-/* What the lab is now as a checkpoint of the record, with its files in a folder. */
+/* Adds the current state of the lab to the record as a checkpoint, with its files in a folder. */
 static void add_checkpoint(struct record *r, struct bench *b, const char *folder)
 {
     struct pw_event *e = pw_event_new(PW_EV_CHECKPOINT);
@@ -292,7 +292,7 @@ static void test_bit(void **state)
     char folder[] = "/tmp/pewter-follow-XXXXXX", rm[64];
     (void)state;
     assert_non_null(mkdtemp(folder));
-    for (int when = 0; when < 3; when++) { /* no checkpoint; one right behind it; one later */
+    for (int when = 0; when < 3; when++) { /* no checkpoint; one directly after; one later */
         struct bench b;
         struct record r;
         record_open(&b, &r, 1, false);
@@ -329,7 +329,7 @@ static void test_bit(void **state)
     assert_int_equal(system(rm), 0);
 }
 
-/* The first line of what a command prints that begins so, without its end; returns the command's status. */
+/* Runs a command and copies its first line that begins with `begins`. Returns the command's status. */
 static int run(const char *command, const char *begins, char line[512])
 {
     char got[512];
@@ -344,7 +344,7 @@ static int run(const char *command, const char *begins, char line[512])
     return WEXITSTATUS(status);
 }
 
-/* A session whose machine lost a bit after step 77, as `pewter replay NAME --verify` tells it. */
+/* A session whose machine flipped a bit after step 77, verified by `pewter replay NAME --verify`. */
 static void test_bit_on_disk(void **state)
 {
     const char *program = getenv("PEWTER");
@@ -365,7 +365,7 @@ static void test_bit_on_disk(void **state)
     assert_non_null(strstr(line, " was "));
     assert_non_null(strstr(line, " when it was recorded and is "));
     assert_non_null(strstr(line, "checkpoint: tensor "));
-    assert_non_null(strstr(line, ", the most layers.0.mlp.up.weight [17]: ")); /* the culprit */
+    assert_non_null(strstr(line, ", the most layers.0.mlp.up.weight [17]: ")); /* the flipped weight */
     snprintf(command, sizeof command, "'%s' replay '%s' --verify --json 2>&1", program, session);
     assert_int_equal(run(command, "{\"kind\":\"verdict\"", line), 3);
     assert_non_null(strstr(line, "\"end\":\"different\""));

@@ -1,5 +1,5 @@
-/* test_import_attention.c - attention from a file: what it must have, that it comes through whole, and that
- * it stands beside the arm's until it is sent away. */
+/* test_import_attention.c - tests attention imported from a file: its required parts, that it is unchanged,
+ * and that it is shown beside the arm's until it is removed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +28,14 @@ static int teardown(void **state)
     return getcwd(folder, sizeof folder) == NULL ? -1 : rmdir(folder);
 }
 
-/* What a file is made of; every query of head h looks at itself with 1 - 0.1 h, the rest at key 0. */
+/* The content of a file. Each query of head h attends to itself with 1 - 0.1 h, and to key 0 with the
+ * rest. */
 struct theirs {
     int n_dims;
     int64_t dims[5];
-    float change; /* is added to the last value */
+    float change; /* added to the last probability */
     bool sees_all, no_tokens, scores;
-    float score; /* the last one */
+    float score; /* the last score */
 };
 
 static void write_theirs(const struct theirs *t)
@@ -84,12 +85,12 @@ static void test_comes_through(void **state)
     assert_string_equal(a->source, FILE_NAME);
     assert_true(a->layers == 3 && a->heads == 2 && a->T == 4 && !a->sees_all);
     assert_string_equal(a->labels[1], "é");
-    assert_string_equal(a->labels[3], "?[1mx"); /* nothing that a terminal obeys */
+    assert_string_equal(a->labels[3], "?[1mx"); /* no control character */
     for (int h = 0; h < 6; h++) {
         assert_true(fabsf(pw_from_half(a->probs[h * 16 + 2 * 4 + 2]) - (1 - 0.1f * (float)h)) < 1e-3f);
         assert_true(pw_from_half(a->all_scores[h * 16 + 2 * 4 + 1]) == (float)(4 * h + 2) + 0.25f);
         assert_true(pw_from_half(a->all_scores[h * 16 + 2 * 4 + 3]) == -INFINITY);
-        /* "itself" is the third score, and no gold pointer is known; tokens 1 and 2 are the same */
+        /* "itself" is the third score, and there is no gold pointer; tokens 1 and 2 are equal */
         assert_true(fabsf(a->scores[h * a->n_scores + 2] - (1 - 0.075f * (float)h)) < 1e-3f);
         assert_true(isnan(a->scores[h * a->n_scores + 4]) && isfinite(a->scores[h * a->n_scores + 1]));
     }
@@ -104,7 +105,7 @@ static void test_comes_through(void **state)
     bench_close(&b);
 }
 
-/* What is exported is imported again, and is the same. */
+/* An exported file is imported again, and is equal. */
 static void test_round_trip(void **state)
 {
     struct bench b;
@@ -121,7 +122,7 @@ static void test_round_trip(void **state)
     bench_close(&b);
 }
 
-/* One clear line, and what was there stays. */
+/* One clear line, and the state is unchanged. */
 static void test_refused(void **state)
 {
     static const struct {
@@ -162,7 +163,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* Done again from its own copy of the file it is the same; from another it is found out. */
+/* A re-run with the session's copy of the file is equal; another file is detected. */
 static void test_followed(void **state)
 {
     struct bench b;

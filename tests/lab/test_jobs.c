@@ -1,4 +1,4 @@
-/* test_jobs.c - long commands: they go on beside whatever is typed, and end when somebody says so. */
+/* test_jobs.c - tests long commands: they run beside other commands, and end when they are cancelled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lab/lab_int.h"
 #include "ref_lab.h"
 
-/* Millions of samples as text: Ctrl-C ends that at once, and nothing is left of the file. */
+/* Millions of samples as text: Ctrl-C cancels the export at once, and no file is left. */
 static void test_data(void **state)
 {
     char line[4200], path[4096], name[256];
@@ -26,7 +26,7 @@ static void test_data(void **state)
         } while (b.s->job.state != PW_JOB_RUNNING || b.s->job.done == 0);
         assert_string_equal(b.s->job.name, "data");
         assert_int_equal(b.s->job.total, 30000000);
-        assert_true(access(path, F_OK) != 0); /* it has its name when it is whole */
+        assert_true(access(path, F_OK) != 0); /* the file gets its name only when it is complete */
         bench_send(&b, line);
         while (b.errors <= i)
             bench_look(&b, 10000);
@@ -34,7 +34,7 @@ static void test_data(void **state)
         if (i == 0)
             pw_lab_interrupt(b.lab);
         else
-            bench_send(&b, "task sort test=9..10"); /* the samples would be of both */
+            bench_send(&b, "task sort test=9..10"); /* else the samples would mix both tasks */
         bench_until_idle(&b);
         assert_int_equal(b.s->job.state, PW_JOB_CANCELLED);
         assert_int_equal(scratch_count(*state, name), 0);
@@ -46,14 +46,14 @@ static void test_data(void **state)
     bench_close(&b);
 }
 
-/* ---- every command, in the middle of everything */
+/* ---- every command during every job */
 
-/* Two arms at their beginning, whatever there was. */
+/* Two arms in their initial state, whatever was before. */
 #define FRESH                                                                                                \
     "seed 0; model tiny width=16 layers=2 heads=2 ffn=16; task sort lengths=2..9 test=10..12; "              \
     "race t5,t5; prompt sort 9 8 7 6 5 4 3 2 1; train 2; eval samples=2; digest"
 
-/* @ is the test's folder. NULL: an evaluation beside training. */
+/* @ is the test's folder. NULL: an evaluation during training. */
 static const char *const jobs[] = {"eval lengths=2..9 samples=100000",
                                    "probe dispersion samples=4096",
                                    "probe dispersion samples=4096 every=3; train 100000",
@@ -97,7 +97,7 @@ static const char *within(void **state, const char *text, char line[8192])
     return line;
 }
 
-/* Begins a job and types a command: at once, or when there have been slices. */
+/* Begins a job and types a command: at once, or after some slices. */
 static void type_in(struct bench *b, const char *job, const char *command, bool at_once)
 {
     char both[2 * 8192 + 3];
@@ -118,7 +118,7 @@ static void type_in(struct bench *b, const char *job, const char *command, bool 
     }
 }
 
-/* None of them ends the program, and the lab does afterwards what it did before. */
+/* No command ends the program, and afterwards the lab works as before. */
 static void test_in_the_middle(void **state)
 {
     char job[8192], command[8192], first[sizeof((struct bench *)0)->digests] = "";
@@ -135,7 +135,7 @@ static void test_in_the_middle(void **state)
         bench_close(&b);
     }
     const size_t n_jobs = sizeof jobs / sizeof *jobs;
-    for (size_t round = 0; round <= n_jobs; round++) { /* the last one in a session that is recorded */
+    for (size_t round = 0; round <= n_jobs; round++) { /* the last round records a session */
         size_t i = round < n_jobs ? round : 1;
         bench_open_as(
             &b, (struct pw_lab_config){.threads = 2, .from = -1, .session = round < n_jobs ? NULL : ""});
@@ -175,8 +175,8 @@ static void test_every_command(void **state)
     }
 }
 
-/* A probe's own models live on the backend on which it began: it ends with that, also one that is about no
- * arm. One typed line: its commands follow each other without a slice between them. */
+/* A probe's own models belong to the backend on which it began. So it ends with that backend, even if it is
+ * about no arm. All commands are one typed line: they run without a slice in between. */
 static void test_probe_ends_with_its_backend(void **state)
 {
     static const char *const lines[] = {"probe awareness; set threads 1", "probe awareness; set isa scalar",

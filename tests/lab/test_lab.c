@@ -1,4 +1,4 @@
-/* test_lab.c - the laboratory through its commands. */
+/* test_lab.c - tests the lab through its commands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 /* ---- bits */
 
-/* 20 steps of two arms: the same parameters for any number of threads, and with evaluations, prompts,
- * inspection and a pause in between, watched or not. */
+/* 20 steps of two arms have the same parameters for any number of threads. Evaluations, prompts, inspection
+ * and a pause in between don't matter; neither do live events. */
 static void test_bits(void **state)
 {
     (void)state;
@@ -30,7 +30,7 @@ static void test_bits(void **state)
         assert_string_equal(b.digests, first);
         bench_close(&b);
     }
-    bench_open(&b, 2, false); /* moving to other threads on the way, too */
+    bench_open(&b, 2, false); /* also with a change of threads in between */
     bench_must(&b, "race t5,rotary; train 5; set threads 3; train 10; set threads 1; train 5; digest");
     assert_string_equal(b.digests, first);
     bench_must(&b, "race t5,rotary; train 7; set isa scalar");
@@ -42,8 +42,8 @@ static void test_bits(void **state)
     bench_close(&b);
 }
 
-/* Epochs are a function of (seed, step): no iterator that an evaluation or a command in between could move.
- */
+/* Epochs are a function of (seed, step). There is no iterator that an evaluation or a command in between
+ * could advance. */
 static void test_a_fixed_set_has_bits(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void test_a_fixed_set_has_bits(void **state)
     bench_close(&b);
 }
 
-/* A row's pairs are its parts, and samples go round them. */
+/* A row's pairs add up to the row, and samples cycle through them. */
 static void test_pairs_are_counted(void **state)
 {
     (void)state;
@@ -108,8 +108,8 @@ static void test_pairs_are_counted(void **state)
 
 /* ---- teacher forcing against decoding */
 
-/* The samples of `eval lengths=N samples=n`, typed as prompts, are answered right exactly as often as eval
- * says. */
+/* The samples of `eval lengths=N samples=n`, sent as prompts, are answered right exactly as often as eval
+ * reports. */
 static void compare(struct bench *b, const char *task, int length, int n, int *right, int *all)
 {
     struct pw_taskset set;
@@ -159,12 +159,12 @@ static void test_teacher_forcing_is_greedy(void **state)
         compare(&b, tasks[i], 2, 12, &right, &all);
         compare(&b, tasks[i], 3, 12, &right, &all);
     }
-    /* In bf16 too: a row's products don't depend on the rows beside it. Refused without the unit for it. */
+    /* Also in bf16: a row's products don't depend on neighbouring rows. Without a bf16 unit it is refused. */
     bench_run(&b, "set precision bf16");
     bench_must(&b, "task sort; reset; train 60");
     compare(&b, "sort", 2, 12, &right, &all);
     bench_close(&b);
-    assert_true(right > all / 10 && right < all - all / 10); /* both outcomes were met */
+    assert_true(right > all / 10 && right < all - all / 10); /* both outcomes occurred */
 }
 
 /* ---- commands */
@@ -218,7 +218,7 @@ static void test_swap(void **state)
     assert_int_equal(b.s->arms[0].rep[0].series.n, 12);
     const float *lr = b.s->arms[0].rep[0].series.v[PW_M_LR];
     assert_true(lr[5] == lr[0] &&
-                lr[10] > lr[9]); /* the schedule began again, and the second time it went on */
+                lr[10] > lr[9]); /* the schedule restarted, and the second time it continued */
     bench_close(&b);
 }
 
@@ -256,7 +256,7 @@ static void test_task_keeps_weights_where_it_can(void **state)
     bench_close(&b);
 }
 
-/* ---- what is wrong is said in one line, and changes nothing */
+/* ---- errors are one line and change nothing */
 
 static void test_bad_commands(void **state)
 {
@@ -403,7 +403,7 @@ static void test_a_failed_script_stops(void **state)
     bench_close(&b);
 }
 
-/* Its lines may come one by one, and some when the one before has failed already. */
+/* A script's lines may come one by one, and some only after an earlier one has failed. */
 static void test_a_failed_script_takes_no_more(void **state)
 {
     (void)state;
@@ -419,7 +419,7 @@ static void test_a_failed_script_takes_no_more(void **state)
     bench_close(&b);
 }
 
-/* What is told is told whole, or refused. */
+/* A remark is emitted whole, or refused. */
 static void test_remarks(void **state)
 {
     static const char *const all[] = {"mark", "say", "checkpoint"};
@@ -444,8 +444,8 @@ static void test_remarks(void **state)
     bench_close(&b);
 }
 
-/* A script of nothing ends, whenever it comes: in a fresh laboratory, in one that rests, in one that is about
- * to. */
+/* An empty script ends, whenever it comes: in a new lab, in an idle one, in one that is about to become
+ * idle. */
 static void test_nothing_ends(void **state)
 {
     (void)state;

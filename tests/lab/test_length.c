@@ -1,5 +1,5 @@
-/* test_length.c - arms whose encoding goes by the length of the sequence: what teacher forcing tells them,
- * decoding doesn't. */
+/* test_length.c - tests arms whose encoding depends on the length of the sequence. Teacher forcing reveals
+ * the answer's length to them, decoding doesn't. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ static int exact_of(const struct pw_ev_eval *v, int length, bool taught)
     return -1;
 }
 
-/* Exact match is that of prompts that are answered one by one, and teacher forcing, which knows how long the
- * answer will be, finds more. */
+/* Exact match is that of prompts answered one by one. Teacher forcing finds more, as it reveals the answer's
+ * length. */
 static void evaluation_decodes(void **state)
 {
     static const char *const pes[] = {"dpe", "learned_reversed"};
@@ -52,7 +52,7 @@ static void evaluation_decodes(void **state)
     bench_close(&b);
 }
 
-/* What is looked at has the length of what is there: so many rows are added as there are tokens. */
+/* An inspection uses the current length: it adds as many rows of the table as there are tokens. */
 static void a_look_takes_what_is_there(void **state)
 {
     struct bench b;
@@ -63,7 +63,7 @@ static void a_look_takes_what_is_there(void **state)
     int T = a->T;
     assert_non_null(a->terms);
     assert_true(T > 4);
-    bench_must(&b, "back; next"); /* of every token what led to it, and the sum is checked */
+    bench_must(&b, "back; next"); /* computes the contributions to every token, and checks their sum */
     assert_true(b.s->look.worst < 1e-4);
     bench_must(&b, "inspect layer=0 head=1 view=pp");
     assert_int_equal(b.s->attention.T, T);

@@ -1,5 +1,5 @@
-/* test_memory.c - models and steps that can't fit are refused in one line, at once, and leave everything as
- * it was. */
+/* test_memory.c - tests that models and steps that can't fit in memory are refused at once, in one line, and
+ * change nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "ref_lab.h"
 
-/* KiB that the system says it has; 0: as it is. */
+/* Available memory in KiB that the system reports; 0: the real number. */
 static int available;
 
 FILE *__real_fopen(const char *path, const char *mode);
@@ -36,7 +36,7 @@ static void test_refused(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, "train 2; digest");
     memcpy(before, b.digests, sizeof before);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0); /* others may be using the machine */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0); /* other processes may use the machine */
     for (size_t i = 0; i < sizeof absurd / sizeof *absurd; i++) {
         bench_run(&b, absurd[i]);
         assert_int_equal(b.errors, 1);
@@ -53,7 +53,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* Numbers that nobody can mean: one line that says what is allowed, at once. */
+/* Absurd numbers: one line that names the allowed range, at once. */
 static void test_absurd(void **state)
 {
     static const char *const absurd[][2] = {
@@ -100,7 +100,7 @@ static void refuse(struct bench *b, const char *line)
         fail_msg("%s: %d errors, the last: %s", line, b->errors, b->error);
 }
 
-/* The batch that is proposed instead. */
+/* The batch that the message proposes instead. */
 static int proposed(struct bench *b, const char *line)
 {
     refuse(b, line);
@@ -109,7 +109,8 @@ static int proposed(struct bench *b, const char *line)
     return atoi(strchr(fits, '=') + 1);
 }
 
-/* Steps that would take more than there is are refused before one takes it; what models hold is no more. */
+/* Steps that would need more memory than is free are refused before one allocates it. Memory that models hold
+ * already doesn't count. */
 static void test_steps(void **state)
 {
     struct bench b;

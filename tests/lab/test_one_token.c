@@ -1,6 +1,6 @@
-/* test_one_token.c - answers of one token with no end mark behind them (task session): what is trained,
- * evaluated, decoded and looked at is the prompt alone; and what is said where a model without the causal
- * mask is trained on answers that it can read. */
+/* test_one_token.c - tests answers of one token without an end mark (task session). Training, evaluation,
+ * decoding and inspection use the prompt alone. Tests also the warning when a model without the causal mask
+ * trains on answers that it can read. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define SMALL "model layers=1 width=32 heads=2 head_width=16 ffn=64 causal=off; "
 
-/* Exact match over the trained lengths, and whether pinned samples are decoded as they were evaluated. */
+/* Exact match over the trained lengths. Checks that pinned samples are decoded as they were evaluated. */
 static double accuracy(struct bench *b)
 {
     const struct pw_ev_eval *e = &b->s->arms[0].rep[0].eval;
@@ -31,7 +31,7 @@ static double accuracy(struct bench *b)
     return (double)exact / samples;
 }
 
-/* Without the mask nothing but an encoding tells the first from the others. */
+/* Without the mask only an encoding distinguishes the first item from the others. */
 static void test_order_needs_an_encoding(void **state)
 {
     (void)state;
@@ -45,13 +45,13 @@ static void test_order_needs_an_encoding(void **state)
     bench_close(&b);
 }
 
-/* Beyond the trained lengths an encoding finds the last item if it counts from the back, the first if it
- * counts from the front. */
+/* Beyond the trained lengths an encoding that counts from the end finds the last item. One that counts from
+ * the start finds the first. */
 static void test_awareness_shows_as_accuracy(void **state)
 {
     static const struct {
         const char *by;
-        int arm; /* the one that must find it: 1 counts from the front, 2 from the back */
+        int arm; /* the arm that must find it: 1 counts from the start, 2 from the end */
     } cases[] = {{"first", 1}, {"last", 2}};
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -84,7 +84,7 @@ static void test_the_answer_ends_after_one_token(void **state)
     assert_true(b.s->tokens[0].last && b.s->tokens[0].ended);
     assert_int_equal(b.s->tokens[0].exact, b.s->tokens[0].right);
 
-    /* The maps are those of the pass that gave the answer. */
+    /* The maps are those of the pass that computed the answer. */
     const struct pw_ev_attention *a = &b.s->attention;
     assert_true(a->sees_all);
     assert_int_equal(a->T, 4);
@@ -100,7 +100,7 @@ static void test_the_answer_ends_after_one_token(void **state)
     assert_true(b.s->tokens[0].edited && b.s->tokens[0].last && !b.s->tokens[0].exact);
     bench_must(&b, "edit 0 9"); /* another prompt of the task */
     assert_string_equal(b.s->prompt.labels[4], "9");
-    bench_must(&b, "edit 3 2"); /* none any more, but still nothing that ends */
+    bench_must(&b, "edit 3 2"); /* no prompt of the task, but still without an end mark */
     assert_false(b.s->prompt.has_answer);
     assert_int_equal(b.s->n_tokens, 1);
 

@@ -1,10 +1,11 @@
-/* test_precision.c - `set precision` through the laboratory's commands. */
+/* test_precision.c - tests `set precision` through the lab's commands. */
 #include <string.h>
 
 #include "ref_lab.h"
 
-/* bf16 is kept over other threads, and told; its bits don't depend on threads either; what doesn't go with it
- * changes nothing. Where there is no unit for it, it is refused and nothing has changed. */
+/* bf16 is kept when the number of threads changes, and is reported. Its bits don't depend on threads either.
+ * Incompatible settings are refused and change nothing. Without a bf16 unit bf16 is refused and nothing
+ * changes. */
 static void test_precision(void **state)
 {
     struct bench b;

@@ -1,5 +1,5 @@
-/* test_prompts.c - the prompt that the screen suggests: of every task, with each value of every option that
- * has names, it is a command that runs, and whose right answer is known. */
+/* test_prompts.c - tests the prompt that the screen suggests, for every task and every named value of every
+ * option. It must run as a command, and its right answer must be known. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "ref_lab.h"
 #include "tasks/task.h"
 
-/* Lines with what a command line gives a meaning of its own. */
+/* Lines with characters that have a meaning on the command line. */
 static const char lines[] = "what is 1+1\ttwo\nsay; it #1\tit\n\xc3\xa9 a b\tc\nred blue\tgreen\n";
 
 static void suggestion_runs(struct bench *b, const char *task)
@@ -16,7 +16,7 @@ static void suggestion_runs(struct bench *b, const char *task)
     char line[512];
     bench_run(b, task);
     if (b->errors > 0)
-        return; /* options that don't go together */
+        return; /* these options exclude each other */
     for (int i = 0; i < b->s->lab.n_tasks; i++) {
         const char *prompt = b->s->lab.tasks[i].prompt;
         if (!prompt[0])
@@ -61,7 +61,7 @@ static void test_every_task_suggests_a_prompt_that_runs(void **state)
         }
     }
     suggestion_runs(&b, "task sort,copy,lego");
-    suggestion_runs(&b, "task copy variant=cmc alphabet=10"); /* of the lesson nope */
+    suggestion_runs(&b, "task copy variant=cmc alphabet=10"); /* from the lesson nope */
     assert_true(tried > 60);
     bench_close(&b);
     unlink(path);
@@ -78,7 +78,7 @@ static void test_a_task_that_is_not_trained_is_named(void **state)
     bench_run(&b, "prompt");
     assert_non_null(strstr(b.error, "such as 'prompt sort 3 1 4 1 5'"));
     bench_run(&b, "task copy alphabet=4; inspect");
-    assert_null(strstr(b.error, "a b c")); /* not among these four */
+    assert_null(strstr(b.error, "a b c")); /* not one of these four */
     bench_close(&b);
 }
 

@@ -1,5 +1,5 @@
-/* test_queue.c - the reader's queue is bounded in bytes however long the reader stalls, and what is dropped
- * is counted or superseded. */
+/* test_queue.c - tests that the reader's queue is bounded in bytes, however long the reader stalls. Dropped
+ * events must be counted or superseded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static int count(const struct pw_queue *q, enum pw_event_kind kind)
     return n;
 }
 
-/* Takes everything; returns how many events there were, and adds up the gaps and steps. */
+/* Takes all events and returns their number. Adds up the gaps and steps. */
 static int take_all(struct pw_queue *q, int64_t *gaps, int64_t *steps)
 {
     struct pw_event **e;
@@ -82,12 +82,12 @@ static void test_steps(void **state)
             put(&q, PW_EV_UPDATES, 1);
         assert_true(q.bytes <= MOST);
     }
-    put(&q, PW_EV_NOTE, 0); /* no metric: it goes in */
+    put(&q, PW_EV_NOTE, 0); /* not a metric: it is queued */
     assert_int_equal(count(&q, PW_EV_NOTE), 1);
     take_all(&q, &gaps, &steps);
     assert_int_equal(gaps, 0);
     int64_t before = steps;
-    for (int arm = 1; arm <= 2; arm++) /* the next step of each arm says how many were dropped before it */
+    for (int arm = 1; arm <= 2; arm++) /* the next step of each arm counts the drops before it */
         put(&q, PW_EV_STEP, arm);
     assert_int_equal(count(&q, PW_EV_GAP), 2);
     take_all(&q, &gaps, &steps);
@@ -96,14 +96,14 @@ static void test_steps(void **state)
     pw_queue_fini(&q);
 }
 
-/* Answers, maps, tables, states and evaluations beside training, as long as the reader is away. */
+/* Answers, maps, tables, states and live evaluations, while the reader is stalled. */
 static void test_superseded(void **state)
 {
     struct pw_queue q = {.most = MOST};
     int64_t gaps = 0, steps = 0;
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        q.most = i < 998 ? MOST : 1; /* in the end nothing but the newest */
+        q.most = i < 998 ? MOST : 1; /* finally only the newest fit */
         for (int arm = 1; arm <= 2; arm++) {
             put(&q, PW_EV_PROMPT, arm);
             put(&q, PW_EV_TOKEN, arm);
@@ -116,18 +116,18 @@ static void test_superseded(void **state)
             assert_true(q.bytes <= 2 * MOST);
         }
     }
-    assert_int_equal(count(&q, PW_EV_PROMPT), 2); /* the newest answer of each arm is whole */
+    assert_int_equal(count(&q, PW_EV_PROMPT), 2); /* the newest answer of each arm is complete */
     assert_int_equal(count(&q, PW_EV_TOKEN), 4);
     assert_int_equal(count(&q, PW_EV_ATTENTION), 2);
     assert_int_equal(count(&q, PW_EV_EVAL), 2);
-    put_live_eval(&q, 1, false); /* asked for: it stays, and replaces none */
+    put_live_eval(&q, 1, false); /* requested: it stays, and replaces none */
     put_live_eval(&q, 1, false);
     assert_int_equal(count(&q, PW_EV_EVAL), 4);
     take_all(&q, &gaps, &steps);
     pw_queue_fini(&q);
 }
 
-/* An imported model's attention is no answer, and nothing before a mark is touched. */
+/* An imported model's attention belongs to no answer. Events before a mark aren't dropped. */
 static void test_kept(void **state)
 {
     struct pw_queue q = {.most = 1};

@@ -1,5 +1,5 @@
-/* test_scratchpads.c - every entry of the study of scratchpads trains one step, is evaluated and judged, at
- * toy settings and at the paper's; and what the last judgement says of so little. */
+/* test_scratchpads.c - every entry of the study of scratchpads trains one step, is evaluated and judged, with
+ * toy settings and with the paper's. Tests also the final verdict on so little data. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,9 +74,9 @@ static void test_checkpoints(void **state)
     pw_str_fini(&script);
 }
 
-/* Runs a script of the paper's with its model cut down in everything but context and what goes with it, and a
- * batch of two: a step of 12 layers of 768 would take minutes. `judge` must refuse such a model. Returns how
- * many races were evaluated. */
+/* Runs a script of the paper with a batch of two. Its model is reduced in everything except the context and
+ * its dependents, as a step of 12 layers of 768 would take minutes. `judge` must refuse such a model. Returns
+ * the number of races evaluated. */
 static int run_small(struct bench *b, char *script)
 {
     int races = 0;

@@ -1,4 +1,5 @@
-/* test_serve.c - commands are served in the middle of a step and of a round, and change nothing by it. */
+/* test_serve.c - tests that commands are served during a step and during a round, and don't change its
+ * result. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +7,10 @@
 #include "base/rng.h"
 #include "ref_lab.h"
 
-/* A model large enough that most commands meet it in the middle of a step. */
+/* A model so large that most commands arrive in the middle of a step. */
 #define SET_UP "model tiny width=64; optim batch=48; race t5,rotary seeds=2; "
 
-/* Trains, asks meanwhile, and compares the digests. Returns how much was asked. */
+/* Trains, sends commands meanwhile, and compares the digests. Returns the number of commands. */
 static int ask(int threads, struct pw_rng *rng, const char *digests)
 {
     struct bench b;
@@ -25,10 +26,10 @@ static int ask(int threads, struct pw_rng *rng, const char *digests)
         bench_doze(8.0 * pw_rng_unit(rng));
         bench_look(&b, 0);
         while (n % 4 == 0 && b.steps == before && !pw_lab_idle(b.lab))
-            bench_look(&b, 10); /* who asks without end would keep it from training where it is slow */
+            bench_look(&b, 10); /* on a slow machine an endless stream of commands would block training */
     } while (b.steps < 32);
     bench_until_idle(&b);
-    if (b.errors > 0) /* of a pause or resume that came too late */
+    if (b.errors > 0) /* from a pause or resume that came too late */
         assert_non_null(strstr(b.error, "nothing is "));
     bench_must(&b, "digest");
     assert_string_equal(b.digests, digests);
@@ -36,8 +37,8 @@ static int ask(int threads, struct pw_rng *rng, const char *digests)
     return n;
 }
 
-/* Whatever is asked while arms and replicates train, watched or not, their bits are those of a quiet run.
- * Where this thread is kept from running, training ends before much was asked; then it is tried again. */
+/* Commands during the training of arms and replicas don't change the bits, with and without live events. If
+ * this thread isn't scheduled, training ends before many commands were sent. Then the test tries again. */
 static void test_asked(void **state)
 {
     struct bench b;
@@ -57,8 +58,8 @@ static void test_asked(void **state)
     }
 }
 
-/* Training that is broken off anywhere and begun again comes to the same models: the round goes on where it
- * was, so that no arm is left behind. */
+/* Training that is stopped anywhere and continued gives the same models. The round continues where it
+ * stopped, so that no arm lags behind. */
 static void test_broken_off(void **state)
 {
     struct bench b;
@@ -70,8 +71,7 @@ static void test_broken_off(void **state)
     memcpy(first, b.digests, sizeof first);
     bench_must(&b, SET_UP);
     pw_rng_init(&rng, 2, PW_STREAM_TEST, 0);
-    for (int i = 0; i < 8 && b.s->arms[0].info.step < 9;
-         i++) { /* where nothing comes in time all 5 are taken */
+    for (int i = 0; i < 8 && b.s->arms[0].info.step < 9; i++) { /* if none comes in time all 5 are used */
         pw_lab_send(b.lab, "train 5", PW_SEND_SCRIPT);
         bench_doze(1 + 12.0 * pw_rng_unit(&rng));
         if (i % 3 == 0)
@@ -85,8 +85,8 @@ static void test_broken_off(void **state)
     bench_close(&b);
 }
 
-/* Arms in the middle of a round: every one has its share after the next train, and the event of a command
- * says how far each had come. */
+/* Arms in the middle of a round. After the next `train` every arm has its share, and the command's event says
+ * how far each arm was. */
 static int64_t at[2];
 static int behind[2];
 
@@ -124,8 +124,8 @@ static void test_at(void **state)
     bench_close(&b);
 }
 
-/* A round that was broken off after the first replicate, which stands where training is to end: the second
- * one comes there, too, and training ends. */
+/* A round was stopped after its first replica, which has reached the goal of the next `train`. The second
+ * replica must reach it, too, and training must end. */
 static void test_goal_of_a_round(void **state)
 {
     static const char *const goals[] = {"train until step=%d", "train until flops=%.17g"};
@@ -155,10 +155,10 @@ static void test_goal_of_a_round(void **state)
     }
 }
 
-/* Begins to train 9 steps of 4 models and pauses somewhere in it. Returns how many rounds were over. */
+/* Begins to train 9 steps of 4 models and pauses during that. Returns the number of complete rounds. */
 static int pause_in_the_middle(struct bench *b)
 {
-    bench_send(b, "stop"); /* of an earlier try, which a script would wait for */
+    bench_send(b, "stop"); /* of an earlier try; a script would wait for it */
     bench_until_idle(b);
     bench_must(b, SET_UP);
     pw_lab_send(b->lab, "train 9", PW_SEND_SCRIPT);
@@ -169,17 +169,17 @@ static int pause_in_the_middle(struct bench *b)
         bench_look(b, 1000);
     bench_doze(20);
     bench_look(b, 0);
-    return b->steps / 4; /* what has begun of the next one is part of it */
+    return b->steps / 4; /* the steps of the unfinished round count for the next `step` */
 }
 
-/* The steps of a pause are served, too, and come out of what is left. */
+/* Steps during a pause are executed, and reduce the number that is left. */
 static void test_steps_of_a_pause(void **state)
 {
     struct bench b;
     int rounds = 9;
     (void)state;
     bench_open(&b, 2, false);
-    for (int i = 0; i < 50 && rounds > 5; i++) /* it may come too late */
+    for (int i = 0; i < 50 && rounds > 5; i++) /* the pause may come too late */
         rounds = pause_in_the_middle(&b);
     assert_true(rounds <= 5);
     assert_int_equal(b.s->state.run, PW_RUN_PAUSED);

@@ -1,5 +1,5 @@
-/* test_step.c - stepping through the answer of the pinned prompt: where the cursor goes, what is told of its
- * token, what an edit leaves alone, and that it all comes out the same again. */
+/* test_step.c - tests stepping through the answer of the pinned prompt: the moves of the cursor, the events
+ * for its token, and edits. Edits must leave earlier tokens unchanged, and results must be deterministic. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static void answer(const struct bench *b, char out[512])
                  b->s->tokens[i].edited ? "*" : "");
 }
 
-/* The cursor stands at pos, and what is told of it fits. */
+/* Checks that the cursor is at pos, and that its event agrees with the token. */
 static void assert_at(const struct bench *b, int pos)
 {
     const struct pw_ev_look *k = &b->s->look;
@@ -75,25 +75,25 @@ static void test_edit(void **state)
     bench_must(&b, "edit 8 9");
     answer(&b, is);
     assert_at(&b, 8);
-    assert_int_equal(is[0], was[0]); /* what is before it stays */
+    assert_int_equal(is[0], was[0]); /* tokens before the edit stay */
     assert_non_null(strstr(is, "9* "));
     assert_true(b.s->tokens[1].edited && !b.s->tokens[1].right);
     assert_false(b.s->tokens[b.s->n_tokens - 1].exact);
-    bench_must(&b, "edit 7 4"); /* takes the other one back, which came after it */
+    bench_must(&b, "edit 7 4"); /* drops the edit of a later position */
     answer(&b, is);
     assert_null(strstr(is, "9*"));
     assert_true(b.s->tokens[0].edited);
     bench_must(&b, "edit 7 </s>");
     assert_int_equal(b.s->n_tokens, 1);
     assert_true(b.s->tokens[0].ended);
-    bench_must(&b, "prompt sort 3 1 4 1 5"); /* all is forgotten */
+    bench_must(&b, "prompt sort 3 1 4 1 5"); /* all edits are dropped */
     answer(&b, is);
     assert_string_equal(is, was);
     assert_false(b.s->has_cursor);
     bench_close(&b);
 }
 
-/* An edited prompt is another prompt: its right answer is the task's, where the task can read it. */
+/* An edited prompt is another prompt: its right answer is the task's, if the task can parse it. */
 static void test_edit_the_prompt(void **state)
 {
     struct bench b;
@@ -144,7 +144,7 @@ static void test_errors(void **state)
         bench_run(&b, cases[i].script);
         assert_string_equal(b.error, cases[i].error);
     }
-    assert_int_equal(b.s->prompt.id, 1); /* nothing else was pinned */
+    assert_int_equal(b.s->prompt.id, 1); /* no other prompt was pinned */
     bench_run(&b, "edit 99 1");
     char want[128];
     snprintf(want, sizeof want, "edit: position 99: there are 0..%d, the answer's from 4 on",
@@ -153,7 +153,7 @@ static void test_errors(void **state)
     bench_close(&b);
 }
 
-/* Beyond the length at which decoding gives up, to the last position and no further. */
+/* Stepping works beyond the length at which decoding gives up, to the last position and no further. */
 static void test_beyond_the_limit(void **state)
 {
     struct bench b;
@@ -177,7 +177,7 @@ static void test_beyond_the_limit(void **state)
     assert_int_equal(b.s->n_tokens, stopped + 1);
     assert_at(&b, b.s->prompt.n_prompt + stopped);
     answer(&b, again);
-    assert_memory_equal(again, first, strlen(first)); /* what was there is there */
+    assert_memory_equal(again, first, strlen(first)); /* earlier tokens are unchanged */
     bench_must(&b, "next 1000");
     bool ended = b.s->tokens[b.s->n_tokens - 1].ended;
     assert_true(ended || b.s->n_tokens == most);
@@ -186,8 +186,8 @@ static void test_beyond_the_limit(void **state)
     bench_close(&b);
 }
 
-/* The same commands, the same answer and the same look: threads, temperature and a watching screen don't
- * matter; nor does stepping for training. */
+/* The same commands give the same answer and inspection. Threads, live events and training by single steps
+ * don't matter, also with a temperature. */
 static void test_deterministic(void **state)
 {
     static const char script[] =
@@ -216,7 +216,7 @@ static void test_deterministic(void **state)
     }
 }
 
-/* Other weights, another arm: what is looked at is decoded anew first, edits and all. */
+/* With other weights, or another arm, the answer is first decoded again, with all edits. */
 static void test_it_is_up_to_date(void **state)
 {
     struct bench b;
@@ -233,7 +233,8 @@ static void test_it_is_up_to_date(void **state)
     bench_close(&b);
 }
 
-/* What stopped at its first wrong token goes on when somebody steps beyond it, or puts another one there. */
+/* A decoding that stopped at its first wrong token continues when the user steps beyond that token, or
+ * replaces it. */
 static void test_after_a_failing_example(void **state)
 {
     struct bench b;
@@ -263,13 +264,13 @@ static void test_temperature(void **state)
     bench_must(&b, "set temperature 0.25; back 50");
     assert_at(&b, b.s->prompt.n_prompt);
     assert_true(b.s->look.temperature == 0.25f);
-    assert_true(b.s->look.token[0].prob > greedy); /* sharper, and told so everywhere */
+    assert_true(b.s->look.token[0].prob > greedy); /* sharper, and reported so everywhere */
     const struct pw_ev_look *k = &b.s->look;
     assert_true(fabsf(k->lens_prob[k->layers * k->n] - k->token[0].prob) < 1e-5f);
     bench_close(&b);
 }
 
-/* Arms may differ in how many positions they take. */
+/* Arms may differ in their context. */
 static void test_contexts(void **state)
 {
     struct bench b;
@@ -311,7 +312,7 @@ static void test_sums(void **state)
             for (int p = 0; p < k->n_parts; p++)
                 sum += k->part[p * k->n + j];
             assert_true(fabs(sum - (double)k->token[j].logit) < 1e-4);
-            /* the last line of the lens is the table */
+            /* the last line of the lens equals the token table */
             assert_true(fabsf(k->lens_prob[k->layers * k->n + j] - k->token[j].prob) < 1e-5f);
             assert_int_equal(k->lens_rank[k->layers * k->n + j], k->token[j].rank);
         }
@@ -327,7 +328,7 @@ static void test_samples(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, "sample");
     assert_true(b.s->prompt.drawn && b.s->prompt.has_answer);
-    assert_int_equal(b.s->prompt.length, 8); /* the longest trained */
+    assert_int_equal(b.s->prompt.length, 8); /* the longest trained length */
     assert_int_equal(b.s->prompt.sample, 0);
     memcpy(first, b.s->prompt.text, sizeof first);
     bench_must(&b, "sample");
@@ -349,7 +350,7 @@ static void test_samples(void **state)
     bench_run(&b, "sample length=-9");
     assert_string_equal(b.error, "sample: length=0: sort takes 1..256");
     assert_int_equal(b.s->prompt.sample, 3);
-    bench_must(&b, "prompt sort 1 2; sample index=-1"); /* a typed one is no sample */
+    bench_must(&b, "prompt sort 1 2; sample index=-1"); /* a typed prompt is no sample */
     assert_int_equal(b.s->prompt.length, 8);
     assert_int_equal(b.s->prompt.sample, 0);
     bench_must(&b, "task sort,copy lengths=2..4; sample task=copy length=3");
@@ -357,7 +358,7 @@ static void test_samples(void **state)
     bench_close(&b);
 }
 
-/* The answer of another model is none, also while no model has taken a step. */
+/* The answer of another model is discarded, also while no model has trained a step. */
 static void test_untrained(void **state)
 {
     static const char *const others[] = {"arm 2; back", "reset; back", "seed 5; back", "arm next; back"};
@@ -367,7 +368,7 @@ static void test_untrained(void **state)
         bench_open(&b, 1, false);
         bench_must(&b, "model tiny width=16 layers=1 heads=2; race none,t5; prompt sort 3 1 2");
         bench_run(&b, others[i]);
-        assert_int_equal(b.decoded, 1); /* whether there is a token to go to or not */
+        assert_int_equal(b.decoded, 1); /* also if there is no token to move to */
         bench_close(&b);
     }
 }

@@ -1,6 +1,6 @@
-/* test_suite.c - the paper's tasks as studies run them: every entry takes one step, at toy and at paper
- * settings; an entry that can't run is named before anything trains; test_judge.c has what `judge` refuses.
- */
+/* test_suite.c - tests the paper's tasks as studies run them. Every entry takes one step, with toy and with
+ * paper settings. An entry that can't run is reported before training starts. test_judge.c tests what `judge`
+ * refuses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 /* ---- the table */
 
-/* The longest distance between a query and a key of a training sequence: its last token is no input. */
+/* The longest distance between a query and a key of a training sequence. Its last token is no input. */
 static int longest_distance(const char *task)
 {
     struct pw_taskset set;
@@ -45,8 +45,8 @@ static void test_distances(void **state)
 
 /* ---- every entry takes a step */
 
-/* Runs an entry as its script says, but for one step, one sample and one seed; a smaller model of the paper's
- * kind where `model` says so. What it races must have been evaluated. */
+/* Runs an entry as its script says, but with one step, one sample and one seed. `model`: a smaller model of
+ * the paper's kind, or NULL. All its races must be evaluated. */
 static void run_entry(struct bench *b, const struct pw_suite_task *t, int protocol, const char *model)
 {
     struct pw_race_plan race = {.protocol = protocol,
@@ -77,8 +77,8 @@ static void test_entries_at_toy_size(void **state)
     bench_close(&b);
 }
 
-/* The paper's texts, data, context and encodings; of its model one narrow layer, as twelve of 768 are too
- * slow here. */
+/* The paper's texts, data, context and encodings, but a model of one narrow layer: twelve of 768 are too slow
+ * here. */
 static void test_entries_of_the_paper(void **state)
 {
     struct bench b;
@@ -89,7 +89,7 @@ static void test_entries_of_the_paper(void **state)
     bench_close(&b);
 }
 
-/* The races of a script, as `check` asks about them: with the task and the model that stand before each. */
+/* Checks the races of a script as `check` does, with the task and the model in effect at each. */
 static int check_races(const char *name, const char *script)
 {
     struct pw_plan plan = {.seeds = 1, .points = 1};
@@ -115,7 +115,7 @@ union options {
     double align;
 };
 
-/* A study with its options, "key=value key=value". */
+/* Parses a study with its options, "key=value key=value". */
 static const struct pw_study *find(const char *name, const char *options, union options *o)
 {
     const struct pw_study *study;
@@ -133,7 +133,7 @@ static const struct pw_study *find(const char *name, const char *options, union 
     return study;
 }
 
-/* Every race of every study that trains the paper's tasks goes together, with the paper's own model too. */
+/* All arms of each race of the paper's studies are compatible, also with the paper's own model. */
 static void test_studies(void **state)
 {
     static const char *const cases[][2] = {{"lengths", "group=all"},
@@ -158,7 +158,7 @@ static void test_studies(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* The studies of one task, from their first line to the verdict; test_scratchpads.c has the third. */
+/* The studies of one task, from their first line to the verdict. test_scratchpads.c has the third. */
 static void test_studies_run(void **state)
 {
     static const char *const cases[][2] = {{"sensitivity", "seeds=2 steps=1 pes=none,alibi"},
@@ -181,7 +181,7 @@ static void test_studies_run(void **state)
     }
 }
 
-/* ---- an entry that can't run is named before anything trains */
+/* ---- an entry that can't run is reported before training starts */
 
 static void test_check(void **state)
 {
@@ -208,11 +208,11 @@ static void test_check(void **state)
     bench_must(
         &b,
         "check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=fit\" race=none,t5 seeds=3");
-    assert_int_equal(b.s->arms[0].info.context, 128); /* and it builds nothing */
+    assert_int_equal(b.s->arms[0].info.context, 128); /* it builds no model */
     bench_close(&b);
 }
 
-/* context=fit: as many positions as the longest sample takes, no fewer than the preset's. */
+/* context=fit: as many positions as the longest sample needs, but no fewer than the preset's. */
 static void test_context_fits(void **state)
 {
     struct bench b;
@@ -228,7 +228,7 @@ static void test_context_fits(void **state)
     bench_close(&b);
 }
 
-/* A long suite's entries are checked before the first of them trains; `ranks` is one `reproduce lengths`. */
+/* A long suite's entries are all checked before the first one trains. `ranks` is one `reproduce lengths`. */
 static void test_checks_come_first(void **state)
 {
     static const struct {
@@ -257,7 +257,7 @@ static void test_checks_come_first(void **state)
     pw_str_fini(&out);
 }
 
-/* checkpoint=best: twenty evaluations, and the verdict takes them. */
+/* checkpoint=best: twenty evaluations, and the verdict uses them. */
 static void test_best_checkpoint(void **state)
 {
     const struct pw_finding_view *v;

@@ -1,4 +1,4 @@
-/* test_table.c - what the table of an arm tells of training: counted again over the very samples. */
+/* test_table.c - tests the training counts in an arm's table, by counting over the same samples. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define TASK  "sort lengths=2..5 test=6..8"
 #define MODEL "model tiny context=32 layers=1 width=16 heads=2; optim batch=8; "
 
-/* Pairs and rows of training samples first .. first + n - 1, one query and key at a time. */
+/* Counts pairs and rows of training samples first .. first + n - 1, one query and key at a time. */
 static void count(int64_t *pairs, int64_t *rows, int N, uint64_t first, int n)
 {
     struct pw_taskset set;
@@ -33,7 +33,7 @@ static void count(int64_t *pairs, int64_t *rows, int N, uint64_t first, int n)
     pw_taskset_fini(&set);
 }
 
-/* The table of an arm as it was told last, against steps from .. to - 1 of batch 8. */
+/* Checks the last table event of an arm against steps from .. to - 1 of batch 8. */
 static void check(struct bench *b, int arm, int from, int to)
 {
     const struct pw_ev_table *t = pw_table_of(b->s, arm);
@@ -63,7 +63,7 @@ static void counts_are_of_the_batches(void **state)
     check(&b, 1, 0, 17);
     check(&b, 2, 13, 17); /* since the swap */
     bench_must(&b, "fork; table arm=3; set threads 1; table");
-    check(&b, 3, 0, 17); /* a copy has met what it has */
+    check(&b, 3, 0, 17); /* a copy has seen what its source has */
     check(&b, 1, 0, 17);
     bench_must(&b, "reset; table");
     check(&b, 1, 0, 0);
@@ -117,8 +117,8 @@ static void learned_rows_beyond_training_have_no_gradient(void **state)
     bench_close(&b);
 }
 
-/* What stands at position p of a sequence of N is known to training when sequences had it, from the end too.
- */
+/* Position p of a sequence of length N was seen in training if sequences had it; counted from the end,
+ * too. */
 static void rows_that_depend_on_the_length(void **state)
 {
     static const char *const pes[] = {"ldpe", "learned_reversed", "2dspe"};
@@ -132,7 +132,7 @@ static void rows_that_depend_on_the_length(void **state)
                      N);
             bench_must(&b, line);
             const struct pw_ev_table *t = pw_table_of(b.s, 1);
-            int64_t pairs[33], met[33]; /* sequences of more than so many rows */
+            int64_t pairs[33], met[33]; /* number of sequences with more rows than the index */
             count(pairs, met, 33, 0, 88);
             assert_true(t->by_length && t->length == N);
             assert_int_equal(t->grad != NULL, e < 2);
@@ -149,7 +149,7 @@ static void rows_that_depend_on_the_length(void **state)
     bench_close(&b);
 }
 
-/* Pairs of training samples 0 .. n - 1 without the causal mask, by key - query + N - 1. */
+/* Counts pairs of training samples 0 .. n - 1 without the causal mask, by key - query + N - 1. */
 static void count_both(int64_t *pairs, int N, int n)
 {
     struct pw_taskset set;
@@ -168,14 +168,14 @@ static void count_both(int64_t *pairs, int N, int n)
     pw_taskset_fini(&set);
 }
 
-/* Without the causal mask the table has the buckets of both sides: where they begin and end, the pairs of
- * training, the gradients. (Two layers: only answers are scored, and their queries have no far later key.) */
+/* Without the causal mask the table has the buckets of both sides: their limits, the pairs of training, the
+ * gradients. (With two layers: only answers are scored, and their queries have no distant later key.) */
 static void both_sides_without_the_mask(void **state)
 {
     static const struct {
         const char *pe;
         int before, later;
-        int first[12]; /* distances of each bucket */
+        int first[12]; /* first distance of each bucket */
     } cases[] = {
         {"clipped distance=5", 6, 5, {0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5}},
         {"t5 buckets=12 distance=24", 6, 6, {0, 1, 2, 3, 6, 12, 1, 1, 2, 3, 6, 12}},
@@ -208,7 +208,7 @@ static void both_sides_without_the_mask(void **state)
                 met += in ? pairs[(later ? d : -d) + N - 1] : 0;
             }
             assert_int_equal(pw_bucket_met(t, i), met);
-            for (int h = 0; h < 2; h++) /* of two steps of the eleven: the longest distances may be missing */
+            for (int h = 0; h < 2; h++) /* only two of the eleven steps: long distances may be missing */
                 assert_true(t->grad[i * 2 + h] > 0 ? met > 0 : met < 100);
         }
         for (int h = 0; h < 2; h++)
@@ -217,7 +217,7 @@ static void both_sides_without_the_mask(void **state)
     bench_close(&b);
 }
 
-/* Whoever gives a causal model such an encoding is told what that means. */
+/* A causal model with such an encoding gets a warning that says what that means. */
 static void the_length_leaks(void **state)
 {
     static const char *const lines[] = {"pe dpe", "fork ldpe", "arm add rspe", "race none,aspe",
@@ -257,7 +257,7 @@ static void the_kernel_of_a_layer(void **state)
     bench_must(&b, "task " TASK "; model tiny context=32 layers=2 width=16 heads=2");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (int layer = 0; layer < 2; layer++) {
-            snprintf(line, sizeof line, "pe %s; table layer=%d; table", all[i].pe, layer); /* which stays */
+            snprintf(line, sizeof line, "pe %s; table layer=%d; table", all[i].pe, layer); /* which is kept */
             bench_must(&b, line);
             const struct pw_ev_table *t = pw_table_of(b.s, 1);
             assert_int_equal(t->layer, layer);
@@ -268,7 +268,7 @@ static void the_kernel_of_a_layer(void **state)
             for (int d = 0; t->slopes != NULL && d < t->length; d++)
                 assert_true(t->kernel[d] == -t->slopes[0] * (float)d);
         }
-    bench_must(&b, "table layer=+1; table"); /* the first again */
+    bench_must(&b, "table layer=+1; table"); /* wraps around to the first */
     assert_int_equal(pw_table_of(b.s, 1)->layer, 0);
     bench_must(&b, "table layer=+1");
     assert_int_equal(pw_table_of(b.s, 1)->layer, 1);
@@ -282,9 +282,8 @@ static void the_kernel_of_a_layer(void **state)
     bench_close(&b);
 }
 
-/* In the workbench: tables that were looked at go on being told, in turn, and a smaller arm takes what it
- * has.
- */
+/* In the workbench: tables that were requested are emitted again, round-robin, and a smaller arm shows what
+ * it has. */
 static void looked_at_tables_stay_up_to_date(void **state)
 {
     struct bench b;
@@ -294,9 +293,9 @@ static void looked_at_tables_stay_up_to_date(void **state)
     bench_must(&b, "arm 2; table length=20; arm 1; train 6");
     assert_int_equal(b.s->arms[0].table_step, 6);
     assert_int_equal(b.s->arms[1].table_step, 6);
-    assert_null(pw_table_of(b.s, 3)); /* nobody asked */
+    assert_null(pw_table_of(b.s, 3)); /* never requested */
     assert_int_equal(pw_table_of(b.s, 1)->length, 20);
-    bench_must(&b, "table layer=0 length=19"); /* and so are they when it changes what is looked at */
+    bench_must(&b, "table layer=0 length=19"); /* also when it changes the selection */
     assert_int_equal(pw_table_of(b.s, 2)->length, 19);
     bench_must(&b, "model context=18 arm=1");
     assert_int_equal(pw_table_of(b.s, 1)->length, 18);
@@ -315,7 +314,7 @@ static void a_shallower_arm_exports_what_it_has(void **state)
              "race none,t5; model layers=3 arm=1; table layer=2; arm 2; export table %s",
              path);
     bench_must(&b, line);
-    bench_must(&b, "arm 1; table"); /* and what is looked at stays */
+    bench_must(&b, "arm 1; table"); /* the selection stays */
     assert_int_equal(pw_table_of(b.s, 1)->layer, 2);
     bench_close(&b);
     unlink(path);

@@ -1,5 +1,5 @@
-/* test_table_dense.c - what the table tells of a bias by both positions: computed again from the parameters,
- * by the paper's formula in double precision. */
+/* test_table_dense.c - tests the table of a bias that depends on both positions. Computes it from the
+ * parameters, by the paper's formula in double precision. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #define TASK  "sort lengths=2..5 test=6..8"
 #define MODEL "model tiny context=32 layers=1 width=16 heads=2; optim batch=8; "
 
-/* What FIRE's parameters make of distance d from query i, by the paper's formula: one behind the other c,
- * factor, w1 [K], b1 [K], w2 [H,K], b2 [H]. */
+/* FIRE's bias of distance d from query i, by the paper's formula. p has in order: c, factor, w1 [K], b1 [K],
+ * w2 [H,K], b2 [H]. */
 static double fire_of(const float *p, int K, int H, int h, double threshold, double i, double d)
 {
     double c = fabs((double)p[0]), L = fabs((double)p[1] * threshold);
@@ -27,7 +27,7 @@ static double fire_of(const float *p, int K, int H, int h, double threshold, dou
     return sum;
 }
 
-/* The table as it was told last against that; positions are from + step * i. */
+/* Checks the last table event against the formula; positions are from + step * i. */
 static void check_fire(struct bench *b, int K, double threshold, double from, double step)
 {
     const struct pw_ev_table *t = pw_table_of(b->s, 1);
@@ -86,22 +86,22 @@ static void a_bias_by_both_positions(void **state)
         bench_must(&b, line);
         check_fire(&b, 16, 6, 0, 1);
     }
-    bench_must(&b, "tune stretch=0.25; table"); /* where no L lies */
+    bench_must(&b, "tune stretch=0.25; table"); /* a stretch at which no position equals L */
     check_fire(&b, 16, 6, 0, 0.25);
     bench_must(&b, "tune stretch=0.5 offset=2; table");
     check_fire(&b, 16, 6, 2, 0.5);
     bench_must(&b, "tune off; tune threshold=15; table");
     check_fire(&b, 16, 15, 0, 1);
-    bench_must(&b, "tune threshold=90; table"); /* beyond all that there is */
+    bench_must(&b, "tune threshold=90; table"); /* beyond all positions */
     check_fire(&b, 16, 90, 0, 1);
-    bench_must(&b, "pe t5; table"); /* the same for every query */
+    bench_must(&b, "pe t5; table"); /* the same bias for every query */
     t = pw_table_of(b.s, 1);
     assert_int_equal(pw_table_bias_query(t), -1);
     assert_true(t->n_queries == 0 && t->n_tensors == 0 && t->fire_threshold == 0);
     bench_close(&b);
 }
 
-/* Tensors are told by name and shape, with their size and the mean of what met.c has of their floats. */
+/* Tensors are listed with name, shape and size, and the mean count in met.c of their floats. */
 static void what_a_bias_is_made_of(void **state)
 {
     static const struct {
@@ -130,7 +130,7 @@ static void what_a_bias_is_made_of(void **state)
         assert_true(t->tensors[i].rows == want[i].rows && t->tensors[i].cols == want[i].cols);
         assert_true(fabs((double)t->tensors[i].norm - sqrt(squares)) < 1e-6 * sqrt(squares));
         assert_true(fabs((double)t->tensors[i].grad - mean) <= 1e-6 * mean);
-        assert_true(mean > 0 || i == 5); /* b2 is nothing to the softmax */
+        assert_true(mean > 0 || i == 5); /* b2 has no effect on the softmax */
         at += n;
     }
     assert_int_equal(at, 68);

@@ -1,5 +1,5 @@
-/* test_temperature.c - drawn answers: the same for the same seed and prompt, whatever the threads; spread as
- * the temperature says; and none of it in the way of training. */
+/* test_temperature.c - tests sampled answers: the same for the same seed and prompt, with any threads; spread
+ * by the temperature; and without effect on training. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void test_drawn(void **state)
     answer(&b, "set temperature 0.0001; prompt sort 3 1 2 9 4", cold);
     assert_string_equal(cold, greedy);
     answer(&b, drawn, first);
-    answer(&b, drawn, second); /* a prompt of its own, with its own numbers */
+    answer(&b, drawn, second); /* another prompt has its own random numbers */
     assert_string_not_equal(first, second);
     answer(&b, "set temperature 0; prompt sort 3 1 2 9 4", again);
     assert_string_equal(again, greedy);
@@ -34,14 +34,15 @@ static void test_drawn(void **state)
     assert_string_equal(b.error, "set: temperature=-1: allowed are 0..100");
     bench_close(&b);
 
-    bench_open(&b, 2, true); /* the third prompt again: other threads, watched */
+    bench_open(&b, 2, true); /* the third prompt again: other threads, live */
     bench_must(&b, "train 5; prompt sort 1; prompt sort 1");
     answer(&b, drawn, again);
     assert_string_equal(again, first);
     bench_close(&b);
 }
 
-/* At a high temperature the first token is drawn from a nearly flat distribution: 60 draws hit many of it. */
+/* At a high temperature the first token comes from a nearly flat distribution: 60 samples cover many
+ * tokens. */
 static void test_spread(void **state)
 {
     struct bench b;

@@ -1,4 +1,4 @@
-/* test_train.c - which arms train and how far; a `train` that fails changes nothing. */
+/* test_train.c - tests which arms train and how far; a failing `train` must change nothing. */
 #include <string.h>
 
 #include "ref_lab.h"
@@ -20,10 +20,10 @@ static void test_one_arm(void **state)
     bench_must(&b, "race none,alibi; train 4 arm=2");
     assert_int_equal(step_of(&b, 1, 1), 0);
     assert_int_equal(step_of(&b, 2, 1), 4);
-    bench_must(&b, "train until step=7 arm=1; train 5; digest"); /* of each arm */
+    bench_must(&b, "train until step=7 arm=1; train 5; digest"); /* 5 steps of each arm */
     assert_int_equal(step_of(&b, 1, 1), 12);
     assert_int_equal(step_of(&b, 2, 1), 9);
-    bench_must(&b, "train until step=12; digest"); /* whatever order they took */
+    bench_must(&b, "train until step=12; digest"); /* the result doesn't depend on the order */
     assert_string_equal(b.digests, digests);
     bench_run(&b, "train until step=12 arm=2");
     assert_string_equal(b.error, "arm 2 is there already: 'train N arm=2' adds N steps");
@@ -32,7 +32,7 @@ static void test_one_arm(void **state)
     bench_close(&b);
 }
 
-/* A round that is broken off, and the rest of it. */
+/* A round that is stopped, and the rest of it. */
 static void test_part_of_a_round(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void test_part_of_a_round(void **state)
     bench_must(&b, "train until step=7 arm=2 replicate=2");
     for (int r = 1; r <= 3; r++)
         assert_int_equal(step_of(&b, 2, r), r <= 2 ? 7 : 6);
-    bench_must(&b, "train 2"); /* the round's rest is none of them */
+    bench_must(&b, "train 2"); /* the rest of the round isn't counted */
     for (int r = 1; r <= 3; r++) {
         assert_int_equal(step_of(&b, 1, r), 8);
         assert_int_equal(step_of(&b, 2, r), 9);

@@ -1,5 +1,5 @@
-/* test_tune.c - surgery: what is turned shows at once and nowhere else, and turning it back gives the bits
- * that were there. */
+/* test_tune.c - tests surgery on encodings. A change takes effect at once and only where it was made.
+ * Reverting it restores the bits. */
 #include "ref_lab.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static float *logits_of(struct bench *b, int id)
     return logits;
 }
 
-/* The largest difference of logits that a line makes; after it `tune off` and undo give the old bits back. */
+/* The largest difference of logits that a line makes. `tune off` and `undo` must restore the bits. */
 static double effect(struct bench *b, const char *line, const char *undo)
 {
     int V = pw_model_config(model_of(b, 1))->vocab;
@@ -58,12 +58,12 @@ static void test_effects(void **state)
     (void)state;
     bench_open(&b, 2, false);
     bench_must(&b, "pe rotary; train 20");
-    assert_true(effect(&b, "tune offset=9", "tune off") < 1e-4); /* relative */
+    assert_true(effect(&b, "tune offset=9", "tune off") < 1e-4); /* a relative encoding */
     assert_true(effect(&b, "tune stretch=0.5", "tune off") > 1e-3);
     assert_true(effect(&b, "tune temperature=2", "tune off") > 1e-3);
     assert_true(effect(&b, "tune base=50", "tune base=10000") > 1e-3);
     assert_true(effect(&b, "tune logn=2", "tune off") > 1e-3);
-    assert_true(effect(&b, "tune logn=12", "tune off") == 0); /* 12 tokens see no more */
+    assert_true(effect(&b, "tune logn=12", "tune off") == 0); /* no query of 12 tokens has more keys */
     bench_must(&b, "pe sinusoidal; train 20");
     assert_true(effect(&b, "tune offset=9", "tune off") > 1e-3);
     bench_must(&b, "pe alibi; train 20");
@@ -75,7 +75,7 @@ static void test_effects(void **state)
     bench_close(&b);
 }
 
-/* A stretched or shifted table is the table at those places. */
+/* A stretched or shifted table has the values of the original at the mapped positions. */
 static void test_places(void **state)
 {
     struct pw_pe_tables plain, turned;
@@ -105,7 +105,7 @@ static void test_places(void **state)
     bench_close(&b);
 }
 
-/* It is part of the encoding's text, trains on, forks, and evaluates again. */
+/* The change is part of the encoding's text. It persists through training, forks and evaluations. */
 static void test_lives_on(void **state)
 {
     char text[PW_LINE];
@@ -127,7 +127,7 @@ static void test_lives_on(void **state)
     bench_close(&b);
 }
 
-/* Have arms 1 and 2 the same n floats there? */
+/* Whether arms 1 and 2 have the same n floats at an offset. */
 static bool same_floats(const struct bench *b, size_t offset, size_t n)
 {
     float mine[1024], theirs[1024];
@@ -137,7 +137,7 @@ static bool same_floats(const struct bench *b, size_t offset, size_t n)
     return memcmp(mine, theirs, n * sizeof *mine) == 0;
 }
 
-/* Parameters and both moments of arm 1, [3 * size]; the caller's. */
+/* Parameters and both moments of arm 1, [3 * size]; the caller frees them. */
 static float *all_of(const struct bench *b)
 {
     size_t n = pw_model_size(model_of(b, 1));
@@ -173,7 +173,7 @@ static void test_transplant(void **state)
     bench_close(&b);
 }
 
-/* Relative keys have a part for each layer: all of them go. */
+/* Relative keys have a tensor in each layer: all are transplanted. */
 static void test_transplant_of_layers(void **state)
 {
     enum { N = 2 * 9 * 8 };
@@ -188,7 +188,7 @@ static void test_transplant_of_layers(void **state)
     bench_close(&b);
 }
 
-/* Of an encoding with several tensors all of them go, and the note says so. */
+/* An encoding with several tensors has all of them transplanted, and the note says so. */
 static void test_transplant_of_tensors(void **state)
 {
     struct bench b;
@@ -253,8 +253,8 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* A first evaluation, of which some lengths have been measured when the model is turned: its other lengths
- * would be those of another model. It ends, and none is reported. */
+/* The first evaluation has measured some lengths when the model is tuned. Its other lengths would belong to
+ * another model. So it is cancelled, and none is reported. */
 static void test_ends_measuring(void **state)
 {
     static const char *const lines[] = {"tune stretch=2", "transplant 2 arm=1"};

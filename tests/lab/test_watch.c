@@ -1,5 +1,5 @@
-/* test_watch.c - probes that are repeated while arms train: when they are measured, what ends them, and that
- * what a recording has of them comes again. */
+/* test_watch.c - tests watches: when they measure, which events end them, and that a re-run has the same
+ * findings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define SMALL                                                                                                \
     "task sort lengths=2..4 test=5..6; model tiny width=16 layers=1 heads=2 context=32; optim batch=4; "
 
-/* "2@20 2@40": arm and step of every finding that was told. */
+/* "2@20 2@40": arm and step of every finding. */
 static const char *found(const struct record *r, struct pw_str *out)
 {
     pw_str_clear(out);
@@ -33,7 +33,7 @@ struct case_of {
     const char *script, *found, *note;
 };
 
-/* Each record is followed, too, and must come again to the bit. */
+/* Each record is also re-run, and must be equal to the bit. */
 static void measured_at_multiples(void **state)
 {
     static const struct case_of cases[] = {
@@ -44,7 +44,7 @@ static void measured_at_multiples(void **state)
          "1@0 2@0 1@10 2@15 1@20 1@30 2@30", "repeated, of arm 2: probe dispersion samples=1 every=15 arm=2"},
         {"train 7; probe dispersion samples=1 every=5; train 7", "1@7 1@10", NULL},
         {"probe dispersion samples=1 every=5; probe dispersion samples=2 every=4; train 9", "1@0 1@0 1@4 1@8",
-         NULL}, /* of the same arm: in its place */
+         NULL}, /* a watch of the same arm replaces the first */
         {"probe dispersion samples=1 every=5; train 6; probe dispersion every=0; train 6", "1@0 1@5", NULL},
         {"probe dispersion samples=1 every=5; train 6; probe off; train 6", "1@0 1@5", NULL},
         {"probe dispersion samples=1 every=5; train 6; reset; pe t5; train 6", "1@0 1@5 1@5", NULL},
@@ -54,7 +54,7 @@ static void measured_at_multiples(void **state)
         {"race none,t5 seeds=2; set share flops; probe dispersion samples=1 every=3 arm=2; train 7",
          "2@0 2@3 2@6", NULL},
         {"race none,t5; probe distance every=4; train 9", "0@0 0@0 0@0", NULL},
-        {"probe dispersion samples=1 every=5; pause; step 7", "1@0", NULL}, /* nothing trains */
+        {"probe dispersion samples=1 every=5; pause; step 7", "1@0", NULL}, /* starts no training */
         {"probe dispersion samples=1 every=5; train 9; prompt sort 2 1; eval samples=8; train 2; pe alibi; "
          "train 9",
          "1@0 1@5 1@10 1@15 1@20", NULL},
@@ -78,7 +78,7 @@ static void measured_at_multiples(void **state)
     pw_str_fini(&text);
 }
 
-/* What cancels is typed in the middle of a measurement that takes its time, and comes again, too. */
+/* The cancelling command is typed during a long measurement. The re-run must cancel it, too. */
 static void begin_to_cancel(struct bench *b, struct record *r)
 {
     record_open(b, r, 2, true);
@@ -92,7 +92,7 @@ static void end_cancelled(struct bench *b, struct record *r)
     record_free(r);
 }
 
-/* Cancelled it comes to nothing, and the next one comes at its step all the same. */
+/* A cancelled measurement gives no finding. The next one still comes at its step. */
 static void cancelled(void **state)
 {
     struct record r;
@@ -114,7 +114,7 @@ static void cancelled(void **state)
     pw_str_fini(&text);
 }
 
-/* Sequences are drawn as the measurement goes: those of another task, of the same tokens, are none of it. */
+/* Sequences are drawn during the measurement: a switch to another task with the same tokens cancels it. */
 static void cancelled_by_another_task(void **state)
 {
     struct record r;
@@ -164,7 +164,7 @@ static void refused(void **state)
     bench_close(&b);
 }
 
-/* A state may come from anybody. */
+/* A saved state may have been forged. */
 static void states_are_checked(void **state)
 {
     static const char *const bad[][2] = {

@@ -1,4 +1,4 @@
-/* ref_findings.c - findings of the laboratory that never was: blocks of each kind, every verdict. */
+/* ref_findings.c - findings of the fabricated lab: blocks of each kind, every verdict. */
 #include "ref_screen_int.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static void tell(struct pw_snapshot *s, struct pw_finding *f, int arm)
     screen_fold(s, e);
 }
 
-/* More columns than a narrow pane has, a yes or no, and what can't be said. */
+/* A table with more columns than a narrow pane has, a yes or no, and missing values. */
 static void add_table(struct pw_finding *f)
 {
     static const char *const arms[] = {"1 none", "2 alibi", "3 t5 buckets=8"};
@@ -28,7 +28,7 @@ static void add_table(struct pw_finding *f)
         pw_finding_put(f, b, i / 9, i % 9, i % 9 == 8 ? i / 9 % 2 : i == 12 ? NAN : i * 0.0625 - 0.25);
 }
 
-/* Two curves with bands, one of them with a gap, and what theory says. */
+/* Two curves with bands, one of them with a gap, and the theoretical curve. */
 static void add_plot(struct pw_finding *f, bool log)
 {
     enum { POINTS = 24 };

@@ -1,12 +1,12 @@
-/* ref_prompt.c - the pinned prompt of the laboratory that never was: its attention, answer and what led to a
- * token. */
+/* ref_prompt.c - the pinned prompt of the fabricated lab: its attention, its answer, and the contributions to
+ * a token. */
 #include "ref_screen_int.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- attention: a head of each well known kind */
+/* ---- attention: a head of each well-known kind */
 
 static float score(int layer, int head, int q, int k, int n_prompt)
 {
@@ -14,12 +14,12 @@ static float score(int layer, int head, int q, int k, int n_prompt)
 
     switch (layer * HEADS + head) {
     case 0: return d == 1 ? 5.0f : 0.4f * screen_noise((uint32_t)q, (uint32_t)k); /* previous token */
-    case 1: return -0.5f * (float)d;                                              /* near */
-    case 2: return k == 0 ? 3.5f : 0.0f;                                          /* a sink */
-    case 3: return 0;                                                             /* everything alike */
-    case 4: return d == 0 ? 3.0f : 0.0f;                                          /* itself */
+    case 1: return -0.5f * (float)d;                                              /* near keys */
+    case 2: return k == 0 ? 3.5f : 0.0f;                                          /* attention sink */
+    case 3: return 0;                                                             /* uniform */
+    case 4: return d == 0 ? 3.0f : 0.0f;                                          /* the query itself */
     case 5:
-        return q >= n_prompt - 1 && k > 0 && k < n_prompt - 1 /* the answer looks for its source */
+        return q >= n_prompt - 1 && k > 0 && k < n_prompt - 1 /* from the answer to its source */
                    ? 6.0f / (1 + 2.2f * (float)abs((k * 5 + 3) % 7 - (q - n_prompt + 1))) -
                          0.2f * (float)(d % 5)
                    : 0.8f * screen_noise((uint32_t)k, (uint32_t)q);
@@ -33,7 +33,7 @@ static float bias(int d)
     return 0.9f - 0.35f * (float)(d < 5 ? d : 5) + (d > 9 ? 0.6f : 0);
 }
 
-/* The more it has trained, the sharper a head looks. */
+/* A head's attention gets sharper with the number of training steps. */
 static struct pw_event *attention_event(int T, int n_prompt, const char *const *labels, int n_labels,
                                         int64_t step)
 {
@@ -83,7 +83,7 @@ static struct pw_event *attention_event(int T, int n_prompt, const char *const *
         pw_text_copy(a->kinds[k].name, sizeof a->kinds[k].name, kinds[k][0]);
         pw_text_copy(a->kinds[k].unit, sizeof a->kinds[k].unit, kinds[k][1]);
         a->kinds[k].chance = k == 5 ? 3.1f : k == 7 ? 6.5f : 0.12f;
-        for (int h = 0; h < LAYERS * HEADS; h++) /* each but the last two is one kind more than another */
+        for (int h = 0; h < LAYERS * HEADS; h++) /* all but the last two heads have a kind */
             a->scores[h * 8 + k] = k == 1 ? NAN : a->kinds[k].chance * (h == k ? 7 : 1 + 0.1f * (float)h);
     }
     a->gold = screen_array((size_t)T, sizeof *a->gold);
@@ -139,7 +139,7 @@ static void decode(struct pw_snapshot *s, int pos, const char *label, float prob
     screen_fold(s, e);
 }
 
-/* The cursor stands at a token. */
+/* Sets the cursor to a token. */
 static void point(struct pw_snapshot *s, int pos)
 {
     struct pw_event *e = pw_event_new(PW_EV_CURSOR);
@@ -149,7 +149,8 @@ static void point(struct pw_snapshot *s, int pos)
     screen_fold(s, e);
 }
 
-/* What led to it: 14 candidates, the second of which is right, and parts that sum up to their logits. */
+/* The inspection of a token: 14 candidates, the second of which is right, and parts that sum up to their
+ * logits. */
 static void look(struct pw_snapshot *s, int pos)
 {
     enum { N = 14, PARTS = 2 + LAYERS * (HEADS + 1) };

@@ -1,10 +1,11 @@
-/* ref_recording.h - a recording on disk for tests of what shows one, written by the store as any other: two
- * arms race for 60 steps at 10 a second; after 20 somebody makes a mark and sleeps for an hour. */
+/* ref_recording.h - a session on disk for tests that show one, written by the store. Two arms race for 60
+ * steps at 10 a second. After 20 steps there is a mark and a gap of an hour. */
 #ifndef REF_RECORDING_H
 #define REF_RECORDING_H
 
 enum { STEPS = 60, MARK_AT = 20, HOURS = 3600 };
 
+/* Records the session into a new folder. */
 void recording_make(const char *folder);
 
 #endif

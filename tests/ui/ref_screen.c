@@ -21,7 +21,7 @@ void *screen_array(size_t n, size_t size)
     return p;
 }
 
-/* -1..1, the same for the same two numbers. */
+/* A number in -1..1 that depends only on a and b. */
 float screen_noise(uint32_t a, uint32_t b)
 {
     uint32_t h = a * 2654435761u ^ (b + 0x9e3779b9u) * 2246822519u;
@@ -83,18 +83,18 @@ void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
     step_of(s, arm, 1, step, loss);
 }
 
-/* How well a replicate fares: 1 the first, others a little better or worse. */
+/* A replica's quality: 1 for the first, a little better or worse for others. */
 static float luck(int arm, int replicate)
 {
     return replicate == 1 ? 1 : 1 + 0.25f * screen_noise((uint32_t)arm + 50, (uint32_t)replicate);
 }
 
-/* Which of a row's samples (64 at most) are wrong, how, and where: some where the trained answers would have
- * ended, the others here and there. The same samples are hard for all arms. */
+/* Chooses the wrong samples of a row (64 at most), and how and where each is wrong. Some are wrong where the
+ * trained answers would have ended, the others anywhere. The same samples are hard for all arms. */
 static void go_wrong(struct pw_eval_row *row, uint64_t *outcomes, int arm)
 {
     for (int i = 0; i < row->samples; i++) {
-        int hard = i * 37 % row->samples; /* in the order of this the samples are right */
+        int hard = i * 37 % row->samples; /* samples are right in this order */
         uint32_t at = (uint32_t)(i * 31 + row->length * 7 + arm);
         if (hard < row->exact) {
             *outcomes |= UINT64_C(1) << i;
@@ -112,7 +112,7 @@ static void go_wrong(struct pw_eval_row *row, uint64_t *outcomes, int arm)
 
 static void eval(struct pw_snapshot *s, int arm, int replicate, int64_t step, int samples, bool live)
 {
-    /* How well each arm sorts what it has trained, and how far it carries beyond. */
+    /* Each arm's accuracy on trained lengths, and how far it generalises. */
     static const float skill[6] = {0, 0.72f, 0.97f, 1.12f, 1.0f, 0.9f},
                        reach[6] = {0, 0.3f, 0.8f, 1.0f, 0.35f, 0.12f};
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
@@ -155,7 +155,7 @@ static void train(struct pw_snapshot *s, int replicates)
             float x = (float)step / (speed[arm] * luck(arm, replicate));
             float loss = floors[arm] + (2.3f - floors[arm]) / (1 + x * x);
             loss *= 1 + 0.12f * screen_noise((uint32_t)i + 1, (uint32_t)step);
-            if (arm == 3 && step >= 400) /* swapped here: it has to find its way again */
+            if (arm == 3 && step >= 400) /* swapped at 400: it has to recover */
                 loss += 0.9f / (1 + (float)(step - 400) / 12);
             step_of(s, arm, replicate, step, loss);
             if (step % 50 == 0)
@@ -168,7 +168,7 @@ static void train(struct pw_snapshot *s, int replicates)
         eval(s, i % 5 + 1, i / 5 + 1, 640, 64, false);
 }
 
-/* ---- lengths that are pairs, examples that went wrong */
+/* ---- lengths that are pairs, examples with wrong answers */
 
 void screen_set_pairs(struct pw_snapshot *s)
 {
@@ -239,7 +239,7 @@ void screen_set_failing(struct pw_snapshot *s, int n)
     screen_fold(s, e);
 }
 
-/* ---- all of it */
+/* ---- the whole race */
 
 struct pw_snapshot *screen_race(void)
 {
@@ -275,7 +275,7 @@ struct pw_snapshot *screen_race_of(int replicates)
         s->arms[i].info.replicates = replicates;
     train(s, replicates);
     screen_command(s, "arm 3");
-    e = pw_event_new(PW_EV_ARM); /* becomes the current one */
+    e = pw_event_new(PW_EV_ARM); /* makes it the current arm */
     e->arm = 3;
     e->u.arm = s->arms[2].info;
     e->u.arm.current = true;
@@ -286,7 +286,7 @@ struct pw_snapshot *screen_race_of(int replicates)
     screen_pin_sort(s);
     screen_note(s, PW_EV_NOTE, "1 1 2 3 4 4 9: one of 8 tokens is wrong, the right answer is 1 1 2 3 4 5 9");
     screen_set_table(s, SCREEN_T5);
-    for (int d = 0; d <= 17; d++) /* nothing on this screen lies beyond training */
+    for (int d = 0; d <= 17; d++) /* every distance on this screen was seen in training */
         s->arms[2].table.met[d] += 500, s->arms[2].table.rows[d] += 500;
     s->arms[2].table.trained = 17;
     e = pw_event_new(PW_EV_STATE);

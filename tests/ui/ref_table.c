@@ -1,11 +1,11 @@
-/* ref_table.c - tables of encodings for the laboratory that never was. */
+/* ref_table.c - tables of encodings for the fabricated lab. */
 #include "ref_screen_int.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-/* What training of 11 rows at most met: 1000 sequences of 5, 7, 9 and 11 rows each. */
+/* Training counts for at most 11 rows: 1000 sequences of 5, 7, 9 and 11 rows each. */
 static void met_of(struct pw_ev_table *t)
 {
     t->met = screen_array((size_t)t->length, sizeof *t->met);
@@ -18,7 +18,7 @@ static void met_of(struct pw_ev_table *t)
     t->trained = 10;
 }
 
-/* The mean score wherever the samples had pairs, and the encoding's own part of it. */
+/* The mean score of all distances in the samples, and the encoding's own part of it. */
 static void kernel_of(struct pw_ev_table *t, bool own)
 {
     t->layers = LAYERS, t->n_kernel = 16;
@@ -74,7 +74,7 @@ static void rows_of(struct pw_ev_table *t)
     }
 }
 
-/* Of 11 rows at most, the last of 13 keys was never read. */
+/* With at most 11 rows, the last of 13 keys was never read. */
 static void keys_of(struct pw_ev_table *t)
 {
     t->n_keys = 13, t->key_width = 16, t->n_grad = 64;
@@ -89,7 +89,7 @@ static void keys_of(struct pw_ev_table *t)
     }
 }
 
-/* A curve of u = ln(d / 2 + 1) / ln(max(i,6) / 2 + 1), of queries 0 to 31; L = |0.75 x 8|. */
+/* A function of u = ln(d / 2 + 1) / ln(max(i,6) / 2 + 1), for queries 0 to 31; L = |0.75 x 8|. */
 static void queries_of(struct pw_ev_table *t)
 {
     static const int queries[] = {1, 4, 6, 10, 15, 20, 26, 31};

@@ -1,4 +1,5 @@
-/* test_answers.c - what a terminal answers is taken out of the keys, whole or in pieces, and never typed. */
+/* test_answers.c - tests that a terminal's answers are removed from the keys, whole or in pieces, and never
+ * typed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,8 @@
 #include "ui/keys.h"
 #include "ui/plot.h"
 
-/* Feeds text in pieces of `step` bytes; the keys that come out, and the last background among them. */
+/* Feeds text in pieces of `step` bytes. Returns the decoded keys, and the last background colour among
+ * them. */
 static void feed(const char *text, size_t step, int *keys, int *n, uint32_t *rgb)
 {
     struct pw_keys k;
@@ -27,7 +29,7 @@ static void feed(const char *text, size_t step, int *keys, int *n, uint32_t *rgb
             keys[(*n)++] = in.key;
             if (in.key == PW_KEY_BACKGROUND) {
                 *rgb = in.rgb;
-                assert_int_equal(in.n_raw, 0); /* nothing for readline */
+                assert_int_equal(in.n_raw, 0); /* no bytes for readline */
             }
         }
     }
@@ -87,7 +89,7 @@ static void other_answers_are_swallowed(void **state)
         }
 }
 
-/* A slow line, or a terminal that dies in the middle of it. */
+/* A slow line, or a terminal that dies in the middle of an answer. */
 static void half_an_answer_is_not_typed(void **state)
 {
     (void)state;
@@ -105,7 +107,7 @@ static void half_an_answer_is_not_typed(void **state)
         size_t took = pw_keys_feed(&k, endless + at, sizeof endless - at);
         while (pw_keys_next(&k, &in))
             continue;
-        assert_true(took > 0); /* it never fills up */
+        assert_true(took > 0); /* the buffer never fills up */
         at += took;
     }
     pw_keys_fini(&k);

@@ -1,5 +1,5 @@
-/* test_both_sides.c - the buckets of an encoding without the causal mask: those of later keys in the pane, in
- * lines and in figures. */
+/* test_both_sides.c - tests the buckets of an encoding without the causal mask: buckets of later keys in the
+ * pane, in lines and in figures. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void buckets_and_distances(void **state)
         int64_t met = 0;
         pw_bucket_range(t, b, text);
         assert_string_equal(text, ranges[b]);
-        for (int d = -31; d < 32; d++) /* the pairs of a distance are half on either side */
+        for (int d = -31; d < 32; d++) /* half of a distance's pairs are on either side */
             if (pw_bucket_of(t, d) == b)
                 met += d == 0 ? t->met[0] : t->met[abs(d)] / 2;
         assert_int_equal(pw_bucket_met(t, b), met);
@@ -111,7 +111,7 @@ static void lines(void **state)
     pw_snapshot_free(s);
 }
 
-/* Above the diagonal the map of buckets has as much to show as below it. */
+/* The map of buckets is filled above the diagonal as below it. */
 static void figures(void **state)
 {
     struct pw_snapshot *s = both_sides();

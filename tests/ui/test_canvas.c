@@ -1,4 +1,4 @@
-/* test_canvas.c - the grid: clipping, wide characters, frames, and both dumps. */
+/* test_canvas.c - tests the grid: clipping, wide characters, frames, and both dumps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,11 +47,11 @@ static void no_half_of_a_wide_character_stays(void **state)
     pw_canvas_resize(&c, 1, 6);
     assert_int_equal(pw_draw_text(&c, all, 0, 0, plain, "日本語"), 6);
     assert_int_equal(c.cells[1].cp, 0);
-    pw_draw_text(&c, all, 0, 1, plain, "x"); /* over a right half */
+    pw_draw_text(&c, all, 0, 1, plain, "x"); /* overwrites a right half */
     assert_canvas(&c, " x本語\n");
-    pw_draw_text(&c, all, 0, 2, plain, "y"); /* over a left half */
+    pw_draw_text(&c, all, 0, 2, plain, "y"); /* overwrites a left half */
     assert_canvas(&c, " xy 語\n");
-    pw_draw_text(&c, (struct pw_rect){0, 0, 1, 5}, 0, 4, plain, "本"); /* its right half would lie outside */
+    pw_draw_text(&c, (struct pw_rect){0, 0, 1, 5}, 0, 4, plain, "本"); /* its right half would be outside */
     assert_canvas(&c, " xy\n");
     pw_canvas_fini(&c);
 }

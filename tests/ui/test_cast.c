@@ -1,6 +1,6 @@
-/* test_cast.c - films of a recording: what a terminal shows that is sent all of one is what the workbench
- * shows at that moment. The terminal is a small one of our own: it knows what films may send, and fails at
- * all else. */
+/* test_cast.c - tests films of a session. A terminal that receives a film must show what the workbench shows
+ * at that moment. The test's own small terminal supports only the sequences that films may send, and fails on
+ * others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ struct terminal {
     struct pw_canvas c;
     int y, x;
     struct pw_style style;
-    bool hidden; /* the cursor */
+    bool hidden; /* of the cursor */
 };
 
 static void set_style(struct terminal *t, const int *v, int n)
@@ -86,7 +86,7 @@ static void set_style(struct terminal *t, const int *v, int n)
     }
 }
 
-/* The sequence after its escape; returns the byte after it. */
+/* Executes the sequence after its escape. Returns the byte after it. */
 static const char *obey(struct terminal *t, const char *s)
 {
     int v[16] = {0}, n = 0;
@@ -129,7 +129,7 @@ static void show(struct terminal *t, const char *s)
 
 struct film {
     int frames, width, height;
-    double last, shortest, longest; /* seconds: of the last frame, and between two */
+    double last, shortest, longest; /* in seconds: time of the last frame, and between two frames */
     double begun;
     struct terminal t;
 };
@@ -177,7 +177,7 @@ static void make(struct bench *b, const char *options)
         fail_msg("%s: %s", line, b->err.msg);
 }
 
-/* The workbench there, drawn anew. */
+/* Compares with the workbench at that step, drawn from scratch. */
 static void assert_shows(struct bench *b, const struct film *f, int64_t step)
 {
     struct pw_ui ui;
@@ -202,26 +202,26 @@ static void test_shows_what_play_shows(void **state)
     make(b, "");
     struct film f = watch(b->film);
     assert_true(f.width == 80 && f.height == 24 && f.begun == 1790000000 && !f.t.hidden);
-    assert_true(f.frames > STEPS && f.frames < 4 * STEPS); /* what happens within a thirtieth is one frame */
+    assert_true(f.frames > STEPS && f.frames < 4 * STEPS); /* all events within 1/30 s are one frame */
     assert_true(f.last > 7.89 &&
-                f.last < 7.91); /* 6 seconds and an hour between two steps, of which 2 are left */
+                f.last < 7.91); /* 6 seconds, and an hour between two steps that is cut to 2 seconds */
     assert_true(f.longest < 2.001 && f.longest > 1.999);
     assert_shows(b, &f, -1);
     pw_canvas_fini(&f.t.c);
     make(b, "speed=40 width=121 height=33 to=37");
     f = watch(b->film);
     assert_true(f.width == 121 && f.height == 33);
-    assert_true(f.frames < 12 && f.shortest > 0.032); /* 30 a second, whatever the speed */
+    assert_true(f.frames < 12 && f.shortest > 0.032); /* 30 a second, at any speed */
     assert_shows(b, &f, 37);
     pw_canvas_fini(&f.t.c);
     make(b, "from=30 to=30 width=20 height=6");
     f = watch(b->film);
-    assert_int_equal(f.frames, 2); /* and the cursor */
+    assert_int_equal(f.frames, 2); /* the second one is the cursor */
     assert_shows(b, &f, 30);
     pw_canvas_fini(&f.t.c);
 }
 
-/* Making one moves nothing. */
+/* Making a film doesn't move the current moment. */
 static void test_stays_where_one_is(void **state)
 {
     struct bench *b = *state;
@@ -251,7 +251,7 @@ static void test_refused(void **state)
         if (strstr(b->err.msg, cases[i][1]) == NULL)
             fail_msg("'%s': %s", cases[i][0], b->err.msg);
     }
-    pw_ui_fini(&b->app.ui); /* a laboratory that isn't recorded */
+    pw_ui_fini(&b->app.ui); /* a lab that isn't recorded */
     pw_ui_init(&b->app.ui);
     struct pw_snapshot *s = pw_snapshot_new();
     b->app.ui.snap = s;
@@ -260,7 +260,7 @@ static void test_refused(void **state)
     pw_snapshot_free(s);
 }
 
-/* Any screen becomes any other. */
+/* Any screen is updated to any other. */
 static void test_changes(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -279,7 +279,7 @@ static void test_changes(void **state)
         struct pw_rect all = {0, 0, 40, 130};
         ui.focus = i % PW_PANES, ui.zoom = i % 2 == 0;
         pw_ui_draw(&ui, &c[i % 2]);
-        for (int x = i % 3; x < 129; x += 3) /* signs that take two columns, at odd and even places */
+        for (int x = i % 3; x < 129; x += 3) /* glyphs of two columns, at odd and even places */
             pw_draw_cell(&c[i % 2], all, 20, x, (struct pw_style){PW_DEFAULT, PW_DEFAULT, 0}, 0x732b);
         pw_str_clear(&sent);
         pw_canvas_changes(&c[(i + 1) % 2], &c[i % 2], &sent);

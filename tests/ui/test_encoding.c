@@ -1,4 +1,4 @@
-/* test_encoding.c - the encoding pane's pages, keys and read-outs. */
+/* test_encoding.c - tests the encoding pane's pages, keys and read-outs. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void close_desk(struct desk *d)
     pw_snapshot_free(d->s);
 }
 
-/* Presses keys, one after the other, and says which line the last one became. */
+/* Presses keys one after the other, and returns the command line of the last one. */
 static const char *press(struct desk *d, const char *keys)
 {
     for (; *keys; keys++) {
@@ -116,7 +116,7 @@ static void pages_go_round(void **state)
     }
 }
 
-/* Rows of the layer's relative keys; the last one is read by all that is farther away. */
+/* Rows of the layer's relative keys; all larger distances use the last one. */
 static void relative_keys_are_read(void **state)
 {
     struct desk d;
@@ -134,7 +134,7 @@ static void relative_keys_are_read(void **state)
     close_desk(&d);
 }
 
-/* A distance is a fraction of how far the query stands, before the threshold of that. */
+/* Before FIRE's threshold, a distance is a fraction of the query's position. */
 static void queries_are_read(void **state)
 {
     struct desk d;
@@ -146,7 +146,7 @@ static void queries_are_read(void **state)
     press(&d, "v");
     shows(&d, "head 0 of 4  c 0.5, L 6 = |0.75 x 8|  psi(x) = ln(c x + 1)");
     shows(&d, "▸q 1    L 6");
-    /* ln 1.5 / ln 4, and of head 0 -0.8 + sin(3u)/3 */
+    /* ln 1.5 / ln 4, and for head 0 -0.8 + sin(3u)/3 */
     shows(&d, "query 1  distance 1  head 0 -0.544  u 0.292 = psi(1)/psi(6)  met 28000 pairs in training");
     press(&d, "ll");
     shows(&d, "query 1  distance 3  head 0 no key is so far before it");
@@ -170,7 +170,7 @@ static void queries_are_read(void **state)
     close_desk(&d);
 }
 
-/* The style of the first cell that this text begins with. */
+/* The style of the first cell of this text. */
 static struct pw_style style_of(const struct desk *d, const char *text)
 {
     size_t n = strlen(text), k;
@@ -184,7 +184,7 @@ static struct pw_style style_of(const struct desk *d, const char *text)
     return pw_style_plain();
 }
 
-/* Training came to position 10. */
+/* Training saw positions up to 10. */
 static void queries_beyond_training_are_marked(void **state)
 {
     struct desk d;
@@ -194,14 +194,14 @@ static void queries_beyond_training_are_marked(void **state)
     assert_int_equal(style_of(&d, "q 10 ").fg, pw_style_plain().fg);
     assert_int_equal(style_of(&d, "q 15 ").fg, pw_style_warn().fg);
     assert_int_not_equal(pw_style_plain().fg, pw_style_warn().fg);
-    d.s->arms[d.s->current - 1].table.trained = 20; /* by a file of weights: nobody counted */
+    d.s->arms[d.s->current - 1].table.trained = 20; /* from a file of weights, so there are no counts */
     pw_ui_draw(&d.ui, &d.c);
     assert_int_equal(style_of(&d, "q 15 ").fg, pw_style_plain().fg);
     assert_int_equal(style_of(&d, "q 26 ").fg, pw_style_warn().fg);
     close_desk(&d);
 }
 
-/* A head is chosen on every page, whatever the cursor goes by. */
+/* A head can be chosen on every page, whichever cursor the page has. */
 static void a_head_by_its_keys(void **state)
 {
     struct desk d;
@@ -217,7 +217,7 @@ static void a_head_by_its_keys(void **state)
     close_desk(&d);
 }
 
-/* The ruler's numbers, the cursor's among them, wherever that is. */
+/* The ruler's numbers don't touch, with the cursor's number at any place. */
 static void distances_stand_apart(void **state)
 {
     struct desk d;
@@ -257,12 +257,12 @@ static void a_cursor_reads_what_it_is_on(void **state)
     press(&d, "G");
     shows(&d, "distance 31 → bucket 7");
     shows(&d, "never met in training, mean |gradient| 0 ");
-    press(&d, "hg"); /* the first again */
+    press(&d, "hg"); /* wraps around to the first */
     shows(&d, "distance 0 → bucket 0");
-    press(&d, "vjjjj"); /* the list: down goes by buckets */
+    press(&d, "vjjjj"); /* the list: down moves by buckets */
     shows(&d, "bucket 4: distance 4–5  head 1 -1.292");
     shows(&d, "never trained: bucket 7");
-    press(&d, "V"); /* distances have followed */
+    press(&d, "V"); /* the cursor of distances has followed */
     shows(&d, "distance 4 → bucket 4");
     close_desk(&d);
 
@@ -278,7 +278,7 @@ static void a_cursor_reads_what_it_is_on(void **state)
     open_desk(&d, SCREEN_LEARNED);
     press(&d, "vjjjllllll");
     shows(&d, "positions 4 and 6: cosine");
-    press(&d, "jjjjjjjj"); /* position 12: no sequence came there */
+    press(&d, "jjjjjjjj"); /* position 12: no sequence was that long */
     shows(&d, "never met in training, mean |gradient| 0 over 64 steps");
     close_desk(&d);
 
@@ -290,7 +290,7 @@ static void a_cursor_reads_what_it_is_on(void **state)
     close_desk(&d);
 }
 
-/* A row of zeros (sinusoidal amplitude=0) has no direction, and what nobody measured is no number. */
+/* A row of zeros (sinusoidal amplitude=0) has no direction, and a missing measurement has no number. */
 static void what_is_undefined_is_said(void **state)
 {
     struct desk d;
@@ -307,7 +307,7 @@ static void what_is_undefined_is_said(void **state)
     close_desk(&d);
 }
 
-/* Figures 2 and 6: of the rows of DPE either half shows one end, and the pane says for which length. */
+/* Figures 2 and 6: in the rows of DPE either half shows one end, and the pane states the length. */
 static void rows_of_a_length(void **state)
 {
     struct desk d;
@@ -315,7 +315,7 @@ static void rows_of_a_length(void **state)
     open_desk(&d, SCREEN_LEARNED);
     struct pw_ev_table *t = &d.s->arms[d.s->current - 1].table;
     hides(&d, "of a sequence");
-    t->by_length = true; /* nothing in the middle was met from both ends */
+    t->by_length = true; /* no middle position was seen from both ends */
     for (int p = 0; p < 32; p++)
         t->rows[p] = p < 4 || p > 27 ? 100 : 0;
     pw_ui_draw(&d.ui, &d.c);
@@ -366,12 +366,12 @@ static void the_difference_of_two(void **state)
     pw_ui_draw(&d.ui, &d.c);
     shows(&d, "difference 3/3");
     shows(&d, "kernel of ▲ 2 layer 0 minus ■ 3 layer 0, from distance 0 on");
-    /* ALiBi's -0.25 d, and what T5's head 0 has learned of distance 1 from distance 0 on */
+    /* ALiBi's -0.25 d, and the learned difference of T5's head 0 between distances 1 and 0 */
     shows(&d, "distance 1  head 0  arm 2 -0.250  arm 3 -0.330  difference +0.080");
     shows(&d, "of different families");
     press(&d, "V");
     shows(&d, "kernel 2/3");
-    screen_set_table(d.s, SCREEN_T5); /* the reference itself differs from nothing */
+    screen_set_table(d.s, SCREEN_T5); /* the reference arm has no difference from itself */
     pw_ui_draw(&d.ui, &d.c);
     shows(&d, "2/4");
     press(&d, "c");
@@ -382,7 +382,7 @@ static void the_difference_of_two(void **state)
     close_desk(&d);
 }
 
-/* Positions are from + step * i and distances step * d, as tune makes them; with c = 0 nothing is far. */
+/* Positions are from + step * i and distances step * d, as tune maps them; with c = 0 every fraction is 0. */
 static void fractions_of_tuned_positions(void **state)
 {
     struct pw_ev_table t = {
@@ -397,7 +397,7 @@ static void fractions_of_tuned_positions(void **state)
     assert_true(isnan(pw_fire_threshold(&t)));
 }
 
-/* Two networks may do the same with other weights: of two FIREs the scalars are told. */
+/* Two networks may compute the same with other weights: for two FIREs only the scalars are compared. */
 static void the_parameters_of_two_fires(void **state)
 {
     struct pw_ev_table a = {.fire_c = 0.5f, .fire_factor = 1, .fire_threshold = 8}, b = a;
@@ -414,7 +414,7 @@ static void the_parameters_of_two_fires(void **state)
     pw_str_fini(&out);
 }
 
-/* Two tables of one family, the second smaller in every way: cursors stay in what both have. */
+/* Two tables of one family, the second smaller in every dimension: cursors stay within both. */
 static void tables_of_other_sizes(void **state)
 {
     struct desk d;
@@ -424,7 +424,7 @@ static void tables_of_other_sizes(void **state)
     d.ui.encoding.reference = 2;
     screen_set_table(d.s, SCREEN_ALIBI);
     struct pw_ev_table *t = &d.s->arms[1].table;
-    t->length = 9, t->heads = 2; /* of [4,32]: rows of another length, which is all the same here */
+    t->length = 9, t->heads = 2; /* of [4,32]: rows of another length, but this bias doesn't depend on it */
     screen_set_table(d.s, SCREEN_T5);
     press(&d, "VG");
     shows(&d, "difference 5/5");

@@ -1,5 +1,5 @@
-/* test_figure_others.c - figures of what stands beside the current arm's own: an encoding less another arm's,
- * and attention of a model of somebody else's. */
+/* test_figure_others.c - tests figures with data beside the current arm's: the difference of two encodings,
+ * and attention of an imported model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void a_difference_is_drawn(void **state)
     pw_snapshot_free(s);
 }
 
-/* From distance 0 on, and the other way round the opposite. */
+/* The difference counts from distance 0. Exchanging the arms negates it. */
 static void a_difference_is_of_both(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void what_a_difference_needs(void **state)
     pw_snapshot_free(s);
 }
 
-/* ---- attention of a file */
+/* ---- attention from a file */
 
 static const char *const labels[] = {"the", "<cat>", "sat"};
 
@@ -133,7 +133,7 @@ static void attention_of_a_file_is_drawn(void **state)
     assert_null(strstr(map.s, ">7</text>"));
     o.head = 4;
     figure_fails(s, &o, "there are layers 0 to 1 and heads 0 to 3");
-    /* The arm's own stays what it was, and is what is drawn where nobody says. */
+    /* The arm's own attention is unchanged, and is drawn by default. */
     o = figure_options("attention", "");
     expect(s, &o, "prompt &quot;sort 3 1 4 1 5 9 2&quot;.");
     pw_str_fini(&map);
@@ -152,13 +152,13 @@ static void what_a_file_lacks(void **state)
     s->foreign.all_scores = NULL;
     strcpy(o.page, "file_scores");
     figure_fails(s, &o, "the file has no scores");
-    s->has_attention = false; /* of no arm: the file's is the first that there is */
+    s->has_attention = false; /* without the arm's attention the file's is the first with content */
     o.page[0] = '\0';
     expect(s, &o, "from the file theirs.npz");
     pw_snapshot_free(s);
 }
 
-/* Models of others have more heads than any of ours, and their maps don't compress. */
+/* Imported models have more heads than ours, and their maps don't compress. */
 static void many_heads_stay_small(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_figure_size.c - figures stay small and lose nothing: of long runs no point, of maps no value; and they
- * are written as SVG, PDF and PNG. */
+/* test_figure_size.c - tests that figures stay small and lose no point of long runs and no value of maps.
+ * They are written as SVG, PDF and PNG. */
 #include <math.h>
 #include <png.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void long_runs_stay_small(void **state)
     struct pw_figure_options o = figure_options("curves", "loss");
     figure_check(s, &o);
     figure_svg(&out, s, &o);
-    /* One point in 40,000 reaches the top of the field: the highest y of all paths is where 50 is. */
+    /* One point in 40,000 reaches the top of the field: the highest y of all paths is at the value 50. */
     double top = 1e9, x = 0, y = 0;
     for (const char *p = strstr(out.s, "<path"); p; p = strstr(p + 1, "<path")) {
         const char *d = strstr(p, " d=\"") + 4;
@@ -72,7 +72,7 @@ static void large_maps_stay_small(void **state)
     pw_snapshot_free(s);
 }
 
-/* The bytes of the first image of a picture; the caller frees. */
+/* The bytes of the first image of a picture; the caller frees them. */
 static unsigned char *image_of(const struct pw_str *doc, size_t *size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -96,7 +96,7 @@ static unsigned char *image_of(const struct pw_str *doc, size_t *size)
     return bytes;
 }
 
-/* Every value of a map is in its image, in the ramp's colour; what is hidden is clear. */
+/* Every value of a map is a pixel of its image, in the ramp's colour; hidden values are transparent. */
 static void a_map_says_its_values(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void a_map_says_its_values(void **state)
     assert_int_equal(png.width, png.height);
     assert_int_equal(png.width % T, 0);
     for (unsigned q = 0; q < T; q++)
-        for (unsigned k = 0; k < T; k++) { /* head 0.3 looks at everything alike: 1 / (q + 1) */
+        for (unsigned k = 0; k < T; k++) { /* head 0.3 is uniform: 1 / (q + 1) */
             unsigned block = png.width / T,
                      at = ((q * block + block / 2) * png.width + k * block + block / 2) * 4;
             uint32_t color = (uint32_t)pixel[at] << 16 | (uint32_t)pixel[at + 1] << 8 | pixel[at + 2];
@@ -151,7 +151,7 @@ static void check_file(const struct pw_snapshot *s, const char *ending, const ch
     assert_int_equal(pw_file_read(path, 1 << 24, &data, &size, &err), PW_OK);
     assert_true(size > 1000);
     assert_memory_equal(data, magic, n);
-    if (ending[1] == 'n') { /* the header says its size: four pixels a point */
+    if (ending[1] == 'n') { /* the header has the size: four pixels a point */
         const unsigned char *u = (const unsigned char *)data;
         assert_int_equal(u[16] << 24 | u[17] << 16 | u[18] << 8 | u[19], 4 * o.width);
         assert_memory_equal(data + size - 8, "IEND", 4);

@@ -1,5 +1,5 @@
-/* test_findings.c - the findings pane: which finding and page it shows, what its cursor reads out, and that
- * no finding, however odd, is more than it can draw. */
+/* test_findings.c - tests the findings pane: the shown finding and page, the cursor's read-out, and drawing
+ * of arbitrary findings. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,17 +61,17 @@ static void the_newest_or_the_chosen_one(void **state)
     bench_shows(b, "what scores are made of", true);
     press(b, "[");
     bench_shows(b, "finding 2 of 3", true);
-    tell_small(b->s, "shift", 1); /* who looks at one keeps it */
+    tell_small(b->s, "shift", 1); /* a selected finding stays selected */
     bench_shows(b, "rank of position", true);
     press(b, "]]");
     bench_shows(b, "what shift is", true);
-    tell_small(b->s, "adjacent", 2); /* who looks at the newest follows */
+    tell_small(b->s, "adjacent", 2); /* the selection of the newest follows */
     bench_shows(b, "what adjacent is", true);
     press(b, "[[[");
     bench_shows(b, "rank of position", true);
     press(b, "[[[[[[");
     bench_shows(b, "kernel of each encoding", true);
-    for (int i = 0; i < PW_MAX_FINDINGS; i++) { /* the chosen one makes room */
+    for (int i = 0; i < PW_MAX_FINDINGS; i++) { /* the selected one is replaced */
         char name[16];
         snprintf(name, sizeof name, "more %d", i);
         tell_small(b->s, name, i);
@@ -82,8 +82,8 @@ static void the_newest_or_the_chosen_one(void **state)
     bench_shows(b, "the newest of", true);
 }
 
-/* What is measured again takes its place: page and cursor stay; another finding begins with its first page.
- */
+/* A new measurement replaces the finding: page and cursor stay. Another finding begins with its first
+ * page. */
 static void page_and_cursor_stay(void **state)
 {
     struct bench *b = *state;
@@ -126,8 +126,8 @@ static void pages_and_read_out(void **state)
     bench_shows(b, "shares of the score", true);
 }
 
-/* A dashboard has one corner for the encoding and what was found: the one that had the focus last, or that
- * has news. */
+/* The encoding and the findings share one corner of a dashboard. It shows the pane that had the focus last,
+ * or that has news. */
 static void a_corner_for_two(void **state)
 {
     struct bench *b = *state;
@@ -147,7 +147,7 @@ static void a_corner_for_two(void **state)
     pw_ui_focus(ui, PW_PANE_ENCODING);
     bench_draw(b);
     pw_ui_focus(ui, PW_PANE_LOG);
-    tell_small(b->s, "shift", 2); /* only moved on */
+    tell_small(b->s, "shift", 2); /* the watch only advanced: no news */
     bench_shows(b, "5 Encoding", true);
     bench_run(b, "focus findings");
     bench_shows(b, "8 Findings", true);
@@ -183,7 +183,7 @@ static void copied_searched_and_told(void **state)
     assert_non_null(strstr(b->app.ui.message, "is not in this pane"));
 }
 
-/* The one on the screen, or the one that is named, with all of its numbers. */
+/* Writes the finding on the screen, or a named one, with all of its numbers. */
 static void written(void **state)
 {
     struct bench *b = *state;
@@ -214,7 +214,7 @@ static void written(void **state)
     bench_refused(b, "export finding", "usage");
 }
 
-/* A click in a cell is the cursor there: each kind of block, found by what is drawn. */
+/* A click in a cell moves the cursor there: in each kind of block, by its drawn position. */
 static void the_pointer_reads_out(void **state)
 {
     struct bench *b = *state;
@@ -238,7 +238,7 @@ static void the_pointer_reads_out(void **state)
     }
 }
 
-/* ---- what a recording may bring */
+/* ---- findings of arbitrary sessions */
 
 static void nothing_in_it(struct pw_finding *f)
 {

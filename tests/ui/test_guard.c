@@ -1,7 +1,7 @@
-/* test_guard.c - a program that dies gives the terminal back, says its last words, and dies of what killed
- * it.
+/* test_guard.c - tests that a crashing program restores the terminal, prints its last message, and dies of
+ * the original signal.
  *
- * The dying is done by a child whose terminal is a pseudo-terminal that the test reads. */
+ * A child crashes on a pseudo-terminal that the test reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,14 +12,14 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
-/* cmocka needs what stands above */
+/* cmocka needs the headers above */
 #include "ui/guard.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <cmocka.h>
 
-static char seen[65536]; /* what the child's terminal got */
+static char seen[65536]; /* the output of the child's terminal */
 
 static void read_terminal(int master)
 {
@@ -30,7 +30,7 @@ static void read_terminal(int master)
     seen[n] = '\0';
 }
 
-/* Runs body in a child whose standard error is a terminal in raw mode; returns its wait status. */
+/* Runs body in a child whose standard error is a terminal in raw mode. Returns its wait status. */
 static int in_child(void (*body)(int tty), bool *modes_back)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY);
@@ -56,7 +56,7 @@ static int in_child(void (*body)(int tty), bool *modes_back)
     assert_int_equal(waitpid(child, &status, 0), child);
     tcgetattr(tty, &after);
     *modes_back = before.c_lflag == after.c_lflag && before.c_iflag == after.c_iflag;
-    close(tty); /* the last one: reading ends after what is there */
+    close(tty); /* the last descriptor: reads end after the remaining output */
     read_terminal(master);
     close(master);
     return status;
@@ -104,7 +104,7 @@ static void end_well(int tty)
     pw_guard_stray(&stray);
     if (strcmp(pw_str_text(&stray), "one\ntwo\n") == 0)
         say("complete\n");
-    ssize_t put = write(tty, "<picture>", 9); /* nothing was mixed into it */
+    ssize_t put = write(tty, "<picture>", 9); /* no other output is mixed into it */
     (void)put;
     pw_str_fini(&stray);
 }
@@ -127,7 +127,7 @@ static void test_abort(void **state)
     assert_restored();
     const char *words = strstr(seen, "last words");
     assert_non_null(words);
-    assert_true(words > strstr(seen, "\033[?1049l")); /* on the main screen, where they stay */
+    assert_true(words > strstr(seen, "\033[?1049l")); /* on the main screen, where it stays */
 }
 
 static void test_fault(void **state)
@@ -172,6 +172,6 @@ int main(void)
         cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_end),
     };
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the children's deaths are meant */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the children crash on purpose */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_keys.c - a key changes the view or becomes a command line, never anything else. */
+/* test_keys.c - tests that a key changes the view or becomes a command line, and does nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Presses a key and says which line it became. */
+/* Presses a key, and returns its command line. */
 static const char *press(struct bench *b, int key)
 {
     pw_str_clear(&b->line);
@@ -90,7 +90,7 @@ static void space_does_what_the_state_calls_for(void **state)
     assert_string_equal(press(b, 'q'), "quit");
 }
 
-/* A token of the answer, which can be gone back to, and a step of training, which can't: two keys, the same
+/* A token of the answer, which can be stepped back, and a step of training, which can't: two keys, the same
  * in every pane. */
 static void a_token_and_a_step_are_two_keys(void **state)
 {
@@ -105,7 +105,7 @@ static void a_token_and_a_step_are_two_keys(void **state)
     }
 }
 
-/* "sort 9 2" or "9 2", typed where the prompt is: the first character opens the command line. */
+/* "sort 9 2" or "9 2", typed in the prompt's pane: the first character opens the command line. */
 static void text_in_the_prompt_pane_is_a_prompt(void **state)
 {
     struct bench *b = *state;
@@ -126,7 +126,7 @@ static void text_in_the_prompt_pane_is_a_prompt(void **state)
         b->ui.ask[0] = '\0';
     }
     pw_text_copy(b->s->lab.tasks[0].name, sizeof b->s->lab.tasks[0].name, "parity");
-    press(b, 'p'); /* the beginning of its word */
+    press(b, 'p'); /* the first letter of the task's word */
     assert_string_equal(b->ui.ask, "prompt p");
     for (int pane = 0; pane < PW_PANES; pane++) {
         if (pane == PW_PANE_IO)
@@ -137,7 +137,7 @@ static void text_in_the_prompt_pane_is_a_prompt(void **state)
     }
     pw_ui_focus(&b->ui, PW_PANE_CURVES);
     pw_ui_focus(&b->ui, PW_PANE_IO);
-    press(b, ESCAPE); /* the ways out: this, Tab and the pointer */
+    press(b, ESCAPE); /* Escape, Tab and the pointer leave the pane */
     assert_int_equal(b->ui.focus, PW_PANE_CURVES);
 }
 
@@ -176,14 +176,14 @@ static void step_keys(void **state)
 {
     struct bench *b = *state;
     b->ui.focus = PW_PANE_STEP;
-    assert_string_equal(press(b, '.'), "next"); /* the cursor stands at 14, of 9..16 */
+    assert_string_equal(press(b, '.'), "next"); /* the cursor is at 14, of 9..16 */
     assert_string_equal(press(b, ','), "back");
     assert_string_equal(press(b, PW_KEY_RIGHT), "next");
     assert_string_equal(press(b, 'h'), "back");
     assert_string_equal(press(b, 'g'), "back 5");
     assert_string_equal(press(b, 'G'), "next 2");
-    assert_string_equal(press(b, 'a'), "next 2"); /* it has ended */
-    assert_string_equal(press(b, 'w'), "");       /* there already */
+    assert_string_equal(press(b, 'a'), "next 2"); /* decoding has ended */
+    assert_string_equal(press(b, 'w'), "");       /* the cursor is there already */
     b->s->tokens[1].right = false;
     assert_string_equal(press(b, 'w'), "back 4");
     b->s->tokens[7].ended = false;
@@ -226,7 +226,7 @@ static void step_clicks(void **state)
     assert_false(pw_panes[PW_PANE_STEP]->click(&b->ui, 9, 12, r, &b->line));
 }
 
-/* Each page of it as values. */
+/* Each page of the pane as values. */
 static void step_copies(void **state)
 {
     static const char *const firsts[] = {
@@ -315,7 +315,7 @@ static void panes_without_data_send_nothing_absurd(void **state)
             b->ui.focus = pane;
             pw_str_clear(&b->line);
             pw_ui_key(&b->ui, keys[i], &b->line);
-            if (b->line.len > 0 && keys[i] != 'y') /* where no pane wants it: copy */
+            if (b->line.len > 0 && keys[i] != 'y') /* y is copy, where no pane uses it */
                 assert_memory_equal(b->line.s, pane == PW_PANE_IO ? "sample" : "table", 5);
             pw_ui_draw(&b->ui, &b->c);
         }
@@ -328,7 +328,7 @@ static void the_other_panes_keys(void **state)
     struct bench *b = *state;
     b->ui.focus = PW_PANE_CURVES;
     int seen = 0;
-    for (int i = 0; i <= PW_METRICS; i++) { /* m comes by every metric and returns */
+    for (int i = 0; i <= PW_METRICS; i++) { /* m cycles through the metrics */
         seen |= 1 << b->ui.curves.metric;
         press(b, 'm');
     }
@@ -345,10 +345,10 @@ static void the_other_panes_keys(void **state)
     b->ui.focus = PW_PANE_IO;
     assert_string_equal(press(b, '\n'), "prompt \"sort 3 1 4 1 5 9 2\"");
     assert_false(pw_ui_key(&b->ui, PW_KEY_MOUSE, &b->line));
-    assert_false(pw_ui_key(&b->ui, ':', &b->line)); /* the prompt is not ours */
+    assert_false(pw_ui_key(&b->ui, ':', &b->line)); /* the command line belongs to the loop */
 }
 
-/* Every key that the list names means something where it is listed. : and Ctrl-C, L, Z are the loop's. */
+/* Every listed key has an effect where it is listed. : and Ctrl-C, L, Z belong to the loop. */
 static void the_list_tells_the_truth(void **state)
 {
     struct bench *b = *state;
@@ -368,7 +368,7 @@ static void the_list_tells_the_truth(void **state)
                 if (pw_ui_key(&ui, key, &b->line) == loops)
                     fail_msg("%s: '%s', key %d: %s", i < 0 ? "everywhere" : pw_panes[i]->name, k[0], n,
                              loops ? "is taken before the loop sees it" : "does nothing");
-                pw_ui_fini(&ui); /* what this key has made is the copy's */
+                pw_ui_fini(&ui); /* the copy owns state that this key has created */
                 pressed++;
             }
         }
@@ -414,7 +414,7 @@ static void keys_that_are_commands(void **state)
     }
 }
 
-/* What is bound comes first, also before the pane. */
+/* User bindings take precedence, also over the pane's keys. */
 static void bound_keys_come_first(void **state)
 {
     struct bench *b = *state;

@@ -1,5 +1,6 @@
-/* test_layout.c - every size, focus, mode and any proportions: inside, no overlap, the focused pane there,
- * nothing wasted, no pane below its minimum, every border movable and where it is said to be. */
+/* test_layout.c - tests every size, focus, mode and any proportions. All panes must be inside, without
+ * overlap or gaps, and at least as large as their minimum. The focused pane is shown. Every border can be
+ * moved, and is at its reported position. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static struct pw_proportions usual(void)
     return p;
 }
 
-/* As at first, but that this pane has the focus. */
+/* The initial layout, with the focus on this pane. */
 static void lay_out(struct pw_layout *l, int rows, int cols, int focus, enum pw_screen screen,
                     const struct pw_proportions *p)
 {
@@ -74,7 +75,7 @@ static void check(int rows, int cols, int focus, enum pw_screen screen, const st
         fail_msg("%dx%d focus %d mode %d: %d panes, %d borders", cols, rows, focus, screen, n_panes,
                  l.n_borders);
     for (int i = 0; n_panes > 1 && i < PW_PANES;
-         i++) /* what is shown beside others is large enough to say something */
+         i++) /* a pane beside others must be large enough to be useful */
         if (l.panes[i].h > 0 && (l.panes[i].h < 5 || l.panes[i].w < 30))
             fail_msg("%dx%d focus %d: pane %d has %dx%d", cols, rows, focus, i, l.panes[i].w, l.panes[i].h);
 }
@@ -90,7 +91,7 @@ static void every_size(void **state)
                     check(rows, cols, focus, (enum pw_screen)screen, &p);
 }
 
-/* Also those that no option would take. */
+/* Also values that no option would accept. */
 static void any_proportions(void **state)
 {
     (void)state;
@@ -133,8 +134,8 @@ static void as_many_panes_as_have_room(void **state)
     }
 }
 
-/* Whatever gets the focus, one after the other: a pane that is shown before and after has the same place, and
- * at most one has come and one has gone. */
+/* For any order of focused panes: a pane that is shown before and after has the same place. At most one pane
+ * appears, and one disappears. */
 static void no_pane_moves(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void no_pane_moves(void **state)
                 pw_ui_layout(&ui, ui.rows, ui.cols, &after);
                 assert_true(after.panes[focus].h > 0);
                 if (half && !shown)
-                    continue; /* it gets half of the screen, and others beside it */
+                    continue; /* it gets half of the screen, and others are beside it */
                 for (int k = 0; k < PW_PANES; k++) {
                     bool same = !memcmp(&before.panes[k], &after.panes[k], sizeof after.panes[k]);
                     if (!same && before.panes[k].h > 0 && after.panes[k].h > 0)
@@ -197,8 +198,8 @@ static void large_screens_give_the_heads_more(void **state)
     assert_int_equal(large.panes[PW_PANE_ENCODING].y, large.panes[PW_PANE_LOG].y); /* side by side */
 }
 
-/* A border is two cells thick, on the edges of what it divides; dragging it by n cells moves them by n until
- * a minimum is reached, and what is stored reads back to the same cell. */
+/* A border is two cells thick, on the edges of the panes that it divides. Dragging it by n cells moves it by
+ * n until a minimum is reached. The stored value restores the same cell. */
 static void borders_go_where_they_are_dragged(void **state)
 {
     (void)state;
@@ -237,7 +238,7 @@ static void borders_go_where_they_are_dragged(void **state)
     assert_null(pw_layout_border(&l, 0, 0));
 }
 
-/* Every border has an option of its own, and the option's default is what the layout begins with. */
+/* Every border has an option of its own, whose default is the initial layout. */
 static void every_border_is_an_option(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_lesson.c - what a lesson's file says about itself, and its step on screens of every size. */
+/* test_lesson.c - tests the description in a lesson's file, and its steps on screens of every size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* test_line.c - the prompt without a terminal: keys go in as bytes, the canvas shows what is on the screen.
- */
+/* test_line.c - tests the prompt without a terminal: keys are fed as bytes, and a canvas is the screen. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-/* cmocka needs what stands above */
+/* cmocka needs the headers above */
 #include "ui/line.h"
 #include <cmocka.h>
 
@@ -100,7 +99,7 @@ static void enter(struct bench *b, const char *text)
     assert_int_equal(press(b, "\r"), PW_LINE_ACCEPTED);
 }
 
-/* What is on the screen goes to out, which may be NULL. */
+/* Appends the screen's text to out, which may be NULL. */
 static void draw(struct bench *b, struct pw_str *out)
 {
     struct pw_rect last = {b->canvas.rows - 1, 0, 1, b->canvas.cols};
@@ -112,7 +111,7 @@ static void draw(struct bench *b, struct pw_str *out)
     pw_canvas_text(&b->canvas, out);
 }
 
-/* The screen's last row. */
+/* Checks the screen's last row. */
 static void assert_row(struct bench *b, const char *expect)
 {
     struct pw_str s = {0};
@@ -169,7 +168,7 @@ static void test_cancel(void **state)
     assert_int_equal(press(b, "\033"), PW_LINE_CANCELLED);
     assert_false(pw_line_is_open(b->line));
     pw_line_open(b->line, "", NULL);
-    assert_row(b, ":"); /* nothing is left of it */
+    assert_row(b, ":"); /* the line is cleared */
     type(b, "train");
     assert_int_equal(press(b, "\x03"), PW_LINE_CANCELLED);
     pw_line_open(b->line, "", NULL);
@@ -236,7 +235,7 @@ static void test_long_line(void **state)
     struct pw_str s = {0};
     draw(b, &s);
     assert_int_equal(b->canvas.cursor_y, 5);
-    assert_in_range(b->canvas.cursor_x, 20, 39); /* in sight */
+    assert_in_range(b->canvas.cursor_x, 20, 39); /* visible */
     assert_int_equal(b->canvas.cells[5 * 40].cp, '<');
     assert_int_equal(b->canvas.cells[5 * 40 + b->canvas.cursor_x - 1].cp, '9');
     press(b, "\x01");
@@ -244,13 +243,13 @@ static void test_long_line(void **state)
     assert_int_equal(b->canvas.cursor_x, 1);
     assert_int_equal(b->canvas.cells[5 * 40].cp, ':');
     assert_int_equal(b->canvas.cells[5 * 40 + 39].cp, '>');
-    for (int i = 0; i < 150; i++) { /* the cursor stays in sight wherever it goes */
+    for (int i = 0; i < 150; i++) { /* the cursor stays visible at every position */
         press(b, "\033[C");
         draw(b, &s);
         assert_in_range(b->canvas.cursor_x, 0, 39);
         assert_int_equal(b->canvas.cells[5 * 40 + b->canvas.cursor_x].cp == '<', 0);
     }
-    for (int w = 1; w < 12; w++) { /* also where there is hardly a screen */
+    for (int w = 1; w < 12; w++) { /* also on tiny screens */
         pw_canvas_resize(&b->canvas, 1, w);
         draw(b, &s);
         assert_in_range(b->canvas.cursor_x, 0, w - 1);
@@ -286,14 +285,14 @@ static void test_history(void **state)
     assert_string_equal(pw_line_text(b->line), "task sort");
 }
 
-/* The rest of what was typed before stands dim behind the cursor; going right takes it. */
+/* The rest of an earlier line is shown dim after the cursor; cursor right accepts it. */
 static void test_offer(void **state)
 {
     struct bench *b = *state;
     enter(b, "train 100");
     enter(b, "train 250; task sort");
     pw_line_open(b->line, "", NULL);
-    assert_row(b, ":"); /* nothing typed, nothing offered */
+    assert_row(b, ":"); /* an empty line gets no suggestion */
     type(b, "tr");
     assert_row(b, ":train 250; task sort  (Right takes it)");
     assert_true(b->canvas.cells[5 * 40 + 6].style.attr & PW_DIM);
@@ -304,11 +303,11 @@ static void test_offer(void **state)
     press(b, "\033[C");
     assert_string_equal(pw_line_text(b->line), "train 100");
     assert_row(b, ":train 100");
-    press(b, "\x01"); /* not at the end: right is right */
+    press(b, "\x01"); /* not at the end: right only moves */
     press(b, "\033[C");
     type(b, "X");
     assert_string_equal(pw_line_text(b->line), "tXrain 100");
-    pw_line_open(b->line, "pe ", NULL); /* nothing of that: the grammar's hint */
+    pw_line_open(b->line, "pe ", NULL); /* no earlier line matches: the grammar's hint */
     assert_row(b, ":pe  NAME [key=value]");
 }
 
@@ -336,7 +335,7 @@ static void test_history_file(void **state)
     }
     assert_int_equal(again.n, PW_HISTORY_MAX);
     pw_history_close(&again);
-    assert_int_equal(pw_history_open(&again, &err), PW_OK); /* and the file was cut */
+    assert_int_equal(pw_history_open(&again, &err), PW_OK); /* and the file was truncated */
     assert_int_equal(again.n, PW_HISTORY_MAX);
     assert_string_equal(again.lines[PW_HISTORY_MAX - 1], "train 2999");
     assert_true(pw_history_add(&again, "after"));
@@ -351,7 +350,7 @@ static void test_history_file(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-/* No place for the file: a message, and a history for this session all the same. */
+/* If the file can't be created there is a message, and the session still has a history. */
 static void test_history_nowhere(void **state)
 {
     (void)state;
@@ -359,7 +358,7 @@ static void test_history_nowhere(void **state)
     struct pw_err err = {0};
     setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
     assert_int_equal(pw_history_open(&h, &err), PW_EIO);
-    assert_string_equal(err.msg, /* the folder's reason, not that the file isn't there */
+    assert_string_equal(err.msg, /* the error of the folder, not of the missing file */
                         "history: not kept: /proc/nowhere can't be made: No such file or directory");
     assert_true(pw_history_add(&h, "train"));
     assert_int_equal(h.n, 1);
@@ -375,19 +374,19 @@ static void test_completion(void **state)
     press(b, "\t");
     assert_string_equal(pw_line_text(b->line), "pe ");
     press(b, "r");
-    press(b, "\t"); /* rotary and rope-half agree on "ro" */
+    press(b, "\t"); /* rotary and rope-half share "ro" */
     assert_string_equal(pw_line_text(b->line), "pe ro");
     draw(b, &s);
     assert_non_null(strstr(s.s, "rotary"));
     assert_non_null(strstr(s.s, "rope-half"));
-    press(b, "t"); /* the list goes away */
+    press(b, "t"); /* the list disappears */
     draw(b, &s);
     assert_null(strstr(s.s, "rope-half"));
     press(b, "\t");
     assert_string_equal(pw_line_text(b->line), "pe rotary ");
     type(b, "bu");
     press(b, "\t");
-    assert_string_equal(pw_line_text(b->line), "pe rotary buckets="); /* no blank: the value comes */
+    assert_string_equal(pw_line_text(b->line), "pe rotary buckets="); /* no blank: a value follows */
     press(b, "\033");
     pw_line_open(b->line, "", NULL);
     type(b, "zzz");
@@ -422,7 +421,7 @@ static void test_hint(void **state)
     draw(b, &s);
     assert_null(strstr(s.s, "[N]"));
     pw_line_open(b->line, "", NULL);
-    type(b, "race "); /* there is more of it than has room */
+    type(b, "race "); /* the list is longer than the screen */
     draw(b, &s);
     assert_int_equal(b->canvas.cells[5 * 40 + 39].cp, 0x2026);
     pw_str_fini(&s);
@@ -441,13 +440,13 @@ static void test_note(void **state)
     assert_string_equal(pw_line_text(b->line), "train");
 }
 
-/* Keys of readline that read another one must not wait for it. */
+/* readline's commands that read another key must not block on it. */
 static void test_no_starving(void **state)
 {
     struct bench *b = *state;
     pw_line_open(b->line, "", NULL);
     type(b, "abc");
-    press(b, "\x16"); /* Ctrl-V takes the next key as it is */
+    press(b, "\x16"); /* Ctrl-V takes the next key literally */
     press(b, "\x01");
     press(b, "\x1d"); /* Ctrl-] searches the next key */
     press(b, "a");
@@ -456,7 +455,7 @@ static void test_no_starving(void **state)
     press(b, "x");
     press(b, "\x18"); /* Ctrl-X is a prefix */
     press(b, "\x15");
-    press(b, "\033[200~"); /* never comes from keys.c; nobody may hang on it all the same */
+    press(b, "\033[200~"); /* keys.c never sends it, but it must not block */
     type(b, "d");
     assert_true(pw_line_is_open(b->line));
     press(b, "\033");

@@ -1,8 +1,9 @@
-/* test_matrix.c - every pane at every size in every look, glyphs and colours: golden/matrix/PANE_SIZE.txt.
+/* test_matrix.c - tests every pane at every size in every look, glyphs and colours:
+ * golden/matrix/PANE_SIZE.txt.
  *
- * A file holds the glyphs in true colour, up to 160 columns the styles of each row in runs, then one digest a
- * look; at 80x24 the ASCII glyphs too. So what changed can be read in a diff for the first look, and that
- * nothing changed is held for all. PEWTER_ACCEPT=1 writes them anew. */
+ * A file has the glyphs in true colour, then one digest a look. Up to 160 columns it also has the styles of
+ * each row in runs, at 80x24 the ASCII glyphs. So a diff shows changes of the first look, and digests detect
+ * changes of all. PEWTER_ACCEPT=1 rewrites the files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,9 +38,9 @@ static void draw(struct pw_canvas *c, const struct pw_snapshot *s, int focus, st
 {
     struct pw_ui ui = screen_ui(s, look.colors, look.utf8);
     ui.focus = focus;
-    ui.theme.backdrop = PW_ON_DARK; /* so that names are colours, too */
+    ui.theme.backdrop = PW_ON_DARK; /* so that named colours are resolved, too */
     pw_canvas_resize(c, rows, cols);
-    pw_ui_draw(&ui, c); /* cursors are clamped to what is there when they are drawn */
+    pw_ui_draw(&ui, c); /* drawing clamps cursors to the available data */
     pw_ui_draw(&ui, c);
 }
 
@@ -65,7 +66,8 @@ static void put_style(struct pw_str *out, struct pw_style s)
                    s.attr & PW_REVERSE ? "r" : "", s.attr & PW_UNDERLINE ? "u" : "");
 }
 
-/* "12 -/-/b, 68 -": so many cells in each style, row by row; rows that are plain are left out. */
+/* Appends the number of cells in each style, row by row: "12 -/-/b, 68 -". Rows without styles are
+ * omitted. */
 static void put_styles(struct pw_str *out, const struct pw_canvas *c)
 {
     for (int y = 0; y < c->rows; y++) {
@@ -111,7 +113,7 @@ static void write_matrix(struct pw_str *out, const struct pw_snapshot *s, int fo
         draw(&c, s, focus, looks[i].look, rows, cols);
         if (i == 0) {
             pw_canvas_text(&c, out);
-            if (cols <= 160) { /* of larger ones the digest must do */
+            if (cols <= 160) { /* larger screens have only the digest */
                 pw_str_add(out, "---- styles\n");
                 put_styles(out, &c);
             }
@@ -133,7 +135,7 @@ static void accept(const char *path, const char *text)
         fail_msg("can't write %s", path);
 }
 
-/* Says where the first difference is. */
+/* Compares two texts, and reports the position of the first difference. */
 static bool same(const char *name, const char *got, const char *want)
 {
     for (int line = 1; *got || *want; line++) {
@@ -155,7 +157,7 @@ static void every_pane_at_every_size_in_every_look(void **state)
     int wrong = 0;
     screen_set_table(s, SCREEN_T5);
     for (int focus = 0; focus < PW_PANES; focus++) {
-        if (focus == PW_PANE_FINDINGS) /* beside the others there are none: the encoding has their place */
+        if (focus == PW_PANE_FINDINGS) /* beside the others it isn't shown: the encoding has its place */
             screen_set_findings(s);
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct pw_str text = {0};
@@ -182,7 +184,7 @@ static void every_pane_at_every_size_in_every_look(void **state)
         fail_msg("%d screens differ from golden/matrix/", wrong);
 }
 
-/* In no look is colour the only carrier of which pane has the focus, and fewer colours are really fewer. */
+/* In every look the focused pane differs not only by colour, and a look with fewer colours uses fewer. */
 static void looks_keep_to_what_they_have(void **state)
 {
     (void)state;
@@ -197,7 +199,7 @@ static void looks_keep_to_what_they_have(void **state)
             assert_int_equal(c.cells[i].style.bg, PW_DEFAULT);
             heavy += c.cells[i].cp == 0x250f;
         }
-        assert_int_equal(heavy, 1); /* one corner: one pane has the heavy frame */
+        assert_int_equal(heavy, 1); /* the shared corner: one pane has the heavy frame */
         draw(&c, s, focus, (struct pw_look){PW_COLORS_16, true}, 48, 160);
         for (int i = 0; i < c.rows * c.cols; i++) {
             assert_true(c.cells[i].style.fg >= PW_ANSI(0));
@@ -208,7 +210,7 @@ static void looks_keep_to_what_they_have(void **state)
     pw_snapshot_free(s);
 }
 
-/* ---- what no one sends, and what some do */
+/* ---- impossible and unusual snapshots */
 
 static const char *const odd[] = {"\xff\xfe", "日本", "🙂", "e\xcc\x81", "\x1b[31m",
                                   "\t",       "",     "日",   "a\nb",      "Z\xe2\x80\x8dZ"};
@@ -218,7 +220,7 @@ static void expect_sane(const struct pw_canvas *c, bool utf8)
     for (int y = 0; y < c->rows; y++)
         for (int x = 0; x < c->cols; x++) {
             const struct pw_cell *cell = c->cells + (size_t)y * (size_t)c->cols + (size_t)x;
-            if (cell->cp == 0) { /* the right half of a wide one that stands before it */
+            if (cell->cp == 0) { /* the right half of the wide glyph before it */
                 assert_true(x > 0 && pw_utf8_cells(cell[-1].cp) == 2);
                 continue;
             }

@@ -1,4 +1,4 @@
-/* test_mouse.c - bytes of a terminal become keys, clicks and drags, and those move what they should. */
+/* test_mouse.c - tests decoding of a terminal's bytes as keys, clicks and drags, and their effects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "ref_screen.h"
 #include "ui/mouse.h"
 
-/* Feeds bytes, and gives the keys that they are. */
+/* Feeds bytes, and returns the decoded keys. */
 static int decode(const char *bytes, struct pw_input *in, int max)
 {
     struct pw_keys k;
@@ -69,7 +69,7 @@ static void reports_by_their_bytes(void **state)
     assert_true(in[2].mouse == PW_MOUSE_RELEASE && in[2].button == PW_BUTTON_LEFT);
     assert_true(in[3].mouse == PW_MOUSE_PRESS && in[3].button == PW_BUTTON_WHEEL_UP);
     assert_true(in[4].mouse == PW_MOUSE_PRESS && in[4].button == PW_BUTTON_OTHER);
-    /* the old form, which doesn't say what was released; and what can't be */
+    /* the old protocol, which doesn't report the released button; and invalid reports */
     assert_int_equal(decode("\033[M %'\033[M#%'\033[M@%'\033[MC%'", in, 8), 4);
     assert_true(in[0].mouse == PW_MOUSE_PRESS && in[0].x == 4 && in[0].y == 6);
     assert_true(in[1].mouse == PW_MOUSE_RELEASE);
@@ -108,7 +108,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What the terminal sends for one action of the left button. */
+/* Sends the terminal's bytes for one action of the left button. */
 static bool left(struct bench *b, enum pw_mouse what, int y, int x)
 {
     char bytes[64];
@@ -133,25 +133,25 @@ static void a_click_focuses(void **state)
     struct bench *b = *state;
     for (int i = 0; i < PW_PANES; i++) {
         struct pw_rect r = layout(b).panes[i];
-        if (r.h == 0) /* it shares its corner with the one that was there last */
+        if (r.h == 0) /* it shares its corner with the pane that was shown last */
             continue;
         left(b, PW_MOUSE_PRESS, r.y + r.h / 2, r.x + r.w / 2);
         assert_false(left(b, PW_MOUSE_RELEASE, r.y + r.h / 2, r.x + r.w / 2));
         assert_int_equal(b->ui.focus, i);
     }
-    left(b, PW_MOUSE_PRESS, 0, 0); /* the status line is nobody's */
+    left(b, PW_MOUSE_PRESS, 0, 0); /* the status line belongs to no pane */
     assert_int_equal(b->ui.focus, PW_PANE_LOG);
     assert_int_equal(b->line.len, 0);
 }
 
-/* Also where the pane hadn't the focus: the cell under the pointer is the same one before and after. */
+/* Also if the pane didn't have the focus: the same cell is under the pointer before and after. */
 static void a_click_reaches_its_pane(void **state)
 {
     struct bench *b = *state;
     static const int sizes[][2] = {{48, 160}, {36, 120}, {60, 120}, {60, 200}, {36, 120}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int lines = 0;
-        b->ui.half = i == 4; /* half of the screen is another pane's */
+        b->ui.half = i == 4; /* another pane has half of the screen */
         pw_canvas_resize(&b->c, sizes[i][0], sizes[i][1]);
         pw_ui_focus(&b->ui, PW_PANE_STEP);
         pw_ui_focus(&b->ui, PW_PANE_LENGTHS);
@@ -176,7 +176,7 @@ static void a_click_reaches_its_pane(void **state)
     }
 }
 
-/* Grabbed by either of its two cells, a border follows the pointer; its neighbours stay. */
+/* A border can be grabbed by either of its two cells and follows the pointer; its neighbours stay. */
 static void borders_are_dragged(void **state)
 {
     struct bench *b = *state;
@@ -190,12 +190,12 @@ static void borders_are_dragged(void **state)
         assert_true(left(b, PW_MOUSE_DRAG, y + 9, x - 4)); /* leaving the row doesn't matter */
         assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w - 4);
         left(b, PW_MOUSE_DRAG, y, -5 + 6);
-        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, 30); /* the least */
+        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, 30); /* the minimum */
         left(b, PW_MOUSE_DRAG, y, x);
         assert_false(left(b, PW_MOUSE_RELEASE, y, x));
         assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w);
         assert_memory_equal(&layout(b).panes[PW_PANE_STEP], &other, sizeof other);
-        left(b, PW_MOUSE_DRAG, y, x + 9); /* the button is up */
+        left(b, PW_MOUSE_DRAG, y, x + 9); /* the button is released */
         assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w);
     }
     struct pw_rect top = layout(b).panes[PW_PANE_CURVES];
@@ -212,7 +212,7 @@ static void the_timeline_is_dragged(void **state)
     assert_true(left(b, PW_MOUSE_PRESS, r.y, 30));
     int64_t there = b->ui.time;
     assert_in_range(there, 1, 300);
-    left(b, PW_MOUSE_DRAG, r.y - 10, 50); /* wherever the pointer goes */
+    left(b, PW_MOUSE_DRAG, r.y - 10, 50); /* wherever the pointer moves */
     assert_in_range(b->ui.time, there + 1, 500);
     left(b, PW_MOUSE_DRAG, r.y, 159);
     assert_int_equal(b->ui.time, -1); /* the right end is live */
@@ -235,7 +235,7 @@ static void the_wheel_scrolls_what_it_is_over(void **state)
     assert_int_equal(b->ui.focus, PW_PANE_LENGTHS);
 }
 
-/* Moves the pointer with no button held; whether that changed anything. */
+/* Moves the pointer without a button. Returns whether that changed the view. */
 static bool hover(struct bench *b, int y, int x)
 {
     char bytes[64];
@@ -261,11 +261,10 @@ static void the_pointer_only_reads(void **state)
             b->ui.curves.zoom = page;
             pw_canvas_resize(&b->c, sizes[k][0], sizes[k][1]);
             pw_ui_draw(&b->ui, &b->c);
-            for (int i = 0; i < sizes[k][0] * sizes[k][1];
-                 i += 41) { /* every row, and columns of all kinds */
+            for (int i = 0; i < sizes[k][0] * sizes[k][1]; i += 41) { /* every row, and various columns */
                 int y = i / sizes[k][1], x = i % sizes[k][1];
                 hover(b, y, x);
-                hover(b, y, x); /* the read-out that came may have moved the axis */
+                hover(b, y, x); /* the new read-out may have moved the axis */
                 if (hover(b, y, x))
                     fail_msg("%dx%d, page %d: again at row %d column %d is no rest", sizes[k][1], sizes[k][0],
                              page, y, x);
@@ -274,7 +273,7 @@ static void the_pointer_only_reads(void **state)
         }
 }
 
-/* Each pane's cursor follows to what is under the pointer: every column of a plot is reached in turn. */
+/* Each pane's cursor follows the pointer: every column of a plot is reached in turn. */
 static void cursors_follow_the_pointer(void **state)
 {
     struct bench *b = *state;
@@ -286,13 +285,13 @@ static void cursors_follow_the_pointer(void **state)
         assert_true(b->ui.curves.cursor > last);
         last = b->ui.curves.cursor;
     }
-    assert_true(hover(b, 0, 0)); /* it has left */
+    assert_true(hover(b, 0, 0)); /* the pointer has left */
     assert_int_equal(b->ui.curves.cursor, -1);
     left(b, PW_MOUSE_PRESS, y, b->ui.curves.left + 9);
     left(b, PW_MOUSE_RELEASE, y, b->ui.curves.left + 9);
     last = b->ui.curves.cursor;
     assert_true(last > 0);
-    assert_false(hover(b, y, b->ui.curves.left + 3)); /* put there, it stays */
+    assert_false(hover(b, y, b->ui.curves.left + 3)); /* a cursor that was set stays */
     assert_false(hover(b, 0, 0));
     assert_int_equal(b->ui.curves.cursor, last);
 
@@ -309,7 +308,7 @@ static void cursors_follow_the_pointer(void **state)
     assert_int_equal(b->ui.lengths.cursor, want);
 }
 
-/* Nothing of this may fall over: anywhere, in any order, at any size. */
+/* No report may crash the program: at any place, in any order, at any size. */
 static void any_report(void **state)
 {
     struct bench *b = *state;

@@ -1,5 +1,5 @@
-/* test_names.c - an arm's name is its encoding as it runs: sizes, and every setting that the bare name
- * doesn't stand for. */
+/* test_names.c - tests that an arm's name is its encoding as it runs: sizes, and every setting that differs
+ * from the bare name's. */
 #include "plot/names.h"
 
 #include <setjmp.h>
@@ -37,8 +37,8 @@ static void test_sizes(void **state)
     expect("sinusoidal base=10000 layout=split amplitude=1", 1, "2 sinusoidal layout=split " PW_SWAPPED);
 }
 
-/* Of every encoding: two that run differently are called differently, and what the bare name stands for in
- * all models of ours is called so. */
+/* For every encoding: two that compute differently have different names. The bare name is used for its
+ * meaning in all our models. */
 static void test_every_encoding(void **state)
 {
     struct pw_config small, large;
@@ -67,7 +67,7 @@ static void test_every_encoding(void **state)
     }
 }
 
-/* All that tune.c has. */
+/* All options of tune.c. */
 static void test_tuned(void **state)
 {
     char pe[64], want[64];

@@ -1,5 +1,5 @@
-/* test_patch.c - the page of the step pane that shows what patching brought back: its words and numbers, and
- * every size with what no sane laboratory would send. */
+/* test_patch.c - tests the page of the step pane that shows a patch's recovery. Checks its words and numbers,
+ * and draws it at every size with events that no lab would emit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static void *array(size_t n, size_t size)
     return p;
 }
 
-/* What was put in clean: "sort 3 1 2 >" for "sort 3 4 2 >", in a model of so many layers and heads. */
+/* A patch of the clean "sort 3 1 2 >" into "sort 3 4 2 >", in a model with these layers and heads. */
 static void put_patch(struct pw_snapshot *s, enum pw_patch_kind kind, int layers, int heads)
 {
     static const char *const clean[] = {"sort", " 3", " 1", " 2", " >"};
@@ -91,7 +91,7 @@ static void the_stream(void **state)
             "\n"
             "recovery  0 nothing            1 all   -1      the other way\n"
             "27 % back: stream into layer 1 at position 2 (\"1\" for \"4\")\n");
-    const struct pw_rect r = {5, 7, 11, 60}; /* a click goes to the cell that is drawn there */
+    const struct pw_rect r = {5, 7, 11, 60}; /* a click selects the cell that is drawn there */
     assert_true(pw_step_patch_click(&ui, 5 + 2 + 3, 7 + 11 + 6 + 2, r));
     assert_int_equal(ui.patch.row, 3);
     assert_int_equal(ui.patch.col, 1);
@@ -110,7 +110,7 @@ static void the_stream(void **state)
                                             "3\t2\t2\t1.05\t0.64\t0.23\n"
                                             "4\t>\t>\t0.29\t1.01\t0.6\n");
     pw_str_fini(&text);
-    page_is(&ui, 4, 20, /* scrolls; colours alone, and the cursor's number in words */
+    page_is(&ui, 4, 20, /* scrolls; only colours, and the cursor's number as text */
             "into layer  0  1  o\n"
             "1 3\n"
             "2 1 for 4       <\n"
@@ -142,7 +142,7 @@ static void the_heads(void **state)
     pw_snapshot_free(s);
 }
 
-/* P shows it, or how to come by one, and takes it away; e and E begin the command. */
+/* P shows the page, or explains how to get a patch, and hides it again; e and E start the command. */
 static void the_key(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -172,7 +172,7 @@ static void the_key(void **state)
     pw_ui_key(&ui, 'P', &line);
     pw_ui_key(&ui, 'v', &line); /* on to the other pages */
     assert_false(pw_step_patch_shown(&ui));
-    put_patch(s, PW_PATCH_HEADS, 2, 4); /* a new one comes to the front, whatever line it is from */
+    put_patch(s, PW_PATCH_HEADS, 2, 4); /* a new patch is shown at once, from any command */
     s->patch_seq = 7;
     assert_true(pw_step_patch_shown(&ui));
     pw_ui_key(&ui, 'V', &line);
@@ -219,7 +219,7 @@ static void every_size(void **state)
     struct pw_snapshot *s = screen_race();
 
     (void)state;
-    draw_all(s); /* nothing there */
+    draw_all(s); /* no patch */
     put_patch(s, PW_PATCH_RESID, 2, 4);
     draw_all(s);
     put_patch(s, PW_PATCH_RESID, 60, 4);
@@ -235,7 +235,7 @@ static void every_size(void **state)
     strcpy(p->clean[1], "\033[31m\xff");
     strcpy(p->clean_token, "");
     draw_all(s);
-    p->kind = PW_PATCH_RESID; /* whose columns are no positions */
+    p->kind = PW_PATCH_RESID; /* its columns aren't positions */
     draw_all(s);
     p->kind = (enum pw_patch_kind)77;
     p->rows = -1;
@@ -250,7 +250,7 @@ static void every_size(void **state)
     pw_snapshot_free(s);
 }
 
-/* A network that isn't whole says so, in the status line and beside the small maps. */
+/* A model with heads off says so, in the status line and beside the small maps. */
 static void heads_that_are_off(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -274,7 +274,7 @@ static void heads_that_are_off(void **state)
     assert_non_null(strstr(text.s, "L0H1✗"));
     assert_non_null(strstr(text.s, "L1H2✗"));
     assert_null(strstr(text.s, "L1H1✗"));
-    pw_str_clear(&text); /* a key switches the head that is looked at */
+    pw_str_clear(&text); /* a key switches the selected head */
     assert_true(pw_ui_key(&ui, 'X', &text));
     assert_string_equal(pw_str_text(&text), "ablate L1H1 arm=3");
     s->arms[2].rep[0].heads_off.mode[1 * 4 + 1] = PW_ABLATE_ZERO;
@@ -286,7 +286,8 @@ static void heads_that_are_off(void **state)
     pw_snapshot_free(s);
 }
 
-/* One network of several: the status line says so, and what it was before is told of all of them. */
+/* One of several replicas has a head off: the status line says so. The evaluation before is the spread of all
+ * replicas. */
 static void heads_off_in_one_replicate(void **state)
 {
     struct pw_snapshot *s = screen_race_of(3);
@@ -302,7 +303,7 @@ static void heads_off_in_one_replicate(void **state)
     e->u.heads.mode[6] = PW_ABLATE_ZERO;
     pw_fold(s, e);
     pw_event_free(e);
-    e = pw_event_new(PW_EV_EVAL); /* of a network that gets nothing right any more */
+    e = pw_event_new(PW_EV_EVAL); /* of a replica with no right answers */
     e->arm = 3, e->replicate = 2, e->step = 640;
     e->u.eval.n = rep->eval.n;
     e->u.eval.rows = array((size_t)rep->eval.n, sizeof *rep->eval.rows);

@@ -1,4 +1,5 @@
-/* test_plot.c - colours are the values, a spike is never lost, hidden is not zero. */
+/* test_plot.c - tests that colours encode the values, that a spike is always drawn, and that hidden isn't
+ * zero. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@ static double lightness(uint32_t rgb)
 {
     double sum = 0;
     static const double weight[3] = {0.2126, 0.7152, 0.0722};
-    for (int i = 0; i < 3; i++) /* linear light: the encoded value to the power 2.2, near enough */
+    for (int i = 0; i < 3; i++) /* linear light: approximately the encoded value to the power 2.2 */
         sum += weight[i] * pow((rgb >> (16 - 8 * i) & 255) / 255.0, 2.2);
     return sum;
 }
@@ -94,11 +95,11 @@ static void half_blocks_show_two_exact_colors(void **state)
     assert_int_equal(at(&c, 0, 0)->style.fg, pw_ramp(square[0][0]));
     assert_int_equal(at(&c, 0, 0)->style.bg, pw_ramp(square[1][0]));
     assert_int_equal(at(&c, 1, 2)->style.bg, pw_ramp(square[3][2]));
-    /* hidden above, shown below: the lower half alone, on the terminal's own background */
+    /* hidden above, shown below: only the lower half, on the terminal's own background */
     assert_int_equal(at(&c, 0, 1)->cp, 0x2584);
     assert_int_equal(at(&c, 0, 1)->style.fg, pw_ramp(square[1][1]));
     assert_int_equal(at(&c, 0, 1)->style.bg, PW_DEFAULT);
-    /* both hidden: nothing; and zero is not nothing */
+    /* both hidden: an empty cell; zero is not empty */
     assert_int_equal(at(&c, 0, 3)->cp, ' ');
     assert_int_equal(at(&c, 0, 3)->style.bg, PW_DEFAULT);
     assert_int_not_equal(pw_ramp(0), PW_DEFAULT);
@@ -267,7 +268,7 @@ static void the_curve_drawn_last_owns_the_cell(void **state)
     pw_canvas_fini(&c);
 }
 
-/* Three lines at 0.2, 0.5 and 0.9, one of them broken: the line is the middle one, and the band ends at the
+/* Three series at 0.2, 0.5 and 0.9, one of them broken: the line is the median, and the band ends at the
  * others. */
 static void a_band_lies_between_least_and_greatest(void **state)
 {
@@ -294,14 +295,14 @@ static void a_band_lies_between_least_and_greatest(void **state)
             assert_int_equal(k->cp, ' ');
         }
     }
-    /* Where one has no number the line is between the two that have. */
+    /* Where one series has no number the line is between the other two. */
     assert_int_equal(at(&c, pw_plot_row(&p, 0.35), pw_plot_column(&p, 50))->style.attr, s.attr);
     assert_int_equal(at(&c, p.field.y + p.field.h - 1, pw_plot_column(&p, 50))->cp, 0xd7);
     pw_canvas_fini(&c);
 }
 
-/* A loss of 0 until an encoding is swapped, then 1: the smooth line stays below until the swap, whatever the
- * width that it is smoothed over, and nothing of what was before pulls it down afterwards. */
+/* A loss of 0 until an encoding is swapped, then 1. The smooth line stays below until the swap, with any
+ * smoothing width. Values before the swap don't pull it down afterwards. */
 static void a_smooth_line_ends_at_a_swap(void **state)
 {
     (void)state;
@@ -329,7 +330,7 @@ static void a_smooth_line_ends_at_a_swap(void **state)
         int swap = pw_plot_column(&p, 10 * AT), top = p.field.y, bottom = top + p.field.h - 1;
         for (int px = p.field.x; px < p.field.x + p.field.w; px++)
             for (int row = top; row <= bottom; row++)
-                if (px < swap - 1 || px > swap + 1) /* the jump lies in between */
+                if (px < swap - 1 || px > swap + 1) /* the jump is in between */
                     assert_int_equal(at(&c, row, px)->cp != ' ', row == (px < swap ? bottom : top));
         pw_canvas_fini(&c);
     }
@@ -374,7 +375,7 @@ static void arms_differ_by_color_and_by_mark(void **state)
             }
 }
 
-/* A log axis that has one of 1, 2, 5 alone gets even steps; a wide one keeps them. */
+/* A log axis with only one of 1, 2, 5 gets linear ticks; a wide one keeps those. */
 static void ticks_of_a_narrow_log_axis(void **state)
 {
     double at[PW_MAX_TICKS_AXIS];

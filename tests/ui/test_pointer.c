@@ -1,5 +1,5 @@
-/* test_pointer.c - what lies under the pointer is what is read out: the encoding pane's pages, the lists and
- * maps of the lengths pane. Clicks and moves come as the bytes that a terminal sends. */
+/* test_pointer.c - tests that the read-out is of the cell under the pointer: the encoding pane's pages, the
+ * lists and maps of the lengths pane. Clicks and moves are sent as a terminal's bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void press(struct desk *d, const char *keys)
 
 enum { PRESS = 0, DRAG = 32, MOVE = 35 };
 
-/* What a terminal sends; whether it changed anything. The line that it became is d->line. */
+/* Sends a terminal's report. Returns whether it changed the view. Its command line is d->line. */
 static bool send(struct desk *d, int what, int y, int x)
 {
     char bytes[64];
@@ -86,7 +86,7 @@ static void shows(struct desk *d, const char *what)
         fail_msg("'%s' is not in\n%s", what, d->text.s);
 }
 
-/* The row that has a text, the first from `from` on. */
+/* The row of a text, the first from `from` on. */
 static int row_of(struct desk *d, const char *what, int from)
 {
     const char *line = d->text.s;
@@ -108,8 +108,8 @@ static uint32_t glyph_at(struct desk *d, int y, int x)
 
 /* ---- the encoding */
 
-/* Moves over every row, and every column in some of them; counts the different values that each cursor came
- * to, and holds that a pointer at rest changes nothing more. */
+/* Moves over every row, and over every column of some rows. Counts the different values of each cursor, and
+ * checks that a resting pointer changes nothing more. */
 static void sweep(struct desk *d, int seen[PW_ENC_CURSORS])
 {
     bool met[PW_ENC_CURSORS][64] = {{false}};
@@ -131,7 +131,7 @@ static void sweep(struct desk *d, int seen[PW_ENC_CURSORS])
     }
 }
 
-/* Whatever a page has, the pointer comes to: 32 distances, 4 heads, 8 buckets and pairs, 64 dimensions. */
+/* The pointer reaches all values of a page: 32 distances, 4 heads, 8 buckets and pairs, 64 dimensions. */
 static void every_value_is_reached(void **state)
 {
     static const struct {
@@ -163,7 +163,7 @@ static void every_value_is_reached(void **state)
     }
 }
 
-/* At a size at which maps are pooled and lists scroll, too, nothing moves under the pointer. */
+/* Nothing moves under the pointer, also at a size at which maps are pooled and lists scroll. */
 static void nothing_moves_under_it(void **state)
 {
     static const int sizes[][2] = {{24, 80}, {9, 40}};
@@ -181,7 +181,7 @@ static void nothing_moves_under_it(void **state)
         }
 }
 
-/* The mark is where the pointer is: in the same column of a curve, on the same row of a list or a map. */
+/* The mark is at the pointer: in the same column of a curve, on the same row of a list or a map. */
 static void its_mark_is_there(void **state)
 {
     struct desk d;
@@ -195,7 +195,7 @@ static void its_mark_is_there(void **state)
         for (int i = 0; i < plot.h * plot.w; i++)
             if (glyph_at(&d, plot.y + i / plot.w, plot.x + i % plot.w) == 0x25cf) {
                 int off = plot.x + i % plot.w - x;
-                marks++, near += off >= -4 && off <= 4; /* 32 distances in some 110 columns */
+                marks++, near += off >= -4 && off <= 4; /* 32 distances in about 110 columns */
             }
         assert_int_equal(marks, 1);
         assert_int_equal(near, 1);
@@ -205,10 +205,10 @@ static void its_mark_is_there(void **state)
     open_desk(&d, PW_PANE_ENCODING, SCREEN_LEARNED, 46, 120);
     int y = row_of(&d, "  20 ┊", 0);
     point(&d, MOVE, y, 30);
-    assert_int_equal(d.ui.encoding.cursor[PW_ENC_DISTANCE], 20); /* below the gap of what training met */
+    assert_int_equal(d.ui.encoding.cursor[PW_ENC_DISTANCE], 20); /* in the gap of unseen positions */
     assert_int_equal(glyph_at(&d, y, 30), 0x25aa);
     shows(&d, "position 20 dimension 23: ");
-    point(&d, MOVE, row_of(&d, "   2 ┃", 0), 2); /* a label: its row alone */
+    point(&d, MOVE, row_of(&d, "   2 ┃", 0), 2); /* a label: selects only its row */
     shows(&d, "position 2 dimension 23: ");
     close_desk(&d);
 }
@@ -227,7 +227,7 @@ static void it_is_read_out_in_words(void **state)
     press(&d, "v"); /* query 9, key 4 */
     point(&d, MOVE, row_of(&d, "     9 ", 0), 1 + 7 + 4 * 3);
     shows(&d, "distance 5 → bucket 4");
-    assert_false(point(&d, MOVE, row_of(&d, "     9 ", 0), 1 + 7 + 12 * 3)); /* a key that it can't see */
+    assert_false(point(&d, MOVE, row_of(&d, "     9 ", 0), 1 + 7 + 12 * 3)); /* a key that is masked */
     close_desk(&d);
 
     open_desk(&d, PW_PANE_ENCODING, SCREEN_ALIBI, 24, 80);
@@ -242,8 +242,8 @@ static void it_is_read_out_in_words(void **state)
     close_desk(&d);
 }
 
-/* A list that is longer than its room stays as it is while the pointer goes through it, and scrolls again
- * with the keys. */
+/* A list that doesn't fit stays in place while the pointer moves through it, and scrolls again with the
+ * keys. */
 static void a_list_stays_under_the_pointer(void **state)
 {
     struct desk d;
@@ -274,14 +274,14 @@ static void failing_examples(void **state)
     int y = row_of(&d, "#0 ", 0);
     point(&d, MOVE, y + 4, 20);
     assert_int_equal(d.ui.lengths.chosen, 4);
-    assert_int_equal(d.line.len, 0); /* the pointer alone pins nothing */
+    assert_int_equal(d.line.len, 0); /* moving the pointer pins no prompt */
     shows(&d, "#12   right by now");
     point(&d, PRESS, y + 2, 20);
     assert_string_equal(pw_str_text(&d.line), "failing length=12 index=6");
     point(&d, DRAG, y + 3, 20);
     assert_int_equal(d.ui.lengths.chosen, 3);
     assert_int_equal(d.line.len, 0);
-    press(&d, "G"); /* it has scrolled; and stays where it is */
+    press(&d, "G"); /* the list has scrolled, and stays there */
     y = row_of(&d, "#60 ", 0);
     point(&d, MOVE, y, 5);
     assert_int_equal(d.ui.lengths.chosen, 20);
@@ -306,12 +306,12 @@ static void where_answers_go_wrong(void **state)
     assert_int_equal(d.ui.lengths.place, 3);
     assert_int_equal(d.ui.lengths.cursor, d.ui.lengths.drawn.first + 2);
     shows(&d, "length 4, token 4:");
-    point(&d, MOVE, rows.y + 3, map.x + map.w + 3); /* its numbers: the length alone */
+    point(&d, MOVE, rows.y + 3, map.x + map.w + 3); /* its numbers: selects only the length */
     shows(&d, "length 5, token 4:");
     close_desk(&d);
 }
 
-/* The table of lengths under the pointer, also where it can't show them all. */
+/* The table of lengths under the pointer, also if not all lengths fit. */
 static void a_long_table(void **state)
 {
     struct desk d;

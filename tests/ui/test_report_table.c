@@ -1,4 +1,4 @@
-/* test_report_table.c - a table as lines and as JSON: of a bias by both positions whose it is is said. */
+/* test_report_table.c - tests a table as lines and as JSON: each bias by both positions names its query. */
 #include <cjson/cJSON.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "ref_screen.h"
 #include "ui/report.h"
 
-/* What is printed of the table that the current arm has; the caller's. */
+/* The printed table of the current arm; the caller frees it. */
 static char *printed(const struct pw_snapshot *s, bool json)
 {
     struct pw_event e = {.kind = PW_EV_TABLE, .arm = s->current, .u.table = *pw_table_of(s, s->current)};
@@ -30,7 +30,7 @@ static void lines(void **state)
         "  c 0.5, L 6 = |0.75 x 8|; distance d of query i is ln(c d + 1) / ln(c max(i,L) + 1)\n",
         "  pe.mlp.0.weight      [32,1]       2.8          0.00042\n",
         "  pe.mlp.2.bias           [4]      0.25                -\n",
-        /* -0.8 + sin(3 u) / 3 with u 0 and ln 1.5 / ln 4: no key is farther away */
+        /* -0.8 + sin(3 u) / 3 with u 0 and ln 1.5 / ln 4: no key is more distant */
         "  head 0 bias of the query at 1, by distance -0.8 -0.5436\n",
         "  head 3 bias of the query at 31, by distance 0.7 ",
         "  head 0 bias by distance, mean over queries ",
@@ -43,7 +43,7 @@ static void lines(void **state)
         if (strstr(text, want[i]) == NULL)
             fail_msg("'%s' is not in\n%s", want[i], text);
     assert_null(strstr(text, "nan"));
-    assert_null(strstr(text, "head 0 bias by distance -")); /* whose it is stands beside each */
+    assert_null(strstr(text, "head 0 bias by distance -")); /* every bias names its query */
     free(text);
     screen_set_table(s, SCREEN_T5);
     text = printed(s, false);

@@ -1,5 +1,5 @@
-/* test_screen.c - whole screens against the text files in golden/ (PEWTER_ACCEPT=1 writes them anew; look at
- * the difference before you commit it). */
+/* test_screen.c - compares whole screens with the text files in golden/. PEWTER_ACCEPT=1 rewrites them;
+ * review the difference before you commit it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@ struct shot {
     enum pw_view view;
     const char *keys;
     int replicates; /* 0: one */
-    int reference;  /* of the encoding pane */
-    int64_t time;   /* the time cursor's step, moved after the keys; 0: live */
+    int reference;  /* reference arm of the encoding pane */
+    int64_t time;   /* the time cursor's step, set after the keys; 0: live */
     bool pairs;     /* screen_set_pairs */
     bool file;      /* screen_import */
     bool found;     /* screen_set_findings */
@@ -196,7 +196,7 @@ static void write_file(const char *path, const char *text)
         fail_msg("can't write %s", path);
 }
 
-/* Names the first line that differs: a whole screen in a message can't be read. */
+/* Reports the first line that differs: a whole screen in a message is unreadable. */
 static bool same_screen(const char *name, const char *got, const char *want)
 {
     for (int line = 1; *got || *want; line++) {
@@ -240,7 +240,7 @@ static void screens_are_as_accepted(void **state)
         ui.focus = k->focus, ui.zoom = k->zoom, ui.encoding.reference = k->reference;
         pw_canvas_init(&c);
         pw_canvas_resize(&c, k->rows, k->cols);
-        pw_ui_draw(&ui, &c); /* cursors are clamped to what is there when they are drawn */
+        pw_ui_draw(&ui, &c); /* drawing clamps cursors to the available data */
         press(&ui, k->keys);
         ui.time = k->time > 0 ? k->time : ui.time;
         pw_ui_draw(&ui, &c);
@@ -287,7 +287,7 @@ static void ascii_screens_hold_ascii_only(void **state)
     pw_snapshot_free(s);
 }
 
-/* In the whole screen, too, a map's colours are its values: the first query looks at itself alone. */
+/* In the whole screen, too, a map's colours are its values: the first query attends only to itself. */
 static void the_map_on_the_screen_has_the_ramp_s_colors(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void the_map_on_the_screen_has_the_ramp_s_colors(void **state)
     pw_snapshot_free(s);
 }
 
-/* Steps of others are none of the arm that is looked at. */
+/* Steps of other arms don't count for the selected arm. */
 static void others_train(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void others_train(void **state)
     pw_snapshot_free(s);
 }
 
-/* Whatever is cut from the status line, it says which arm with which encoding is looked at, and the state. */
+/* However much is cut from the status line, it names the selected arm, its encoding and the state. */
 static void the_encoding_is_always_told(void **state)
 {
     (void)state;

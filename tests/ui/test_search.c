@@ -1,4 +1,4 @@
-/* test_search.c - finding things: search, filter and copy in panes, the list of keys and commands. */
+/* test_search.c - tests search, filter and copy in panes, and the list of keys and commands. */
 #include "ref_bench.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void search_marks_what_is_drawn(void **state)
     pw_ui_key(ui, 'N', &line);
     bench_draw(b);
     assert_non_null(strstr(ui->message, "'sort': 1 of "));
-    bench_run(b, "find SORT"); /* a capital makes it exact */
+    bench_run(b, "find SORT"); /* a capital letter makes it case-sensitive */
     bench_draw(b);
     assert_non_null(strstr(ui->message, "'SORT' is not in this pane"));
     pw_ui_key(ui, PW_KEY_ESCAPE, &line);
@@ -73,7 +73,7 @@ static void the_log_is_searched_beyond_the_screen(void **state)
     pw_ui_key(ui, 'N', &line);
     bench_shows(b, "needle 47", true);
     pw_ui_key(ui, 'N', &line);
-    pw_ui_key(ui, 'N', &line); /* round the end */
+    pw_ui_key(ui, 'N', &line); /* wraps around */
     assert_non_null(strstr(ui->message, "3 of 3"));
     bench_shows(b, "needle 7", true);
     bench_run(b, "find nothing of that");
@@ -89,7 +89,8 @@ static void the_log_is_searched_beyond_the_screen(void **state)
     pw_str_fini(&line);
 }
 
-/* While it is typed a search is shown; given up, all is as it was before, also where the log stood. */
+/* A search is previewed while it is typed. Cancelling it restores the view, also the scroll position of the
+ * log. */
 static void a_search_is_tried_while_it_is_typed(void **state)
 {
     struct bench *b = *state;
@@ -116,7 +117,7 @@ static void a_search_is_tried_while_it_is_typed(void **state)
     assert_string_equal(ui->message, "");
     assert_int_equal(ui->log.up, 0);
     pw_search_try(ui, "train 5");
-    pw_search_try(ui, NULL); /* nothing was tried */
+    pw_search_try(ui, NULL); /* no search was previewed */
     assert_string_equal(ui->find.text, "99");
 }
 
@@ -189,11 +190,11 @@ static void keys(struct bench *b, const char *text)
     struct pw_str line = {0};
     for (; *text; text++)
         pw_ui_key(&b->app.ui, *text, &line);
-    assert_int_equal(line.len, 0); /* it never runs anything itself */
+    assert_int_equal(line.len, 0); /* the list itself never runs a command */
     pw_str_fini(&line);
 }
 
-/* What 80 columns have no room for in its row the chosen entry says at the bottom. */
+/* The bottom line shows the chosen entry in full when its row has no room at 80 columns. */
 static void the_chosen_entry_is_told_in_full(void **state)
 {
     struct bench *b = *state;
@@ -215,7 +216,7 @@ static void the_list_narrows_and_runs(void **state)
     assert_true(ui->help);
     bench_shows(b, "Keys and commands", true);
     bench_shows(b, "evaluate all arms now", true);
-    keys(b, "undo a bind"); /* every word counts, of key, name or meaning */
+    keys(b, "undo a bind"); /* every word must match: in key, name or meaning */
     bench_shows(b, "undo and redo a setting, a binding", true);
     bench_shows(b, "take back a setting, a binding", true);
     bench_shows(b, "evaluate", false);
@@ -227,16 +228,16 @@ static void the_list_narrows_and_runs(void **state)
     assert_int_equal(ui->press, 'e');
     ui->press = 0;
 
-    keys(b, "?goto\n"); /* a command is typed, to be completed */
+    keys(b, "?goto\n"); /* a command is put on the command line, to be completed */
     assert_false(ui->help);
     assert_string_equal(ui->ask, "goto ");
     assert_int_equal(ui->press, 0);
     ui->ask[0] = '\0';
-    keys(b, "?redo\n"); /* its name comes before where it is mentioned */
+    keys(b, "?redo\n"); /* a match of its name comes before a mention */
     assert_string_equal(ui->ask, "redo");
     ui->ask[0] = '\0';
 
-    keys(b, "?focus a pane"); /* of several keys one is chosen */
+    keys(b, "?focus a pane"); /* if an entry has several keys, one is chosen */
     pw_ui_key(ui, PW_KEY_RIGHT, &line);
     pw_ui_key(ui, PW_KEY_RIGHT, &line);
     pw_ui_key(ui, PW_KEY_RIGHT, &line);
@@ -246,13 +247,13 @@ static void the_list_narrows_and_runs(void **state)
     assert_int_equal(ui->press, '1');
     ui->press = 0;
 
-    keys(b, "?oldest and newest"); /* another pane's key takes the focus there */
+    keys(b, "?oldest and newest"); /* another pane's key moves the focus there */
     keys(b, "\n");
     assert_int_equal(ui->focus, PW_PANE_LOG);
     assert_int_equal(ui->press, 'g');
     ui->press = 0;
 
-    keys(b, "?back to live\n"); /* what would do nothing says why and stays */
+    keys(b, "?back to live\n"); /* an entry without effect says why, and the list stays open */
     assert_true(ui->help);
     assert_non_null(strstr(ui->message, "it is live already"));
     keys(b, "zzz");
@@ -271,7 +272,7 @@ static void the_list_narrows_and_runs(void **state)
     pw_str_fini(&line);
 }
 
-/* Words of other programs find what is called otherwise here; what they don't name comes behind a heading. */
+/* Terms of other programs find the name used here; entries that don't name them come below a heading. */
 static void the_list_finds_by_meaning(void **state)
 {
     static const char *const words[][2] = {
@@ -303,12 +304,12 @@ static void the_list_finds_by_meaning(void **state)
         bench_shows(b, words[i][1], true);
         keys(b, "\033");
     }
-    keys(b, "?interleaved"); /* no name, no search word: the help of `pe` has it */
+    keys(b, "?interleaved"); /* no name or search word matches, but the help of `pe` does */
     bench_shows(b, "Mentioned in the help of", true);
     keys(b, "\033");
 }
 
-/* Whatever is typed and wherever the choice goes, at any size. */
+/* With any text and any choice, at any size. */
 static void the_list_at_any_size(void **state)
 {
     struct bench *b = *state;
@@ -326,7 +327,7 @@ static void the_list_at_any_size(void **state)
         }
     pw_canvas_resize(&b->c, 24, 80);
     pw_ui_key(&b->app.ui, PW_KEY_END, &line);
-    bench_shows(b, "oldest and newest", true); /* the last one is in sight */
+    bench_shows(b, "oldest and newest", true); /* the last one is visible */
     for (int i = 0; i < 100; i++)
         keys(b, "x");
     bench_draw(b);

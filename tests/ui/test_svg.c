@@ -1,4 +1,5 @@
-/* test_svg.c - a picture of a canvas: every cell is in it, nothing else, and XML can read it. */
+/* test_svg.c - tests the picture of a canvas: it must have every cell, nothing else, and be well-formed
+ * XML. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +67,7 @@ static void blocks_and_dots_are_shapes(void **state)
     pw_canvas_fini(&c);
 }
 
-/* Glyphs of other widths don't shift what follows. */
+/* Glyphs of unusual width don't shift the cells after them. */
 static void wide_and_rare_glyphs_stand_alone(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void wide_and_rare_glyphs_stand_alone(void **state)
     pw_canvas_fini(&c);
 }
 
-/* Elements nest, attributes are quoted, and no character is there that XML forbids. */
+/* Elements nest, attributes are quoted, and there are no characters that XML forbids. */
 static void expect_xml(const char *s)
 {
     int depth = 0;

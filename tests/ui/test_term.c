@@ -1,5 +1,5 @@
-/* test_term.c - colours are mapped to what there is, and cells reach the screen: a pseudo-terminal stands for
- * it, and what is read back is what curses holds and what bytes it sent. */
+/* test_term.c - tests mapping of colours to the terminal's, and output of cells. The terminal is a
+ * pseudo-terminal; the test reads the state of curses and the bytes sent. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,14 +10,14 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
-/* cmocka needs what stands above */
+/* cmocka needs the headers above */
 #include "plot/color.h"
 #include "ui/term.h"
 #include <curses.h>
 #include <fcntl.h>
 #include <cmocka.h>
 
-/* ---- colours alone */
+/* ---- colours without a terminal */
 
 static void test_256(void **state)
 {
@@ -25,7 +25,7 @@ static void test_256(void **state)
     assert_int_equal(pw_color_256(0x000000), 16);
     assert_int_equal(pw_color_256(0xffffff), 231);
     assert_int_equal(pw_color_256(0xff0000), 196);
-    assert_int_equal(pw_color_256(0x5f87af), 67); /* a colour of the cube is itself */
+    assert_int_equal(pw_color_256(0x5f87af), 67); /* a colour of the cube maps to itself */
     assert_int_equal(pw_color_256(0x121212), 233);
     for (uint32_t r = 0; r < 256; r += 5)
         for (uint32_t g = 0; g < 256; g += 15)
@@ -48,7 +48,7 @@ struct pty {
     int master, slave;
     struct pw_term *term;
     struct pw_canvas canvas;
-    char sent[65536]; /* what the terminal got so far */
+    char sent[65536]; /* bytes that the terminal has received */
     size_t n;
 };
 
@@ -110,7 +110,7 @@ static void present(struct pty *p)
     collect(p);
 }
 
-/* What curses believes to be on the screen. */
+/* Compares with curses' own copy of the screen. */
 static void assert_cell(int y, int x, wchar_t glyph, int fg, int bg, attr_t attr)
 {
     cchar_t cc;
@@ -184,7 +184,7 @@ static void test_fewer_colors(void **state)
     assert_null(strstr(p->sent, "38;"));
     assert_null(strstr(p->sent, "\033[44m"));
     close_term(p);
-    p = open_term("xterm-256color", "", PW_WANT_TRUE, false); /* what the user says wins */
+    p = open_term("xterm-256color", "", PW_WANT_TRUE, false); /* the user's setting has precedence */
     assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_TRUE);
     close_term(p);
     unsetenv("NO_COLOR");
@@ -252,7 +252,7 @@ static void test_glyphs(void **state)
     close_term(p);
 }
 
-/* Only what changed is sent, and a new size is found by asking. */
+/* Only changed cells are sent, and a new size is found by a query. */
 static void test_frames(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void test_frames(void **state)
     pw_term_size(p->term, &rows, &cols);
     assert_int_equal(rows, 3);
     assert_int_equal(cols, 9);
-    present(p); /* the canvas is larger: cut, not crashed */
+    present(p); /* the canvas is larger: cut, no crash */
     pw_canvas_resize(&p->canvas, 3, 9);
     present(p);
     close_term(p);
@@ -298,7 +298,7 @@ static void test_read(void **state)
     close_term(p);
 }
 
-/* The terminal is given back as it was. */
+/* The terminal's modes are restored. */
 static void test_restore(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_theme.c - what is written can be read: contrast of every colour that pewter chooses, and ramps that
- * stay monotone whatever the terminal can show. */
+/* test_theme.c - tests that text is readable: the contrast of every colour that pewter chooses, and ramps
+ * that are monotone in every colour mode. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 #include "ui/plot.h"
 
 #define TEXT 4.5 /* WCAG 2.1, 1.4.3 */
-#define MARK 3.0 /* 1.4.11: what is no text */
+#define MARK 3.0 /* 1.4.11: graphics */
 
-/* Backgrounds that people have: black, Visual Studio Code's, Dracula's; white, GNOME's, Solarized's. */
+/* Common backgrounds: black, Visual Studio Code's, Dracula's; white, GNOME's, Solarized's. */
 static const uint32_t grounds[2][3] = {{0x000000, 0x1e1e1e, 0x282a36}, {0xffffff, 0xfafafa, 0xfdf6e3}};
 static const enum pw_backdrop backdrops[2] = {PW_ON_DARK, PW_ON_LIGHT};
 
@@ -31,11 +31,11 @@ static void contrast_is_what_wcag_says(void **state)
     (void)state;
     assert_true(pw_color_contrast(0x000000, 0xffffff) > 20.99);
     assert_true(pw_color_contrast(0xffffff, 0x000000) < 21.01);
-    double grey = pw_color_contrast(0x767676, 0xffffff); /* the darkest grey that just fails to fail: 4.54 */
+    double grey = pw_color_contrast(0x767676, 0xffffff); /* the lightest grey that still passes: 4.54 */
     assert_true(grey > 4.53 && grey < 4.55);
 }
 
-/* The style as it leaves pw_theme_fit. */
+/* The style as pw_theme_fit returns it. */
 static struct pw_style fitted(struct pw_style s, enum pw_colors colors, enum pw_backdrop backdrop)
 {
     struct pw_canvas c;
@@ -54,10 +54,10 @@ static void text_can_be_read(void **state)
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
             struct pw_style s = fitted(styles[i](), PW_COLORS_TRUE, backdrops[side]);
-            assert_true(s.fg < PW_ANSI(0)); /* no longer left to the terminal's scheme */
+            assert_true(s.fg < PW_ANSI(0)); /* no longer from the terminal's scheme */
             assert_int_equal(s.attr & PW_DIM, 0);
             expect_contrast("text", s.fg, side, TEXT);
-            /* in 256 colours it is the nearest one that is seen */
+            /* with 256 colours it is the nearest one with enough contrast */
             expect_contrast("text of 256", pw_color_of_256(pw_color_256(s.fg)), side, TEXT - 0.5);
         }
         for (unsigned i = 1; i < 7; i++)
@@ -85,7 +85,7 @@ static void arms_can_be_seen(void **state)
     }
 }
 
-/* Where nobody knows what is behind the text, and where there are few colours, the user's scheme holds. */
+/* With an unknown background, and with few colours, the user's scheme is used. */
 static void the_scheme_is_left_alone_where_the_background_is_unknown(void **state)
 {
     (void)state;
@@ -120,8 +120,8 @@ static void numbers_on_ramps_can_be_read(void **state)
     pw_ramp_use(PW_VIRIDIS, PW_COLORS_TRUE);
 }
 
-/* Steps of a ramp from x0 to x1; fails where lightness turns back, or where a step is larger than the eye
- * takes for one (the nearest colours of 256 have steps of up to 0.21). */
+/* The number of steps of a ramp from x0 to x1. Fails if lightness reverses, or if a step looks larger than
+ * one (the nearest of 256 colours have steps of up to 0.21). */
 static int steps(uint32_t (*ramp)(float), float x0, float x1)
 {
     int n = 1;
@@ -150,11 +150,11 @@ static void ramps_grow_in_lightness_in_every_palette(void **state)
         assert_in_range(steps(pw_ramp_signed, -1, 0), 12, 64);
         assert_in_range(steps(pw_ramp_signed, 1, 0), 9, 64);
         double off = 0;
-        for (int i = 0; i <= 100; i++) /* and they are those of the map */
+        for (int i = 0; i <= 100; i++) /* the same colours as in the map */
             off += (double)pw_color_distance(pw_ramp((float)i / 100),
                                              pw_ramp_up((enum pw_colormap)map, (float)i / 100));
         assert_true(off / 101 < 0.06);
-        for (int i = 0; i <= 100; i++) { /* they are the palette's own */
+        for (int i = 0; i <= 100; i++) { /* they belong to the palette */
             uint32_t c = pw_ramp((float)i / 100);
             assert_int_equal(pw_color_of_256(pw_color_256(c)), c);
         }

@@ -1,6 +1,5 @@
-/* test_transport.c - moving through a recording: keys, the timeline's row, the status line, playing, and the
- * past of a session beside its laboratory. The recording is written by the store and read by the player as
- * any other. */
+/* test_transport.c - tests moving through a session: keys, the timeline's row, the status line, playing, and
+ * the past of a running lab's session. The store writes the session and the player reads it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ struct bench {
     struct pw_canvas c;
     struct pw_str line;
     struct pw_err err;
-    struct pw_snapshot *present; /* of the laboratory that there isn't */
+    struct pw_snapshot *present; /* of the fabricated lab */
 };
 
 static const struct pw_command nothing = {
@@ -47,7 +46,7 @@ static int setup(void **state)
     b->app.screen = true;
     pw_ui_init(&b->app.ui);
     b->app.ui.look = (struct pw_look){PW_COLORS_TRUE, true};
-    b->app.ui.focus = PW_PANE_LOG; /* others have some of the keys for themselves */
+    b->app.ui.focus = PW_PANE_LOG; /* other panes use some of the keys */
     b->present = pw_snapshot_new();
     pw_canvas_init(&b->c);
     pw_canvas_resize(&b->c, 24, 80);
@@ -110,7 +109,7 @@ static void shows(struct bench *b, const char *what, bool shown)
     pw_str_fini(&text);
 }
 
-/* The steps of both arms at the moment that is drawn. */
+/* Checks the steps of both arms at the shown moment. */
 static void steps_are(struct bench *b, int64_t none, int64_t alibi)
 {
     const struct pw_snapshot *s = b->app.ui.snap;
@@ -121,7 +120,7 @@ static void steps_are(struct bench *b, int64_t none, int64_t alibi)
 
 /* ---- */
 
-/* What it hasn't got can't be had: nothing is offered that a recording alone refuses. */
+/* Help and completion offer no command that a replay refuses. */
 static void it_offers_nothing_that_it_refuses(void **state)
 {
     struct bench *b = *state;
@@ -154,7 +153,7 @@ static void a_recording_is_gone_through(void **state)
     shows(b, "replay r · step 60", true);
     shows(b, "▸ end", true);
     run(b, "goto 30");
-    steps_are(b, 30, 30); /* of a race: all arms have the step */
+    steps_are(b, 30, 30); /* a step of a race: all arms are at it */
     shows(b, "replay r · step 30", true);
     shows(b, "← past", true);
     run(b, press(b, '.'));
@@ -171,14 +170,14 @@ static void a_recording_is_gone_through(void **state)
     steps_are(b, 20, 20);
     run(b, "goto command");
     assert_string_equal(b->app.ui.message, "quit");
-    assert_int_equal(b->app.ui.transport.at, 0); /* which is the end */
+    assert_int_equal(b->app.ui.transport.at, 0); /* at the end */
     run(b, "goto start");
     steps_are(b, 0, 0);
     refused(b, "goto -1", "0..");
     refused(b, "goto command -1", "not so many before");
     refused(b, "goto event x", "allowed are");
     refused(b, "goto mark no", "no mark has 'no'");
-    run(b, "goto 10"); /* there is no arm yet: the last one's */
+    run(b, "goto 10"); /* no arm exists yet: uses the last arm */
     steps_are(b, 10, 10);
     run(b, "goto start");
     refused(b, "goto 61", "arm 1 had 0..60");
@@ -190,7 +189,7 @@ static void a_recording_is_gone_through(void **state)
     assert_false(pw_time_is_past(&b->app.ui));
 }
 
-/* Its row is all that happened, by event: where one clicks one is, and stations are ticks. */
+/* The row shows all events in order. A click moves to the event there, and stations are ticks. */
 static void the_row_is_clicked(void **state)
 {
     struct bench *b = *state;
@@ -217,7 +216,7 @@ static void the_row_is_clicked(void **state)
     assert_false(pw_time_is_past(ui));
 }
 
-/* As quickly as it happened, times the speed; an hour in which nothing happens takes a second. */
+/* Playing has the recorded pace times the speed; a pause of an hour takes a second. */
 static void it_plays(void **state)
 {
     struct bench *b = *state;
@@ -265,7 +264,7 @@ static void it_plays(void **state)
     refused(b, "play on", "off, faster, slower");
 }
 
-/* What its list of keys says is so. */
+/* The keys in its list have the listed effects. */
 static void its_keys_are_listed(void **state)
 {
     struct bench *b = *state;
@@ -280,8 +279,8 @@ static void its_keys_are_listed(void **state)
     shows(b, "In a recording", true);
 }
 
-/* A laboratory goes on while its past is looked at: drawn is the past, the row and the state are the
- * present's. */
+/* A lab continues while its past is shown. The panes show the past; the row and the state show the
+ * present. */
 static void the_past_of_a_session_is_its_record(void **state)
 {
     struct bench *b = *state;
@@ -310,7 +309,7 @@ static void the_past_of_a_session_is_its_record(void **state)
     assert_ptr_equal(ui->snap, s);
     assert_int_equal(ui->time, -1);
     run(b, "goto 30");
-    snprintf(s->session.folder, sizeof s->session.folder, "elsewhere"); /* it has moved */
+    snprintf(s->session.folder, sizeof s->session.folder, "elsewhere"); /* the session was moved */
     pw_time_show(ui, s, 4);
     assert_ptr_equal(ui->snap, s);
     refused(b, "goto 3", "elsewhere");
@@ -320,9 +319,9 @@ static void the_past_of_a_session_is_its_record(void **state)
     s->session.how = PW_REC_PAUSED;
     snprintf(s->session.why, sizeof s->session.why, "the disk is full");
     shows(b, "not recorded: the disk is full", true);
-    s->session.how = PW_REC_NONE; /* from the beginning on */
+    s->session.how = PW_REC_NONE; /* never recorded, with a reason */
     shows(b, "not recorded: the disk is full", true);
-    s->session.why[0] = '\0'; /* nobody wanted it */
+    s->session.why[0] = '\0'; /* not requested */
     shows(b, "not recorded", false);
 }
 

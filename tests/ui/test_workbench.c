@@ -1,4 +1,4 @@
-/* test_workbench.c - the commands of the workbench: settings as text, undo, bindings, the timeline. */
+/* test_workbench.c - tests the commands of the workbench: settings as text, undo, bindings, the timeline. */
 #include "ref_bench.h"
 
 #include <stdio.h>
@@ -29,11 +29,11 @@ static void settings_are_commands(void **state)
     bench_config_is(b, SET);
     pw_config_reset(&b->app);
     bench_config_is(b, "");
-    bench_run(b, SET); /* the text makes them what they were */
+    bench_run(b, SET); /* the printed text restores the settings */
     bench_config_is(b, SET);
     bench_refused(b, "set split.stack=2", "split.stack=2: allowed are 0.01..0.99");
     bench_refused(b, "set split.nowhere=0.5", "no option 'split.nowhere'");
-    bench_refused(b, "set fps=20 split.stack=7", "split.stack=7"); /* nothing of it is set */
+    bench_refused(b, "set fps=20 split.stack=7", "split.stack=7"); /* no part of it is set */
     bench_run(b, "set");
     bench_shows(b, "fps=12", true);
     bench_shows(b, "split.stack=0.7", true);
@@ -49,7 +49,8 @@ static void settings_are_commands(void **state)
     bench_config_is(b, "set fps=12\nset split.stack=0.7\n");
 }
 
-/* Saved, read by another session, saved again: the same file; what the user wrote above stays. */
+/* Settings are saved, read by another session, and saved again: the file is the same. The user's lines above
+ * them stay. */
 static void settings_survive_in_a_file(void **state)
 {
     struct bench *b = *state;
@@ -82,7 +83,7 @@ static void settings_survive_in_a_file(void **state)
     pw_str_fini(&errors);
 }
 
-/* A line with a mistake is told by file and number, and the rest is run. */
+/* A line with a mistake is reported by file and number, and the other lines are run. */
 static void mistakes_in_the_file(void **state)
 {
     struct bench *b = *state;
@@ -97,7 +98,7 @@ static void mistakes_in_the_file(void **state)
                                         "5: config: only commands of the workbench",
                                         "7: ", "9: source: only commands of the workbench"};
     for (int i = 0; i < 5;
-         i++) { /* of line 6 the number alone: the bound line is the laboratory's, which these tests lack */
+         i++) { /* for line 6 only the number: the bound command is the lab's, which these tests lack */
         if (i == 3) {
             assert_non_null(strstr(line, ":6: "));
             line = strchr(line, '\n') + 1;
@@ -141,7 +142,7 @@ static void plain_mode_takes_what_it_can(void **state)
 static void settings_go_back_and_forth(void **state)
 {
     struct bench *b = *state;
-    bench_refused(b, "undo", "pe NAME"); /* the laboratory is changed back otherwise, and how */
+    bench_refused(b, "undo", "pe NAME"); /* undo doesn't cover the lab; the message says how */
     b->s->session.how = PW_REC_ON;
     strcpy(b->s->session.name, "my runs");
     bench_refused(b, "undo", "'open \"my runs\" from=STEP' goes back in training");
@@ -159,13 +160,13 @@ static void settings_go_back_and_forth(void **state)
     bench_config_is(b, "set fps=12\n");
     bench_run(b, "redo");
     bench_config_is(b, "set fps=12\nbind \"F5\" \"zoom\"\n");
-    bench_run(b, "set fps=20"); /* another future */
+    bench_run(b, "set fps=20"); /* another change, so redo is no longer possible */
     bench_refused(b, "redo", "nothing was undone");
     bench_run(b, "undo");
     assert_non_null(strstr(b->app.ui.message, "now: set fps=12"));
     bench_run(b, "undo; undo");
     bench_config_is(b, "");
-    bench_run(b, "set fps=12 color=mono"); /* one step back, and all of it told */
+    bench_run(b, "set fps=12 color=mono"); /* one step back, and all of it is reported */
     bench_run(b, "set fps=3 theme=dark");
     bench_run(b, "undo");
     assert_string_equal(b->app.ui.message,
@@ -246,7 +247,7 @@ static void ticks_are_stations(void **state)
     int64_t before = pw_timeline_last(ui);
     int n = 0, saved = 0;
     assert_true(kept->n > 0);
-    do { /* back through saved weights and kept maps to the beginning */
+    do { /* back through checkpoints and kept maps to the beginning */
         pw_ui_key(ui, PW_KEY_SHIFT_LEFT, &line);
         assert_in_range(ui->time, 0, before - 1);
         before = ui->time;
@@ -255,21 +256,21 @@ static void ticks_are_stations(void **state)
             bench_shows(b, "saved b.safetensors", true);
         assert_string_equal(ui->message, before == 100   ? "step 100: saved a.safetensors"
                                          : before == 300 ? "step 300: saved b.safetensors"
-                                                         : ""); /* kept maps have no story */
+                                                         : ""); /* kept maps have no label */
         n++;
     } while (before > 0);
     assert_int_equal(saved, 2);
     assert_in_range(n, 3, kept->n + 3);
     for (int i = 0; i < n; i++)
         pw_ui_key(ui, PW_KEY_SHIFT_RIGHT, &line);
-    assert_int_equal(ui->time, -1); /* past the newest it is live */
+    assert_int_equal(ui->time, -1); /* beyond the newest it is live */
     b->s->current = 2;              /* another arm has its own */
     pw_ui_key(ui, PW_KEY_SHIFT_LEFT, &line);
     assert_int_equal(ui->time, 0);
     pw_str_fini(&line);
 }
 
-/* Every column of the row gives a step that is drawn in that column, at any width. */
+/* Every column of the row selects a step that is drawn in that column, at any width. */
 static void every_column_is_a_step(void **state)
 {
     struct bench *b = *state;
@@ -291,7 +292,7 @@ static void every_column_is_a_step(void **state)
     pw_canvas_resize(&b->c, 24, 80);
 }
 
-/* What is allowed stands at its end. */
+/* The end of the message names the allowed values. */
 static void a_long_error_is_whole(void **state)
 {
     struct bench *b = *state;

@@ -1,5 +1,5 @@
-/* ref_codec.c - see ref_codec.h. Events are filled by the codec's own tables, so a new field is covered by
- * being there; that every member is a field is another test. */
+/* ref_codec.c - see ref_codec.h. The codec's own tables fill the events, so new fields are covered. Another
+ * test checks that every member is a field. */
 #include "ref_codec.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static int64_t number(const struct pw_field *f, bool small, uint64_t *rng)
     if (small)
         lo = lo > 0 ? lo : 0, hi = hi < 5 ? hi : 5;
     else
-        r >>= codec_next(rng) % 64; /* of any size */
+        r >>= codec_next(rng) % 64; /* numbers of any magnitude */
     uint64_t span = (uint64_t)hi - (uint64_t)lo;
     return (int64_t)((uint64_t)lo + (span == UINT64_MAX ? r : r % (span + 1)));
 }
@@ -109,7 +109,7 @@ static void fill(const struct pw_message *m, char *base, uint64_t *rng)
     }
 }
 
-/* Each block has the values and names of its shape, where the one before it ends. */
+/* Each block has the values and names of its shape. They begin where those of the block before end. */
 static void agree_finding(struct pw_finding *f, uint64_t *rng)
 {
     int values = 0, labels = 0;
@@ -136,7 +136,7 @@ static void agree_finding(struct pw_finding *f, uint64_t *rng)
     f->n_values = values, f->n_labels = labels;
 }
 
-/* What the tables can't say: relations between fields. */
+/* Makes fields agree: the tables can't express relations between them. */
 static void agree(struct pw_event *e, uint64_t *rng)
 {
     struct pw_ev_eval *v = &e->u.eval;
@@ -164,7 +164,7 @@ static void agree(struct pw_event *e, uint64_t *rng)
         }
         break;
     case PW_EV_PROMPT:
-        if (e->u.prompt.n_prompt > e->u.prompt.n) { /* edited has as many as n_prompt */
+        if (e->u.prompt.n_prompt > e->u.prompt.n) { /* edited has n_prompt entries */
             free(e->u.prompt.edited);
             e->u.prompt.edited = NULL;
             e->u.prompt.n_prompt = e->u.prompt.n;
@@ -215,7 +215,7 @@ struct pw_event *codec_random(enum pw_event_kind kind, uint64_t *rng)
     return e;
 }
 
-/* ---- a reader */
+/* ---- a reader of snapshots */
 
 static void fold(struct pw_snapshot *s, struct pw_event *e)
 {
@@ -255,12 +255,12 @@ struct pw_snapshot *codec_snapshot(void)
 void codec_look(struct pw_snapshot *s, struct pw_event *e)
 {
     char line[PW_LINE];
-    volatile double sum = 0; /* volatile: the compiler must keep what is computed for it */
+    volatile double sum = 0; /* volatile: the compiler must not remove the computation */
     struct pw_paired *x = pw_alloc(1, sizeof *x);
     if (e->kind == PW_EV_HEADS)
         pw_heads_text(line, sizeof line, &e->u.heads);
     if (e->kind == PW_EV_ATTENTION)
-        e->u.attention.prompt = s->prompt.id; /* so that it is kept */
+        e->u.attention.prompt = s->prompt.id; /* so that the fold keeps it */
     pw_fold(s, e);
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
         const struct pw_arm_view *arm = &s->arms[id - 1];

@@ -1,21 +1,23 @@
-/* ref_codec.h - random events of every kind, and a reader that looks at everything an event can change. */
+/* ref_codec.h - random events of every kind, and a reader that reads everything an event can change. */
 #ifndef REF_CODEC_H
 #define REF_CODEC_H
 #include "sessions/codec_int.h"
 #include "sessions/fold.h"
 
+/* A random number by splitmix64; rng is its state. */
 uint64_t codec_next(uint64_t *rng);
 
-/* Every member has a value that its kind allows; arrays are there, and small. The caller frees. */
+/* A random event. Every member has a value that its kind allows; arrays exist and are small. The caller frees
+ * it. */
 struct pw_event *codec_random(enum pw_event_kind kind, uint64_t *rng);
 
-/* A lab with two arms that were evaluated, the first with a prompt pinned. */
+/* A lab with two arms that were evaluated. The first arm has a pinned prompt. */
 struct pw_snapshot *codec_snapshot(void);
 
-/* Folds e and asks for whatever is derived from a snapshot. */
+/* Folds e, and computes everything that is derived from a snapshot. */
 void codec_look(struct pw_snapshot *s, struct pw_event *e);
 
-/* Draws every pane of s; which: at what size, on which of its pages and with which keys pressed. */
+/* Draws every pane of s. `which` selects the size, the page and the keys that are pressed. */
 void codec_draw(const struct pw_snapshot *s, uint64_t which);
 
 #endif

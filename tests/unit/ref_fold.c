@@ -62,7 +62,7 @@ void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
          .seen = true,
          .n_pairs = 2},
         {.length = 8, .samples = 10, .tokens = 90, .tokens_right = 3},
-        {.task = 7, .length = 3, .samples = 10, .exact = 10, .tokens = 9, .tokens_right = 9}, /* of none */
+        {.task = 7, .length = 3, .samples = 10, .exact = 10, .tokens = 9, .tokens_right = 9}, /* of no task */
     };
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     e->arm = arm;
@@ -70,7 +70,7 @@ void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
     e->u.eval.n = rows;
     e->u.eval.rows = malloc(sizeof all);
     memcpy(e->u.eval.rows, all, sizeof all);
-    e->u.eval.n_pairs = 2; /* of length 3 */
+    e->u.eval.n_pairs = 2; /* the pairs of length 3 */
     e->u.eval.pairs = malloc(2 * sizeof *e->u.eval.pairs);
     e->u.eval.pairs[0] = (struct pw_eval_pair){.a = 3, .b = 1, .samples = 5, .exact = rows};
     e->u.eval.pairs[1] = (struct pw_eval_pair){.a = 3, .b = 2, .samples = 5, .exact = 5 - rows};

@@ -1,3 +1,4 @@
+/* ref_forge.c - see ref_forge.h. */
 #include "ref_forge.h"
 
 #include <sys/stat.h>
@@ -13,7 +14,7 @@ static void run(sqlite3 *db, const char *sql)
         fail_msg("%s: %s", sql, msg);
 }
 
-/* Rows are read before any of them is written: numbers are all that they are found by. */
+/* Reads all rows before it writes any: rows are found only by their numbers. */
 static void sum_rows(sqlite3 *db)
 {
     uint8_t chain[PW_CHAIN] = {0}, stored[PW_CHAIN];

@@ -1,10 +1,10 @@
-/* ref_forge.h - sessions as somebody makes them who wants a reader to go wrong: their sums are right. */
+/* ref_forge.h - forges sessions that attack a reader: their checksums are right. */
 #ifndef PW_TESTS_REF_FORGE_H
 #define PW_TESTS_REF_FORGE_H
 #include <stdbool.h>
 
-/* Runs sql on the database of a session, a folder or a packed file. sums: then every row's chain is computed
- * anew, as whoever forges a session can. */
+/* Runs sql on the database of a session, a folder or a packed file. sums: also recomputes the chain of every
+ * row, as an attacker can. */
 void forge(const char *path, const char *sql, bool sums);
 
 #endif

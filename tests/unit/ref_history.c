@@ -1,5 +1,5 @@
-/* ref_history.c - histories with everything in them that can happen to an arm, in an order in which much of
- * it never would, and with numbers that are none. */
+/* ref_history.c - random histories that contain every event of an arm. Most orders are impossible in a lab.
+ * Arrays have random bytes, so numbers may be NaN. */
 #include "ref_history.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static struct {
     struct happening *all;
 } history;
 
-/* How often each kind comes, of a thousand. */
+/* The share of each kind, per thousand events. */
 static const struct {
     enum pw_event_kind kind;
     int share;
@@ -60,7 +60,7 @@ void history_make(uint64_t seed, int n)
     pw_rng_init(&r, seed, PW_STREAM_TEST, 0);
     for (int i = 0; i < n; i++) {
         struct happening *h = &history.all[i];
-        seq += 1 + (pw_rng_below(&r, 8) == 0); /* what isn't recorded leaves gaps */
+        seq += 1 + (pw_rng_below(&r, 8) == 0); /* events that aren't recorded leave gaps */
         t += pw_rng_below(&r, 20) == 0 ? -3000000 : (int64_t)pw_rng_below(&r, 9000000);
         h->seq = seq;
         h->t_ns = t;
@@ -93,7 +93,7 @@ uint64_t history_seq(int i)
     return history.all[i].seq;
 }
 
-/* ---- events: arrays of random contents; half of those that may be missing are */
+/* ---- events: arrays have random contents; optional ones are present half of the time */
 
 static void *some(struct pw_rng *r, int n, size_t size)
 {
@@ -156,7 +156,7 @@ static void make_attention(struct pw_ev_attention *a, const struct happening *h,
     if (pw_rng_below(r, 4) == 0) {
         snprintf(a->source, sizeof a->source, "theirs %u.npz", pw_rng_below(r, 3));
         a->all_scores = perhaps(r, 2 * map, sizeof *a->all_scores);
-        a->T = pw_rng_below(r, 3) == 0 ? 0 : a->T; /* there is none any more */
+        a->T = pw_rng_below(r, 3) == 0 ? 0 : a->T; /* the map is gone */
     }
 }
 
@@ -212,7 +212,7 @@ static void make_patch(struct pw_ev_patch *p, struct pw_rng *r)
     snprintf(p->text, sizeof p->text, "patch %u", pw_rng_below(r, 100));
 }
 
-/* More names and topics than a snapshot has room for. */
+/* Has more names and topics than a snapshot can hold. */
 static void make_finding(struct pw_finding *f, struct pw_rng *r)
 {
     char name[2] = {(char)('a' + pw_rng_below(r, 20)), '\0'},

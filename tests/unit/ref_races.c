@@ -29,7 +29,7 @@ void races_add(struct pw_snapshot *s, const char *study, const char *topic, cons
         pw_finding_row(f, table, i, "%s", rows[i]);
         pw_finding_put(f, table, i, 0, in_range);
         pw_finding_put(f, table, i, 1, mean[i]);
-        for (int r = 0; r < runs; r++) /* whose order differs from row to row and race to race */
+        for (int r = 0; r < runs; r++) /* the order of the runs differs between rows and races */
             pw_finding_put(f, table, i, 2 + r, mean[i] + step * ((r + i + at) % runs - (runs - 1) / 2.0));
     }
 }

@@ -1,3 +1,4 @@
+/* ref_session.c - see ref_session.h. */
 #include "ref_session.h"
 
 #include <ftw.h>
@@ -13,7 +14,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-/* In memory where that is possible: what these tests wait for is then not the disk of whoever runs them. */
+/* Uses memory where possible, so that the tests don't wait for a slow disk. */
 int session_setup(void **state)
 {
     char dir[] = "/dev/shm/pewter-unit-XXXXXX";
@@ -52,7 +53,7 @@ struct pw_store *session_open(const char *path, bool create)
     return s;
 }
 
-/* Metrics mostly, as in life. */
+/* Mostly metrics, as in real sessions. */
 struct pw_event *session_event(uint64_t seq, uint64_t *rng)
 {
     static const enum pw_event_kind kinds[] = {

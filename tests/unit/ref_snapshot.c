@@ -1,4 +1,4 @@
-/* ref_snapshot.c - snapshots compared member by member: bytes of plain values, contents of arrays. */
+/* ref_snapshot.c - compares snapshots member by member: the bytes of plain values, the contents of arrays. */
 #include "ref_snapshot.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 static char where[96];
 
-/* n entries of both; none of them may be NULL alone. */
+/* Compares n entries. NULL equals only NULL, or an empty array. */
 static bool same_array(const void *a, const void *b, size_t n, size_t size)
 {
     if (a == NULL || b == NULL)
@@ -14,7 +14,7 @@ static bool same_array(const void *a, const void *b, size_t n, size_t size)
     return n == 0 || memcmp(a, b, n * size) == 0;
 }
 
-/* Slots are compared as copies whose pointers are blanked one by one. */
+/* Compares slots through copies, whose pointers are cleared one by one. */
 #define ARRAY(field, n)                                                                                      \
     do {                                                                                                     \
         if (!same_array(x.field, y.field, (size_t)(n), sizeof *x.field))                                     \
@@ -117,7 +117,7 @@ static bool same_finding(struct pw_finding x, struct pw_finding y)
     REST;
 }
 
-/* What the halves of a series come to, by either pyramid and by its points. */
+/* Compares sums over the halves of a series: by either pyramid, and by its points. */
 static bool same_pyramid(const struct pw_series *x, const struct pw_series *y, int m)
 {
     for (int i = 0; i < 2; i++) {
@@ -188,7 +188,7 @@ static const char *same_replicate(const struct pw_replicate_view *a, const struc
     return NULL;
 }
 
-/* Of a moment of a recording the scores are known, not the maps. */
+/* Compares kept attention: a moment of a recorded session has the scores, not the maps. */
 static bool same_kept(const struct pw_kept *x, const struct pw_kept *y)
 {
     bool same = x->n == y->n && x->bytes == y->bytes;

@@ -1,5 +1,5 @@
-/* test_blog.c - several models of a study: the script that trains them, the numbers that are kept of each,
- * intervals that decide claims, and what is refused. */
+/* test_blog.c - tests studies with several models: the training script, the numbers kept of each model,
+ * intervals that decide claims, and refused input. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ static const struct pw_blog_plan plan = {.name = "study",
 
 static const struct pw_blog options = {600, 4, 7, 0};
 
-/* The probe's finding of an arm: a table of ten times the arm plus row plus `by`, and minus that; a plot; a
- * claim of its own and a common one. */
+/* Adds the probe's finding of an arm. It has a table of 10 * arm + row + by and its negative, a plot, a claim
+ * of the arm and a common one. */
 static void add(struct pw_snapshot *s, int arm, double by, enum pw_claim_verdict common)
 {
     struct pw_finding_view *v = &s->findings[arm];
@@ -75,7 +75,8 @@ static void add(struct pw_snapshot *s, int arm, double by, enum pw_claim_verdict
         pw_finding_claim(f, PW_CLAIM_REPRODUCED, "own", "of arm %d", arm);
 }
 
-/* Keeps model k, whose first arm's numbers are `by` more; the last one has the second arm, too. */
+/* Judges and keeps model k. The numbers of its first arm are shifted by `by`; the last model has the second
+ * arm, too. */
 static void keep(struct pw_snapshot *s, int k, double by, enum pw_claim_verdict common)
 {
     struct pw_blog o = options;
@@ -103,10 +104,10 @@ static void test_one(void **state)
     assert_string_equal(f->topic, "model 1");
     assert_string_equal(f->title, "probe probe of none after 600 steps of copying random tokens, seed 7");
     assert_true(pw_finding_cell(f, &f->blocks[0], 0, 0) == 10.5); /* row 0 */
-    assert_true(pw_finding_cell(f, &f->blocks[0], 0, 1) == -1);   /* row 0 less row 1 */
+    assert_true(pw_finding_cell(f, &f->blocks[0], 0, 1) == -1);   /* row 0 minus row 1 */
     assert_true(pw_finding_cell(f, &f->blocks[1], 0, 0) == 13.5);
     assert_true(pw_finding_cell(f, &f->blocks[1], 0, 1) == -12.5); /* rows 1 and 3: -11.5 and -13.5 */
-    assert_int_equal(f->n_claims, 1); /* the probe's own, nothing of this model */
+    assert_int_equal(f->n_claims, 1);                              /* the probe's own; one model adds none */
     pw_snapshot_free(s);
 }
 
@@ -140,7 +141,7 @@ static void test_all(void **state)
     assert_string_equal(plot->title, "alibi: curve of heads");
     assert_true(plot->log_y && plot->band && pw_finding_y_at(&f, plot, 2, 1, 2) == 3);
     assert_int_equal(f.n_claims, 4);
-    assert_int_equal(f.claims[0].verdict, PW_CLAIM_CONTRADICTED); /* the worst of all models */
+    assert_int_equal(f.claims[0].verdict, PW_CLAIM_CONTRADICTED); /* the worst verdict of all models */
     assert_string_equal(f.claims[1].claim, "own");
     assert_int_equal(f.claims[2].verdict, PW_CLAIM_TOY);
     assert_non_null(strstr(f.claims[2].found, "of 4 trained models, 95 % interval"));
@@ -154,19 +155,20 @@ static void test_all(void **state)
     pw_snapshot_free(s);
 }
 
-/* Means and intervals: holds, contradicted, neither; never of one number, and not where one is missing. */
+/* Verdicts from means and intervals: holds, contradicted, neither. One number, or a missing one, decides
+ * nothing. */
 static void test_verdict(void **state)
 {
     static const struct {
         double x[4];
-        enum pw_claim_verdict above, below; /* of holds 1, fails 0; of holds 0, fails 1 */
+        enum pw_claim_verdict above, below; /* with holds 1, fails 0; with holds 0, fails 1 */
     } cases[] = {
         {{1.5, 1.6, 1.4, 1.5}, PW_CLAIM_TOY, PW_CLAIM_CONTRADICTED},
         {{-.5, -.6, -.4, -.5}, PW_CLAIM_CONTRADICTED, PW_CLAIM_TOY},
         {{.5, .6, .4, .5}, PW_CLAIM_INCONCLUSIVE, PW_CLAIM_INCONCLUSIVE},
         {{9, -1, 9, 3},
          PW_CLAIM_INCONCLUSIVE,
-         PW_CLAIM_INCONCLUSIVE}, /* a mean of 5, and anything is possible */
+         PW_CLAIM_INCONCLUSIVE}, /* the mean is 5, and the interval excludes nothing */
         {{1.5, 1.6, 1.4, (double)NAN}, PW_CLAIM_INCONCLUSIVE, PW_CLAIM_INCONCLUSIVE},
     };
     (void)state;
@@ -176,7 +178,7 @@ static void test_verdict(void **state)
         assert_int_equal(pw_blog_verdict(&c, cases[i].x, 1), PW_CLAIM_INCONCLUSIVE);
         c = (struct pw_blog_claim){.side = PW_BELOW, .holds = 0, .fails = 1};
         assert_int_equal(pw_blog_verdict(&c, cases[i].x, 4), cases[i].below);
-        c.fails = (double)NAN; /* it can't be contradicted */
+        c.fails = (double)NAN; /* such a claim can't be contradicted */
         assert_true(pw_blog_verdict(&c, cases[i].x, 4) != PW_CLAIM_CONTRADICTED);
     }
 }
@@ -237,7 +239,7 @@ static void test_script(void **state)
     assert_string_equal(
         last, "seed 10\ntask copy variant=rdc\nmodel tiny\noptim steps=5\nrace none,alibi seeds=1\ntrain\n"
               "probe probe arm=1\nprobe probe arm=2\njudge study steps=5 seeds=4 seed=7 model=4\n");
-    /* Without a number of models: the plan's. */
+    /* Without a number of models the plan's number is used. */
     pw_str_fini(&out);
     out = (struct pw_str){0};
     pw_blog_script(&plan, &(struct pw_blog){5, 0, 7, 0}, &out);

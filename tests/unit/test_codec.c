@@ -1,6 +1,5 @@
-/* test_codec.c - events as bytes: every kind comes back as it was, its bytes are those that are committed
- * here, and bytes that were damaged are refused or give an event that everything can be asked about (ASan,
- * UBSan). */
+/* test_codec.c - tests the encoding of events. Every kind must survive a round trip. Damaged bytes must be
+ * refused, or give an event that all readers accept (ASan, UBSan). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@ static void encode(struct pw_str *out, const struct pw_event *e)
     pw_event_encode(out, e);
 }
 
-/* ---- there and back */
+/* ---- round trips */
 
 static void test_every_kind_comes_back(void **state)
 {
@@ -52,7 +51,7 @@ static void test_every_kind_comes_back(void **state)
 
 static int tried;
 
-/* Hands bytes that came from anywhere to whatever looks at events. */
+/* Passes arbitrary bytes to every reader of events. */
 static void try(struct pw_snapshot *s, int kind, const void *data, size_t n)
 {
     struct pw_event *e = (void *)&kind;
@@ -83,7 +82,7 @@ static void test_truncated(void **state)
         struct pw_event *e = codec_random((enum pw_event_kind)kind, &rng);
         encode(&bytes, e);
         for (size_t n = 0; n < bytes.len; n++) {
-            char *cut = malloc(n + 1); /* so that ASan sees where it ends */
+            char *cut = malloc(n + 1); /* so that ASan detects reads past its end */
             char *exact = realloc(cut, n > 0 ? n : 1);
             memcpy(exact, bytes.s, n);
             try(s, kind, exact, n);
@@ -121,8 +120,8 @@ static void test_flipped(void **state)
 
 /* ---- runs */
 
-/* Metrics of 3 arms with up to 2 replicates, as training tells them: nearly every field of the header changes
- * in every way it can. */
+/* Metrics of 3 arms with up to 2 replicas, as training emits them. Nearly every header field changes in every
+ * possible way. */
 static struct pw_event *metrics(int n, uint64_t *rng)
 {
     struct pw_event *e = pw_alloc((size_t)n, sizeof *e);
@@ -185,7 +184,7 @@ static void test_run(void **state)
     struct pw_event *e = metrics(MANY, &rng);
     struct pw_run run = {0};
     (void)state;
-    for (int part = 0, at = 0; at < MANY; part++) { /* the second one goes on with cleared memory */
+    for (int part = 0, at = 0; at < MANY; part++) { /* the second run reuses the cleared buffers */
         int end = part == 0 ? 1000 : MANY, i = at;
         for (int k = at; k < end; k++) {
             assert_true(pw_run_takes(&e[k]));
@@ -219,7 +218,7 @@ static void test_run_takes(void **state)
                          kind == PW_EV_STEP || kind == PW_EV_UPDATES || kind == PW_EV_DIGEST);
     }
     e.kind = PW_EV_STEP;
-    e.arm = 0; /* of the lab: there is none such */
+    e.arm = 0; /* an event of the lab doesn't exist here */
     assert_false(pw_run_takes(&e));
     e.arm = PW_MAX_ARMS;
     e.replicate = PW_MAX_REPLICATES;
@@ -228,7 +227,7 @@ static void test_run_takes(void **state)
     assert_false(pw_run_takes(&e));
 }
 
-/* Every replicate comes back; the byte of the first five is the one that the first recordings have. */
+/* Every replica survives a round trip. The byte of the first five is the one of the oldest sessions. */
 static void test_run_replicates(void **state)
 {
     (void)state;
@@ -264,7 +263,7 @@ static void test_run_size(void **state)
         pw_run_add(&run, &e);
     }
     assert_true(run.bytes.len <= 3000 * 28);
-    assert_true(run.bytes.len >= 3000 * 20); /* of these 16 are the values */
+    assert_true(run.bytes.len >= 3000 * 20); /* 16 of these are the values */
     pw_run_fini(&run);
 }
 

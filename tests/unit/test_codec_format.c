@@ -1,6 +1,6 @@
-/* test_codec_format.c - the format on disk can't change by accident: one event of each kind with something in
- * every member, beside its bytes as they are committed. Bytes that differ mean that sessions of today can't
- * be read tomorrow; a new member gets a new field at the end, and PEWTER_ACCEPT=1 writes the file anew. */
+/* test_codec_format.c - protects the format on disk: one event of each kind with a value in every member, and
+ * its committed bytes. If the bytes differ, later versions can't read today's sessions. A new member needs a
+ * new field at the end; PEWTER_ACCEPT=1 rewrites the file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "ref_codec.h"
 
-/* An array of an event: a copy of these. */
+/* Copies an array for an event. */
 #define COPY(type, ...) copy((type[]){__VA_ARGS__}, sizeof((type[]){__VA_ARGS__}))
 #define LABELS(...)     (void *)copy((char[][PW_LABEL]){__VA_ARGS__}, sizeof((char[][PW_LABEL]){__VA_ARGS__}))
 
@@ -187,7 +187,7 @@ static void fill_checkpoint(struct pw_ev_checkpoint *c)
     c->files = (void *)copy((uint8_t[PW_SHA256]){1, 2, 255}, PW_SHA256);
 }
 
-/* A block of each kind, a claim, a remark. */
+/* Has a block of each kind, a claim and a remark. */
 static void fill_finding(struct pw_finding *f)
 {
     *f = (struct pw_finding){.name = "dispersion",
@@ -333,7 +333,7 @@ static struct pw_event *an_event(enum pw_event_kind kind)
     return e;
 }
 
-/* Of learned rows there is no bucket: the second table. */
+/* The second table: learned rows have no buckets. */
 static struct pw_event *a_table_of_rows(void)
 {
     struct pw_event *e = pw_event_new(PW_EV_TABLE);
@@ -344,7 +344,7 @@ static struct pw_event *a_table_of_rows(void)
     return e;
 }
 
-/* "KIND bytes" a line. */
+/* The file has lines "KIND bytes". */
 static void test_bytes_are_those_committed(void **state)
 {
     struct pw_str bytes = {0}, text = {0};
@@ -391,8 +391,8 @@ static void test_tables_in_order(void **state)
         const struct pw_message *m = &pw_messages[kind];
         for (int i = 0; i < m->n; i++) {
             const struct pw_field *f = &m->fields[i];
-            assert_true(f->number > (i > 0 ? f[-1].number : 0)); /* so that none comes twice */
-            for (int k = 0; k < 4; k++) {                        /* what counts an array is there before it */
+            assert_true(f->number > (i > 0 ? f[-1].number : 0)); /* no number is used twice */
+            for (int k = 0; k < 4; k++) {                        /* the counts of an array precede it */
                 bool found = f->by[k].member == 0;
                 for (int j = 0; j < i; j++)
                     found = found || (m->fields[j].at + 1 == f->by[k].member &&
@@ -400,7 +400,7 @@ static void test_tables_in_order(void **state)
                 assert_true(found);
             }
             if (f->form == PW_FORM_LIST && f->type <= PW_F_LONG)
-                assert_true(f->lo <= 0 && f->hi >= 0); /* the end may be left out */
+                assert_true(f->lo <= 0 && f->hi >= 0); /* a message may end early */
         }
     }
 }
@@ -435,8 +435,8 @@ static const struct pw_message *entries_of(enum pw_event_kind kind, const char *
     return NULL;
 }
 
-/* What is left of all bits set is padding and members that are no field. gcc 12 doesn't clear the padding
- * behind an array of structs: 4 bytes at `hole`. */
+/* After all fields are cleared, the set bits are padding or members without a field. gcc 12 doesn't clear the
+ * padding behind an array of structs: 4 bytes at `hole`. */
 #define COVERED(type, message, hole)                                                                         \
     do {                                                                                                     \
         type x;                                                                                              \

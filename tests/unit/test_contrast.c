@@ -1,5 +1,5 @@
-/* test_contrast.c - comparisons over training runs: how many runs a claim needs, what is left out, and how
- * often noise is taken for a difference. */
+/* test_contrast.c - tests comparisons over training runs: how many runs a claim needs, which runs are left
+ * out, and how often noise counts as a difference. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void test_runs(void **state)
         double low[12], high[12];
         assert_int_equal(pw_contrast_runs(tests), n);
         for (int few = n - 1; few <= n;
-             few++) { /* as far apart as can be: certain with n, not with one less */
+             few++) { /* the largest difference: significant with n runs, not with one fewer */
             for (int r = 0; r < few; r++) {
                 low[r] = r;
                 high[r] = 50 + r;
@@ -71,15 +71,15 @@ static void test_verdicts(void **state)
     assert_int_equal(pw_contrast_verdict(PW_PROTOCOL_PAPER, 7, 7, false, false), PW_CLAIM_INCONCLUSIVE);
 }
 
-/* Exact match of runs that differ in nothing: a number of points between 0 and 100, mostly low. */
+/* Draws the exact match of equal runs: between 0 and 100 points, mostly low. */
 static double draw(struct pw_rng *rng)
 {
     return pw_rng_below(rng, 1000) * (double)pw_rng_below(rng, 1000) / 1e4;
 }
 
-/* Seven formats that are all as good as none, on five encodings: how often does one of 35 comparisons of a
- * task come out as a difference? And how often does the best of seven lie two points above none in most
- * encodings, with one run? */
+/* Seven formats that are as good as none, on five encodings. Counts how often one of the 35 comparisons of a
+ * task is a difference. Counts also how often the best of seven is two points above none in most encodings,
+ * with one run. */
 static void test_null(void **state)
 {
     enum { TASKS = 1000, FORMATS = 7, PES = 5, RUNS = 7 };

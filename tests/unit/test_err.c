@@ -1,4 +1,4 @@
-/* One line per failure, whatever its arguments hold. */
+/* test_err.c - tests error messages: one line per failure, whatever its arguments contain. */
 #include "unit.h"
 
 #include "base/err.h"
@@ -26,7 +26,7 @@ static void stays_one_clean_line(void **state)
 
     pw_fail(&err, PW_EUSER, "a\nb\tc\x1b[31m\xff");
     assert_string_equal(err.msg, "a?b?c?[31m?");
-    for (size_t i = 0; i + 1 < sizeof text; i += 2) /* e-acute, two bytes, to be cut between two */
+    for (size_t i = 0; i + 1 < sizeof text; i += 2) /* e-acute, two bytes, to be cut in the middle */
         memcpy(text + i, "\xc3\xa9", 2);
     text[sizeof text - 2] = '\0';
     for (int shift = 0; shift < 2; shift++) {

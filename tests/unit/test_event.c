@@ -1,4 +1,4 @@
-/* test_event.c - memory of each kind of event (ASan), and how what they tell is written. */
+/* test_event.c - tests the memory of each kind of event (ASan), and the text of events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void test_memory(void **state)
     assert_null(e->u.attention.probs);
     assert_int_equal(e->kind, PW_EV_ATTENTION);
     assert_int_equal(e->seq, 7);
-    pw_event_clear(e); /* a second time is harmless */
+    pw_event_clear(e); /* a second call is harmless */
     pw_event_free(e);
 }
 
@@ -49,7 +49,8 @@ static void test_names(void **state)
     assert_string_equal(text, "0123456789abcdef0000000000000007");
 }
 
-/* Of every kind: a copy has the same values in memory of its own, and a moved event leaves none behind. */
+/* For every kind: a copy has the same values in its own memory, and moving an event leaves the source
+ * empty. */
 static void test_copies(void **state)
 {
     uint64_t rng = 5;
@@ -74,7 +75,7 @@ static void test_bytes(void **state)
 {
     struct pw_event *step = pw_event_new(PW_EV_STEP), *map = pw_event_new(PW_EV_ATTENTION);
     (void)state;
-    assert_true(pw_event_bytes(step) <= 128); /* one a step waits for a reader that has stalled */
+    assert_true(pw_event_bytes(step) <= 128); /* one event per step is queued for a stalled reader */
     size_t before = pw_event_bytes(map);
     map->u.attention.T = 10;
     map->u.attention.layers = map->u.attention.heads = 1;
@@ -84,7 +85,7 @@ static void test_bytes(void **state)
     pw_event_free(map);
 }
 
-/* Only fields of an event itself own memory: pw_event_free and pw_event_copy look no deeper. */
+/* Only fields of an event itself own memory: pw_event_free and pw_event_copy don't descend into entries. */
 static void test_entries_own_nothing(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_finding.c - a finding says back what was put into it, whatever blocks stand beside. */
+/* test_finding.c - tests that a finding returns the values that were put into it, with any neighbouring
+ * blocks. */
 #include "unit.h"
 
 #include <math.h>
@@ -84,7 +85,7 @@ static void test_copy_is_its_own(void **state)
     pw_finding_fini(&f);
 }
 
-/* Too long a text is cut, and what would move a terminal's cursor is no text. */
+/* A text that is too long is cut. Control characters that would move a terminal's cursor are removed. */
 static void test_texts(void **state)
 {
     char longer[400];

@@ -1,4 +1,4 @@
-/* test_fold.c - what each kind of event does to the snapshot. */
+/* test_fold.c - tests the effect of each kind of event on the snapshot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,8 +62,8 @@ static void test_arms(void **state)
 
     for (int i = 1; i <= 100; i++)
         put_step(s, 1, i, (float)i);
-    put_arm(s, 1, false, false, 100, 1); /* swapped */
-    put_arm(s, 1, false, false, 100, 1); /* told again: no second mark */
+    put_arm(s, 1, false, false, 100, 1); /* an encoding swap */
+    put_arm(s, 1, false, false, 100, 1); /* emitted again: no second mark */
     assert_int_equal(s->arms[0].n_marks, 1);
     assert_int_equal(s->arms[0].marks[0], 100);
     assert_int_equal(s->arms[0].rep[0].series.n, 100);
@@ -89,9 +89,9 @@ static void test_arms(void **state)
     fold_and_free(s, e);
     assert_false(s->arms[2].used);
     assert_int_equal(s->current, 0);
-    put_step(s, 3, 1, 1); /* late ones of an arm that is gone */
+    put_step(s, 3, 1, 1); /* late events of an arm that was dropped */
     put_eval(s, 3, 1, 3);
-    put_step(s, 99, 1, 1); /* no such arm can be */
+    put_step(s, 99, 1, 1); /* an invalid arm */
     put_arm(s, 0, true, true, 0, 0);
     put_arm(s, PW_MAX_ARMS + 1, true, true, 0, 0);
     assert_int_equal(s->arms[2].rep[0].series.n, 0);
@@ -114,7 +114,7 @@ static void test_series(void **state)
         assert_true(r->v[PW_M_GRAD_NORM][i] == 2);
         assert_int_equal(r->flops[i], INT64_C(3000000000) * (i + 1));
     }
-    put_step(s, 1, 501, 99); /* went back */
+    put_step(s, 1, 501, 99); /* training went back */
     assert_int_equal(r->n, 501);
     assert_int_equal(r->step[499], 500);
     assert_true(r->v[PW_M_LOSS][500] == 99);
@@ -131,7 +131,7 @@ static void test_replicates(void **state)
     e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicates = 3};
     fold_and_free(s, e);
     const struct pw_arm_view *a = &s->arms[1];
-    for (int r = 0; r <= 4; r++) /* 0 is the first, 4 was never there */
+    for (int r = 0; r <= 4; r++) /* 0 is the first replica, 4 never existed */
         for (int i = 0; i < 3; i++) {
             e = pw_event_new(PW_EV_STEP);
             e->arm = 2;
@@ -147,7 +147,7 @@ static void test_replicates(void **state)
     struct pw_spread x = pw_spread_last(a, PW_M_LOSS);
     assert_int_equal(x.n, 3);
     assert_true(x.lo == 3 && x.median == 6 && x.hi == 11);
-    x = pw_spread_last(a, PW_M_LR); /* one of them is no number */
+    x = pw_spread_last(a, PW_M_LR); /* one of them is NaN */
     assert_int_equal(x.n, 2);
     assert_true(x.lo == 1 && x.median == 2 && x.hi == 3);
 
@@ -170,7 +170,7 @@ static void test_replicates(void **state)
     x = pw_spread_mean(&s->lab, a, true);
     assert_true(x.n == 2 && x.lo == 0.1f && x.hi == 0.2f);
 
-    e = pw_event_new(PW_EV_ARM); /* no laboratory says so */
+    e = pw_event_new(PW_EV_ARM); /* a lab never emits this */
     e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicates = 99};
     fold_and_free(s, e);
     assert_int_equal(a->info.replicates, PW_MAX_REPLICATES);
@@ -209,11 +209,11 @@ static void test_eval(void **state)
     assert_int_equal(arm->rep[0].eval_step, 100);
     const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, 0, 3);
     assert_true(row->seen && row->n_pairs == 2 && arm->rep[0].eval.n_pairs == 2);
-    assert_int_equal(arm->rep[0].eval.pairs[row->first_pair].exact, 4); /* the latest */
+    assert_int_equal(arm->rep[0].eval.pairs[row->first_pair].exact, 4); /* the latest evaluation */
     assert_int_equal(arm->rep[0].track.n, 2);
     assert_true(arm->rep[0].track.in_range[1] == 0.75f);
     assert_true(arm->rep[0].track.beyond[1] == 0);
-    put_eval(s, 1, 100, 4); /* the same step again takes the place of the first */
+    put_eval(s, 1, 100, 4); /* another evaluation of this step replaces the first */
     assert_int_equal(arm->rep[0].track.n, 2);
     assert_true(isnan(pw_eval_mean(&s->lab, &(struct pw_ev_eval){0}, -1, false)));
     pw_snapshot_free(s);
@@ -232,7 +232,7 @@ static void test_prompt(void **state)
     assert_int_equal(s->n_tokens, 200);
     assert_true(s->decoded);
     assert_int_equal(s->tokens[199].token, 406);
-    put_token(s, 1, 5, false); /* stepped back and on */
+    put_token(s, 1, 5, false); /* decoding went back to position 5 */
     assert_int_equal(s->n_tokens, 2);
     assert_false(s->decoded);
     put_prompt(s, 2, 6);
@@ -247,8 +247,8 @@ static void test_prompt(void **state)
     pw_snapshot_free(s);
 }
 
-/* A table is of the encoding that its arm has: another one, other weights or no arm at all, and it is gone.
- */
+/* A table is valid for its arm's encoding and weights. It is dropped when these change, or the arm is
+ * dropped. */
 static void test_tables(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void test_tables(void **state)
     assert_null(pw_table_of(s, PW_MAX_ARMS + 1));
     for (int change = 0; change < 4; change++) {
         struct pw_event *e = pw_event_new(change < 3 ? PW_EV_ARM : PW_EV_DROP);
-        put_table(s, 4); /* of arm 2 */
+        put_table(s, 4); /* the table of arm 2 */
         assert_int_equal(pw_table_of(s, 2)->length, 4);
         arm.restarted = change == 0;
         arm.swaps += change == 2;
@@ -267,7 +267,7 @@ static void test_tables(void **state)
         if (change < 3)
             e->u.arm = arm;
         fold_and_free(s, e);
-        if (change == 1) /* only told again */
+        if (change == 1) /* the same state emitted again */
             assert_non_null(pw_table_of(s, 2));
         else
             assert_null(pw_table_of(s, 2));
@@ -275,7 +275,7 @@ static void test_tables(void **state)
     pw_snapshot_free(s);
 }
 
-/* Buckets of distances 0, 1, 2-3, 4-7, 8 and more; training came to distance 5. */
+/* Buckets of distances 0, 1, 2-3, 4-7, 8 and more. Distances up to 5 were seen in training. */
 static void test_bucket_met(void **state)
 {
     (void)state;
@@ -285,13 +285,13 @@ static void test_bucket_met(void **state)
         .length = 6, .n_buckets = 5, .bucket = bucket, .bucket_from = from, .met = met, .trained = 5};
     assert_int_equal(pw_bucket_met(&t, 2), 70);
     assert_int_equal(pw_bucket_met(&t, 3),
-                     30); /* the rest of it lies beyond the table, and beyond training */
+                     30); /* the rest of the bucket is beyond the table, and was not seen in training */
     assert_int_equal(pw_bucket_met(&t, 4), 0);
     t.trained = 6;
     assert_int_equal(pw_bucket_met(&t, 2), 70);
-    assert_int_equal(pw_bucket_met(&t, 3), -1); /* distance 6 was met, and the table doesn't say how often */
+    assert_int_equal(pw_bucket_met(&t, 3), -1); /* distance 6 was seen, and the table has no count of it */
     assert_int_equal(pw_bucket_met(&t, 4), 0);
-    met[0] = 0; /* weights from a file, trained on distance 0 before anybody counted */
+    met[0] = 0; /* imported weights, which saw distance 0 before pewter counted */
     assert_int_equal(pw_bucket_met(&t, 0), -1);
     t.met = NULL;
     assert_int_equal(pw_bucket_met(&t, 2), -1);
@@ -326,7 +326,7 @@ static void test_slots(void **state)
     pw_snapshot_free(NULL);
 }
 
-/* A list takes the place of the one before, also an empty one. */
+/* A list replaces the one before, also if it is empty. */
 static void test_failing(void **state)
 {
     (void)state;
@@ -360,8 +360,8 @@ static void put_finding(struct pw_snapshot *s, const char *name, int topic, doub
     fold_and_free(s, e);
 }
 
-/* Kept by name and topic; a later one takes an earlier one's place, and where there is no room the one that
- * was told longest ago goes. */
+/* Findings are kept by name and topic; a later one replaces an earlier one. If all slots are used, the one
+ * emitted longest ago is removed. */
 static void test_findings(void **state)
 {
     (void)state;
@@ -383,7 +383,7 @@ static void test_findings(void **state)
     assert_int_equal(s->n_log, 4);
     assert_string_equal(s->log[1].text, "decay 2: decay of arm 2; contradicted");
     assert_string_equal(s->log[2].text, "rank 1: rank of arm 1");
-    for (int i = 0; i < PW_MAX_FINDINGS - 2; i++) /* one more than there is room for */
+    for (int i = 0; i < PW_MAX_FINDINGS - 2; i++) /* one more than there are slots */
         put_finding(s, "shift", i, i);
     assert_int_equal(pw_findings(s, list), PW_MAX_FINDINGS);
     assert_null(pw_finding_of(s, "decay", "2"));

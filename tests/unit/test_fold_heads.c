@@ -1,5 +1,5 @@
-/* test_fold_heads.c - heads that are off in the fold and in words, what was measured before they were, and
- * the map of a patch. */
+/* test_fold_heads.c - tests heads that are off: in the fold and in text, the evaluations before the change,
+ * and the map of a patch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void put_arm(struct pw_snapshot *s, int id, bool restarted)
     fold_and_free(s, e);
 }
 
-/* Modes of 2 layers of 3 heads, as digits; "" none. */
+/* The modes of 2 layers of 3 heads, as digits; "" for none. */
 static void put_heads_of(struct pw_snapshot *s, int arm, int replicate, const char *modes)
 {
     struct pw_event *e = pw_event_new(PW_EV_HEADS);
@@ -63,7 +63,7 @@ static void put_eval(struct pw_snapshot *s, int replicate, int64_t step, int exa
     fold_and_free(s, eval_of(replicate, step, exact));
 }
 
-/* The same with the numbers that events have. */
+/* As put_eval, with the event's number. */
 static void put_eval_at(struct pw_snapshot *s, int64_t step, int exact, uint64_t seq)
 {
     struct pw_event *e = eval_of(1, step, exact);
@@ -92,7 +92,7 @@ static void test_modes(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     (void)state;
-    put_heads(s, 1, "100000"); /* there is no such arm yet, and never will be one 9 */
+    put_heads(s, 1, "100000"); /* the arm doesn't exist yet, and an arm 9 never will */
     put_heads(s, 9, "100000");
     put_arm(s, 1, true);
     assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 0, 0), PW_ABLATE_NONE);
@@ -101,7 +101,7 @@ static void test_modes(void **state)
     assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 0), PW_ABLATE_MEAN);
     assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 2), PW_ABLATE_RESAMPLE);
     assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 1), PW_ABLATE_NONE);
-    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 3), PW_ABLATE_NONE); /* outside */
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 3), PW_ABLATE_NONE); /* out of range */
     assert_int_equal(pw_head_mode(&s->arms[0].rep[0], -1, 4), PW_ABLATE_NONE);
     assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 2, 0), PW_ABLATE_NONE);
     put_arm(s, 1, false);
@@ -111,19 +111,19 @@ static void test_modes(void **state)
     pw_snapshot_free(s);
 }
 
-/* What an evaluation is to be compared with: the latest one with every head, however often the set of heads
- * that are off changes; with all on again the latest with some off. */
+/* The evaluation to compare with: the latest one with all heads on, however often the set of heads changes.
+ * With all heads on again: the latest with some off. */
 static void test_before(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     const struct pw_replicate_view *rep = s->arms[0].rep;
     (void)state;
     put_arm(s, 1, true);
-    put_heads(s, 1, "000001"); /* before anything was measured */
+    put_heads(s, 1, "000001"); /* before any evaluation */
     put_eval(s, 1, 10, 1);
     put_heads(s, 1, "000011");
     put_eval(s, 1, 20, 2);
-    assert_int_equal(rep[0].eval_before.n, 0); /* none was ever made with every head */
+    assert_int_equal(rep[0].eval_before.n, 0); /* no evaluation had all heads on */
     put_heads(s, 1, "");
     assert_true(rep[0].heads_changed);
     put_eval(s, 1, 30, 3);
@@ -142,7 +142,7 @@ static void test_before(void **state)
     assert_int_equal(rep[0].eval_before_step, 40);
     assert_int_equal(rep[0].eval.rows[0].exact, 7);
     put_heads(s, 1, "");
-    put_heads(s, 1, "000100"); /* nothing was measured in between */
+    put_heads(s, 1, "000100"); /* no evaluation in between */
     put_eval(s, 1, 80, 8);
     assert_int_equal(rep[0].eval_before.rows[0].exact, 4);
     assert_int_equal(rep[1].eval_before.n, 0);
@@ -151,7 +151,7 @@ static void test_before(void **state)
     pw_snapshot_free(s);
 }
 
-/* Two evaluations show what heads do as long as the arm has the weights and the encoding of both. */
+/* Two evaluations are comparable only if both have the arm's current weights and encoding. */
 static void test_before_compares(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
@@ -165,7 +165,7 @@ static void test_before_compares(void **state)
     put_eval_at(s, 10, 2, 4);
     assert_ptr_equal(pw_eval_before(arm, &rep[0]), &rep[0].eval_before);
     assert_null(pw_eval_before(arm, &rep[1]));
-    put_arm_with(s, "t5", 0, 5); /* told again: it became the current one */
+    put_arm_with(s, "t5", 0, 5); /* emitted again: the arm became current */
     assert_non_null(pw_eval_before(arm, &rep[0]));
     put_arm_with(s, "t5 buckets=8", 1, 6);
     assert_null(pw_eval_before(arm, &rep[0]));
@@ -177,7 +177,7 @@ static void test_before_compares(void **state)
     assert_int_equal(pw_eval_before(arm, &rep[0])->rows[0].exact, 3);
     put_step(s, 11, 9);
     assert_null(pw_eval_before(arm, &rep[0]));
-    put_eval_at(s, 11, 5, 10); /* with the same heads off, of other weights */
+    put_eval_at(s, 11, 5, 10); /* the same heads are off, but the weights differ */
     assert_null(pw_eval_before(arm, &rep[0]));
     put_heads(s, 1, "");
     put_eval_at(s, 11, 6, 11);
@@ -185,7 +185,7 @@ static void test_before_compares(void **state)
     pw_snapshot_free(s);
 }
 
-/* Each replicate has its own heads off, and its own evaluation before. */
+/* Each replica has its own heads off, and its own evaluation to compare with. */
 static void test_replicates(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
@@ -197,7 +197,7 @@ static void test_replicates(void **state)
     put_eval(s, 2, 10, 2);
     assert_true(pw_arm_heads_alike(arm) && !pw_arm_heads_off(arm));
     put_heads_of(s, 1, 2, "000021");
-    put_heads_of(s, 1, 3, "111111"); /* it has two */
+    put_heads_of(s, 1, 3, "111111"); /* the arm has two replicas */
     put_eval(s, 1, 20, 3);
     put_eval(s, 2, 20, 4);
     assert_true(pw_heads_off(&arm->rep[1]) && !pw_heads_off(&arm->rep[0]) && pw_arm_heads_off(arm));
@@ -259,7 +259,7 @@ static struct pw_event *patch(int rows, int cols, const char *text)
     return e;
 }
 
-/* A map stays until the next one; a number is a line of the log. */
+/* A map is kept until the next one; a patch of a single value is only a line of the log. */
 static void test_patch(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();

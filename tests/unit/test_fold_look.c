@@ -1,4 +1,5 @@
-/* test_fold_look.c - the cursor in the answer, and what led to its token: slots that belong to one prompt. */
+/* test_fold_look.c - tests the cursor in the answer and the computation of its token. Both slots belong to
+ * one prompt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,7 @@ static void slots(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     (void)state;
-    put_cursor(s, 1, 4); /* of a prompt that nobody knows */
+    put_cursor(s, 1, 4); /* of an unknown prompt */
     put_look(s, 1, 4);
     assert_false(s->has_cursor || s->has_look);
     put_prompt(s, 1);
@@ -66,16 +67,16 @@ static void slots(void **state)
     assert_true(s->look.part[0] == 5);
     put_cursor(s, 1, 5);
     assert_int_equal(s->cursor.at.pos, 5);
-    put_prompt(s, 1); /* decoded anew */
+    put_prompt(s, 1); /* the same prompt is decoded again */
     assert_true(s->has_cursor && s->has_look);
     put_prompt(s, 2);
     assert_false(s->has_cursor || s->has_look);
-    put_cursor(s, 1, 4); /* comes late */
+    put_cursor(s, 1, 4); /* arrives late */
     put_look(s, 1, 4);
     assert_false(s->has_cursor || s->has_look);
     put_cursor(s, 2, 4);
     put_look(s, 2, 4);
-    put_prompt(s, 0); /* nothing is pinned any more */
+    put_prompt(s, 0); /* no prompt is pinned */
     assert_false(s->has_cursor || s->has_look);
     pw_snapshot_free(s);
 }

@@ -1,5 +1,5 @@
-/* test_fold_streams.c - nothing but the events decides the snapshot: long random streams twice, and the order
- * of time and work. */
+/* test_fold_streams.c - tests that only the events determine the snapshot, by folding long random streams
+ * twice. Tests also that time and work are monotonic. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b
             assert_memory_equal(x->rep[0].series.v[0], y->rep[0].series.v[0],
                                 sizeof(float) * (size_t)x->rep[0].series.n);
         }
-        for (int k = 1; k < x->rep[0].series.n; k++) /* the promise of fold.h */
+        for (int k = 1; k < x->rep[0].series.n; k++) /* the guarantee of fold.h */
             assert_true(x->rep[0].series.step[k - 1] < x->rep[0].series.step[k]);
         for (int k = 1; k < x->rep[0].track.n; k++)
             assert_true(x->rep[0].track.step[k - 1] < x->rep[0].track.step[k]);
@@ -88,7 +88,7 @@ static void test_streams(void **state)
     }
 }
 
-/* Time counts from the first event and never goes back; operations that are no number are passed over. */
+/* Time counts from the first event and never decreases. Operation counts that are NaN are ignored. */
 static void test_time_and_work(void **state)
 {
     (void)state;

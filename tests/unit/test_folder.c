@@ -1,5 +1,5 @@
-/* What a folder holds: by ending, in the order of bytes whatever the locale, and what is no folder. How one
- * is made, and what is said where it can't be. */
+/* test_folder.c - tests listing a folder: by ending, in the order of bytes in any locale, and paths that are
+ * no folder. Tests also creating folders, and the messages of failures. */
 #include "unit.h"
 
 #include <locale.h>
@@ -56,7 +56,7 @@ static void is_made_with_its_parents(void **state)
     struct pw_err err;
     char path[4096];
 
-    for (int i = 0; i < 2; i++) /* the second time all of it is there */
+    for (int i = 0; i < 2; i++) /* the second time all folders exist */
         assert_int_equal(pw_folder_make(scratch_path(state, i == 0 ? made[0] : "a/b/c/", path), &err), PW_OK);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(stat(scratch_path(state, made[i], path), &st), 0);

@@ -1,4 +1,4 @@
-/* test_half.c - half precision against its definition, for every value and every tie. */
+/* test_half.c - tests half precision against its definition, for every value and every tie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 #include "base/half.h"
 
-/* The definition (IEEE 754-2019, 3.4), in double precision where every half is exact. Continued past the
- * largest finite value: pattern 0x7c00 reads as 65536, which is where the rounding to infinity looks. */
+/* The definition (IEEE 754-2019, 3.4), in double precision, where every half is exact. It continues past the
+ * largest finite value: pattern 0x7c00 reads as 65536, from which rounding to infinity is decided. */
 static double half_value(unsigned h)
 {
     int exponent = (int)(h >> 10 & 31), fraction = (int)(h & 0x3ff);
@@ -37,8 +37,8 @@ static void test_every_half_reads_as_defined(void **state)
     }
 }
 
-/* Between neighbours a < b: the middle goes to the even pattern, and whatever lies beside the middle to its
- * own side. */
+/* Between neighbours a < b: the middle rounds to the even pattern, and values beside the middle round to
+ * their side. */
 static void test_ties_go_to_even(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void test_ties_go_to_even(void **state)
     }
 }
 
-/* Any float: no half is nearer than the one that came out. */
+/* For any float, no half is nearer than the result. */
 static void test_nearest(void **state)
 {
     (void)state;

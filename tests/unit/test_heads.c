@@ -1,4 +1,4 @@
-/* test_heads.c - head scores of maps that were made for them. */
+/* test_heads.c - tests head scores on constructed attention maps. */
 #include "unit.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@
 enum { N = 10 };
 
 static const int gold[][2] = {{6, 1}, {6, 3}, {7, 2}};
-static const int tokens[N] = {4, 5, 6, 4, 5, 6, 4, 5, 6, 4}; /* a block of 3, again and again */
+static const int tokens[N] = {4, 5, 6, 4, 5, 6, 4, 5, 6, 4}; /* a block of 3, repeated */
 
 static struct pw_head_input input(void)
 {
     return (struct pw_head_input){.T = N, .causal = true, .tokens = tokens, .n_gold = 3, .gold = gold};
 }
 
-/* Each query looks at one key. */
+/* Each query attends to one key. */
 static void look_at(float *A, int (*key)(int query))
 {
     memset(A, 0, N * N * sizeof *A);
@@ -41,7 +41,7 @@ static int first(int i)
 
 static int after_the_same(int i)
 {
-    return i >= 3 ? i - 2 : 0; /* the token at i - 3 is the query's: what came after it */
+    return i >= 3 ? i - 2 : 0; /* the token at i - 3 equals the query's; attend to its successor */
 }
 
 static int pointed_at(int i)
@@ -76,7 +76,7 @@ static void test_perfect_heads(void **state)
         assert_near(v[PW_HEAD_ENTROPY], 0);
         assert_near(v[PW_HEAD_SPREAD], 0);
         for (size_t other = 0; other < sizeof heads / sizeof *heads; other++)
-            if (other != h) /* and it isn't another kind */
+            if (other != h) /* no other score applies */
                 assert_true(v[heads[other].score] < 0.8);
     }
     look_at(A, before);
@@ -84,7 +84,7 @@ static void test_perfect_heads(void **state)
     assert_near(v[PW_HEAD_DISTANCE], 1);
 }
 
-/* The head that looks at all alike has chance in everything, by closed forms where there are some. */
+/* The uniform head scores chance in everything; closed forms where they exist. */
 static void test_chance(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void test_what_cannot_be_said(void **state)
     assert_true(isnan(v[PW_HEAD_PREVIOUS]) && isnan(v[PW_HEAD_SPREAD]));
 }
 
-/* What is the same for all keys of a query tells none apart; what differs does by its variance. */
+/* Scores that are equal for all keys of a query don't distinguish heads. Others do, by their variance. */
 static void test_variation(void **state)
 {
     (void)state;

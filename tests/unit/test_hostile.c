@@ -1,6 +1,6 @@
-/* test_hostile.c - sessions whose every sum is right, and whose events say what no laboratory says: numbers
- * anywhere between their limits, counts without the arrays that they count, arms that come and go, clocks
- * that jump. Reading one costs what its bytes cost, and every moment of it can be drawn. */
+/* test_hostile.c - tests sessions whose checksums are right, and whose events no lab emits. Numbers are
+ * anywhere between their limits, counts lack their arrays, arms come and go, clocks jump. The cost of reading
+ * must follow from the number of bytes, and every moment must be drawable. */
 #include "ref_session.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "sessions/player.h"
 
 #define EVENTS 300
-#define MOST_S 1.0               /* of the processor's time, for reading a session, or for a drawn moment */
-#define MOST_B ((long)300 << 20) /* of memory */
+#define MOST_S 1.0               /* processor time for reading a session, or for drawing a moment */
+#define MOST_B ((long)300 << 20) /* memory */
 
 static int64_t wild(uint64_t *rng)
 {
@@ -21,7 +21,7 @@ static int64_t wild(uint64_t *rng)
     return r % 2 == 0 ? (int64_t)(r >> 32) % 50 : some[(r >> 32) % (sizeof some / sizeof *some)];
 }
 
-/* Does field f say how many entries field `of` has? */
+/* Whether field f counts the entries of field `of`. */
 static bool counts(const struct pw_field *f, const struct pw_field *of)
 {
     for (int k = 0; k < 4; k++)
@@ -30,7 +30,7 @@ static bool counts(const struct pw_field *f, const struct pw_field *of)
     return of->count != NULL;
 }
 
-/* One of the counts becomes as large as it may be, and arrays that may be missing are. */
+/* Sets one of the counts to its maximum, and removes optional arrays. */
 static void lose_arrays(struct pw_event *e, uint64_t *rng)
 {
     const struct pw_message *m = &pw_messages[e->kind];
@@ -73,7 +73,7 @@ static struct pw_event *make(uint64_t seq, uint64_t *rng)
         e->u.arm.id = seq <= 4 ? (int)seq : 1 + arm;
         e->u.arm.restarted = codec_next(rng) % 4 == 0;
     }
-    int id = codec_next(rng) % 8 == 0 ? 4 : 3; /* of the pinned prompt, mostly */
+    int id = codec_next(rng) % 8 == 0 ? 4 : 3; /* mostly of the pinned prompt */
     switch (kind) {
     case PW_EV_PROMPT: e->u.prompt.id = id; break;
     case PW_EV_TOKEN: e->u.token.prompt = id; break;
@@ -103,7 +103,7 @@ static double took(clock_t since)
     return (double)(clock() - since) / CLOCKS_PER_SEC;
 }
 
-/* Everything of one session: opening it, and drawing moments of it. */
+/* Opens one session, and draws moments of it. */
 static void look_at(const char *path, int seed)
 {
     struct pw_player *p;
@@ -120,13 +120,13 @@ static void look_at(const char *path, int seed)
             at = pw_player_seek(p, at, -1, PW_EV_KINDS, "");
         began = clock();
         codec_draw(pw_player_at(p, at), codec_next(&rng));
-        if (took(began) > 8 * 4 * MOST_S) /* so many panes are drawn, each so often */
+        if (took(began) > 8 * 4 * MOST_S) /* that many panes are drawn, each that often */
             fail_msg("seed %d, event %llu: drawing takes %.1f s", seed, (unsigned long long)at, took(began));
     }
     pw_player_close(p);
 }
 
-/* A seed at which something was found, and others; to look for more: PEWTER_HOSTILE="FIRST LAST". */
+/* Seeds that found a bug, and others. For more: PEWTER_HOSTILE="FIRST LAST". */
 static void test_sessions(void **state)
 {
     int first = 94, last = 99;
@@ -143,7 +143,7 @@ static void test_sessions(void **state)
         getrusage(RUSAGE_SELF, &used);
         if (wanted != NULL)
             print_message("seed %d: %ld MiB\n", seed, used.ru_maxrss >> 10);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+#ifndef __SANITIZE_ADDRESS__ /* ASan keeps freed memory */
         if (used.ru_maxrss > MOST_B / 1024)
             fail_msg("seed %d: %ld MiB of memory", seed, used.ru_maxrss >> 10);
 #endif

@@ -1,7 +1,8 @@
-/* The elementary functions against the C library in long double, at their special values, and bit by bit.
+/* test_maths.c - tests the elementary functions against the C library in long double, at special values, and
+ * bit by bit.
  *
- * The header promises a relative error below 2e-15. What is measured here is below one unit in the last
- * place (2.2e-16), and that is asserted, so that a slip in a coefficient's last digits is found. */
+ * The header guarantees a relative error below 2e-15. The measured error is below one unit in the last place
+ * (2.2e-16). The test asserts that, to detect a wrong last digit of a coefficient. */
 #include "unit.h"
 
 #include <float.h>
@@ -31,7 +32,7 @@ static double worst(double seen, double got, long double want)
 
 static double between(struct pw_rng *r, double lo, double hi)
 {
-    double u = (pw_rng_u32(r) + pw_rng_unit(r)) * 0x1p-32; /* 64 bits, so that all of a double vary */
+    double u = (pw_rng_u32(r) + pw_rng_unit(r)) * 0x1p-32; /* 64 bits, so that all bits of a double vary */
 
     return lo + (hi - lo) * u;
 }
@@ -89,8 +90,8 @@ static void sin_cos_accuracy(void **state)
     assert_accurate(error);
 }
 
-/* The doubles nearest to the zeros, where the reduction loses most. The long double reference has its own
- * pi and is exact enough only absolutely. */
+/* The doubles nearest to the zeros, where the reduction loses most precision. The long double reference has
+ * its own pi; only its absolute error is small. */
 static void zeros_of_sin_and_cos(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void zeros_of_sin_and_cos(void **state)
         error = c > error ? c : error;
     }
     assert_accurate(error);
-    /* sin(pi) and cos(pi/2) of the doubles: what is left of pi, to 36 digits 3.14159265358979323846...
+    /* sin(pi) and cos(pi/2) of the doubles equal the remainder of pi: 3.14159265358979323846... to 36 digits
      * minus the double, 1.2246467991473531772e-16. */
     assert_true(fabs(pw_sin(0x1.921fb54442d18p+1) / 1.2246467991473531772e-16 - 1) < LIMIT);
     assert_true(fabs(pw_cos(0x1.921fb54442d18p+0) / 6.1232339957367658861e-17 - 1) < LIMIT);
@@ -124,7 +125,7 @@ static void pow_accuracy(void **state)
         double far = between(&r, -7e5, 7e5), got = pw_pow(near, far);
         error = worst(error, pw_pow(x, y), powl((long double)x, (long double)y));
         error = worst(error, pw_pow(10000, theta), powl(10000, (long double)theta));
-        if (got > 1e-300 && got < 1e300) { /* y log x as large as it can be */
+        if (got > 1e-300 && got < 1e300) { /* y log x is as large as it can be */
             error = worst(error, got, powl((long double)near, (long double)far));
             large++;
         }
@@ -172,7 +173,7 @@ static void special_values(void **state)
     assert_true(same(pw_pow(0, -2), inf) && same(pw_pow(-2, 2), nan));
 }
 
-/* The series are exact enough that rounding rarely breaks what the functions themselves never do. */
+/* Properties of the exact functions. The series are so exact that rounding rarely breaks them. */
 static void shape(void **state)
 {
     (void)state;
@@ -198,8 +199,8 @@ static uint64_t hash(uint64_t h, double x) /* FNV-1a over the bytes, lowest firs
     return h;
 }
 
-/* The point of these functions is that their bits never change: not with the compiler, the optimisation
- * level, the C library or the processor. A changed constant here breaks every recorded session. */
+/* The bits of these functions must never change with the compiler, the optimisation level, the C library or
+ * the processor. A changed constant breaks every recorded session. */
 static void golden_bits(void **state)
 {
     (void)state;

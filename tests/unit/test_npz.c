@@ -1,4 +1,5 @@
-/* The archive read back by its own structure: headers, directory, check sums, .npy headers and data. */
+/* test_npz.c - tests written archives by parsing their structure: headers, directory, checksums, .npy headers
+ * and data. */
 #include "unit.h"
 
 #include <math.h>
@@ -24,11 +25,11 @@ struct entry {
     uint32_t size;
 };
 
-/* Walks end record, directory and local headers of an archive and holds them against each other. */
+/* Parses the end record, the directory and the local headers of an archive, and checks that they agree. */
 static int parse(const unsigned char *zip, size_t size, struct entry *entries, int max)
 {
     assert_true(size >= 22);
-    const unsigned char *end = zip + size - 22; /* no comment */
+    const unsigned char *end = zip + size - 22; /* no comment follows */
     assert_int_equal(get(end, 4), 0x06054b50);
     int n = (int)get(end + 8, 2);
     assert_int_equal(n, get(end + 10, 2));
@@ -43,9 +44,9 @@ static int parse(const unsigned char *zip, size_t size, struct entry *entries, i
         assert_int_equal(get(dir, 4), 0x02014b50);
         assert_int_equal(get(dir + 42, 4), at);
         assert_int_equal(get(local, 4), 0x04034b50);
-        assert_memory_equal(dir + 6, local + 4, 26); /* version needed to extra length */
+        assert_memory_equal(dir + 6, local + 4, 26); /* from the version needed to the extra length */
         assert_int_equal(get(local + 6, 2), 0);      /* no descriptor follows the data */
-        assert_int_equal(get(local + 8, 2), 0);      /* stored */
+        assert_int_equal(get(local + 8, 2), 0);      /* stored, not compressed */
         assert_int_equal(get(local + 18, 4), get(local + 22, 4));
         assert_int_equal(get(local + 28, 2), 0);
         assert_int_equal(get(dir + 32, 2), 0);
@@ -98,7 +99,7 @@ static void write_some(const char *path)
     pw_npz_i32(z, "scalar", tokens + 4, 0, NULL);
     pw_npz_f32(z, "deep", probs, 8, (int64_t[]){1, 1, 2, 1, 3, 1, 4, 1});
     pw_npz_f32(z, "huge_but_empty", NULL, 4, (int64_t[]){INT64_MAX, INT64_MAX, INT64_MAX, 0});
-    assert_int_equal(access(path, F_OK), -1); /* not under its name before it is whole */
+    assert_int_equal(access(path, F_OK), -1); /* the file gets its name only when it is complete */
     assert_int_equal(pw_npz_close(z, &err), PW_OK);
 }
 
@@ -168,7 +169,7 @@ static void abandoned(void **state)
     assert_int_equal(scratch_count(*state, NULL), 0);
 }
 
-/* The sizes are refused before the data are looked at, so they need not exist. */
+/* The sizes are refused before the data are read, so no data need exist. */
 static void four_gigabytes_are_refused(void **state)
 {
     static const int64_t dims[][4] = {
@@ -186,7 +187,7 @@ static void four_gigabytes_are_refused(void **state)
         assert_int_equal(pw_npz_open(&z, path, &err), PW_OK);
         pw_npz_f32(z, "ok", probs, 1, (int64_t[]){3});
         pw_npz_f32(z, "score", probs, 4, dims[i]);
-        pw_npz_f32(z, "later", probs, 1, (int64_t[]){3}); /* changes nothing any more */
+        pw_npz_f32(z, "later", probs, 1, (int64_t[]){3}); /* has no effect after a failure */
         pw_npz_f32(z, "again", probs, 4, dims[i]);
         assert_int_equal(pw_npz_close(z, &err), PW_EUSER);
         assert_string_equal(

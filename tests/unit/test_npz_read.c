@@ -1,4 +1,5 @@
-/* Archives of numpy's own and of ours, read back; and what is broken, cut off or hostile, refused. */
+/* test_npz_read.c - tests reading archives of numpy and of our own, and refusing broken, truncated and
+ * hostile ones. */
 #include "unit.h"
 
 #include <math.h>
@@ -7,8 +8,8 @@
 #include "base/npz.h"
 #include "base/npz_read.h"
 
-/* numpy 1.24: savez_compressed(half=float16 [1.5, -0.25, 6e-8], i64=int64 [[1, -2], [3, 2^40]],
- * text=['a', 'é</s>'], u8=uint8 7 of no dimensions, big=float32 zeros [2000]) */
+/* numpy 1.24: savez_compressed(half=float16 [1.5, -0.25, 6e-8], i64=int64 [[1, -2], [3, 2^40]], text=['a',
+ * 'é</s>'], u8=uint8 7 of no dimensions, big=float32 zeros [2000]) */
 static const unsigned char numpys[] = {
     0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21, 0x00, 0xe3, 0xbc, 0x7d,
     0xdf, 0x4a, 0x00, 0x00, 0x00, 0x86, 0x00, 0x00, 0x00, 0x08, 0x00, 0x14, 0x00, 0x68, 0x61, 0x6c, 0x66,
@@ -142,7 +143,7 @@ static void test_ours(void **state)
     pw_npz_free(z);
 }
 
-/* Cut off anywhere, or with any bit turned: refused, or an archive whose arrays can be read. */
+/* Truncated at any byte, or with any bit flipped: the archive is refused, or its arrays can be read. */
 static void test_broken(void **state)
 {
     unsigned char copy[sizeof numpys];

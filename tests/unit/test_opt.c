@@ -1,4 +1,4 @@
-/* Option tables: every type parsed, refused, printed and read back. */
+/* test_opt.c - tests option tables: every type is parsed, refused, printed and read back. */
 #include "unit.h"
 
 #include <math.h>
@@ -107,7 +107,7 @@ static void accepts(void **state)
     memset(&t, 0, sizeof t);
     assert_int_equal(set(&t, "layers", "512", NULL), PW_OK);
     assert_int_equal(t.layers, 512);
-    assert_int_equal(set(&t, "lr", "0.1", NULL), PW_OK); /* as float a little more than the maximum */
+    assert_int_equal(set(&t, "lr", "0.1", NULL), PW_OK); /* as float slightly above the maximum */
     assert_true(t.lr == 0.1f);
     assert_int_equal(set(&t, "seed", "18446744073709551615", NULL), PW_OK);
     assert_true(t.seed == UINT64_MAX);
@@ -185,7 +185,7 @@ static void refuses(void **state)
     assert_int_equal(set(&t, "layers", "x", NULL), PW_EUSER); /* without an err */
 }
 
-/* Where one goes: to a number or a name, or so many on. */
+/* Moves a value: to a number or a name, or by a number of choices. */
 static void moves(void **state)
 {
     (void)state;
@@ -268,9 +268,9 @@ static void prints(void **state)
                         " layers=2 lr=0.0003 seed=0 bias=off norm=rmsnorm path=\"\" lengths=2..8 kept=0");
     pw_str_clear(&out);
     pw_opt_print(table, &t, true, &out);
-    assert_string_equal(out.s, " kept=0"); /* no default that it could equal */
+    assert_string_equal(out.s, " kept=0"); /* it has no default to equal */
     pw_str_clear(&out);
-    set(&t, "lr", "0.00030", NULL); /* another spelling is no change */
+    set(&t, "lr", "0.00030", NULL); /* another spelling of the same number is no change */
     set(&t, "norm", "none", NULL);
     set(&t, "lengths", "3", NULL);
     set(&t, "path", "a \"b\" \\", NULL);
@@ -283,7 +283,7 @@ static void prints(void **state)
     pw_str_fini(&out);
 }
 
-/* A choice of two words is one value where the printed text is read as a command line. */
+/* A choice with a blank must be one value when the printed text is parsed as a command line. */
 static void prints_choices_with_blanks(void **state)
 {
     static const char *const choices[] = {"parity", "sort multi", NULL};
@@ -316,7 +316,7 @@ static void allowed(void **state)
     }
 }
 
-/* Any finite float must come back with its bits from what was printed. */
+/* Any finite float must keep its bits when it is printed and parsed. */
 static void floats_round_trip(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void floats_round_trip(void **state)
 }
 
 /* A word for 0, which no limit allows as a number, and words that a text offers. */
-/* Counts beyond 2^53 and doubles keep their bits through pw_opt_value, and texts come as they are. */
+/* Counts beyond 2^53 and doubles keep their bits through pw_opt_value; texts are unchanged. */
 static void values_round_trip(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_player.c - any moment of a recording is what the fold makes of everything before it. */
+/* test_player.c - tests that any moment of a recorded session equals the fold of all earlier events. */
 #include "unit.h"
 
 #include "base/alloc.h"
@@ -9,8 +9,7 @@
 
 enum { EVENTS = 1500, HISTORIES = 12 };
 
-/* ---- in place of sessions/record.c (the linker sees to it), so that a player is held against the fold
- * without a disk */
+/* ---- replaces sessions/record.c through the linker, to compare a player with the fold without a disk */
 
 enum pw_code __wrap_pw_record_open(struct pw_record **r, const char *path, struct pw_err *err);
 void __wrap_pw_record_close(struct pw_record *r);
@@ -21,10 +20,10 @@ enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_
                                      bool (*each)(void *arg, struct pw_event *e), void *arg,
                                      struct pw_err *err);
 
-static int committed; /* events that a reader may see */
+static int committed; /* number of events that a reader may see */
 
 struct pw_record {
-    int seen; /* events at the last poll */
+    int seen; /* number of events at the last poll */
 };
 
 enum pw_code __wrap_pw_record_open(struct pw_record **r, const char *path, struct pw_err *err)
@@ -116,7 +115,7 @@ static void expect_same(const struct pw_snapshot *folded, const struct pw_snapsh
                  (unsigned long long)history_seq(i), what);
 }
 
-/* One in three moments, and before each of them another one anywhere. */
+/* One moment in three, and before each another random one. */
 static void every_moment_is_the_fold(void **state)
 {
     (void)state;
@@ -140,7 +139,7 @@ static void every_moment_is_the_fold(void **state)
     }
 }
 
-/* While somebody records: moments stay what they were, and the end moves. */
+/* While the session is being recorded: moments don't change, and the end moves. */
 static void a_player_reads_on(void **state)
 {
     (void)state;
@@ -164,7 +163,7 @@ static void a_player_reads_on(void **state)
     pw_player_close(p);
 }
 
-/* What happened is found in both directions; a step is the last moment before the next one. */
+/* Events are found in both directions. A step's moment is the last one before the next step. */
 static void moments_are_found(void **state)
 {
     (void)state;
@@ -198,12 +197,12 @@ static void moments_are_found(void **state)
         for (int64_t step = 0; step <= last; step++) {
             uint64_t seq = pw_player_step(p, id, step);
             if (seq == 0)
-                continue; /* before it began */
+                continue; /* before the arm began */
             const struct pw_snapshot *s = pw_player_at(p, seq);
             assert_true(s->arms[id - 1].info.step <= step);
             const struct pw_series *then = &s->arms[id - 1].rep[0].series,
                                    *all = &end->arms[id - 1].rep[0].series;
-            for (int i = 0; i < all->n; i++) /* it has come as far as it would */
+            for (int i = 0; i < all->n; i++) /* the series reaches this step */
                 if (all->step[i] == step)
                     assert_true(then->n > 0 && then->step[then->n - 1] == step);
         }
@@ -212,7 +211,7 @@ static void moments_are_found(void **state)
     }
     assert_true(arms > 0);
     assert_int_equal(pw_player_step(p, 9, 1), 0);
-    for (int i = 0; i < EVENTS; i++) { /* in earlier lives, too: there is a way back to where one is */
+    for (int i = 0; i < EVENTS; i++) { /* also in earlier lives: the way back to the current step exists */
         const struct pw_snapshot *s = pw_player_at(p, history_seq(i));
         for (int id = 1; id <= 3; id++) {
             int64_t step = s->arms[id - 1].info.step;
@@ -236,7 +235,7 @@ static void moments_have_a_time(void **state)
         struct pw_event *e = history_event(i);
         int64_t t = pw_player_time(p, e->seq), off = t - e->t_ns;
         assert_true(t >= before);
-        assert_true(off > -10000000 && off < 60000000); /* the clock of this history goes back at times */
+        assert_true(off > -10000000 && off < 60000000); /* the clock of this history sometimes goes back */
         assert_true(pw_player_by_time(p, t) >= e->seq);
         before = t;
         pw_event_free(e);

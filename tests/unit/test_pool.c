@@ -1,4 +1,5 @@
-/* The thread pool: every item once, all threads at work, and what its threads are like. */
+/* test_pool.c - tests the thread pool: every item runs once, all threads work, and the properties of its
+ * threads. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@ enum { MAX_ITEMS = 1000, MAX_THREADS = 7 };
 struct tally {
     int threads;
     atomic_int runs[MAX_ITEMS];
-    int by_worker[MAX_THREADS]; /* plain: a worker's number belongs to one thread at a time (TSan looks) */
+    int by_worker[MAX_THREADS]; /* not atomic: one thread at a time has a worker's number (TSan checks) */
 };
 
 static void count(void *arg, int item, int worker)
@@ -59,11 +60,11 @@ static void store_square(void *arg, int item, int worker)
     struct square *s = arg;
 
     (void)worker;
-    s->out[item] += (long)item * item; /* plain: an item runs on one thread, and joins order the jobs */
+    s->out[item] += (long)item * item; /* not atomic: an item runs on one thread, and joins order the jobs */
 }
 
-/* Many short jobs in a row: a worker that comes late must not take an item of the next job twice, and what
- * one job wrote the next must see. */
+/* Many short jobs in a row. A late worker must not run an item of the next job twice. Each job must see the
+ * writes of the job before. */
 static void jobs_follow_each_other(void **state)
 {
     (void)state;
@@ -83,7 +84,7 @@ static void jobs_follow_each_other(void **state)
     }
 }
 
-/* What a thread finds about itself, when all threads are inside at once. */
+/* What each thread observes of itself, while all threads are inside a job. */
 struct roll {
     int threads;
     atomic_int present;
@@ -97,12 +98,12 @@ static void answer(void *arg, int item, int worker)
     int unblocked = 0;
 
     (void)item;
-    /* No item ends before there is one on every thread, so each thread gets exactly one. */
+    /* No item ends before every thread has one, so each thread gets exactly one. */
     atomic_fetch_add(&r->present, 1);
     while (atomic_load(&r->present) < r->threads)
         sched_yield();
     pthread_sigmask(SIG_BLOCK, NULL, &mask);
-    for (int s = 1; s < 32; s++) /* all but those that can't be blocked */
+    for (int s = 1; s < 32; s++) /* all signals but those that can't be blocked */
         unblocked += s != SIGKILL && s != SIGSTOP && !sigismember(&mask, s);
     atomic_store(&r->nice[worker], getpriority(PRIO_PROCESS, (id_t)gettid()));
     atomic_store(&r->unblocked[worker], unblocked);
@@ -129,7 +130,7 @@ static void all_threads_work(void **state)
             assert_int_equal(r.unblocked[w], 0);
         }
     }
-    assert_int_equal(r.nice[0], nice_before); /* the caller stays as it was */
+    assert_int_equal(r.nice[0], nice_before); /* the caller is unchanged */
     for (int s = 1; s < 32; s++)
         assert_int_equal(sigismember(&before, s), sigismember(&after, s));
 }
@@ -166,7 +167,7 @@ static void idle_pools_come_and_go(void **state)
     }
 }
 
-/* More threads than the system gives: asked for with stacks that no address space holds. */
+/* Threads that the system refuses: their stacks exceed any address space. */
 static void refused_threads_are_reported(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_pyramid.c - a stretch of a series comes to what a walk over its points says, whatever the series and
- * wherever it begins and ends. */
+/* test_pyramid.c - tests that a range of a series sums to the value of a plain loop over its points, for any
+ * series and range. */
 #include "unit.h"
 
 #include <float.h>
@@ -8,9 +8,9 @@
 #include "base/pyramid.h"
 #include "base/rng.h"
 
-enum { LONGEST = 40000 }; /* a block of the third level, and some */
+enum { LONGEST = 40000 }; /* more than a block of the third level */
 
-/* ---- the plain walk */
+/* ---- the plain loop */
 
 static struct pw_summary walk(const float *y, int from, int end, double *size)
 {
@@ -91,7 +91,7 @@ static void check_windows(const struct pw_pyramid *p, const float *y, int n, str
     check(p, y, 0, n);
     for (int i = 0; i < times; i++) {
         int a = (int)pw_rng_below(r, (uint32_t)n + 1), b = (int)pw_rng_below(r, (uint32_t)n + 1);
-        if (i % 3 == 0) /* at the edges of blocks, and one beside them */
+        if (i % 3 == 0) /* at the edges of blocks, and next to them */
             a = a / 1024 * 1024, b = b / 32 * 32 + i % 2;
         b = b < n ? b : n;
         check(p, y, a < b ? a : b, a < b ? b : a);
@@ -116,7 +116,7 @@ static void any_stretch_is_what_its_points_are(void **state)
         }
 }
 
-/* A series is cut and goes on with other values: nothing of the old ones is left. */
+/* A series is cut and continued with other values: no old value remains. */
 static void going_back_leaves_nothing(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void going_back_leaves_nothing(void **state)
     free(y);
 }
 
-/* A prefix is looked at with the pyramid of the whole; one of its own goes on by itself. */
+/* A prefix is summed with the pyramid of the whole series; a pyramid of the prefix continues by itself. */
 static void a_prefix_needs_no_other(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void a_prefix_needs_no_other(void **state)
     free(y);
 }
 
-/* What lies between the blocks at its ends is not read again: it may be anything by then. */
+/* Points between the blocks at the ends of the range are not read again: they may be overwritten. */
 static void a_long_stretch_is_not_walked(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void nothing_is_nothing(void **state)
     float y[32] = {1};
     struct pw_summary s = pw_pyramid_sum(&p, y, 0, 0);
     assert_true(s.n == 0 && s.sum == 0 && s.lo > s.hi && isnan(s.first) && !s.broken);
-    s = pw_pyramid_sum(&p, y, 0, 32); /* without nodes it is walked */
+    s = pw_pyramid_sum(&p, y, 0, 32); /* without nodes it reads the points */
     assert_true(s.n == 32 && s.sum == 1 && s.above == 1 && s.lo == 0);
     pw_pyramid_own(&p, 0);
     pw_pyramid_fini(&p);

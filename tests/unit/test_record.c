@@ -1,5 +1,5 @@
-/* Reading what was recorded, whoever wrote it, whatever happened to it since: damage is found or harmless,
- * what is intact is shown, what is hostile is refused. */
+/* test_record.c - tests reading sessions with any damage or forgery. Damage must be found or harmless, intact
+ * events must be shown, hostile values must be refused. */
 #include "ref_session.h"
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static void write_db(const char *path, const char *data, size_t size)
     fclose(f);
 }
 
-/* All that a reader shows of a session, in a number. *found: something was said about damage. */
+/* A hash of all that a reader shows of a session. *found: damage was reported. */
 static uint64_t all_of(const char *path, bool *found, int *events)
 {
     struct pw_record *r;
@@ -68,7 +68,7 @@ static uint64_t all_of(const char *path, bool *found, int *events)
     return sum;
 }
 
-/* PEWTER_FAULTS=500 tries so many that change something. */
+/* PEWTER_FAULTS=500 tries that many flips that change the file. */
 static void every_flip_is_found(void **state)
 {
     char path[4096];
@@ -98,8 +98,8 @@ static void every_flip_is_found(void **state)
     free(data);
 }
 
-/* A page of zeros costs what was on it; where the file ends early, what was before is shown or it is refused.
- */
+/* A page of zeros costs only its rows. In a truncated file the rows before the end are shown, or the session
+ * is refused. */
 static void shows_what_is_intact(void **state)
 {
     char path[4096];
@@ -148,8 +148,8 @@ static bool note_bits(void *arg, struct pw_event *e)
     return true;
 }
 
-/* Of a page that ends in zeros the last row that is left may be one in part: nothing vouches for it, as the
- * row before it is lost. */
+/* In a page that ends in zeros the last row may be incomplete. It can't be verified, as the row before it is
+ * lost. */
 static void shows_only_what_was_recorded(void **state)
 {
     char path[4096];
@@ -169,7 +169,7 @@ static void shows_only_what_was_recorded(void **state)
     shown.compare = true;
     for (size_t page = 8192; page < size && pages < 5; page += 8192) {
         if (data[page] != 0x0d ||
-            data[page + 4] < 8) /* a leaf of a table, with rows enough to be that of events */
+            data[page + 4] < 8) /* a leaf of a table, with as many rows as events have */
             continue;
         char *copy = malloc(size);
         memcpy(copy, data, size);
@@ -204,14 +204,14 @@ static void edit(const char *path, const char *sql)
     sqlite3_close(raw);
 }
 
-/* Where two pages or more of a tree lead to rows, all lead to those of the first. */
+/* Where a tree has two pages or more with rows, makes all entries refer to the first page. */
 static int fold_trees(char *data, size_t size)
 {
     int trees = 0;
     for (size_t page = 8192; page < size; page += 8192) {
         const unsigned char *list = (unsigned char *)data + page + 12;
         int cells = data[page + 3] << 8 | data[page + 4];
-        if (data[page] != 0x05 || cells < 2) /* of a table, and not a leaf */
+        if (data[page] != 0x05 || cells < 2) /* an inner page of a table */
             continue;
         for (int i = 1; i < cells; i++)
             memcpy(data + page + (list[2 * i] << 8 | list[2 * i + 1]), data + page + (list[0] << 8 | list[1]),
@@ -221,8 +221,8 @@ static int fold_trees(char *data, size_t size)
     return trees;
 }
 
-/* Then looking for a number gives one that is smaller, and going on behind that would never end; nor would it
- * where the last row says that it holds less than what was found already. */
+/* Then a search for a number yields a smaller one, and continuing after it would never end. Neither would a
+ * last row that claims to hold less than was already found. */
 static void comes_to_an_end(void **state)
 {
     char path[4096], sql[100];
@@ -233,7 +233,7 @@ static void comes_to_an_end(void **state)
     session_path(state, path);
     record_some(path, 800);
     read_db(path, &data, &size);
-    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = 60}, NULL); /* of this process' own time */
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = 60}, NULL); /* of this process's own time */
     for (int last = 0; last < 60; last += 6) {
         write_db(path, data, size);
         snprintf(sql, sizeof sql, "UPDATE event SET last=%d WHERE seq=(SELECT max(seq) FROM event)", last);
@@ -250,7 +250,7 @@ static void comes_to_an_end(void **state)
     free(data);
 }
 
-/* Sums know nothing of intentions: numbers and payloads out of range, with the sums that belong to them. */
+/* A checksum doesn't prove a value sane: numbers and payloads out of range, with matching checksums. */
 static void hostile_values_are_harmless(void **state)
 {
     static const char *const edits[] = {
@@ -316,7 +316,8 @@ static void refuses_what_computes(void **state)
     assert_int_equal(pw_record_open(&r, "/dev/null", &err), PW_EUSER);
 }
 
-/* A later version has kinds that this one doesn't know: it says how many, and shows the rest. */
+/* A later version has kinds that this one doesn't support. They are counted, and the other events are
+ * shown. */
 static void counts_what_it_does_not_know(void **state)
 {
     char path[4096], db[4200];
@@ -390,9 +391,9 @@ static void finds_the_last_of_a_kind(void **state)
     pw_record_close(r);
 }
 
-/* ---- where nothing can be written */
+/* ---- read-only media */
 
-/* In a child that is nobody: root may write everywhere. Its exit status. */
+/* Runs a function in a child as the user nobody, since root may write everywhere. Returns its exit status. */
 static int as_nobody(int (*run)(const char *path), const char *path)
 {
     int status;
@@ -437,7 +438,7 @@ static void make_readonly(void **state, const char *path)
     assert_int_equal(system(command), 0);
 }
 
-/* For the removal. */
+/* So that it can be removed. */
 static void make_writable(const char *path)
 {
     char command[8300];
@@ -457,7 +458,7 @@ static void reads_where_it_cannot_write(void **state)
     assert_int_equal(as_nobody(cannot_record, path), 0);
     make_writable(path);
 
-    /* Its log was never folded in, and nobody can make the index that SQLite wants beside it. */
+    /* The log was never checkpointed, and the user can't create the index that SQLite needs beside it. */
     scratch_path(state, "left.pewter", left);
     assert_int_equal(pipe(fd), 0);
     pid_t child = fork();

@@ -1,5 +1,5 @@
-/* test_record_numbers.c - what a session's rows say costs a reader no more than the rows themselves: numbers
- * that no session has are refused or left out at once, also where all sums are right. */
+/* test_record_numbers.c - tests that numbers in a session's rows cost a reader no more than the rows
+ * themselves. Impossible numbers must be refused or skipped at once, even where all checksums are right. */
 #include "ref_session.h"
 
 #include <inttypes.h>
@@ -17,12 +17,12 @@
 #include "sessions/player.h"
 #include "sessions/schema.h"
 
-/* Of the processor's time, for all that is done with a session: far more than it takes. */
+/* Limit of processor time for all reads of a session: far more than they take. */
 #define MOST_S 1.0
 
 struct seen {
     int n;
-    bool told; /* something wrong was, without the check */
+    bool told; /* an error was reported, without the check */
     uint64_t last;
 };
 
@@ -35,7 +35,7 @@ static bool each(void *arg, struct pw_event *e)
     return true;
 }
 
-/* Everything that reads a recording, as replay, lists and checks do; returns whether something was wrong. */
+/* Reads all of a session, as replay, lists and checks do. Returns whether an error was reported. */
 static bool read_all(const char *path, struct seen *seen)
 {
     struct pw_record *r;
@@ -50,7 +50,7 @@ static bool read_all(const char *path, struct seen *seen)
         return true;
     }
     assert_int_equal(pw_record_events(r, 1, UINT64_MAX, each, seen, &err), PW_OK);
-    for (uint64_t from = 1; from < (uint64_t)1 << 50; from *= 256) { /* it begins anywhere */
+    for (uint64_t from = 1; from < (uint64_t)1 << 50; from *= 256) { /* from many starting points */
         struct seen rest = {.last = from - 1};
         assert_int_equal(pw_record_events(r, from, UINT64_MAX, each, &rest, &err), PW_OK);
     }
@@ -73,7 +73,7 @@ static bool read_all(const char *path, struct seen *seen)
     return wrong;
 }
 
-/* A session of 400 events. */
+/* Records a session of 400 events. */
 static void record(const char *path)
 {
     struct pw_store *s = session_open(path, true);
@@ -124,7 +124,7 @@ static void numbers_cost_nothing(void **state)
                 assert_true(f != NULL && fwrite(db, 1, n, f) == n && fclose(f) == 0);
                 forge(copy, sql, sums);
                 clock_t began = clock();
-                alarm(60); /* what goes on for ever must not hold up the others */
+                alarm(60); /* an endless loop must not block the other tests */
                 bool wrong = read_all(copy, &seen);
                 alarm(0);
                 double took = (double)(clock() - began) / CLOCKS_PER_SEC;
@@ -139,7 +139,7 @@ static void numbers_cost_nothing(void **state)
     free(db);
 }
 
-/* Rows that nobody can take for a session's don't hide the sound ones before them. */
+/* Rows that can't belong to a session don't hide the sound ones before them. */
 static void what_is_sound_is_shown(void **state)
 {
     char path[4096], file[4096];
@@ -184,12 +184,12 @@ static void numbers_ascend(void **state)
     }
 }
 
-/* One blob of few bytes that unpacks to many, named by row after row. */
+/* One blob of few bytes that unpacks to many. Row after row refers to it. */
 static void blobs_are_not_unpacked_for_ever(void **state)
 {
     enum { SIZE = 60 << 20, ROWS = 400 };
     char path[4096], file[4200], sql[400];
-    char head[] = "\x07\x02hi\xa3\x3f\x80\x80\x80\x1e"; /* a note, and a field that nobody knows */
+    char head[] = "\x07\x02hi\xa3\x3f\x80\x80\x80\x1e"; /* a note, and an unknown field */
     char *payload = pw_alloc(SIZE + sizeof head, 1);
     unsigned char *packed = pw_alloc(SIZE >> 8, 1);
     uLongf n = SIZE >> 8;
@@ -224,7 +224,7 @@ static void blobs_are_not_unpacked_for_ever(void **state)
     struct pw_err err;
     assert_int_equal(pw_record_events(r, 1, UINT64_MAX, each, (seen = (struct seen){0}, &seen), &err), PW_OK);
     pw_record_info(r, &info);
-    assert_in_range(seen.n, 402, 400 + ROWS / 10); /* some are shown, and then it is said why no more are */
+    assert_in_range(seen.n, 402, 400 + ROWS / 10); /* some are shown, then an error says why no more are */
     assert_int_equal(info.damaged, 400 + ROWS - seen.n);
     assert_non_null(strstr(info.damage, "too much for a session of so few bytes"));
     pw_record_close(r);

@@ -1,4 +1,5 @@
-/* A session stays within its budget: what goes first, and what stays whatever it costs. */
+/* test_retention.c - tests that a session stays within its budget: what it removes first, and what it always
+ * keeps. */
 #include "ref_session.h"
 
 #include <sqlite3.h>
@@ -76,7 +77,7 @@ static void stays_within_its_budget(void **state)
     struct pw_store *s;
     assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
     for (int i = 0; i < N; i++) {
-        if (i == N / 2) { /* also over the end of a process */
+        if (i == N / 2) { /* also across the end of a process */
             pw_store_close(s, "quit");
             cfg.create = false;
             assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
@@ -115,10 +116,10 @@ static void stays_within_its_budget(void **state)
             fail_msg("checkpoint %d is gone", stay[i]);
     assert_int_equal(kept, status.checkpoints);
     session_sum(r, 1, UINT64_MAX, &n);
-    assert_int_equal(n, N + 1); /* what happened stays on record */
+    assert_int_equal(n, N + 1); /* the events remain recorded */
     pw_record_close(r);
 
-    cfg.budget = 300000; /* less than what must stay */
+    cfg.budget = 300000; /* less than the required parts need */
     assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
     pw_store_status(s, &status);
     assert_int_equal(status.how, PW_REC_ON);
@@ -126,7 +127,7 @@ static void stays_within_its_budget(void **state)
     pw_store_close(s, "quit");
 }
 
-/* Those that were asked for stay, and of the others fewer the later they are. */
+/* Requested pictures are kept. Of the others fewer are kept, the later they are. */
 static void thins_pictures_first(void **state)
 {
     char path[4096];
@@ -164,7 +165,7 @@ static void thins_pictures_first(void **state)
     while ((e = pw_record_last(r, PW_EV_ATTENTION, 1, -1, seq)) != NULL) {
         n++;
         asked += e->u.attention.asked;
-        assert_true(e->seq == 300 || n > 1); /* the last one is there */
+        assert_true(e->seq == 300 || n > 1); /* the last one is kept */
         seq = e->seq - 1;
         pw_event_free(e);
     }

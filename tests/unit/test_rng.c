@@ -1,4 +1,4 @@
-/* Philox against its known answers, the layout of key and counter, and the distributions. */
+/* test_rng.c - tests Philox against known answers, the layout of key and counter, and the distributions. */
 #include "unit.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static void known_answers(void **state)
     }
 }
 
-/* What a generator gives is block 0, 1, 2, ... under the documented words, from the first number on. */
+/* A generator yields blocks 0, 1, 2, ... of the documented key and counter, from the first number on. */
 static void layout(void **state)
 {
     (void)state;
@@ -60,8 +60,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Every bit of seed and index and every stream leads elsewhere. 64 bits of 645 generators: that two agree by
- * chance has probability 1e-14. */
+/* Every bit of seed and index, and every stream, changes the numbers. The first 64 bits of 645 generators are
+ * compared: two are equal by chance with probability 1e-14. */
 static void all_inputs_matter(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void below_is_uniform(void **state)
         assert_int_equal(pw_rng_below(&r, 1), 0);
 }
 
-/* For n = 3 * 2^30 a plain x * n >> 32 (or x % n) would give a third of the results twice as often. */
+/* For n = 3 * 2^30 a plain x * n >> 32 (or x % n) yields a third of the results twice as often. */
 static void below_has_no_bias(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void normal_is_normal(void **state)
     assert_in_range(beyond3, 270 - 66, 270 + 66);
 }
 
-/* One normal takes two numbers and nothing is left over: the next draw is where it would be after two. */
+/* One normal takes exactly two numbers and buffers none. */
 static void positions(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void positions(void **state)
     assert_int_equal(pw_rng_u32(&a), pw_rng_u32(&b));
 }
 
-/* Initial weights and samples are these bits; recorded sessions depend on them. */
+/* Initial weights and samples have these bits; recorded sessions depend on them. */
 static void golden_bits(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void golden_bits(void **state)
     assert_true(h == 0x29ea4ca9b6692f69u);
 }
 
-/* Every number comes once, for any n, and another index is another order. */
+/* Every number occurs once, for any n, and another index gives another order. */
 static void shuffled_is_a_permutation(void **state)
 {
     (void)state;
@@ -228,7 +228,8 @@ static void shuffled_is_a_permutation(void **state)
     assert_true(pw_rng_shuffled(7, PW_STREAM_EPOCH, 3, 1u << 31, 5) < 1u << 31);
 }
 
-/* All 24 orders of four come, and alike: 1000 of each expected, five standard deviations. */
+/* All 24 orders of four occur equally often: 1000 of each are expected, with five standard deviations as the
+ * limit. */
 static void shuffled_has_every_order(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_session_study.c - awareness as accuracy is judged by the intervals of several models: one that is
- * right, or wrong, by a hair or in some of its models decides nothing. */
+/* test_session_study.c - tests how awareness is judged: by intervals of the accuracy of several models. A
+ * near result, or one of only some models, decides nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static union {
     double align;
 } opts;
 
-/* Right answers, per cent, of an encoding's models: half of them `one`, half `two`. */
+/* Puts the right answers, in per cent, of an encoding's models: half of them `one`, half `two`. */
 static void put(struct pw_finding *f, int b, int row, const char *pe, double one, double two)
 {
     double x[SEEDS];
@@ -34,7 +34,7 @@ static void put(struct pw_finding *f, int b, int row, const char *pe, double one
     pw_finding_put(f, b, row, CHANCE, 30);
 }
 
-/* With the options that are judged; seeds=8 is the default. */
+/* Adds a measurement with the options that are judged; seeds=8 is the default. */
 static void measured(struct pw_snapshot *s, const char *by, const double longer[4][2], double none,
                      double trained)
 {
@@ -74,17 +74,17 @@ static void test_intervals(void **state)
     struct pw_snapshot *s = pw_snapshot_new();
     (void)state;
     pw_opt_defaults(pw_study_session.opts, opts.bytes);
-    /* Known from 75 %, not known below 50 %. */
+    /* Aware from 75 %, not aware below 50 %. */
     measured(s, "first", (const double[4][2]){{99, 100}, {20, 25}, {90, 95}, {10, 10}}, 30, 100);
     measured(s, "last", (const double[4][2]){{20, 22}, {99, 99}, {85, 95}, {10, 10}}, 31, 100);
     judged(s, (const enum pw_claim_verdict[]){T, T, T, T});
-    /* Means that are enough, of models that are not: medians and single models said "same order". */
+    /* The means suffice, the models don't: medians and single models gave "same order". */
     measured(s, "first", (const double[4][2]){{100, 60}, {20, 70}, {55, 100}, {10, 10}}, 39.9, 100);
     judged(s, (const enum pw_claim_verdict[]){I, I, I, T});
-    /* The other way round. */
+    /* The opposite results. */
     measured(s, "first", (const double[4][2]){{30, 31}, {80, 82}, {30, 31}, {10, 10}}, 45, 100);
     judged(s, (const enum pw_claim_verdict[]){C, C, C, C});
-    /* What hasn't learned the trained lengths shows nothing. */
+    /* A model that hasn't learned the trained lengths decides nothing. */
     measured(s, "first", (const double[4][2]){{30, 31}, {80, 82}, {30, 31}, {10, 10}}, 45, 60);
     judged(s, (const enum pw_claim_verdict[]){I, I, I, C});
     pw_snapshot_free(s);

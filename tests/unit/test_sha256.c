@@ -1,4 +1,4 @@
-/* SHA-256 against FIPS 180-4's example, the empty message and a million a's. */
+/* test_sha256.c - tests SHA-256 against the example of FIPS 180-4, the empty message and a million a's. */
 #include "base/sha256.h"
 #include "unit.h"
 

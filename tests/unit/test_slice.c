@@ -1,4 +1,5 @@
-/* Short turns for the thread that draws: what they change, and what they mustn't. */
+/* test_slice.c - tests short scheduler slices for the drawing thread: which settings change, and which must
+ * not. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -10,7 +11,7 @@
 
 #include "base/slice.h"
 
-/* The slice of the calling thread in ns, 0 where the kernel doesn't tell. */
+/* The slice of the calling thread in ns, or 0 if the kernel doesn't report it. */
 static uint64_t slice(void)
 {
     struct {

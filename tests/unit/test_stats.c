@@ -1,5 +1,5 @@
-/* test_stats.c - tests of differences, against values computed by hand, and against sums of exact integers.
- */
+/* test_stats.c - tests the statistics of differences, against values computed by hand, and against sums of
+ * exact integers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static void close_to(double got, double want)
         fail_msg("%.15g, not %.15g", got, want);
 }
 
-/* 2 (1 + 5) / 2^5; 2 / 2^5; 2 (1 + 10 + 45) / 2^10; as even as can be, and nothing at all: 1. */
+/* 2 (1 + 5) / 2^5; 2 / 2^5; 2 (1 + 10 + 45) / 2^10; an even split, and no pairs: 1. */
 static void test_by_hand(void **state)
 {
     (void)state;
@@ -27,7 +27,7 @@ static void test_by_hand(void **state)
     assert_true(pw_mcnemar(3, 3) == 1 && pw_mcnemar(0, 0) == 1 && pw_mcnemar(0, 1) == 1);
 }
 
-/* Every division of up to 60: the coefficients are whole numbers that fit. */
+/* Every split of up to 60: the coefficients are integers that fit. */
 static void test_against_whole_numbers(void **state)
 {
     (void)state;
@@ -42,8 +42,8 @@ static void test_against_whole_numbers(void **state)
     }
 }
 
-/* Large counts neither overflow nor vanish, and come near to the normal distribution, with its correction for
- * continuity: 2 (1 - Phi((b - c - 1) / sqrt(b + c))). */
+/* Large counts neither overflow nor underflow. They approach the normal distribution with continuity
+ * correction: 2 (1 - Phi((b - c - 1) / sqrt(b + c))). */
 static void test_large(void **state)
 {
     (void)state;
@@ -55,14 +55,14 @@ static void test_large(void **state)
     close_to(pw_mcnemar(0, 1000), exp2(-999));
 }
 
-/* Smallest p of n signs; an exchange of signs that leaves the sum as far from 0 counts. */
+/* The smallest p of n signs. Sign assignments with an equally extreme sum count. */
 static void test_sign_flip(void **state)
 {
     (void)state;
     const double up[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, one_down[] = {0.1, -0.2, 0.3, 0.4, 0.5, 0.6};
     close_to(pw_sign_flip(up, 6), 2.0 / 64);
     close_to(pw_sign_flip(up, 5), 2.0 / 32);
-    /* Sum 1.7 of 2.1: at most 0.2 lies on negative terms: {}, {.1}, {.2}; and as many below -1.7. */
+    /* The sum is 1.7 of 2.1: at most 0.2 may be on negative terms: {}, {.1}, {.2}; and as many below -1.7. */
     close_to(pw_sign_flip(one_down, 6), 6.0 / 64);
     assert_true(pw_sign_flip((const double[]){0, 0, 0}, 3) == 1);
     assert_true(pw_sign_flip((const double[]){0, 0, 0.5}, 3) == 1);
@@ -78,7 +78,7 @@ static void test_two_sample(void **state)
     close_to(pw_two_sample(low, 4, high, 4), 2.0 / 70);
     close_to(pw_two_sample(high, 4, low, 4), 2.0 / 70);
     close_to(pw_two_sample(low, 3, high, 3), 2.0 / 20);
-    /* Sum of the lower four is 6; exchanging 3 for 2.5 makes it 5.5: two assignments a side. */
+    /* The sum of the lower four is 6; exchanging 3 for 2.5 makes it 5.5: two assignments a side. */
     close_to(pw_two_sample(low, 4, mixed, 4), 4.0 / 70);
     assert_true(pw_two_sample(low, 4, low, 4) == 1);
     close_to(pw_two_sample(low, 1, high, 4), 1.0 / 5);
@@ -109,7 +109,7 @@ static void test_holm(void **state)
 
 {
     (void)state;
-    /* 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1 is less than that */
+    /* 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1, which is raised to the maximum before */
     const double p[] = {0.01, 0.04, 0.03, 0.005}, want[] = {0.03, 0.06, 0.06, 0.02};
     const double even[] = {0.02, 0.02, 0.02}, large[] = {0.9, 0.4};
     double got[4];

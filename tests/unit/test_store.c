@@ -1,5 +1,5 @@
-/* test_store.c - recording: what is put is on disk when it says so, in order; what can't be recorded in is
- * refused, in one line. */
+/* test_store.c - tests recording. Events reported as saved must be on disk, in order. A session that can't be
+ * recorded in must be refused in one line. */
 #include "ref_session.h"
 
 #include <fcntl.h>
@@ -28,8 +28,8 @@ static void records_in_order(void **state)
     pw_store_close(s, "quit");
 
     snprintf(db, sizeof db, "%.4000s/session.db-wal", path);
-    assert_int_equal(stat(db, &st), -1);            /* one plain file, */
-    assert_int_equal(scratch_count(path, NULL), 4); /* the lock's, and two folders */
+    assert_int_equal(stat(db, &st), -1);            /* one plain file */
+    assert_int_equal(scratch_count(path, NULL), 4); /* the lock file, and two folders */
     struct pw_record *r = session_read(path);
     struct pw_record_info info;
     assert_true(session_sum(r, 1, UINT64_MAX, &n) == sum);
@@ -50,7 +50,7 @@ static void records_in_order(void **state)
     pw_record_close(r);
 }
 
-/* Three processes, one after the other, and parts of it read from places within runs. */
+/* Three processes, one after the other. Reads begin at places within runs. */
 static void goes_on_where_it_ended(void **state)
 {
     char path[4096];
@@ -88,8 +88,8 @@ static bool count_kind(void *arg, struct pw_event *e)
     return true;
 }
 
-/* Beside training pictures are recorded every two seconds, after a command at once; what is about this
- * process alone never. */
+/* During training pictures are recorded every two seconds, and after a command at once. Events that concern
+ * only this process are never recorded. */
 static void records_what_is_worth_it(void **state)
 {
     char path[4096];
@@ -97,7 +97,7 @@ static void records_what_is_worth_it(void **state)
     struct pw_store *s = session_open(session_path(state, path), true);
     uint64_t seq = 1000;
     session_put_one(s, ++seq, PW_EV_STATE);
-    for (int i = 0; i < 50; i++) { /* 0.6 s each, so 30 s: at 2.4 s a time */
+    for (int i = 0; i < 50; i++) { /* 0.6 s each, so 30 s: recorded every 2.4 s */
         session_put_one(s, ++seq, PW_EV_STEP);
         session_put_one(s, ++seq, PW_EV_PROMPT);
         session_put_one(s, ++seq, PW_EV_TOKEN);
@@ -112,7 +112,7 @@ static void records_what_is_worth_it(void **state)
     session_put_one(s, ++seq, PW_EV_TABLE);
     session_wait(s, seq);
     pw_store_close(s, "killed");
-    s = session_open(path, false); /* the rest of the answer that was being decoded then */
+    s = session_open(path, false); /* the rest of the answer that was being decoded at the end */
     session_put_one(s, ++seq, PW_EV_TOKEN);
     session_wait(s, seq);
     pw_store_close(s, "quit");
@@ -139,7 +139,7 @@ static void one_records_at_a_time(void **state)
     snprintf(words, sizeof words, "it is open in pewter %ld on ", (long)getpid());
     session_refused(path, false, words);
     session_refused(path, true, "it is there already");
-    struct pw_record *r = session_read(path); /* a follower is welcome */
+    struct pw_record *r = session_read(path); /* a reader is allowed */
     pw_record_close(r);
     pw_store_close(s, "quit");
     struct pw_err err;

@@ -1,5 +1,5 @@
-/* test_store_files.c - the files of a session: kept by their content, cleared after a crash, and moved with
- * it. */
+/* test_store_files.c - tests the files of a session: stored by content, cleaned up after a crash, and moved
+ * with the session. */
 #include "ref_session.h"
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ static void keeps_files_by_content(void **state)
     struct pw_store *s = session_open(path, true);
     for (int i = 0; i < 6; i++)
         store_bytes(s, sha[i], sizes[i], (uint64_t)i);
-    store_bytes(s, sha[2], sizes[2], 2); /* once more */
+    store_bytes(s, sha[2], sizes[2], 2); /* the same content again */
     pw_store_close(s, "quit");
 
     struct pw_record *r = session_read(path);
@@ -73,7 +73,7 @@ static void keeps_files_by_content(void **state)
     pw_record_close(r);
 }
 
-/* How many commits come before a file of 24 slices is there; first: the number of their first event. */
+/* Counts the commits before a file of 24 slices is stored; first: the number of their first event. */
 static int commits_beside_a_file(struct pw_store *s, uint64_t first)
 {
     uint8_t sha[32];
@@ -90,9 +90,9 @@ static int commits_beside_a_file(struct pw_store *s, uint64_t first)
     return (int)(seq - first);
 }
 
-/* A command's commit doesn't wait for a checkpoint's. If it did, one or two would come: before its first
- * slice and after its last. So few come as well where this thread is kept from running; then it is tried
- * again. */
+/* A command's commit must not wait for a checkpoint's file. If it did, only one or two commits would come:
+ * before its first slice and after its last. So few may also come if this thread isn't scheduled; then the
+ * test tries again. */
 static void files_let_commits_pass(void **state)
 {
     char path[4096];
@@ -128,7 +128,7 @@ static void clears_what_a_crash_left(void **state)
     snprintf(name, sizeof name, "%s/files", path);
     assert_int_equal(scratch_count(name, NULL), 1);
 
-    /* A link instead of the folder isn't followed: nothing is removed elsewhere. */
+    /* A symbolic link instead of the folder isn't followed: nothing is removed elsewhere. */
     snprintf(outside, sizeof outside, "%s/../outside", path);
     assert_int_equal(rename(name, outside), 0);
     assert_int_equal(symlink("../outside", name), 0);

@@ -1,5 +1,5 @@
-/* test_store_lost.c - what others see of a recording: after kill -9, while it goes on, and when its log is
- * taken away. */
+/* test_store_lost.c - tests what other processes read of a session: after kill -9, during recording, and when
+ * its log is removed. */
 #include "ref_session.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 /* ---- the end of the process */
 
-/* Records until it is killed, telling through a pipe what is on disk. */
+/* Records until it is killed, and reports through a pipe which events are on disk. */
 static void record_until_killed(const char *path, int pipe_fd)
 {
     uint64_t rng = 77;
@@ -33,7 +33,7 @@ static void record_until_killed(const char *path, int pipe_fd)
     }
 }
 
-/* PEWTER_FAULTS=1000 kills so often. */
+/* PEWTER_FAULTS=1000 kills that often. */
 static void nothing_is_lost_by_kill(void **state)
 {
     const char *wanted = getenv("PEWTER_FAULTS");
@@ -80,7 +80,7 @@ static void nothing_is_lost_by_kill(void **state)
     pw_store_close(s, "quit");
 }
 
-/* Somebody removes the log from under us: from then on nothing that is committed would be found again. */
+/* Another process removes the log: later commits would be lost, and the store must notice. */
 static void notices_that_its_log_is_gone(void **state)
 {
     char path[4096], log[4200];
@@ -100,7 +100,7 @@ static void notices_that_its_log_is_gone(void **state)
     pw_store_close(s, "quit");
 }
 
-/* A connection of somebody else, as any program may have one. */
+/* A connection of another process, as any program may open one. */
 static sqlite3 *connect_to(const char *path)
 {
     char db[4200];
@@ -113,8 +113,8 @@ static sqlite3 *connect_to(const char *path)
     return other;
 }
 
-/* The end of the log is damaged: SQLite says nothing. Meanwhile a reader keeps its transaction open, so that
- * the store can't empty the log, as it does when nothing has happened for two seconds. */
+/* The end of the log is damaged, and SQLite reports no error. Meanwhile a reader keeps its transaction open.
+ * So the store can't empty the log, as it does after two idle seconds. */
 static void notices_that_its_log_was_damaged(void **state)
 {
     char path[4096], copy[4200], log[4300], saved[4300];
@@ -137,7 +137,7 @@ static void notices_that_its_log_was_damaged(void **state)
     sqlite3_close(reader);
     pw_store_close(s, "quit");
     snprintf(saved, sizeof saved, "%s/saved", path);
-    assert_int_equal(access(saved, F_OK), -1); /* it has come to its end, and says so itself */
+    assert_int_equal(access(saved, F_OK), -1); /* the store was closed, and reported it itself */
 
     snprintf(log, sizeof log, "%s/session.db-wal", copy);
     snprintf(saved, sizeof saved, "%s/saved", copy);
@@ -155,7 +155,7 @@ static void notices_that_its_log_was_damaged(void **state)
     assert_non_null(strstr(err.msg, "to 400 were on disk and are gone: its log is damaged"));
     pw_record_close(r);
 
-    s = session_open(copy, false); /* it goes on, and its number with it */
+    s = session_open(copy, false); /* the session continues, and so do its numbers */
     assert_int_equal(pw_store_last(s), info.last);
     assert_int_equal(pw_store_gone(s), 400 - info.last);
     session_put(s, info.last + 1, info.last + 10, &rng);
@@ -165,7 +165,7 @@ static void notices_that_its_log_was_damaged(void **state)
         fail_msg("%s", err.msg);
     pw_record_close(r);
     assert_int_equal(stat(saved, &st), 0);
-    assert_int_equal(truncate(saved, st.st_size - 1), 0); /* what is damaged says nothing */
+    assert_int_equal(truncate(saved, st.st_size - 1), 0); /* a damaged 'saved' file is ignored */
     r = session_read(copy);
     session_sum(r, 1, 400, &n);
     pw_record_info(r, &info);
@@ -174,9 +174,9 @@ static void notices_that_its_log_was_damaged(void **state)
     pw_store_close(s, "quit");
 }
 
-/* ---- followers */
+/* ---- readers during recording */
 
-/* Folding the log changes the database's version, and there is nothing new to read. */
+/* A checkpoint of the log changes the database's version, but adds no events. */
 static void folding_the_log_is_no_news(void **state)
 {
     char path[4096];
@@ -223,7 +223,7 @@ static void a_follower_sees_commits(void **state)
         for (; (e = pw_record_next(c)) != NULL; pw_event_free(e))
             assert_int_equal(e->seq, ++seen);
         assert_int_equal(seen, i * 100 + 100);
-        struct pw_record *brief = session_read(path); /* comes and goes */
+        struct pw_record *brief = session_read(path); /* opens and closes */
         pw_record_close(brief);
         assert_int_equal(stat(log, &st), 0);
         assert_true(st.st_ino == inode);

@@ -1,4 +1,4 @@
-/* Strings, UTF-8, suggestions, numbers and times. */
+/* test_text.c - tests strings, UTF-8, suggestions, numbers and times. */
 #include "unit.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@ static void string_grows(void **state)
     struct pw_str b = {0};
 
     assert_string_equal(pw_str_text(&b), "");
-    pw_str_clear(&b); /* also of one that never held anything */
+    pw_str_clear(&b); /* also of a string that was never filled */
     pw_str_put(&b, NULL, 0);
     assert_string_equal(b.s, ""); /* NUL-terminated after the first append, even of nothing */
     for (int i = 0; i < 1000; i++)
@@ -167,16 +167,16 @@ static void nearest(void **state)
         {"lajers", "layers"},  /* replace */
         {"lyaers", "layers"},  /* swap */
         {"layesr", "layers"},
-        {"WIDTH", "width"}, /* case is free */
+        {"WIDTH", "width"}, /* case is ignored */
         {"headwidth", "head_width"},
         {"hed_witdh", "head_width"}, /* two edits and the length allows three */
         {"fn", "ffn"},
         {"fnf", "ffn"},
         {"nrom", "norm"},
-        {"head_", "heads"},       /* head_width begins so: as near, but later */
-        {"head_w", "head_width"}, /* a beginning */
+        {"head_", "heads"},       /* head_width has this prefix: equally near, but later */
+        {"head_w", "head_width"}, /* a prefix */
         {"la", "layers"},
-        {"l", NULL}, /* one letter says nothing */
+        {"l", NULL}, /* one letter suggests nothing */
         {"xyz", NULL},
         {"frobnicate", NULL},
         {"act", "act"},

@@ -1,4 +1,4 @@
-/* unit.h - what the unit tests share: cmocka with its headers in order, and a folder to write in. */
+/* unit.h - shared by the unit tests: cmocka with its headers in order, and a temporary folder. */
 #ifndef PW_TESTS_UNIT_H
 #define PW_TESTS_UNIT_H
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Setup and teardown of a test that writes: *state is a new folder, removed with the files in it. */
+/* Setup and teardown of a test that writes: *state is a new folder, removed with its files. */
 static inline int scratch_setup(void **state)
 {
     const char *base = getenv("TMPDIR");
@@ -28,7 +28,7 @@ static inline int scratch_setup(void **state)
     return *state != NULL ? 0 : -1;
 }
 
-/* The names in a folder but for . and ..; the last one in *name, which may be NULL. */
+/* Counts the names in a folder, without . and .., and copies the last one to name, which may be NULL. */
 static inline int scratch_count(const char *dir, char name[256])
 {
     DIR *d = opendir(dir);

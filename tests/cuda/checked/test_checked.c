@@ -1,6 +1,6 @@
-/* test_checked.c - the check build looks at every operation of every table: no race, nothing out of bounds or
- * uninitialised. And it would have noticed: without any one of the barriers it finds a race, so none of them
- * is superfluous, and none stands where the cases don't come. */
+/* test_checked.c - the check build runs every operation of every table: no race, no access out of bounds, no
+ * read of uninitialised memory. Tests also that it detects races: without any single barrier it must find
+ * one. So no barrier is superfluous, and the cases reach every barrier. */
 #include "tests/emulator/emulator.h"
 #include "tests/ops/ref.h"
 
@@ -15,7 +15,7 @@
 
 enum { SEEDS = 3, SITES = 256 };
 
-/* One operation of one table on random shapes, and the barriers that it comes to. */
+/* One operation of one table on random shapes, and the barriers that it reaches. */
 struct trial {
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
@@ -82,7 +82,7 @@ static void test_clean(void **state)
     assert_true(n_trials > 0);
 }
 
-/* Whether a race is found without it. */
+/* Whether a race is found without this barrier. */
 static bool missed(int site)
 {
     pw_emu_leave_out(site);
@@ -95,7 +95,7 @@ static bool missed(int site)
     return race;
 }
 
-/* __syncthreads_or and its like are there for their results. */
+/* __syncthreads_or and similar calls are needed for their results. */
 static void test_every_barrier_is_needed(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static int barriers_in(const char *path)
         char *comment = strstr(line, "/*");
         if (comment != NULL)
             *comment = '\0';
-        if (line[strspn(line, " ")] == '*') /* inside of one */
+        if (line[strspn(line, " ")] == '*') /* inside a comment */
             continue;
         if (strstr(line, "__syncthreads") == NULL && strstr(line, "__syncwarp") == NULL)
             continue;

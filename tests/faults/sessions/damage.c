@@ -1,8 +1,8 @@
-/* damage.c - files of a session that are not what they were: a bit, a block, a tail, all of one.
+/* damage.c - damages the files of a session: a bit, a block, a tail, or a whole file.
  *
- * The sessions are the program's own, one that ended and one that was killed. What is damaged is found by
- * pw_record_check or it is harmless; what is shown of a damaged session is what was recorded; and the program
- * goes on from it, or says in one line why it can't. */
+ * The sessions are recorded by the program: one was closed, one was killed. pw_record_check must find the
+ * damage, or the damage is harmless. Reading a damaged session must yield only recorded events. The program
+ * must continue from the session, or print one line that says why it can't. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,20 +25,19 @@
     LAB "train 20; checkpoint one; eval samples=3; train 20; checkpoint two; prompt copy 1 2; train 9; "     \
         "digest"
 #define GO_ON   "train 20000"
-#define RESUMES 15 /* one case in so many is gone on with by the program */
+#define RESUMES 15 /* the program continues every RESUMES-th case */
 
 enum { FILES = 32 };
 
 struct original {
     char folder[100];
-    uint64_t *bits; /* [last + 1] of its events; 0: there is none of that number */
+    uint64_t *bits; /* [last + 1] digests of its events; 0: no event has that number */
     uint64_t last;
-    uint64_t told; /* the last one that it says is on disk; it may have been killed before it said so of the
-                      last */
-    int n;         /* events */
+    uint64_t told; /* the last event reported as on disk; the kill may precede later reports */
+    int n;         /* number of events */
     char digest[300];
-    char newest[90];       /* the file of the newest checkpoint */
-    char files[FILES][90]; /* [n_files] in the folder */
+    char newest[90];       /* path of the newest checkpoint's file */
+    char files[FILES][90]; /* [n_files] paths in the folder */
     int n_files;
 };
 
@@ -49,7 +48,7 @@ struct figures {
 
 /* ---- the sessions */
 
-/* What the program prints; its exit status, 128 + a signal's number. */
+/* Runs the program, and copies its output to dst. Returns its exit status, or 128 + the signal's number. */
 static int program(const struct harness *h, char *dst, size_t size, const char *session, const char *commands)
 {
     char line[1000];
@@ -79,7 +78,7 @@ static off_t size_of(const char *folder, const char *name)
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : -1;
 }
 
-/* Goes on with it until something is in its log, and kills the program. */
+/* Continues the session until its write-ahead log has content, then kills the program. */
 static void go_on_and_die(struct harness *h, const char *folder)
 {
     int status, patience = 300000;
@@ -194,7 +193,7 @@ static void damage(struct harness *h, const char *folder, const char *name)
         harness_violation(h, "could not be damaged: %s", strerror(errno));
 }
 
-/* ---- what is made of it */
+/* ---- checks after the damage */
 
 struct shown {
     struct harness *h;
@@ -215,7 +214,7 @@ static bool compare(void *arg, struct pw_event *e)
     return true;
 }
 
-/* Is it all there, as far as anybody can tell? */
+/* Whether the session reads as complete, as far as a reader can detect. */
 static bool look(struct harness *h, const struct original *o, const char *folder, const char *name,
                  struct figures *sum)
 {
@@ -246,7 +245,7 @@ static bool look(struct harness *h, const struct original *o, const char *folder
     return passes;
 }
 
-/* Recording goes on with it, or it is refused. */
+/* Recording must continue in the session, or the store must refuse to open it. */
 static void record(struct harness *h, const char *folder, bool passes)
 {
     struct pw_err err = {0};
@@ -273,8 +272,8 @@ static void record(struct harness *h, const char *folder, bool passes)
     pw_record_close(r);
 }
 
-/* The program goes on with it, from an older checkpoint if need be, and says so; or it says why it doesn't.
- */
+/* The program must continue the session, if need be from an older checkpoint, and report that. Otherwise it
+ * must say why it can't. */
 static void resume(struct harness *h, const struct original *o, const char *folder, const char *name,
                    bool passes, struct figures *sum)
 {
@@ -314,7 +313,7 @@ static void one(struct harness *h, const struct original *o, bool ended, int i, 
 
 void damage_run(struct harness *h)
 {
-    static struct original o[2]; /* ended, killed */
+    static struct original o[2]; /* the closed session, the killed one */
     struct figures sum = {0};
     char printed[8192];
     snprintf(h->now, sizeof h->now, "the session");

@@ -1,3 +1,5 @@
+/* disk.c - see disk.h. Durable data and queued changes are kept apart; a loss of power applies some of the
+ * changes. */
 #include "disk.h"
 
 #include <fcntl.h>
@@ -19,20 +21,20 @@ struct change {
     size_t n;
 };
 
-/* A file's content, whatever its name. */
+/* A file's content, independent of its names. */
 struct content {
     bool folder;
-    uint8_t *bytes; /* [n] that are on the disk */
+    uint8_t *bytes; /* [n] bytes that are on the disk */
     size_t n;
-    struct change *changes; /* [n_changes] on their way */
+    struct change *changes; /* [n_changes] changes that are not synced */
     int n_changes;
 };
 
-/* A name that comes or goes. */
+/* A change of a name: created or removed. */
 struct naming {
     char *path;
-    int content; /* -1: it goes */
-    bool pair;   /* the next one is part of it: a rename */
+    int content; /* -1: the name is removed */
+    bool pair;   /* the next change belongs to the same rename */
 };
 
 struct names {
@@ -46,7 +48,7 @@ struct disk {
     uint64_t rng;
     struct content *contents; /* [n_contents] */
     int n_contents;
-    struct names now, durable, changes; /* as the process sees them, on the disk, on their way there */
+    struct names now, durable, changes; /* as the process sees them, on the disk, not synced */
 };
 
 struct disk *disk_new(enum disk_model model, enum disk_mutant mutant, uint64_t seed)
@@ -108,7 +110,7 @@ static void change_name(struct names *names, const struct naming *c)
         add(names, c->path, c->content, false);
 }
 
-/* Now, and on its way to the disk. */
+/* Changes a name for the process, and queues the change for the disk. */
 static void set_name(struct disk *d, const char *path, int content, bool pair)
 {
     change_name(&d->now, &(struct naming){(char *)path, content, pair});
@@ -127,7 +129,7 @@ static bool is_in(const char *path, const char *folder)
     return strlen(folder) == n && strncmp(path, folder, n) == 0;
 }
 
-/* The changes of names that happened so far reach the disk; folder: those in it, NULL: all. */
+/* Writes the queued changes of names to the disk: those in `folder`, or all if it is NULL. */
 static void sync_names(struct disk *d, const char *folder)
 {
     for (int i = 0; i < d->changes.n;) {
@@ -191,7 +193,7 @@ static void change(struct content *c, struct change by)
     c->changes[c->n_changes++] = by;
 }
 
-/* ---- what the process does */
+/* ---- operations of the process */
 
 static bool ends(const char *path, const char *with)
 {
@@ -203,7 +205,7 @@ static bool forgotten(const struct disk *d, const char *path, bool folder)
 {
     bool sqlite = strstr(path, "/session.db") != NULL;
     switch (d->mutant) {
-    case MUTANT_FILES: return !folder && strstr(path, "/tmp/") != NULL; /* they get their names afterwards */
+    case MUTANT_FILES: return !folder && strstr(path, "/tmp/") != NULL; /* renamed into files/ afterwards */
     case MUTANT_NAMES: return folder;
     case MUTANT_NORMAL: return ends(path, "session.db-wal");
     case MUTANT_OFF: return sqlite;
@@ -217,7 +219,7 @@ void disk_do(struct disk *d, const struct pw_log_op *op, const char *path, const
     switch (op->what) {
     case PW_LOG_CREATE:
     case PW_LOG_FOLDER:
-        content = new_content(d, op->what == PW_LOG_FOLDER); /* it moves them */
+        content = new_content(d, op->what == PW_LOG_FOLDER); /* the rename moves the temporary files */
         set_name(d, path, content, false);
         break;
     case PW_LOG_WRITE:
@@ -251,7 +253,7 @@ void disk_do(struct disk *d, const struct pw_log_op *op, const char *path, const
     }
 }
 
-/* ---- what could be left */
+/* ---- states after a loss of power */
 
 static double chance(struct disk *d)
 {
@@ -270,7 +272,7 @@ static struct names some_names(struct disk *d)
         cut++;
     for (int i = 0; d->model == DISK_EXT4 && i < cut; i++)
         change_name(&left, &d->changes.at[i]);
-    /* Folder by folder, each up to some change. */
+    /* POSIX: each folder keeps a random prefix of its own changes. */
     for (int i = 0; d->model == DISK_POSIX && i < d->changes.n; i++) {
         const struct naming *c = &d->changes.at[i];
         bool first = true, arrives = true;
@@ -314,7 +316,7 @@ static void some_content(struct disk *d, const struct content *c, uint8_t **byte
     }
 }
 
-/* The folders above it, up to root, are there. */
+/* Whether all folders above the path, up to root, exist. */
 static bool reachable(const struct names *left, const char *path, const char *root)
 {
     char folder[4096];
@@ -350,7 +352,7 @@ void disk_lose_power(struct disk *d, const char *root, const char *state)
     struct names left = some_names(d);
     char path[4096];
     mkdir(state, 0700);
-    qsort(left.at, (size_t)left.n, sizeof *left.at, by_path); /* folders before what is in them */
+    qsort(left.at, (size_t)left.n, sizeof *left.at, by_path); /* folders before their contents */
     for (int i = 0; i < left.n; i++) {
         const struct content *c = &d->contents[left.at[i].content];
         uint8_t *bytes;
@@ -363,7 +365,7 @@ void disk_lose_power(struct disk *d, const char *root, const char *state)
             continue;
         }
         some_content(d, c, &bytes, &n);
-        if (ends(path, "-shm")) /* memory that processes shared: the disk knows nothing of it */
+        if (ends(path, "-shm")) /* shared memory of SQLite, which is not on the disk */
             for (size_t j = 0; j < n; j++)
                 bytes[j] = (uint8_t)codec_next(&d->rng);
         write_out(path, bytes, n);

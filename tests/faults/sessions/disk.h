@@ -1,13 +1,16 @@
-/* disk.h - a disk whose power may fail: what is on it for sure, what is on its way, and what could be left.
+/* disk.h - a model of a disk that loses power. It tracks which data is durable, which is not synced, and
+ * which states a loss of power could leave.
  *
- * It is fed with what a process did (shim_log.h). Two models of what a sync promises:
+ * The caller feeds it with the logged operations of a process (shim_log.h). Two models of what a sync
+ * guarantees:
  *
- *   ext4   a journal: the sync of any file or folder takes everything that happened to names before it to the
- * disk, and a rename is there or isn't; posix  no more than the standard says: the sync of a file is about
- * its content, that of a folder about the names in it; each folder's changes arrive in their order, in
- * whichever order of folders, and after a rename a file may have both names.
+ * - ext4, a journal: the sync of any file or folder makes all earlier changes of names durable. A rename is
+ *   atomic.
+ * - posix, no more than the standard guarantees: the sync of a file covers its content, that of a folder the
+ *   names in it. Changes within a folder arrive in order; folders are independent. After a rename a file may
+ *   have both names.
  *
- * Of what wasn't synced any part may be there, in any order, torn at 512 bytes. */
+ * Any part of the unsynced data may be on the disk, in any order, torn at 512 bytes. */
 #ifndef PW_TESTS_DISK_H
 #define PW_TESTS_DISK_H
 #include <stdbool.h>
@@ -18,13 +21,13 @@
 
 enum disk_model { DISK_EXT4, DISK_POSIX };
 
-/* Syncs that the process has forgotten, to see that it is noticed. */
+/* Mutants: syncs that the process is assumed to omit. The harness must detect each. */
 enum disk_mutant {
     MUTANT_NONE,
-    MUTANT_FILES,  /* of files under files/ */
-    MUTANT_NAMES,  /* of folders */
-    MUTANT_NORMAL, /* SQLite's synchronous=NORMAL: of the log, but before it is folded in */
-    MUTANT_OFF,    /* synchronous=OFF: of the database and its logs */
+    MUTANT_FILES,  /* syncs of files under files/ */
+    MUTANT_NAMES,  /* syncs of folders */
+    MUTANT_NORMAL, /* as SQLite's synchronous=NORMAL: of the log, except before a checkpoint of the log */
+    MUTANT_OFF,    /* as synchronous=OFF: of the database and its logs */
     MUTANTS
 };
 
@@ -32,9 +35,10 @@ struct disk;
 struct disk *disk_new(enum disk_model model, enum disk_mutant mutant, uint64_t seed);
 void disk_free(struct disk *d);
 
-/* Paths and data are borrowed for the disk's lifetime. */
+/* Applies one logged operation. The disk borrows paths and data; they must outlive it. */
 void disk_do(struct disk *d, const struct pw_log_op *op, const char *path, const char *to, const void *data);
-/* What a loss of power now could leave of the folder `root` goes to the folder `state`, which is made. */
+/* Draws a state that a loss of power could leave of folder `root`, and writes it to the folder `state`, which
+ * is created. */
 void disk_lose_power(struct disk *d, const char *root, const char *state);
 
 #endif

@@ -1,8 +1,8 @@
-/* errors.c - calls that change files fail, one and all others, once or for a while.
+/* errors.c - makes calls that change files fail: one call, once or with all of its kind for a while.
  *
- * Call number n of a kind fails in a writer, for n from 0 up to some hundred, so that opening, every place of
- * a commit, of a file and of closing has its turn. Either it says in one line that nothing can be recorded
- * and leaves nothing behind, or all that it put is on disk in the end. */
+ * Call number n of a kind fails in a writer, for n from 0 up to some hundred. So a fault hits the opening,
+ * the closing, and every place of a commit and of a stored file. The writer must report in one line that it
+ * can't record, and leave no files behind. Otherwise all its events must be on disk in the end. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define EVENTS   "300"
 #define AT_ONCE  16
 #define PATIENCE 600.0 /* seconds */
-#define A_WHILE  0.4   /* longer than between two tries */
+#define A_WHILE  0.4   /* longer than the store's retry interval */
 #define N_FAULTS (int)(sizeof faults / sizeof faults[0])
 
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
     int number;
     double seconds;
     const char *how;
-    int calls; /* n goes up to here: about as many are made */
+    int calls; /* upper bound of n: about the number of such calls */
 } faults[] = {{"no space, once", "write", ENOSPC, 0.0, "", 400},
               {"no space, for a while", "write", ENOSPC, A_WHILE, "", 400},
               {"a short write", "write", EIO, 0.0, "short", 400},
@@ -70,7 +70,7 @@ static void start(struct harness *h, struct victim *v, int slot, int fault, int 
     v->pid = writer_start(h, &v->out, v->session, EVENTS, env);
 }
 
-/* It has ended: what did it leave? */
+/* Checks what a writer that has ended left behind. */
 static void look(struct harness *h, struct victim *v, struct figures *sum)
 {
     const struct said *said = &v->said;
@@ -98,7 +98,7 @@ static void look(struct harness *h, struct victim *v, struct figures *sum)
         harness_goes_on(h, v->session, last);
 }
 
-/* The i-th of n calls to fail: the first ones more densely than the others. */
+/* The number of the i-th of n calls to fail. The first calls are sampled more densely. */
 static int call_of(int i, int n, int calls)
 {
     double x = (double)i / n;

@@ -1,3 +1,4 @@
+/* harness.c - see harness.h. */
 #include "harness.h"
 
 #include <ftw.h>
@@ -114,7 +115,7 @@ bool writer_listen(int out, struct said *s, int wait_ms)
     return n > 0;
 }
 
-/* ---- what was recorded */
+/* ---- checks of the recorded session */
 
 struct look {
     struct harness *h;
@@ -130,7 +131,7 @@ static void wrong(struct look *l, const char *what)
     l->whole = false;
 }
 
-/* It names the file that its step says, which is there. */
+/* Checks that the event names the file of its step, and that the file is stored. */
 static void check_checkpoint(struct look *l, const struct pw_event *e)
 {
     uint8_t sha[PW_SHA256];

@@ -1,4 +1,5 @@
-/* kill.c - kill -9 at any moment: while it is opened, while it records, while a file is on its way. */
+/* kill.c - sends kill -9 to a writer at any moment: during opening, while it records, while a file is
+ * stored. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -6,16 +7,16 @@
 
 #include "harness.h"
 
-#define LIVES  25    /* of one session */
-#define WAIT   60000 /* microseconds that it lives at most after it has opened, ... */
-#define SOONER 15000 /* ... or after its start, which may be before */
+#define LIVES  25    /* writers of one session */
+#define WAIT   60000 /* maximal life after the opening, in microseconds */
+#define SOONER 15000 /* maximal life after the start, possibly before the opening */
 
 static bool is_there(const char *folder)
 {
     return access(folder, F_OK) == 0;
 }
 
-/* One life and death; what it said goes into *said. */
+/* Runs one writer and kills it. Its output is parsed into *said. */
 static void live(struct harness *h, const char *folder, struct said *said)
 {
     int out, status;
@@ -57,7 +58,7 @@ void kill_run(struct harness *h)
         acknowledged |= said.opened;
         if (acknowledged) {
             last = harness_check(h, folder, said.saved, last);
-        } else if (is_there(folder)) { /* killed before there was a session */
+        } else if (is_there(folder)) { /* killed before the session was created */
             unfinished++;
             harness_remove(folder);
         }

@@ -1,3 +1,4 @@
+/* life.c - see life.h. */
 #include "life.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 120 }; /* for ending, on a busy machine */
+enum { LIMIT_S = 120 }; /* the limit for ending, on a busy machine */
 
 static double now(void)
 {
@@ -21,13 +22,14 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* In the child: nothing of the caller's surroundings, and no life beyond the caller's. */
+/* Runs in the child: drops the caller's environment and signal state. The child must not outlive the
+ * caller. */
 static void settle(const char *home)
 {
     char state[600];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 1; i < SIGRTMIN; i++)
-        signal(i, SIG_DFL); /* nohup and background jobs ignore some */
+        signal(i, SIG_DFL); /* nohup and background jobs ignore some signals */
     snprintf(state, sizeof state, "%s/state", home);
     clearenv();
     setenv("HOME", home, 1);
@@ -39,13 +41,14 @@ static void settle(const char *home)
         _exit(126);
 }
 
-/* What was drawn last: where a program aborts, its message. */
+/* The last output of the program. After an abort it has the message. */
 struct drawn {
     char bytes[1 << 16];
     size_t n;
 };
 
-/* Takes what the program draws, for so long; false: it has closed its terminal. */
+/* Reads the program's output for `us` microseconds. Returns false when the program has closed its
+ * terminal. */
 static bool watch(int fd, int us, struct drawn *drawn)
 {
     double end = now() + us * 1e-6;
@@ -92,7 +95,7 @@ bool life_run(const struct life *l, const char *program, const char *home, const
     drawn.n = 0;
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* a signal that is ignored until `settle` would be lost */
+    sigprocmask(SIG_BLOCK, &all, &before); /* an ignored signal, before `settle`, would be lost */
     pid_t child = forkpty(&fd, NULL, NULL, &wide);
     if (child == 0)
         settle(home);
@@ -111,7 +114,7 @@ bool life_run(const struct life *l, const char *program, const char *home, const
         open = watch(fd, l->act[i].wait_us, &drawn) && write(fd, keys, strlen(keys)) == (ssize_t)strlen(keys);
     }
     open = open && watch(fd, l->end_us, &drawn);
-    while (!open && l->signal == SIGKILL && watch(fd, 0, &drawn)) /* its last words */
+    while (!open && l->signal == SIGKILL && watch(fd, 0, &drawn)) /* reads the last output */
         ;
     kill(child, l->signal);
     for (int s = 0; l->signal != SIGKILL && open && s < LIMIT_S; s++)
@@ -125,7 +128,7 @@ bool life_run(const struct life *l, const char *program, const char *home, const
         snprintf(text, size, "it lives on %d s after signal %d", LIMIT_S, l->signal);
         return false;
     }
-    /* Ctrl-C ends a program that has not taken over its terminal yet. */
+    /* Ctrl-C kills a program that has not set up its terminal yet. */
     bool ended = WIFSIGNALED(status) ? WTERMSIG(status) == l->signal || WTERMSIG(status) == SIGINT
                                      : WEXITSTATUS(status) == 128 + l->signal;
     if (!ended)
@@ -133,7 +136,7 @@ bool life_run(const struct life *l, const char *program, const char *home, const
     return ended;
 }
 
-/* The last line that has more than blanks. */
+/* Copies the last line that isn't blank. */
 static void keep_line(char *text, size_t size, const char *out, size_t n)
 {
     while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == ' '))
@@ -154,7 +157,7 @@ int life_batch(const char *program, const char *const *args, const char *home, i
         return -1;
     pid_t child = fork();
     if (child == 0) {
-        setsid(); /* a share of the processor of its own, where the kernel gives one to each session */
+        setsid(); /* its own scheduling group, where the kernel has one per session (autogroup) */
         dup2(fd[1], 1);
         dup2(fd[1], 2);
         close(fd[0]);
@@ -169,7 +172,7 @@ int life_batch(const char *program, const char *const *args, const char *home, i
         struct pollfd p = {.fd = fd[0], .events = POLLIN};
         if (poll(&p, 1, 200) <= 0)
             continue;
-        if (n > sizeof out / 2) { /* the end of it is enough */
+        if (n > sizeof out / 2) { /* only the end of the output is needed */
             memmove(out, out + n - sizeof out / 4, sizeof out / 4);
             n = sizeof out / 4;
         }

@@ -1,4 +1,4 @@
-/* life.h - one process of pewter on a pseudo-terminal: what is typed, and how it ends. */
+/* life.h - runs one process of pewter on a pseudo-terminal: types keys and ends it. */
 #ifndef PW_TESTS_LIFE_H
 #define PW_TESTS_LIFE_H
 #include <stdbool.h>
@@ -6,27 +6,29 @@
 
 enum { LIFE_ACTS = 24 };
 
+/* A key or a line. */
 struct act {
-    int wait_us;    /* before it */
+    int wait_us;    /* delay before the key */
     char keys[256]; /* bytes for the terminal; a line is ":TEXT\r" */
 };
 
+/* A process: its keys, and the signal that ends it. */
 struct life {
     int threads;
-    int begin_us; /* before the first key, from the start on: the program may not have opened its session */
+    int begin_us; /* delay from the start to the first key; the session may not be open yet */
     int n;
     struct act act[LIFE_ACTS];
-    int end_us; /* from the last key to the kill */
-    int signal; /* SIGKILL; another one ends it in order */
+    int end_us; /* delay from the last key to the signal */
+    int signal; /* SIGKILL; any other signal ends the program in order */
 };
 
-/* Runs `program [ARG]` (arg NULL: without one) in folder `home`, which is its home, too, and ends it as l
- * says. False: it ended by itself, and how goes into text. */
+/* Runs `program [ARG]` (arg NULL: without one) with `home` as its working and home folder, and ends it as l
+ * says. Returns false if it ended by itself; `text` then says how. */
 bool life_run(const struct life *l, const char *program, const char *home, const char *arg, char *text,
               size_t size);
 
-/* Runs program with args (NULL-terminated, the first its own name) and a limit of time; its exit status, 128
- * + the signal that ended it, or -1 past the limit. Its last line of output goes into text. */
+/* Runs the program with args (NULL-terminated, the first is its name) and a time limit. Returns its exit
+ * status, 128 + the signal that ended it, or -1 past the limit. Its last line of output is copied to text. */
 int life_batch(const char *program, const char *const *args, const char *home, int limit_s, char *text,
                size_t size);
 

@@ -1,6 +1,6 @@
-/* lines.c - two sources of lines: patterns of what is typed most, with numbers that mean something to the
- * small models here, and the table of commands, walked through completion, so that a new command or option is
- * typed without a change to this file. */
+/* lines.c - two sources of random lines. Patterns hold frequent commands with numbers that suit the small
+ * models here. The table of commands is walked through completion, so that a new command or option needs no
+ * change here. */
 #include "lines.h"
 
 #include <stdlib.h>
@@ -159,7 +159,7 @@ static void add_pattern(struct pw_str *s, uint64_t *rng)
         else
             add_task(s, rng);
         break;
-    case 13: /* one of them in a few ends in NaN */
+    case 13: /* one of these in a few produces NaN */
         pw_str_add(s, "optim lr=0.%s%d", below(rng, 5) > 0 ? "00" : "", 1 + below(rng, 9));
         break;
     default: pw_str_add(s, "%s", ONE(rng, plain)); break;
@@ -168,8 +168,8 @@ static void add_pattern(struct pw_str *s, uint64_t *rng)
 
 /* ---- the table of commands */
 
-/* What would name a file, another session or another backend, leave, or take minutes; and what takes a shape
- * or a length, of which the patterns have small ones. */
+/* Commands that the walk omits. They would name a file, another session or another backend, quit, or take
+ * minutes. Others take a shape or a length, and the patterns have small ones. */
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = {"save",   "open",   "backend", "devices", "demo",     "sessions",
@@ -194,7 +194,7 @@ static void add_offer(void *arg, const char *candidate)
     o->text[o->n++] = pw_text_dup(candidate);
 }
 
-/* Puts one of what completion offers at the end of the line behind it; false: it offers nothing. */
+/* Appends a random completion of the line. Returns false if there is none. */
 static bool add_completion(struct pw_str *s, uint64_t *rng, const struct pw_commands *table)
 {
     struct offers o = {0};

@@ -1,5 +1,5 @@
-/* main.c - `sessions_faults HARNESS [COUNT] [SEED]`: what tests/faults runs in small numbers, and `./dev
- * faults` in large ones. Exit status: 0 no violation, 1 some, 2 usage, 77 can't be done here. */
+/* main.c - `sessions_faults HARNESS [COUNT] [SEED]`: runs a fault harness. ctest uses small numbers, `./dev
+ * faults` large ones. Exit status: 0 no violation, 1 violations, 2 usage, 77 can't run here. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 static const struct {
     const char *name;
     void (*run)(struct harness *h);
-    int count;         /* unless told */
-    const char *needs; /* in the environment */
+    int count;         /* default count */
+    const char *needs; /* variable of the environment that is required */
 } harnesses[] = {{"kill", kill_run, 40, NULL},
                  {"power", power_run, 100, "PEWTER_SHIM"},
                  {"errors", errors_run, 40, "PEWTER_SHIM"},
@@ -21,9 +21,9 @@ static const struct {
                  {"workbench", workbench_run, 50, "PEWTER"},
                  {"shrink", shrink_run, 10, "PEWTER"}};
 
-static struct harness harness; /* for the handler */
+static struct harness harness; /* global, for the signal handler */
 
-/* A violation, too: the case that it was. */
+/* Reports a crash as a violation, with the current case. */
 static void died(int number)
 {
     char text[600];
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     char self[4096], shim[700];
     size_t i = 0, n = sizeof harnesses / sizeof harnesses[0];
     ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
-    /* The limit that most machines have; what works here works there, too. */
+    /* Use the file limit that most machines have: a test that passes with it passes everywhere. */
     struct rlimit files = {.rlim_cur = RLIM_INFINITY};
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max < 1024 ? files.rlim_max : 1024;
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     h->program = getenv("PEWTER") != NULL ? realpath(getenv("PEWTER"), NULL) : NULL;
     h->count = argc > 2 ? atoi(argv[2]) : harnesses[i].count;
     h->rng = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-    /* In memory where that is possible: what is waited for is then not somebody's disk. */
+    /* Use memory where possible, so that the speed of a disk doesn't matter. */
     snprintf(h->dir, sizeof h->dir, "%s/pewter-faults-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (mkdtemp(h->dir) == NULL) {

@@ -1,4 +1,4 @@
-/* plan.c - plans made by chance, printed, and made smaller. */
+/* plan.c - draws random plans, prints them, and makes them smaller. */
 #include "plan.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@ static int below(uint64_t *rng, int n)
     return (int)(codec_next(rng) % (uint64_t)n);
 }
 
-/* Many short waits, some long ones. */
+/* Draws a delay: many are short, some long. */
 static int some_us(uint64_t *rng)
 {
     static const int most[] = {1000, 10000, 40000, 40000, 150000};
@@ -51,7 +51,7 @@ static void plan_life(uint64_t *rng, struct life *l, bool first)
 void plan_case(struct plan *p, uint64_t seed)
 {
     uint64_t rng =
-        codec_next(&seed); /* mixed: states that follow each other give the same numbers, shifted */
+        codec_next(&seed); /* mixes the seed: consecutive states would give the same numbers, shifted */
     p->n = 2 + below(&rng, PLAN_LIVES - 1);
     for (int i = 0; i < p->n; i++)
         plan_life(&rng, &p->life[i], i == 0);
@@ -79,7 +79,7 @@ void plan_print(FILE *f, const struct plan *p)
 
 bool plan_without_life(struct plan *out, const struct plan *p, int life)
 {
-    if (p->n < 2 || life == 0) /* the first one begins the session */
+    if (p->n < 2 || life == 0) /* the first line begins the session */
         return false;
     *out = *p;
     memmove(&out->life[life], &out->life[life + 1], (size_t)(p->n - life - 1) * sizeof out->life[0]);
@@ -93,7 +93,7 @@ bool plan_without_acts(struct plan *out, const struct plan *p, int life, int fro
     struct life *l = &out->life[life];
     if (from + n > l->n)
         return false;
-    int *next = from + n < l->n ? &l->act[from + n].wait_us : &l->end_us; /* what is left keeps its moment */
+    int *next = from + n < l->n ? &l->act[from + n].wait_us : &l->end_us; /* others keep their times */
     for (int i = from; i < from + n; i++)
         *next += l->act[i].wait_us;
     memmove(&l->act[from], &l->act[from + n], (size_t)(l->n - from - n) * sizeof l->act[0]);

@@ -1,4 +1,4 @@
-/* plan.h - a case of the workbench harness: the lives of one session, as its seed has them. */
+/* plan.h - a case of the workbench harness: the lives of one session. They follow from the seed. */
 #ifndef PW_TESTS_PLAN_H
 #define PW_TESTS_PLAN_H
 #include <stdint.h>
@@ -13,12 +13,13 @@ struct plan {
     struct life life[PLAN_LIVES];
 };
 
+/* Draws the plan of a seed. */
 void plan_case(struct plan *p, uint64_t seed);
-/* As text for a reader: what is typed, after how many milliseconds. */
+/* Prints the plan as text: the keys and their delays in milliseconds. */
 void plan_print(FILE *f, const struct plan *p);
 
-/* Copies without some lives, or without some keys of a life. False: nothing would be left, or there is
- * nothing to take away. */
+/* Copy a plan without one life, or without some keys of a life. Return false if no plan would be left, or the
+ * range is out of bounds. */
 bool plan_without_life(struct plan *out, const struct plan *p, int life);
 bool plan_without_acts(struct plan *out, const struct plan *p, int life, int from, int n);
 

@@ -1,9 +1,9 @@
-/* power.c - the loss of power, which no kill -9 can show: the kernel still has what was never synced then.
+/* power.c - simulates a loss of power. kill -9 can't: the kernel keeps data that was never synced.
  *
- * A writer runs with the shim, which writes down what it does to its files and what it says. The same is done
- * again here on a disk that knows what is on its way (disk.h); at random moments the power fails, what could
- * be left is laid out as a folder, and must be a session with all that the writer had said is on disk. That
- * the check can fail is checked with disks that forget to sync. */
+ * A writer runs with the shim, which logs its file operations and its output. The harness replays the log on
+ * a model of a disk that tracks unsynced data (disk.h). At random moments the power fails, and one possible
+ * state is written out as a folder. It must be a session with all events that the writer reported as on disk.
+ * Mutants that omit syncs check that the harness can fail. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 #include "disk.h"
 #include "harness.h"
 
-#define LIVES   3 /* of the writer, the first ended by kill -9 */
+#define LIVES   3 /* number of writers; the first is ended by kill -9 */
 #define EVENTS  "350"
 #define LOG_MAX ((size_t)1 << 30)
 
 struct log {
-    char root[100]; /* the folder in which the session is */
+    char root[100]; /* the folder of the session */
     char *bytes;
     size_t n;
     struct entry {
@@ -34,7 +34,7 @@ struct log {
     int n_entries;
 };
 
-/* ---- what the writer does */
+/* ---- the writer's log */
 
 static void live(struct harness *h, const char *session, bool killed, const char *const env[])
 {
@@ -70,7 +70,7 @@ static void read_log(struct log *l, const char *file)
         fprintf(stderr, "%s\n", err.msg);
         exit(1);
     }
-    /* What a killed process didn't finish writing would only be its last entry; see live. */
+    /* A killed process can only leave its last log entry unfinished; see live. */
     for (size_t at = 0; at + sizeof(struct pw_log_op) <= l->n;) {
         struct entry e;
         memcpy(&e.op, l->bytes + at, sizeof e.op);
@@ -126,7 +126,7 @@ static void check_state(struct harness *h, struct disk *d, const struct log *l, 
     snprintf(session, sizeof session, "%s/p.pewter", state);
     harness_remove(state);
     disk_lose_power(d, l->root, state);
-    if (!said->opened) { /* there may be nothing yet, or something unfinished; looking at it is harmless */
+    if (!said->opened) { /* there may be no session yet, or an unfinished one; reading it must be harmless */
         struct pw_record *r;
         struct pw_err err;
         if (pw_record_open(&r, session, &err) == PW_OK)
@@ -146,7 +146,7 @@ static int fail_power(struct harness *h, const struct log *l, enum disk_model mo
     struct disk *d = disk_new(model, mutant, h->rng);
     struct said said = {0};
     int *at = pw_alloc((size_t)l->n_entries, sizeof *at), bad = 0;
-    for (int i = 0; i < count; i++) /* where nothing is on its way, no disk loses anything: many moments */
+    for (int i = 0; i < count; i++) /* without unsynced data no disk loses any: take many moments */
         at[harness_random(h, (uint64_t)l->n_entries)]++;
     for (int i = 0; i < l->n_entries; i++) {
         const struct entry *e = &l->entries[i];

@@ -1,11 +1,13 @@
-/* workbench.c - the workbench under kill -9 while lines that are made by chance are typed: whatever ran then,
- * the session goes on to the recorded bits, and all of it can be done again.
+/* workbench.c - sends kill -9 to the workbench while random lines are typed. The session must continue to the
+ * recorded bits, whatever ran at the kill, and all of it must re-run.
  *
- * A case is a few lives of one session. Each types some lines and keys at random moments and is killed, also
- * while it recomputes what the life before had recorded. All of a case but the scheduling of processes
- * follows from its seed. A case that fails is kept (PEWTER_KEEP=FOLDER): its plan, the session, and the
- * session as it was before the last life, from which the failure can be repeated. `shrink RUNS SEED` looks
- * for a smaller case that fails in one of so many runs. PEWTER_JOBS=N runs so many cases at once. */
+ * A case is a few lives of one session. Each life types some lines and keys at random moments and is killed.
+ * The kill may also come while it recomputes what the life before recorded. A case follows from its seed,
+ * apart from the scheduling of processes.
+ *
+ * A failing case is kept (PEWTER_KEEP=FOLDER): its plan, the session, and the session before the last life,
+ * from which the failure can be repeated. `shrink RUNS SEED` searches for a smaller case that fails in one of
+ * RUNS runs. PEWTER_JOBS=N runs N cases at once. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,13 +21,13 @@
 #include "harness.h"
 #include "plan.h"
 
-#define LIMIT_S 300 /* for a verification, which does again all that the lives did */
+#define LIMIT_S 300 /* limit of a verification, which re-runs all lives */
 
-struct figures { /* shared by the processes that run cases */
+struct figures { /* in memory shared by the processes that run cases */
     int sessions, kills, failed;
 };
 
-/* ---- what a life has left */
+/* ---- the sessions that a life leaves */
 
 static bool is_session(const struct dirent *e)
 {
@@ -34,8 +36,8 @@ static bool is_session(const struct dirent *e)
 }
 
 struct log {
-    bool begun;    /* it has a checkpoint: before the first one nothing runs */
-    bool restored; /* the session goes on: its first line is on record */
+    bool begun;    /* it has a checkpoint; no command runs before the first one */
+    bool restored; /* the session was resumed: its first line is recorded */
     bool differs;
     char why[600]; /* the re-run's difference */
 };
@@ -68,9 +70,9 @@ static struct log read_log(const char *session)
     return log;
 }
 
-/* The session to go on with after a life, in `session` ("": there is none); the one before it in `old`.
- * Ctrl-C during a re-run goes on in a new one, and the old one is put away. A session that had not begun when
- * the life ended is put away, too. False: a re-run differed. */
+/* Finds the session to continue after a life: `session`, or "" if there is none. `old` is the one before it.
+ * Ctrl-C during a re-run starts a new session, and the old one is moved away. A session that had not begun
+ * when the life ended is moved away, too. Returns false if a re-run differed. */
 static bool next_session(const char *home, char *session, size_t size, char *why, size_t room)
 {
     char folder[400], old[500], name[500];
@@ -108,14 +110,14 @@ static void copy(const char *from, const char *to)
         fprintf(stderr, "cp: %s\n", text);
 }
 
-/* Keeps what a failure can be repeated from. */
+/* Keeps the files from which a failure can be repeated. */
 static void keep(struct harness *h, const struct plan *p, const char *home, const char *why)
 {
     const char *where = getenv("PEWTER_KEEP");
     char to[400], name[500];
     if (where == NULL)
         return;
-    mkdir(where, 0777); /* it may be there */
+    mkdir(where, 0777); /* it may exist */
     snprintf(to, sizeof to, "%s/%s", where, strrchr(home, '/') + 1);
     copy(home, to);
     snprintf(name, sizeof name, "%s/plan", to);
@@ -129,8 +131,8 @@ static void keep(struct harness *h, const struct plan *p, const char *home, cons
 
 /* ---- a case */
 
-/* All the lives; false: something went wrong, which is in why. session: that of the case, "": none has begun.
- */
+/* Runs all lives. Returns false on a failure, which `why` explains. session: that of the case; "": none has
+ * begun. */
 static bool live(struct harness *h, const struct plan *p, const char *home, char *session, size_t size,
                  struct figures *f, char *why, size_t room)
 {
@@ -148,7 +150,7 @@ static bool live(struct harness *h, const struct plan *p, const char *home, char
     return well;
 }
 
-/* All that the lives did can be done again. */
+/* Whether a re-run of all lives verifies. */
 static bool check(struct harness *h, const char *home, const char *session, char *why, size_t room)
 {
     char text[1000];
@@ -158,7 +160,7 @@ static bool check(struct harness *h, const char *home, const char *session, char
     return status == 0;
 }
 
-/* Runs a plan; false: it failed, and is kept. */
+/* Runs a plan. Returns false if it failed; the case is then kept. */
 static bool run_plan(struct harness *h, const struct plan *p, const char *name, struct figures *f, char *why,
                      size_t room)
 {
@@ -214,9 +216,9 @@ void workbench_run(struct harness *h)
            f->kills, f->sessions, f->failed);
 }
 
-/* ---- a smaller case that fails, too */
+/* ---- smaller failing cases */
 
-/* Does the plan fail in one of so many runs? It depends on when the processes get their turns. */
+/* Whether the plan fails in one of h->count runs. Failures depend on scheduling. */
 static bool fails(struct harness *h, const struct plan *p, struct figures *f)
 {
     char why[1200];
@@ -228,7 +230,7 @@ static bool fails(struct harness *h, const struct plan *p, struct figures *f)
     return false;
 }
 
-/* Takes away what it can of a life's keys, in halves, quarters, ..., and one by one. */
+/* Removes as many of a life's keys as possible: in halves, quarters, ..., and one by one. */
 static void shrink_life(struct harness *h, struct plan *p, int life, struct figures *f)
 {
     struct plan smaller;

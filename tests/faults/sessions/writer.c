@@ -1,4 +1,4 @@
-/* writer.c - the process that records, and its events. */
+/* writer.c - the process that records, and the content of its events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "harness.h"
 
-#define PATIENCE_S 300 /* until a fault that has passed is got over */
+#define PATIENCE_S 300 /* limit to recover from a fault that is over */
 
 static uint64_t rng_of(uint64_t seq)
 {
@@ -23,7 +23,7 @@ struct pw_event *writer_event(uint64_t seq)
 {
     uint64_t rng = rng_of(seq);
     struct pw_event *e = session_event(seq, &rng);
-    while (e->kind == PW_EV_CHECKPOINT) { /* those have files: below */
+    while (e->kind == PW_EV_CHECKPOINT) { /* checkpoints have files: see below */
         pw_event_free(e);
         e = session_event(seq, &rng);
     }
@@ -60,7 +60,7 @@ static void put(struct pw_store *s, struct pw_event *e)
     pw_event_free(e);
 }
 
-/* By write(2), which the shim sees; false: nobody listens. */
+/* Prints a line by write(2), which the shim intercepts. Returns false if the reader has closed the pipe. */
 static bool say(const char *what, const char *text)
 {
     char line[600];
@@ -75,7 +75,7 @@ static bool say_number(const char *what, uint64_t number)
     return say(what, text);
 }
 
-/* Tells what is new; false: nobody listens. */
+/* Reports changes of the store's status. Returns false if the reader has closed the pipe. */
 static bool tell(struct pw_store *s, uint64_t *saved, bool *paused)
 {
     struct pw_ev_session status;
@@ -89,9 +89,9 @@ static bool tell(struct pw_store *s, uint64_t *saved, bool *paused)
     return heard;
 }
 
-/* The file on its way, of which an event tells once it is there. */
+/* The file that is being stored. A checkpoint event refers to it once it is on disk. */
 struct file {
-    uint64_t of; /* 0: none */
+    uint64_t of; /* number of its event; 0: none */
     uint8_t sha[PW_SHA256];
 };
 
