@@ -1,50 +1,74 @@
 #!/usr/bin/env bash
-# studies.sh - runs the studies (`reproduce NAME`) and prints a table of their verdicts, for docs/studies.md.
+# studies.sh - run the studies (`reproduce NAME`) and print a table of their verdicts, for docs/studies.md.
 #
-#   usage: bench/studies.sh [-j JOBS] [NAME...]    default: all studies
+#   bench/studies.sh [-j JOBS] [NAME...]    all, unless some are named
+#   bench/studies.sh -t [NAME...]           only the table, of the studies that were run before
 #
-# Each study runs in a lab of its own, without a session. JOBS of them run at once, each on its share of the
-# processors; this changes no bit. Output goes to build/studies/NAME.txt, with the figure next to it. The last
-# column is wall time.
+# Each study runs in a lab of its own, without a session; JOBS of them run at once, each on its share of the processors,
+# which changes no bit. Output goes to build/studies/NAME.txt, the figure beside it. The last column is wall time.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 export pewter=$root/build/release/pewter out=$root/build/studies threads=0
-jobs=1
-if [ "${1:-}" = -j ]; then
+jobs=1 run=1
+case ${1:-} in
+-j)
     jobs=${2:?usage: bench/studies.sh [-j JOBS] [NAME...]}
     shift 2
     threads=$((($(nproc) + jobs - 1) / jobs))
-fi
+    ;;
+-t)
+    run=0
+    shift
+    ;;
+esac
 mkdir -p "$out"
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
     mapfile -t names < <("$pewter" -c 'reproduce --list' | sed -n '/^not reproduced/q; s/^\([a-z0-9]\{1,\}\) .*/\1/p')
 fi
 
-# run_study NAME: runs one study and writes its rows to NAME.rows.
 run_study() {
-    local name=$1 began took
+    local name=$1 began
     began=$(date +%s)
-    if ! "$pewter" --threads "$threads" -c "reproduce $name figure=\"$out/$name.svg\"" >"$out/$name.txt" \
-        2>"$out/$name.err"; then
-        echo "| \`$name\` | failed | $(head -c 200 "$out/$name.err") | | $(($(date +%s) - began)) |" >"$out/$name.rows"
-        return
-    fi
-    took=$(($(date +%s) - began))
-    # Reads the last finding: lines "verdict: claim", each with its evidence on the next line.
-    awk -v name="$name" -v took="$took" '
-        /^[a-z0-9]+: / { n = 0 }
-        /^ (reproduced|same order at toy scale|inconclusive|contradicted): / {
-            at = index($0, ": "); verdict[n] = substr($0, 2, at - 2); claim[n] = substr($0, at + 2)
-            getline; sub(/^ +/, ""); found[n++] = $0
-        }
-        END { for (i = 0; i < n; i++) printf "| %s | %s | %s | %s | %s |\n", i ? "" : "`" name "`", verdict[i], claim[i], found[i], i ? "" : took }
-    ' "$out/$name.txt" >"$out/$name.rows"
+    rm -f "$out/$name.took"
+    "$pewter" --threads "$threads" -c "reproduce $name figure=\"$out/$name.svg\"" >"$out/$name.txt" \
+        2>"$out/$name.err" || return 0
+    echo $(($(date +%s) - began)) >"$out/$name.took"
 }
 export -f run_study
 
-printf '%s\n' "${names[@]}" | xargs -P "$jobs" -I NAME bash -c 'run_study NAME'
-printf '| study | verdict | claim | found | s |\n|---|---|---|---|--:|\n'
+# print_rows NAME: for each finding's name its last finding, a row a claim. The finding's title is the set-up; a claim is
+# a line "verdict: claim" with the evidence below it.
+print_rows() {
+    local name=$1
+    if [ ! -f "$out/$name.took" ]; then
+        echo "| \`$name\` | | failed: $(head -c 200 "$out/$name.err") | | | |"
+        return
+    fi
+    awk -v took="$(cat "$out/$name.took")" '
+        /^[a-z0-9]+: / {
+            at = index($0, ": "); name = substr($0, 1, at - 1)
+            if (!(name in n)) order[++names] = name
+            title[name] = substr($0, at + 2); n[name] = 0
+        }
+        /^ (reproduced|same order at toy scale|inconclusive|contradicted): / {
+            at = index($0, ": "); i = n[name]++
+            verdict[name, i] = substr($0, 2, at - 2); claim[name, i] = substr($0, at + 2)
+            getline; sub(/^ +/, ""); found[name, i] = $0
+        }
+        END {
+            for (k = 1; k <= names; k++) {
+                name = order[k]
+                for (i = 0; i < n[name]; i++)
+                    printf "| %s | %s | %s | %s | %s | %s |\n", i ? "" : "`" name "`", i ? "" : title[name],
+                        verdict[name, i], claim[name, i], found[name, i], i || k < names ? "" : took
+            }
+        }
+    ' "$out/$name.txt"
+}
+
+[ $run -eq 0 ] || printf '%s\n' "${names[@]}" | xargs -P "$jobs" -I NAME bash -c 'run_study NAME'
+printf '| finding | set-up | verdict | claim | found | s |\n|---|---|---|---|---|--:|\n'
 for name in "${names[@]}"; do
-    cat "$out/$name.rows"
+    print_rows "$name"
 done

@@ -43,9 +43,9 @@ static void arm(cJSON *o, const struct pw_ev_arm *a, int replica)
     pw_json_str(o, "model", a->model);
     cJSON_AddBoolToObject(o, "current", a->current);
     pw_json_num(o, "replicates", a->replicates);
+    pw_json_str(o, "batches", a->own_batches ? "own" : "shared");
     if (a->current)
         pw_json_num(o, "inspected", replica > 1 ? replica : 1);
-    pw_json_str(o, "batches", a->own_batches ? "own" : "shared");
     pw_json_num(o, "seed", (double)a->seed);
     pw_json_num(o, "parameters", (double)a->n_params);
     pw_json_num(o, "swaps", a->swaps);
