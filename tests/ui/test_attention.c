@@ -129,8 +129,8 @@ static void test_scales(void **state)
     assert_says(after(b, 20, 100, "r"), "scores log");
 }
 
-/* Difference to the map that was shown when c was pressed: by head, by time, and for as many tokens as are
- * equal. */
+/* Difference from the map that was shown when c was pressed: by head, by time, and for as many tokens as
+ * are equal. */
 static void test_difference(void **state)
 {
     struct bench *b = *state;
@@ -221,8 +221,7 @@ static void test_hatch(void **state)
     assert_false(pw_att_untrained(&w, 9, 2));
     assert_true(pw_att_untrained(&w, 9, 1));
     pw_att_fini(&w);
-    t->met = calloc(
-        32, sizeof *t->met); /* with counts, the hatch shows the distances seen, not only the greatest */
+    t->met = calloc(32, sizeof *t->met); /* counts: the hatch covers distances without one */
     t->met[0] = t->met[1] = t->met[6] = 5;
     assert_true(pw_att_init(&w, &b->ui));
     assert_true(pw_att_untrained(&w, 9, 7));
@@ -286,8 +285,7 @@ static void test_overview(void **state)
     assert_says(screen, "L1H3 .20");
     assert_says(after(b, 30, 100, "m"), "previous token (m: next)  most L0H0 0.84");
     assert_says(after(b, 30, 100, "m"), "can't be told here");
-    assert_says(after(b, 30, 100, "mmmmmm"),
-                "gold pointers (m: next)"); /* after cycling through all scores */
+    assert_says(after(b, 30, 100, "mmmmmm"), "gold pointers (m: next)"); /* after all other scores */
     after(b, 30, 100, "j");
     assert_string_equal(b->line.s, "inspect layer=+1");
     after(b, 30, 100, "l");
@@ -453,7 +451,7 @@ static void test_file(void **state)
     assert_says(after(b, 24, 100, "icjm"), "no prompt to look at yet");
 }
 
-/* Difference between an arm and a file: by token for equal labels, by position for equal lengths. */
+/* Difference between an arm and a file: by token if labels are equal, by position if lengths are equal. */
 static void test_file_difference(void **state)
 {
     struct bench *b = *state;

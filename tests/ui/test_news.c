@@ -82,8 +82,8 @@ static void a_map_says_where_it_is(void **state)
     b->s->patch_seq = b->s->log[(b->s->n_log - 1) % PW_LOG_LINES].seq;
     look(b, &n);
     message_is(b, "4 Step: most by head 1.6, 0.366", false);
-    screen_note(b->s, PW_EV_PATCH,
-                "head 1.6: recovery 0.366"); /* a single value: the last map is of an earlier patch */
+    /* A single value: the map on the screen is of an earlier patch. */
+    screen_note(b->s, PW_EV_PATCH, "head 1.6: recovery 0.366");
     look(b, &n);
     message_is(b, "head 1.6: recovery 0.366", false);
 }
