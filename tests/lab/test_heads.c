@@ -1,5 +1,6 @@
-/* test_heads.c - tests heads that are switched off and on in a lab: during training, across swaps, copies
- * and threads, and in all replicas. Also tests the ends of such jobs, and failing allocations. */
+/* test_heads.c - tests heads that are switched off and on in a lab: during training, across swaps, copies and
+ * threads, and in all replicas. Some commands keep heads off, others switch all on. Also tests cancelled jobs
+ * and failing allocations. */
 #include <stdio.h>
 #include <string.h>
 
