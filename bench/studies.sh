@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# studies.sh - run the studies (`reproduce NAME`) and print a table of their verdicts, for docs/studies.md.
+# studies.sh - runs the studies (`reproduce NAME`) and prints a table of their verdicts for docs/studies.md.
 #
-#   bench/studies.sh [-j JOBS] [NAME...]    all, unless some are named
-#   bench/studies.sh -t [NAME...]           only the table, of the studies that were run before
+#   bench/studies.sh [-j JOBS] [NAME...]    the named studies; default: all
+#   bench/studies.sh -t [NAME...]           only the table, of studies that ran before
 #
-# Each study runs in a lab of its own, without a session; JOBS of them run at once, each on its share of the processors,
-# which changes no bit. Output goes to build/studies/NAME.txt, the figure beside it. The last column is wall time.
+# Each study runs in its own lab, without a session. JOBS studies run at once and share the processors; this changes
+# no bit. Output goes to build/studies/NAME.txt, with the figure beside it. The last column is wall time in seconds.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 export pewter=$root/build/release/pewter out=$root/build/studies threads=0
@@ -37,8 +37,9 @@ run_study() {
 }
 export -f run_study
 
-# print_rows NAME: for each finding's name its last finding, a row a claim. The finding's title is the set-up; a claim is
-# a line "verdict: claim" with the evidence below it.
+# print_rows NAME: prints a row for each claim of a study's findings; of findings with the same name only the last
+# counts. The title of a finding is its set-up. A claim is a line "verdict: claim", and the next line has the
+# evidence.
 print_rows() {
     local name=$1
     if [ ! -f "$out/$name.took" ]; then

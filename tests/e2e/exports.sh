@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# exports.sh - what is exported means what the documents say: PyTorch, given the files alone, computes the same numbers.
-# Skipped where Python has no PyTorch; PEWTER_PYTHON names another Python than the distribution's.
+# exports.sh - checks exported files against the documentation: from the files alone, PyTorch must compute the same
+# numbers. Skipped if Python has no PyTorch. PEWTER_PYTHON names another Python than the distribution's.
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-exports-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT

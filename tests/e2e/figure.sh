@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# figure.sh - figures as files: from scripts, where they wait for what stands before them, from lines, and from the
-# screen, where the focused pane and its page are drawn.
+# figure.sh - tests figures as files. In a script a figure waits for the commands before it. Figures also work in line
+# mode, and on the screen, where they draw the focused pane and its page.
 . "$(dirname "$0")/lib.sh"
 cd "$WORK" || exit 1
 
@@ -14,7 +14,7 @@ title() {
     sed -n 's:^<title>\(.*\)</title>$:\1:p' "$1"
 }
 
-# in a script: each figure is of the moment where it stands; the same commands give the same bytes
+# In a script each figure shows the state at its place. The same commands give the same bytes.
 script='seed 3; race none,t5 seeds=2; train 20; export figure a.svg pane=curves; export curves c.csv; train 20; eval samples=8
     export figure b.svg pane=curves; export figure l.svg pane=lengths; export figure b.pdf pane=lengths; export lengths l.csv'
 "$PEWTER" -c "$script" >out 2>err || fail "$(cat err)"
@@ -30,7 +30,7 @@ for file in a b l; do
 done
 grep -qE '/tmp|20[0-9][0-9]-' a.svg b.svg l.svg && fail "a path or a date"
 
-# beside the arm's own: its encoding less another's, attention of a file
+# Pages that draw more than the arm itself: the difference from another arm's encoding, attention of a file.
 "$PEWTER" -c 'seed 3; race none,t5; train 2; table; arm 2; table; prompt sort 3 1; export attention a.npz
     import attention a.npz; export figure d.svg pane=encoding page=difference reference=1
     export figure f.svg pane=attention page=file_heads' >out 2>err || fail "$(cat err)"
@@ -39,7 +39,7 @@ grep -q 'from the file a.npz, .* import attention a.npz' <(tr '\n' ' ' <f.svg) |
 complains "reference=1 is the arm itself" 'train 2; table; export figure x.svg pane=encoding page=difference reference=1'
 complains "no attention of a file" 'train 2; export figure x.svg pane=attention page=file'
 
-# what is drawn is the chosen arm's, computed with its weights as they are, whoever answered the prompt last
+# A figure draws the chosen arm, computed with its current weights, whichever arm answered the prompt last.
 drawn='seed 3; race none,t5; train 20; prompt sort 3 1'
 "$PEWTER" -c "$drawn; arm 2; export figure h.svg pane=attention page=heads; export figure t.svg pane=step
     export figure k.svg pane=encoding page=kernel; screenshot s.txt size=200x60 focus=attention zoom=on; show prompt
@@ -61,8 +61,9 @@ grep -q '^arm 2  step 20' out || fail "words of another arm's answer"
 [ "$(title k.svg), $(title r.svg)" = 'Score by distance: 2 t5 8/16, Kernel by distance: 1 none minus 2 t5 8/16' ] ||
     fail "not the chosen arm's table: $(title k.svg), $(title r.svg)"
 
-# what a page draws is computed first: an evaluation, the list of what fails; and what is there stays
-computed() { # computed COMMANDS FIGURE: the figure makes these commands, and then is as if they had been typed
+# A page first computes missing data: an evaluation, the list of failing samples. Existing data are not computed
+# again.
+computed() { # computed COMMANDS FIGURE: the figure runs these commands, and equals the one after typing them
     rm -f x.svg y.svg
     "$PEWTER" --json -c "$MADE; export figure x.svg $2" >out 2>err || fail "$2: $(cat err)"
     [ "$(sed -n 's/.*"kind":"command".*"text":"\([^"]*\)".*/\1/p' out | tail -n +5 | tr '\n' ';')" = "$1;" ] ||
@@ -80,7 +81,7 @@ computed 'eval;failing arm=2' 'pane=lengths page=failing arm=2'
 [ "$(grep -c '"kind":"command"' out)" = 6 ] || fail "computes what is there: $(grep '"kind":"command"' out)"
 rm -f x.svg y.svg
 
-# words and font of one's own; a logarithmic axis as on the screen
+# The user's own words and font; the loss axis is logarithmic, as on the screen.
 "$PEWTER" -c 'race none,t5; train 20; export figure w.svg pane=curves names="NoPE,with a bias" xlabel=steps ylabel="cross entropy" font=serif
     export figure v.svg pane=curves names=,T5; export figure u.svg pane=curves log=off' >out 2>err || fail "$(cat err)"
 for word in '>NoPE ' '>with a bias ' '>steps<' '>cross entropy<' '"Times,'; do
@@ -100,14 +101,14 @@ complains 'width=10: allowed are 240..2000' 'export figure x.svg pane=curves wid
 complains 'usage: export figure FILE.svg|pdf|png' 'export figure'
 complains "no option 'size'" 'export figure x.svg size=3'
 complains "did you mean 'lengths'" 'export length x.csv'
-# what failed on the other side drops the rest here
-complains "export: can't export 'nothing': weights" 'export nothing x.csv; export figure x.svg pane=log' # drops the rest
+# A command that fails in the lab drops the rest of the line in the workbench.
+complains "export: can't export 'nothing': weights" 'export nothing x.csv; export figure x.svg pane=log'
 
-# line by line
+# Line mode, one command a line.
 printf 'train 2\nexport figure p.svg pane=curves\nexport curves p.csv\n' | "$PEWTER" --plain >out 2>err || fail "$(cat err)"
 { [ -s p.svg ] && [ -s p.csv ]; } || fail "files from lines"
 
-# on the screen: what has the focus, the page that it shows
+# On the screen: the focused pane and the page that it shows.
 shell 100x30
 workbench
 wait_for 'sort'
@@ -131,7 +132,7 @@ wait_for "wrote $WORK/s3.png"
 [ "$(head -c 4 "$WORK/s3.png" | tail -c 3)" = PNG ] || fail "a PNG"
 keys 5
 wait_for 'kernel'
-keys d '>' # what is drawn comes after it
+keys d '>' # the export below draws this page
 command_line "export figure $WORK/s5.svg"
 wait_for "wrote $WORK/s5.svg"
 case $(title "$WORK/s5.svg") in *' by distance: 2 t5 8/16 minus 1 none') ;; *) fail "not what is compared: $(title "$WORK/s5.svg")" ;; esac
@@ -139,7 +140,7 @@ command_line "export lengths $WORK/s.csv"
 until_true "the laboratory's half" test -s "$WORK/s.csv"
 command_line "export figure $WORK/s4.svg pane=attention"
 wait_for '^! export figure: nothing to draw yet: no prompt'
-# typed on one line, each figure is of what stands before it, also while training goes on
+# In one typed line each figure shows the state after the commands before it, also during training.
 command_line 'prompt sort 3 1'
 command_line 'arm 1; export figure a1.svg pane=step; arm 2; export figure a2.svg pane=step'
 wait_for 'wrote a2.svg'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# figure_several.sh - figures of several arms: of recorded sessions beside those that are there, and pages of one arm for
-# several of them; from scripts, of a recording, and on the screen.
+# figure_several.sh - tests figures of several arms: recorded sessions beside the lab's arms, and a page of one arm
+# for several arms. Figures are made from scripts, from a replay, and on the screen.
 . "$(dirname "$0")/lib.sh"
 cd "$WORK" || exit 1
 
@@ -13,7 +13,7 @@ complains() { # complains MESSAGE COMMANDS: one line, status 1, and no file
     { [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err; } || fail "$2 said: $(cat err)"
     ls x.* 2>/dev/null && fail "a file all the same: $2"
 }
-has() { # has FILE TEXT...: each is in the picture
+has() { # has FILE TEXT...: the picture contains each text
     local file=$1 text
     shift
     for text; do
@@ -42,13 +42,13 @@ for file in l c e; do
     cmp -s ${file}1.svg ${file}2.svg || fail "$file: the same commands, other bytes"
     has ${file}1.svg '>monday: none' '>monday: t5 8/16' '>tuesday: alibi' 'From recorded sessions: monday: none at step 30' \
         'tuesday: alibi at step 40' '| tuesday: '
-    hasnt ${file}1.svg '>1 none' # the lab that draws them has done nothing
+    hasnt ${file}1.svg '>1 none' # the lab that draws them has no data of its own
     grep -qE '/tmp|20[0-9][0-9]-' ${file}1.svg && fail "a path or a date"
 done
 has l1.svg '>trained: monday<' '>trained: tuesday<' 'lengths 2 to 4 (monday); 2 to 5 (tuesday).' '>9</text>' 'n=2'
 has c1.svg '>40</text>'
 
-# beside the arms that are there; some of each; as a path, and packed
+# Beside the lab's own arms; with selected arms; from a path, and from a packed session.
 "$PEWTER" session pack tuesday -o dienstag.pwt >out 2>err || fail "$(cat err)"
 "$PEWTER" -c "$MODEL; $SHORT; race rotary,none; train 5; eval samples=4
     export figure b.svg pane=lengths sessions=\"$XDG_STATE_HOME/pewter/sessions/monday.pewter, dienstag.pwt\"
@@ -57,12 +57,12 @@ has b.svg '>1 rotary' '>2 none' '>monday: none' '>dienstag: alibi' '>trained: th
 has n.svg '>1 rotary' '>ours'
 hasnt n.svg '>monday: t5'
 
-# of a recording: it is one of them, and is drawn once
+# In a replay, the replayed session is drawn once.
 "$PEWTER" replay monday -c 'export figure r.svg pane=lengths sessions="monday,tuesday"' >out 2>err || fail "$(cat err)"
 cmp -s r.svg l1.svg || fail "of a recording: another picture"
 "$PEWTER" replay tuesday -c 'export figure r.svg pane=curves sessions=monday' >out 2>err || fail "$(cat err)"
 has r.svg '>1 alibi' '>monday: none'
-# of the session that is being recorded, as it is now
+# Of the session that is being recorded, in its current state.
 "$PEWTER" --session now -c "$MODEL; $SHORT; train 3; eval samples=4; export figure o.svg pane=lengths sessions=now,monday" \
     >out 2>err || fail "$(cat err)"
 has o.svg '>now: none' '>monday: none'
@@ -82,7 +82,7 @@ complains 'lengths errors takes no sessions=; those that do: curves loss|' "$FIG
 complains 'is of task sort, and the lab of task copy: a figure of lengths is of one task' \
     "$MODEL; task copy; train 2; eval samples=2; $FIGURE sessions=monday"
 
-# ---- several arms of a page of one
+# ---- several arms on a page of one arm
 RACE="$MODEL; $SHORT; race none,t5,rotary; train 20; prompt sort 3 1"
 "$PEWTER" --session maps -c "$RACE; arm 2; export figure m.svg pane=attention arms=all; show prompt; train 5
     export figure k.svg pane=encoding page=kernel arms=3,2; export figure d.svg pane=encoding page=decay arms=all
@@ -96,13 +96,13 @@ has d.svg 'Left out, with nothing of the kind: 1 none, 2 t5 8/16.'
 has f.svg '>2 t5 8/16 ' '>3 rotary '
 hasnt f.svg '>1 none'
 grep -q '^arm 2  step 20' out || fail "another arm answers behind it: $(grep '^arm' out)"
-# each map is that arm's own, whoever is chosen, and nothing that is computed is another for it
+# Each map belongs to its arm, whichever arm is chosen. Drawing must not change any computed value.
 "$PEWTER" -c "$RACE; arm 3; export figure m3.svg pane=attention arms=all" >out3 2>err || fail "$(cat err)"
 diff <(images m.svg) <(images m3.svg) >/dev/null || fail "maps depend on the arm that is chosen"
 [ "$(images m.svg | sort -u | wc -l)" = 4 ] || fail "not three maps and a bar"
 "$PEWTER" -c "$RACE; arm 2; train 5; digest" >plain 2>err || fail "$(cat err)"
 [ "$(grep digest out)" = "$(grep digest plain)" ] || fail "drawing changes what is trained"
-# what was recorded of it is done again, and draws the same
+# The re-run is equal, and the replay draws the same figure.
 "$PEWTER" replay maps --verify >out 2>err || fail "verify: $(cat out err)"
 "$PEWTER" replay maps -c 'export figure rp.svg pane=attention page=map arms=1,3' >out 2>err || fail "$(cat err)"
 cmp -s p.svg rp.svg || fail "the recording draws another picture"
@@ -115,7 +115,7 @@ complains 'arm=1 and arms=2: only one of the two' "$RACE; export figure x.svg pa
 complains 'arm 1 none has nothing that rotates' "$RACE; export figure x.svg pane=encoding page=decay arms=1,3"
 complains 'no L3H0' "$RACE; export figure x.svg pane=attention arms=1,2 layer=3"
 
-# ---- on the screen, also while it trains; a page that can't draw them gives way
+# ---- on the screen, also during training; a page that can't draw several arms is replaced
 shell 100x30
 workbench
 wait_for 'sort'

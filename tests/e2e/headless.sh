@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# headless.sh - the program without a screen: scripts, results, exit status, files, and what it says when something is wrong.
+# headless.sh - tests the program without a screen: scripts, results, exit status, files, and error messages.
 . "$(dirname "$0")/lib_files.sh"
 
-# run STATUS ARGUMENT...: runs pewter, keeps its output in out and err
+# run STATUS ARGUMENT...: runs pewter, and keeps its output in the files out and err
 run() {
     local want=$1 got
     shift
@@ -29,7 +29,7 @@ check 'the samples go round them' test "$(cut -d, -f4,5,10,11 l.csv | sed -n '2,
 run 0 -c 'task sort lengths=6 alphabet=20; eval samples=4; export lengths l.csv'
 check 'and neither where there is nothing to say' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy
 
-# ---- how answers go wrong, and which arm is best
+# ---- kinds of errors, and the best arm
 run 0 -c 'race none,alibi; train 30; eval lengths=7..9 samples=50; paired; paired 2 1 lengths=9; failing length=9 n=2; failing length=9 index=1; export errors e.csv'
 check 'the columns of errors' test "$(head -1 e.csv | cut -d, -f1-11)" = arm,pe,task,length,samples,exact,forced,early,late,wrong,first_error_1
 check 'a row a length and arm' test "$(wc -l <e.csv)" = 7
@@ -57,7 +57,7 @@ check 'it says whose loss' grep -q '^pewter: arm 2 (t5): the loss is not finite 
 run 1 -c 'optim lr=1 lr=2'
 check 'it says which key' grep -q '^pewter: optim: lr= is given a second time' err
 
-# ---- where in a script it went wrong: in the file that has it, also of what goes wrong while it trains
+# ---- the place of an error in a script: the file that contains the line, also for errors during training
 printf '# a script\ntrain 1; eval samples=2\noptim lr=99\ntrain 1\n' >inner
 printf 'train 1\nsource inner\n' >outer
 printf '\xef\xbb\xbfseed 1\r\nfooo\n' >dos
@@ -75,11 +75,11 @@ printf 'seed 3\n' >good
 run 1 -c 'source good; optim lr=99'
 check 'and no file where none has it' grep -q '^pewter: optim: lr=99' err
 
-# ---- who reads has seen enough: then nothing is left to do
+# ---- a reader that closes the pipe ends the program
 timeout 600 "$PEWTER" --json -c 'train 3000000' 2>err | head -n 1 >out
 check 'a reader that leaves ends it' test "${PIPESTATUS[0]}" = 141
 
-# ---- what a program is started with: no standard input, files of a limited size, a script with a byte order mark
+# ---- circumstances of the start: no standard input, a limit on file sizes, a script with a byte order mark
 timeout 600 "$PEWTER" --no-session <&- >out 2>err
 check 'without standard input there is nothing to do' test $? = 0
 (
@@ -97,7 +97,7 @@ check 'which the new one takes the place of' grep -q '^first goes on as second$'
 run 2 replay first -c digest
 run 0 replay second --verify
 
-# ---- all commands of SCAN, and nothing behind a session's next item
+# ---- all commands of SCAN, and no tokens after the next item of a session
 run 0 -c 'task scan; export data s.jsonl split=test; task scan lengths=1..22; export data o.jsonl split=test'
 check 'the test commands of both splits' test "$(wc -l <s.jsonl) $(sort -u o.jsonl | wc -l)" = '3136 3920'
 run 0 -c 'task scan; export data a.jsonl split=all'
@@ -117,7 +117,7 @@ check 'one token' grep -qx 'answer  4' out
 check 'no note: nothing can be read ahead' test "$(grep -c causal=off out)" = 0
 run 0 -c 'model causal=off; train 1'
 check 'a note: answers can' test "$(grep -c '^causal=off: ' out)" = 1
-# ---- scratchpads: the answer alone counts, and both numbers are told
+# ---- scratchpads: only the answer is judged, and both accuracies are printed
 steps='model tiny layers=1 width=16 heads=2; task addition scratchpad=minimal lengths=1 test=2; train 3; eval samples=8'
 run 0 -c "$steps; export lengths l.csv; export data d.jsonl n=1; failing n=1; prompt addition 7 + 5"
 check 'what is judged, and by what' test "$(head -1 l.csv | cut -d, -f10-)" = length_a,length_b,seen,judged,teacher_forced
@@ -238,7 +238,7 @@ run 0 -c 'help train'
 run 0 --manual
 check 'a manual page' grep -q '^\.TH PEWTER 1' out
 
-# ---- a laboratory without a place for its session works, and says so
+# ---- without a folder for its session the program works, and prints the reason
 : >nowhere
 XDG_STATE_HOME=$PWD/nowhere run 0 --plain
 check 'why nothing is recorded' grep -q "^nothing is recorded: .*nowhere/.* can't be made: Not a directory" out
@@ -265,14 +265,14 @@ done
 run 0 -c cancel
 check 'nothing to cancel' grep -qx 'cancel: no long command is under way' out
 
-# ---- the list of sessions has columns, whatever their names are
+# ---- the list of sessions is aligned for any names
 run 0 --session plain -c 'train 1'
 run 0 --session größe -c 'train 1'
 run 0 sessions
 widths=$(LC_ALL=C.UTF-8 bash -c 'while IFS= read -r line; do left=${line%% 20[0-9][0-9]-*}; echo ${#left}; done' < <(tail -n +2 out) | sort -u)
 check "columns of one width, not $(echo "$widths" | tr '\n' ' ')" test "$(echo "$widths" | wc -l)" = 1
 
-# ---- attention of a file: exported, imported, told; and from the recording when the file is gone
+# ---- attention of a file: exported, imported, printed; replayed after the file was removed
 export XDG_STATE_HOME=$WORK/state
 mkdir "$XDG_STATE_HOME"
 run 0 --session theirs -c 'prompt sort 3 1 2; export attention a.npz; import attention a.npz; press 3 c i; show attention'
@@ -290,7 +290,7 @@ check 'a film begins with its size' grep -q '^{"version":2,"width":80,"height":2
 run 1 replay theirs -c 'train 5'
 one_line
 
-# ---- the arms of recorded sessions, as they stood at their last checkpoint, beside those that are there
+# ---- arms of recorded sessions at their last checkpoint, beside the lab's own
 mkdir kept
 run 0 --session kept/first -c 'race none,t5; train 6; eval samples=4'
 run 0 --session kept/second -c 'race rotary seeds=2; optim lr=0.001; train 3'
@@ -302,7 +302,7 @@ check 'with what was found of it' grep -qE '^ +- +6 +- +- +[0-9.]+% +[0-9.]+% +1
 check 'with its seeds' grep -qE ' 2  pe=rotary .*lr=0.001 .*session="second arm 1"' out
 check 'and what is none' grep -q '^1 that can.t be read: ' out
 
-# ---- a command that fails: one line, status 1, nothing after it runs, no file half written
+# ---- a command that fails: one line, status 1, later commands don't run, no incomplete file
 run 1 -c 'train 2; pe t6; export weights never.safetensors'
 one_line
 check 'nothing after it runs' test ! -e never.safetensors

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# replica.sh - another replica of an arm is inspected: keys, titles, files and figures; the session has the choice, does
-# it again to the bit, and goes on with it.
+# replica.sh - tests the inspection of another replica: keys, titles, files and figures. The session records the
+# choice, re-runs it to the bit, and continues with it.
 . "$(dirname "$0")/lib.sh"
 
 shell 120x36
@@ -14,7 +14,7 @@ keys ')'
 wait_for 'replica 2 of 3 ' # the line above all panes
 wait_for '3 Attention .*1 none(, replica 2 of | r2/)3'
 wait_for '6 Prompt .*1 none(, replica 2 of | r2/)3'
-keys '>' # the other arm's second replica
+keys '>' # the second replica of the other arm
 wait_for '6 Prompt .*2 t5 8/16(, replica 2 of | r2/)3'
 keys 5
 keys Enter
@@ -33,7 +33,7 @@ grep -q 'replica 2 of 3' "$WORK/a.svg" || fail "the caption doesn't say which re
 keys Q
 wait_for 'status=0'
 
-# ---- done again, looked at, resumed
+# ---- re-run, replayed, resumed
 "$PEWTER" replay rr --verify >"$WORK/said" 2>&1 || fail "not equal: $(cat "$WORK/said")"
 grep -q '^equal: ' "$WORK/said" || fail "no verdict: $(cat "$WORK/said")"
 "$PEWTER" replay rr -c 'show prompt' >"$WORK/said" 2>&1
@@ -44,7 +44,7 @@ cmp -s "$WORK/one.npz" "$WORK/first.npz" || fail "replica=1 is another file than
 cmp -s "$WORK/one.npz" "$WORK/two.npz" && fail "the resumed session inspects the first replica"
 "$PEWTER" replay rr --verify >"$WORK/said" 2>&1 || fail "not equal after it went on: $(cat "$WORK/said")"
 
-# ---- without a screen: the lines say it, JSON has the number
+# ---- without a screen: printed lines and JSON name the replica
 "$PEWTER" --no-session --json -c 'model tiny width=16 layers=1 heads=2; race none seeds=2; prompt sort 2 1
     inspect replica=2' >"$WORK/said" 2>&1 || fail "not inspected: $(cat "$WORK/said")"
 grep '"kind":"attention"' "$WORK/said" | tail -n 1 | grep -q '"replicate":2' || fail 'attention of no replica'

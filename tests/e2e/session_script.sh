@@ -1,5 +1,5 @@
-# A session as a script: what it says, and that running it ends in the same bits, also where lines were typed in the
-# middle of a round of training.
+# session_script.sh - tests a session as a script: its text, and that running it ends in the same bits. Some lines were
+# typed in the middle of a round of training.
 . "$(dirname "$0")/lib.sh"
 
 export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config
@@ -7,7 +7,7 @@ mkdir -p "$XDG_STATE_HOME" "$XDG_CONFIG_HOME"
 cd "$WORK" || exit 1
 MODEL='seed 1; model tiny layers=1 width=32'
 
-# same_bits NAME: the script of a session gives its digests.
+# same_bits NAME: the exported script of a session must give its digests.
 same_bits() {
     "$PEWTER" replay "$1" -c "export session $1.pewter" >/dev/null || fail "export session of $1"
     "$PEWTER" --session "$1" -c 'digest' >"$1.want" || fail "digest of $1"
@@ -15,7 +15,7 @@ same_bits() {
     diff <(grep ' digest ' "$1.want") <(grep ' digest ' "$1.got") >"$1.diff" || fail "other bits: $(cat "$1.pewter" "$1.diff")"
 }
 
-# ---- what it says
+# ---- the text of the script
 "$PEWTER" --session plain -c "$MODEL; race none,alibi; train 20; pe t5; train until loss=9; arm add rotary; train 5
     set threads 1; arm 3; mark it's; checkpoint; prompt sort 3 1 2; reset arm=2; train 2; train until step=3 arm=1; nix" \
     >/dev/null 2>&1
@@ -44,14 +44,14 @@ grep -qx '# train until loss=9' plain.pewter || fail "what was asked for is gone
 grep -qx '# train until step=3 arm=1  # failed: arm 1 is there already.*' plain.pewter || fail "no failure: $(cat plain.pewter)"
 head -n 1 plain.pewter | grep -q '^# The session plain, recorded since 20[0-9-]*, as a script' || fail "no head"
 
-# ---- typed while it trains
+# ---- lines typed during training
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 line "$PROGRAM --plain --session typed"
 wait_for '^> *$'
 for typed in "$MODEL; race none,alibi,t5 seeds=3 batches=own" 'train 100000' 'pe rotary' 'arm 2' 'fork none' 'optim lr=0.002' \
     'ablate 0.1' 'pe nix' 'arm drop 3' 'pe alibi' pause 'step 3' stop 'mark the end'; do
     line "$typed"
-    sleep 0.05 # of training, at whatever step that is
+    sleep 0.05 # train for a moment; the step doesn't matter
 done
 wait_for 'mark: the end'
 line quit

@@ -1,5 +1,5 @@
-/* test_arms.c - several arms beside each other: commands about one of them, equal work instead of equal
- * steps, what is told of each, and the comparison with those of other days. */
+/* test_arms.c - tests several arms in one lab: commands for one arm, equal work instead of equal steps, the
+ * measurements of each arm, and the comparison with earlier runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "ref_lab.h"
 
-/* ---- one of them */
+/* ---- the arm of a command */
 
 static void test_next(void **state)
 {
@@ -17,7 +17,7 @@ static void test_next(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b, "arm next");
-    assert_int_equal(b.s->current, 1); /* the only one */
+    assert_int_equal(b.s->current, 1); /* the only arm */
     bench_must(&b, "race none,t5,alibi,rotary; arm drop 3; arm next; arm next");
     assert_int_equal(b.s->current, 4);
     bench_must(&b, "arm next");
@@ -29,7 +29,7 @@ static void test_next(void **state)
     bench_close(&b);
 }
 
-/* Training that others are in is not the current arm's. */
+/* If only other arms train, the current arm isn't shown as training. */
 static void test_others_train(void **state)
 {
     struct bench b;
@@ -42,7 +42,7 @@ static void test_others_train(void **state)
         bench_look(&b, 10000);
     assert_false(b.s->state.others);
     assert_int_equal(b.s->state.until, 100002);
-    bench_send(&b, "model width=32"); /* arm 1 begins anew, and nobody has told it to train */
+    bench_send(&b, "model width=32"); /* arm 1 restarts at step 0 and isn't training */
     while (!b.s->state.others)
         bench_look(&b, 10000);
     assert_int_equal(b.s->state.run, PW_RUN_TRAINING);
@@ -64,7 +64,7 @@ static void test_scope(void **state)
     assert_true(
         same_line(strstr(digest_line(b.digests, 2), "step"), strstr(digest_line(one.digests, 0), "step")));
     assert_int_equal(b.s->current, 1);
-    bench_must(&one, "pe none; optim lr=0.003; reset; train 4; digest"); /* the others kept theirs */
+    bench_must(&one, "pe none; optim lr=0.003; reset; train 4; digest"); /* other arms keep theirs */
     assert_true(same_line(digest_line(b.digests, 0), digest_line(one.digests, 0)));
 
     bench_must(&b, "reset arm=2; digest");
@@ -87,7 +87,7 @@ static void test_scope(void **state)
 
 /* ---- equal work */
 
-/* Two arms of two replicates; a step of the first is about four of the second. */
+/* Two arms of two replicas. A step of the first arm costs about four steps of the second. */
 #define TWO_SIZES                                                                                            \
     "race none,t5 seeds=2; model width=32 heads=4 arm=2; optim batch=8 arm=1; optim batch=8 arm=2; "
 
@@ -101,20 +101,20 @@ static void test_budget(void **state)
     large = b.s->arms[0].info.step;
     small = b.s->arms[1].info.step;
     assert_true(large >= 10 && small > 3 * large && small < 5 * large);
-    for (int r = 0; r < 2; r++) { /* replicates stay in step */
+    for (int r = 0; r < 2; r++) { /* replicas stay in step */
         assert_int_equal(b.s->arms[0].rep[r].series.n, large);
         assert_int_equal(b.s->arms[1].rep[r].series.n, small);
     }
     assert_int_equal(b.s->state.run, PW_RUN_IDLE);
-    bench_open(&other, 1, false); /* by turns or by work, in one go or two: the same ends and bits */
+    bench_open(&other, 1, false); /* round-robin or by work, in one command or two: the same steps and bits */
     bench_must(&other, TWO_SIZES "set share flops; train until flops=4e8; train until flops=1e9; digest");
     assert_string_equal(other.digests, b.digests);
-    bench_must(&b, "train flops=5e8"); /* so much more */
+    bench_must(&b, "train flops=5e8"); /* a goal relative to the work done so far */
     assert_true(b.s->arms[0].info.step >= large + large / 2 - 2 &&
                 b.s->arms[0].info.step <= large + large / 2 + 2);
     assert_non_null(strstr(b.note, "arm 2 (t5): flops 1.5"));
     bench_run(&b, "train 3 until flops=1e12");
-    assert_int_equal(b.errors, 1 + 1); /* each arm says so */
+    assert_int_equal(b.errors, 1 + 1); /* each arm reports it */
     assert_non_null(strstr(b.error, "flops=1e+12 was not reached by step"));
     bench_close(&other);
     bench_close(&b);
@@ -131,13 +131,13 @@ static void test_share(void **state)
     bench_must(&other, TWO_SIZES "set share flops; train 12; digest");
     assert_string_equal(other.digests, b.digests);
     const char *at = other.order;
-    assert_memory_equal(at, "11", 2); /* both replicates; then the second arm makes up for it */
+    assert_memory_equal(at, "11", 2); /* both replicas; then the second arm catches up */
     for (int round = 0; round < 2; round++) {
         size_t n = strspn(at += 2, "2");
         assert_true(n >= 2 * 3 && n <= 2 * 5);
         assert_memory_equal(at += n, "11", 2);
     }
-    bench_must(&b, "arm add alibi; set share flops; arm drop 2; train 3"); /* a late arm catches up first */
+    bench_must(&b, "arm add alibi; set share flops; arm drop 2; train 3"); /* a new arm catches up first */
     assert_memory_equal(b.order, "333333", 6);
     bench_must(&b, "set share steps; train 2");
     assert_memory_equal(b.order, "13131313", 8);
@@ -145,7 +145,7 @@ static void test_share(void **state)
     bench_close(&b);
 }
 
-/* ---- what is told of each */
+/* ---- measurements of each arm */
 
 static void test_measures(void **state)
 {
@@ -180,7 +180,7 @@ static void test_measures(void **state)
     }
     uint64_t before[2];
     memcpy(before, a[1].rep[1].digest, sizeof before);
-    bench_must(&b, "digest"); /* by itself and on demand: the same */
+    bench_must(&b, "digest"); /* the automatic digest equals the requested one */
     for (int i = 0; i < 4; i++) {
         char text[33];
         pw_digest_text(text, a[i / 2].rep[i % 2].digest);
@@ -190,7 +190,7 @@ static void test_measures(void **state)
     bench_must(&b, "train 7; digest");
     assert_int_equal(a[1].rep[1].digest_step, 107);
     assert_memory_not_equal(a[1].rep[1].digest, before, sizeof before);
-    bench_must(&b, "reset arm=2; pe none; train 10"); /* the series of a swapped arm goes on */
+    bench_must(&b, "reset arm=2; pe none; train 10"); /* the series of a swapped arm continues */
     assert_false(a[1].rep[1].has_digest);
     assert_int_equal(a[1].rep[0].updates.n, 1);
     assert_int_equal(a[0].rep[0].updates.n, 11);
@@ -198,7 +198,7 @@ static void test_measures(void **state)
     bench_close(&b);
 }
 
-/* Lines of a file that hold all of this. */
+/* Counts the lines of a file that contain this text. */
 static int lines_with(const char *path, const char *what)
 {
     struct pw_err err;
@@ -229,9 +229,9 @@ static void test_sheets(void **state)
     assert_int_equal(lines_with(csv, "arm,pe,step,block,ratio"), 1);
     assert_int_equal(lines_with(csv, ","), 1 + 2 * 4 + 2 * 3); /* none has no block of its own */
     assert_int_equal(lines_with(csv, "1,t5 buckets=8 distance=16,20,layers.0,0."), 1);
-    assert_int_equal(lines_with(csv, ",pe,"), 1 + 2); /* the heading too */
+    assert_int_equal(lines_with(csv, ",pe,"), 1 + 2); /* and the header line */
     assert_int_equal(lines_with(jsonl, "\"step\":20,\"exact\":"), 2);
-    assert_int_equal(lines_with(jsonl, "\"exact_beyond\":null"), 2); /* nothing longer was asked for */
+    assert_int_equal(lines_with(jsonl, "\"exact_beyond\":null"), 2); /* no longer lengths were evaluated */
     assert_int_equal(lines_with(jsonl, "\"step\":25,"), 2);
     snprintf(line, sizeof line, "race t5,none seeds=2; train 10; export updates %s; export track %s", csv,
              csv);
@@ -243,7 +243,7 @@ static void test_sheets(void **state)
     bench_close(&b);
 }
 
-/* ---- other days */
+/* ---- earlier runs */
 
 static void test_runs(void **state)
 {
@@ -284,7 +284,7 @@ static void test_runs(void **state)
         assert_int_equal(b.errors, cases[i].last == NULL);
         assert_true(cases[i].last == NULL || strstr(b.note, "1 that can't be read: ") != NULL);
     }
-    unlink(path[2]); /* without it the last line is the last run */
+    unlink(path[2]); /* without this file the last line is the last run */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(line, sizeof line, "runs path=%s %s", dir, cases[i].filter);
         bench_run(&b, line);
@@ -293,15 +293,15 @@ static void test_runs(void **state)
     }
     bench_must(&b, "train 2; runs t5");
     assert_non_null(strstr(b.note, "    2       2 "));
-    assert_non_null(strstr(b.note, "e+0")); /* operations */
+    assert_non_null(strstr(b.note, "e+0")); /* floating-point operations */
     unlink(path[0]);
     unlink(path[1]);
     rmdir(dir);
     bench_close(&b);
 }
 
-/* What a bare name means in this model is said where it is typed; who names sizes of their own hears nothing.
- */
+/* A bare encoding name reports its defaults for this model when it is typed. A name with explicit options
+ * reports nothing. */
 static void test_choice_is_said(void **state)
 {
     struct bench b;
@@ -319,7 +319,7 @@ static void test_choice_is_said(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bench_must(&b, cases[i].line);
         assert_non_null(strstr(b.note, cases[i].note));
-        if (i < 2) /* whole on a narrow screen, whose last line has a blank in front */
+        if (i < 2) /* fits a narrow screen, whose last line starts with a blank */
             assert_in_range(strlen(b.note), 1, 79);
     }
     bench_must(&b, "race t5(buckets=32,distance=128)");

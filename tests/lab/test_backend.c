@@ -1,5 +1,5 @@
-/* test_backend.c - `backend` through the laboratory's commands, on the emulated device: models move with
- * their bits, and whatever goes wrong with the device, the laboratory is as before. */
+/* test_backend.c - tests `backend` through the lab's commands, on the emulated device. Models move with
+ * their bits. If the device fails, the lab is as before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void must_fail(struct bench *b, const char *script, const char *with)
         fail_msg("%s: %d errors, the last: %s", script, b->errors, b->error);
 }
 
-/* Of the last `digest`. */
+/* Copies the digest that the last `digest` printed. */
 static void digest_of(char digest[33], const struct bench *b)
 {
     const char *at = strstr(b->digests, "digest ");
@@ -31,7 +31,7 @@ static void must_be(const struct bench *b, const char *digest)
     assert_string_equal(got, digest);
 }
 
-/* On the cpu: t5 after four steps. */
+/* Stores the digest of t5 after four steps on the cpu. */
 static void remember(char digest[33])
 {
     struct bench b;
@@ -64,7 +64,7 @@ static void test_moves(void **state)
     bench_close(&b);
 }
 
-/* What an encoding has learned goes from arm to arm there as on the cpu. */
+/* Learned tables of an encoding are transplanted between arms on the device as on the cpu. */
 static void test_transplants(void **state)
 {
     static const char *const backends[] = {"backend cpu", "backend cuda mode=ref"};
@@ -84,8 +84,8 @@ static void test_transplants(void **state)
     assert_string_equal(digest[0], digest[1]);
 }
 
-/* Bits of mode fast depend on what the library chose for each shape: who has met the same shapes has the same
- * choices on record, and only he. */
+/* Bits of mode fast depend on the plans that the library chose for each shape. Only runs with the same
+ * shapes record the same choices. */
 static void test_choices(void **state)
 {
     char of[3][128];
@@ -108,8 +108,8 @@ static void test_choices(void **state)
     assert_string_not_equal(of[0], of[2]);
 }
 
-/* With own batches the steps that are under way are of other samples in each replicate, which take turns in
- * the same memory: in groups of four, one by one, and by operations instead of turns. */
+/* With own batches, steps in flight have different samples for each replica, and replicas share memory
+ * round-robin. Steps run in groups of four, one by one, and in order of operations instead of round-robin. */
 static void test_own_batches(void **state)
 {
     static const char *const backends[] = {"backend cpu", "backend cuda mode=ref"};
@@ -131,8 +131,8 @@ static void test_own_batches(void **state)
         assert_true(same_line(digest_line(digests[0], i), digest_line(digests[1], i)));
 }
 
-/* The same in mode fast, where batches are padded and alike steps go in groups of four: each replicate is
- * what its seed alone makes. */
+/* The same in mode fast: batches are padded, and steps of equal shape run in groups of four. Each replica
+ * must equal the model that its seed alone trains. */
 static void test_own_batches_in_groups(void **state)
 {
     struct bench b;
@@ -154,8 +154,8 @@ static void test_own_batches_in_groups(void **state)
     pw_emu_set_deferred(false);
 }
 
-/* A look by the clock comes when the first arm has steps under way and the second has none: rounds keep their
- * order all the same. */
+/* A timed evaluation starts when the first arm has steps in flight and the second has none. Rounds must
+ * keep their order. */
 static void test_lands_in_order(void **state)
 {
     struct bench b;
@@ -169,7 +169,7 @@ static void test_lands_in_order(void **state)
     bench_close(&b);
 }
 
-/* Refused: one error, and training goes on to the bits that it would have had. */
+/* Each refusal emits one error, and training continues with unchanged bits. */
 static void test_refused(void **state)
 {
     static const char *const cases[][2] = {
@@ -208,7 +208,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* Any allocation of the move, and of the first steps, may fail. */
+/* Any allocation of the move and of the first steps may fail. */
 static void test_no_memory(void **state)
 {
     char want[33];
@@ -236,7 +236,7 @@ static void test_no_memory(void **state)
     assert_in_range(failed, 5, 14);
 }
 
-/* A model that doesn't fit is refused with what would. */
+/* A model that doesn't fit is refused with a proposal that would fit. */
 static void test_fits(void **state)
 {
     struct bench b;
@@ -250,7 +250,7 @@ static void test_fits(void **state)
     pw_emu_set_memory(0);
 }
 
-/* The batch that an error proposes, which must be within these. */
+/* Returns the batch that the error proposes, which must be within these bounds. */
 static int proposed(const struct bench *b, int least, int most)
 {
     const char *fits = strstr(b->error, "are free on the device; optim batch=");
@@ -261,8 +261,9 @@ static int proposed(const struct bench *b, int least, int most)
     return batch;
 }
 
-/* A batch that the memory isn't there for is refused with one that would fit, before a step fails for want of
- * it; or then, where somebody has taken the memory meanwhile. Either way the arm is as before, and trains. */
+/* A batch that exceeds free memory is refused with a proposal that fits, before a step fails. If another
+ * process took the memory meanwhile, the step fails with the same proposal. In both cases the arm is as
+ * before, and trains. */
 static void test_batch_fits(void **state)
 {
     static const char *const fails[] = {"optim batch=512", "train 1"};
@@ -288,8 +289,8 @@ static void test_batch_fits(void **state)
     }
 }
 
-/* The estimate has what attention takes for itself, too: a model trains, or it was refused with what would.
- */
+/* The estimate includes the scratch memory of attention. A model either trains or is refused with a
+ * proposal. */
 static void test_fits_with_scratch(void **state)
 {
     static const char *const modes[] = {"ref", "fast", "fast precision=bf16"};
@@ -298,7 +299,7 @@ static void test_fits_with_scratch(void **state)
     for (int n = 0; n < 12; n++) {
         struct bench b;
         char script[300];
-        int mib = 8 + 3 * n; /* 8 for products alone */
+        int mib = 8 + 3 * n; /* 8 MiB for matrix products alone */
         snprintf(script, sizeof script,
                  "backend cuda mode=%s; model layers=1 width=64 heads=16 context=90; "
                  "task copy lengths=1..20 test=21..21; pe t5; optim batch=6; train 2; eval samples=2",
@@ -317,7 +318,7 @@ static void test_fits_with_scratch(void **state)
     assert_true(refused > 1 && trained > 1);
 }
 
-/* Heads that its attention has no room for stay on the cpu. */
+/* The device refuses heads that are too wide for its attention kernel; the model stays as it is. */
 static void test_wide_heads(void **state)
 {
     struct bench b;
@@ -331,7 +332,7 @@ static void test_wide_heads(void **state)
     bench_close(&b);
 }
 
-/* A proof's steps are the same numbers there. */
+/* Probes of proofs give the same numbers on the device. */
 static void test_proofs(void **state)
 {
     static const char *const names[] = {"theorem1", "theorem2"};
@@ -357,7 +358,7 @@ struct accident {
     char error[512], digest[33], after[33];
 };
 
-/* Weights that grow a hundredfold with every step, until a loss is not finite, and then fresh ones. */
+/* Grows the weights a hundredfold with every step until a loss is not finite, then trains fresh weights. */
 static void have(struct accident *x, const char *backend)
 {
     struct bench b;
@@ -369,7 +370,7 @@ static void have(struct accident *x, const char *backend)
     snprintf(x->error, sizeof x->error, "%s", b.error);
     bench_must(&b, "digest");
     digest_of(x->digest, &b);
-    must_fail(&b, "train 9", x->error); /* it is as it was */
+    must_fail(&b, "train 9", x->error); /* the model is unchanged */
     bench_must(&b, "digest");
     must_be(&b, x->digest);
     bench_must(&b, "reset; optim lr=0.001 decay=0.01; train 9; digest");
@@ -377,7 +378,7 @@ static void have(struct accident *x, const char *backend)
     bench_close(&b);
 }
 
-/* Where others are under way the step that is not finite ends training as it does on the cpu. */
+/* With steps in flight, a loss that is not finite ends training as it does on the cpu. */
 static void test_not_finite(void **state)
 {
     struct accident cpu, cuda;
@@ -402,13 +403,13 @@ static void test_lost(void **state)
     must_fail(&b, "train 9", "an illegal memory access was encountered; the device is lost to this process");
     must_fail(&b, "train 1", "lost to this process");
     must_fail(&b, "backend cpu", "begun with --backend cpu, a session goes on from its last checkpoint");
-    bench_run(&b, "digest; runs"); /* no crash */
+    bench_run(&b, "digest; runs"); /* must not crash */
     bench_close(&b);
     pw_emu_reset();
     assert_int_equal(cudaDeviceReset(), cudaSuccess);
 }
 
-/* Whatever it is that a lost device is asked for next, the loss is what is told. */
+/* Whatever is asked of a lost device next, the error says that the device is lost. */
 static void test_lost_anywhere(void **state)
 {
     static const char *const modes[] = {"ref", "fast"};
@@ -425,7 +426,7 @@ static void test_lost_anywhere(void **state)
                  "train 2",
                  modes[n % 2]);
         bench_run(&b, script);
-        lost += b.errors > 0; /* else it was over before */
+        lost += b.errors > 0; /* otherwise the script ended before this launch */
         if (b.errors > 0 && strstr(b.error, "lost") == NULL)
             fail_msg("launch %d: %d errors, the last: %s", n, b.errors, b.error);
         bench_close(&b);

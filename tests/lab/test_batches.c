@@ -1,5 +1,5 @@
-/* test_batches.c - race ... batches=own: replicates that differ in their training samples, too, each to the
- * bit the model that its seed alone would train. */
+/* test_batches.c - tests `race ... batches=own`: replicas differ in their training samples, too. Each
+ * replica must equal, to the bit, the model that its seed alone would train. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=3; "
 
-/* Line i of what `digest` said, without the arm and the replicate. */
+/* Returns line i of the output of `digest`, without the arm and the replica. */
 static const char *life(const struct bench *b, int i)
 {
     const char *line = strstr(digest_line(b->digests, i), "  step");
@@ -20,7 +20,7 @@ static const char *life(const struct bench *b, int i)
     return line;
 }
 
-/* What a script leaves, by one thread. */
+/* Runs a script in a new lab with one thread; the bench keeps the results. */
 static void alone(struct bench *one, const char *script)
 {
     bench_open(one, 1, false);
@@ -29,8 +29,8 @@ static void alone(struct bench *one, const char *script)
     bench_close(one);
 }
 
-/* Replicate k of every arm is a model that was trained with `seed S+k-1` alone: of a stream, of a fixed set,
- * with any number of threads and whichever arm takes the next step. */
+/* Replica k of every arm equals the model that `seed S+k-1` alone trains. Batches come from a stream or a
+ * fixed set; threads and the order of arms don't matter. */
 static void test_bits(void **state)
 {
     static const char *const before[] = {"", "task copy lengths=2..5 data=200; ",
@@ -58,7 +58,8 @@ static void test_bits(void **state)
     }
 }
 
-/* Shared batches are what they were: the first replicate's, and other ones than those of batches=own. */
+/* Shared batches are unchanged: all replicas use those of the first replica, which differ from own
+ * batches. */
 static void test_shared(void **state)
 {
     struct bench own, shared, one;
@@ -70,13 +71,13 @@ static void test_shared(void **state)
     assert_false(same_line(life(&own, 1), life(&shared, 1)));
     assert_string_equal(one.digests, shared.digests);
     alone(&one, "seed 7; race none seeds=2 batches=own; train 2; race none seeds=2; train 6; digest");
-    assert_string_equal(one.digests, shared.digests); /* it ends with the arms of that race */
+    assert_string_equal(one.digests, shared.digests); /* own batches end with the arms of that race */
     alone(&shared, "seed 7; race none; train 6; digest");
     alone(&one, "seed 7; race none batches=own; train 6; digest");
-    assert_string_equal(one.digests, shared.digests); /* one model of an arm has the seed's batches */
+    assert_string_equal(one.digests, shared.digests); /* an arm of one model uses the seed's batches */
 }
 
-/* An arm's own seed is that of its initialisation: its batches stay those of the others. */
+/* An arm's own seed is that of its initialisation. Its batches stay those of the other arms. */
 static void test_seed_of_arm(void **state)
 {
     struct bench b, one;
@@ -86,7 +87,7 @@ static void test_seed_of_arm(void **state)
     assert_true(same_line(life(&one, 0), life(&b, 3)));
 }
 
-/* What is made of the race's arms has own batches, too. */
+/* Arms that are derived from the race's arms have own batches, too. */
 static void test_kept(void **state)
 {
     struct bench b, one;
@@ -107,8 +108,8 @@ static void test_kept(void **state)
     bench_close(&b);
 }
 
-/* Own batches are of other lengths, so replicates spend a budget at different steps: they go on together
- * until each has spent it, and stand at one step. */
+/* Own batches have different lengths, so replicas spend a budget at different steps. All continue until
+ * each replica has spent it, and end at the same step. */
 static void test_budget(void **state)
 {
     static const char *const trains[] = {"train flops=1e7", "train flops=1e7; train flops=1e7",
@@ -140,7 +141,7 @@ static void assert_note(const struct bench *b, const char *text)
         fail_msg("'%s' has no '%s'", b->note, text);
 }
 
-/* Does the first line of a file end so, and how many of the others? */
+/* The first line of the file must end in `head`, and n of the other lines in `end`. */
 static void assert_column(const char *path, const char *head, const char *end, int n)
 {
     struct pw_err err;
@@ -181,7 +182,8 @@ static void test_named(void **state)
     bench_must(&b, line);
     assert_column(path, ",seed,batch_seed", ",31,8", 3);
     bench_must(&b, "paired lengths=2..4");
-    assert_note(&b, "no arm is called best: p < 0.05 needs 6 seeds"); /* 4 where seeds differ alone */
+    assert_note(
+        &b, "no arm is called best: p < 0.05 needs 6 seeds"); /* 4 if only the initialisation seeds differ */
     bench_must(&b, "runs batches=shared");
     assert_string_equal(b.note, "no arm of 2 is like that");
     bench_must(&b, "race none,t5 seeds=2; arm");
@@ -198,7 +200,7 @@ static void test_named(void **state)
     rmdir(dir);
 }
 
-/* The batch that a replicate learns from next is that of its seed's model. */
+/* The next batch of a replica is that of its seed's model. */
 static void test_export_batch(void **state)
 {
     struct bench b;
@@ -246,14 +248,14 @@ static void test_refused(void **state)
         assert_non_null(strstr(b.error, "batches"));
         assert_non_null(strstr(b.error, "shared"));
     }
-    bench_run(&b, "race none,nope7 seeds=2"); /* one that fails changes nothing */
+    bench_run(&b, "race none,nope7 seeds=2"); /* a race that fails changes nothing */
     assert_int_equal(b.errors, 1);
     bench_must(&b, "arm");
     assert_note(&b, "n=2, own batches");
     bench_close(&b);
 }
 
-/* At every turn of rounds that have begun: a state goes on with the same bits and says the same. */
+/* A state that is saved at any turn of unfinished rounds continues with the same bits and the same output. */
 static void goes_on(const char *begin)
 {
     struct life whole;
@@ -293,7 +295,8 @@ static void test_state(void **state)
     goes_on(SMALL "seed 7; race none,t5 seeds=2 batches=own; train flops=4e6");
 }
 
-/* A state of shared batches has no word of it, so that an older pewter reads it; a wrong word is refused. */
+/* A state with shared batches doesn't name them, so that older versions can read it. An unknown word is
+ * refused. */
 static void test_state_words(void **state)
 {
     struct life l;
@@ -319,8 +322,8 @@ static void test_state_words(void **state)
     life_close(&l);
 }
 
-/* A recording is done again with the same events and bits, by another number of threads; with shared batches
- * it would not be: the second replicate's first step is another one. */
+/* A re-run with another number of threads emits the same events and bits. With shared batches it would
+ * differ at the first step of the second replica. */
 static void test_followed(void **state)
 {
     struct record r;

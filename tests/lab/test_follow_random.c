@@ -1,6 +1,6 @@
-/* test_follow_random.c - random command lines at odd moments, recorded and done again.
+/* test_follow_random.c - records random command lines at random moments, and re-runs them.
  *
- * PEWTER_SEEDS=A..B in the environment: those instead of the few that every run of the tests takes. */
+ * PEWTER_SEEDS=A..B in the environment replaces the few seeds of the default run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const char *one(struct pw_rng *rng, const char *const *from, int n)
 
 #define ONE(rng, array) one(rng, array, (int)(sizeof(array) / sizeof *(array)))
 
-/* A command that somebody could type; many of them fail, and that is on record, too. */
+/* Writes a random command that a user could type. Many of them fail, and failures are recorded, too. */
 static void write_line(struct pw_str *s, struct pw_rng *rng)
 {
     static const char *const plain[] = {"pause",
@@ -106,7 +106,7 @@ static void write_line(struct pw_str *s, struct pw_rng *rng)
     }
 }
 
-/* Until a few more events have come, or a while has gone by. */
+/* Waits until a few more events have arrived, or for a short time. */
 static void wait_a_bit(struct bench *b, const struct record *r, struct pw_rng *rng)
 {
     int until = r->n + below(rng, 12);

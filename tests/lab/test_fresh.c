@@ -1,5 +1,5 @@
-/* test_fresh.c - a request for the answers of several arms: each arm's own, as it is; the chosen arm's last;
- * no weight moves; and what was recorded of it is done again with the same bits. */
+/* test_fresh.c - tests a request for the answers of several arms. Each arm answers with its current
+ * weights, the chosen arm last. No weight changes, and a re-run gives the same bits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "ref_record.h"
 
 #define RACE  "model tiny width=16 layers=1 heads=2; optim batch=4; seed 3; race none,t5,rotary; "
-#define EVERY (~1u) /* also of arms that there are not */
+#define EVERY (~1u) /* also names arms that don't exist */
 
 static void ask(struct bench *b, unsigned answer_of)
 {
@@ -17,7 +17,7 @@ static void ask(struct bench *b, unsigned answer_of)
         bench_look(b, 100);
 }
 
-/* The last attention that is kept of an arm. */
+/* Returns the last attention that is kept of an arm. */
 static const struct pw_ev_attention *kept(const struct pw_snapshot *s, int arm, int64_t *step)
 {
     const struct pw_ev_attention *a = pw_kept_attention(s, arm, INT64_MAX, step);
@@ -52,7 +52,7 @@ static void test_every_arm_answers(void **state)
     bench_close(&b);
 }
 
-/* Weights, and what training makes of them, are as they would have been. */
+/* Weights and later training are the same as without the request. */
 static void test_no_weight_moves(void **state)
 {
     char digests[2][4096];
@@ -83,8 +83,8 @@ static void test_nothing_is_pinned(void **state)
     bench_close(&b);
 }
 
-/* Between commands, and between the steps of a race that trains; where the record ends before the chosen arm
- * has answered again, too. */
+/* Requests between commands, and between the steps of a race that trains. The record may end before the
+ * chosen arm has answered again. */
 static void test_recorded(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_heads.c - heads switched off and on in a laboratory: while it trains, over swaps, copies and threads,
- * in all replicates; what ends it, and without memory. */
+/* test_heads.c - tests heads that are switched off and on in a lab: during training, across swaps, copies and
+ * threads, and in all replicas. Some commands keep heads off, others switch all on. Also tests cancelled jobs
+ * and failing allocations. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static void test_off_and_on(void **state)
     assert_string_equal(b.digests, whole);
     bench_close(&b);
 
-    bench_open(&b, 1, true); /* watched, asked, with one thread and a change of mind */
+    bench_open(&b, 1, true); /* live, with requests, one thread and a mode that changes */
     bench_must(
         &b,
         SMALL "train 8; prompt sort 3 1 2; ablate 1.3 mode=resample; ablate 0.1; ablate 1.3; eval samples=4; "
@@ -51,7 +52,8 @@ static void test_off_and_on(void **state)
     bench_close(&b);
 }
 
-/* What stands in for a head is measured on the whole network: the order doesn't matter, nor do threads. */
+/* The replacement for a head is measured on the whole network. The order and the number of threads don't
+ * matter. */
 static void test_measured(void **state)
 {
     static const char *const scripts[] = {
@@ -134,13 +136,13 @@ static void test_replicates(void **state)
     }
     bench_open(&b, 1, false);
     bench_must(&b, SMALL "race none,t5 seeds=2; train 5; digest");
-    /* arm 1 as ever, both replicates of arm 2 otherwise */
+    /* arm 1 is unchanged, both replicas of arm 2 differ */
     for (int k = 0; k < 4; k++)
         assert_int_equal(same_line(digest_line(first, k), digest_line(b.digests, k)), k < 2);
     bench_close(&b);
 }
 
-/* One replicate alone: the others go on to the bits that they have without. */
+/* Switches heads of one replica only: the other replicas keep their bits. */
 static void test_one_replicate(void **state)
 {
     static const char *const modes[] = {"zero", "mean", "resample"};
@@ -177,7 +179,7 @@ static void test_one_replicate(void **state)
     bench_close(&b);
 }
 
-/* Without any head of a layer nothing comes from other positions: sorting is guesswork then. */
+/* Without any head of a layer nothing comes from other positions: the model can only guess the order. */
 static void test_what_it_does(void **state)
 {
     struct bench b;
@@ -197,7 +199,7 @@ static void test_what_it_does(void **state)
     assert_true(first_digits(&b) == whole);
     assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, -1, false) < 0.2f * whole);
     bench_close(&b);
-    bench_open(&b, 2, true); /* live: the curve is computed again at once */
+    bench_open(&b, 2, true); /* live: the length curve is computed again at once */
     bench_must(&b, SMALL "train 10");
     int64_t n = b.s->arms[0].rep[0].track.n;
     bench_must(&b, "ablate 0.1");
@@ -245,8 +247,8 @@ static void test_refused(void **state)
 
 /* ---- jobs */
 
-/* Measuring and patching are jobs that end when somebody says so, and leave nothing behind. Long ones: half a
- * second at least. */
+/* Measuring and patching are jobs. A cancelled job leaves nothing behind. These jobs take at least half a
+ * second. */
 #define TEN  " 2 3 4 5 6 7 8 9 0 1"
 #define TAIL TEN TEN TEN " 2 3 4 5 6 7 8 9 0"
 static void test_cancelled(void **state)
@@ -273,7 +275,7 @@ static void test_cancelled(void **state)
     bench_close(&b);
 }
 
-/* While heads are measured for, others are neither switched nor waited for. */
+/* While a job measures replacements for heads, other switches are refused at once, without waiting. */
 static void test_meanwhile(void **state)
 {
     static const char *const refused[] = {"ablate 1.1", "ablate 1.1 mode=mean", "restore"};
@@ -287,7 +289,7 @@ static void test_meanwhile(void **state)
         bench_send(&b, refused[i]);
         while (b.errors < i + 1) {
             bench_look(&b, 10000);
-            assert_false(pw_lab_idle(b.lab)); /* it waited for the measurement's end */
+            assert_false(pw_lab_idle(b.lab)); /* fails if the refusal waited for the measurement's end */
         }
         snprintf(error, sizeof error,
                  "%.*s: what stands in for heads of arm 1 is still being measured; 'cancel ablate' ends that",
@@ -301,17 +303,17 @@ static void test_meanwhile(void **state)
     bench_close(&b);
 }
 
-/* ---- without memory */
+/* ---- failing allocations */
 
 static const struct pw_backend_ops *cpu;
-static int left; /* allocations of the backend until one fails; < 0: none does */
+static int left; /* allocations of the backend until one fails; < 0: none fails */
 
 static void *alloc(struct pw_backend *be, size_t bytes)
 {
     return left >= 0 && left-- == 0 ? NULL : cpu->alloc(be, bytes);
 }
 
-/* What two replicates make of a sequence, one after the other. */
+/* Writes the logits of two replicas for one sequence, one after the other. */
 static void read_logits(const struct bench *b, float out[2 * 3 * 64])
 {
     struct pw_err err;
@@ -323,8 +325,8 @@ static void read_logits(const struct bench *b, float out[2 * 3 * 64])
     }
 }
 
-/* Where there is no memory for one of the heads, all replicates are as they were, heads that were off before
- * too, and nobody is told otherwise. */
+/* If memory for one head is missing, all replicas stay unchanged, including heads that were off before. No
+ * event reports a change. */
 static void test_no_memory(void **state)
 {
     struct bench b;

@@ -1,4 +1,4 @@
-/* test_import.c - weights from a file: all of it is right, or the laboratory is as before. */
+/* test_import.c - tests weights from a file: the whole file is valid, or the lab is as before. */
 #include "ref_lab.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static int teardown(void **state)
     return unlink(path);
 }
 
-/* What `script` makes of the current arm, in the file. */
+/* Exports the current arm to the file after `script`. */
 static void export_from(const char *script)
 {
     struct bench b;
@@ -35,7 +35,7 @@ static void export_from(const char *script)
     bench_close(&b);
 }
 
-/* The first `from` in the file becomes `to`, of the same length. */
+/* Replaces the first `from` in the file by `to`, of the same length. */
 static void change(const char *from, const char *to)
 {
     char bytes[4096] = "";
@@ -56,7 +56,7 @@ static void import(struct bench *b)
     bench_run(b, line);
 }
 
-/* Of a model of another task, with something wrong in it that shows late. */
+/* Files of a model of another task, with a defect that is detected late. */
 static void test_refused(void **state)
 {
     static const char *const wrong[][3] = {
@@ -86,7 +86,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* A file of another task's brings the task; the model is the one that was saved. */
+/* A file of another task sets that task; the model is the one that was saved. */
 static void test_other_task(void **state)
 {
     struct bench b;
@@ -112,7 +112,7 @@ static void test_other_task(void **state)
     bench_close(&b);
 }
 
-/* A file holds one model: who had several replicates hears that they are gone. */
+/* A file has one model: a note reports that the arm's other replicas are dropped. */
 static void test_replicates(void **state)
 {
     static const char *const tasks[] = {"task sort", "task copy lengths=1..3 test=4..5"};

@@ -1,5 +1,5 @@
-/* test_inspected.c - the replica that is inspected: it says what a model raced alone from its seed says, to
- * the bit; the choice is recorded and lasts; what can't be chosen is refused. */
+/* test_inspected.c - tests the replica that is inspected. Its answers equal, to the bit, those of a model
+ * that trains alone from its seed. The choice is recorded and lasts; invalid choices are refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void same_floats(const float *a, const float *b, size_t n)
         assert_memory_equal(a, b, n * sizeof *a);
 }
 
-/* Answer, attention, the step inspector and the learned table. */
+/* Compares answer, attention, the step inspector and the learned table. */
 static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b)
 {
     const struct pw_ev_attention *x = &a->attention, *y = &b->attention;
@@ -47,7 +47,8 @@ static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b
     same_floats(s->score, t->score, (size_t)s->heads * (size_t)s->length);
 }
 
-/* Do the answers differ? Another replica's would, so that the comparison says something. */
+/* Returns whether the answers differ. Those of another replica must, or the comparison would prove
+ * nothing. */
 static bool differ(const struct pw_snapshot *a, const struct pw_snapshot *b)
 {
     bool differ = a->n_tokens != b->n_tokens;
@@ -86,7 +87,8 @@ static void test_bits(void **state)
                             *g = &pw_finding_of(one.s, "dispersion", "2")->f;
     assert_int_equal(f->n_values, g->n_values);
     assert_memory_equal(f->values, g->values, (size_t)f->n_values * sizeof *f->values);
-    /* A prompt that is typed later is answered by it, too; and the other arm's third replica. */
+    /* The replica also answers a prompt that is typed later. Then the other arm's third replica is
+     * compared. */
     bench_must(&b, "prompt sort 2 1; table; back; next");
     bench_must(&one, "prompt sort 2 1; table; back; next");
     assert_same(b.s, one.s);
@@ -136,7 +138,7 @@ static void test_exports(void **state)
         snprintf(line, sizeof line, "export %s %s %s replica=3", kinds[i][0], named, opts);
         bench_must(&b, line);
         assert_same_file(named, own);
-        assert_int_equal(b.decoded, 0); /* it is answered for the file alone */
+        assert_int_equal(b.decoded, 0); /* the answer is computed for the file only */
         assert_int_equal(b.s->n_tokens, n);
         assert_true(b.s->tokens[n - 1].logit == logit);
         bench_must(&b, "inspect replica=3");
@@ -172,7 +174,7 @@ static void test_choice(void **state)
     bench_must(&b, "inspect head=1");
     assert_int_equal(b.s->attention_replica, 3);
     assert_int_equal(b.s->attention.head, 1);
-    /* An arm that has fewer goes back to its first, and says so. */
+    /* An arm with fewer replicas goes back to its first, and reports that. */
     bench_must(&b, "export weights /tmp/pewter-inspected-w.safetensors; import weights "
                    "/tmp/pewter-inspected-w.safetensors");
     unlink("/tmp/pewter-inspected-w.safetensors");
@@ -212,9 +214,8 @@ static void test_refused(void **state)
         assert_int_equal(b.s->replica, 1);
         assert_int_equal(b.s->prompt_replica, 1);
     }
-    bench_run(&b,
-              "race none seeds=2; inspect replica=2 head=1"); /* the race has other tokens' weights, and .. */
-    assert_int_equal(b.s->attention_replica, 2);              /* .. the prompt is still pinned */
+    bench_run(&b, "race none seeds=2; inspect replica=2 head=1"); /* the race has new weights, but .. */
+    assert_int_equal(b.s->attention_replica, 2);                  /* .. the prompt is still pinned */
     bench_close(&b);
     bench_open(&b, 1, false);
     bench_run(&b, SMALL "race none seeds=2; inspect replica=2 head=1");
@@ -225,7 +226,7 @@ static void test_refused(void **state)
 
 /* ---- sessions */
 
-/* Chosen at odd moments of training, while somebody watches: on record, and done again to the bit. */
+/* Replicas are chosen at random moments of training, with live events. The re-run has the same bits. */
 static void test_recorded(void **state)
 {
     static const char *const typed[] = {"inspect replica=2",
@@ -263,7 +264,7 @@ static void test_recorded(void **state)
     record_free(&r);
 }
 
-/* A state of before there was a choice has no member for it. */
+/* A state of an older version has no member for the choice. */
 static void test_old_state(void **state)
 {
     struct life a, b;
@@ -278,7 +279,7 @@ static void test_old_state(void **state)
     int n = 0;
     for (char *at; (at = strstr(s.json.s, member)) != NULL; n++)
         memmove(at, at + sizeof member - 1, strlen(at + sizeof member - 1) + 1);
-    assert_int_equal(n, 2 + 1); /* of the lab, the prompt and the probe that is repeated */
+    assert_int_equal(n, 2 + 1); /* of the lab, the prompt and the watch */
     life_open(&b, 1, false);
     assert_int_equal(life_restore(&b, &s, &err), PW_OK);
     life_save(&b, &now);
@@ -286,7 +287,7 @@ static void test_old_state(void **state)
     life_save(&a, &s);
     assert_true(saved_equal(&s, &now));
     char *at = strstr(s.json.s, member);
-    at[sizeof member - 3] = '9'; /* of the lab: one that its arm doesn't have */
+    at[sizeof member - 3] = '9'; /* the lab's: a replica that its arm doesn't have */
     assert_int_equal(life_restore(&b, &s, &err), PW_EUSER);
     assert_string_equal(err.msg, "state: replica 9 of arm 1 is inspected, and is not there");
     saved_free(&s);

@@ -1,4 +1,5 @@
-/* test_judge.c - `judge` refuses a measurement that isn't what the study asks for, and says what differs. */
+/* test_judge.c - tests that `judge` refuses a measurement that differs from the study's settings, and names
+ * the difference. */
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static void test_checkpoints(void **state)
     }
 }
 
-/* Settings as the study asks for, and weights that other ones made in part. */
+/* The final settings match the study, but some steps used other settings. */
 static void test_altered(void **state)
 {
     static const struct {
@@ -116,7 +117,7 @@ static void test_altered(void **state)
         bench_must(&b, line);
         refuse(&b, judge, cases[i].why);
     }
-    /* Before the first step these are settings; and what is set to what it is already changes nothing. */
+    /* Before the first step these are settings. A change to the current value changes nothing. */
     bench_must(&b, begin);
     bench_must(
         &b, "task copy variant=rsc lengths=2..5; task copy variant=rsc; optim lr=0.01 arm=2; optim lr=0.003 "
@@ -125,7 +126,7 @@ static void test_altered(void **state)
     bench_must(&b, "race t5,t5 seeds=2; transplant 2 arm=1; train; eval samples=4");
     refuse(&b, "judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=t5,t5",
            "arm 1: it has what another arm's encoding learned");
-    bench_must(&b, "race t5,t5 seeds=2; train; eval samples=4"); /* and begun anew they are as asked */
+    bench_must(&b, "race t5,t5 seeds=2; train; eval samples=4"); /* after a restart they match the study */
     bench_must(&b, "judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=t5,t5");
     bench_close(&b);
 }
@@ -211,7 +212,7 @@ static void test_sensitivity(void **state)
 
 #define MODELS "task=\"copy rsc\" steps=1 samples=2"
 
-/* The second model's seed is the next one; models of files keep their own. */
+/* The second model's seed is the next one; models from files keep their own. */
 static void test_figure4(void **state)
 {
     static const char *const others[][2] = {
@@ -231,7 +232,8 @@ static void test_figure4(void **state)
     bench_must(&b, "seed 102 arm=2; train; eval samples=64");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         refuse(&b, others[i][0], others[i][1]);
-    refuse(&b, "judge figure4 run=1 " MODELS, "there is no finding 'distance'"); /* the plan is held */
+    refuse(&b, "judge figure4 run=1 " MODELS,
+           "there is no finding 'distance'"); /* the planned settings match */
     bench_must(&b, "seed 7 arm=3; train; eval samples=64");
     refuse(&b, "judge figure4 run=1 " MODELS, "arm 3: the lab has a seed 7, the study asks for 101");
     refuse(&b, "judge figure4 run=1 load=x task=\"copy rsc\" samples=2", "there is no finding 'distance'");

@@ -1,4 +1,4 @@
-/* test_patch.c - activation patching in a laboratory: its ends are known exactly. */
+/* test_patch.c - tests activation patching in a lab: the recovery at both ends is known exactly. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,19 +20,19 @@ static void test_maps(void **state)
     const struct pw_ev_patch *p = &b.s->patch;
     assert_true(b.s->has_patch && b.s->patch_arm == 1 && b.s->patch_step == 60);
     assert_int_equal(p->rows, 3);
-    assert_int_equal(p->cols, 5); /* sort 3 1 2 >: the answers differ at once */
+    assert_int_equal(p->cols, 5); /* sort 3 1 2 >: the answers differ at the first token */
     assert_string_equal(p->clean_token, "1");
     assert_string_equal(p->corrupt_token, "2");
     assert_false(p->greedy);
     assert_true(p->m_clean - p->m_corrupt > 0.1f);
-    for (int t = 0; t < 5; t++) { /* what differs going in, and what is read coming out, is all of it */
+    for (int t = 0; t < 5; t++) { /* the differing input, and the output position, recover all */
         assert_true(at(&b, 0, t) == (t == 2 ? 1 : 0));
         assert_true(at(&b, 2, t) == (t == 4 ? 1 : 0));
     }
     assert_true(at(&b, 1, 2) + at(&b, 1, 4) > 0.3f);
     kept = at(&b, 1, 2);
 
-    bench_must(&b, "patch resid 1 2 from=\"sort 3 4 2\""); /* a number: the map stays */
+    bench_must(&b, "patch resid 1 2 from=\"sort 3 4 2\""); /* one value: the map stays */
     assert_int_equal(b.s->patch.rows, 3);
     char want[64];
     snprintf(want, sizeof want, "patch resid 1 2 from \"sort 3 4 2\": recovery %.3f;", (double)kept);
@@ -45,10 +45,10 @@ static void test_maps(void **state)
     assert_int_equal(b.s->patch.cols, 8);
     memcpy(map, b.s->patch.recovery, sizeof map);
     bench_must(&b, "set threads 1; ablate 1.5; patch heads from=\"sort 3 4 2\"");
-    assert_true(at(&b, 1, 5) == 0); /* says the same in both */
+    assert_true(at(&b, 1, 5) == 0); /* this head is off in both runs */
     bench_must(&b, "restore; train 1; patch heads from=\"sort 3 4 2\"; patch heads 4 from=\"sort 3 4 2\"");
     assert_int_equal(b.s->patch.pos, 4);
-    /* the last block is read at the last position only: in layer 1 the others don't matter */
+    /* The last block is read at the last position only, so in layer 1 the other positions don't matter. */
     float all[8];
     for (int h = 0; h < 8; h++)
         all[h] = at(&b, 1, h);
@@ -56,14 +56,14 @@ static void test_maps(void **state)
     for (int h = 0; h < 8; h++)
         assert_true(at(&b, 1, h) == all[h]);
     bench_close(&b);
-    bench_open(&b, 1, true); /* the same bits, watched and with other threads */
+    bench_open(&b, 1, true); /* the same bits, with live events and other threads */
     bench_must(&b, "model tiny width=32 heads=8; task sort lengths=2..4; train 60; prompt sort 3 1 2; patch "
                    "heads from=\"sort 3 4 2\"");
     assert_memory_equal(b.s->patch.recovery, map, sizeof map);
     bench_close(&b);
 }
 
-/* The shared beginning of the answer stands behind both prompts. */
+/* The common prefix of both answers is appended to both prompts. */
 static void test_a_shared_beginning(void **state)
 {
     struct bench b;
@@ -78,7 +78,7 @@ static void test_a_shared_beginning(void **state)
     bench_close(&b);
 }
 
-/* A model that doesn't see where the prompts differ: nothing is divided by nothing. */
+/* The model doesn't see where the prompts differ: an error instead of a division by zero. */
 static void test_nothing_to_recover(void **state)
 {
     struct bench b;

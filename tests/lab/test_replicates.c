@@ -1,5 +1,5 @@
-/* test_replicates.c - forks and replicates: several lives on the same batches, each to the bit what it would
- * be alone. */
+/* test_replicates.c - tests forks and replicas: several models on the same batches. Each has the same bits
+ * as the model that trains alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lab/lab_int.h"
 #include "ref_lab.h"
 
-/* Line i of what `digest` said, without the arm and the replicate. */
+/* Returns line i of the output of `digest`, without the arm and the replica. */
 static const char *life(const struct bench *b, int i)
 {
     return strstr(digest_line(b->digests, i), "  step");
@@ -20,7 +20,7 @@ static void test_fork(void **state)
     (void)state;
     struct bench b;
     bench_open(&b, 2, false);
-    bench_must(&b, "pe t5; train 12; fork; train 9; digest"); /* both halves of one life */
+    bench_must(&b, "pe t5; train 12; fork; train 9; digest"); /* both copies of one model */
     assert_true(same_line(life(&b, 0), life(&b, 1)));
     assert_int_equal(b.s->arms[1].info.parent, 1);
     assert_int_equal(b.s->arms[1].info.parent_step, 12);
@@ -36,10 +36,10 @@ static void test_fork(void **state)
     char forked[sizeof b.digests];
     snprintf(forked, sizeof forked, "%s", life(&b, 0));
     bench_must(&b, "reset; fork none");
-    assert_int_equal(b.s->arms[2].info.parent, 0); /* begun anew, it is nobody's fork */
+    assert_int_equal(b.s->arms[2].info.parent, 0); /* after a restart it is no arm's fork */
     assert_string_equal(b.note, "arm 1: fork of 3 @ 0, none");
     bench_close(&b);
-    bench_open(&b, 1, false); /* the same as a swap on the spot */
+    bench_open(&b, 1, false); /* equals a swap in place */
     bench_must(&b, "pe t5; train 21; pe rotary base=100; train 7; digest");
     assert_true(same_line(life(&b, 0), forked));
     bench_close(&b);
@@ -64,7 +64,7 @@ static void test_bits(void **state)
         assert_true(same_line(life(&one, 0), life(&all, 3 + k)));
         bench_close(&one);
     }
-    for (int i = 0; i < 6; i++) /* and none is another */
+    for (int i = 0; i < 6; i++) /* and all differ */
         for (int k = 0; k < i; k++)
             assert_false(same_line(life(&all, i), life(&all, k)));
     bench_must(&b, "seed 7; train 4; prompt sort 2 1; eval samples=3 lengths=2..3; train 4; digest");
@@ -101,7 +101,7 @@ static void test_events(void **state)
     bench_close(&b);
 }
 
-/* What changes an arm changes all of it. */
+/* A command that changes an arm changes all its replicas. */
 static void test_together(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_together(void **state)
     assert_int_equal(b.s->arms[1].rep[1].series.n, 3);
     bench_must(&b, "arm add alibi; arm drop 2; model layers=1; train 2; digest");
     assert_int_equal(b.steps, 2 * 2 * 2);
-    assert_int_equal(b.s->arms[1].info.replicates, 0); /* not there */
+    assert_int_equal(b.s->arms[1].info.replicates, 0); /* the arm was dropped */
     bench_must(&one, "arm drop 2; model layers=1; seed 1 arm=1; train 2; digest");
     assert_true(same_line(life(&one, 0), life(&b, 1)));
     bench_must(&b, "seed 9 arm=1; reset; set threads 3; train 3; digest"); /* 9 and 10 */
@@ -129,7 +129,7 @@ static void test_together(void **state)
     bench_close(&one);
 }
 
-/* An arm goes on until all its replicates have been there, and they stay in step. */
+/* An arm trains until all its replicas have reached the goal, and they stay in step. */
 static void test_until(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_until(void **state)
     bench_close(&b);
 }
 
-/* Counts the lines of a file that end so. */
+/* Counts the lines of a file that end in this text. */
 static int lines_ending(const char *path, const char *end)
 {
     struct pw_err err;
@@ -182,13 +182,14 @@ static void test_exports(void **state)
              path);
     bench_must(&b, line);
     assert_int_equal(lines_ending(path, ",seed"), 1);
-    assert_int_equal(lines_ending(path, ",18446744073709551615"), 8); /* exact, and the next one is 0 */
+    assert_int_equal(lines_ending(path, ",18446744073709551615"),
+                     8); /* printed exactly; the next seed wraps to 0 */
     assert_int_equal(lines_ending(path, ",0"), 8);
     snprintf(line, sizeof line, "eval lengths=2..4 samples=3; export lengths %s", path);
     bench_must(&b, line);
     assert_int_equal(lines_ending(path, ",18446744073709551615"), 6);
     assert_int_equal(lines_ending(path, ",0"), 6);
-    /* Weights of the second replicate are that one's bits. */
+    /* Exported weights of the second replica have its bits. */
     char second[sizeof b.digests];
     bench_must(&b, "digest");
     snprintf(second, sizeof second, "%s", life(&b, 1));
@@ -201,7 +202,7 @@ static void test_exports(void **state)
     bench_must(&b, "arm drop 3; arm 1");
     bench_run(&b, "export weights x.safetensors replicate=3");
     assert_string_equal(b.error, "export weights: replica=3: arm 1 has replicas 1..2");
-    /* Weights from a file are one model: the arm is that one then. */
+    /* Weights from a file are one model: the arm has one replica then. */
     snprintf(line, sizeof line, "export weights %s; import weights %s; train 2", weights, weights);
     bench_must(&b, line);
     assert_int_equal(b.s->arms[0].info.replicates, 1);
@@ -212,7 +213,7 @@ static void test_exports(void **state)
     rmdir(dir);
 }
 
-/* Does the last note hold all of these? */
+/* The last note must contain these texts. */
 static void assert_note(const struct bench *b, const char *first, const char *second)
 {
     if (strstr(b->note, first) == NULL || strstr(b->note, second) == NULL)
@@ -228,11 +229,11 @@ static void test_runs(void **state)
     assert_note(&b, "*   1       0        -         -         -        -  1  pe=none", "");
     bench_must(&b, "race none,t5 seeds=2; arm 2; optim lr=0.002; train 3; eval lengths=8..9 samples=1; runs");
     assert_note(&b, "*   2       3 ", "%  2  pe=t5 buckets=8 distance=16 lr=0.002");
-    assert_null(strstr(b.note, "layers=")); /* the same in both */
+    assert_null(strstr(b.note, "layers=")); /* equal in both arms */
     assert_null(strstr(b.note, "seed"));
     bench_must(&b, "runs pe=none");
     assert_note(&b, "    1       3 ", "2  pe=none");
-    assert_null(strstr(b.note, "lr=")); /* alone it differs from nobody */
+    assert_null(strstr(b.note, "lr=")); /* with one arm there is no difference to list */
     bench_must(&b, "runs lr=2e-3 layers=2");
     assert_note(&b, "*   2 ", "pe=t5");
     bench_must(&b, "runs lr=0.5");
@@ -242,7 +243,8 @@ static void test_runs(void **state)
     bench_close(&b);
 }
 
-/* A command's event says of every replica whether it was training, of the tenth of the eighth arm, too. */
+/* A command's event records for every replica whether it was training, up to the tenth replica of the
+ * eighth arm. */
 static void test_stand(void **state)
 {
     struct bench b;
@@ -251,7 +253,7 @@ static void test_stand(void **state)
     bench_must(&b, "race none,none,none,none,none,none,none,none seeds=10");
     struct pw_arm *last = pw_lab_replicate(b.lab, 8, 10), *ninth = pw_lab_replicate(b.lab, 1, 9);
     struct pw_event *e = pw_event_new(PW_EV_COMMAND);
-    last->training = ninth->training = ninth->checking = true; /* nothing runs: the lab sleeps */
+    last->training = ninth->training = ninth->checking = true; /* no command runs: the lab thread sleeps */
     pw_lab_stand(b.lab, e);
     last->training = ninth->training = ninth->checking = false;
     assert_true(e->u.command.training[0] == 0 && e->u.command.checking[0] == 0);

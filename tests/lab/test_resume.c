@@ -1,11 +1,12 @@
-/* test_resume.c - a session that broke off anywhere is gone on with, and all of it can be done again.
+/* test_resume.c - tests that a session that was cut off anywhere can be continued, and that all of it
+ * re-runs.
  *
- * A kill ends a recording between any two of its events. Here one that was watched is cut off at every place
- * of another kind (by what comes before and after it), gone on with as in the workbench, cut off in what is
- * new, gone on with, and verified. What was told in the middle of something when the record ended must lie
- * where it will be told again.
+ * A kill ends a record between any two events. This test cuts a live session at every distinct place, given
+ * by the kinds of the events before and after it. It continues the session as the workbench does, cuts it
+ * in the new part, continues it again, and verifies it. If the record ends within a group of events, that
+ * group must be emitted again at the same place.
  *
- * PEWTER_CUTS=all in the environment: after every event. */
+ * PEWTER_CUTS=all in the environment cuts after every event. */
 #include "../unit/ref_session.h"
 #include "base/rng.h"
 #include "kernels/backend.h"
@@ -14,7 +15,7 @@
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; pe t5; "
 
-/* What a laboratory begins of its own lies there, too. */
+/* Sessions that the lab creates are in that folder, too. */
 static int setup(void **state)
 {
     return session_setup(state) != 0 || setenv("XDG_STATE_HOME", *state, 1) != 0;
@@ -50,7 +51,7 @@ static void lab_on(struct bench *b, const char *session, bool verify)
     lab_at(b, session, -1, verify);
 }
 
-/* With looks at a prompt that nobody asked for, in the middle of training. */
+/* Records live answers to a prompt, without a request, in the middle of training. */
 static void record_watched(const char *folder)
 {
     struct bench b;
@@ -72,7 +73,7 @@ static void keep_files(struct pw_store *to, struct pw_record *r, const struct pw
     }
 }
 
-/* A copy of what is on record up to an event. */
+/* Copies a record up to an event. */
 static void cut_off(const char *folder, const char *from, uint64_t upto)
 {
     struct pw_store_config cfg = {.folder = folder,
@@ -102,7 +103,7 @@ static void cut_off(const char *folder, const char *from, uint64_t upto)
     pw_store_close(to, NULL);
 }
 
-/* As somebody might who finds it where it broke off. */
+/* Types what a user might type in an interrupted session. */
 static void type_something(struct bench *b, int how)
 {
     static const char *const typed[] = {
@@ -177,7 +178,8 @@ static void test_cut_off(void **state)
     before = pw_record_next(cursor);
     for (; (e = pw_record_next(cursor)) != NULL; before = e) {
         bool *known = &seen[before->kind][e->kind];
-        begun = begun || before->kind == PW_EV_CHECKPOINT; /* else there is nothing to go on from */
+        begun =
+            begun || before->kind == PW_EV_CHECKPOINT; /* otherwise there is no checkpoint to continue from */
         if (begun && (all || !*known)) {
             break_off(state, watched, before->seq, n++, &rng);
             *known = true;
@@ -190,7 +192,7 @@ static void test_cut_off(void **state)
     assert_true(n > 20);
 }
 
-/* Gone on with from any step, as a session of its own. */
+/* Continues from any step, as a new session. */
 static void test_from(void **state)
 {
     const char *cuts = getenv("PEWTER_CUTS");
@@ -211,7 +213,7 @@ static void test_from(void **state)
     verify(watched, "all branched off");
 }
 
-/* Opens a session and waits until what is new is on record. */
+/* Opens a session and waits until new events are recorded. */
 static void go_to(struct bench *b, const char *folder, int64_t from)
 {
     lab_at(b, folder, from, false);
@@ -219,7 +221,7 @@ static void go_to(struct bench *b, const char *folder, int64_t from)
         bench_look(b, 50);
 }
 
-/* Replicates with own batches go on with these: from the end of a session, and from its middle. */
+/* Replicas with own batches keep them, both from the end of a session and from its middle. */
 static void test_own_batches(void **state)
 {
     char folder[4096], branch[4096];
@@ -250,7 +252,7 @@ static void test_own_batches(void **state)
     verify(branch, "own batches from step 33");
 }
 
-/* The event of the newest checkpoint. */
+/* Returns the event number of the newest checkpoint, and its step. */
 static uint64_t checkpoint_of(const char *folder, int64_t *step)
 {
     struct pw_record *r = open_record(folder);
@@ -262,7 +264,7 @@ static uint64_t checkpoint_of(const char *folder, int64_t *step)
     return seq;
 }
 
-/* Is opened, left as soon as it is there, and has this many checkpoints more (0 or 1). */
+/* Opens the session and closes it as soon as it records. It must have this many more checkpoints (0 or 1). */
 static void look_in(const char *folder, int more)
 {
     struct bench b;
@@ -276,7 +278,8 @@ static void look_in(const char *folder, int more)
     assert_int_equal(step, 104);
 }
 
-/* What broke off is computed again once: a checkpoint follows. Where nothing was, none does. */
+/* The interrupted part is computed again once: a checkpoint follows. A complete session gets no
+ * checkpoint. */
 static void test_once(void **state)
 {
     char watched[4096], once[4096];
@@ -290,7 +293,7 @@ static void test_once(void **state)
     verify(once, "looked at");
 }
 
-/* Left while it is still done again, a session is as it was, and there is no other one. */
+/* Closed during the re-run, a session is unchanged, and no other session exists. */
 static void test_left(void **state)
 {
     char watched[4096], home[4096];
@@ -299,13 +302,13 @@ static void test_left(void **state)
     uint64_t last = last_of(watched);
     lab_on(&b, watched, false);
     bench_close(&b);
-    assert_true(last_of(watched) <= last + 2); /* or it was there already, and said so */
+    assert_true(last_of(watched) <= last + 2); /* or the re-run was complete, and that was recorded */
     verify(watched, "left at once");
     assert_int_equal(access(scratch_path(state, "pewter/sessions", home), F_OK), -1);
 }
 
-/* Another session is opened in the middle of something: what is left is as if pewter had been left, and goes
- * on where it is taken up again. */
+/* Opening another session during a job closes the first one as leaving pewter does. It continues when it is
+ * opened again. */
 static void test_left_in_the_middle(void **state)
 {
     static const char *const jobs[] = {"eval lengths=2..9 samples=2000", "probe dispersion samples=400",
@@ -319,7 +322,7 @@ static void test_left_in_the_middle(void **state)
         lab_on(&b, scratch_path(state, name, other), false);
         bench_must(&b, SMALL "race t5,none; train 3");
         bench_send(&b, jobs[i]);
-        if (i == 3) /* until there has been an evaluation beside it */
+        if (i == 3) /* until training has added an evaluation */
             while (b.s->arms[0].rep[0].track.n < 2)
                 bench_look(&b, 1000);
         snprintf(line, sizeof line, "open %s", watched);
@@ -339,9 +342,9 @@ static void test_left_in_the_middle(void **state)
     }
 }
 
-/* What a laboratory saves and copies can't be had while these are set. */
+/* While these are set, saving and copying a model fail. */
 static bool no_image;
-static const char *no_copies; /* ... from the moment on at which this is there */
+static const char *no_copies; /* from the moment on when this path exists */
 
 enum pw_code __real_pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info,
                                         void **bytes, size_t *n, struct pw_err *err);
@@ -368,7 +371,7 @@ enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_
     return __real_pw_record_events(r, from, to, each, arg, err);
 }
 
-/* Half of a copy is no session: where one can't be branched off there is none. */
+/* An incomplete copy is no session: a failed branch leaves none behind. */
 static void test_no_branch(void **state)
 {
     char watched[4096], home[4096];
@@ -390,7 +393,7 @@ static bool last_says(const struct pw_snapshot *s, const char *text)
     return s->n_log > 0 && strstr(s->log[(s->n_log - 1) % PW_LOG_LINES].text, text) != NULL;
 }
 
-/* One that was asked for and failed is told by its name, which no other one gets. */
+/* A requested checkpoint that fails is reported by its name. No other checkpoint gets that name. */
 static void test_failed_checkpoint(void **state)
 {
     char folder[4096];
@@ -406,7 +409,7 @@ static void test_failed_checkpoint(void **state)
     do
         bench_until_idle(&b);
     while (b.s->arms[0].rep[0].series.n < 6);
-    bench_close(&b); /* with a last checkpoint */
+    bench_close(&b); /* writes a last checkpoint */
     struct pw_record *r = open_record(folder);
     struct pw_event *e = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, UINT64_MAX);
     assert_int_equal(e->step, 6);

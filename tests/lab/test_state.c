@@ -1,5 +1,6 @@
-/* test_state.c - a laboratory that was saved and restored goes on as the one that was not interrupted: the
- * same losses, evaluations, tokens, attention and tables, and at the end the same state, to the bit. */
+/* test_state.c - tests that a lab that was saved and restored continues as one that was not interrupted.
+ * Losses, evaluations, tokens, attention and tables are the same, and finally the state is the same to the
+ * bit. */
 #include "ref_state.h"
 
 #include <stdio.h>
@@ -11,14 +12,14 @@
     "task sort lengths=2..4 test=5..6; model tiny width=16 heads=2 ffn=32 context=32; optim batch=4 "        \
     "warmup=5 "                                                                                              \
     "steps=60; "
-/* What shows the most of a model: kernel, tables and what training met; exact match; a prompt head by head.
- */
+/* Commands that show most of a model: kernel, tables, positions seen in training, exact match, and a prompt
+ * head by head. */
 #define LOOK "; digest; table; eval samples=10; prompt sort 3 1 4; inspect layer=1 head=1"
 
 struct scene {
-    const char *name, *begin; /* at last begins to train */
-    int turns;                /* of training until it is saved */
-    const char *after;        /* when training has ended */
+    const char *name, *begin; /* its last command trains */
+    int turns;                /* of training until the state is saved */
+    const char *after;        /* commands after training */
 };
 
 static const struct scene scenes[] = {
@@ -80,7 +81,7 @@ static const struct scene scenes[] = {
      "next; arm 1; next; sample" LOOK},
 };
 
-/* The first line in which two lives differ. */
+/* Fails at the first line in which two labs differ. */
 static void assert_same_told(const char *name, struct life *a, struct life *b)
 {
     const char *x = life_told(a), *y = life_told(b);
@@ -93,7 +94,7 @@ static void assert_same_told(const char *name, struct life *a, struct life *b)
                  (int)strcspn(y, "\n"), y);
 }
 
-/* From where it is to the end. */
+/* Continues a scene to its end. */
 static void live_on(struct life *l, const struct scene *c)
 {
     life_train(l);
@@ -106,7 +107,7 @@ static void begin(struct life *l, const struct scene *c, int threads, bool live)
     life_run(l, c->begin);
 }
 
-/* Restored from what was saved; it is the same state, and nobody was told. */
+/* Restores a saved state. It must be the same state, and no event may be emitted. */
 static void restored(struct life *l, const struct scene *c, struct saved *at, bool live)
 {
     struct saved again;
@@ -132,7 +133,7 @@ static void assert_same_end(const char *what, const struct scene *c, struct life
     saved_free(&y);
 }
 
-/* One life that nobody interrupts, one that is saved on the way, and one that goes on from there. */
+/* Runs one lab without interruption, one that is saved midway, and one that continues from there. */
 static void play(const struct scene *c, bool live)
 {
     struct life whole, saved, next;
@@ -166,8 +167,8 @@ static void test_scenes(void **state)
         play(&scenes[i], false);
 }
 
-/* Where somebody watches tables are told in turn; nothing trains here, because what is told beside training
- * is up to a clock. */
+/* With live events, tables are emitted one by one. No arm trains here, because events beside training
+ * depend on a clock. */
 static void test_watched(void **state)
 {
     const struct scene c = {"watched",
@@ -177,7 +178,7 @@ static void test_watched(void **state)
     play(&c, true);
 }
 
-/* Interrupted after every turn: with a swap, replicates, heads that are off and optimisers that differ. */
+/* Interrupted after every turn: with a swap, replicas, heads that are off and optimisers that differ. */
 static void test_every_turn(void **state)
 {
     const struct scene c = {"every turn",
@@ -209,8 +210,8 @@ static void test_every_turn(void **state)
     life_close(&whole);
 }
 
-/* In the middle of a look at acc, with a part of the samples seen. A command that changes the model then
- * comes after the look, whether the look was seen to its end or not. */
+/* Saves in the middle of a check of acc, with some of the samples evaluated. A command that changes the
+ * model runs after the check, whether the check had ended or not. */
 static void look_and(const char *change)
 {
     const struct scene c = {change, SMALL "race t5,t5; seed 3 arm=2; train 60 until acc=0.9", 99,
@@ -219,7 +220,7 @@ static void look_and(const char *change)
     struct saved at;
     struct pw_err err;
     begin(&a, &c, 2, false);
-    assert_true(life_turns(&a, c.turns)); /* 50 steps of the first arm; the next turn looks */
+    assert_true(life_turns(&a, c.turns)); /* 50 steps of the first arm; the next turn checks */
     struct pw_arm *arm = &a.lab->arms[0];
     assert_true(arm->checking && arm->check.samples == 0 && arm->check_of == 256);
     assert_int_equal(pw_lab_valid_slice(a.lab, arm, 70, &arm->check, true, &err), PW_OK);
@@ -257,7 +258,7 @@ static void test_look_at_acc(void **state)
         look_and(changes[i]);
 }
 
-/* Saved while a step has yielded between two blocks: it is computed anew. */
+/* Saved while a step has yielded between two blocks: the step is computed again. */
 static void test_yielded(void **state)
 {
     const struct scene c = {"a step that yielded", SMALL "pe t5; train 9", 4, "digest"};
@@ -283,8 +284,8 @@ static void test_yielded(void **state)
     life_close(&b);
 }
 
-/* A state of bf16 brings its precision with it where the machine has it, to the bit; elsewhere, and beside
- * other kernels, it is refused and nothing changes. One of fp32 takes bf16 back. */
+/* A bf16 state restores its precision to the bit where the machine supports it. Elsewhere, and with other
+ * kernels, it is refused and nothing changes. An fp32 state ends bf16. */
 static void test_precision(void **state)
 {
     const struct scene c = {"bf16", SMALL "race t5,learned; train 7", 5, "digest; prompt sort 3 1 2"};
@@ -338,7 +339,7 @@ static char dir[] = "/tmp/pewter-state-XXXXXX";
 static int setup(void **state)
 {
     (void)state;
-    return mkdtemp(dir) == NULL || chdir(dir) != 0; /* for weights that are exported */
+    return mkdtemp(dir) == NULL || chdir(dir) != 0; /* for exported weights */
 }
 
 static int teardown(void **state)

@@ -1,4 +1,4 @@
-/* test_state_damage.c - what is no state of a laboratory gives one line, and the laboratory is as before. */
+/* test_state_damage.c - tests that an invalid lab state gives one error line and leaves the lab as before. */
 #include "ref_state.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
     "race t5,learned; ablate 0.1 mode=mean samples=4; train 3; wait; prompt sort 3 1 2; edit 6 1; back; "    \
     "train 5"
 
-/* What doesn't fit together, in words. */
+/* States whose members contradict each other, as text. */
 static void test_lies(void **state)
 {
     static const struct {
@@ -82,8 +82,8 @@ static uint32_t dice(struct pw_rng *rng, size_t n)
     return pw_rng_below(rng, (uint32_t)n);
 }
 
-/* Damages n bytes of text in one of the ways in which files are damaged or forged; returns how many remain.
- */
+/* Damages n bytes of text in one of the ways in which files are damaged or forged; returns how many
+ * remain. */
 static size_t damage(char *s, size_t n, struct pw_rng *rng)
 {
     static const char *const numbers[] = {"0",     "-1",  "1",   "99",   "2147483647", "99999999999999999999",
@@ -95,7 +95,7 @@ static size_t damage(char *s, size_t n, struct pw_rng *rng)
     case 0: s[at] ^= (char)(1 << dice(rng, 7)); break;
     case 1: memmove(s + at, s + at + span, left - span); return n - span;
     case 2: memset(s + at, "0\"{[, "[dice(rng, 6)], span); break;
-    case 3: return at; /* cut off */
+    case 3: return at; /* truncated */
     default:           /* another number in the place of the next one */
         while (at < n && (s[at] < '0' || s[at] > '9'))
             at++;
@@ -116,7 +116,7 @@ static void copy(struct saved *to, const struct saved *from)
     }
 }
 
-/* 0: the text, i: image i - 1. */
+/* Damages one file: 0 is the text, i is image i - 1. */
 static void damage_one(struct saved *s, int which, struct pw_rng *rng)
 {
     if (which == 0) {
@@ -131,8 +131,7 @@ static void damage_one(struct saved *s, int which, struct pw_rng *rng)
     s->images.at[which - 1].n = now + n - head;
 }
 
-/* What is damaged gives one line and leaves everything as it was; or it is a state, too, and then the
- * laboratory works. */
+/* A damaged state gives one line and leaves everything as it was. If it is still valid, the lab must work. */
 static void test_damage(void **state)
 {
     enum { TIMES = 2000 };

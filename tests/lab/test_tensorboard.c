@@ -1,6 +1,6 @@
-/* test_tensorboard.c - event files: the first bytes are those of every event file that TensorFlow writes,
- * every record's checksums hold by a table-driven CRC of our own, and the scalars are those that were
- * measured. */
+/* test_tensorboard.c - tests event files for TensorBoard. The first bytes are those of every TensorFlow
+ * event file. A table-driven CRC of this test confirms every checksum, and the scalars are the measured
+ * ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static uint32_t little(const unsigned char *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Goes through the records; how many have tag, and the value of the last of them. */
+/* Reads the records; returns how many have the tag, and the last value. */
 static int count(const unsigned char *p, size_t n, const char *tag, float *last)
 {
     int found = 0;
@@ -71,7 +71,7 @@ static void test_records(void **state)
     assert_string_equal(b.error, "export tensorboard: nothing was trained or evaluated yet");
     bench_must(&b, "race none,t5 seeds=2; train 20; eval samples=8");
     bench_must(&b, line);
-    bench_must(&b, line); /* again, over what is there */
+    bench_must(&b, line); /* again, over existing files */
     for (int i = 0; i < 4; i++) {
         const struct pw_replicate_view *rep = &b.s->arms[i / 2].rep[i % 2];
         float loss, beyond, moved;
@@ -98,7 +98,7 @@ static void test_records(void **state)
     bench_close(&b);
 }
 
-/* With own batches a run's name has the seed of these, too. */
+/* With own batches a run's name has their seed, too. */
 static void test_own_batches(void **state)
 {
     static const char *const runs[] = {"1-none-seed9-batches7", "1-none-seed10-batches8"};

@@ -14,7 +14,7 @@
 #include "figure/svg.h"
 #include "ref_screen.h"
 
-#define SMALL 100000 /* bytes that a figure may have */
+#define SMALL 100000 /* largest allowed figure, in bytes */
 
 struct pw_figure_options figure_options(const char *pane, const char *page)
 {
@@ -34,7 +34,7 @@ void figure_svg(struct pw_str *out, const struct pw_snapshot *s, const struct pw
         fail_msg("%s %s: %s", pw_figure_names[o->pane], o->page, err.msg);
 }
 
-/* ---- a reader of what we write: tags nest, attributes are quoted, entities are known */
+/* ---- a reader of SVG: tags nest, attributes are quoted, entities are known */
 
 static double number_of(const char *tag, const char *name, double none)
 {
@@ -53,7 +53,7 @@ static void read_entity(const char *s)
     fail_msg("no such entity: %.12s", s);
 }
 
-/* Text of an element is inside the picture, from its first letter to its last. */
+/* The text of an element must be inside the picture, from its first letter to its last. */
 static void check_text(const char *tag, const char *body, double w, double h)
 {
     char text[4096];
@@ -75,7 +75,6 @@ static void check_text(const char *tag, const char *body, double w, double h)
         fail_msg("'%s' at %g %g, %g to %g, is outside of %g x %g", text, x, y, lo, hi, w, h);
 }
 
-/* Reads the picture as a whole; returns how many <text> there are. */
 int figure_read(const struct pw_str *doc)
 {
     char *copy = strdup(doc->s), *at = copy;
@@ -137,12 +136,12 @@ void figure_check(const struct pw_snapshot *s, const struct pw_figure_options *o
     struct pw_str a = {0}, b = {0};
     struct pw_err err;
     if (pw_figure_svg(&a, s, o, &err) != PW_OK &&
-        strstr(err.msg, "width=")) { /* as wide as it wants to be then */
+        strstr(err.msg, "width=")) { /* retry with the width that the error asks for */
         struct pw_figure_options wide = *o;
         const char *needs = strstr(err.msg, "needs ");
         assert_non_null(needs);
         wide.width = atoi(needs + strlen("needs "));
-        assert_true(wide.width > o->width && wide.width < 460); /* a page's width */
+        assert_true(wide.width > o->width && wide.width < 460); /* the width of a page */
         figure_check(s, &wide);
         pw_str_fini(&a);
         return;

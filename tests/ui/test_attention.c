@@ -1,5 +1,5 @@
-/* test_attention.c - what the attention pane says of a map: how it was changed, what it is compared to, what
- * of it training never met, and what can't be said. */
+/* test_attention.c - tests the words of the attention pane: how a map was changed, its reference, the
+ * distances not seen in training, and the terms that can't be separated. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Presses keys one after the other and draws the pane after each; what is on the screen then. */
+/* Presses keys one by one and draws the pane after each; returns the final screen. */
 static const char *after(struct bench *b, int rows, int cols, const char *keys)
 {
     pw_canvas_resize(&b->c, rows, cols);
@@ -72,7 +72,7 @@ static void assert_silent(const char *screen, const char *text)
         fail_msg("'%s' is on the screen:\n%s", text, screen);
 }
 
-/* What is left without the first position adds up to one again. */
+/* Without the first position, the rest of each row is rescaled to sum to one. */
 static void test_the_first_left_out(void **state)
 {
     struct bench *b = *state;
@@ -129,9 +129,8 @@ static void test_scales(void **state)
     assert_says(after(b, 20, 100, "r"), "scores log");
 }
 
-/* Against what was there when c was pressed, head by head, moment by moment, and as far as tokens are the
- * same.
- */
+/* Difference from the map that was shown when c was pressed: by head, by time, and for as many tokens as
+ * are equal. */
 static void test_difference(void **state)
 {
     struct bench *b = *state;
@@ -162,7 +161,7 @@ static void test_time(void **state)
     struct bench *b = *state;
     struct pw_str status = {0};
     b->ui.time = 400;
-    screen_set_view(b->s, 1, 1, PW_VIEW_BIAS); /* which is not kept */
+    screen_set_view(b->s, 1, 1, PW_VIEW_BIAS); /* a view that is not kept over time */
     after(b, 20, 100, "");
     pw_pane_attention.status(&b->ui, &status);
     assert_says(status.s, "probs");
@@ -172,7 +171,7 @@ static void test_time(void **state)
     pw_pane_attention.status(&b->ui, &status);
     assert_says(status.s, "bias");
     assert_silent(status.s, "kept");
-    struct pw_event *e = pw_event_new(PW_EV_PROMPT); /* another prompt: what was kept is not its */
+    struct pw_event *e = pw_event_new(PW_EV_PROMPT); /* another prompt: the kept maps don't belong to it */
     e->u.prompt.id = 2;
     e->u.prompt.n = 1;
     e->u.prompt.tokens = calloc(1, sizeof(int));
@@ -184,7 +183,7 @@ static void test_time(void **state)
     pw_str_fini(&status);
 }
 
-/* What can't be separated says so, and what can says how. */
+/* A term that can't be separated has a note; the note on a separable term names the method. */
 static void test_words(void **state)
 {
     struct bench *b = *state;
@@ -207,7 +206,7 @@ static void test_words(void **state)
     assert_says(after(b, 20, 100, "s"), "chance");
 }
 
-/* Distances, buckets and positions that training never met. */
+/* Distances, buckets and positions not seen in training. */
 static void test_hatch(void **state)
 {
     struct bench *b = *state;
@@ -222,7 +221,7 @@ static void test_hatch(void **state)
     assert_false(pw_att_untrained(&w, 9, 2));
     assert_true(pw_att_untrained(&w, 9, 1));
     pw_att_fini(&w);
-    t->met = calloc(32, sizeof *t->met); /* counted: what was met is known, not only how far it went */
+    t->met = calloc(32, sizeof *t->met); /* counts: the hatch covers distances without one */
     t->met[0] = t->met[1] = t->met[6] = 5;
     assert_true(pw_att_init(&w, &b->ui));
     assert_true(pw_att_untrained(&w, 9, 7));
@@ -234,7 +233,7 @@ static void test_hatch(void **state)
     free(t->bucket);
     t->bucket = NULL;
     assert_says(after(b, 24, 100, ""), "hatched: distance never trained");
-    for (int cols = 40; cols < 100; cols++) { /* whole, or not at all */
+    for (int cols = 40; cols < 100; cols++) { /* the note is complete or absent */
         const char *at = strstr(after(b, 24, cols, ""), "hatched");
         assert_true(at == NULL || strncmp(at, "hatched: distance never trained", 31) == 0 ||
                     strncmp(at, "hatched: untrained", 18) == 0);
@@ -244,11 +243,11 @@ static void test_hatch(void **state)
     assert_true(pw_att_init(&w, &b->ui));
     assert_true(pw_att_untrained(&w, 7, 1) && pw_att_untrained(&w, 1, 7) && !pw_att_untrained(&w, 6, 6));
     pw_att_fini(&w);
-    b->s->arms[2].has_table = false; /* another arm's says nothing */
+    b->s->arms[2].has_table = false; /* another arm has no table, so no hatch */
     assert_silent(after(b, 24, 100, ""), "hatched");
 }
 
-/* The legend has the map's own sign for gold pointers, and goes with it. */
+/* The legend has the map's own sign for gold pointers, and disappears with it. */
 static void test_gold_sign(void **state)
 {
     struct bench *b = *state;
@@ -266,7 +265,7 @@ static void test_long_sequences(void **state)
     screen_set_prompt(b->s, 120, labels, 3);
     const char *screen = after(b, 24, 90, "");
     assert_says(screen, "max-pooled 3x, w scrolls");
-    assert_says(screen, "small: pooled 15x"); /* the other heads beside it are pooled more */
+    assert_says(screen, "small: pooled 15x"); /* the small maps beside it are pooled more */
     screen = after(b, 24, 90, "wg");
     assert_says(screen, "rows 0..");
     assert_says(screen, " of 120");
@@ -286,7 +285,7 @@ static void test_overview(void **state)
     assert_says(screen, "L1H3 .20");
     assert_says(after(b, 30, 100, "m"), "previous token (m: next)  most L0H0 0.84");
     assert_says(after(b, 30, 100, "m"), "can't be told here");
-    assert_says(after(b, 30, 100, "mmmmmm"), "gold pointers (m: next)"); /* by way of every score */
+    assert_says(after(b, 30, 100, "mmmmmm"), "gold pointers (m: next)"); /* after all other scores */
     after(b, 30, 100, "j");
     assert_string_equal(b->line.s, "inspect layer=+1");
     after(b, 30, 100, "l");
@@ -301,7 +300,7 @@ static void test_overview(void **state)
     assert_says(after(b, 6, 20, ""), "✗");
 }
 
-/* At 200x60 no map is pooled, and the maps have most of the room; where they are, that is said. */
+/* At 200x60 no map is pooled, and the maps have most of the room. Pooled maps have a note. */
 static void test_overview_fills_the_room(void **state)
 {
     struct bench *b = *state;
@@ -312,12 +311,12 @@ static void test_overview_fills_the_room(void **state)
         drawn +=
             b->c.cells[i].style.bg < PW_ANSI(0) || b->c.cells[i].cp == 0x2580 || b->c.cells[i].cp == 0x2584;
     print_message("%d of %d cells\n", drawn, b->c.rows * b->c.cols);
-    assert_true(drawn > b->c.rows * b->c.cols / 4); /* half of each map is hidden from its queries */
+    assert_true(drawn > b->c.rows * b->c.cols / 4); /* half of each map is masked (causal) */
     assert_says(after(b, 14, 60, ""), "pooled 2x");
     assert_says(after(b, 14, 78, ""), "max-pooled 2x");
 }
 
-/* Whatever the width: a line ends with a whole part, never within a number or before it. */
+/* At any width a line ends after a complete part, never inside a number or before it. */
 static void ends_whole(const char *line, size_t n, const char *all)
 {
     while (n > 0 && line[n - 1] == ' ')
@@ -354,7 +353,7 @@ static void test_narrow_overview(void **state)
         ends_whole(heading, left, wide[!hint]);
         bool most = memmem(heading, left, "most", 4) != NULL,
              value = memmem(heading, left, "0.84", 4) != NULL;
-        assert_true(most == value && (!hint || most)); /* the number before the hint */
+        assert_true(most == value && (!hint || most)); /* the number has priority over the hint */
         const char *last = last_line(b->text.s);
         ends_whole(last, strlen(last), words);
     }
@@ -368,7 +367,7 @@ static void test_click_and_copy(void **state)
     int found = 0;
     for (int y = 0; y < 30; y++)
         for (int x = 0; x < 100; x++)
-            if (b->c.cells[y * 100 + x].cp == '[') { /* the cursor, somewhere else */
+            if (b->c.cells[y * 100 + x].cp == '[') { /* the cursor; then move it elsewhere */
                 b->ui.attention.query = 9, b->ui.attention.key = 9;
                 after(b, 30, 100, "");
                 found += pw_pane_attention.click(&b->ui, y, x, all, &b->line);
@@ -379,7 +378,7 @@ static void test_click_and_copy(void **state)
     assert_int_equal(found, 1);
     assert_false(pw_pane_attention.click(&b->ui, 29, 99, all, &b->line));
     after(b, 30, 100, "\n");
-    for (int head = 0; head < 8; head++) { /* below each name is its map */
+    for (int head = 0; head < 8; head++) { /* each map is below its name */
         char name[8], line[32];
         int y = 0, x = -1;
         snprintf(name, sizeof name, "L%dH%d .", head / 4, head % 4);
@@ -410,7 +409,8 @@ static const char *status_of(struct bench *b)
     return b->line.s;
 }
 
-/* A new file comes to the front; keys choose among its heads without the laboratory, i goes to the arm's. */
+/* A newly imported file comes to the front. Keys choose among its heads without a lab command; i returns to
+ * the arm. */
 static void test_file(void **state)
 {
     struct bench *b = *state;
@@ -439,10 +439,10 @@ static void test_file(void **state)
     after(b, 24, 100, "\ni]");
     assert_string_equal(b->line.s, "inspect head=+1");
     assert_says(status_of(b), "step 640");
-    screen_import(b->s, 5, labels, 3); /* another one */
+    screen_import(b->s, 5, labels, 3); /* another file */
     assert_says(status_of(b), "file theirs.npz");
     b->s->has_attention = false;
-    after(b, 24, 100, "i"); /* there is nothing else */
+    after(b, 24, 100, "i"); /* no other attention exists */
     assert_says(status_of(b), "file theirs.npz");
     struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
     pw_text_copy(e->u.attention.source, PW_LINE, "off");
@@ -451,7 +451,7 @@ static void test_file(void **state)
     assert_says(after(b, 24, 100, "icjm"), "no prompt to look at yet");
 }
 
-/* Against an arm's: token by token where names are the same, place by place where there are as many. */
+/* Difference between an arm and a file: by token if labels are equal, by position if lengths are equal. */
 static void test_file_difference(void **state)
 {
     struct bench *b = *state;

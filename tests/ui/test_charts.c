@@ -1,4 +1,4 @@
-/* test_charts.c - the panes of lengths, curves and prompt: what their keys do, and what they say. */
+/* test_charts.c - tests the panes of lengths, curves and prompt: their keys and their words. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,6 @@
 
 /* ---- keys of the pane of lengths */
 
-/* Presses them in the pane; the command line that comes of the last one must be this. */
 static void press_key(struct pw_ui *ui, int key)
 {
     struct pw_str line = {0};
@@ -27,6 +26,7 @@ static void press_key(struct pw_ui *ui, int key)
     pw_str_fini(&line);
 }
 
+/* Presses keys in the pane. The last key must give this command line. */
 static void line_of(struct pw_ui *ui, const char *keys, const char *want)
 {
     struct pw_str line = {0};
@@ -44,7 +44,8 @@ static void line_of(struct pw_ui *ui, const char *keys, const char *want)
     pw_canvas_fini(&c);
 }
 
-/* What heads did: after a change the curve before it, and in words which of the two had heads off. */
+/* Shows the effect of heads: after a switch, the earlier curve stays, and words say which of the two had
+ * heads off. */
 static void lengths_before_heads_went_off(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ static void lengths_before_heads_went_off(void **state)
     rep->heads_off.mode[1] = PW_ABLATE_NONE;
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &on);
-    arm->info.step++; /* other weights: the two are of different models */
+    arm->info.step++; /* other weights: the curves are of different models */
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &later);
     assert_null(strstr(none.s, "heads"));
@@ -88,7 +89,7 @@ static void lengths_before_heads_went_off(void **state)
     assert_non_null(strstr(off.s, "dim dots: before heads off"));
     assert_non_null(strstr(off.s, "before heads off: 25%, now:"));
     assert_non_null(strstr(on.s, "with heads off: 25%, now:"));
-    const char *row = strstr(off.s, "50%\u2524"), *was = strstr(none.s, "50%\u2524"); /* 25% lies below */
+    const char *row = strstr(off.s, "50%\u2524"), *was = strstr(none.s, "50%\u2524"); /* 25% is below */
     assert_true(row && was && strncmp(row, was, 300) != 0);
     pw_str_fini(&none), pw_str_fini(&since), pw_str_fini(&off), pw_str_fini(&on);
     pw_str_fini(&later);
@@ -96,7 +97,8 @@ static void lengths_before_heads_went_off(void **state)
     pw_snapshot_free(s);
 }
 
-/* Of several seeds the readout has medians: forced counts all that is exact, so it is never below. */
+/* With several seeds the readout has medians. The forced count includes every exact answer, so it is never
+ * below. */
 static void lengths_read_out_medians(void **state)
 {
     (void)state;
@@ -124,8 +126,8 @@ static void lengths_read_out_medians(void **state)
     pw_snapshot_free(s);
 }
 
-/* At 80 columns all that the readout says is there when the pane is alone: what one row has no room for
- * stands in a second one. */
+/* At 80 columns the readout of the zoomed pane is complete: parts that don't fit in one row continue in a
+ * second one. */
 static void the_readout_of_lengths_is_whole(void **state)
 {
     (void)state;
@@ -147,7 +149,7 @@ static void the_readout_of_lengths_is_whole(void **state)
     pw_snapshot_free(s);
 }
 
-/* The longest length is the one that is looked for: the axis' name leaves its number room. */
+/* The longest length is always labelled: the axis' name leaves room for its number. */
 static void the_longest_length_is_named(void **state)
 {
     (void)state;
@@ -169,7 +171,7 @@ static void the_longest_length_is_named(void **state)
     pw_snapshot_free(s);
 }
 
-/* A long answer is scrolled in whole bands, no further than to its end. */
+/* A long answer is scrolled by whole bands, up to its end. */
 static void keys_of_the_prompt(void **state)
 {
     (void)state;
@@ -207,7 +209,7 @@ static void keys_of_the_prompt(void **state)
     pw_snapshot_free(s);
 }
 
-/* What a cursor is on: at no width a part of it is cut, and the first parts are the ones that stay. */
+/* Readouts of a cursor: at any width no part is cut, and the first parts have priority. */
 static void read_outs_are_whole(void **state)
 {
     (void)state;
@@ -241,7 +243,7 @@ static void read_outs_are_whole(void **state)
             pw_str_fini(&parts), pw_str_fini(&drawn);
         }
     struct pw_snapshot *s = screen_race();
-    for (int pane = 0; pane < PW_PANES; pane++) { /* and at the size that asked for it */
+    for (int pane = 0; pane < PW_PANES; pane++) { /* also at 120x36 */
         struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
         struct pw_canvas c;
         struct pw_layout l;
@@ -276,7 +278,7 @@ static void keys_of_lengths(void **state)
     line_of(&ui, "G\n", want);
     line_of(&ui, "f", "failing length=16 n=20");
     line_of(&ui, "h", "failing length=15 n=20");
-    line_of(&ui, "vgkkk", ""); /* round the end, and the grid is passed over */
+    line_of(&ui, "vgkkk", ""); /* wraps around the ends, and skips the grid */
     assert_int_equal(ui.lengths.page, 0);
     assert_int_equal(ui.lengths.cursor, 0);
     line_of(&ui, "v", "");
@@ -307,7 +309,7 @@ static void keys_of_lengths(void **state)
     pw_snapshot_free(s);
 }
 
-/* The cursor's read-out is the value of every arm at its step, whatever lies across and however near. */
+/* The cursor's readout has the value of every arm at its step, on any axis and at any zoom. */
 static void keys_of_curves(void **state)
 {
     (void)state;
@@ -320,7 +322,7 @@ static void keys_of_curves(void **state)
     pw_canvas_resize(&c, 30, 100);
     ui.focus = PW_PANE_CURVES, ui.zoom = true;
     line_of(&ui, "a", "");
-    line_of(&ui, "y", "copy"); /* the workbench's */
+    line_of(&ui, "y", "copy"); /* the workbench copies */
     for (int zoom = 0; zoom < 3; zoom++) {
         struct pw_str text = {0};
         line_of(&ui, zoom ? "w" : "h", "");
@@ -340,9 +342,9 @@ static void keys_of_curves(void **state)
     assert_int_equal(ui.curves.zoom, 0);
     line_of(&ui, "g", "");
     assert_int_equal(ui.curves.cursor, 0);
-    line_of(&ui, "Gl", ""); /* at the right end there is nothing further right */
+    line_of(&ui, "Gl", ""); /* at the right end the cursor can't move right */
     assert_int_equal(ui.curves.cursor, -1);
-    line_of(&ui, "wHx", ""); /* another axis: all of it */
+    line_of(&ui, "wHx", ""); /* another axis resets the zoom */
     assert_true(ui.curves.cursor == -1 && ui.curves.zoom == 0);
     assert_true(ui.curves.x1 == 15e8 * 640);
     ui.time = 320; /* the time cursor is shown on any axis */
@@ -356,7 +358,7 @@ static void keys_of_curves(void **state)
     pw_snapshot_free(s);
 }
 
-/* Neither covered by a curve nor cut by the frame, wherever it was. */
+/* The mark of a swap is readable at every step: not covered by a curve, not cut by the frame. */
 static void a_swap_can_be_read(void **state)
 {
     (void)state;
@@ -383,7 +385,7 @@ static void a_swap_can_be_read(void **state)
 
 /* ---- long runs */
 
-/* What is drawn of a moment of the pane, and of the figure. */
+/* Draws the pane and the figure of one view. */
 static void draw_both(const struct pw_ui *at, struct pw_canvas *c, struct pw_str *figure)
 {
     struct pw_ui ui = *at;
@@ -408,7 +410,8 @@ static void forget_pyramids(struct pw_snapshot *s)
                 pw_pyramid_fini(&s->arms[i].rep[r].series.pyramid[m]);
 }
 
-/* Any part of any run on any screen, by the pyramids of its series and by every point of them. */
+/* Any part of any run at any screen size: drawing from the pyramids of the series equals drawing from every
+ * point. */
 static void pyramids_change_no_picture(void **state)
 {
     (void)state;
@@ -463,8 +466,8 @@ static void pyramids_change_no_picture(void **state)
     }
 }
 
-/* Pane and figure: behind the right answer or the decoded one, whichever is longer; a step back shortens it.
- */
+/* In pane and figure the answer ends after the right answer or the decoded one, whichever is longer. A step
+ * back shortens it. */
 static void an_answer_ends_behind_all_that_there_is(void **state)
 {
     static const int decoded[] = {3, 4, 5, 6, 7};

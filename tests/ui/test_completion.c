@@ -1,4 +1,5 @@
-/* test_completion.c - what Tab offers at every argument of every command, with a laboratory on the screen. */
+/* test_completion.c - tests the candidates that Tab offers at every argument of every command, with a lab
+ * on the screen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-/* cmocka needs what stands above */
+/* cmocka needs the headers above */
 #include "command/commands/commands.h"
 #include "ref_screen.h"
 #include "ui/commands/commands.h"
@@ -68,7 +69,7 @@ static void offers(const struct bench *b, const char *line, struct pw_str *got)
     pw_command_complete(&all, &b->seen, line, strlen(line), collect, got);
 }
 
-/* Texts that are computed from what is on the screen. */
+/* Candidates that are computed from the state on the screen. */
 static void test_seen(void **state)
 {
     static const char *const cases[][2] = {
@@ -83,7 +84,7 @@ static void test_seen(void **state)
         {"restore ", "1.1 replica= arm= "},
         {"restore arm=1 ", "replica= "},
         {"ablate replica=2 1.", "1.0 1.1 1.2 1.3 1.* "},
-        {"ablate replicate=2 1.", "1.0 1.1 1.2 1.3 1.* "}, /* its older name */
+        {"ablate replicate=2 1.", "1.0 1.1 1.2 1.3 1.* "}, /* the option's older name */
         {"restore replica=2 1", ""},
         {"restore replica=", "all 1 2 3 "},
         {"restore replicate=", "all 1 2 3 "},
@@ -132,7 +133,8 @@ static void test_seen(void **state)
     pw_str_fini(&got);
 }
 
-/* Words of each command, up to the one that is typed; a command that takes none stands here alone. */
+/* Lines at which a word must be offered: commands, up to the word that is typed. A command without
+ * arguments is listed by its name. */
 static const char *const offered[] = {
     "cancel ",         "probe ",       "judge ",         "compare ",  "compare 1 ",   "reproduce ",
     "open ",           "sessions ",    "task ",          "model ",    "pe ",          "race ",
@@ -147,7 +149,8 @@ static const char *const offered[] = {
     "delete ",         "quit ",        "backend ",       "tune ",     "transplant ",  "construct ",
 };
 
-/* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
+/* Lines at which no word may be offered: commands without words, or with a number or text of the user's
+ * own. */
 static const char *const nothing[] = {
     "optim ",   "pause ",      "resume ", "stop ",  "reset ", "eval ",   "failing ",     "sample ",
     "inspect ", "table ",      "digest ", "check ", "undo ",  "redo ",   "devices ",     /* no words */
@@ -155,7 +158,7 @@ static const char *const nothing[] = {
     "save ",    "checkpoint ", "mark ",   "say ",   "find ",  "filter ", "prompt sort ", /* texts */
 };
 
-/* Does it offer a word, and not only keys? */
+/* Returns whether a candidate is a word, not only a key. */
 static bool offers_word(const char *got)
 {
     for (const char *at = got, *end; (end = strchr(at, ' ')) != NULL; at = end + 1)
@@ -178,7 +181,7 @@ static void test_words(void **state)
         if (offers_word(pw_str_text(&got)))
             print_error("'%s' offers '%s'\n", nothing[i], pw_str_text(&got)), wrong++;
     }
-    for (int c = 0; list[c] != NULL; c++) { /* a new command has to be thought of */
+    for (int c = 0; list[c] != NULL; c++) { /* every new command must be added to a list */
         bool known = false;
         pw_str_clear(&got);
         pw_str_add(&got, "%s ", list[c]->name);
@@ -193,8 +196,8 @@ static void test_words(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
- * task, an encoding or the screen, every number is. */
+/* Keys whose value is a number or a text of the user's own. For the options of a model, a task, an encoding
+ * or the screen, this holds for every number. */
 static const char *const free_keys[] = {
     " samples=", " acc=",    " loss=",        " step=",     " flops=",  " n=",       " index=", " size=",
     " fps=",     " seeds=",  "table length=", "open from=", " optim=",  " title=",   "label=",  " names=",
@@ -225,7 +228,7 @@ static int check_keys(const struct bench *b, const char *line, const struct pw_o
     return wrong;
 }
 
-/* Of a list of sessions the last one: a folder is enough to be offered. */
+/* Completes the last name in a list of sessions. A folder is enough to be offered. */
 static void test_sessions(void **state)
 {
     struct pw_str got = {0}, folder = {0};

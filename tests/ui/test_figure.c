@@ -1,5 +1,5 @@
-/* test_figure.c - figures: every page of every pane is sound, hostile text stays text, and what can't be
- * drawn is said in one line. */
+/* test_figure.c - tests figures: every page of every pane is sound, hostile text stays text, and a page
+ * that can't be drawn gives one line. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,8 @@
 #include "ref_figure.h"
 #include "ref_screen.h"
 
-/* All pages that there is something for, of some panes in other widths and looks, too. Returns how many. */
+/* Checks all pages that have content; those of the panes in `thorough` also with other widths and options.
+ * Returns the number drawn. */
 static int check_all(const struct pw_snapshot *s, const char *thorough)
 {
     const char *names[16];
@@ -45,7 +46,7 @@ static int check_all(const struct pw_snapshot *s, const char *thorough)
     return drawn;
 }
 
-/* The attribute of the tag at `at`. */
+/* Returns the attribute of the tag at `at`. */
 static double number_of(const char *at, const char *name)
 {
     char key[16];
@@ -54,7 +55,7 @@ static double number_of(const char *at, const char *name)
     return value != NULL && value < end ? strtod(value + strlen(key), NULL) : NAN;
 }
 
-/* Where small letters have theirs, 2.75 points above the line that the text stands on. */
+/* A bar is centred on small letters, 2.75 points above the baseline. */
 static void bars_stand_in_the_middle_of_their_rows(void **state)
 {
     (void)state;
@@ -83,8 +84,8 @@ static void every_page_is_sound(void **state)
     (void)state;
     static const enum screen_table tables[] = {SCREEN_NONE,    SCREEN_T5,   SCREEN_ALIBI, SCREEN_ROTARY,
                                                SCREEN_LEARNED, SCREEN_SHAW, SCREEN_FIRE};
-    static const int pages[] = {1, 4, 1, 3,
-                                3, 2, 3}; /* of the encoding: kernel alone, with bias and buckets, ... */
+    /* Number of pages of the encoding by table: kernel alone, with bias and buckets, ... */
+    static const int pages[] = {1, 4, 1, 3, 3, 2, 3};
     struct pw_snapshot *s = figure_race(1);
     screen_set_failing(s, 5);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -107,7 +108,7 @@ static void every_page_is_sound(void **state)
     pw_snapshot_free(s);
 }
 
-/* Each finding on one sheet and block by block, at any width and height that it takes. */
+/* Each finding on one sheet and block by block, at any width and height that it allows. */
 static void every_finding_is_sound(void **state)
 {
     (void)state;
@@ -139,7 +140,7 @@ static void every_finding_is_sound(void **state)
     assert_non_null(strstr(out.s, "<title>scores 1 2 3</title>"));
     assert_non_null(strstr(out.s, ">head 2, untrained<"));
     assert_non_null(strstr(out.s, "contradicted: no head is absolute (head 1.3: 0.6 of its score)"));
-    assert_non_null(strstr(out.s, "stroke-dasharray")); /* what theory says */
+    assert_non_null(strstr(out.s, "stroke-dasharray")); /* the theoretical bound */
     assert_non_null(strstr(out.s, "data:image/png"));
     pw_text_copy(o.finding, sizeof o.finding, "shift");
     figure_fails(s, &o, "finding='shift': there is none; there are scores 1 2 3, rank 2, decay");
@@ -159,7 +160,7 @@ static void own_batches_are_named(void **state)
         for (int i = 0; i < PW_MAX_ARMS; i++)
             s->arms[i].info.own_batches = own && s->arms[i].used;
         struct pw_figure_options o = figure_options("curves", "");
-        o.width = 900, o.height = 0; /* a caption of one line */
+        o.width = 900, o.height = 0; /* room for a caption in one line */
         figure_svg(&out, s, &o);
         assert_int_equal(strstr(out.s, "each with an order of training samples of its own") != NULL, own);
         o = figure_options("lengths", "curve");
@@ -173,7 +174,7 @@ static void own_batches_are_named(void **state)
     pw_snapshot_free(s);
 }
 
-/* What is shown without a page named is the first that there is something for. */
+/* Without page= the first page with content is shown. */
 static void a_page_is_found(void **state)
 {
     (void)state;

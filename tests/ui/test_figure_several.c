@@ -1,5 +1,5 @@
-/* test_figure_several.c - figures of several arms: of recorded sessions beside the snapshot's, maps of
- * attention beside each other, encodings over each other. */
+/* test_figure_several.c - tests figures of several arms: arms of recorded sessions beside those of the lab,
+ * attention maps side by side, encodings in one plot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void sessions_are_drawn(void **state)
                "none");
         expect(here, &o, "Made by: pewter " PEWTER_VERSION ": this lab: race none,alibi");
         expect(here, &o, " | tuesday: race none,alibi");
-        strcpy(o.names, "own,,,theirs"); /* the first of a session follows the lab's third arm */
+        strcpy(o.names, "own,,,theirs"); /* the session's first arm follows the lab's third */
         expect(here, &o, ">own");
         expect(here, &o, ">theirs");
         expect_not(here, &o, ">monday &lt;1&gt;: none");
@@ -106,7 +106,7 @@ static void sessions_are_drawn(void **state)
     }
 }
 
-/* A lab that has nothing to show takes no part; one whose own session is named has its name. */
+/* A lab without content is left out. If the lab's own session is named, its arms have that name. */
 static void the_lab_itself(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void the_lab_itself(void **state)
     pw_snapshot_free(a);
 }
 
-/* Each with the range that it was trained on. */
+/* Each session has the range of its own training lengths. */
 static void trained_lengths_are_each_ones_own(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void an_encoding_twice_has_its_number(void **state)
     pw_snapshot_free(a);
 }
 
-/* The same shape and the same colour is never drawn twice, up to as many as there may be. */
+/* No combination of shape and colour repeats, up to the maximum number of lines. */
 static void sixteen_can_be_told_apart(void **state)
 {
     (void)state;
@@ -192,11 +192,11 @@ static void more_are_refused(void **state)
         figure_fails(here, &o,
                      "20 arms in one figure: at most 16 can be told apart; name fewer sessions, or "
                      "the arms of each, as arms=1,2");
-        strcpy(o.arms, "1,2,3,5"); /* 4 of 4 */
+        strcpy(o.arms, "1,2,3,5"); /* 4 arms of each of 4 */
         widths(here, o);
         expect(here, &o, ">friday: learned");
         assert_true(count(here, &o, "#ffffff\" stroke-width=\"0.9\"") > 0 ||
-                    count(here, &o, "stroke=\"#ffffff\"") >= 8); /* the second eight have a white thread */
+                    count(here, &o, "stroke=\"#ffffff\"") >= 8); /* the second eight have a thin white line */
     }
     pw_snapshot_free(here);
     pw_snapshot_free(a);
@@ -286,7 +286,7 @@ static void arms_choose_among_curves(void **state)
     pw_snapshot_free(s);
 }
 
-/* What an arm has made of the prompt: the same labels, and a map that looks at token `at` alone. */
+/* Emits an arm's attention on the prompt: labels of its own, and a map that attends to token `at` alone. */
 static void answer(struct pw_snapshot *s, int arm, int T, int at)
 {
     const struct pw_ev_attention *now = &s->attention;
@@ -327,7 +327,7 @@ static void attention_of_arms_is_drawn(void **state)
     expect(s, &o, ">1 none<");
     expect(s, &o, ">2 alibi<");
     expect(s, &o, ">3 t5 8/16 ↻<");
-    expect(s, &o, ">2&lt;1<"); /* a token of the second arm's */
+    expect(s, &o, ">2&lt;1<"); /* a token of the second arm */
     expect(s, &o, "arms 1 none, 2 alibi, 3 t5 8/16 ↻ at step 640. Rows: queries");
     assert_int_equal(count(s, &o, "data:image/png"), 4); /* three maps and one bar */
     assert_int_equal(count(s, &o, ">probability<"), 1);
@@ -337,7 +337,7 @@ static void attention_of_arms_is_drawn(void **state)
     figure_fails(s, &o, "arm 1 has layers 0 to 1 and heads 0 to 3, and no L1H4");
     o.layer = o.head = -1;
 
-    /* Every map is its own arm's: one that answers otherwise changes one image alone. */
+    /* Every map belongs to its arm: a change of one arm's attention changes one image only. */
     figure_svg(&before, s, &o);
     answer(s, 2, T - 2, 2);
     figure_svg(&after, s, &o);
@@ -351,7 +351,8 @@ static void attention_of_arms_is_drawn(void **state)
     }
     assert_true(same == 3 && other == 1);
 
-    /* Arms at other steps say so; one whose encoding was swapped since has no map of it. */
+    /* Arms at different steps are labelled with them. An arm that was swapped since has no map of its new
+     * encoding. */
     s->arms[1].kept.map[s->arms[1].kept.n - 1].step = 600;
     expect(s, &o, "arms 1 none at step 640, 2 alibi at step 600, 3 t5 8/16 ↻ at step 640");
     strcpy(o.arms, "all");

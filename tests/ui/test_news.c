@@ -1,4 +1,4 @@
-/* test_news.c - what the log tells reaches a screen that has no room for the Log pane. */
+/* test_news.c - tests that log lines reach a screen without room for the Log pane. */
 #include "ref_bench.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool page_open(const struct bench *b)
     return b->app.ui.page.text.len > 0;
 }
 
-/* `line` as somebody types it, and n lines of answer. */
+/* Types `line`; the answer has n lines. */
 static void ask(struct bench *b, struct pw_news *news, const char *line, int n)
 {
     pw_news_typed(news, line);
@@ -52,8 +52,8 @@ static void the_newest_is_the_message(void **state)
     message_is(b, "wrong", true);
 }
 
-/* `race none,t5; focus nowhere`: `focus` is refused on the spot, and what the race says comes a frame later.
- */
+/* `race none,t5; focus nowhere`: `focus` is refused at once, and the note of the race arrives a frame
+ * later. */
 static void a_refusal_is_not_covered(void **state)
 {
     struct bench *b = *state;
@@ -67,7 +67,7 @@ static void a_refusal_is_not_covered(void **state)
     screen_note(b->s, PW_EV_ERROR, "wrong");
     look(b, &n);
     message_is(b, "wrong", true);
-    n.refused = false; /* the next line */
+    n.refused = false; /* the next line is typed */
     screen_note(b->s, PW_EV_NOTE, "right");
     look(b, &n);
     message_is(b, "right", false);
@@ -82,7 +82,8 @@ static void a_map_says_where_it_is(void **state)
     b->s->patch_seq = b->s->log[(b->s->n_log - 1) % PW_LOG_LINES].seq;
     look(b, &n);
     message_is(b, "4 Step: most by head 1.6, 0.366", false);
-    screen_note(b->s, PW_EV_PATCH, "head 1.6: recovery 0.366"); /* a number: the map is another's */
+    /* A single value: the map on the screen is of an earlier patch. */
+    screen_note(b->s, PW_EV_PATCH, "head 1.6: recovery 0.366");
     look(b, &n);
     message_is(b, "head 1.6: recovery 0.366", false);
 }
@@ -98,7 +99,7 @@ static void what_was_recorded_is_no_news(void **state)
     screen_note(b->s, PW_EV_NOTE, "goes on at step 5");
     look(b, &n);
     message_is(b, "goes on at step 5", false);
-    /* another session, whose log is shorter */
+    /* Another session, with a shorter log. */
     struct pw_snapshot *other = screen_race();
     b->app.ui.snap = other;
     other->began_ns++;
@@ -127,7 +128,7 @@ static void an_answer_of_many_lines_is_a_page(void **state)
     pw_ui_key(&b->app.ui, PW_KEY_ESCAPE, &line);
     screen_note(b->s, PW_EV_NOTE, "later");
     look(b, &n);
-    assert_false(page_open(b)); /* it was read */
+    assert_false(page_open(b)); /* Escape closed the page */
     message_is(b, "later", false);
 }
 
@@ -147,12 +148,12 @@ static void what_nobody_typed_is_no_page(void **state)
     struct pw_news n = {0};
     look(b, &n);
     pw_news_typed(&n, "eval");
-    screen_command(b->s, "runs"); /* a script's */
+    screen_command(b->s, "runs"); /* from a script */
     screen_note(b->s, PW_EV_NOTE, "one");
     screen_note(b->s, PW_EV_NOTE, "two");
     look(b, &n);
     assert_false(page_open(b));
-    screen_command(b->s, "eval"); /* and what a job says */
+    screen_command(b->s, "eval"); /* a step separates a job's notes from the answer */
     screen_step(b->s, 1, 641, 1.0f);
     screen_note(b->s, PW_EV_NOTE, "three");
     screen_note(b->s, PW_EV_NOTE, "four");
@@ -161,7 +162,7 @@ static void what_nobody_typed_is_no_page(void **state)
     message_is(b, "four", false);
 }
 
-/* Training has something to say in the same frame. */
+/* A training error arrives in the same frame as an answer. */
 static void what_comes_behind_it_hides_no_answer(void **state)
 {
     struct bench *b = *state;
@@ -195,7 +196,7 @@ static void where_the_log_has_room_it_is_enough(void **state)
     assert_true(page_open(b));
 }
 
-/* Under the second column, where it has one. */
+/* A wrapped line continues below its second column, if it has one. */
 static void a_long_line_of_a_page_goes_on_below(void **state)
 {
     struct bench *b = *state;

@@ -1,4 +1,5 @@
-/* test_replica.c - titles, words and marks say which replica of an arm is shown, and keys choose another. */
+/* test_replica.c - tests that titles, words and marks name the replica that is shown, and that keys choose
+ * another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "ref_screen.h"
 #include "ui/layout.h"
 
-/* The race with three replicas of each arm, of which the second answers: all that was told before, of it. */
+/* Returns the race with three replicas of each arm. All data on the screen is of the second one. */
 static struct pw_snapshot *second_of_three(void)
 {
     struct pw_snapshot *s = screen_race_of(3);
@@ -23,7 +24,7 @@ static struct pw_snapshot *second_of_three(void)
     e->u.arm.current = true;
     pw_fold(s, e);
     pw_event_free(e);
-    e = pw_event_new(PW_EV_HEADS); /* a head of it alone is off */
+    e = pw_event_new(PW_EV_HEADS); /* a head of this replica only is off */
     e->arm = s->current, e->replicate = 2;
     e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = calloc(8, 1)};
     assert_non_null(e->u.heads.mode);
@@ -34,7 +35,7 @@ static struct pw_snapshot *second_of_three(void)
     return s;
 }
 
-/* The screen with a pane alone on it. */
+/* Draws the screen with one zoomed pane. */
 static const char *screen_of(struct pw_ui *ui, int pane, int rows, int cols, struct pw_str *text)
 {
     struct pw_canvas c;
@@ -81,7 +82,7 @@ static void heads(void **state)
     (void)state;
     ui.attention.overview = true;
     assert_non_null(strstr(screen_of(&ui, PW_PANE_ATTENTION, 48, 160, &text), "L1H2✗"));
-    s->attention_replica = 1; /* whose heads all work */
+    s->attention_replica = 1; /* all heads of this replica are on */
     assert_null(strstr(screen_of(&ui, PW_PANE_ATTENTION, 48, 160, &text), "L1H2✗"));
     pw_str_fini(&text);
     pw_snapshot_free(s);

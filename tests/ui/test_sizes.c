@@ -1,5 +1,4 @@
-/* test_sizes.c - every pane at every size, with what no sane laboratory would send, and how long a frame
- * takes. */
+/* test_sizes.c - tests every pane at every size and with hostile values, and measures the time of a frame. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,9 +28,9 @@ static void ring(struct pw_canvas *c, int bottom, int right)
     pw_draw_fill(c, (struct pw_rect){0, right, bottom + 1, 1}, s, SNOWMAN);
 }
 
-static int lengths_page; /* of the pane with several */
+static int lengths_page; /* page of the lengths pane */
 
-/* Draws panes into rectangles of all sizes: nothing around them may change. only: one pane, or -1 for all;
+/* Draws panes into rectangles of all sizes; no cell around them may change. only: one pane, or -1 for all;
  * page: of the step inspector. */
 static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int step, int page)
 {
@@ -127,7 +126,7 @@ static void every_screen_size(void **state)
                 ui.message_is_error = true;
                 pw_canvas_resize(&c, rows, cols);
                 pw_ui_draw(&ui, &c);
-                int at = rows - 1; /* the message ends on the last row whatever the size */
+                int at = rows - 1; /* the message ends on the last row at any size */
                 while (at > 0 && cols < 30 && c.cells[at * cols].cp == ' ')
                     at--;
                 assert_int_equal(c.cells[at * cols].cp, '!');
@@ -136,7 +135,7 @@ static void every_screen_size(void **state)
     pw_snapshot_free(s);
 }
 
-/* The line of the token: its number of bits is there as a whole, or not at all. */
+/* The line of the token has its number of bits complete or not at all. */
 static void a_number_is_never_cut(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -167,7 +166,7 @@ static void a_number_is_never_cut(void **state)
     pw_snapshot_free(s);
 }
 
-/* ---- what no sane laboratory would send */
+/* ---- hostile labels and values */
 
 static void draw_odd(struct pw_snapshot *s)
 {
@@ -202,7 +201,7 @@ static void hostile_labels_and_values(void **state)
         struct pw_snapshot *s = screen_race();
         struct pw_ev_attention *a = &s->attention;
         screen_set_prompt(s, sizes[i], labels, sizeof labels / sizeof *labels);
-        for (int t = 0; t < a->T; t++) /* as they come, not as pw_text_copy cleans them */
+        for (int t = 0; t < a->T; t++) /* raw, without the cleaning of pw_text_copy */
             snprintf(a->labels[t], PW_LABEL, "%s", labels[t % 9]);
         a->probs[0] = pw_half(NAN);
         a->score[0] = pw_half(INFINITY);
@@ -231,7 +230,7 @@ static void spoil_table(struct pw_ev_table *t)
         t->bucket_bias[i] = t->grad[i] = bad[i % 7];
 }
 
-/* With several replicates it is the first that goes astray, and further than the others. */
+/* With several replicas the first has the invalid values, and more steps than the others. */
 static void draw_numbers_that_are_none(int of)
 {
     static const float bad[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e30f, 1e-30f};
@@ -274,8 +273,8 @@ static void numbers_that_are_none(void **state)
     draw_numbers_that_are_none(3);
 }
 
-/* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build; sanitizers are slower, so it
- * is told and only a disaster fails. */
+/* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build. Sanitizers are slower, so
+ * the time is printed and only 250 ms fail. */
 static void long_runs_draw_quickly(void **state)
 {
     (void)state;
@@ -294,7 +293,7 @@ static void long_runs_draw_quickly(void **state)
     struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 60, 200);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from); /* others may be using the machine */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from); /* CPU time, because other processes may be running */
     for (int i = 0; i < FRAMES; i++)
         pw_ui_draw(&ui, &c);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);

@@ -1,4 +1,4 @@
-/* test_words.c - what panes show, in words and columns: `show PANE` for readers of lines. */
+/* test_words.c - tests the text of `show PANE`: the content of panes as words and columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 /* ---- columns */
 
-static char text[1 << 17]; /* the last words */
+static char text[1 << 17]; /* the latest output */
 
 static void columns_of(const char *tsv)
 {
@@ -36,7 +36,7 @@ static void columns(void **state)
         {"a\tb", "  a  b\n"},
         {"step\tname\n1\tlong one\n100\tx\n", "  step  name\n     1  long one\n   100  x\n"},
         {"x\ty\tz\n0.0748484\t\t3\n1e-12\tnan\n", "        x  y  z\n  0.07485  -  3\n    1e-12  -  -\n"},
-        {"a\n1\t2\t3\n", "  a\n  1\n"}, /* more than there are names */
+        {"a\n1\t2\t3\n", "  a\n  1\n"}, /* more values than names */
         {"t\n·\nxx\n", "  t\n  ·\n  xx\n"},
     };
     (void)state;
@@ -57,7 +57,7 @@ static void words_of(const struct pw_ui *ui, int pane)
     fclose(f);
 }
 
-/* They hold each of these, in this order. */
+/* The pane's text must contain these parts, in this order. */
 static void says(const struct pw_ui *ui, int pane, const char *const *parts)
 {
     const char *at = text;
@@ -83,7 +83,7 @@ static void curves(void **state)
     pw_snapshot_free(s);
 }
 
-/* Numbers of samples that differ are said by arm: here the second arm's were drawn anew beside training. */
+/* Different numbers of samples are listed by arm. Here the second arm has those of a live evaluation. */
 static void samples(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -100,7 +100,7 @@ static void samples(void **state)
     pw_str_clear(&status);
     pw_pane_lengths.status(&ui, &status);
     assert_non_null(strstr(status.s, "  samples 256 (1,3,4,5), 64 live (2)  trained 2..8"));
-    /* and where the title is narrow: 80x24, and the pane of 120x36 and 200x60 */
+    /* Also in a narrow title: 80x24, and the pane of 120x36 and 200x60. */
     static const int sizes[][2] = {{24, 80}, {36, 120}, {60, 200}};
     struct pw_canvas c = {0};
     struct pw_str drawn = {0};
@@ -162,7 +162,7 @@ static void lengths(void **state)
     pw_snapshot_free(s);
 }
 
-/* Pages take several seeds together in two ways, and say which: so their numbers differ. */
+/* Pages combine several seeds in two ways, so their numbers differ. Each page names its way. */
 static void seeds(void **state)
 {
     struct pw_snapshot *s = screen_race_of(3);
@@ -209,7 +209,7 @@ static void attention(void **state)
     pw_snapshot_free(s);
 }
 
-/* What the parts add is all that there is: the reader can add the column up. */
+/* The printed parts add up to the printed sum. */
 static void step(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -231,7 +231,7 @@ static void step(void **state)
         line = end + 1;
     }
     assert_int_equal(sscanf(line, "  sum %lf, logits of the forward pass %lf", &sum, &logits), 2);
-    assert_true(sum - parts < 1e-2 && parts - sum < 1e-2); /* four digits of each are told */
+    assert_true(sum - parts < 1e-2 && parts - sum < 1e-2); /* each part has four digits */
     assert_true(sum - logits < 1e-3 && logits - sum < 1e-3);
     pw_snapshot_free(s);
 }
@@ -289,7 +289,7 @@ static void findings(void **state)
     pw_snapshot_free(s);
 }
 
-/* Before anything happened each pane says in a line what is missing; no number is made up. */
+/* Before any event, each pane says in one line which data are missing, and shows no number. */
 static void nothing_yet(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
@@ -305,7 +305,7 @@ static void nothing_yet(void **state)
     pw_snapshot_free(s);
 }
 
-/* What rows are judged by stands wherever their numbers do. */
+/* The way of judging is named wherever its numbers are shown. */
 static void judges(void **state)
 {
     struct pw_snapshot *s = screen_race();

@@ -1,5 +1,5 @@
-/* test_codec_compare.c - a bit that differs anywhere in a recorded event is found: every member of every
- * kind, by the codec's tables, so that a new member is covered by being there. */
+/* test_codec_compare.c - tests that any different bit of a recorded event is found. The codec's tables
+ * drive the test, so that a new member is covered without a change here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static struct tried *tried_of(const struct pw_field *f)
     return &tried[i];
 }
 
-/* The event as a reader of a session gets it. */
+/* Returns the event as a reader of a session decodes it. */
 static struct pw_event *recorded(const struct pw_event *e)
 {
     struct pw_str bytes = {0};
@@ -54,7 +54,8 @@ struct pair {
     const struct pw_event *now;
 };
 
-/* One member of then differs: that is found, and told, if the member isn't the host's. */
+/* One member of `then` differs. The difference must be found and reported, unless the member depends on the
+ * host. */
 static void must_differ(const struct pair *p, const struct pw_field *f, bool host)
 {
     struct pw_verdict v = {.end = PW_FOLLOW_EQUAL};
@@ -74,7 +75,7 @@ static void must_differ(const struct pair *p, const struct pw_field *f, bool hos
 
 static void flip_fields(const struct pair *p, const struct pw_message *m, char *base, bool host);
 
-/* All of them are the same one, whatever their bits. */
+/* All NaNs are equal, whatever their bits. */
 static bool is_nan(const struct pw_field *f, const char *at)
 {
     uint64_t bits = pw_load_bits(f->type, at);
@@ -83,7 +84,7 @@ static bool is_nan(const struct pw_field *f, const char *at)
                                     : f->type == PW_F_HALF && isnan(pw_from_half((uint16_t)bits));
 }
 
-/* Changes a value, looks, and puts it back. */
+/* Changes a value, compares, and restores it. */
 static void flip_value(const struct pair *p, const struct pw_field *f, char *at, bool host)
 {
     char kept[PW_COMMAND], other[] = "another", *string = other;
@@ -132,7 +133,7 @@ static void flip_fields(const struct pair *p, const struct pw_message *m, char *
     }
 }
 
-/* Every field of a table, and of those inside of it. */
+/* Calls `each` for every field of a table, and for those of nested structs. */
 static void each_field(const struct pw_message *m,
                        void (*each)(void *, const struct pw_message *, const struct pw_field *), void *arg)
 {
@@ -169,7 +170,7 @@ static void test_every_member(void **state)
     }
 }
 
-/* ---- what is left out on purpose */
+/* ---- members that are not compared on purpose */
 
 static void list_host(void *arg, const struct pw_message *m, const struct pw_field *f)
 {
@@ -178,7 +179,7 @@ static void list_host(void *arg, const struct pw_message *m, const struct pw_fie
         pw_str_add(arg, "%s ", f->name);
 }
 
-/* Who marks another member as the host's says so here, too. */
+/* A newly marked member of the host must be listed here, too. */
 static void test_members_of_the_host(void **state)
 {
     static const struct {
@@ -200,7 +201,7 @@ static void test_members_of_the_host(void **state)
     }
 }
 
-/* ---- recordings of an older pewter */
+/* ---- sessions of older versions */
 
 static void test_entropies(void **state)
 {
@@ -211,7 +212,7 @@ static void test_entropies(void **state)
     now->u.token.entropy = 1.0000001f;
     assert_false(pw_event_same(then, now, &d));
     assert_string_equal(d.what, "entropy at position 0");
-    then->older = PW_EDITION; /* of edition 0 */
+    then->older = PW_EDITION; /* recorded by edition 0 */
     assert_true(pw_event_same(then, now, &d));
     pw_event_free(then);
     pw_event_free(now);
@@ -224,7 +225,8 @@ static void count_fields(void *arg, const struct pw_message *m, const struct pw_
         n[edition] += edition == PW_EDITION || m->upto[edition] == 0 || f->number <= m->upto[edition];
 }
 
-/* What a reader takes for zero because its writer didn't know it must not be taken for what was recorded. */
+/* A member that an older writer didn't have reads as zero. This zero must not be taken for a recorded
+ * value. */
 static void test_a_new_field_begins_an_edition(void **state)
 {
     static const int known[PW_EDITION + 1] = {312, 338, 339, 342, 343};
@@ -254,16 +256,16 @@ static void test_fields_that_were_not_known(void **state)
     struct pw_event *e = a_row(5, 3), *without = a_row(5, 0), *none = a_row(0, 0);
     struct pw_difference d;
     (void)state;
-    assert_false(pw_event_same(without, e, &d)); /* zero on record, by a writer who knew the member */
+    assert_false(pw_event_same(without, e, &d)); /* a recorded zero, by a writer that has the member */
     assert_string_equal(d.what, "teacher-forced at length 12");
     assert_string_equal(d.recorded, "0");
     assert_string_equal(d.now, "3");
     without->older = none->older = PW_EDITION;
     struct pw_event *back = recorded(without), *again = recorded(back);
-    assert_int_equal(back->older, PW_EDITION); /* a copy of a recording doesn't know more than it */
+    assert_int_equal(back->older, PW_EDITION); /* a copy of a record has the same edition */
     assert_int_equal(again->older, PW_EDITION);
     assert_true(pw_event_same(again, e, &d));
-    assert_false(pw_event_same(none, e, &d)); /* that one 0.1 had */
+    assert_false(pw_event_same(none, e, &d)); /* version 0.1 recorded this member */
     assert_string_equal(d.what, "exact at length 12");
     without->older = 0;
     e->u.eval.rows->taught = 2;

@@ -1,5 +1,5 @@
-/* test_codec_wire.c - bytes of payloads by hand: what is skipped, what is refused, what is cleaned, and that
- * nobody pays for what a few bytes claim. */
+/* test_codec_wire.c - tests payloads written byte by byte: which are skipped, refused or cleaned. A few
+ * bytes that claim a large size must not cost memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,10 +50,10 @@ static void test_unknown_fields_are_skipped_and_counted(void **state)
     assert_int_equal(unknown, 4);
     assert_string_equal(e->u.text, "hi");
     pw_event_free(e);
-    /* Within a struct of a list, before and after what is known: a row of task 1 and length 3. */
+    /* Unknown fields within a struct of a list, before and after known ones: a row of task 1 and length 3. */
     assert_int_equal(
         DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x09\x08\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown),
-        PW_EUSER); /* its length says less than there is */
+        PW_EUSER); /* its length is smaller than its content */
     unknown = 0;
     assert_int_equal(
         DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x08\x07\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown), PW_OK);
@@ -61,7 +61,7 @@ static void test_unknown_fields_are_skipped_and_counted(void **state)
     assert_int_equal(e->u.eval.rows[0].task, 1);
     assert_int_equal(e->u.eval.rows[0].length, 3);
     pw_event_free(e);
-    assert_int_equal(DECODE(&e, PW_EV_NOTE, "", &unknown), PW_OK); /* what is missing is zero */
+    assert_int_equal(DECODE(&e, PW_EV_NOTE, "", &unknown), PW_OK); /* missing fields are zero */
     assert_string_equal(e->u.text, "");
     pw_event_free(e);
     unknown = 0;
@@ -78,7 +78,7 @@ static void test_refusals(void **state)
     (void)state;
     assert_int_equal(pw_event_decode(&e, PW_EV_KINDS, "", 0, &unknown, &err), PW_EUSER);
     assert_int_equal(pw_event_decode(&e, -1, "", 0, &unknown, &err), PW_EUSER);
-    REFUSED(PW_EV_NOTE, "\x07\x03hi");                                  /* it ends before */
+    REFUSED(PW_EV_NOTE, "\x07\x03hi");                                  /* the payload ends early */
     REFUSED(PW_EV_NOTE, "\x07\x01h\x07\x01h");                          /* twice */
     REFUSED(PW_EV_NOTE, "\x00\x01");                                    /* field 0 */
     REFUSED(PW_EV_NOTE, "\x04\x01");                                    /* a text that is a number */
@@ -88,12 +88,12 @@ static void test_refusals(void **state)
     REFUSED(PW_EV_ARM, "");                                             /* arm 0 */
     REFUSED(PW_EV_ARM, "\x04\x12");                                     /* arm 9 */
     REFUSED(PW_EV_STATE, "\x04\x06");                                   /* a fourth state */
-    REFUSED(PW_EV_UPDATES, "\x04\x02");                                 /* one ratio, and none there */
+    REFUSED(PW_EV_UPDATES, "\x04\x02");                                 /* one ratio claimed, none present */
     REFUSED(PW_EV_UPDATES, "\x04\x88\x01");                             /* 68 */
     REFUSED(PW_EV_UPDATES, "\x04\x02\x0b\x08"
-                           "12345678"); /* one, and two there */
+                           "12345678"); /* one claimed, two present */
     REFUSED(PW_EV_EVAL, "\x04\x02");    /* consumers rely on rows */
-    REFUSED(PW_EV_PROMPT, "\x0c\x02");  /* longer than it is */
+    REFUSED(PW_EV_PROMPT, "\x0c\x02");  /* n_prompt is greater than n */
 }
 
 static void more_rows(struct pw_block *b)
@@ -122,10 +122,10 @@ static void references(struct pw_block *b)
 }
 static void no_heads(struct pw_block *b)
 {
-    b->n_labels = 0; /* which a map may do without */
+    b->n_labels = 0; /* allowed in a map */
 }
 
-/* A finding's blocks say which of its values and names are theirs, and everybody who draws believes them. */
+/* A finding's blocks index its values and names, and drawing code trusts these indices. */
 static void test_findings_hang_together(void **state)
 {
     static void (*const damage[])(struct pw_block * b) = {
@@ -156,7 +156,8 @@ static void test_findings_hang_together(void **state)
         }
 }
 
-/* Whoever draws a query's bias takes its position for one of the table's, and the last for the farthest. */
+/* Drawing code uses a query's position as an index into the table, and takes the last query for the
+ * farthest. */
 static void test_queries_are_positions(void **state)
 {
     static const struct {
@@ -181,7 +182,7 @@ static void test_queries_are_positions(void **state)
     }
 }
 
-/* Counts that a few bytes claim: refused without a byte allocated for them. */
+/* A few bytes claim large counts: refused before any allocation for them. */
 static void test_claims_are_not_paid(void **state)
 {
     struct pw_str bytes = {0};
@@ -192,13 +193,13 @@ static void test_claims_are_not_paid(void **state)
     struct pw_event *back;
     int unknown = 0;
     assert_int_equal(decode(&back, PW_EV_ATTENTION, bytes.s, bytes.len, &unknown),
-                     PW_OK); /* no array: no harm */
+                     PW_OK); /* no array: accepted */
     pw_event_free(back);
     pw_put_varint(&bytes, 10 * 4 + 3); /* probs: 2^56 entries */
     pw_put_varint(&bytes, 4);
     pw_str_put(&bytes, "1234", 4);
     refused(PW_EV_ATTENTION, bytes.s, bytes.len);
-    pw_str_clear(&bytes); /* 2^20 labels of 24 bytes, that many are there, but each would be empty: 24 MiB */
+    pw_str_clear(&bytes); /* 2^20 labels of 24 bytes: they are present, but each is empty: 24 MiB */
     struct pw_str empty = {0};
     for (int i = 0; i < 1 << 20; i++)
         pw_str_put(&empty, "", 1);
@@ -211,7 +212,7 @@ static void test_claims_are_not_paid(void **state)
             pw_put_varint(&bytes, empty.len);
             pw_str_put(&bytes, empty.s, empty.len);
         }
-        if (times == 3) { /* and a table of 2^20 rows of 17: more than all of 64 MiB */
+        if (times == 3) { /* and a table of 2^20 rows of 17: more than the limit of 64 MiB */
             pw_str_clear(&bytes);
             pw_put_varint(&bytes, 2 * 4);
             pw_put_varint(&bytes, 2u << 20);
@@ -231,7 +232,7 @@ static void test_claims_are_not_paid(void **state)
     pw_str_fini(&bytes);
 }
 
-/* A map that is too large to be recorded is left out, and the rest comes back. */
+/* A map that is too large to be recorded is left out; the other members are decoded. */
 static void test_too_large_is_left_out(void **state)
 {
     enum { T = 6000 };
@@ -265,11 +266,11 @@ static void test_texts_are_clean(void **state)
     for (int i = 0; i < 1000; i++)
         pw_str_put(&bytes, "é", 2);
     assert_int_equal(decode(&e, PW_EV_NOTE, bytes.s, bytes.len, &unknown),
-                     PW_OK);                  /* of a pewter with longer ones */
-    assert_int_equal(strlen(e->u.text), 510); /* cut between signs */
+                     PW_OK);                  /* from a version with longer texts */
+    assert_int_equal(strlen(e->u.text), 510); /* cut between characters */
     pw_event_free(e);
     e = pw_event_new(PW_EV_NOTE);
-    strcpy(e->u.text, "a\nb"); /* live, too, so that what is compared later is the same */
+    strcpy(e->u.text, "a\nb"); /* live events, too, so that both sides compare equal */
     pw_str_clear(&bytes);
     pw_event_encode(&bytes, e);
     assert_memory_equal(bytes.s,
@@ -292,7 +293,7 @@ static void test_every_nan_is_the_same(void **state)
         pw_event_encode(&bytes, e);
         assert_int_equal(bytes.len, 13);
         assert_memory_equal(bytes.s, "\x05\x00\x00\xc0\x7f\x0d\x00\x00\x00\x80\xa0\x1f\x04",
-                            13); /* little-endian; -0 is not 0; last the edition of the tables */
+                            13); /* little-endian; -0 is not 0; the edition of the tables comes last */
         pw_event_free(e);
         pw_str_fini(&bytes);
     }

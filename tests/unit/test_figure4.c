@@ -1,6 +1,6 @@
-/* test_figure4.c - the verdicts on Figures 4 and E.5: from runs with the paper's own numbers, with their
- * reverse, from too few runs, from runs that lie too wide apart, from models that have learned nothing, and
- * from findings that are not there. */
+/* test_figure4.c - tests the verdicts on Figures 4 and E.5. Runs have the paper's own numbers, the
+ * reverse, or too wide a spread. Other cases: too few runs, models that have not learned, missing findings.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,13 +14,13 @@
 #include "reproduce/figure4.h"
 #include "reproduce/study.h"
 
-/* NoPE*, T5, ALiBi, rotary, APE; and by how much each grows from the shortest length to the longest. */
+/* NoPE*, T5, ALiBi, rotary, APE; and the growth of each from the shortest length to the longest. */
 static const double as_paper[] = {.265, .263, .490, .987, .719}, growing[] = {1.1, 1.1, 1.7, 1.5, 1.4};
 static const double reversed[] = {.9, .95, .5, .3, .4}, flat[] = {1, 1, 1, 1, 1};
 
-enum { PROBED = 0, JUDGED = 10 }; /* where the snapshot has the probe's findings, and those of the runs */
+enum { PROBED = 0, JUDGED = 10 }; /* indices in the snapshot: the probe's findings, and those of the runs */
 
-/* A finding of the probe: distances at the lengths 8 to 28, all of them times `scale`. */
+/* Adds a finding of the probe: distances at the lengths 8 to 28, all of them times `scale`. */
 static void add_distances(struct pw_snapshot *s, int at, const char *topic, const double *mean,
                           const double *growth, double scale)
 {
@@ -43,7 +43,7 @@ static void add_distances(struct pw_snapshot *s, int at, const char *topic, cons
         pw_finding_put(f, table, k, 0, .01 * k);
 }
 
-/* What is measured in a run: six arms that have `exact` of 100 right at the trained lengths. */
+/* Adds the measurements of a run: six arms with `exact` of 100 samples right at the trained lengths. */
 static void add_run(struct pw_snapshot *s, const double *mean, const double *growth, int exact, double scale)
 {
     static const char *const topics[] = {"1 2 3 4 5 6 released", "1 2 3 4 5 6", "2 1 3 4 5 6 released",
@@ -79,7 +79,8 @@ static void judge_run(struct pw_snapshot *s, const struct pw_figure4 *made, int 
     s->findings[JUDGED + run].f_seq = (uint64_t)(JUDGED + run + 1);
 }
 
-/* So many runs, whose distances differ by `apart` of them between the first and the last. */
+/* Returns a snapshot with this many runs. Between the first and the last run distances differ by the
+ * fraction `apart`. */
 static struct pw_snapshot *seen_as(const struct pw_figure4 *made, const double *mean, const double *growth,
                                    int exact, int runs, double apart)
 {
@@ -129,23 +130,23 @@ static void test_as_paper(void **state)
     assert_string_equal(pw_finding_row_name(&f, table, 3), "rotary");
     assert_true(fabs(pw_finding_cell(&f, table, 3, 0) - .987) < 1e-9); /* mean over runs */
     assert_true(pw_finding_cell(&f, table, 3, 1) < .987 && pw_finding_cell(&f, table, 3, 2) > .987);
-    assert_true(fabs(pw_finding_cell(&f, table, 3, 3) - .987) < 1e-6); /* the paper's */
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 3) - .987) < 1e-6); /* the paper's value */
     assert_true(fabs(pw_finding_cell(&f, table, 3, 7) - .03) < 1e-9);
     assert_true(fabs(pw_finding_cell(&f, table, 3, 8) - 99) < 1e-4);
     assert_string_equal(f.blocks[1].title, "released formula, layer 0");
-    assert_string_equal(f.blocks[2].title, "released formula, layer 1"); /* all of them: Figure E.5 */
+    assert_string_equal(f.blocks[2].title, "released formula, layer 1"); /* all layers: Figure E.5 */
     assert_true(pw_finding_y_at(&f, &f.blocks[0], 10, 3, 1) < .95 &&
                 pw_finding_y_at(&f, &f.blocks[0], 10, 3, 2) > 1);
     pw_finding_fini(&f);
     pw_snapshot_free(s);
     s = seen_as(&whole, as_paper, growing, 99, 6, .1);
-    judge(s, &whole, &f); /* at its own size it is no toy */
+    judge(s, &whole, &f); /* at its own size the verdict is not 'toy' */
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
     pw_finding_fini(&f);
     pw_snapshot_free(s);
 }
 
-/* The paper's protocol on fewer steps, on files of any size, or on another task than the figure's. */
+/* The paper's protocol with fewer steps, with files of any size, or on another task than the figure's. */
 static void test_not_its_size(void **state)
 {
     struct pw_figure4 of[3] = {whole, whole, whole};
@@ -171,7 +172,7 @@ static void test_contradicted(void **state)
     pw_snapshot_free(s);
 }
 
-/* Six models, whatever they say, are one run. */
+/* Six models are one run, whatever their distances. */
 static void test_few_runs(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_few_runs(void **state)
     }
 }
 
-/* Medians in the paper's order, of runs that lie wider apart than its encodings. */
+/* Medians in the paper's order, but the spread of the runs exceeds the differences between encodings. */
 static void test_wide(void **state)
 {
     struct pw_snapshot *s = seen(as_paper, growing, 99, 6, 1.9);
@@ -198,7 +199,7 @@ static void test_wide(void **state)
     pw_snapshot_free(s);
 }
 
-/* Models that don't know the task have no say, whatever their distances. */
+/* Models that haven't learned the task don't count, whatever their distances. */
 static void test_not_learned(void **state)
 {
     const double *const means[] = {as_paper, reversed};
@@ -221,7 +222,7 @@ static void test_missing(void **state)
     add_run(s, as_paper, growing, 99, 1);
     assert_int_equal(pw_figure4_judge(&toy, s, &f, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "no run was measured"));
-    pw_finding_fini(&s->findings[2].f); /* without a name */
+    pw_finding_fini(&s->findings[2].f); /* a finding without a name */
     assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "no finding 'distance' about '2 1 3 4 5 6 released'"));
     pw_finding_init(&s->findings[2].f, "distance", "2 1 3 4 5 6 released", "of something else");
@@ -239,8 +240,8 @@ static void test_missing(void **state)
     pw_snapshot_free(s);
 }
 
-/* Runs that others options made are none of this verdict's; which runs are judged, and where they are saved,
- * makes no difference. */
+/* A verdict refuses runs that were made with other options. The chosen runs and the folder for saving don't
+ * matter. */
 static void test_made_otherwise(void **state)
 {
     struct pw_snapshot *s = seen(as_paper, growing, 99, 3, .1);
@@ -259,7 +260,7 @@ static void test_made_otherwise(void **state)
     pw_snapshot_free(s);
 }
 
-/* Six models, the second with the next seed; those of files have their own. */
+/* Six models, the second with the next seed. Models from files keep their own. */
 static void test_plan(void **state)
 {
     const struct pw_study *study;
@@ -269,7 +270,7 @@ static void test_plan(void **state)
     (void)state;
     assert_int_equal(pw_study_find(&study, "figure4", &err), PW_OK);
     pw_opt_defaults(study->opts, &o);
-    assert_false(study->plan(&o, &plan)); /* all runs: their findings say it */
+    assert_false(study->plan(&o, &plan)); /* all runs: the plan is in their findings */
     o.run = 2;
     assert_true(study->plan(&o, &plan));
     assert_string_equal(plan.task, "scan");
@@ -282,7 +283,7 @@ static void test_plan(void **state)
     assert_true(plan.loaded);
 }
 
-/* Its script is lines of commands, and impossible options are refused. */
+/* Its script consists of command lines, and impossible options are refused. */
 static void test_script(void **state)
 {
     const struct pw_study *study;
@@ -296,7 +297,7 @@ static void test_script(void **state)
     study->script(&o, &out);
     assert_non_null(strstr(out.s, "seed 101\ntask scan\nmodel tiny context=fit\n"));
     assert_non_null(
-        strstr(out.s, "seed 103\ntask scan\n")); /* the second run: other data, and NoPE* another again */
+        strstr(out.s, "seed 103\ntask scan\n")); /* the second run: other data, and another NoPE* */
     assert_non_null(strstr(out.s, "seed 111\ntask scan\n"));
     assert_null(strstr(out.s, "seed 113\n"));
     assert_non_null(strstr(out.s, " run=6"));

@@ -1,4 +1,5 @@
-/* Whole files: what is read, what is refused, and that a name never shows half of a file. */
+/* test_file.c - tests reading and writing whole files: contents, refusals, and that a name never shows half
+ * of a file. */
 #include "unit.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "base/file.h"
 
-/* Is there a file system here without O_TMPFILE? (CMakeLists.txt: --wrap) */
+/* When set, open() fails as on a file system without O_TMPFILE (CMakeLists.txt: --wrap). */
 static bool no_unnamed;
 
 int __real_open(const char *path, int flags, ...);
@@ -34,7 +35,7 @@ int __wrap_open(const char *path, int flags, ...)
     return __real_open(path, flags, mode);
 }
 
-/* Are there such files where the tests write? */
+/* Returns whether the tests' folder supports O_TMPFILE. */
 static bool has_unnamed(const char *folder)
 {
     int fd = open(folder, O_TMPFILE | O_WRONLY, 0600);
@@ -140,7 +141,7 @@ static void refuses_to_read(void **state)
     assert_string_equal(err.msg, "/dev/zero: is a device or a pipe, not a file");
     assert_int_equal(pw_file_read("", 100, &data, &size, &err), PW_EIO);
 
-    if (geteuid() != 0) { /* who may read everything can't be refused */
+    if (geteuid() != 0) { /* root can read any file */
         scratch_path(state, "secret", path);
         put(path, "x");
         assert_int_equal(chmod(path, 0), 0);
@@ -201,7 +202,7 @@ static void appears_with_commit(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-/* Another process may have put a file there meanwhile. */
+/* Another process may have created the file meanwhile. */
 static void a_fresh_file_replaces_nothing(void **state)
 {
     char path[4096], expect[8192];
@@ -278,7 +279,6 @@ static void refuses_to_write(void **state)
     assert_int_equal(scratch_count(*state, NULL), 0);
 }
 
-/* A limit on the size of files stands for a full disk: write() fails in the middle. */
 static void reads_the_head(void **state)
 {
     char path[4096], *data;
@@ -300,6 +300,7 @@ static void reads_the_head(void **state)
     assert_int_equal(pw_file_read_head("/nonexistent", 4, &data, &got, &size, NULL), PW_EIO);
 }
 
+/* A limit on the size of files simulates a full disk: write() fails in the middle. */
 static void a_failed_write_keeps_the_old_file(void **state)
 {
     char path[4096], expect[8192];
@@ -327,7 +328,7 @@ static void a_failed_write_keeps_the_old_file(void **state)
     assert_int_equal(scratch_count(*state, NULL), 1);
 }
 
-/* The target's name is taken by a folder between create and commit. */
+/* A folder takes the target's name between create and commit. */
 static void a_failed_rename_is_reported(void **state)
 {
     char path[4096];
@@ -342,8 +343,8 @@ static void a_failed_rename_is_reported(void **state)
     assert_int_equal(scratch_count(*state, NULL), 1);
 }
 
-/* A process that begins a file and is killed before it can commit it; its id, in case it is to be killed
- * later. */
+/* Forks a process that begins a file and never commits it. now: kills it at once; otherwise the caller
+ * kills it later. Returns its id. */
 static pid_t killed_while_writing(const char *path, bool now)
 {
     int ready[2];
@@ -384,8 +385,8 @@ static void a_killed_writer_leaves_nothing(void **state)
     assert_int_equal(scratch_count(*state, NULL), 1);
 }
 
-/* Without O_TMPFILE the next writer of the same file removes what was left; of a process that is still
- * writing, of another target or of another kind nothing is removed. */
+/* Without O_TMPFILE the next writer of the same file removes abandoned temporary files. It keeps those of a
+ * running process, of another target, and files with other names. */
 static void the_next_writer_removes_what_was_left(void **state)
 {
     char path[4096], other[4096];
@@ -398,7 +399,7 @@ static void the_next_writer_removes_what_was_left(void **state)
     killed_while_writing(path, true);
     assert_int_equal(scratch_count(*state, NULL), 6);
     pid_t alive = killed_while_writing(path, false);
-    assert_int_equal(scratch_count(*state, NULL), 6); /* the killed one's is gone, the other's is there */
+    assert_int_equal(scratch_count(*state, NULL), 6); /* only the running writer's file is left */
     assert_int_equal(pw_file_create(&f, path, NULL), PW_OK);
     assert_int_equal(scratch_count(*state, NULL), 7);
     fputs("new", pw_file_stream(f));

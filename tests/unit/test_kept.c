@@ -1,10 +1,10 @@
-/* test_kept.c - attention that is kept over training time, and the timeline's ticks. */
+/* test_kept.c - tests attention maps that are kept over training time, and the timeline's ticks. */
 #include "unit.h"
 
 #include "base/rng.h"
 #include "sessions/player_int.h"
 
-static struct pw_past_kept *past; /* what a player remembers of the events; NULL: there is none */
+static struct pw_past_kept *past; /* the player's record of kept maps; NULL: none */
 
 static void fold(struct pw_snapshot *s, struct pw_event *e)
 {
@@ -33,9 +33,9 @@ static void pin(struct pw_snapshot *s, int id)
     fold(s, e);
 }
 
-static int replica; /* whose maps are told; 0: as before there was a choice */
+static int replica; /* replica of the emitted maps; 0: as in versions without replica= */
 
-/* A map of T tokens whose every entry tells its step. */
+/* Emits a map of T tokens; every entry is its step. */
 static void tell(struct pw_snapshot *s, int id, int prompt, int64_t step, int T)
 {
     struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
@@ -66,14 +66,14 @@ static struct pw_snapshot *two_arms(void)
     return s;
 }
 
-/* Maps of another replica are other heads': what was kept of the one before goes. */
+/* Maps of another replica have other heads: the kept maps of the previous one are dropped. */
 static void test_one_replica(void **state)
 {
     (void)state;
     struct pw_snapshot *s = two_arms();
     int64_t at = -1;
     tell(s, 1, 7, 10, 3);
-    replica = 1; /* the same */
+    replica = 1; /* the same replica */
     tell(s, 1, 7, 20, 3);
     assert_int_equal(s->arms[0].kept.n, 2);
     replica = 2;
@@ -109,7 +109,7 @@ static void test_nearest_before(void **state)
     assert_int_equal(at, 15);
     assert_null(pw_kept_attention(s, 3, 15, &at));
     assert_null(pw_kept_attention(s, 0, 15, &at));
-    tell(s, 1, 7, 20, 4); /* the same step told anew, and a step back */
+    tell(s, 1, 7, 20, 4); /* the same step emitted again, then an earlier step */
     assert_int_equal(pw_kept_attention(s, 1, 20, &at)->T, 4);
     tell(s, 1, 7, 12, 3);
     assert_non_null(pw_kept_attention(s, 1, 20, &at));
@@ -124,7 +124,7 @@ static void test_cleared(void **state)
     int64_t at;
     tell(s, 1, 7, 10, 3);
     tell(s, 2, 7, 10, 3);
-    pin(s, 7); /* decoded again */
+    pin(s, 7); /* the same prompt, decoded again */
     arm(s, 1, true, 0);
     assert_null(pw_kept_attention(s, 1, 10, &at));
     assert_non_null(pw_kept_attention(s, 2, 10, &at));
@@ -133,8 +133,8 @@ static void test_cleared(void **state)
     pw_snapshot_free(s);
 }
 
-/* Many moments: the first and the last stay, early steps lie closer than late ones, and the same events leave
- * the same. */
+/* With many maps, the first and the last stay, and early steps are kept more densely than late ones. The
+ * same events keep the same maps. */
 static void test_thinned(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_thinned(void **state)
     pw_snapshot_free(t);
 }
 
-/* What was kept at any moment is known later, with the scores that heads had. */
+/* The maps that were kept at any moment can be listed later, with the scores of the heads. */
 static void test_of_the_past(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void test_of_the_past(void **state)
     free(view);
 }
 
-/* Large maps: the memory stays within its bound, and every arm keeps two. */
+/* Large maps: memory stays within its bound, and every arm keeps two. */
 static void test_memory_is_bounded(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void test_memory_is_bounded(void **state)
         assert_int_equal(at, step);
     }
     assert_true(s->arms[0].kept.n > 10 && s->arms[1].kept.n >= 2);
-    tell(s, 1, 7, 61, 600); /* too large to be kept at all */
+    tell(s, 1, 7, 61, 600); /* too large to be kept */
     assert_non_null(pw_kept_attention(s, 1, 61, &at));
     assert_int_equal(at, 60);
     pw_snapshot_free(s);
@@ -274,7 +274,7 @@ static void test_ticks(void **state)
     assert_string_equal(s->ticks[2].text, "a head is born");
     assert_string_equal(s->ticks[3].text, "t5 buckets=8");
     assert_string_equal(s->log[1].text, "mark: a head is born");
-    for (int i = 1; i <= 3000; i++) /* what is done by itself doesn't crowd out what somebody did */
+    for (int i = 1; i <= 3000; i++) /* live evaluations don't displace the user's ticks */
         evaluate(s, 1 + i % 2, 50 * i, true);
     assert_in_range(s->n_ticks, 4 + 32, 4 + 64);
     for (int i = 0; i < 4; i++)

@@ -1,5 +1,5 @@
-/* test_order.c - when two encodings are in an order, how often that comes out of nothing, and what the study
- * `lengths` makes of it. */
+/* test_order.c - tests when two encodings are in an order, how often chance alone gives an order, and the
+ * verdicts of the study `lengths`. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "reproduce/lengths.h"
 #include "reproduce/study.h"
 
-/* n seeds around `beyond`, `spread` from the least to the greatest. */
+/* Returns n seeds centred on `beyond`, with `spread` between the least and the greatest. */
 static struct pw_runs runs(int n, double in_range, double beyond, double spread)
 {
     struct pw_runs r = {.n = n};
@@ -33,24 +33,25 @@ static void test_pairs(void **state)
     assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_FIRST);
     assert_int_equal(pw_order_pair(&low, &high), PW_PAIR_SECOND);
     assert_int_equal(pw_order_pair(&high, &near),
-                     PW_PAIR_UNDECIDED); /* eight points apart, and they overlap */
+                     PW_PAIR_UNDECIDED); /* the medians differ by eight points, and the ranges overlap */
     struct pw_runs exact = runs(5, 1, .80, 0), other = runs(5, 1, .79, 0);
-    assert_int_equal(pw_order_pair(&exact, &other), PW_PAIR_UNDECIDED); /* one point decides nothing */
-    /* One seed, four seeds, or 98 % in range: nothing to compare. */
+    assert_int_equal(pw_order_pair(&exact, &other),
+                     PW_PAIR_UNDECIDED); /* a difference of one point decides nothing */
+    /* One seed, four seeds, or 98 % in range: not comparable. */
     struct pw_runs one = runs(1, 1, .9, 0), four = runs(4, 1, .9, 0), late = runs(5, .98, .9, 0),
                    none = {.n = 0};
     assert_int_equal(pw_order_pair(&one, &low), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&low, &four), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&late, &low), PW_PAIR_INCOMPARABLE);
     assert_int_equal(pw_order_pair(&none, &low), PW_PAIR_INCOMPARABLE);
-    /* A seed that was not evaluated is no seed. */
+    /* A seed without an evaluation doesn't count. */
     struct pw_runs hole = runs(5, 1, .9, 0);
     hole.beyond[3] = NAN;
     assert_int_equal(pw_order_pair(&hole, &low), PW_PAIR_INCOMPARABLE);
     hole = runs(5, 1, .9, 0);
     hole.in_range[0] = NAN;
     assert_int_equal(pw_order_pair(&low, &hole), PW_PAIR_INCOMPARABLE);
-    /* 99 % in range is enough, a hair less is not. */
+    /* 99 % in range is enough, slightly less is not. */
     struct pw_runs just = runs(5, .99001, .9, 0), barely = runs(5, .98999, .9, 0);
     assert_int_equal(pw_order_pair(&just, &low), PW_PAIR_FIRST);
     assert_int_equal(pw_order_pair(&barely, &low), PW_PAIR_INCOMPARABLE);
@@ -59,7 +60,7 @@ static void test_pairs(void **state)
     assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_FIRST);
     high.in_range[1] = high.in_range[2] = .5;
     assert_int_equal(pw_order_pair(&high, &low), PW_PAIR_INCOMPARABLE);
-    /* Parity: both at chance are no order, one above it may be. */
+    /* Parity: two encodings at chance have no order; if one is above chance they may have one. */
     struct pw_runs guess = runs(5, 1, .47, .01), guess_too = runs(5, 1, .51, .01),
                    knows = runs(5, 1, .6, .01);
     guess.chance_beyond = guess_too.chance_beyond = knows.chance_beyond = .5;
@@ -67,7 +68,7 @@ static void test_pairs(void **state)
     assert_int_equal(pw_order_pair(&knows, &guess), PW_PAIR_FIRST);
 }
 
-/* How often five seeds of each make an order where there is no difference: 2 / 252. */
+/* The rate at which five seeds of each give an order without a true difference: 2 / 252. */
 static void test_error_rate(void **state)
 {
     enum { TRIALS = 40000, N = 5 };
@@ -104,7 +105,7 @@ static void test_verdicts(void **state)
     assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_TOY), PW_CLAIM_TOY);
     assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_PAPER), PW_CLAIM_REPRODUCED);
     r[2].n = 1;                 /* its four pairs are not comparable */
-    r[3] = runs(5, 1, .9, .02); /* this one is as good as the first, and the second's opposite */
+    r[3] = runs(5, 1, .9, .02); /* as good as the first, and in the opposite order to the second */
     o = (struct pw_order){0};
     pw_order_compare_all(&o, r, paper);
     pw_order_text(&o, text, sizeof text);
@@ -116,7 +117,7 @@ static void test_verdicts(void **state)
 
 /* ---- the study */
 
-/* An arm of n seeds; row 0 is in range, row 1 beyond. */
+/* Sets an arm of n seeds; row 0 is in range, row 1 beyond. */
 static void set_arm(struct pw_snapshot *s, int at, const char *name, const char *pe, int n, double in_range,
                     double beyond, double chance)
 {
@@ -138,7 +139,7 @@ static void set_arm(struct pw_snapshot *s, int at, const char *name, const char 
     }
 }
 
-/* The race of a toy on copy rsc: its five encodings, T5 scaled, and rotary on the whole head. */
+/* A toy race on copy rsc: its five encodings, T5 scaled, and rotary on the whole head. */
 static struct pw_snapshot *race(int seeds, double t5, double t5_scaled, double rotary, double in_range)
 {
     struct pw_snapshot *s = pw_snapshot_new();
@@ -196,7 +197,7 @@ static void test_lengths(void **state)
     pw_snapshot_free(s);
 }
 
-/* T5 32/128 at 0 %, as here: what stands on the scaled table alone says so. */
+/* T5 32/128 at 0 %: a verdict that rests on the scaled table alone has a remark. */
 static void test_scaled_alone(void **state)
 {
     struct pw_finding f;
@@ -211,7 +212,7 @@ static void test_scaled_alone(void **state)
     pw_finding_fini(&f);
     pw_snapshot_free(s);
     s = race(5, .75, .77, .5,
-             1); /* rotary on a quarter, not on the whole head, is judged: two pairs are opposite */
+             1); /* judges rotary on a quarter, not on the whole head: two pairs are opposite */
     judge(s, PW_PROTOCOL_TOY, &f);
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
     assert_non_null(strstr(f.claims[0].found, "1 in the opposite one"));
@@ -246,15 +247,15 @@ static void test_league(void **state)
         assert_non_null(strstr(f.claims[2].claim, "same league"));
         assert_int_equal(f.claims[2].verdict, verdict[i]);
         assert_int_equal(f.claims[0].verdict,
-                         PW_CLAIM_INCONCLUSIVE); /* NoPE has not learned: four pairs are gone */
+                         PW_CLAIM_INCONCLUSIVE); /* NoPE has not learned: four pairs are not comparable */
         assert_true(remarked(&f, "none has not learned the trained lengths"));
         pw_finding_fini(&f);
         pw_snapshot_free(s);
     }
 }
 
-/* Parity: all encodings know the trained lengths, and all guess beyond, in the very order of the paper, each
- * range apart from the next. Nothing is claimed of it. */
+/* Parity: all encodings have learned the trained lengths, and all guess beyond. Their means are in the
+ * paper's order with disjoint ranges, but nothing may be claimed. */
 static void test_chance(void **state)
 {
     static const struct {
@@ -268,7 +269,7 @@ static void test_chance(void **state)
                 {"sinusoidal", "sinusoidal", .47}};
     struct pw_lengths o = {.task = "parity", .checkpoint = 1};
     (void)state;
-    for (int learned = 0; learned < 2; learned++) { /* then NoPE does better than guessing */
+    for (int learned = 0; learned < 2; learned++) { /* learned: NoPE is better than guessing */
         struct pw_snapshot *s = pw_snapshot_new();
         struct pw_finding f = {0};
         struct pw_err err;
@@ -277,7 +278,7 @@ static void test_chance(void **state)
         s->lab.tasks[0].train_hi = 10;
         for (int i = 0; i < 6; i++) {
             set_arm(s, i, arms[i].name, arms[i].pe, 5, 1, i == 0 && learned ? .7 : arms[i].beyond, .5);
-            for (int k = 0; k < 5; k++) /* whose seeds are all but equal */
+            for (int k = 0; k < 5; k++) /* seeds are almost equal */
                 s->arms[i].rep[k].eval.rows[1].exact -= k;
         }
         assert_int_equal(pw_length_judge(&o, s, &f, &err), PW_OK);
@@ -293,7 +294,7 @@ static void test_chance(void **state)
     }
 }
 
-/* Five seeds by the arm's word, of which one was not evaluated. */
+/* The arm has five seeds, but one was not evaluated. */
 static void test_not_evaluated(void **state)
 {
     struct pw_finding f;
@@ -307,7 +308,7 @@ static void test_not_evaluated(void **state)
     pw_snapshot_free(s);
 }
 
-/* Of several checkpoints each seed's best in range counts, the earliest of equal ones. */
+/* With several checkpoints, each seed counts at its best in range; the earliest of equal ones. */
 static void test_best(void **state)
 {
     int64_t step[] = {200, 400, 600, 800};
@@ -322,7 +323,7 @@ static void test_best(void **state)
     assert_true(fabs(r.beyond[1] - .2) < 1e-6);
     pw_suite_runs(s, &s->arms[0], 1, &r); /* the last step: the latest evaluation */
     assert_true(fabs(r.beyond[1] - .952) < 1e-6);
-    for (int points = 1; points <= 4; points += 3) { /* and so in the tables of scratchpads and sensitivity */
+    for (int points = 1; points <= 4; points += 3) { /* also in the tables of scratchpads and sensitivity */
         struct pw_finding f;
         const struct pw_arm_view *arms[] = {&s->arms[0]};
         pw_finding_init(&f, "test", "", " ");
@@ -338,8 +339,8 @@ static void test_best(void **state)
 
 /* ---- ranks */
 
-/* A finding of `lengths` as lengths_judge.c makes it, with these means beyond, and one encoding that learned
- * nothing where unlearned is its number. */
+/* Adds a finding of `lengths` as lengths_judge.c makes it, with these means beyond. The encoding with the
+ * number `unlearned` has learned nothing. */
 static void add_lengths(struct pw_snapshot *s, int at, const char *task, const double beyond[PW_PAPER_PES],
                         int unlearned, int seeds)
 {
@@ -363,7 +364,7 @@ static void add_lengths(struct pw_snapshot *s, int at, const char *task, const d
     }
 }
 
-/* Toys' numbers are no verdict on the paper's protocol, in ranks or in lengths. */
+/* A verdict on the paper's protocol refuses measurements of a toy, in ranks and in lengths. */
 static void refuse_paper(const struct pw_snapshot *s, const char *name, const char *why)
 {
     const struct pw_study *study;
@@ -413,7 +414,7 @@ static void test_ranks(void **state)
         add_lengths(s, i, printed[i], ours, i == 8 ? PW_PAPER_ROTARY : -1, 5);
     }
     struct pw_finding f = rank_all(s, "5");
-    /* lego doesn't count, as rotary hasn't learned it; ranks are the paper's own on the eight others. */
+    /* lego doesn't count, as rotary hasn't learned it. The ranks on the eight other tasks are the paper's. */
     assert_true(remarked(&f, "lego doesn't count: rotary has not learned the trained lengths"));
     assert_true(remarked(&f, "scan doesn't count: it was not measured"));
     assert_true(remarked(&f, "over all its 17 tasks and are not compared"));
@@ -428,7 +429,7 @@ static void test_ranks(void **state)
         refuse_paper(s, i == 0 ? "ranks" : "lengths",
                      "judge: 'lengths copy rsc' was made by 'reproduce lengths task=\"copy rsc\"', not by "
                      "'reproduce lengths task=\"copy rsc\" protocol=paper'");
-    /* With a task of which the paper prints nothing there is nothing to compare with. */
+    /* A task without numbers in the paper can't be compared. */
     add_lengths(s, 9, "copy rsc2x", ours, -1, 5);
     f = rank_all(s, "5");
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
@@ -437,7 +438,7 @@ static void test_ranks(void **state)
     pw_snapshot_free(s);
 }
 
-/* The same numbers of five seeds and of one, on all tasks, in the paper's order. */
+/* The same numbers from five seeds and from one, on all tasks, in the paper's order. */
 static void test_ranks_of_one_seed(void **state)
 {
     static const double beyond[PW_PAPER_PES] = {90, 70, 50, 30, 5};

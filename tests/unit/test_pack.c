@@ -1,5 +1,5 @@
-/* test_pack.c - a session as one file: it reads as the folder does, becomes one again that can be gone on
- * with, and a file that somebody has tampered with becomes nothing. */
+/* test_pack.c - tests a session as one file. It reads as the folder does and unpacks to a session that can
+ * be continued. A modified file is refused and leaves nothing. */
 #include "ref_session.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static void put_file(struct pw_store *s, size_t n, uint8_t sha[PW_SHA256])
     assert_true(pw_store_has_file(s, sha));
 }
 
-/* A session with two files, one of so many bytes; returns the sum over its events. */
+/* Makes a session with two files, one of n bytes; returns the sum over its events. */
 static uint64_t make(void **state, char path[4096], size_t n, uint8_t sha[2][PW_SHA256])
 {
     uint64_t rng = 5;
@@ -101,7 +101,7 @@ static void there_and_back(void **state)
     assert_whole(path, sum, n, sha);
     if (pw_session_pack(path, file, &err) != PW_OK)
         fail_msg("%s", err.msg);
-    assert_int_equal(entries(state), 2); /* no journal, nothing aside */
+    assert_int_equal(entries(state), 2); /* no journal, no temporary file */
     assert_whole(file, sum, n, sha);
     if (pw_session_unpack(file, again, &err) != PW_OK)
         fail_msg("%s", err.msg);
@@ -120,7 +120,7 @@ static void there_and_back(void **state)
     assert_refused(pw_session_pack(link, link, &err), &err, "no such session");
     assert_int_equal(entries(state), 3);
 
-    struct pw_store *s = session_open(again, false); /* and it goes on */
+    struct pw_store *s = session_open(again, false); /* the unpacked session can be continued */
     assert_int_equal(pw_store_last(s), EVENTS);
     session_put(s, EVENTS + 1, EVENTS + 10, &rng);
     session_wait(s, EVENTS + 10);
@@ -132,7 +132,7 @@ static void there_and_back(void **state)
     pw_record_close(r);
 }
 
-/* Who records meanwhile isn't disturbed, and what is packed is a moment. */
+/* Packing doesn't disturb a session that is being recorded, and the packed file is a consistent state. */
 static void of_a_session_that_is_recorded(void **state)
 {
     char path[4096], file[4096];
@@ -199,7 +199,7 @@ static void tampered(void **state)
     }
 }
 
-/* A byte that changed somewhere: refused, or of no consequence. */
+/* One flipped bit: either the file is refused, or the unpacked session is intact. */
 static void flipped(void **state)
 {
     char path[4096], file[4096], to[4096];
@@ -236,7 +236,7 @@ static void flipped(void **state)
 
 typedef enum pw_code convert(const char *from, const char *to, struct pw_err *err);
 
-/* Runs it in a process that the kernel kills when a file becomes longer than so many bytes. */
+/* Runs f in a process that the kernel kills when a file grows beyond this many bytes. */
 static void assert_killed(convert *f, const char *from, const char *to, rlim_t bytes)
 {
     int status;
@@ -255,7 +255,7 @@ static void assert_killed(convert *f, const char *from, const char *to, rlim_t b
         fail_msg("%d bytes: it wasn't killed (%d)", (int)bytes, status);
 }
 
-/* Nothing is left of a packed file, and of a folder nothing when it is unpacked again. */
+/* A killed pack leaves no file. A killed unpack leaves a temporary folder until the next unpack. */
 static void killed(void **state)
 {
     static const rlim_t limits[] = {5000, 100000, 9000000, 17000000};
@@ -270,7 +270,8 @@ static void killed(void **state)
         assert_killed(pw_session_pack, path, file, limits[i]);
         assert_int_equal(entries(state), 1);
     }
-    /* killed before SQLite had opened its file; what doesn't have such a name is another's */
+    /* A pack was killed before SQLite had opened its file. Files without such a name belong to other
+     * programs. */
     scratch_path(state, "s.pwt.tmp01ef9a", stale);
     int fd = open(stale, O_WRONLY | O_CREAT, 0600);
     assert_true(fd >= 0);
@@ -286,9 +287,9 @@ static void killed(void **state)
 
     for (size_t i = 1; i < sizeof limits / sizeof *limits; i++) {
         assert_killed(pw_session_unpack, file, to, limits[i]);
-        assert_int_equal(entries(state), 3); /* one folder, not one more each time */
+        assert_int_equal(entries(state), 3); /* one temporary folder, not one more for each kill */
     }
-    /* one that is being filled is locked, and stays */
+    /* A folder that is being filled is locked, and stays. */
     scratch_path(state, "t.pewter.tmp-abcdef", stale);
     assert_int_equal(mkdir(stale, 0700), 0);
     fd = open(stale, O_RDONLY | O_DIRECTORY);

@@ -1,4 +1,5 @@
-/* test_paired.c - arms compared on the same samples: counts, several seeds, and when one is called best. */
+/* test_paired.c - tests arms compared on the same samples: counts, several seeds, and when an arm is called
+ * best. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,8 @@ static struct pw_snapshot *lab_of(int arms, int replicates)
     return s;
 }
 
-/* 100 samples at lengths 3 and 4; of each the arm has `right` of them right, from sample `from` on. */
+/* Adds an evaluation with 100 samples at each of lengths 3 and 4. At each length the arm has `right` of
+ * them right, from sample `from` on. */
 static void put_eval(struct pw_snapshot *s, int arm, int replicate, uint64_t draw, int from, int right)
 {
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
@@ -64,7 +66,7 @@ static void test_outcomes(void **state)
     assert_int_equal(pw_eval_failing(e, &row, 10), 90);
     assert_int_equal(pw_eval_failing(e, &row, 99), 99);
     assert_int_equal(pw_eval_failing(e, &row, 100), -1);
-    row.first_word = 9; /* a file could say so */
+    row.first_word = 9; /* a damaged file could contain this */
     assert_int_equal(pw_eval_failing(e, &row, 0), -1);
     row.errors[PW_ERROR_LATE] = 5, row.errors[PW_ERROR_EARLY] = 9;
     assert_true(pw_eval_forced(&row) == 0.85f);
@@ -89,12 +91,12 @@ static void test_counts(void **state)
     assert_int_equal(x.tests[0].only_a, 50);
     assert_int_equal(x.tests[0].only_b, 40);
     assert_int_equal(x.tests[0].seeds, 1);
-    assert_true(x.tests[0].p == 1 && x.tests[0].corrected == 1); /* one run of each says nothing */
+    assert_true(x.tests[0].p == 1 && x.tests[0].corrected == 1); /* one run of each decides nothing */
     assert_true(fabs(x.tests[0].difference - 0.1) < 1e-12);
     assert_int_equal(x.tests[0].networks, pw_mcnemar(50, 40) < 0.05);
     pw_paired_find(&x, s, ~0u, 0, 0, 99); /* both lengths */
     assert_int_equal(x.tests[0].samples, 200);
-    pw_paired_find(&x, s, ~0u, 1, 0, 99); /* of no such task */
+    pw_paired_find(&x, s, ~0u, 1, 0, 99); /* a task that doesn't exist */
     assert_int_equal(x.n_arms, 0);
     assert_int_equal(x.left_out, 3);
     pw_paired_find(&x, s, 1, 0, 0, 99);
@@ -113,7 +115,7 @@ static void verdict_is(const struct pw_paired *x, const struct pw_snapshot *s, c
     pw_str_fini(&text);
 }
 
-/* Arm 2 has `right` of 100 right at each length in run r, the others 40. */
+/* Arm 2 has `right` of 100 samples right at each length in run r, the other arms 40. */
 static void put_run(struct pw_snapshot *s, int r, int right)
 {
     put_eval(s, 1, r, 7, 0, 40);
@@ -121,7 +123,7 @@ static void put_run(struct pw_snapshot *s, int r, int right)
     put_eval(s, 3, r, 7, 0, 40);
 }
 
-/* However clear each pair of networks is: fewer than six seeds can't reach 0.05. */
+/* Fewer than six seeds can't reach p < 0.05, however clear the difference of each pair of networks is. */
 static void test_best(void **state)
 {
     (void)state;
@@ -151,15 +153,15 @@ static void test_best(void **state)
     assert_int_equal(x.best, 0);
     assert_true(x.tests[0].p == 4.0 / 64);
     verdict_is(&x, s, "change places between seeds (1 to 5, p=0.062)");
-    put_run(s, 6, 41); /* ahead in all, in one by a point */
+    put_run(s, 6, 41); /* ahead in all seeds, in one by a point */
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     assert_int_equal(x.best, 2);
     assert_int_equal(x.tests[0].networks, 5);
     pw_snapshot_free(s);
 }
 
-/* With own batches run k of both arms learned from the same ones, whatever seeds they began with: exchanged
- * between pairs the runs of easy batches would meet those of hard ones. */
+/* With own batches, run k of both arms learned from the same batches, whatever their initialisation seeds.
+ * A test that exchanged runs between pairs would compare runs of easy batches with runs of hard ones. */
 static void test_own_batches(void **state)
 {
     (void)state;
@@ -167,7 +169,7 @@ static void test_own_batches(void **state)
     struct pw_paired x;
     s->arms[0].info.own_batches = s->arms[1].info.own_batches = true;
     s->arms[1].info.seed = 500;
-    for (int r = 1; r <= 6; r++) { /* ahead by a point of what the batches allow */
+    for (int r = 1; r <= 6; r++) { /* the batches decide the level; arm 2 is a point ahead */
         put_eval(s, 1, r, 7, 0, 15 * r);
         put_eval(s, 2, r, 7, 0, 15 * r + 1);
     }
@@ -189,7 +191,8 @@ static void test_own_batches(void **state)
     pw_snapshot_free(s);
 }
 
-/* Arms with other seeds are groups: four of each can reach 0.05, and pairing them would be arbitrary. */
+/* Arms with different seeds are compared as groups: four of each can reach 0.05, and pairing them would be
+ * arbitrary. */
 static void test_groups(void **state)
 {
     (void)state;
@@ -215,7 +218,7 @@ static void test_groups(void **state)
 
 /* ---- how often equal arms are called best */
 
-/* Results of runs as they occur: bell-shaped, learned or not, skewed. */
+/* Draws a result of a run from one of the usual shapes: bell-shaped, learned or not, skewed. */
 static int draw_right(struct pw_rng *r, int shape)
 {
     double sum = 0;
@@ -229,8 +232,8 @@ static int draw_right(struct pw_rng *r, int shape)
     return (int)(100 * x + 0.5);
 }
 
-/* Of 2,000 races of equal arms at most 5 % may have a best one, but for chance: 6.3 % is beyond 2.5
- * deviations. */
+/* Of 2,000 races of equal arms at most 5 % may have a best arm. The bound of 6.3 % adds more than 2.5
+ * standard deviations for chance. */
 static void test_null_races(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_scratchpads.c - verdicts on scratchpad formats: the best of several formats of one run decides
- * nothing, several runs decide for and against, and what has not been learned isn't compared. */
+/* test_scratchpads.c - tests verdicts on scratchpad formats. The best of several formats in one run decides
+ * nothing; several runs decide for or against. Formats that have not learned aren't compared. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,8 @@ static const struct numbers helped = {{{20, 20, 20, 20, 20}, {60, 60, 60, 20, 20
                             crossing = {{{20, 20, 20, 20, 20}, {60, 30, 20, 20, 20}, {30, 60, 20, 20, 20}}},
                             full_best = {{{20, 20, 20, 20, 20}, {30, 30, 30, 30, 30}, {60, 60, 60, 60, 60}}};
 
-/* Chosen among formats, by one run: it was "contradicted" for parity and "same order" for addition. */
+/* One run chosen among formats decides nothing. An earlier version judged parity "contradicted" and
+ * addition "same order". */
 static void test_one_run(void **state)
 {
     (void)state;
@@ -73,8 +74,8 @@ static void test_several_runs(void **state)
     expect("addition", &helped, .5, 99, 6, TOY, OPEN);
     expect("parity", &alike, .1, 99, 6, TOY, OPEN);
     expect("addition", &alike, .1, 99, 6, NOT, OPEN);
-    expect("parity", &alike, 20, 99, 6, OPEN, OPEN);  /* intervals are too wide */
-    expect("parity", &helped, 40, 99, 6, OPEN, OPEN); /* and these runs overlap */
+    expect("parity", &alike, 20, 99, 6, OPEN, OPEN);  /* the intervals are too wide */
+    expect("parity", &helped, 40, 99, 6, OPEN, OPEN); /* these runs overlap, too */
     expect("parity", &crossing, .5, 99, 6, TOY, TOY); /* three encodings are not helped */
     expect("parity", &full_best, .5, 99, 6, NOT, NOT);
 }
@@ -86,7 +87,7 @@ static void test_not_learned(void **state)
     expect("parity", &alike, .1, 90, 6, OPEN, OPEN);
 }
 
-/* Every difference is listed, with its interval, and the number of runs that would do is named. */
+/* Every difference is listed with its interval, and the number of runs that a claim needs is named. */
 static void test_listed(void **state)
 {
     struct pw_snapshot *s = seen("parity", &helped, .5, 99, 3);
@@ -103,7 +104,7 @@ static void test_listed(void **state)
     pw_snapshot_free(s);
 }
 
-/* A format that was measured by other steps is none of this verdict's, of one task or of all. */
+/* A verdict refuses a format that was measured with other steps, for one task and for all. */
 static void test_made_otherwise(void **state)
 {
     struct pw_snapshot *s = seen("parity", &helped, .5, 99, 6);
@@ -128,7 +129,7 @@ static void test_made_otherwise(void **state)
     pw_snapshot_free(s);
 }
 
-/* Reproduced is what was trained as long as the paper's. */
+/* The verdict 'reproduced' needs at least the paper's steps. */
 static void test_size(void **state)
 {
     static const struct {

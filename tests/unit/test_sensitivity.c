@@ -1,5 +1,5 @@
-/* test_sensitivity.c - the verdict on learning rate and weight decay: few seeds that show no difference are
- * no support, small intervals are, and one certain large difference is against it. */
+/* test_sensitivity.c - tests the verdict on learning rate and weight decay. Few seeds without a difference
+ * don't support the claim; small intervals do; one certain large difference contradicts it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 
 static const char *const pes[] = {"none", "alibi", "rotary", NULL};
 
-/* Nine settings at which all encodings have 50 % on longer inputs; `apart` points less at setting `other`. */
+/* Judges nine settings at which all encodings have 50 % on longer inputs, but one has `apart` points less
+ * at setting `other`. */
 static void expect(int other, double apart, double step, double in_range, int runs, int verdict)
 {
     static const char *const rates[] = {"1", "3", "5"}, *const decays[] = {"0", "0.05", "0.1"};
@@ -38,16 +39,16 @@ static void test_verdicts(void **state)
 {
     (void)state;
     expect(-1, 0, .5, 99, 7, PW_CLAIM_TOY);
-    expect(-1, 0, .5, 99, 3, PW_CLAIM_INCONCLUSIVE); /* nothing was found by too few */
-    expect(-1, 0, 10, 99, 7, PW_CLAIM_INCONCLUSIVE); /* nor by seeds that lie wide apart */
+    expect(-1, 0, .5, 99, 3, PW_CLAIM_INCONCLUSIVE); /* too few seeds to support the claim */
+    expect(-1, 0, 10, 99, 7, PW_CLAIM_INCONCLUSIVE); /* the spread between seeds is too large */
     expect(2, 20, .5, 99, 7, PW_CLAIM_CONTRADICTED);
     expect(2, 20, .5, 99, 6, PW_CLAIM_INCONCLUSIVE);
-    expect(2, 3, .1, 99, 7, PW_CLAIM_TOY); /* certain, and small */
+    expect(2, 3, .1, 99, 7, PW_CLAIM_TOY); /* certain, but small */
     expect(2, 20, 20, 99, 7, PW_CLAIM_INCONCLUSIVE);
-    expect(-1, 0, .5, 90, 7, PW_CLAIM_INCONCLUSIVE); /* a setting that has not learned the trained lengths */
+    expect(-1, 0, .5, 90, 7, PW_CLAIM_INCONCLUSIVE); /* one setting has not learned the trained lengths */
 }
 
-/* A setting that was measured on another task, or by fewer seeds, is none of this verdict's. */
+/* A verdict refuses a setting that was measured on another task, or with fewer seeds. */
 static void test_made_otherwise(void **state)
 {
     static const char *const made[] = {"reproduce sensitivity task=parity", "reproduce sensitivity seeds=2"};

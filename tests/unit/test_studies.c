@@ -1,5 +1,5 @@
-/* test_studies.c - the table of studies: names that differ, scripts that there are, and a list of what is
- * missing that names every item of the documents which no study has. */
+/* test_studies.c - tests the table of studies: distinct names, valid scripts, and a list of omissions.
+ * Every item of the papers must have a study or be in this list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,9 +23,10 @@ static void test_table(void **state)
     }
 }
 
-/* ---- every item of the documents is judged, or named with the reason why not */
+/* ---- every item of the papers has a study, or a reason why not */
 
-/* The n-th place where items can be named: a study's document, then a line of what is left. NULL: no more. */
+/* Returns the n-th text that can name items: the studies' documents first, then the list of omissions.
+ * NULL: no more. */
 static const char *place(int n)
 {
     int studies = 0;
@@ -52,7 +53,7 @@ static void test_equations(void **state)
 {
     static const struct {
         const char *paper;
-        int first, last; /* that these documents have */
+        int first, last; /* equations of the paper */
     } papers[] = {{"Kazemnejad et al. 2023", 1, 37}, {"Qiu et al. 2021", 13, 24}, {"Su 2024", 1, 3}};
     (void)state;
     for (size_t p = 0; p < sizeof papers / sizeof *papers; p++) {
@@ -70,7 +71,7 @@ static void test_equations(void **state)
     }
 }
 
-/* Of an item a study's document or the list of what is left has to speak. */
+/* Each item must be named by a study's document or by the list of omissions. */
 static void test_items(void **state)
 {
     static const char *const left[] = {"Figure A.1",
@@ -120,12 +121,12 @@ static void test_items(void **state)
         assert_int_equal(pw_study_find(&s, judged[i].study, NULL), PW_OK);
         assert_string_equal(s->document, judged[i].document);
     }
-    /* What compared constants with a copy, or counts a user's file, is no study. */
+    /* A comparison of constants with a copy, or a count over a user's file, is no study. */
     assert_int_equal(pw_study_find(&s, "table2", &(struct pw_err){0}), PW_EUSER);
     assert_int_equal(pw_study_find(&s, "histogram", &(struct pw_err){0}), PW_EUSER);
 }
 
-/* Settings were tuned on seeds 0 to 4, and 11 to 15 were measured before: no study trains on one below
+/* Settings were tuned on seeds 0 to 4, and 11 to 15 were measured before. No study trains on a seed below
  * PW_STUDY_SEED. */
 static void test_seeds(void **state)
 {
