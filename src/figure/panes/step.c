@@ -1,5 +1,5 @@
-/* step.c - one step of decoding: what could come next, what every part of the model adds to the logit of what
- * came, what it would have said after each layer; and what patching brought back. */
+/* step.c - one step of decoding: the candidates, the contribution of every part of the model to the decoded
+ * token's logit, the prediction after each layer, and the results of patching. */
 #include "plot/step.h"
 #include "base/alloc.h"
 #include "figure/figure_int.h"
@@ -53,8 +53,7 @@ static void draw_candidates(struct pw_figure *f, const struct pw_ev_look *k, str
     pw_sheet_draw(&t, &f->svg, b);
     for (int i = 0; i < t.n_rows; i++)
         pw_svg_rect(&f->svg,
-                    (struct pw_box){b.x + b.w - BARS,
-                                    b.y + 17.25 + PW_SHEET_ROW * i, /* in the middle of its row */
+                    (struct pw_box){b.x + b.w - BARS, b.y + 17.25 + PW_SHEET_ROW * i, /* centred in its row */
                                     BARS * fmin(1, (double)k->token[i].prob), 7},
                     i == k->target ? 0x009e73 : pw_svg_arm(f->snap->prompt_arm), 0.85);
 }
@@ -142,7 +141,7 @@ static struct pw_sheet lens_sheet(const struct pw_ev_look *k)
                              .arg = k};
 }
 
-/* ---- pages: all, or one of them */
+/* ---- pages: all sections, or one of them */
 
 enum { ALL, TOKENS, CONTRIBUTIONS, LENS };
 
