@@ -44,8 +44,7 @@ struct pw_figure_options {
 };
 /* The option table. pane has no default; 0 means that none was given. */
 extern const struct pw_opt pw_figure_opts[];
-extern const char
-    *const pw_figure_names[]; /* names of panes, from index 1; [0] is "focused"; NULL-terminated */
+extern const char *const pw_figure_names[]; /* panes' names, from 1; [0] "focused"; NULL-terminated */
 
 /* Writes the names of a pane's pages. Returns their number. */
 int pw_figure_pages(int pane, const char **names, int max);

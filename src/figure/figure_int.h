@@ -32,18 +32,16 @@ struct pw_figure {
     double least;            /* height below which the drawing is unreadable */
     double narrowest;        /* the same for the width */
     const char *const *asks; /* commands that it depends on besides those that change models; NULL: none */
-    struct pw_str
-        needs; /* commands that would produce missing data; empty: none would, or no data is missing */
+    struct pw_str needs;     /* commands that would produce missing data; empty: nothing to run */
 };
 
 /* How a page handles several arms. */
 struct pw_figure_several {
     bool sessions; /* also draws arms of recorded sessions */
     bool if_asked; /* draws one arm unless arms= names others */
-    bool (*has)(const struct pw_figure *f,
-                const struct pw_figure_line *l); /* has the arm data for this page? */
-    const char *lacks;                           /* the missing data, for messages: "no evaluation" */
-    const char *make; /* commands that would produce it; NULL: none, or the caller ran them */
+    bool (*has)(const struct pw_figure *f, const struct pw_figure_line *l); /* is there data to draw? */
+    const char *lacks; /* the missing data, for messages: "no evaluation" */
+    const char *make;  /* commands that would produce it; NULL: none, or the caller ran them */
 };
 
 struct pw_figure_page {
@@ -61,8 +59,7 @@ struct pw_figure_pane {
     const char *name;
     const struct pw_figure_page *pages;
 };
-extern const struct pw_figure_pane
-    *const pw_figure_panes[]; /* NULL-terminated, in the order of pw_figure_names from 1 */
+extern const struct pw_figure_pane *const pw_figure_panes[]; /* as pw_figure_names from 1; NULL-terminated */
 
 /* Fails with "nothing to draw yet: WHAT". */
 enum pw_code pw_figure_nothing(struct pw_err *err, const char *what);
@@ -111,8 +108,7 @@ void pw_figure_curve(struct pw_figure *f, const struct pw_axes *a, int place, st
                      const double *x, const float *y, int n);
 
 /* ---- made.c */
-extern const char *const pw_figure_prompts[],
-    *const pw_figure_tables[]; /* for f->asks: of prompts; of encodings */
+extern const char *const pw_figure_prompts[], *const pw_figure_tables[]; /* of prompts; of encodings */
 /* Appends the commands that the figure depends on as one text, "...; train 300"; session by session if there
  * are several. */
 void pw_figure_made(const struct pw_figure *f, struct pw_str *out);

@@ -77,8 +77,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 static void draw(struct pw_figure *f)
 {
     static const struct pw_font name = {.size = 8.5, .color = PW_INK, .bold = true};
-    const struct pw_finding *v =
-        &pw_finding_named(f->snap, f->o->finding)->f; /* prepare checked that it exists */
+    const struct pw_finding *v = &pw_finding_named(f->snap, f->o->finding)->f; /* prepare checked it */
     struct pw_box b = f->box;
     double fixed = 0, free_h = 0;
 

@@ -53,7 +53,8 @@ static void draw_candidates(struct pw_figure *f, const struct pw_ev_look *k, str
     pw_sheet_draw(&t, &f->svg, b);
     for (int i = 0; i < t.n_rows; i++)
         pw_svg_rect(&f->svg,
-                    (struct pw_box){b.x + b.w - BARS, b.y + 17.25 + PW_SHEET_ROW * i, /* centred in its row */
+                    (struct pw_box){b.x + b.w - BARS,
+                                    b.y + 17.25 + PW_SHEET_ROW * i, /* in the middle of its row */
                                     BARS * fmin(1, (double)k->token[i].prob), 7},
                     i == k->target ? 0x009e73 : pw_svg_arm(f->snap->prompt_arm), 0.85);
 }
