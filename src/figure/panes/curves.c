@@ -11,7 +11,7 @@
 
 #define COLUMNS 240  /* of a curve; fewer if there are many curves, so that the file stays small */
 #define ALL     2000 /* columns of all curves together */
-#define FEW     40   /* a curve with at most so many points gets marks */
+#define FEW     40   /* a curve with at most this many points gets marks */
 #define REACH   60   /* the moving average reaches 1/REACH of the width to either side */
 
 /* ---- data */
@@ -78,7 +78,7 @@ static bool is_log(const struct pw_figure *f, int metric)
 
 /* ---- drawing */
 
-/* Computes a curve's values on so many columns. */
+/* Computes a curve's values on the given number of columns. */
 static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int columns, int reach, double *x,
                      float *lo, float *hi, float *mid)
 {
