@@ -21,7 +21,7 @@
 #define FRAME_LOAD      2.0  /* next frame after this multiple of a frame's duration, blocked time included */
 #define FRAME_SHARE     0.03 /* largest share of one processor for frames that no key requested */
 #define SLOWEST_FRAME_S 0.5  /* longest pause between frames despite that share */
-#define BEGUN_KEY_MUL   4    /* factor of the time limit for a key of which more than ESC has arrived */
+#define BEGUN_KEY_MUL   4    /* a key with bytes after ESC waits this many times longer */
 
 /* Returns the processor time of this thread. */
 static double work_seconds(void)

@@ -3,7 +3,8 @@
  * A finding and a map of `patch` also count as news, with the name of the pane that shows them.
  *
  * An answer consists of the notes whose events follow the command's own event without a gap. Later notes,
- * from a job or from training, do not belong to it, whatever started them. */
+ * from a job or from training, do not belong to it, even if the command
+ * started that job. */
 #include "ui/news.h"
 
 #include <stdio.h>

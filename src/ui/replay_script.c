@@ -21,7 +21,7 @@ struct arm {
     bool moved;                          /* some replica took steps since the last command */
 };
 
-/* The target of an arm: step `at`, which its last `behind` replicas have not taken yet. */
+/* The position of an arm: step `at`, which its last `behind` replicas have not taken yet. */
 struct place {
     int64_t at;
     int behind;
@@ -50,7 +50,7 @@ static bool moves(const struct writer *w, const struct arm *a, struct place to)
     return a->replicates > 0 && (a->moved || (w->gap && to.at > a->told));
 }
 
-/* Returns true if `train until step=N` brings all arms to their targets. */
+/* Returns true if `train until step=STEP`, with the value of step, brings all arms to the positions in to. */
 static bool are_together(const struct writer *w, const struct place to[PW_MAX_ARMS + 1], int64_t step)
 {
     for (int id = 1; id <= PW_MAX_ARMS; id++) {

@@ -231,7 +231,7 @@ static void print_head(FILE *out, const struct pw_event *e, const struct pw_snap
     }
 }
 
-/* Prints a position with its token, and the clean prompt's token if it differs: "3 5, was 9". */
+/* Prints a position with its token, and the clean prompt's token if it differs: "3  5, was 9". */
 static void print_position(FILE *out, const struct pw_ev_patch *p, int t)
 {
     bool same = strcmp(p->clean[t], p->corrupt[t]) == 0;

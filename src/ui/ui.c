@@ -79,8 +79,7 @@ void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *
     l->prompt.y += lesson;
 }
 
-/* ---- hints: "hjkl cursor [ ] head": items are separated by two blanks; the last word of each describes its
- * keys */
+/* ---- hints: "hjkl cursor  [ ] head": two blanks separate items; an item's last word describes its keys */
 
 static int draw_hints(struct pw_canvas *c, struct pw_rect r, int x, int end, const char *hints)
 {

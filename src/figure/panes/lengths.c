@@ -167,7 +167,7 @@ static bool is_learned(const struct pw_figure *f, const struct pw_figure_line *l
     return pw_lengths_learned(&l->snap->lab, l->arm, pw_figure_task_of(f, l));
 }
 
-/* "  n=3, own batches, beyond 98%" */
+/* Writes the text after an arm's name in the legend: "  n=3, own batches, beyond 98%". */
 static void key_text(const struct pw_figure *f, const struct pw_figure_line *l, char *dst, size_t size)
 {
     struct pw_spread beyond = pw_spread_mean(&l->snap->lab, l->arm, true);

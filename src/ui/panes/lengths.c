@@ -33,7 +33,8 @@ float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
     if (!pw_lengths_has_before(arm))
         return NAN;
     for (int r = 0; r < arm->info.replicates; r++) {
-        const struct pw_replicate_view *rep = &arm->rep[r]; /* unchanged replica: its evaluation */
+        const struct pw_replicate_view *rep = &arm->rep[r];
+        /* An unchanged replica has no earlier evaluation: its latest one counts. */
         const struct pw_ev_eval *before = pw_eval_before(arm, rep);
         const struct pw_eval_row *row = pw_eval_find(before ? before : &rep->eval, task, length);
         v[r] = row && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;

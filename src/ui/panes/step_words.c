@@ -3,7 +3,7 @@
 #include "ui/panes/step_int.h"
 #include "ui/report.h"
 
-/* "arm 2, replica 2 of 3  step 640: " */
+/* Prints the source of the data: "arm 2, replica 2 of 3  step 640: ". */
 static void tell_where(FILE *out, const struct pw_snapshot *s, int id, int replica, int64_t step)
 {
     const struct pw_arm_view *arm = pw_find_arm(s, id);
