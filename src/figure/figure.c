@@ -1,7 +1,7 @@
-/* figure.c - a figure from top to bottom: title, drawing, caption, the commands that made it.
+/* figure.c - lays out a figure from top to bottom: title, drawing, caption, and the commands that made it.
  *
- * The page says how high its drawing wants to be; caption and commands take what they need below it, and a
- * height that was asked for leaves the rest to the drawing. */
+ * The page requests a height for its drawing; caption and commands follow below with the height that they
+ * need. If the user gives a height, the drawing gets the rest of it. */
 #include "base/file.h"
 #include "figure/figure_int.h"
 #include "plot/curves.h"
@@ -13,7 +13,7 @@
 #define TITLE_H    20.0
 #define LINE_H     10.5 /* of the caption */
 #define MADE_H     8.5  /* of the commands */
-#define MADE_LINES 4    /* twice as many of several sessions */
+#define MADE_LINES 4    /* twice as many if sessions are drawn */
 
 static const struct pw_font title_font = {.size = 10.5, .color = PW_INK, .bold = true};
 static const struct pw_font caption_font = {.size = 8, .color = PW_INK};
@@ -186,7 +186,7 @@ enum pw_code pw_figure_no_prompt(const struct pw_figure *f, struct pw_err *err, 
     const struct pw_ev_lab *lab = &f->snap->lab;
     const char *prompt = lab->n_tasks > 0 ? lab->tasks[0].prompt : "";
 
-    /* "sample": an old recording, or a line of a file that can't be typed */
+    /* "sample": the prompt is unknown in an old session, or is a line of a file that cannot be typed */
     return pw_fail(err, PW_EUSER, "export figure: nothing to draw yet: %s; '%s%s' %s", what,
                    prompt[0] ? "prompt " : "sample", prompt, then);
 }
@@ -245,7 +245,7 @@ static enum pw_code prepare(struct pw_figure *f, const struct pw_figure_page *pa
     return code == PW_OK ? page->prepare(f, err) : code;
 }
 
-/* The page that was named, else the first that has something to draw. */
+/* Chooses the named page, or else the first one that has something to draw. */
 static enum pw_code choose(struct pw_figure *f, const struct pw_figure_page **page, struct pw_err *err)
 {
     const struct pw_figure_pane *pane = pw_figure_panes[f->o->pane - 1];
@@ -268,13 +268,14 @@ static enum pw_code choose(struct pw_figure *f, const struct pw_figure_page **pa
         return PW_OK;
     }
     if (code != PW_OK)
-        prepare(f, pane->pages, &why); /* what is missing is the first page's */
+        prepare(f, pane->pages, &why); /* report what the first page lacks */
     return code;
 }
 
-/* ---- text below */
+/* ---- text below the drawing */
 
-/* Draws text over several lines of at most w, the last one cut; returns how many. s NULL: counts only. */
+/* Wraps text into at most `most` lines of width w and cuts the last one. Returns the number of lines; with s
+ * NULL it only counts. */
 static int flow(struct pw_svg *s, double x, double y, const struct pw_font *f, double line, const char *text,
                 double w, int most)
 {
@@ -302,7 +303,7 @@ static void draw_below(struct pw_figure *f, const char *made, double y, int line
     flow(&f->svg, MARGIN, y + lines * LINE_H + 4 + MADE_H, &made_font, MADE_H, made, f->box.w, made_lines);
 }
 
-/* ---- all of it */
+/* ---- the whole figure */
 
 static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_options *o, struct pw_err *err)
 {
@@ -316,7 +317,7 @@ static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_op
     return PW_OK;
 }
 
-/* The picture; *w, *h its size. */
+/* Draws the picture and sets its size *w, *h. */
 static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct pw_snapshot *s,
                          const struct pw_figure_options *o, struct pw_err *err)
 {

@@ -1,9 +1,7 @@
-/* lines.c - the arms of a figure that draws several: those of the snapshot, and of recorded sessions beside
- * them.
+/* lines.c - the arms of a figure that draws several: those of the snapshot, and those of recorded sessions.
  *
- * A line is an arm with the snapshot that it is of, because sessions have tasks and trained lengths of their
- * own. An arm of the snapshot keeps the colour that it has on the screen; those of sessions get the ones that
- * are left. */
+ * A line is an arm together with its snapshot, because sessions have their own tasks and trained lengths. An
+ * arm of the snapshot keeps its colour on the screen; arms of sessions get the remaining colours. */
 #include "figure/figure_int.h"
 #include "plot/palette.h"
 #include <ctype.h>
@@ -11,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was asked for */
+/* ---- parsing the request */
 
 enum pw_code pw_figure_arms(const char *list, unsigned *arms, bool *all, struct pw_err *err)
 {
@@ -55,7 +53,7 @@ bool pw_figure_takes(const struct pw_figure_options *o)
     return any;
 }
 
-/* Says which pages would take what this one doesn't. */
+/* Fails with a message that names the pages which support the request. */
 static enum pw_code refuse(const struct pw_figure *f, const struct pw_figure_page *page, struct pw_err *err)
 {
     bool sessions = f->o->sessions[0] != '\0';
@@ -81,16 +79,16 @@ static enum pw_code refuse(const struct pw_figure *f, const struct pw_figure_pag
     return code;
 }
 
-/* ---- finding them */
+/* ---- finding the lines */
 
 struct search {
     struct pw_figure *f;
     const struct pw_figure_several *of;
-    unsigned arms; /* bit id; all: whatever it says */
+    unsigned arms; /* bit id; ignored if all is set */
     bool all;
-    unsigned known; /* arms of these that any source has */
-    unsigned used;  /* places, bit place */
-    int n;          /* all that there are, also those for which there is no place */
+    unsigned known; /* those of `arms` that exist in some source */
+    unsigned used;  /* places in use, bit place */
+    int n;          /* arms found, including those without a place */
 };
 
 static bool wants(const struct search *s, int id)
@@ -98,7 +96,7 @@ static bool wants(const struct search *s, int id)
     return s->all || s->arms == 0 || (s->arms >> id & 1) != 0;
 }
 
-/* Behind those that are taken, or else one between them. */
+/* Returns the place after the last used one, or else the first gap. */
 static int free_place(const struct search *s)
 {
     int place = PW_FIGURE_LINES;
@@ -112,7 +110,7 @@ static int free_place(const struct search *s)
     return place;
 }
 
-/* The lines of one source; returns how many, and in *first_lacking an arm that has nothing to draw. */
+/* Adds the lines of one source. Returns their number; *first_lacking receives an arm without data. */
 static int add_source(struct search *s, const struct pw_snapshot *snap, const char *session,
                       const struct pw_arm_view **first_lacking)
 {
@@ -153,7 +151,7 @@ static enum pw_code add_session(struct search *s, const struct pw_figure_session
                          s->f->o->arms[0] ? s->f->o->arms : "all");
 }
 
-/* The name by which the snapshot's own session was asked for; NULL: it was not. */
+/* Returns the name under which the user requested the snapshot's own session; NULL: not requested. */
 static const char *own_name(const struct pw_figure_options *o)
 {
     for (int i = 0; i < o->n_recorded; i++)
@@ -162,7 +160,7 @@ static const char *own_name(const struct pw_figure_options *o)
     return NULL;
 }
 
-/* Of arms that were named each must be there, and without sessions each must have something to draw. */
+/* Checks that every named arm exists and, if no sessions are drawn, that each has data. */
 static enum pw_code check_named(struct search *s, const struct pw_arm_view *lacking, struct pw_err *err)
 {
     struct pw_figure *f = s->f;
@@ -234,14 +232,14 @@ enum pw_code pw_figure_lines_find(struct pw_figure *f, const struct pw_figure_pa
     return PW_OK;
 }
 
-/* ---- what they are called */
+/* ---- their names */
 
 struct pw_figure_line pw_figure_line_of(const struct pw_figure *f, const struct pw_arm_view *a)
 {
     return (struct pw_figure_line){.snap = f->given, .arm = a, .place = a->info.id};
 }
 
-/* Does another arm of its session have the same encoding? */
+/* Returns true if another arm of the session has the same encoding. */
 static bool has_twin(const struct pw_figure_line *l)
 {
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
@@ -252,7 +250,7 @@ static bool has_twin(const struct pw_figure_line *l)
     return false;
 }
 
-/* Without the session's name. */
+/* Appends the name without the session. */
 static void name_encoding(const struct pw_figure_line *l, struct pw_str *out)
 {
     if (has_twin(l)) {
@@ -351,7 +349,7 @@ void pw_figure_say_lines(struct pw_figure *f, const int64_t *step)
     }
 }
 
-/* ---- how they look */
+/* ---- their style */
 
 #define SECOND(place) ((place) > PW_MAX_ARMS) /* there are as many colours as arms */
 
@@ -394,7 +392,7 @@ double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_fi
                     (struct pw_pen){.color = 0xffffff, .width = width * 0.45});
     pw_svg_mark(&f->svg, l->place, x + 8, y - 2.7, 2.4);
     pw_svg_cut(&f->svg, x + 20, y, &key_font, name.s,
-               f->box.x + f->box.w + 8 - x - 20); /* less in narrow pictures */
+               f->box.x + f->box.w + 8 - x - 20); /* shorter in narrow pictures */
     double w = 20 + pw_svg_width(&key_font, name.s);
     pw_str_fini(&name);
     return w;

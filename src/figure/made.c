@@ -1,12 +1,12 @@
-/* made.c - the commands that a figure can be made again with, out of the session's log.
+/* made.c - the commands that reproduce a figure, from the session's log.
  *
- * Those that change what is measured are kept, and of what only looks nothing. Where there are many, the
- * first and the last stay: how it was set up, and what was done at the end. Where sessions are drawn
- * together each has its share of the room. */
+ * Commands that change the measured models are kept; commands that only inspect are dropped. If there are
+ * many, the first and the last ones stay: they show the setup and the end. If sessions are drawn together,
+ * each gets an equal share of the space. */
 #include "figure/figure_int.h"
 #include <string.h>
 
-#define ROOM 600 /* bytes of all of them */
+#define ROOM 600 /* bytes for all commands */
 
 static const char *const changes[] = {"seed",    "task",   "model",   "optim",     "pe",   "arm",
                                       "race",    "demo",   "fork",    "train",     "step", "eval",
@@ -26,8 +26,8 @@ static bool among(const char *const *words, const char *line)
     return false;
 }
 
-/* The lines that matter, oldest first; returns how many. Of the same line several times in a row one stays,
- * and how often it came. */
+/* Collects the relevant lines, oldest first, and returns their number. A repeated line is kept once with its
+ * count. */
 static int collect(const struct pw_figure *f, const struct pw_snapshot *s, const char *line[PW_LOG_LINES],
                    int times[PW_LOG_LINES])
 {
@@ -52,7 +52,7 @@ static void add_commands(const struct pw_figure *f, const struct pw_snapshot *s,
     int times[PW_LOG_LINES], n = collect(f, s, line, times), head = 0, tail = n;
     size_t used = 0;
 
-    /* From both ends inwards as far as there is room. */
+    /* Add lines from both ends inwards while there is room. */
     while (head < tail) {
         bool first = head <= n - tail;
         size_t more = strlen(line[first ? head : tail - 1]) + 2;

@@ -1,14 +1,14 @@
-/* svg.c - shapes and images of a picture; its text is svg_text.c's.
+/* svg.c - shapes and images; svg_text.c writes text.
  *
- * A curve of thousands of points is one path of relative moves, and every point is rounded on its own: errors
- * don't add up along the way. */
+ * A curve of thousands of points is one path of relative moves. Every position is rounded before the
+ * difference is taken, so that errors do not accumulate. */
 #include "figure/svg.h"
 #include "plot/palette.h"
 #include "sessions/event.h"
 #include <math.h>
 #include <string.h>
 
-#define FAR 1e6 /* points; what is not a number, or further away, lies there or at 0 */
+#define FAR 1e6 /* points; coordinates are clamped to this range, NaN becomes 0 */
 
 static int tenths(double x)
 {
@@ -34,7 +34,7 @@ void pw_svg_length(struct pw_str *out, const char *name, double x)
     pw_str_add(out, "\"");
 }
 
-/* Between 0 and 1, in hundredths; 1 is left out. */
+/* Appends an opacity between 0 and 1 in hundredths; 1 is left out. */
 static void put_opacity(struct pw_str *out, double opacity)
 {
     if (opacity > 0 && opacity < 0.995)
@@ -106,7 +106,7 @@ void pw_path_begin_fill(struct pw_path *p, struct pw_svg *s, uint32_t fill, doub
     pw_str_add(&s->out, " d=\"");
 }
 
-/* The letter of a move stands for those that follow, and a minus sign parts numbers, too. */
+/* Consecutive moves share one letter, and a minus sign also separates numbers. */
 void pw_path_to(struct pw_path *p, double x, double y)
 {
     struct pw_str *out = &p->svg->out;
@@ -157,7 +157,7 @@ static void polygon(struct pw_svg *s, uint32_t color, bool hollow, double x, dou
         pw_path_end(&p);
 }
 
-/* In the order of the marks that the workbench has: ● ▲ ■ ◆ ▼ ★ ✚ ○. */
+/* The shapes follow the workbench's marks: ● ▲ ■ ◆ ▼ ★ ✚ ○. */
 void pw_svg_mark(struct pw_svg *s, int arm, double x, double y, double r)
 {
     static const double up[][2] = {{0, -1.1}, {1.1, 0.9}, {-1.1, 0.9}},

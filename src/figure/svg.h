@@ -1,7 +1,7 @@
-/* svg.h - a picture as SVG text: shapes, real text, embedded images.
+/* svg.h - writes a picture as SVG text: shapes, real text, embedded images.
  *
- * Lengths are points (1/72 inch), y downwards; positions are written in tenths of one, so that the same
- * drawing gives the same bytes. Text from outside is escaped here and nowhere else. */
+ * Lengths are points (1/72 inch), and y points downwards. Positions are written in tenths of a point, so that
+ * the same drawing gives the same bytes. Text from outside is escaped here and nowhere else. */
 #ifndef PW_SVG_H
 #define PW_SVG_H
 #include "base/text.h"
@@ -29,7 +29,7 @@ struct pw_font {
     uint32_t color;
     enum pw_anchor anchor;
     bool bold, mono;
-    bool turned; /* read upwards */
+    bool turned; /* runs upwards */
 };
 
 struct pw_svg {
@@ -43,11 +43,11 @@ void pw_svg_fini(struct pw_svg *s);
 void pw_svg_rect(struct pw_svg *s, struct pw_box b, uint32_t fill, double opacity);
 void pw_svg_frame(struct pw_svg *s, struct pw_box b, struct pw_pen pen);
 void pw_svg_line(struct pw_svg *s, double x0, double y0, double x1, double y1, struct pw_pen pen);
-/* One or more polylines as one path, or with a fill a surface. */
+/* One or more polylines in one path; with a fill, an area. */
 struct pw_path {
     struct pw_svg *svg;
-    int x, y; /* of the pen, in tenths */
-    int n;    /* points of this line */
+    int x, y; /* position of the pen, in tenths of a point */
+    int n;    /* points of the current line */
 };
 void pw_path_begin(struct pw_path *p, struct pw_svg *s, struct pw_pen pen);
 void pw_path_begin_fill(struct pw_path *p, struct pw_svg *s, uint32_t fill, double opacity);
@@ -55,27 +55,28 @@ void pw_path_to(struct pw_path *p, double x, double y);
 void pw_path_lift(struct pw_path *p); /* the next point begins another line */
 void pw_path_end(struct pw_path *p);
 
-/* The sign of an arm: a shape of its own for each. Places beyond the arms have the same shapes and colours,
- * filled in the other way. */
+/* Draws an arm's mark; each arm has its own shape. Places beyond the arms repeat shapes and colours, but
+ * outlines become filled and filled shapes outlines. */
 void pw_svg_mark(struct pw_svg *s, int arm, double x, double y, double r);
-uint32_t pw_svg_arm(int arm); /* its colour on white */
+uint32_t pw_svg_arm(int arm); /* the arm's colour on white */
 
-/* (x,y): where the line that letters stand on begins, has its middle, or ends. */
+/* Draws text; (x,y) is the start, middle or end of its baseline. */
 void pw_svg_text(struct pw_svg *s, double x, double y, const struct pw_font *f, const char *text);
 void pw_svg_fmt(struct pw_svg *s, double x, double y, const struct pw_font *f, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same, cut with an ellipsis to what fits into width. */
+/* Like pw_svg_text, but cuts the text with an ellipsis if it is wider than width. */
 void pw_svg_cut(struct pw_svg *s, double x, double y, const struct pw_font *f, const char *text,
                 double width);
-/* Of text as it will be drawn, whatever the reader's fonts: that of the widest common one. */
+/* Returns an upper estimate of the width of text: that of the widest common font, because the reader's fonts
+ * are unknown. */
 double pw_svg_width(const struct pw_font *f, const char *text);
-/* Bytes of text that fit into width, cut at a blank where there is one in the last third. */
+/* Returns how many bytes of text fit into width. Prefers to cut at a blank in the last third. */
 size_t pw_svg_fitting(const struct pw_font *f, const char *text, double width);
 
-/* ` name="12.5"` */
+/* Appends an attribute: ` name="12.5"`. */
 void pw_svg_length(struct pw_str *out, const char *name, double x);
 
-/* An image file (PNG) over all of b, its pixels with sharp edges. */
+/* Draws a PNG image over all of b; its pixels keep sharp edges. */
 void pw_svg_image(struct pw_svg *s, struct pw_box b, const unsigned char *png, size_t size);
 
 #endif

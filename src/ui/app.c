@@ -1,9 +1,9 @@
-/* app.c - one loop around ppoll.
+/* app.c - the main loop around ppoll.
  *
- * Frames: what the lab does is drawn at most fps times a second, and between two frames the loop doesn't even
- * listen to the lab, so a thousand steps a second cost no more wake-ups than frames. A key is drawn at once.
- * If the terminal is so slow that a frame blocks, frames become rarer instead of queueing up; and so that
- * watching costs training next to nothing, frames that take long to compute come less often. */
+ * The loop draws the lab's changes at most fps times a second. Between two frames it does not listen to the
+ * lab, so a thousand steps a second cause no more wake-ups than frames. A key is drawn immediately. If the
+ * terminal is so slow that a frame blocks, frames become rarer instead of queueing. Frames that take long to
+ * compute also become rarer, so that watching costs training almost nothing. */
 #include "base/slice.h"
 #include "ui/guard.h"
 #include "ui/loop.h"
@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FRAME_LOAD      2.0  /* times what a frame took, blocked or not, until the next begins */
-#define FRAME_SHARE     0.03 /* of one processor goes into frames that no key asked for, at most */
-#define SLOWEST_FRAME_S 0.5  /* but what happens is shown this often at least */
-#define BEGUN_KEY_MUL   4    /* a key of which more than ESC has arrived gets this many times longer */
+#define FRAME_LOAD      2.0  /* next frame after this multiple of a frame's duration, blocked time included */
+#define FRAME_SHARE     0.03 /* largest share of one processor for frames that no key requested */
+#define SLOWEST_FRAME_S 0.5  /* longest pause between frames despite that share */
+#define BEGUN_KEY_MUL   4    /* a key with bytes after ESC waits this many times longer */
 
-/* That this thread has used. */
+/* Returns the processor time of this thread. */
 static double work_seconds(void)
 {
     struct timespec t;
@@ -74,7 +74,8 @@ static void end_by(struct pw_loop *l, int signal)
     end(l, pw_app_ended_by(signal));
 }
 
-/* Once, not until nothing is left: while a terminal pours text in, frames and signals keep their turn. */
+/* Reads once, not until the input is empty, so that frames and signals keep their turn during a flood of
+ * input. */
 static void read_terminal(struct pw_loop *l)
 {
     char bytes[4096];
@@ -90,7 +91,7 @@ static void read_terminal(struct pw_loop *l)
     l->waiting_since = pw_keys_waiting(&l->keys) ? pw_now() : 0;
 }
 
-/* When bytes that wait become keys of their own; 0: none wait. */
+/* Returns the time at which incomplete input is interpreted as separate keys; 0: there is none. */
 static double settle_at(const struct pw_loop *l)
 {
     if (l->waiting_since == 0)
@@ -123,13 +124,13 @@ static void read_signals(struct pw_loop *l)
         case SIGINT: pw_loop_interrupt(l); break;
         case SIGTSTP: pw_loop_suspend(l); break;
         case SIGCONT: pw_term_redraw(l->term); break;
-        default: break; /* SIGWINCH: every frame asks for the size */
+        default: break; /* SIGWINCH: every frame queries the size */
         }
         pw_loop_draw_at_once(l);
     }
 }
 
-/* What some library wrote to standard error: its last line. */
+/* Shows the last line that a library wrote to standard error. */
 static void read_stray(struct pw_loop *l)
 {
     struct pw_str text = {0};
@@ -146,14 +147,15 @@ static void read_stray(struct pw_loop *l)
 
 /* ---- frames */
 
-/* What is for the terminal and no picture: between two frames, when curses has sent all of its own. */
+/* Sends bytes for the terminal that are not part of the screen. They go between two frames, when curses has
+ * sent all its output. */
 static void send_beside(struct pw_loop *l)
 {
     struct pw_str *bytes = &l->app.to_terminal;
     for (size_t at = 0; at < bytes->len;) {
         ssize_t n = write(STDOUT_FILENO, bytes->s + at, bytes->len - at);
         if (n <= 0 && errno != EINTR)
-            break; /* gone: the next read says so */
+            break; /* the terminal is closed: the next read reports it */
         at += n > 0 ? (size_t)n : 0;
     }
     pw_str_clear(bytes);
@@ -185,7 +187,7 @@ static void draw(struct pw_loop *l)
     double end = pw_now();
     double pause = 1.0 / l->app.settings.fps;
     double load = fmin((work_seconds() - work) / FRAME_SHARE, SLOWEST_FRAME_S);
-    load = ui->transport.playing ? 0 : load; /* somebody watches each of them, and nothing computes */
+    load = ui->transport.playing ? 0 : load; /* the user watches each frame, and nothing is computed */
     l->next_frame = start + fmax(pause, fmax(load, FRAME_LOAD * (end - start)));
     l->dirty = false;
     if (l->app.quit == PW_QUIT_WHEN_IDLE && pw_app_idle(&l->app))
@@ -215,14 +217,14 @@ static void apply_settings(struct pw_loop *l)
     pw_loop_draw_at_once(l);
 }
 
-/* When a frame is due though nothing happens, for a script or because a recording goes on; 0: none is. */
+/* Returns when the next frame is due without an event, for a script or for playback; 0: never. */
 static double wakes(const struct pw_loop *l)
 {
     double script = pw_script_wakes(&l->app), time = pw_time_wakes(&l->app.ui, pw_now());
     return time > 0 && (script == 0 || time < script) ? time : script;
 }
 
-/* Waits until there is something to do. */
+/* Waits until an event or a deadline. */
 static void wait_for_news(struct pw_loop *l)
 {
     struct pollfd p[] = {
@@ -250,7 +252,7 @@ static void wait_for_news(struct pw_loop *l)
     if (p[0].revents && !l->ended)
         read_terminal(l);
     if (p[2].revents)
-        l->dirty = true; /* the snapshot is taken with the frame */
+        l->dirty = true; /* the frame takes the snapshot */
 }
 
 static void run(struct pw_loop *l)
@@ -269,9 +271,9 @@ static void run(struct pw_loop *l)
     }
 }
 
-/* ---- begin and end */
+/* ---- start and end */
 
-/* Of the user's file: the first is told, and how to see them all. */
+/* Shows the first error of the user's file and the number of further errors. */
 static void show_errors(struct pw_loop *l, struct pw_str *errors)
 {
     int more = -1;

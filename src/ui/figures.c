@@ -1,8 +1,8 @@
-/* figures.c - a figure's options: the screen's where the line doesn't say otherwise.
+/* figures.c - the options of a figure; the screen provides those that the line omits.
  *
- * Three things may be missing when the line runs. What the laboratory must compute of arms (answers, tables)
- * it is asked for, and what commands make (an evaluation) is typed before the line; both run the line again.
- * Recorded sessions are read here and folded to their ends, as they are on disk. */
+ * Three kinds of data can be missing when the line runs. The lab computes an arm's data (answers, tables) on
+ * request. Commands that produce data (an evaluation) are inserted before the line. In both cases the line
+ * runs again. Recorded sessions are read here and folded to their ends on disk. */
 #include "ui/figures.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "sessions/player.h"
 #include "ui/plot.h"
 
-/* Panes of the workbench have figures in the same order. */
+/* The figures have the order of the workbench's panes. */
 _Static_assert(PW_PANE_CURVES == 0 && PW_PANE_FINDINGS == 7 && PW_PANES == 8, "pw_figure_names");
 
 static enum pw_code say_panes(struct pw_err *err)
@@ -38,14 +38,14 @@ void pw_figures_shown(const struct pw_app *app, char *name, size_t size)
                  ui->findings.topic);
 }
 
-/* ---- what recordings hold */
+/* ---- recorded sessions */
 
 struct read {
     struct pw_figure_session list[PW_FIGURE_LINES];
     char name[PW_FIGURE_LINES][128];
     struct pw_snapshot *snap[PW_FIGURE_LINES]; /* owned; NULL: the session that is shown */
     int n;
-    struct pw_snapshot *moment; /* owned: the moment that is shown, folded whole */
+    struct pw_snapshot *moment; /* owned: the complete fold of the shown moment */
 };
 
 static void free_read(struct read *r)
@@ -61,7 +61,7 @@ static bool fold_event(void *arg, struct pw_event *e)
     return true;
 }
 
-/* A session as it ended; of one that is damaged no part stands for the whole. */
+/* Folds a session to its end. A damaged session fails as a whole. */
 static enum pw_code fold_session(struct pw_snapshot **s, const char *folder, const char *name,
                                  struct pw_err *err)
 {
@@ -83,7 +83,7 @@ static enum pw_code fold_session(struct pw_snapshot **s, const char *folder, con
     return code;
 }
 
-/* Is it the session that is recorded here, or the recording that is looked at? */
+/* Returns true if the folder is that of the running session or of the recorded session that is shown. */
 static bool is_shown(const struct pw_ui *ui, const char *folder)
 {
     const struct pw_ev_session *s = &pw_time_end(ui)->session;
@@ -142,8 +142,8 @@ static enum pw_code read_sessions(struct read *r, const struct pw_ui *ui, const 
     return code;
 }
 
-/* Of the attention of arms that don't answer at the moment a recording's snapshot has no maps (player.h), and
- * its fold has. */
+/* Folds the session up to the shown moment. The player's snapshot has no maps for arms that do not decode the
+ * prompt at that moment (player.h); a complete fold has them. */
 static enum pw_code fold_moment(struct read *r, const struct pw_ui *ui, struct pw_err *err)
 {
     struct pw_record *record = pw_player_record(ui->transport.player);
@@ -152,10 +152,10 @@ static enum pw_code fold_moment(struct read *r, const struct pw_ui *ui, struct p
     return pw_record_events(record, 1, ui->snap->seq, fold_event, r->moment, err);
 }
 
-/* ---- what is computed first */
+/* ---- missing data */
 
-/* Puts the commands before this line that make what its figure lacks, and the line again behind them. False:
- * there are none, they have run already, or there is no laboratory in the present to run them. */
+/* Inserts the commands that compute the figure's missing data before this line, and this line after them.
+ * Returns false if no command is needed, they ran already, or no lab is available in the present. */
 static bool compute_first(struct pw_app *app, const struct pw_args *args, const struct pw_figure_options *o,
                           struct pw_err *err)
 {
@@ -174,7 +174,7 @@ static bool compute_first(struct pw_app *app, const struct pw_args *args, const 
     return put;
 }
 
-/* What is drawn of arms beside the chosen one, or of others in its place. */
+/* Returns the data that the figure needs of the arms, besides or instead of the selected one. */
 static struct pw_needs needs_of(const struct pw_figure_options *o, unsigned arms)
 {
     struct pw_needs needs = pw_pane_needs(pw_panes[o->pane - 1]);
@@ -188,7 +188,7 @@ static struct pw_needs needs_of(const struct pw_figure_options *o, unsigned arms
     return needs;
 }
 
-/* ---- the line */
+/* ---- the command */
 
 static enum pw_code options_of(const struct pw_app *app, const struct pw_args *args,
                                struct pw_figure_options *o, struct pw_err *err)
@@ -209,7 +209,7 @@ static enum pw_code options_of(const struct pw_app *app, const struct pw_args *a
     return code;
 }
 
-/* The page on the screen, and what is looked at there; unless it can't draw what the line asks for. */
+/* Takes page and selection from the screen, unless that page cannot draw the requested arms and sessions. */
 static void take_page(const struct pw_app *app, struct pw_figure_options *o)
 {
     const struct pw_ui *ui = &app->ui;
@@ -222,7 +222,7 @@ static void take_page(const struct pw_app *app, struct pw_figure_options *o)
     pw_text_copy(o->page, sizeof o->page, page);
     if (!pw_figure_takes(o))
         o->page[0] = '\0';
-    else if (strncmp(page, "file", strlen("file")) == 0) { /* what is looked at is the workbench's */
+    else if (strncmp(page, "file", strlen("file")) == 0) { /* the workbench selects the map of a file */
         const struct pw_ev_attention *a = &ui->snap->foreign;
         o->layer = o->layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o->layer;
         o->head = o->head < 0 ? pw_within(ui->attention.file.head, a->heads) : o->head;

@@ -1,9 +1,10 @@
-/* news.c - the newest error or note is the message; an error is not covered by the others.
+/* news.c - shows the newest error or note as the message; an error is not covered by the others.
  *
- * A finding and a map of `patch` are news, too, with the pane that has them.
+ * A finding and a map of `patch` also count as news, with the name of the pane that shows them.
  *
- * An answer is what a command tells at once: notes whose events follow its own without a gap. What comes
- * later, from a job or from training, is none, whoever began it. */
+ * An answer consists of the notes whose events follow the command's own event without a gap. Later notes,
+ * from a job or from training, do not belong to it, even if the command
+ * started that job. */
 #include "ui/news.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ void pw_news_typed(struct pw_news *n, const char *line)
     n->seq = 0;
 }
 
-/* Follows the answer to a command, if somebody typed that; returns whether this line belongs to it. */
+/* Tracks the answer to a typed command. Returns true if this line belongs to the answer. */
 static bool answers(struct pw_news *n, int64_t i, const struct pw_log_line *line)
 {
     bool goes_on = line->kind == PW_EV_NOTE && n->seq != 0 && line->seq == n->seq + 1;
@@ -32,8 +33,8 @@ static bool answers(struct pw_news *n, int64_t i, const struct pw_log_line *line
     return goes_on;
 }
 
-/* Where the Log pane has no room for it, nor the focus, by which one can scroll there. Returns whether it is
- * on the page now. */
+/* Opens the answer as a page if the Log pane is too small for it and is not focused (a focused one can
+ * scroll). Returns true if the page shows the answer. */
 static bool show_answer(struct pw_news *n, struct pw_ui *ui, const struct pw_snapshot *s)
 {
     struct pw_layout at;
@@ -41,7 +42,7 @@ static bool show_answer(struct pw_news *n, struct pw_ui *ui, const struct pw_sna
     int top = n->shown ? ui->page.top : 0;
     pw_ui_layout(ui, ui->rows, ui->cols, &at);
     bool room = n->lines <= at.panes[PW_PANE_LOG].h - 2 || ui->focus == PW_PANE_LOG;
-    bool left = n->shown && ui->page.text.len == 0; /* it was read */
+    bool left = n->shown && ui->page.text.len == 0; /* the user closed it */
     if (n->lines < 2 || room || left || s->n_log - n->first >= PW_LOG_LINES)
         return false;
     for (int64_t i = n->first; i < n->first + n->lines; i++)
@@ -55,8 +56,8 @@ static bool show_answer(struct pw_news *n, struct pw_ui *ui, const struct pw_sna
 
 static void tell(struct pw_ui *ui, const struct pw_snapshot *s, const struct pw_log_line *line)
 {
-    char where[40] = "";                                               /* as the pane's frame says it */
-    bool map = line->kind == PW_EV_PATCH && line->seq == s->patch_seq; /* not a mere number */
+    char where[40] = "";                                               /* the title of the pane's frame */
+    bool map = line->kind == PW_EV_PATCH && line->seq == s->patch_seq; /* not a single number */
     int pane = map ? PW_PANE_STEP : PW_PANE_FINDINGS;
     if (map || line->kind == PW_EV_FINDING)
         snprintf(where, sizeof where, "%d %s: ", pane + 1, pw_panes[pane]->title);
@@ -70,7 +71,7 @@ void pw_news_read(struct pw_news *n, struct pw_ui *ui)
 {
     const struct pw_snapshot *s = pw_time_end(ui);
     const struct pw_finding_view *list[PW_MAX_FINDINGS];
-    if (n->began != s->began_ns || n->before != s->log_before) { /* another session's log */
+    if (n->began != s->began_ns || n->before != s->log_before) { /* the session changed */
         n->began = s->began_ns;
         n->n_log = n->before = s->log_before;
         n->seq = 0;

@@ -1,4 +1,4 @@
-/* palette.c - the list behind `?`: its keys, and how it is drawn. palette_list.c collects it. */
+/* palette.c - the list that `?` opens: its keys and its drawing. palette_list.c collects the entries. */
 #include "ui/palette_int.h"
 
 #include <stdio.h>
@@ -80,8 +80,8 @@ const char *const pw_help_time_keys[] = {
 
 /* ---- the names of keys */
 
-/* The key that begins at *s, which goes behind it; 0 at the end, -1: words that are no keys ("left column").
- */
+/* Returns the next key of *s and advances *s. Returns 0 at the end, and -1 for words that are no keys ("left
+ * column"). *range_left is the offset in a range such as "1-8". */
 static int next_key(const char **s, int *range_left)
 {
     char word[32];
@@ -103,7 +103,7 @@ static int next_key(const char **s, int *range_left)
     }
     int key = pw_key_named(word);
     *s += n;
-    return key > 0 && (key < 0x80 || key >= PW_KEY_UP) ? key : -1; /* signs such as ↻ are explained too */
+    return key > 0 && (key < 0x80 || key >= PW_KEY_UP) ? key : -1; /* signs such as ↻ also have entries */
 }
 
 int pw_palette_nth_key(const char *keys, int n)
@@ -115,7 +115,7 @@ int pw_palette_nth_key(const char *keys, int n)
     return key;
 }
 
-/* Why an entry would do nothing now; NULL: it would do something. */
+/* Returns why an entry has no effect now; NULL: it has one. */
 static const char *reason(const struct pw_ui *ui, const struct pw_palette_entry *e, int key)
 {
     if (e->command)
@@ -186,7 +186,7 @@ static void erase(char *filter)
     filter[n > 0 ? n - 1 : 0] = '\0';
 }
 
-/* How far a key moves the choice; 0: it doesn't. */
+/* Returns by how many entries a key moves the selection; 0: not at all. */
 static int moves(int key)
 {
     switch (key) {
@@ -202,7 +202,7 @@ static int moves(int key)
 
 void pw_palette_key(struct pw_ui *ui, int key)
 {
-    static struct pw_palette_list l; /* of the UI thread; too large for a stack */
+    static struct pw_palette_list l; /* owned by the UI thread; too large for the stack */
     pw_palette_collect(&l, ui);
     int at = ui->palette.at + moves(key);
     char *filter = ui->palette.filter;
@@ -229,7 +229,7 @@ void pw_palette_key(struct pw_ui *ui, int key)
 
 /* ---- drawing */
 
-/* The keys of the chosen entry, with the one that Enter would press marked. */
+/* Draws the keys of the selected entry and marks the one that Enter presses. */
 static void draw_chosen_keys(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_palette_entry *e,
                              int nth)
 {
@@ -269,7 +269,8 @@ static void draw_entry(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     pw_draw_text(c, r, y, r.x + 1, pw_style_bold(), "▸");
 }
 
-/* Lines of the list: an entry each, and before a new heading an empty one and the heading. */
+/* Returns the number of lines above an entry. An entry takes one line; a new heading takes an empty line and
+ * its own. */
 static int lines_before(const struct pw_palette_list *l, int entry)
 {
     int n = 0;
@@ -281,8 +282,8 @@ static int lines_before(const struct pw_palette_list *l, int entry)
     return n;
 }
 
-/* What the chosen entry has no room for in its row, in full at the bottom; returns how many rows that takes.
- */
+/* Draws the parts of the selected entry that its row cuts off, in full at the bottom. Returns the number of
+ * rows. */
 static int draw_in_full(struct pw_canvas *c, struct pw_rect in, const struct pw_palette_entry *e)
 {
     int keys = pw_text_cells(e->keys) < KEY_COLUMNS ? KEY_COLUMNS : KEY_COLUMNS + 1, w = in.w - 2;
@@ -316,7 +317,7 @@ void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     int chosen = lines_before(&l, ui->palette.at);
     int total = lines_before(&l, l.n - 1) + 1, last = total > in.h ? total - in.h : 0;
     if (ui->help_top > chosen - 1)
-        ui->help_top = chosen - 1; /* with its heading, if that is what stands above */
+        ui->help_top = chosen - 1; /* including the heading directly above */
     if (ui->help_top < chosen - in.h + 1)
         ui->help_top = chosen - in.h + 1;
     ui->help_top = ui->help_top > last ? last : ui->help_top < 0 ? 0 : ui->help_top;

@@ -1,27 +1,27 @@
-/* replay_script.c - a recording as a script that does it again: its commands, each where the arms stood when
- * it took effect.
+/* replay_script.c - writes a session as a script that re-runs it: its commands, each at the steps of the arms
+ * at which it took effect.
  *
- * What was typed while training ran came between two steps, so training is told anew: not as it was asked for
- * but as it went, arm by arm, which is enough because no arm's bits depend on another's. What only says how
- * time goes is left as a comment; so is what failed, which would end the script, and what is about the world
- * outside. */
+ * Commands that were typed while training ran took effect between two steps. The script therefore replaces
+ * the training commands by those that reach the recorded steps, arm by arm. That is sufficient because no
+ * arm's bits depend on another arm. Three kinds of commands become comments: those that only control time,
+ * those that failed (they would end the script), and those that act outside the program. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
 #include "ui/replay.h"
 
-/* Time, and what put the lines that follow it into the script. */
+/* Commands that control time, and `demo`, whose lines are recorded as commands of their own. */
 static const char *const clocks[] = {"train", "step", "pause", "resume", "stop", "cancel", "demo", NULL};
 
 struct arm {
-    int replicates;                      /* 0: there is none */
-    int64_t told;                        /* where the script has brought it */
-    int64_t step[PW_MAX_REPLICATES + 1]; /* where each replicate is; [0] is not used */
-    bool moved;                          /* any has taken steps since the last command */
+    int replicates;                      /* 0: no such arm */
+    int64_t told;                        /* the step that the script has reached */
+    int64_t step[PW_MAX_REPLICATES + 1]; /* step of each replica; [0] is unused */
+    bool moved;                          /* some replica took steps since the last command */
 };
 
-/* The place of an arm where `behind` of its replicates, the last ones, have yet to take the step `at`. */
+/* The position of an arm: step `at`, which its last `behind` replicas have not taken yet. */
 struct place {
     int64_t at;
     int behind;
@@ -31,10 +31,10 @@ struct writer {
     FILE *out;
     const struct pw_commands *commands;
     struct arm arms[PW_MAX_ARMS + 1]; /* by id */
-    bool gap;                         /* since the last command events are missing: steps may be among them */
-    bool pending;                     /* a command that may yet fail: */
+    bool gap;                         /* events are missing since the last command, possibly steps */
+    bool pending;                     /* text is a command that can still fail */
     char text[PW_COMMAND];
-    struct place at[PW_MAX_ARMS + 1]; /* where the arms stood when it came */
+    struct place at[PW_MAX_ARMS + 1]; /* steps of the arms when the command arrived */
 };
 
 static struct place now(const struct arm *a)
@@ -50,7 +50,7 @@ static bool moves(const struct writer *w, const struct arm *a, struct place to)
     return a->replicates > 0 && (a->moved || (w->gap && to.at > a->told));
 }
 
-/* Would `train until step=to` bring all arms to their places? */
+/* Returns true if `train until step=STEP`, with the value of step, brings all arms to the positions in to. */
 static bool are_together(const struct writer *w, const struct place to[PW_MAX_ARMS + 1], int64_t step)
 {
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
@@ -94,7 +94,7 @@ static bool is_comment(const struct writer *w, const char *text)
     const struct pw_command *cmd;
     struct pw_err err;
     if (pw_command_parse(w->commands, text, &args, &cmd, &err) != PW_OK)
-        return true; /* a newer pewter's, or an older one's */
+        return true; /* written by another version of pewter */
     bool comment = cmd->outside != NULL && cmd->outside(&args);
     for (int i = 0; clocks[i] != NULL; i++)
         comment = comment || strcmp(args.name, clocks[i]) == 0;
@@ -102,8 +102,8 @@ static bool is_comment(const struct writer *w, const char *text)
     return comment;
 }
 
-/* The command that is pending, after the training that brings the arms to where it came; failed: what it
- * said, NULL: nothing. */
+/* Writes the pending command after the training that brings the arms to its steps. failed: the error message,
+ * or NULL. */
 static void write_command(struct writer *w, const char *failed)
 {
     if (!w->pending)
@@ -132,7 +132,7 @@ static void take_arm(struct writer *w, const struct pw_ev_arm *v)
     if (!v->restarted && a->replicates > 0)
         return;
     *a = (struct arm){.replicates = v->replicates, .told = v->step};
-    for (int r = 1; r <= v->replicates; r++) /* a fork may come in the middle of a round */
+    for (int r = 1; r <= v->replicates; r++) /* a fork can happen in the middle of a round */
         a->step[r] = parent != NULL && parent->told == v->step ? parent->step[r] : v->step;
 }
 
@@ -145,7 +145,7 @@ static bool take(void *arg, struct pw_event *e)
         write_command(w, e->u.text);
     else if (e->kind == PW_EV_ASKED || e->kind == PW_EV_STEP || e->kind == PW_EV_ARM ||
              e->kind == PW_EV_DROP || e->kind == PW_EV_GAP)
-        write_command(w, NULL); /* what fails says so before anything else happens */
+        write_command(w, NULL); /* a failure is reported before any other event */
     switch (e->kind) {
     case PW_EV_COMMAND: take_command(w, e); break;
     case PW_EV_ARM: take_arm(w, &e->u.arm); break;

@@ -1,4 +1,4 @@
-/* report.c - events as lines of text: results, not the way there. */
+/* report.c - prints events as lines of text: results, without intermediate states. */
 #include "ui/report.h"
 #include "plot/names.h"
 
@@ -13,7 +13,7 @@ static const struct pw_arm_view *arm_of(const struct pw_snapshot *s, const struc
     return e->arm >= 1 && e->arm <= PW_MAX_ARMS ? &s->arms[e->arm - 1] : NULL;
 }
 
-/* A fixed set (data=N) can have fewer of a length than were asked for. */
+/* Prints the samples per length. A fixed set (data=N) can have fewer at some lengths. */
 static void print_samples(FILE *out, const struct pw_ev_eval *v, int task)
 {
     int least = INT_MAX, most = 0;
@@ -48,8 +48,8 @@ void pw_report_errors(FILE *out, const struct pw_arm_view *a)
     fprintf(out, " in %lld of %lld answers\n", (long long)failed, (long long)all);
 }
 
-/* What `of` says of every length of a task: ten lengths to a line, or five with the least and the greatest of
- * several replicates. */
+/* Prints `of` for every length of a task: ten lengths per line, or five with the range over several replicas.
+ */
 static void print_lengths(FILE *out, const struct pw_ev_eval *v, const struct pw_arm_view *a, int task,
                           float (*of)(const struct pw_eval_row *row))
 {
@@ -77,8 +77,8 @@ static bool has_task(const struct pw_ev_eval *v, int task)
     return false;
 }
 
-/* Exact match of every length, and the means inside and beyond the trained lengths. Of what was decoded, what
- * the teacher-forced passes say stands below it. */
+/* Prints exact match of every length, and the means over trained and longer lengths. For decoded answers, the
+ * results of teacher-forced passes follow below. */
 static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s,
                        const struct pw_arm_view *a)
 {
@@ -119,8 +119,8 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
         fputs("  * seen: so few inputs that training has met them\n", out);
 }
 
-/* An arm's numbers come replicate by replicate; they are printed with the last one. The event is not folded
- * in yet, so it stands in for what the snapshot has of its replicate. */
+/* The numbers of an arm arrive replica by replica; all are printed with the last one. The event is not folded
+ * yet, so it replaces the snapshot's evaluation of its replica. */
 static void eval_event(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
 {
     const struct pw_arm_view *a = arm_of(s, e);
@@ -150,7 +150,7 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
         int otherwise = !last->right;
         for (int i = 0; i < s->n_tokens; i++)
             otherwise += !s->tokens[i].right;
-        if (otherwise > 0) /* behind a scratchpad */
+        if (otherwise > 0) /* tokens of a scratchpad */
             fprintf(out, "right answer, %d of %d tokens otherwise\n", otherwise, s->n_tokens + 1);
         else
             fputs("right\n", out);
@@ -182,7 +182,7 @@ void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int re
     }
 }
 
-/* A step through the answer. */
+/* Prints a step through the answer. */
 static void print_cursor(FILE *out, const struct pw_ev_token *t, bool has_answer)
 {
     fprintf(out, "position %d  %s  p %.3f  logit %.3f  entropy %.3f bits  ", t->pos, t->label,
@@ -197,7 +197,7 @@ static void print_cursor(FILE *out, const struct pw_ev_token *t, bool has_answer
         fprintf(out, "wrong; right is %s\n", t->target);
 }
 
-/* "-" for what can't be said. */
+/* Prints "-" for NaN. */
 static void print_number(FILE *out, float x)
 {
     if (isnan(x))
@@ -206,7 +206,7 @@ static void print_number(FILE *out, float x)
         fprintf(out, " %7.3f", (double)x);
 }
 
-/* What kind of head it is, each number beside that of a head that looks at everything alike. */
+/* Prints the head's scores, each next to the score of a head with uniform attention. */
 static void print_head(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
 {
     const struct pw_ev_attention *a = &e->u.attention;
@@ -231,7 +231,7 @@ static void print_head(FILE *out, const struct pw_event *e, const struct pw_snap
     }
 }
 
-/* "3  5, was 9": a position with its token, and the clean prompt's where that is another. */
+/* Prints a position with its token, and the clean prompt's token if it differs: "3  5, was 9". */
 static void print_position(FILE *out, const struct pw_ev_patch *p, int t)
 {
     bool same = strcmp(p->clean[t], p->corrupt[t]) == 0;
@@ -240,7 +240,8 @@ static void print_position(FILE *out, const struct pw_ev_patch *p, int t)
     fprintf(out, "\n  %4d  %-14s", t, what);
 }
 
-/* Recovery: of the stream a row a position and a column a layer, of heads a row a layer. */
+/* Prints the recovery: for the residual stream one row per position and one column per layer, for heads one
+ * row per layer. */
 static void print_patch(FILE *out, const struct pw_ev_patch *p)
 {
     bool resid = p->kind == PW_PATCH_RESID;
@@ -267,7 +268,7 @@ static void print_patch(FILE *out, const struct pw_ev_patch *p)
     fputc('\n', out);
 }
 
-/* Training has ended: where every arm stands. */
+/* Prints the step of every arm at the end of training. */
 static void print_end(FILE *out, const struct pw_snapshot *s)
 {
     for (int i = 0; i < PW_MAX_ARMS; i++) {

@@ -71,7 +71,7 @@ static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n, bool
     }
 }
 
-/* Not a number, where a block has no parameters, becomes null. */
+/* NaN, for a block without parameters, becomes null. */
 static void updates(cJSON *o, const struct pw_ev_updates *u)
 {
     cJSON *ratio = cJSON_AddObjectToObject(o, "ratio");
@@ -89,7 +89,7 @@ static void digest(cJSON *o, const uint64_t bits[2])
     pw_json_str(o, "digest", text);
 }
 
-/* How many answers go wrong first in which way, and at which token, up to the last at which one does. */
+/* Writes counts of the first errors in answers, by kind and by token, up to the last token with errors. */
 static void eval_errors(cJSON *row, const struct pw_eval_row *r)
 {
     int n = PW_PLACES;
@@ -101,7 +101,7 @@ static void eval_errors(cJSON *row, const struct pw_eval_row *r)
     pw_json_ints(row, "first_errors", r->places, n);
 }
 
-/* "1101": of each sample whether it is right. */
+/* Writes one digit per sample, 1 if it is right: "1101". */
 static void eval_outcomes(cJSON *row, const struct pw_ev_eval *v, const struct pw_eval_row *r)
 {
     char *text = pw_alloc((size_t)r->samples + 1, 1);
@@ -200,7 +200,7 @@ static void token(cJSON *o, const struct pw_ev_token *t)
     }
 }
 
-/* The maps themselves: export attention. */
+/* Omits the maps; `export attention` writes them. */
 static void attention(cJSON *o, const struct pw_ev_attention *a)
 {
     if (a->source[0] != '\0')
@@ -225,7 +225,7 @@ static void attention(cJSON *o, const struct pw_ev_attention *a)
     }
 }
 
-/* The parts of the logits and the lens: export step. */
+/* Omits the logits' parts and the lens; `export step` writes them. */
 static void look(cJSON *o, const struct pw_ev_look *k)
 {
     pw_json_num(o, "prompt", k->prompt);
@@ -352,7 +352,7 @@ static void patch(cJSON *o, const struct pw_ev_patch *p)
     pw_json_matrix(o, "recovery", p->recovery, p->rows, p->cols);
 }
 
-/* Is such an event about one replica of its arm? */
+/* Returns true if events of this kind concern one replica of their arm. */
 static bool of_replica(enum pw_event_kind kind)
 {
     switch (kind) {

@@ -1,5 +1,5 @@
-/* report_table.c - an encoding's table as lines of text: what it is, what training met of it, what it does.
- */
+/* report_table.c - prints an encoding's table as lines of text: its kind, the part seen in training, its
+ * values. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static void print_counts(FILE *out, const char *what, const int64_t *x, int n)
     fputc('\n', out);
 }
 
-/* Distances from .. end - 1; of later keys they are negative. */
+/* Prints distances from .. end - 1; those of later keys are negative. */
 static void print_range(FILE *out, int from, int end, bool later)
 {
     char text[32];
@@ -41,7 +41,7 @@ static void print_range(FILE *out, int from, int end, bool later)
     fprintf(out, "%-12s", text);
 }
 
-/* Buckets are the parameters: a line each, with what each head has learned. */
+/* Buckets are parameters: prints one line per bucket with the learned value of each head. */
 static void print_buckets(FILE *out, const struct pw_ev_table *t)
 {
     fprintf(out, "  bucket by distance");
@@ -89,7 +89,7 @@ static void print_rows(FILE *out, const struct pw_ev_table *t)
         print_row(out, "mean |gradient| by position", t->grad, t->length);
 }
 
-/* Relative keys of the layer that is looked at, a line each. */
+/* Prints the relative keys of the inspected layer, one per line. */
 static void print_keys(FILE *out, const struct pw_ev_table *t)
 {
     fprintf(out, "  layer %d  distance      pairs met  mean |gradient|  relative key\n", t->layer);
@@ -123,7 +123,8 @@ static void print_heads(FILE *out, const struct pw_ev_table *t, const char *of, 
     }
 }
 
-/* A bias by both positions: what it is made of, and how each query that is told sees distances. */
+/* Prints a bias that depends on both positions: its parameters, and its values by distance for the listed
+ * queries. */
 static void print_queries(FILE *out, const struct pw_ev_table *t)
 {
     struct pw_str text = {0};
@@ -167,7 +168,7 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replic
     }
     if (t->bucket != NULL && t->bucket_from != NULL)
         print_buckets(out, t);
-    if (t->n_queries > 0) /* the last one's is the bias by distance */
+    if (t->n_queries > 0) /* the bias by distance is the last query's */
         print_queries(out, t);
     else if (t->slopes == NULL)
         print_heads(out, t, "bias by distance", t->bias);
@@ -181,7 +182,7 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replic
         print_keys(out, t);
     if (pw_table_empty(t))
         fputs("  no positional term; order enters through the causal mask alone\n", out);
-    if (t->kernel != NULL && t->n_queries > 0) /* in every layer the same */
+    if (t->kernel != NULL && t->n_queries > 0) /* equal in every layer */
         print_heads(out, t, "bias by distance, mean over queries", t->kernel);
     if (t->kernel != NULL && t->bias == NULL) {
         snprintf(what, sizeof what, "layer %d kernel by distance", t->layer);

@@ -5,9 +5,9 @@
 
 #include "ui/plot.h"
 
-/* A piece of the status line. What matters least goes first when there is no room. */
+/* A part of the status line. If space is short, the least important parts are left out first. */
 struct piece {
-    int importance; /* 1: shown as long as anything is */
+    int importance; /* 1: shown as long as any part is */
     struct pw_str text;
 };
 
@@ -81,7 +81,8 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
     add_rate(s, p);
 }
 
-/* "heads off 0.1 1.3": a network that isn't whole must not be taken for one that is. */
+/* Lists the heads that are off, so that a reduced network is not mistaken for the complete one: "heads off
+ * 0.1 1.3". */
 static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
 {
     struct pw_str list = {0};
@@ -107,7 +108,7 @@ static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
     pw_str_fini(&list);
 }
 
-/* "rec NAME"; where it can't be recorded, why. */
+/* Writes "rec NAME", or the reason why the session cannot be recorded. */
 static void describe_session(const struct pw_ev_session *s, struct piece *p)
 {
     bool failed = s->how == PW_REC_PAUSED || (s->how == PW_REC_NONE && s->why[0] != '\0');
@@ -131,7 +132,7 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
     const struct pw_arm_view *arm = pw_find_arm(s, s->current);
     struct pw_style bar = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE};
     struct pw_style strong = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE | PW_BOLD};
-    struct pw_style past = pw_style_warn(); /* not reversed: it stands out from the bar, in mono too */
+    struct pw_style past = pw_style_warn(); /* not reversed, so that it differs from the bar, also in mono */
     struct piece p[PIECES] = {
         [NAME] = {7, {0}},  [TASK] = {6, {0}},  [ARM] = {2, {0}},     [ARMS] = {8, {0}},
         [STATE] = {1, {0}}, [BAR] = {3, {0}},   [RATE] = {5, {0}},    [ETA] = {4, {0}},
@@ -148,7 +149,7 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
         pw_arm_title(ui, arm, &p[ARM].text);
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
-    if (arm && pw_inspected(s, arm) > 1) /* the first one is what everybody expects */
+    if (arm && pw_inspected(s, arm) > 1) /* the first one is the default */
         pw_str_add(&p[REPLICA].text, "replica %d of %d", pw_inspected(s, arm), arm->info.replicates);
     describe_session(&pw_time_end(ui)->session, &p[SESSION]);
     if (pw_time_is_past(ui) || ui->transport.alone) {
@@ -177,7 +178,7 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
         if (width - 2 < r.w || p[least].importance <= 1)
             break;
         pw_str_clear(&p[least].text);
-        if (least == SESSION && p[least].importance < 9) { /* if not why */
+        if (least == SESSION && p[least].importance < 9) { /* unless a reason is shown */
             pw_str_add(&p[least].text, " not recorded ");
             p[least].importance = 1;
         }

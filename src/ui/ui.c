@@ -1,7 +1,7 @@
-/* ui.c - the workbench as a whole: panes, hints, message; and the keys that belong to no pane.
+/* ui.c - the whole workbench: panes, hints, message, and the keys that belong to no pane.
  *
- * A key that changes the laboratory appends a command line and nothing else, so that a recorded session knows
- * commands only and a replay needs no keys. */
+ * A key that changes the lab only appends a command line. A recorded session therefore contains commands
+ * only, and a replay needs no keys. */
 #include "ui/ui.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ void pw_ui_init(struct pw_ui *ui)
     memcpy(ui->recent, pw_panes_at_first, sizeof ui->recent);
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
-    ui->curves.log = true; /* arms differ most where the loss is small */
+    ui->curves.log = true; /* arms differ most if the loss is small */
     ui->curves.cursor = -1;
     ui->attention.follow = true;
     ui->encoding.cursor[PW_ENC_DISTANCE] = 1;
@@ -37,7 +37,7 @@ void pw_ui_fini(struct pw_ui *ui)
     pw_time_fini(ui);
 }
 
-/* Puts a pane before another one in the order of their focus; it stays where it is if it already was. */
+/* Moves a pane before another one in the order of focus, unless it already precedes it. */
 static void move_before(struct pw_ui *ui, int pane, int other)
 {
     int from = 0, to = 0;
@@ -60,7 +60,7 @@ void pw_ui_focus(struct pw_ui *ui, int pane)
     ui->focus = pane;
     if (ui->rows > 0)
         pw_ui_layout(ui, ui->rows, ui->cols, &l);
-    if (ui->rows == 0 || l.panes[pane].h == 0) /* half of the screen is of a pane that has no room for it */
+    if (ui->rows == 0 || l.panes[pane].h == 0) /* the pane does not fit: give it half of the screen */
         ui->half_of = pane;
 }
 
@@ -79,7 +79,7 @@ void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *
     l->prompt.y += lesson;
 }
 
-/* ---- hints: "hjkl cursor  [ ] head": items two blanks apart, the last word of each says what its keys do */
+/* ---- hints: "hjkl cursor  [ ] head": two blanks separate items; an item's last word describes its keys */
 
 static int draw_hints(struct pw_canvas *c, struct pw_rect r, int x, int end, const char *hints)
 {
@@ -89,7 +89,7 @@ static int draw_hints(struct pw_canvas *c, struct pw_rect r, int x, int end, con
         char item[64];
         pw_text_copy(item, (size_t)n + 1 < sizeof item ? (size_t)n + 1 : sizeof item, hints);
         if (x + pw_text_cells(item) > end)
-            return end; /* whole items only */
+            return end; /* only whole items */
         char *what = strrchr(item, ' ');
         if (what)
             *what++ = '\0';
@@ -110,25 +110,25 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
                       : ui->snap->state.run == PW_RUN_TRAINING ? "Space pause"
                       : idle                                   ? "Space train"
                                                                : "Space resume";
-    char always[64];                     /* by which a beginner finds everything else */
-    bool text = ui->focus == PW_PANE_IO; /* there a letter is one */
+    char always[64];                     /* the keys that lead a beginner to everything else */
+    bool text = ui->focus == PW_PANE_IO; /* letters are text in this pane */
     snprintf(always, sizeof always, "%s  : command  ? keys  %s quit", run, text ? "F10" : "q");
     const char *last = always;
     int end = r.x + r.w - 1;
 
-    while (pw_text_cells(last) >= r.w && strstr(last, "  ") != NULL) /* where all of it doesn't fit */
+    while (pw_text_cells(last) >= r.w && strstr(last, "  ") != NULL) /* drop the first items until it fits */
         last = strstr(last, "  ") + 2;
     int from = end - pw_text_cells(last);
     if (from > r.x)
         draw_hints(c, r, from, end, last), end = from - 2;
     int x = draw_hints(c, r, r.x + 1, end, pw_panes[ui->focus]->hints);
-    if (x > r.x + 1 && x + 11 <= end) /* with room for what follows */
+    if (x > r.x + 1 && x + 11 <= end) /* enough space for an item after it */
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
     draw_hints(c, r, x, end,
                "Tab pane  z zoom  p prompt  < > arm  . token  S-Left past  / find  y copy  u undo");
 }
 
-/* Whole, over as many rows as that takes: what is allowed mostly stands at its end. */
+/* Draws the whole message over as many rows as needed, because the allowed values are usually at its end. */
 static void draw_error(struct pw_canvas *c, struct pw_rect r, const char *text)
 {
     struct pw_rect none = {0, 0, 0, r.w - 2};
@@ -156,7 +156,7 @@ static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     }
 }
 
-/* "2 t5 8/16, replica 2 of 3" becomes "2 t5 8/16 r2/3". */
+/* Shortens "2 t5 8/16, replica 2 of 3" to "2 t5 8/16 r2/3". */
 static void abbreviate_replica(struct pw_str *note)
 {
     int r, n, used = 0;
@@ -170,7 +170,8 @@ static void abbreviate_replica(struct pw_str *note)
     note->len = strlen(note->s);
 }
 
-/* Parts of a note are two blanks apart, and the front ones matter most: drops parts until it fits. */
+/* Drops parts of a note until it fits. Parts are separated by two blanks; the first ones are the most
+ * important. */
 static void shorten(struct pw_str *note, int room)
 {
     if (pw_text_cells(pw_str_text(note)) > room)
@@ -190,7 +191,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
 
     pw_str_add(&title, "%d %s", id + 1, pw_panes[id]->title);
     pw_panes[id]->status(ui, &right);
-    int room = r.w - 9 - pw_text_cells(title.s); /* pw_draw_frame needs a column between both */
+    int room = r.w - 9 - pw_text_cells(title.s); /* pw_draw_frame needs a column between title and status */
     shorten(&right, room);
     struct pw_rect in = pw_draw_frame(c, r, &ui->look, id == ui->focus, title.s, pw_str_text(&right));
     pw_str_fini(&title);
@@ -199,7 +200,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
         return;
     pw_panes[id]->draw(ui, c, in);
     if (id == ui->focus)
-        pw_search_draw(ui, c, r); /* with the frame: what its title says is there to be found */
+        pw_search_draw(ui, c, r); /* including the frame, so that a search finds its title */
 }
 
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
@@ -210,7 +211,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
     ui->rows = c->rows, ui->cols = c->cols;
     int findings = pw_findings(ui->snap, list);
     if (findings > ui->findings_seen && ui->focus != PW_PANE_ENCODING)
-        move_before(ui, PW_PANE_FINDINGS, PW_PANE_ENCODING); /* of what wasn't measured before: it comes up */
+        move_before(ui, PW_PANE_FINDINGS, PW_PANE_ENCODING); /* a new finding comes to the front */
     ui->findings_seen = findings;
     pw_canvas_clear(c);
     pw_ramp_use(ui->theme.map, ui->look.colors);
@@ -252,7 +253,7 @@ void pw_ui_say(struct pw_ui *ui, const char *text)
     ui->message_is_error = false;
 }
 
-/* Normal, half, all, and round again. */
+/* Switches between normal, half and full screen in a cycle. */
 static void next_screen(struct pw_ui *ui, int direction)
 {
     int screen = ui->zoom ? PW_SCREEN_FULL : ui->half ? PW_SCREEN_HALF : PW_SCREEN_NORMAL;
@@ -262,7 +263,7 @@ static void next_screen(struct pw_ui *ui, int direction)
     ui->half_of = ui->focus;
 }
 
-/* One layer out: the message first, then the past, the search, the zoom. */
+/* Leaves the innermost state: first the message, then the past, the search, the zoom. */
 static void escape(struct pw_ui *ui)
 {
     ui->message[0] = '\0';
@@ -274,7 +275,7 @@ static void escape(struct pw_ui *ui)
         ui->zoom = false;
     else if (ui->half)
         ui->half = false;
-    else if (ui->focus == PW_PANE_IO) /* where letters are text, as a way out */
+    else if (ui->focus == PW_PANE_IO) /* letters are text there, so Escape is the way out */
         pw_ui_focus(ui, ui->recent[1]);
 }
 
@@ -286,14 +287,14 @@ static void ask(struct pw_ui *ui, const char *text)
 void pw_ui_ask_prompt(struct pw_ui *ui, const char *typed)
 {
     const struct pw_ev_lab *lab = &ui->snap->lab;
-    bool word = lab->n_tasks > 0 && (unsigned char)typed[0] < 'A'; /* a letter begins a task's word itself */
+    bool word = lab->n_tasks > 0 && (unsigned char)typed[0] < 'A'; /* a letter can start a task's word */
 
     snprintf(ui->ask, sizeof ui->ask, "prompt %s%s%s", word ? lab->tasks[0].name : "", word ? " " : "",
              typed);
     pw_prompt_example(lab, ui->ask_note, sizeof ui->ask_note);
 }
 
-/* Keys that change what is seen. */
+/* Handles keys that change the view. */
 static bool view_key(struct pw_ui *ui, int key)
 {
     switch (key) {
@@ -322,7 +323,7 @@ static bool view_key(struct pw_ui *ui, int key)
     }
 }
 
-/* Keys that mean something else in the past of a recording: there they move through it. */
+/* Handles keys that move through a recorded session while the view is in the past. */
 static bool time_key(const struct pw_ui *ui, int key, struct pw_str *line)
 {
     switch (key) {
@@ -339,7 +340,7 @@ static bool time_key(const struct pw_ui *ui, int key, struct pw_str *line)
     }
 }
 
-/* Another replica of the current arm, if it has several. */
+/* Selects another replica of the current arm, if it has several. */
 static void choose_replica(struct pw_ui *ui, struct pw_str *line, int by)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
@@ -350,8 +351,8 @@ static void choose_replica(struct pw_ui *ui, struct pw_str *line, int by)
         pw_ui_say(ui, "this arm has one replica; `race PE,... seeds=N` makes N of each");
 }
 
-/* Keys that are commands. What goes on from where the laboratory is says so (arm next), because what the
- * screen shows is older than keys that come fast. */
+/* Handles keys that are commands. Relative changes use relative commands (arm next), because the screen can
+ * lag behind keys that arrive fast. */
 static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
 {
     static const char *const run_lines[] = {

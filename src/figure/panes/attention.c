@@ -1,13 +1,13 @@
-/* attention.c - attention on the pinned prompt, or of a file: one head with its tokens along both sides.
+/* attention.c - attention on the pinned prompt or of a file: one head, with its tokens along both sides.
  *
- * Hidden pairs (the causal mask) stay white. Diamonds mark where a correct head would look, as the task says.
- * Maps are what was recorded, in 16 bits; `export attention` computes them anew. */
+ * Hidden pairs (the causal mask) stay white. Diamonds mark the task's gold pointers. Maps are the recorded
+ * ones, in 16 bits; `export attention` recomputes them. */
 #include "figure/panes/attention.h"
 #include <math.h>
 #include <stdio.h>
 
 #define MOST_SIDE   340.0 /* points of a map */
-#define MOST_VALUES 160   /* rows of an image; more are pooled */
+#define MOST_VALUES 160   /* rows of an image; larger maps are pooled */
 
 /* ---- one head */
 
@@ -26,8 +26,8 @@ static float value(const void *arg, int q, int k)
                   : pw_att_prob_of(h->a, h->layer, h->head, q, k);
 }
 
-/* What was asked for: the head that is looked at in the view that is shown, or probabilities of another; of a
- * file, which has all of a kind or none, probabilities or scores. */
+/* Returns the requested head. The selected head has the view on the screen, other heads have probabilities. A
+ * file has no selection: its page determines probabilities or scores. */
 static struct pw_figure_head head_of(const struct pw_figure *f)
 {
     const struct pw_ev_attention *a = pw_figure_attention_of(f);
@@ -129,14 +129,14 @@ static struct pw_font label_font(const struct pw_ev_attention *a, double side)
                             .color = PW_INK};
 }
 
-/* Room at the right of the map: its bar, and the head's scores. */
+/* Space at the right of the map for the colour bar and the head's scores. */
 #define BESIDE 128.0
 
 double pw_figure_head_side(const struct pw_ev_attention *a, double width, double *label)
 {
     double side = width;
 
-    for (int i = 0; i < 2; i++) { /* the labels' size depends on the side, and that on theirs */
+    for (int i = 0; i < 2; i++) { /* the font size depends on the side, and the side on the labels */
         struct pw_font font = label_font(a, side);
         *label = longest_label(a, &font) + 5;
         side = fmin(width - *label, MOST_SIDE);
@@ -219,7 +219,7 @@ void pw_figure_attention_gold(struct pw_figure *f, const struct pw_ev_attention 
     }
 }
 
-/* What kind of head it is, each number beside chance. */
+/* Draws the head's scores, each next to its chance level. */
 static void draw_scores(struct pw_figure *f, const struct pw_figure_head *h, double x, double y)
 {
     static const struct pw_font font = {.size = 7.5, .color = PW_INK}, dim = {.size = 7, .color = 0x5a5a5a};

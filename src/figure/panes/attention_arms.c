@@ -1,17 +1,17 @@
-/* attention_arms.c - one head of several arms: the same prompt, layer and head, a map an arm, one scale.
+/* attention_arms.c - one head of several arms: same prompt, layer, head and scale; one map per arm.
  *
- * The snapshot has one arm's attention whole, and of every arm the probabilities that it keeps over training
- * (sessions/kept.c): the last of these are drawn, so the maps of all arms are of the same kind. Arms answer
- * differently, so each map has tokens of its own along its sides. */
+ * The snapshot has the complete attention of one arm only. For every arm it keeps probabilities during
+ * training (sessions/kept.c). The last ones of these are drawn, so the maps of all arms are of the same kind.
+ * The arms' answers differ, so each map has its own tokens along its sides. */
 #include "figure/panes/attention.h"
 #include <math.h>
 
-#define BAR   64.0  /* points of the bar beside the maps */
-#define EACH  128.0 /* of a map, at least, before another one stands below it */
+#define BAR   64.0  /* points of the colour bar next to the maps */
+#define EACH  128.0 /* least width of a map, in points, before the maps wrap into another row */
 #define NAME  13.0
 #define BELOW 8.0
 
-/* Of the encoding that the arm has, and of the prompt that is pinned. */
+/* Returns the last attention with the arm's current encoding and the current pinned prompt; NULL: none. */
 static const struct pw_ev_attention *last_of(const struct pw_figure_line *l, int64_t *step)
 {
     const struct pw_kept *k = &l->arm->kept;
@@ -35,7 +35,7 @@ const struct pw_figure_several pw_figure_maps = {
     .has = has_map,
     .lacks = "no attention on a pinned prompt (or so much that it isn't kept, 4 MB)"};
 
-/* The head that was asked for, else the one that is looked at. */
+/* Returns the requested head, or else the selected one. */
 static struct pw_figure_head head_of(const struct pw_figure *f, int i)
 {
     const struct pw_ev_attention *at = f->snap->has_attention ? &f->snap->attention : NULL;
@@ -48,7 +48,8 @@ static struct pw_figure_head head_of(const struct pw_figure *f, int i)
     return h;
 }
 
-/* Maps beside each other, as alike in number as rows can be, and what one has with its labels. */
+/* Returns the number of maps per row, with rows as equal as possible, and in *width the space of one map with
+ * labels. */
 static int across_of(const struct pw_figure *f, double *width)
 {
     int most = (int)((f->box.w - BAR) / EACH), n = f->n_lines;
@@ -59,7 +60,7 @@ static int across_of(const struct pw_figure *f, double *width)
     return across;
 }
 
-/* All maps have the side of the smallest. */
+/* Returns the smallest side that fits every map; all maps use it. */
 static double side_of(const struct pw_figure *f, double width, double *label, double *above)
 {
     double side = INFINITY;

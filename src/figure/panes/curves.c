@@ -1,8 +1,7 @@
-/* curves.c - how training went: one metric, every arm, in one plot.
+/* curves.c - training curves: one metric of every arm in one plot.
  *
- * A curve of one model is its mean over what is near, in front of the least and the greatest of each column;
- * of several replicates it is their median in front of the band between the least and the greatest of them.
- */
+ * The curve of one model is a moving average, drawn over a band between each column's minimum and maximum.
+ * The curve of several replicas is their median, drawn over the band of their minimum and maximum. */
 #include "plot/curves.h"
 #include "figure/axes.h"
 #include "figure/figure_int.h"
@@ -10,16 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS 240  /* of a curve; fewer where there are many: a figure stays small */
+#define COLUMNS 240  /* of a curve; fewer if there are many curves, so that the file stays small */
 #define ALL     2000 /* columns of all curves together */
-#define FEW     40   /* points of a curve that have signs */
-#define REACH   60   /* a smooth line is the mean over 1/REACH of the width to either side */
+#define FEW     40   /* a curve with at most this many points gets marks */
+#define REACH   60   /* the moving average reaches 1/REACH of the width to either side */
 
-/* ---- what there is */
+/* ---- data */
 
 #define MOST (2 * PW_FIGURE_LINES)
 
-/* The curves of all lines; `arm` of each is the number of its line, from 0. */
+/* Collects the curves of all lines; `arm` of each is the index of its line, from 0. */
 static int find(const struct pw_figure *f, int metric, struct pw_curve k[MOST], int64_t *first, int64_t *last)
 {
     int n = 0;
@@ -50,7 +49,7 @@ static bool was_evaluated(const struct pw_figure *f, const struct pw_figure_line
     return has_points(f, l, PW_METRIC_EXACT);
 }
 
-/* Sessions need not have one task: what it was stands in the caption then. */
+/* Names the tasks in the caption if the sessions' tasks differ. */
 static void say_tasks(struct pw_figure *f)
 {
     const struct pw_figure_line *first = &f->line[0];
@@ -79,7 +78,7 @@ static bool is_log(const struct pw_figure *f, int metric)
 
 /* ---- drawing */
 
-/* What a curve comes to on so many columns. */
+/* Computes a curve's values on the given number of columns. */
 static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int columns, int reach, double *x,
                      float *lo, float *hi, float *mid)
 {
@@ -123,7 +122,7 @@ static void draw_curve(struct pw_figure *f, const struct pw_axes *a, const struc
                         columns);
 }
 
-/* Where each point can be told from the next, it has its arm's sign. */
+/* Draws the arm's marks on the points if they are far enough apart. */
 static void draw_points(struct pw_figure *f, const struct pw_axes *a, const struct pw_curve *k)
 {
     const struct pw_points *p = &k->rep[0];
@@ -136,7 +135,8 @@ static void draw_points(struct pw_figure *f, const struct pw_axes *a, const stru
     }
 }
 
-/* Swaps of encodings, and where forks left their parents; words that would touch stand below each other. */
+/* Draws marks for swaps of encodings, and for the steps at which arms were forked. Labels that would overlap
+ * go into separate rows. */
 static void draw_marks(struct pw_figure *f, const struct pw_axes *a)
 {
     int row = 0;
@@ -150,7 +150,7 @@ static void draw_marks(struct pw_figure *f, const struct pw_axes *a)
         for (int k = 0; k < arm->n_marks; k++) {
             double x = pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->marks[k]);
             if (arm->info.parent > 0 && arm->marks[k] == arm->info.parent_step)
-                continue; /* the fork says it */
+                continue; /* the fork has its own mark */
             snprintf(text, sizeof text, "%s%s%d swapped", of, l->session ? ": " : "", arm->info.id);
             pw_axes_mark(a, &f->svg, x, color, text, row++ % 6);
         }
@@ -178,8 +178,8 @@ static void value_text(char *dst, size_t size, const struct pw_curve *k, bool pe
         snprintf(dst, size, "  %.3g%s", (double)v.median, of);
 }
 
-/* A key an arm, from y downwards, and of exact match a second line; returns how wide they are, and in *h how
- * high. svg is left alone where not drawn. */
+/* Draws one key per arm from y downwards, for exact match with a second line. Returns the width, and in *h
+ * the height. Only measures if drawn is false. */
 static double legend(struct pw_figure *f, const struct pw_curve *k, int n, double x, bool drawn, double *h)
 {
     static const struct pw_font small = {.size = 7, .color = 0x5a5a5a}, font = {.size = 8, .color = PW_INK};
@@ -264,7 +264,7 @@ static void draw(struct pw_figure *f)
     int n = find(f, metric, k, &first, &last), columns = ALL / (n > 0 ? n : 1);
     double high, keys = fmin(legend(f, k, n, 0, false, &high) + 8, f->box.w * 0.45);
     struct pw_axes a = {.box = {f->box.x, f->box.y, f->box.w - keys, f->box.h},
-                        .x0 = first < last ? (double)first : 0, /* a single moment lies at the right end */
+                        .x0 = first < last ? (double)first : 0, /* a single point is drawn at the right end */
                         .x1 = (double)last,
                         .log = is_log(f, metric),
                         .percent = m->percent,

@@ -1,14 +1,14 @@
-/* encoding.c - the encoding itself by distance: biases, slopes, the kernel, the decay of a rotation.
+/* encoding.c - the encoding by distance: biases, slopes, the kernel, the decay of a rotation.
  *
- * Pages go by what the table holds, not by the encoding's name, so a new encoding that fills the same tables
- * is drawn without more work. */
+ * The pages depend on the contents of the table, not on the encoding's name. A new encoding that fills the
+ * same tables is drawn without further code. */
 #include "figure/panes/encoding.h"
 #include "figure/axes.h"
 #include <math.h>
 #include <stdio.h>
 
 #define MOST   1024 /* distances of a curve */
-#define ACROSS 4    /* plots beside each other */
+#define ACROSS 4    /* plots per row */
 #define BESIDE 86.0 /* points right of a map */
 
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
@@ -134,7 +134,7 @@ static float strip_value(const void *arg, int row, int col)
     const struct strips *s = arg;
     float v = s->values[(size_t)row * s->t->length + col];
 
-    return isnan(v) ? -INFINITY : v; /* not measured so far away */
+    return isnan(v) ? -INFINITY : v; /* not measured at this distance */
 }
 
 static uint32_t head_color(const struct pw_ev_table *t, int h)
@@ -142,7 +142,7 @@ static uint32_t head_color(const struct pw_ev_table *t, int h)
     return pw_ramp_up(PW_VIRIDIS, t->heads > 1 ? 0.85f * (float)h / (float)(t->heads - 1) : 0);
 }
 
-/* One head's values by distance. */
+/* Draws the values of one head by distance. */
 static void draw_head(struct pw_figure *f, const struct pw_axes *a, const struct pw_ev_table *t,
                       const float *values, int h, struct pw_pen pen)
 {
@@ -193,7 +193,7 @@ static struct pw_axes axes_of(const struct pw_ev_table *t, const float *values, 
                             .y1 = lo <= hi ? (double)hi : 1};
 }
 
-/* All heads in one plot. */
+/* Draws all heads in one plot. */
 static void draw_together(struct pw_figure *f, const struct pw_ev_table *t, const float *values,
                           struct pw_box b)
 {
@@ -202,7 +202,7 @@ static void draw_together(struct pw_figure *f, const struct pw_ev_table *t, cons
     a.box = b, a.x_name = "distance of key from query", a.y_name = "bias";
     pw_figure_axes(f, &a);
     draw_edge(f, &a, t, "beyond training",
-              t->slopes ? (int)(a.field.h / 9) - 2 : 0); /* where ramps are far apart */
+              t->slopes ? (int)(a.field.h / 9) - 2 : 0); /* a row where the lines are far apart */
     for (int h = 0; h < t->heads; h++)
         draw_head(f, &a, t, values, h, (struct pw_pen){.color = head_color(t, h), .width = 1.2});
     draw_legend(f, t, b.x + b.w + 2, a.field.y + 8, b.y + b.h);
@@ -266,7 +266,7 @@ static void draw(struct pw_figure *f)
     }
 }
 
-/* ---- what rotation does to a vector's likeness with itself */
+/* ---- the cosine between a vector and its rotated copy */
 
 static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
 {

@@ -1,14 +1,14 @@
-/* encoding_arms.c - encodings of several arms over each other by distance: head by head what they add to
- * scores, or the likeness of a rotated vector to itself.
+/* encoding_arms.c - encodings of several arms in the same plots by distance: per head their addition to the
+ * scores, or the cosine between a vector and its rotated copy.
  *
- * Arms may have numbers of heads and lengths of their own: each curve goes as far as its table, and a head
- * that only some have is drawn of these. */
+ * Arms can differ in heads and lengths. Each curve ends with its table; a head that only some arms have is
+ * drawn for these alone. */
 #include "figure/panes/encoding.h"
 #include <math.h>
 
 #define MOST   1024 /* distances of a curve */
-#define ACROSS 4    /* plots beside each other */
-#define EACH   96.0 /* points of a plot's height; of a single row half as much again */
+#define ACROSS 4    /* plots per row */
+#define EACH   96.0 /* points of a plot's height; half as much again if there is one row */
 
 static const struct pw_ev_table *table_of(const struct pw_figure_line *l)
 {
@@ -29,7 +29,8 @@ bool pw_figure_has_values(const struct pw_figure *f, const struct pw_figure_line
     }
 }
 
-/* The part of position of all of them, or where one has none the whole score. */
+/* True if every line has a kernel (the positional part of the score). Otherwise the whole score is drawn for
+ * all lines. */
 static bool all_have_kernels(const struct pw_figure *f)
 {
     bool all = true;
@@ -61,7 +62,7 @@ static float value_at(const struct pw_figure *f, const struct pw_ev_table *t, in
                                    : values_of(f, t)[(size_t)head * t->length + d];
 }
 
-/* ---- what it says */
+/* ---- caption */
 
 static void say_trained(struct pw_figure *f)
 {
@@ -162,7 +163,7 @@ static void widen(struct pw_axes *a, double v)
     a->y1 = isnan(a->y1) ? v : fmax(a->y1, v);
 }
 
-/* One for all heads and arms. */
+/* Returns axes that fit all heads and arms. */
 static struct pw_axes axes_of(const struct pw_figure *f)
 {
     bool decay = f->kind == PW_ENC_DECAY;
@@ -197,7 +198,7 @@ static void draw_line(struct pw_figure *f, const struct pw_axes *a, const struct
         pw_figure_curve(f, a, l->place, (struct pw_pen){.width = 1.2, .dash = "3 2"}, x, y, n);
 }
 
-/* Where distances end that training met, once for arms that met the same. */
+/* Marks the end of the distances seen in training, once for arms with the same end. */
 static void draw_edges(struct pw_figure *f, const struct pw_axes *a)
 {
     for (int i = 0; i < f->n_lines; i++) {

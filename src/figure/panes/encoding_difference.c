@@ -1,4 +1,4 @@
-/* encoding_difference.c - two encodings: what one does to the scores by distance, less what another does. */
+/* encoding_difference.c - the difference between the scores by distance of two encodings. */
 #include "figure/panes/encoding.h"
 #include <math.h>
 
@@ -26,7 +26,7 @@ static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-/* After that. */
+/* Call only after check has passed. */
 static void find(const struct pw_figure *f, struct pw_enc_pair *p)
 {
     pw_enc_pair_init(p, pw_figure_table(f), pw_table_of(f->snap, f->o->reference));

@@ -1,14 +1,14 @@
-/* findings.c - what a probe or a study found: all its blocks below each other, or one; claims with their
- * verdicts and remarks are the caption. */
+/* findings.c - the finding of a probe or a study: one block, or all blocks in one column. The caption lists
+ * the claims with their verdicts, and the remarks. */
 #include "figure/panes/findings.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TITLE_H 13.0 /* a block's */
+#define TITLE_H 13.0 /* height of a block's title */
 #define BETWEEN 8.0
-#define LEAST   0.4 /* of the height that plots and maps would have */
+#define LEAST   0.4 /* least height of plots and maps, as a fraction of their preferred height */
 
 static const char *const asks[] = {"probe", "judge", "prompt", "sample", NULL};
 
@@ -17,7 +17,7 @@ static bool is_drawn(const struct pw_block *b)
     return b->rows > 0 && b->cols > 0;
 }
 
-/* Block number `page` of those with something in them (from 1), or with 0 every one. */
+/* Returns true if block i is number `page` (from 1) of the blocks with contents, or page is 0. */
 static bool is_on(const struct pw_finding *f, int i, int page)
 {
     int n = 0;
@@ -27,7 +27,7 @@ static bool is_on(const struct pw_finding *f, int i, int page)
     return is_drawn(&f->blocks[i]) && (page == 0 || page == n);
 }
 
-/* What is claimed, what came of it, and by which numbers. */
+/* Writes the title, and the claims with their verdicts and numbers into the caption. */
 static void say(struct pw_figure *f, const struct pw_finding *v)
 {
     pw_str_add(&f->title, "%s%s%s", v->name, v->topic[0] ? " " : "", v->topic);
@@ -77,7 +77,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 static void draw(struct pw_figure *f)
 {
     static const struct pw_font name = {.size = 8.5, .color = PW_INK, .bold = true};
-    const struct pw_finding *v = &pw_finding_named(f->snap, f->o->finding)->f; /* which prepare has seen */
+    const struct pw_finding *v = &pw_finding_named(f->snap, f->o->finding)->f; /* prepare checked it */
     struct pw_box b = f->box;
     double fixed = 0, free_h = 0;
 

@@ -1,16 +1,16 @@
-/* lengths.c - length generalisation: exact match by length, a curve an arm, trained lengths shaded.
+/* lengths.c - length generalisation: exact match by length, one curve per arm, trained lengths shaded.
  *
- * A band around one model is Wilson's 95 % interval (Wilson 1927) of its samples, which says nothing about
- * another initialisation; around several the least and the greatest of them, which does. */
+ * A band around one model is the 95 % interval of its samples (Wilson 1927). It does not cover another
+ * initialisation. A band around several models is their minimum and maximum, which does. */
 #include "figure/panes/lengths.h"
 #include "figure/axes.h"
 #include "plot/palette.h"
 #include <math.h>
 #include <stdio.h>
 
-#define MARKS 48 /* more lengths than that have no signs of their own */
+#define MARKS 48 /* with more lengths, no length has its own mark */
 
-/* The first row of an arm at this length; NULL: none. */
+/* Returns the row of the first arm that evaluated this length, or NULL. */
 static const struct pw_eval_row *row_of(const struct pw_figure *f, int length)
 {
     const struct pw_eval_row *row = NULL;
@@ -48,7 +48,7 @@ enum pw_code pw_figure_one_task(const struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-/* The task as the line's own lab has it. */
+/* Returns the task of the line's own lab. */
 static const struct pw_task_view *range_of(const struct pw_figure *f, const struct pw_figure_line *l)
 {
     int task = pw_figure_task_of(f, l);
@@ -61,7 +61,7 @@ static bool same_range(const struct pw_task_view *a, const struct pw_task_view *
     return a && b && a->train_lo == b->train_lo && a->train_hi == b->train_hi;
 }
 
-/* Is line i the first that was trained on its lengths? */
+/* Returns true if line i is the first one with its trained range. */
 static bool is_first_range(const struct pw_figure *f, int i)
 {
     int k = 0;
@@ -71,7 +71,7 @@ static bool is_first_range(const struct pw_figure *f, int i)
     return k == i && range_of(f, &f->line[i]);
 }
 
-/* How many trained ranges the lines have. */
+/* Returns the number of different trained ranges. */
 static int ranges(const struct pw_figure *f)
 {
     int n = 0;
@@ -81,7 +81,7 @@ static int ranges(const struct pw_figure *f)
     return n;
 }
 
-/* The sessions of the lines that were trained on the lengths of line i: "A, B". */
+/* Appends the sessions with the trained range of line i: "A, B". */
 static void name_range(const struct pw_figure *f, int i, struct pw_str *out)
 {
     const struct pw_snapshot *last = NULL;
@@ -114,7 +114,7 @@ static void say_ranges(struct pw_figure *f)
     pw_str_add(&f->caption, ".");
 }
 
-/* How many samples a length the lines have: of arms by their numbers, and of sessions by their names. */
+/* Appends the samples per length: of arms by their numbers, of sessions by their names. */
 static void say_samples(struct pw_figure *f, int task)
 {
     struct pw_lengths_arm list[PW_FIGURE_LINES];
@@ -167,7 +167,7 @@ static bool is_learned(const struct pw_figure *f, const struct pw_figure_line *l
     return pw_lengths_learned(&l->snap->lab, l->arm, pw_figure_task_of(f, l));
 }
 
-/* "  n=3, own batches, beyond 98%" */
+/* Writes the text after an arm's name in the legend: "  n=3, own batches, beyond 98%". */
 static void key_text(const struct pw_figure *f, const struct pw_figure_line *l, char *dst, size_t size)
 {
     struct pw_spread beyond = pw_spread_mean(&l->snap->lab, l->arm, true);
@@ -180,7 +180,7 @@ static void key_text(const struct pw_figure *f, const struct pw_figure_line *l, 
         snprintf(dst, size, "  n=%d%s", l->arm->info.replicates, pw_batches_text(&l->arm->info));
 }
 
-/* Under the axes, in as many rows as they take; returns the height. svg is left alone where not drawn. */
+/* Draws the legend below the axes in rows and returns the height. Only measures if drawn is false. */
 static double legend(struct pw_figure *f, double y, bool drawn)
 {
     return pw_figure_keys(f, y, drawn, key_text);
@@ -228,7 +228,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 
 /* ---- drawing */
 
-/* Of each length the curve's middle and the ends of its band; returns how many lengths the arm has. */
+/* Writes per length the middle of the curve and the ends of its band. Returns the number of lengths. */
 static int values_of(const struct pw_lengths *v, const struct pw_arm_view *arm, int task, double *x,
                      float *mid, float *lo, float *hi)
 {
@@ -287,7 +287,7 @@ static struct pw_box trained_box(const struct pw_axes *a, const struct pw_task_v
     return b;
 }
 
-/* Where all were trained on the same lengths these are shaded. */
+/* Shades the trained lengths if all lines have the same range. */
 static void draw_trained(struct pw_figure *f, const struct pw_axes *a, const struct pw_task_view *t)
 {
     struct pw_box b = trained_box(a, t);
@@ -299,8 +299,8 @@ static void draw_trained(struct pw_figure *f, const struct pw_axes *a, const str
         pw_svg_text(&f->svg, b.x + b.w / 2, b.y + b.h - 4, &small, "trained");
 }
 
-/* Else each range is a strip with the names of its sessions, the first one lowest, and a line where it ends.
- */
+/* Otherwise, draws each range as a strip with the names of its sessions and a line at its end, the first one
+ * lowest. */
 static void draw_trained_strips(struct pw_figure *f, const struct pw_axes *a)
 {
     struct pw_font name = small;
@@ -325,7 +325,7 @@ static void draw_trained_strips(struct pw_figure *f, const struct pw_axes *a)
     }
 }
 
-/* A line at the exact match of a guesser who knows the answers' format, where that is more than nothing. */
+/* Draws the exact match of a guesser that knows the answers' format, if it is above zero. */
 static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const struct pw_lengths *v)
 {
     static const struct pw_font chance = {.size = 7, .color = 0x8e6900, .anchor = PW_END};
@@ -366,7 +366,7 @@ static void draw(struct pw_figure *f)
     draw_chance(f, &a, &v);
     for (int i = 0; i < f->n_lines; i++)
         draw_line(f, &a, &v, &f->line[i], true);
-    if (ranges(f) > 1) /* over the bands: it is to be read */
+    if (ranges(f) > 1) /* over the bands, to stay readable */
         draw_trained_strips(f, &a);
     for (int i = 0; i < f->n_lines; i++)
         draw_line(f, &a, &v, &f->line[i], false);

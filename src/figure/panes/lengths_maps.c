@@ -1,5 +1,5 @@
-/* lengths_maps.c - exact match where a length is a pair, a map an arm; and of one arm where and how answers
- * go wrong first. */
+/* lengths_maps.c - exact match by both numbers of a length that is a pair, one map per arm; and, for one arm,
+ * place and kind of the first error in answers. */
 #include "base/alloc.h"
 #include "figure/axes.h"
 #include "figure/map.h"
@@ -11,7 +11,7 @@
 static const struct pw_font small = {.size = 7.5, .color = PW_INK, .anchor = PW_MIDDLE};
 static const struct pw_font number = {.size = 7, .color = 0x4a4a4a, .anchor = PW_MIDDLE};
 
-/* Numbers from lo on along a side of n cells, as many as have room; down: at the left, else below. */
+/* Draws numbers from lo on along a side of n cells, as many as fit; down: at the left, otherwise below. */
 static void draw_numbers(struct pw_svg *s, struct pw_box b, int lo, int n, bool down)
 {
     struct pw_font f = number;
@@ -30,7 +30,7 @@ static void draw_numbers(struct pw_svg *s, struct pw_box b, int lo, int n, bool 
 
 /* ---- pairs */
 
-enum { ACROSS = 3 }; /* maps beside each other */
+enum { ACROSS = 3 }; /* maps per row */
 
 bool pw_figure_has_pairs(const struct pw_figure *f, const struct pw_figure_line *l)
 {
@@ -42,7 +42,7 @@ bool pw_figure_has_pairs(const struct pw_figure *f, const struct pw_figure_line 
     return any;
 }
 
-/* Columns of maps, and the side that one has with its numbers. */
+/* Returns the side of a map with its numbers; *across receives the maps per row. */
 static double layout(const struct pw_figure *f, int n, int *across)
 {
     *across = n < ACROSS ? n : ACROSS;
@@ -127,7 +127,7 @@ void pw_figure_grid_draw(struct pw_figure *f)
 
 /* ---- errors */
 
-/* What became of an answer, from the bottom of a bar to its top. */
+/* The classes of answers, from the bottom of a bar to its top. */
 static const struct {
     const char *name;
     uint32_t color;
@@ -136,7 +136,7 @@ static const struct {
 
 enum { PARTS = sizeof parts / sizeof *parts };
 
-#define NARROW 380.0 /* points: the two parts stand below each other in what is narrower */
+#define NARROW 380.0 /* in points; in narrower pictures the two parts are stacked */
 
 enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
 {

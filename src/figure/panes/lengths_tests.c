@@ -1,4 +1,4 @@
-/* lengths_tests.c - arms against each other on the same samples, and failing examples: tables. */
+/* lengths_tests.c - tables: paired tests of arms on the same samples, and failing examples. */
 #include "figure/panes/lengths.h"
 #include "figure/sheet.h"
 #include "sessions/paired.h"

@@ -1,5 +1,5 @@
-/* log.c - what happened, in words: the last lines, without times of day, so that the same commands give the
- * same figure. */
+/* log.c - the last lines of the log. Times of day are left out, so that the same commands give the same
+ * figure. */
 #include "figure/figure_int.h"
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int rows_of(const struct pw_figure *f, const struct pw_log_line *l)
     return rows;
 }
 
-/* The first line of the last ones that fit, and the rows that they take. */
+/* Returns the first of the last lines that fit, and in *rows the number of rows. */
 static int64_t first_of(const struct pw_figure *f, int most, int *rows)
 {
     const struct pw_snapshot *s = f->snap;

@@ -1,9 +1,9 @@
-/* prompt.c - the pinned prompt and what the model makes of it: a token a box, its probability as a bar. */
+/* prompt.c - the pinned prompt and the model's answer: one box per token, with its probability as a bar. */
 #include "figure/figure_int.h"
 #include <math.h>
 #include <stdio.h>
 
-#define ROW   44.0 /* of the answer: right, model, probability */
+#define ROW   44.0 /* of the answer: gold token, decoded token, probability */
 #define GIVEN 16.0
 #define LEFT  34.0
 
@@ -54,7 +54,7 @@ static void draw_token(struct pw_figure *f, double x, double y, int pos)
     pw_svg_fmt(&f->svg, x + w / 2, y + 35, &number, "%.0f", 100 * (double)t->prob);
 }
 
-/* Tokens from..end as rows that flow; returns the height. Counts only where not drawn. */
+/* Draws tokens from..end in rows that wrap, and returns the height. Only measures if drawn is false. */
 static double flow(struct pw_figure *f, double y, int from, int end, bool given, bool drawn)
 {
     double x = f->box.x + LEFT, row = given ? GIVEN : ROW, top = y;

@@ -1,5 +1,5 @@
-/* step.c - one step of decoding: what could come next, what every part of the model adds to the logit of what
- * came, what it would have said after each layer; and what patching brought back. */
+/* step.c - one step of decoding: the candidates, the contribution of every part of the model to the decoded
+ * token's logit, the prediction after each layer, and the results of patching. */
 #include "plot/step.h"
 #include "base/alloc.h"
 #include "figure/figure_int.h"
@@ -142,7 +142,7 @@ static struct pw_sheet lens_sheet(const struct pw_ev_look *k)
                              .arg = k};
 }
 
-/* ---- pages: all, or one of them */
+/* ---- pages: all sections, or one of them */
 
 enum { ALL, TOKENS, CONTRIBUTIONS, LENS };
 

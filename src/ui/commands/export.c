@@ -1,5 +1,5 @@
-/* export.c - files, in two halves: figures are drawn here from what the workbench knows, films and texts are
- * written from the recording, all else is the laboratory's, which has an `export` of its own. */
+/* export.c - the workbench's half of `export`. Figures are drawn from the workbench's state; films and texts
+ * are written from the session. The lab's own `export` does everything else. */
 #include "base/file.h"
 #include "figure/figure.h"
 #include "lab/lab.h"
@@ -22,7 +22,7 @@ static bool is_about(const struct pw_args *args, const char *what)
     return word != NULL && strcmp(word, what) == 0;
 }
 
-/* What has just happened is on disk after a second: a script's next line may ask for it. */
+/* Waits until the latest events are on disk, about a second: a script's next line possibly needs them. */
 static void settle(const struct pw_app *app, struct pw_player *p)
 {
     for (int i = 0; !app->screen && i < 60 && pw_player_last(p) < app->ui.snap->seq; i++) {
@@ -31,7 +31,7 @@ static void settle(const struct pw_app *app, struct pw_player *p)
     }
 }
 
-/* What is recorded here, all of it so far. */
+/* Opens the session's player with everything recorded so far. */
 static enum pw_code recording(struct pw_app *app, const char *what, struct pw_player **p, struct pw_err *err)
 {
     enum pw_code code = pw_time_player(&app->ui, p, err);
@@ -62,7 +62,7 @@ static enum pw_code film(struct pw_app *app, const char *path, const struct pw_a
     o.height = o.height > 0 ? o.height : app->screen ? app->ui.rows : 30;
     code = pw_cast_write(path, &ui, p, &o, err);
     struct pw_err shown;
-    pw_time_player(&app->ui, &p, &shown); /* back to the moment that is looked at */
+    pw_time_player(&app->ui, &p, &shown); /* back to the moment of the current view */
     if (code == PW_OK)
         pw_app_say(app, "wrote %s", path);
     return code;
@@ -81,7 +81,7 @@ static enum pw_code print_script(const struct pw_app *app, FILE *out, struct pw_
     return pw_replay_script(out, r, app->commands, missing, err);
 }
 
-/* What is written from the recording: the film, and texts. */
+/* The exports that are written from the session: the film, and texts. */
 static const struct recorded {
     const char *what, *ending;
     enum pw_code (*print)(const struct pw_app *app, FILE *out, struct pw_record *r, struct pw_str *missing,
@@ -184,7 +184,7 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, pw_export_names);
 }
 
-/* Pages of the pane that pane= names, else of all. */
+/* Offers the pages of the pane that pane= names, or of all panes. */
 static void offer_pages(struct pw_completion *c)
 {
     const char *pane = pw_args_key(c->so_far, "pane"), *names[16];
@@ -203,7 +203,7 @@ static void offer_findings(struct pw_completion *c, const struct pw_snapshot *s)
         pw_complete_offer(c, "%s%s%s", list[i]->f.name, list[i]->f.topic[0] ? " " : "", list[i]->f.topic);
 }
 
-/* The laboratory's offers look at its snapshot. */
+/* Offers values; the lab's offers read its snapshot. */
 static void values(struct pw_completion *c)
 {
     const struct pw_ui *ui = c->seen;
@@ -220,7 +220,7 @@ static void values(struct pw_completion *c)
 
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
-    static const struct pw_opt none[1]; /* the end of a table */
+    static const struct pw_opt none[1]; /* an empty table */
     const char *what = pw_args_word(so_far, 0);
     const struct pw_opt *of_lab = what ? pw_export_opts(what) : NULL;
 
@@ -307,7 +307,7 @@ const struct pw_command pw_ui_cmd_export = {
         "      (0: the embedding) [L+1,R,C]\n"
         "What is of one model takes replica=R, else the inspected one",
     .where = PW_AT_UI,
-    .opts = pw_figure_opts, /* for help, which knows no words */
+    .opts = pw_figure_opts, /* for help, which has no words to choose by */
     .opts_for = opts_for,
     .file_at = 2,
     .complete = complete,

@@ -1,8 +1,8 @@
-/* attention.c - the heads of the pinned prompt: one of them as a map with a cursor that reads out numbers, or
- * all in small; now or, with the time cursor, at a kept moment of training.
+/* attention.c - the heads on the pinned prompt: one as a map with a cursor that reads out numbers, or all as
+ * small maps. They show the present or, with the time cursor, a kept moment of training.
  *
- * The parts lie in files of their own (attention.h). What changes which head the laboratory looks at is an
- * `inspect` line; what only changes how it is drawn stays in the workbench's state. */
+ * attention.h lists the files of the parts. A change of the inspected head is an `inspect` line for the lab.
+ * A change of the drawing alone stays in the workbench's state. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,11 +29,11 @@ static void place_cursor(struct pw_ui *ui, const struct pw_att *w)
     ui->attention.key = pw_within(ui->attention.key, w->T);
 }
 
-/* ---- the cursor's pair in words */
+/* ---- the cursor's pair as text */
 
 enum { MOST_PIECES = 8 };
 
-/* How much of what tells keys apart for the head is position; NaN: it can't be said. */
+/* Returns the positional share of the variation of the head's scores over keys; NaN: unknown. */
 static float position_of(const struct pw_att *w)
 {
     for (int k = 0; k < pw_att_n_scores(w->a) && !w->mean; k++)
@@ -42,7 +42,7 @@ static float position_of(const struct pw_att *w)
     return NAN;
 }
 
-/* What can be said of the pair and of the head, the most important first; returns how many. */
+/* Describes the pair and the head, the most important facts first. Returns the number of pieces. */
 static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_str pieces[MOST_PIECES])
 {
     const struct pw_ev_attention *a = w->a;
@@ -89,7 +89,8 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
     return n;
 }
 
-/* Lays the pieces out in lines of at most width; draws them where c isn't NULL. Returns the lines. */
+/* Lays out the pieces in lines of the rectangle's width and draws them unless c is NULL. Returns the number
+ * of lines. */
 static int lay_out(const struct pw_str *pieces, int n, struct pw_canvas *c, struct pw_rect r)
 {
     int x = 0, line = 0;
@@ -116,11 +117,11 @@ static int draw_readout(const struct pw_ui *ui, const struct pw_att *w, struct p
     return lines;
 }
 
-/* ---- all of it */
+/* ---- the whole pane */
 
 static const char no_prompt[] = "no prompt to look at yet";
 
-/* Nothing to look at: what would be, and how to come by it. */
+/* Without attention: shows the command that produces it. */
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     char example[PW_LINE];
@@ -130,13 +131,13 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_missing(ui, c, r, lines);
 }
 
-/* Is the list of scores in the map's place, because it has no room beside it? */
+/* Returns true if the list of scores takes the map's place, because they do not fit next to each other. */
 static bool only_list(const struct pw_ui *ui, struct pw_rect r)
 {
     return ui->attention.list && r.w < 64;
 }
 
-/* The map's part of r: the rest of it is the cursor's words. */
+/* Returns the map's part of r; the readout takes the rest. */
 static struct pw_rect map_part(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r)
 {
     int lines = r.h < 3 ? 0 : r.h < 12 ? 1 : draw_readout(ui, w, NULL, r);
@@ -206,8 +207,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
 /* ---- keys */
 
-/* To another head, layer or view: so many on from what the laboratory looks at, which may be more than is
- * shown when keys come fast. */
+/* Moves to another head, layer or view. The step is relative to the lab's state, which can be ahead of the
+ * screen if keys arrive fast. */
 static void choose(struct pw_ui *ui, struct pw_str *line, const char *what, int by)
 {
     if (!pw_att_shown(ui))
@@ -227,7 +228,7 @@ static void move(struct pw_ui *ui, int d_query, int d_key)
     if (!pw_att_shown(ui))
         return;
     if (pw_att_init(&w, ui)) {
-        place_cursor(ui, &w); /* where following has brought it */
+        place_cursor(ui, &w); /* the position that following reached */
         ui->attention.follow = false;
         ui->attention.query += d_query;
         ui->attention.key += d_key;
@@ -236,7 +237,7 @@ static void move(struct pw_ui *ui, int d_query, int d_key)
     pw_att_fini(&w);
 }
 
-/* In the overview arrows go from head to head. */
+/* Moves the cursor; in the overview, arrows select heads. */
 static void arrow(struct pw_ui *ui, struct pw_str *line, int down, int right)
 {
     if (ui->attention.overview)
@@ -280,7 +281,7 @@ static void next_score(struct pw_ui *ui)
     ui->attention.score = n > 0 ? (ui->attention.score + 1) % n : 0;
 }
 
-/* The head that is looked at: off, or on again. */
+/* Switches the inspected head off, or on again. */
 static void switch_head(struct pw_ui *ui, struct pw_str *line)
 {
     const struct pw_ev_attention *a = &ui->snap->attention;
@@ -315,7 +316,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'H': toggle(&ui->attention.no_hatch); return true;
     case 'o': toggle(&ui->attention.no_gold); return true;
     case 's':
-        ui->attention.list = ui->attention.overview || !ui->attention.list; /* it stands beside one head */
+        ui->attention.list = ui->attention.overview || !ui->attention.list; /* the list is next to one head */
         ui->attention.overview = false;
         return true;
     case 'w': toggle(&ui->attention.scroll); return true;
@@ -328,7 +329,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
             pw_ui_say(ui, "no attention of a file yet");
         return true;
     case 'c':
-    case 'd': /* as in the encoding pane */
+    case 'd': /* the same keys as in the encoding pane */
         if (ui->attention.ref)
             pw_att_forget(ui);
         else if (pw_att_shown(ui))
@@ -338,7 +339,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-/* To the head, or the pair, that is drawn there. */
+/* Selects the head or the pair drawn at that cell. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     struct pw_att w;
@@ -367,7 +368,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     return hit;
 }
 
-/* The map as it is shown; of the overview all scores. */
+/* Copies the map as shown; from the overview, all scores. */
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_att w;

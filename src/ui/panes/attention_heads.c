@@ -1,5 +1,5 @@
-/* attention_heads.c - all heads of all layers at once: as small maps with a score, or where there is no room
- * for them as one matrix of scores, layers by heads. */
+/* attention_heads.c - all heads of all layers: as small maps with a score, or as one matrix of scores, layers
+ * by heads, if the maps do not fit. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 
 #include "ui/panes/attention.h"
 
-#define MOST_VALUES 4000000 /* that small maps may cost a frame: a few milliseconds */
-#define SMALL_MOST  24      /* values a side of a map beside the large one */
+#define MOST_VALUES 4000000 /* limit of values in small maps per frame: a few milliseconds */
+#define SMALL_MOST  24      /* largest side of a small map next to the large one, in values */
 
-/* A head's map, drawn as the large one is: perhaps without the first position, on its scale. */
+/* A head's map with the settings of the large one: its scale, and possibly without the first position. */
 struct small {
     struct pw_att map;
     int scale;
@@ -35,7 +35,7 @@ static struct pw_style caption_style(const struct pw_att *w, int layer, int head
     return here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
 }
 
-/* "L1H3", with a cross where the head is off; returns the column after. */
+/* Draws the head's name, "L1H3", with a cross if the head is off. Returns the column after it. */
 static int draw_caption(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
                         int y, int x, int layer, int head)
 {
@@ -65,15 +65,15 @@ static void draw_one(const struct pw_ui *ui, const struct pw_att *w, struct pw_c
     pw_att_fini(&s.map);
 }
 
-/* ---- beside the large map */
+/* ---- below the large map */
 
 struct grid {
-    int pool, size; /* values that are one; values a side after that */
-    int w, h;       /* of one head, its name included */
+    int pool, size; /* values pooled into one; values per side after pooling */
+    int w, h;       /* cells per head, including its name */
     int per_row, rows;
 };
 
-/* The largest size at which all heads fit; false: not even the smallest. */
+/* Finds the largest size at which all heads fit; false: even the smallest does not. */
 static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w,
                      int h)
 {
@@ -99,12 +99,12 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
 {
     const struct pw_ev_attention *a = w->a;
     struct grid g;
-    int profile = a->T + 1 < 9 ? a->T + 1 : 9; /* rows that are left above them at least */
+    int profile = a->T + 1 < 9 ? a->T + 1 : 9; /* rows to leave above the maps */
 
     if (!affordable(a) || !fit_grid(&g, a, &ui->look, r.w, r.h - profile - 1))
         return 0;
     int lines = (a->heads + g.per_row - 1) / g.per_row, top = r.y + r.h - g.rows * g.h;
-    if (g.pool > 1) /* in the row that is free above them: the large map may show every token */
+    if (g.pool > 1) /* in the free row above them, because the large map is possibly not pooled */
         pw_draw_fmt(c, r, top - 1, r.x, pw_style_warn(), "small: pooled %dx", g.pool);
     for (int l = 0; l < a->layers; l++)
         for (int i = 0; i < a->heads; i++) {
@@ -117,7 +117,7 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
 
 /* ---- the overview */
 
-/* ".93" of a share; "2.1" of what else is counted; "-" where it can't be said. */
+/* Formats a score: ".93" for a share, "2.1" for other quantities, "-" for NaN. */
 static void brief(char dst[8], const struct pw_ev_attention *a, float v, int score)
 {
     bool share = score < pw_att_n_scores(a) && a->kinds[score].unit[0] == '\0';
@@ -130,7 +130,7 @@ static void brief(char dst[8], const struct pw_ev_attention *a, float v, int sco
         snprintf(dst, 8, "%.1f", (double)(v < 999 ? v : 999));
 }
 
-/* The head whose score is the largest; -1: none can be said. */
+/* Returns the head with the largest score; -1: unknown. */
 static int strongest(const struct pw_ev_attention *a, int score)
 {
     int best = -1;
@@ -143,7 +143,8 @@ static int strongest(const struct pw_ev_attention *a, int score)
     return best;
 }
 
-/* A part of a line, whole or not at all: half a number would be another one. False: there was no room. */
+/* Adds a part to a line, complete or not at all, because a cut number would be misread. Returns false if it
+ * did not fit. */
 static bool __attribute__((format(printf, 5, 6)))
 add_part(struct pw_canvas *c, struct pw_rect r, int *x, struct pw_style s, const char *fmt, ...)
 {
@@ -180,7 +181,7 @@ static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct 
         return;
     if (!add_part(c, r, &x, pw_style_bold(), "  %s", kind->name))
         return;
-    const char *next = " (m: next)"; /* less than the number is */
+    const char *next = " (m: next)"; /* less important than the number */
     if (x + pw_text_cells(next) + pw_text_cells(most) <= r.x + r.w)
         add_part(c, r, &x, dim, "%s", next);
     if (add_part(c, r, &x, best < 0 ? dim : plain, "%s", most) && add_part(c, r, &x, plain, "%s", chance) &&
@@ -188,11 +189,11 @@ static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct 
         add_part(c, r, &x, pw_style_warn(), "  first key left out");
 }
 
-/* Small maps: a layer a row, or over as many rows as make them largest. */
+/* The layout of the small maps: one row per layer, or several rows if the maps are larger then. */
 struct tiles {
-    int per_row, lines; /* heads side by side; rows a layer, 0: layers follow each other without a break */
-    int each_w, each_h; /* of one head, its name and a gap included */
-    int pool, drawn;    /* values a pixel; cells that a map takes */
+    int per_row, lines; /* heads per row; rows per layer, 0: layers continue in the same row */
+    int each_w, each_h; /* cells per head, including its name and a gap */
+    int pool, drawn;    /* values per pixel; cells of a map */
 };
 
 static int tile_rows(const struct tiles *t, const struct pw_ev_attention *a)
@@ -200,7 +201,7 @@ static int tile_rows(const struct tiles *t, const struct pw_ev_attention *a)
     return t->lines > 0 ? t->lines * a->layers : (a->layers * a->heads + t->per_row - 1) / t->per_row;
 }
 
-/* The same with so many heads side by side; false: no room. */
+/* Measures the layout for the given heads per row; false: it does not fit. */
 static bool measure_tiles(struct tiles *t, const struct pw_ev_attention *a, const struct pw_look *look,
                           struct pw_rect r)
 {
@@ -215,8 +216,8 @@ static bool measure_tiles(struct tiles *t, const struct pw_ev_attention *a, cons
     return true;
 }
 
-/* Less pooling is better, then larger maps. Layers without a break have to be worth it: a row a layer is what
- * the keys go by. */
+/* Less pooling is better, then larger maps. Layers without line breaks must be larger by half, because keys
+ * move by layer and head. */
 static bool is_better(const struct tiles *t, const struct tiles *best)
 {
     if (best->per_row == 0 || t->pool != best->pool)
@@ -224,7 +225,7 @@ static bool is_better(const struct tiles *t, const struct tiles *best)
     return t->lines > 0 ? t->drawn > best->drawn : 2 * t->drawn > 3 * best->drawn;
 }
 
-/* Room for a small map of each head; false: there is none. */
+/* Finds the best layout with a small map per head; false: none fits. */
 static bool fit_maps(const struct pw_att *w, const struct pw_look *look, struct pw_rect r, struct tiles *best)
 {
     const struct pw_ev_attention *a = w->a;
@@ -241,7 +242,7 @@ static bool fit_maps(const struct pw_att *w, const struct pw_look *look, struct 
     return best->per_row > 0;
 }
 
-/* Row and column of a head's tile. */
+/* Computes row and column of a head's tile. */
 static void tile_of(const struct tiles *t, const struct pw_ev_attention *a, int layer, int head, int *row,
                     int *col)
 {
@@ -270,7 +271,7 @@ static void draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_
         }
 }
 
-/* Its score as colour and, where there is room, as a number; a cross where it is off. */
+/* Draws a head's score as a colour and, if it fits, as a number; with a cross if the head is off. */
 static void draw_number(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
                         struct pw_rect cell, int layer, int head, int score, float top)
 {
@@ -293,10 +294,10 @@ static void draw_number(const struct pw_ui *ui, const struct pw_att *w, struct p
         pw_draw_cell(c, cell, cell.y, cell.x + used - 1, pw_style_bad(), 0x2717);
 }
 
-/* Where the matrix of scores has its cells: first layer, columns a head. */
+/* The geometry of the matrix of scores: first layer, columns per head. */
 struct matrix {
     int first, each;
-    struct pw_rect r; /* of the cells */
+    struct pw_rect r; /* the cells */
 };
 
 static struct matrix fit_matrix(const struct pw_att *w, struct pw_rect r)
@@ -305,7 +306,7 @@ static struct matrix fit_matrix(const struct pw_att *w, struct pw_rect r)
     int last = w->a->layers - m.r.h;
 
     m.each = m.each > 6 ? 6 : m.each < 1 ? 1 : m.each;
-    if (last > 0) { /* the layer that is looked at stays in sight */
+    if (last > 0) { /* keep the selected layer visible */
         m.first = w->layer - m.r.h / 2;
         m.first = m.first < 0 ? 0 : m.first > last ? last : m.first;
     }
@@ -334,12 +335,12 @@ static void draw_matrix(const struct pw_ui *ui, const struct pw_att *w, struct p
     }
 }
 
-/* The chosen head's scores, as far as there is room. */
+/* Draws the scores of the selected head, as many as fit. */
 static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_attention *a = w->a;
     int x = r.x;
-    bool said = false; /* what the number in parentheses is */
+    bool said = false; /* the number in parentheses was explained */
     bool room = add_part(c, r, &x, pw_style_bold(), PW_HEAD, w->layer, w->head);
 
     for (int i = 0; room && i < pw_att_n_scores(a); i++) {
@@ -355,7 +356,7 @@ static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_re
     }
 }
 
-/* What is left for the heads between heading and words. */
+/* Returns the space for the heads between heading and scores. */
 static struct pw_rect body_of(struct pw_rect r)
 {
     if (r.h >= 3)

@@ -1,14 +1,14 @@
-/* attention_over.c - what the colours of the attention map don't say: signs over it, sums beside it, and a
- * legend with every change that was made to the numbers.
+/* attention_over.c - additions to the colours of the attention map: signs, margins, and a legend that names
+ * every transformation of the values.
  *
- * A hatch lies over what training never met, and the task's gold pointers are marked, so that a failure
- * beyond the trained lengths can be seen where it begins. */
+ * Pairs that were not seen in training are hatched, and the task's gold pointers are marked. A failure on
+ * longer lengths thus becomes visible at its origin. */
 #include <math.h>
 #include <stdio.h>
 
 #include "ui/panes/attention.h"
 
-/* ---- signs over the map */
+/* ---- signs on the map */
 
 static struct pw_cell *cell_at(struct pw_canvas *c, struct pw_rect r, int y, int x)
 {
@@ -23,7 +23,7 @@ static uint32_t towards_grey(uint32_t color)
     return PW_RGB(((color >> 16 & 255) + 128) / 2, ((color >> 8 & 255) + 128) / 2, ((color & 255) + 128) / 2);
 }
 
-/* Where two values share a cell there is no room for a sign: every second pixel turns half grey. */
+/* If two values share a cell, there is no space for a sign: every second pixel becomes half grey. */
 static void hatch_half(struct pw_cell *cell, bool lower, int x)
 {
     if ((x + lower) % 2)
@@ -38,12 +38,12 @@ static void hatch_whole(const struct pw_look *look, const struct pw_heat *m, str
                         int x, int column)
 {
     if (m->shades && m->sx == 1)
-        cell->style.attr |= PW_UNDERLINE; /* the only sign is the value's */
+        cell->style.attr |= PW_UNDERLINE; /* the value occupies the only character */
     else if (m->shades ? column % 2 == 1 : cell->cp == ' ' && (x + y) % 2 == 0)
         cell->cp = look->utf8 ? 0x2571 : '/';
 }
 
-/* Does the pixel that begins with this query and key stand for nothing that training met? */
+/* Returns true if no value of the pixel that starts at this query and key was seen in training. */
 static bool all_untrained(const struct pw_att_window *p, int row, int col)
 {
     const struct pw_heat *m = &p->m;
@@ -57,7 +57,6 @@ static bool all_untrained(const struct pw_att_window *p, int row, int col)
     return pw_att_shade(p, row, col) != -INFINITY;
 }
 
-/* Whether there was something to hatch. */
 bool pw_att_draw_hatch(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_heat *m = &p->m;
@@ -81,7 +80,7 @@ bool pw_att_draw_hatch(const struct pw_att_window *p, struct pw_canvas *c, struc
     return any;
 }
 
-/* In the last column of its value: the others keep what they say. */
+/* Marks the last column of a value, so that its other columns keep their characters. */
 bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_attention *a = p->w->a;
@@ -97,7 +96,7 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
             x = p->x + pw_heat_column(m, col / m->pool_c * m->pool_c) + m->sx - 1;
         struct pw_cell *cell = cell_at(c, r, p->y + half / 2, x);
         if (!cell || cell->cp == ']' || cell->cp == 0x25aa || cell->cp == 0x25b4 || cell->cp == 0x25be)
-            continue; /* the cursor's: its line says it */
+            continue; /* a mark of the cursor; its readout names the gold pointer */
         if (m->shades && m->sx == 1) {
             cell->style.attr |= PW_REVERSE;
             continue;
@@ -115,7 +114,7 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
 
 /* ---- margins */
 
-/* Mean probability that keys get from the queries that see them, a row below the map. */
+/* Draws a row below the map: the mean probability that a key receives from the queries that see it. */
 static void draw_received(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_att *w = p->w;
@@ -149,7 +148,7 @@ static double entropy(const struct pw_att *w, int q)
     return bits;
 }
 
-/* A query's entropy, right of the map: as a number where it has a row of its own. */
+/* Draws the queries' entropy at the right of the map, as a number if a query has its own row. */
 static void draw_entropy(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_heat *m = &p->m;
@@ -173,7 +172,7 @@ void pw_att_draw_margins(const struct pw_att_window *p, struct pw_canvas *c, str
     draw_entropy(p, c, r);
 }
 
-/* ---- what the map's colours and signs mean */
+/* ---- legend of the map's colours and signs */
 
 static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, int x,
                       int w)
@@ -188,8 +187,8 @@ static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct
     }
 }
 
-/* As it lies over the map: on the colour of a value, or where a value is one sign as its style. Returns the
- * column after. */
+/* Draws the sign as on the map: on the colour of a value, or as a style if a value is one character. Returns
+ * the column after it. */
 static int draw_gold_sign(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, int x)
 {
     struct pw_style s = pw_style_bold();
@@ -261,7 +260,7 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
         x = pw_draw_cut(c, r, y, x, pw_style_warn(), notes.s, r.x + r.w - x);
     if (hatched && x + pw_text_cells(hatch) > r.x + r.w)
         snprintf(hatch, sizeof hatch, "  hatched: untrained");
-    if (x + pw_text_cells(hatch) <= r.x + r.w) /* the read-out says it of the cursor, too */
+    if (x + pw_text_cells(hatch) <= r.x + r.w) /* else the readout names it for the cursor */
         pw_draw_text(c, r, y, x, pw_style_warn(), hatch);
     pw_str_fini(&notes);
 }

@@ -1,5 +1,5 @@
-/* attention_value.c - which numbers the attention pane shows: a view of a head, or the mean over a layer's,
- * now or at a kept moment, perhaps without the first position, perhaps less a reference. */
+/* attention_value.c - the values of the attention pane: a view of a head, or the mean of a layer's heads, now
+ * or at a kept moment. Optionally without the first position, or minus a reference. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ bool pw_att_gold(const struct pw_att *w, int q, int k)
     return false;
 }
 
-/* ---- what there is to show */
+/* ---- selecting the map */
 
 static bool say(struct pw_att *w, const char *first, const char *second, const char *third)
 {
@@ -35,7 +35,7 @@ static bool say(struct pw_att *w, const char *first, const char *second, const c
     return false;
 }
 
-/* The map of a view [T,T]; NULL where it doesn't exist, and why. */
+/* Returns the map of a view [T,T]; if it does not exist, returns NULL and sets why. */
 static const uint16_t *matrix_of(struct pw_att *w)
 {
     const struct pw_ev_attention *a = w->a;
@@ -72,7 +72,7 @@ static void fill(struct pw_att *w, const uint16_t *m)
         }
 }
 
-/* Takes the first position out; what is left of probabilities adds up to one again. */
+/* Hides the first position; probabilities are renormalised to sum to one. */
 static void hide_first(float *v, int T, bool probs)
 {
     for (int q = 0; q < T; q++, v += T) {
@@ -80,11 +80,11 @@ static void hide_first(float *v, int T, bool probs)
         v[0] = -INFINITY;
         for (int k = 1; probs && k < T; k++)
             if (v[k] != -INFINITY)
-                v[k] = rest > 1e-3f ? v[k] / rest : 0; /* 16 bits leave nothing of less */
+                v[k] = rest > 1e-3f ? v[k] / rest : 0; /* smaller rests are lost in 16 bits */
     }
 }
 
-/* Less the reference, as far as both have the same tokens. */
+/* Subtracts the reference over the common prefix of tokens. */
 static bool subtract(struct pw_att *w, bool first_hidden)
 {
     const struct pw_att_ref *ref = w->ref;
@@ -96,7 +96,7 @@ static bool subtract(struct pw_att *w, bool first_hidden)
     while (n < T && n < ref->T && strcmp(ref->labels[n], w->a->labels[n]) == 0)
         n++;
     w->renamed = n < T && T == ref->T && (ref->file || w->a->source[0] != '\0');
-    if (w->renamed) /* others name tokens in their own way: place by place */
+    if (w->renamed) /* a file can name tokens differently: compare positions */
         n = T;
     if (n == 0)
         return say(w, "the reference has other tokens: nothing to compare", "c: forget the reference", NULL);
@@ -116,7 +116,7 @@ static bool subtract(struct pw_att *w, bool first_hidden)
     return true;
 }
 
-/* Where the scales end. */
+/* Finds the upper ends of the scales. */
 static void measure(struct pw_att *w)
 {
     w->row_top = pw_alloc((size_t)w->T, sizeof *w->row_top);
@@ -128,7 +128,7 @@ static void measure(struct pw_att *w)
                 w->row_top[q] = x;
         }
         w->top = w->row_top[q] > w->top ? w->row_top[q] : w->top;
-        w->row_top[q] = w->row_top[q] > 1e-6f ? w->row_top[q] : 1e-6f; /* so that a scale exists */
+        w->row_top[q] = w->row_top[q] > 1e-6f ? w->row_top[q] : 1e-6f; /* avoids a scale of zero */
     }
     w->top = !w->is_signed ? 1 : w->top > 1e-6f ? w->top : 1e-6f;
 }
@@ -182,19 +182,19 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
         w->head = w->head < w->a->heads ? w->head : w->a->heads - 1;
     }
     if (w->mean || w->past)
-        w->view = PW_VIEW_PROBS; /* which alone are kept, and have a mean */
+        w->view = PW_VIEW_PROBS; /* only probabilities are kept and averaged */
     return true;
 }
 
-/* ---- what training never met */
+/* ---- not seen in training */
 
 static bool met(const struct pw_ev_table *t, int distance)
 {
     return t->met && distance < t->length ? t->met[distance] > 0 : distance <= t->trained;
 }
 
-/* A bucket is met with the first of its distances. Beyond the table lies the last one's, or one that nothing
- * can have met. */
+/* A bucket was seen if one of its distances was. Distances beyond the table have the last distance's bucket,
+ * or one that cannot have been seen. */
 static bool bucket_met(const struct pw_ev_table *t, int distance)
 {
     int d = distance < t->length ? distance : t->length - 1;
@@ -207,7 +207,7 @@ static bool bucket_met(const struct pw_ev_table *t, int distance)
     return false;
 }
 
-/* By the table of the arm that is looked at, once something was trained. */
+/* Uses the table of the inspected arm; does nothing before the first training step. */
 static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
 {
     const struct pw_ev_table *t = pw_table_of(s, w->arm);
@@ -219,7 +219,7 @@ static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
     w->unmet = pw_alloc((size_t)w->T, sizeof *w->unmet);
     for (int i = 0; i < w->T; i++)
         w->unmet[i] = t->by_length     ? w->T - 1 > t->trained
-                      : w->by_position ? i > t->trained /* ids begin at 0 */
+                      : w->by_position ? i > t->trained /* positions start at 0 */
                       : t->bucket      ? !bucket_met(t, i)
                                        : !met(t, i);
 }
@@ -294,7 +294,7 @@ void pw_att_reference(struct pw_ui *ui)
     struct pw_att w;
     struct pw_str name = {0};
 
-    ui->attention.first_hidden = false; /* what is kept is all of it */
+    ui->attention.first_hidden = false; /* the reference keeps all positions */
     if (pw_att_init(&w, ui)) {
         struct pw_att_ref *ref = pw_alloc(1, sizeof *ref);
         ref->file = w.a->source[0] != '\0';

@@ -1,5 +1,5 @@
-/* attention_words.c - the attention pane in words: what each query of the shown head looks at, what kind of
- * heads all of them are, the map of another view, and how the head came to be. */
+/* attention_words.c - the attention pane as text: the most attended keys of each query of the shown head, the
+ * scores of all heads, the map of another view, and the head's development. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "ui/panes/attention.h"
 #include "ui/report.h"
 
-#define MOST_KEYS  3    /* that a query looks at */
-#define LEAST_LOOK 0.05 /* weight of a key worth a word */
+#define MOST_KEYS  3    /* keys listed per query */
+#define LEAST_LOOK 0.05 /* smallest listed weight */
 
-/* The key with the most weight that was not told yet; -1: none. */
+/* Returns the key with the largest weight that is not listed yet; -1: none. */
 static int next_key(const struct pw_att *w, int q, const bool *told)
 {
     int best = -1;
@@ -65,7 +65,7 @@ static void tell_scores(FILE *out, const struct pw_att *w)
                  "what kind of heads they are, the first row is what looking at everything alike has");
 }
 
-/* The map of another view than what queries look at, or the difference to what `c` took. */
+/* Prints the map if it is not the probabilities: another view, or the difference to the reference. */
 static void tell_map(FILE *out, const struct pw_att *w)
 {
     struct pw_str text = {0};
@@ -79,7 +79,7 @@ static void tell_map(FILE *out, const struct pw_att *w)
     tell_columns(out, &text, title);
 }
 
-/* The head over training, as far as its maps are kept. */
+/* Prints the head's development over training from its kept maps. */
 static void tell_birth(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
 {
     const struct pw_kept *kept = &ui->snap->arms[w->arm - 1].kept;

@@ -1,9 +1,9 @@
-/* curves.c - how training goes: one metric over steps, operations or time, every arm in one plot.
+/* curves.c - the training curves pane: one metric over steps, operations or time, every arm in one plot.
  *
- * Arms share data and batches, so that curves differ by the encoding alone; a swap of an encoding is a dotted
- * line where it happened. Exact match has two curves an arm: trained lengths drawn through, longer ones
- * dotted. An arm of several replicates is the line of their median in the band between the least and the
- * greatest; n stands beside its number. */
+ * Arms share data and batches, so their curves differ by the encoding alone. A dotted line marks a swap of an
+ * encoding. Exact match has two curves per arm: a solid one for trained lengths, a dotted one for longer
+ * lengths. An arm of several replicas is drawn as the line of their median in the band of their minimum and
+ * maximum; its label ends with n. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 
 enum { EXACT = PW_METRIC_EXACT, CHOICES = PW_METRIC_CHOICES };
 
-/* The order of the key m: what matters most first. */
+/* The order of key m, the most important metric first. */
 static const int next_metric[CHOICES] = {
     [PW_M_LOSS] = EXACT,        [EXACT] = PW_M_ACCURACY, [PW_M_ACCURACY] = PW_M_GRAD_NORM,
     [PW_M_GRAD_NORM] = PW_M_LR, [PW_M_LR] = PW_M_LOSS,
@@ -27,9 +27,9 @@ static bool is_log(const struct pw_ui *ui)
     return ui->curves.log && !pw_metric_views[metric_of(ui)].percent;
 }
 
-enum { RAW = 2 }; /* ui's smooth: every point alone */
+enum { RAW = 2 }; /* value of ui's smooth: no smoothing */
 
-/* Part of the width on either side of which a smooth line is the mean: near, more. */
+/* Half-widths of the moving average as a share of the plot's width: short, long. */
 static const double reaches[] = {1.0 / 60, 1.0 / 15};
 
 static enum pw_curves_axis axis_of(const struct pw_ui *ui)
@@ -38,7 +38,7 @@ static enum pw_curves_axis axis_of(const struct pw_ui *ui)
                                                              : PW_AXIS_STEP;
 }
 
-/* What is drawn, at most PW_MAX_CURVES. */
+/* Collects the curves to draw, at most PW_MAX_CURVES. */
 static int curves_of(const struct pw_ui *ui, struct pw_curve *out)
 {
     return pw_curves_find(out, ui->snap, metric_of(ui), axis_of(ui));
@@ -54,8 +54,8 @@ void pw_curves_value(const struct pw_ui *ui, char *dst, size_t size, float v)
 
 /* ---- the axes */
 
-/* The part of it that is shown: all, or halved so often, at the right end or around the cursor; what is shown
- * already stays as long as the cursor is in it. */
+/* Narrows the range to the zoomed window, at the right end or around the cursor. Each zoom level halves it.
+ * The previous window stays while it contains the cursor. */
 static void find_window(const struct pw_ui *ui, double *x0, double *x1)
 {
     double all = *x1 - *x0, width = all / (double)(1 << (ui->curves.zoom < 20 ? ui->curves.zoom : 20));
@@ -73,7 +73,7 @@ static void find_window(const struct pw_ui *ui, double *x0, double *x1)
     *x0 = from, *x1 = from + width;
 }
 
-/* Of each curve the points in the window, and one more on either side, so that lines reach its edges. */
+/* Keeps the points of each curve in the window and one more on each side, so that lines reach the edges. */
 static void cut(struct pw_curve *k, int n, double x0, double x1)
 {
     for (int i = 0; i < n; i++)
@@ -96,7 +96,8 @@ static void draw_curve(const struct pw_ui *ui, struct pw_canvas *c, const struct
         pw_plot_series(p, ui, c, k->arm, &k->rep[0], stroke);
 }
 
-/* What lies beyond training below, the current arm last: it stays on top. */
+/* Draws the current arm last, and the dotted curves before the solid ones, so that the most important curve
+ * is on top. */
 static void draw_curves(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                         const struct pw_curve *k, int n)
 {
@@ -199,7 +200,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
 /* ---- keys */
 
-/* The cursor by a sixtieth of what is shown; from the right end it comes into being there. */
+/* Moves the cursor by a sixtieth of the window. A hidden cursor appears at the right end. */
 static void move(struct pw_ui *ui, int by)
 {
     double step = (ui->curves.x1 - ui->curves.x0) / 60, at = (double)ui->curves.cursor;
@@ -222,7 +223,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'm': ui->curves.metric = next_metric[metric_of(ui)]; return true;
     case 'a': ui->curves.log = !ui->curves.log; return true;
     case 's': ui->curves.smooth = (ui->curves.smooth + 1) % (RAW + 1); return true;
-    case 'x': /* what the cursor and the window were on is gone */
+    case 'x': /* cursor and window belong to the old axis */
         ui->curves.axis = (axis_of(ui) + 1) % PW_AXES;
         ui->curves.cursor = -1, ui->curves.zoom = 0;
         ui->curves.x0 = ui->curves.x1 = 0; /* until the next frame */
@@ -242,7 +243,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-/* The cursor to what is drawn in that column. One that was put somewhere stays when the pointer passes. */
+/* Moves the cursor to the column's data. A cursor that was placed by a click does not follow the pointer. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     int at = x - ui->curves.left, w = ui->curves.w;
@@ -261,7 +262,7 @@ static void leave(struct pw_ui *ui)
         ui->curves.cursor = -1, ui->curves.passing = false;
 }
 
-/* The value of every model at the cursor, else the last one. */
+/* Copies the value of every model at the cursor, or the last one. */
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_curve k[PW_MAX_CURVES];

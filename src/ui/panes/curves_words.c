@@ -1,5 +1,5 @@
-/* curves_words.c - training in words: of each arm how it came to its encoding, and as tables some moments of
- * all that was measured, the first and the last among them. */
+/* curves_words.c - training as text: the history of each arm's encoding, and tables of all metrics at some
+ * steps, including the first and the last. */
 #include <math.h>
 
 #include "ui/panes/curves.h"
@@ -28,7 +28,7 @@ static struct pw_spread match_at(const struct pw_arm_view *a, bool beyond, int64
     return pw_curves_at(&k, step);
 }
 
-/* "0.123 (0.1..0.2)": of several the median, the least and the greatest. */
+/* Appends a value, for several replicas as median and range: "0.123 (0.1..0.2)". */
 static void add_spread(struct pw_str *out, struct pw_spread x)
 {
     pw_str_add(out, "\t");
@@ -38,7 +38,7 @@ static void add_spread(struct pw_str *out, struct pw_spread x)
         pw_str_add(out, " (%.4g..%.4g)", (double)x.lo, (double)x.hi);
 }
 
-/* The i-th of the moments told of n. */
+/* Returns the index of the i-th listed step of n. */
 static int moment(int i, int n)
 {
     int told = n < MOST_MOMENTS ? n : MOST_MOMENTS;

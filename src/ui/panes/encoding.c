@@ -1,8 +1,8 @@
-/* encoding.c - the positional encoding itself, page by page: which pages an encoding has, cursors and keys.
+/* encoding.c - the encoding pane: which pages an encoding has, cursors and keys.
  *
- * Pages go by what the table holds, not by the encoding's name, so a new encoding that fills the same tables
- * is shown without more work. The table is the current arm's; of the others the latest is kept (fold.h), and
- * one of them can be the reference that others are compared with. */
+ * The pages depend on the contents of the table, not on the encoding's name. A new encoding that fills the
+ * same tables is shown without further code. The table belongs to the current arm. The latest table of every
+ * other arm is kept (fold.h), and one of them can be the reference of a comparison. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct pw_enc_page *const pages[] = {
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 
-/* The current arm's; NULL where none is there that could be drawn. */
+/* Returns the current arm's table; NULL if it has none that can be drawn. */
 static const struct pw_ev_table *table_of(const struct pw_ui *ui)
 {
     const struct pw_ev_table *t = pw_table_of(ui->snap, ui->snap->current);
@@ -29,7 +29,7 @@ const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui)
     return t && t->length > 0 && t->heads > 0 && ui->encoding.reference != ui->snap->current ? t : NULL;
 }
 
-/* The page that is shown; n: how many there are, at: which of them it is. */
+/* Returns the shown page; *n receives the number of pages, *at its index. */
 static const struct pw_enc_page *page_of(const struct pw_ui *ui, const struct pw_ev_table *t, int *at, int *n)
 {
     const struct pw_enc_page *there[PAGES];
@@ -56,7 +56,7 @@ static int limit(const struct pw_ev_table *t, enum pw_enc_cursor cursor)
     }
 }
 
-/* Every cursor to where there is something, on the page of two tables in both. */
+/* Clamps every cursor to the data; on the page of two tables, to both. */
 static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_page *page)
 {
     const struct pw_ev_table *other = page == &pw_enc_difference ? pw_enc_reference(ui) : NULL;
@@ -110,7 +110,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "  reference %s %d", pw_arm_mark(ui, ui->encoding.reference), ui->encoding.reference);
 }
 
-/* The bucket list goes by buckets and the rest by distance: the one follows the other where it can. */
+/* Moves a cursor. The bucket list moves by bucket, the other pages by distance; each cursor follows the other
+ * where possible. */
 static void move(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_page *page,
                  enum pw_enc_cursor cursor, int by)
 {
@@ -138,7 +139,7 @@ static void set_reference(struct pw_ui *ui)
         ui->encoding.reference = ui->snap->current;
         snprintf(ui->message, sizeof ui->message,
                  "arm %d is the reference: > and < show how the others differ from it", ui->snap->current);
-        ui->encoding.page = PAGES; /* the last page, which with another arm is the difference */
+        ui->encoding.page = PAGES; /* the last page; for another arm, this is the difference */
     }
     ui->message_is_error = false;
 }
@@ -169,7 +170,7 @@ static bool key_on_table(struct pw_ui *ui, const struct pw_ev_table *t, int k, s
     case ']': move(ui, t, page, PW_ENC_HEAD, 1); return true;
     case 'v': ui->encoding.page = (at + 1) % n; return true;
     case 'V': ui->encoding.page = (at + n - 1) % n; return true;
-    case 'c': /* as in the attention pane */
+    case 'c': /* the same keys as in the attention pane */
     case 'd': set_reference(ui); return true;
     case '{':
     case '}': pw_str_add(line, "table layer=%s", k == '{' ? "-1" : "+1"); return true;
@@ -188,7 +189,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     return t && key_on_table(ui, t, k, line);
 }
 
-/* To what is drawn there: often a column and a row, each with a cursor. */
+/* Moves the cursors of the area at that cell, often one for the column and one for the row. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     const struct pw_ev_table *t = table_of(ui);
@@ -211,7 +212,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
 void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
-    bool own = t->bias && pw_table_bias_query(t) >= 0; /* which the kernel isn't, then */
+    bool own = t->bias && pw_table_bias_query(t) >= 0; /* then the bias differs from the kernel */
 
     (void)ui;
     pw_str_add(out, "distance\tpairs_met%s", t->bucket ? "\tbucket" : "");
@@ -247,7 +248,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
         page_of(ui, t, &at, &n)->copy(ui, t, out);
 }
 
-/* Every page, but what two of them have in common once. */
+/* Prints every page; parts that two pages share are printed once. */
 static void words(FILE *out, const struct pw_ui *ui)
 {
     const struct pw_ev_table *t = table_of(ui);

@@ -1,19 +1,20 @@
-/* io.c - the pinned prompt and what the model makes of it, token by token under the right answer. */
+/* io.c - the pinned prompt and the model's answer, token by token below the right answer. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/plot.h"
 
-#define HEAD 6 /* columns for the names of the rows */
+#define HEAD 6 /* columns for the row names */
 
-/* The position that the step inspector looks at; -1: the newest, which needs no mark. */
+/* Returns the position of the step inspector; -1: the newest, which has no mark. */
 static int cursor(const struct pw_snapshot *s)
 {
     return s->has_cursor && !s->cursor.newest ? s->cursor.at.pos : -1;
 }
 
-/* Columns of one position: the wider of the two labels, a probability's three, and a blank. */
+/* Returns the columns of one position: the wider of its two labels, at least the three of a probability, and
+ * a blank. */
 static int width_at(const struct pw_snapshot *s, int pos)
 {
     const struct pw_ev_token *t = pw_token_at(s, pos);
@@ -24,7 +25,7 @@ static int width_at(const struct pw_snapshot *s, int pos)
     return (b > w ? b : w) + 1;
 }
 
-/* Flows the prompt's tokens over rows; returns the row after. */
+/* Wraps the prompt's tokens over rows. Returns the row after them. */
 static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct pw_rect r, int y,
                        int max_rows)
 {
@@ -49,7 +50,7 @@ static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct 
     return y + 1;
 }
 
-/* How the answer is, in words; 1: right, -1: wrong, 0: nobody can say, or not yet. */
+/* Describes the answer. Returns 1 if it is right, -1 if wrong, 0 if unknown or unfinished. */
 static int verdict(const struct pw_snapshot *s, struct pw_str *out)
 {
     const struct pw_ev_token *last = s->n_tokens ? &s->tokens[s->n_tokens - 1] : NULL;
@@ -61,7 +62,7 @@ static int verdict(const struct pw_snapshot *s, struct pw_str *out)
         pw_str_add(out, "decoding …");
     else if (!s->prompt.has_answer)
         pw_str_add(out, "no right answer is known for this prompt");
-    else if (last->exact && wrong > 0) /* behind a scratchpad */
+    else if (last->exact && wrong > 0) /* the other tokens are in a scratchpad */
         pw_str_add(out, "right answer, %d of %d tokens otherwise", wrong, s->n_tokens);
     else if (last->exact)
         pw_str_add(out, "exact match");
@@ -84,7 +85,7 @@ static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&text);
 }
 
-/* The first position that has no room in a band of w columns that begins with position `from`. */
+/* Returns the first position that does not fit into a band of w columns from position `from` on. */
 static int band_end(const struct pw_snapshot *s, int from, int end, int w)
 {
     int pos = from;
@@ -94,8 +95,8 @@ static int band_end(const struct pw_snapshot *s, int from, int end, int w)
     return pos;
 }
 
-/* One band of the answer: right answer, decoded tokens, marks, probabilities. Returns the first position that
- * didn't fit. */
+/* Draws one band of the answer: right answer, decoded tokens, marks, probabilities. Returns the first
+ * position that does not fit. */
 static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int from, int end,
                      int rows)
 {
@@ -189,8 +190,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier answers are not kept */
 }
 
-/* Letters and digits are the beginning of a prompt. `p` has the task's word ready, where no task has a word
- * that begins with it. */
+/* Opens a prompt that starts with this letter or digit. `p` inserts the task's word, unless a task's word
+ * begins with p. */
 static bool type(struct pw_ui *ui, int k)
 {
     const struct pw_ev_lab *lab = &ui->snap->lab;
@@ -200,7 +201,7 @@ static bool type(struct pw_ui *ui, int k)
 
     if (!letter && !(k >= '0' && k <= '9'))
         return false;
-    if (ui->find.text[0] && (k == 'n' || k == 'N')) /* while something is searched for */
+    if (ui->find.text[0] && (k == 'n' || k == 'N')) /* during a search, these keys move to the next match */
         return false;
     for (int i = 0; i < lab->n_tasks; i++)
         ready = ready && lab->tasks[i].name[0] != 'p';
@@ -222,7 +223,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
             return false;
         pw_str_add(line, "prompt \"%s\"", ui->snap->prompt.text);
         return true;
-    case ']': pw_str_add(line, "sample"); return true; /* the next one */
+    case ']': pw_str_add(line, "sample"); return true; /* the next sample */
     case '[': pw_str_add(line, "sample index=-1"); return true;
     case '}': pw_str_add(line, "sample length=+1"); return true;
     case '{': pw_str_add(line, "sample length=-1"); return true;
@@ -230,7 +231,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-/* A line a position: what was given, then what is right and what the model said there. */
+/* Copies one line per position: first the prompt, then the right token and the decoded one. */
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     const struct pw_snapshot *s = ui->snap;

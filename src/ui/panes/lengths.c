@@ -1,12 +1,11 @@
-/* lengths.c - length generalisation: exact match by length, every arm, trained lengths and beyond.
+/* lengths.c - the length generalisation pane: exact match by length of every arm, on trained and longer
+ * lengths.
  *
- * Pages, each in a file of its own: a plot above a table of numbers; where a length is a pair a grid over
- * both; what goes wrong first and at which token; arms tested against each other on the same samples; failing
- * examples, of which Enter pins one.
+ * Each page has its own file: a plot above a table; a grid over both numbers if a length is a pair; kind and
+ * place of the first error; paired tests of arms on the same samples; failing examples, which Enter pins.
  *
- * What lies beyond the trained lengths is marked everywhere, since that is the question, and greyed for arms
- * that haven't learned the trained lengths yet: what they do beyond tells of training, not of the encoding.
- */
+ * Lengths beyond the trained ones are marked everywhere, because they are the question. They are greyed for
+ * arms that have not learned the trained lengths yet: such results reflect training, not the encoding. */
 #include "ui/panes/lengths.h"
 
 #include <math.h>
@@ -34,7 +33,8 @@ float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
     if (!pw_lengths_has_before(arm))
         return NAN;
     for (int r = 0; r < arm->info.replicates; r++) {
-        const struct pw_replicate_view *rep = &arm->rep[r]; /* one that had no change is as it was */
+        const struct pw_replicate_view *rep = &arm->rep[r];
+        /* An unchanged replica has no earlier evaluation: its latest one counts. */
         const struct pw_ev_eval *before = pw_eval_before(arm, rep);
         const struct pw_eval_row *row = pw_eval_find(before ? before : &rep->eval, task, length);
         v[r] = row && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
@@ -83,7 +83,7 @@ static bool has_pairs(const struct pw_ui *ui)
     return t >= 0 && t < lab->n_tasks && lab->tasks[t].axis[0][0] != '\0';
 }
 
-/* The page, as far as there is such a one. */
+/* Returns the selected page, or the first one if it does not exist. */
 static enum pw_lengths_page page_of(const struct pw_ui *ui)
 {
     int page = ui->lengths.page;
@@ -96,7 +96,8 @@ static enum pw_lengths_page page_of(const struct pw_ui *ui)
 static void draw_curve_page(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                             const struct pw_lengths *v)
 {
-    /* The shape matters more than the numbers: a table that can't show all lengths gives way to the plot. */
+    /* The shape matters more than the numbers: a table that cannot show all lengths yields its space to the
+     * plot. */
     int readout = r.h >= 18 && r.w < 120 ? 2 : 1, whole = v->n + 2 + readout;
     bool all = whole <= r.h;
 
@@ -135,7 +136,7 @@ static const char *const page_names[PW_LENGTHS_PAGES] = {
     [PW_LENGTHS_TESTS] = "tests", [PW_LENGTHS_FAILING] = "failing",
 };
 
-/* Is there an arm whose values beyond training are greyed? */
+/* Returns true if the values of some arm beyond training are greyed. */
 static bool any_greyed(const struct pw_ui *ui, int task)
 {
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
@@ -158,8 +159,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     struct pw_str differ = {0};
     pw_str_add(out, "%s %d/%d  %s", page_names[page], page + 1 - (page > PW_LENGTHS_GRID) * gap,
                PW_LENGTHS_PAGES - gap, lab->tasks[i].name);
-    /* Before the trained lengths, which the plot and the table's colours show as well: a narrow title drops
-     * what stands last. */
+    /* The samples precede the trained lengths, which plot and table also show by colours: a narrow title
+     * drops its end. */
     if (pw_lengths_samples_differ(&differ, ui->snap, i))
         pw_str_add(out, "  %s  trained", differ.s);
     else
@@ -189,7 +190,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     pw_str_fini(&differ);
     pw_str_add(out, "  step %lld", (long long)a->rep[0].eval_step);
     if (ui->time >= 0 && ui->time < a->rep[0].eval_step)
-        pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier ones are not kept length by length */
+        pw_str_add(out, ", not %lld", (long long)ui->time); /* lengths of earlier evaluations are not kept */
 }
 
 /* ---- keys */
@@ -210,7 +211,7 @@ static void add_task(const struct pw_ui *ui, struct pw_str *line)
         pw_str_add(line, " task=%s", ui->snap->lab.tasks[ui->lengths.task].name);
 }
 
-/* Enter: the first failing example of what is under the cursor, or the one that is chosen in the list. */
+/* Enter: pins the first failing example at the cursor, or the selected one of the list. */
 static void pin(struct pw_ui *ui, struct pw_str *line)
 {
     const struct pw_ev_failing *f = &ui->snap->failing;
@@ -234,7 +235,7 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     add_task(ui, line);
 }
 
-/* f: the list of what failed at the cursor's length. */
+/* f: lists the failures at the cursor's length. */
 static void list(struct pw_ui *ui, struct pw_str *line)
 {
     const struct pw_arm_view *arm;
@@ -251,7 +252,7 @@ static void list(struct pw_ui *ui, struct pw_str *line)
     add_task(ui, line);
 }
 
-/* What j, k, g and G move. */
+/* Returns the cursor that j, k, g and G move. */
 static int *cursor_of(struct pw_ui *ui)
 {
     switch (page_of(ui)) {
@@ -267,7 +268,7 @@ static void move(int *cursor, int by)
     *cursor = *cursor + by > 0 ? *cursor + by : 0;
 }
 
-/* What h and l move: the pair's first number, the answer's token; the list goes to another length. */
+/* h and l: move the pair's first number or the answer's token; the list of failures changes its length. */
 static void move_across(struct pw_ui *ui, int by, struct pw_str *line)
 {
     if (page_of(ui) == PW_LENGTHS_FAILING) {
@@ -309,7 +310,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-/* The length that lies nearest to one. */
+/* Returns the index of the nearest length. */
 static int nearest(const struct pw_lengths *v, double length)
 {
     int best = 0;
@@ -320,7 +321,7 @@ static int nearest(const struct pw_lengths *v, double length)
     return best;
 }
 
-/* The list's row at a cell, and of the errors' map the answer's token. */
+/* Selects the list's row at a cell, and the answer's token in the map of errors. */
 static bool click_list(struct pw_ui *ui, int y, int x)
 {
     const struct pw_rect *table = &ui->lengths.drawn.table, *places = &ui->lengths.drawn.places;
@@ -335,7 +336,7 @@ static bool click_list(struct pw_ui *ui, int y, int x)
     return across || down;
 }
 
-/* To the length that the plot or a row has there, or the grid's pair; a failing example is pinned as well. */
+/* Moves the cursor to the plot's or row's length, or to the grid's pair; also pins a failing example. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     const struct pw_rect *plot = &ui->lengths.drawn.plot;
@@ -359,7 +360,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
-    struct pw_ui own = *ui; /* finding the lengths moves its cursor to what is there */
+    struct pw_ui own = *ui; /* a copy, because pw_lengths_find moves the cursor */
     struct pw_lengths v;
 
     pw_lengths_find(&own, &v);

@@ -1,4 +1,4 @@
-/* lengths_failing.c - examples that went wrong: a list, and the chosen one in full below. Enter pins it. */
+/* lengths_failing.c - failing examples: a list, and the selected one in full below. Enter pins it. */
 #include <stdio.h>
 
 #include "ui/panes/lengths.h"

@@ -1,8 +1,9 @@
-/* lengths_grid.c - exact match over both numbers of a length that is a pair (the digits of two numbers, the
- * clauses and which is asked for), of the current arm; the box of what training has is drawn.
+/* lengths_grid.c - exact match of the current arm over both numbers of a length that is a pair. Such pairs
+ * are the digits of two numbers, or the number of clauses and the index of the requested one. A box encloses
+ * the trained range.
  *
- * A curve over the larger of two lengths mixes pairs that differ: 7 by 7 digits and 7 by 1. Replicates are
- * counted together. */
+ * A curve over the larger of two lengths mixes different pairs: 7 by 7 digits and 7 by 1. Replicas are
+ * summed. */
 #include <math.h>
 #include <stdio.h>
 
@@ -20,7 +21,7 @@ static void clamp(int *x, int lo, int hi)
     *x = *x < lo ? lo : *x > hi ? hi : *x;
 }
 
-/* The numbers beside the map, those that training has in its colour. */
+/* Draws the numbers next to the map; trained ones have their own colour. */
 static void draw_axes(struct pw_canvas *c, struct pw_rect r, const struct pw_heat *m, const struct pw_grid *g,
                       const struct pw_task_view *t, int y, int x)
 {
@@ -44,7 +45,7 @@ static void draw_axes(struct pw_canvas *c, struct pw_rect r, const struct pw_hea
     }
 }
 
-/* Lines in the gaps after the trained numbers, so that they and the axes enclose what training has. */
+/* Draws lines in the gaps after the trained numbers; with the axes they enclose the trained range. */
 static void draw_box(struct pw_canvas *c, struct pw_rect r, const struct pw_heat *m, int y, int x)
 {
     int right = m->gap_c > 0 ? pw_heat_column(m, m->split_col) - m->gap_c : m->w;
@@ -81,7 +82,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&s);
 }
 
-/* The map, its cursor where there is something, and where it is drawn in r; false: there is no room. */
+/* Fits the map, clamps its cursor to the data, and finds its place in r; false: it does not fit. */
 static bool place(struct pw_ui *ui, const struct pw_grid *g, const struct pw_task_view *t, struct pw_rect r,
                   struct pw_heat *m, int *y, int *x)
 {
@@ -154,7 +155,7 @@ int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, i
                 continue;
             *length = row->length;
             for (int n = pw_eval_failing(e, row, 0); n >= 0; n = pw_eval_failing(e, row, n + 1))
-                if (n % row->n_pairs == k) /* samples go round the pairs */
+                if (n % row->n_pairs == k) /* samples cycle through the pairs */
                     return n;
             return -1;
         }

@@ -1,8 +1,7 @@
-/* lengths_table.c - the numbers of length generalisation: rows are lengths, columns arms.
+/* lengths_table.c - the table of length generalisation: rows are lengths, columns are arms.
  *
- * Where there is room each has its interval: Wilson's for one model, because 64 samples are few (58 of 64 is
- * 81 to 96 %), the least and the greatest where there are replicates, which differ by more than samples do.
- */
+ * If it fits, each value has its interval. For one model it is Wilson's, because 64 samples are few (58 of 64
+ * is 81 to 96 %). For several replicas it is their range, because they differ more than samples do. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 enum { LEFT = 7, BAR_FROM = 9, INTERVAL_FROM = 14, WIDEST = 24, BEYOND = -1 };
 
-/* Columns of an arm: mark and name above, "100%" with interval or bar below. */
+/* Returns the columns of an arm: mark and name above, "100%" with interval or bar below. */
 static int arm_width(const struct pw_ui *ui, int room, int *shown)
 {
     int n = 0;
@@ -49,7 +48,7 @@ struct pw_spread pw_lengths_beyond(const struct pw_ui *ui, const struct pw_arm_v
     return pw_spread_of(mean, arm->info.replicates);
 }
 
-/* At a length; BEYOND: the mean over all that were not trained. */
+/* Draws the value at a length; BEYOND: the mean over all lengths that were not trained. */
 static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
                       const struct pw_arm_view *arm, int task, int length, bool grey)
 {
@@ -71,7 +70,7 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
             pw_draw_bar(c, r, y, x + 5, bar, w - 6, (double)e);
         return;
     }
-    if (length == BEYOND) /* of lengths there is no sample; of replicates there is */
+    if (length == BEYOND) /* lengths are not a sample, replicas are */
         lo = 100 * (double)all.lo, hi = 100 * (double)all.hi;
     if (length == BEYOND ? all.n > 1 : pw_lengths_interval(arm, task, length, &lo, &hi))
         pw_draw_fmt(c, r, y, x + 5, pw_style_dim(), "%.0f..%.0f", lo, hi);
@@ -106,8 +105,8 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
     }
 }
 
-/* What else a row says, of several replicates the median like the number before it: a value of one seed
- * beside a median of all would contradict it. */
+/* Appends the row's other values. With several replicas these are medians like the exact match before them: a
+ * single seed's value would contradict it. */
 static void add_others(const struct pw_arm_view *a, const struct pw_lengths *v, int length,
                        const struct pw_eval_row *row, struct pw_str *s)
 {
@@ -174,7 +173,7 @@ static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
         pw_str_add(&head, "%s%s", pw_arm_mark(ui, a), id);
         pw_encoding_name(&head, arm->info.pe);
         pw_str_add(&head, "%s", swapped);
-        if (pw_text_cells(head.s) > w - 1) { /* the bare name; the line below has all of the cursor's */
+        if (pw_text_cells(head.s) > w - 1) { /* the bare name; the line below has it in full */
             pw_str_clear(&head);
             pw_str_add(&head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name, swapped);
         }
@@ -182,14 +181,14 @@ static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
         if (arm->info.replicates > 1) {
             pw_str_add(&head, " n=%d", arm->info.replicates);
             if (pw_text_cells(head.s) > w - 1)
-                head.s[end] = '\0'; /* the frame says it too */
+                head.s[end] = '\0'; /* the frame shows it too */
         }
         pw_draw_cut(c, r, r.y, r.x + LEFT + n++ * w, s, head.s, w - 1);
         pw_str_fini(&head);
     }
 }
 
-/* A row's cells, an arm each. */
+/* Draws a row's cells, one per arm. */
 static void draw_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int shown, int w,
                      const struct pw_lengths *v, int length)
 {
@@ -214,7 +213,7 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
         top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1 + mean, r.x, rows, r.w});
 
     draw_head(ui, c, r, shown, w);
-    if (mean) { /* what one looks for first: all that lies beyond, in one number */
+    if (mean) { /* the most important number: all longer lengths */
         char label[16];
         snprintf(label, sizeof label, ">%d", v->range->train_hi);
         pw_draw_fmt(c, r, r.y + 1, r.x, pw_style_warn(), "%4s ┊", label);

@@ -1,5 +1,5 @@
-/* lengths_words.c - length generalisation in words: every page of the pane as tables, the arms side by side
- * where the page has them so, else the current arm. */
+/* lengths_words.c - length generalisation as text: every page of the pane as tables. They list all arms if
+ * the page does, otherwise the current arm. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "ui/panes/lengths.h"
 #include "ui/report.h"
 
-/* What all arms share at a length. */
+/* The values at a length that all arms share. */
 struct remarks {
-    float chance, share; /* the largest; NaN: not known */
+    float chance, share; /* the largest; NaN: unknown */
     bool seen;
 };
 
@@ -30,7 +30,8 @@ static struct remarks remarks_at(const struct pw_ui *ui, const struct pw_lengths
     return k;
 }
 
-/* "0.981 (0.95..0.99)": of one model Wilson's interval, of several the least and the greatest. */
+/* Appends exact match with its interval: Wilson's for one model, the range for several: "0.981 (0.95..0.99)".
+ */
 static void add_match(struct pw_str *out, const struct pw_arm_view *arm, const struct pw_lengths *v,
                       int length)
 {
@@ -55,7 +56,7 @@ static void add_beyond(struct pw_str *out, const struct pw_ui *ui, const struct 
         pw_str_add(out, " (%.2f..%.2f)", (double)x.lo, (double)x.hi);
 }
 
-/* A row a length, a column an arm. */
+/* Prints one row per length, one column per arm. */
 static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
 {
     struct pw_str text = {0};
@@ -104,13 +105,13 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
     pw_str_fini(&text);
 }
 
-/* What a column of numbers is, one for all replicates. */
+/* Returns the suffix of a column's name if its values combine several replicas. */
 static const char *median(const struct pw_arm_view *a)
 {
     return a->info.replicates > 1 ? ", median of the seeds" : "";
 }
 
-/* What heads did that were switched since: exact match before and now. */
+/* Prints the effect of switched heads: exact match before and now. */
 static void tell_before(FILE *out, const struct pw_arm_view *a, const struct pw_lengths *v)
 {
     struct pw_str text = {0};
@@ -125,7 +126,7 @@ static void tell_before(FILE *out, const struct pw_arm_view *a, const struct pw_
     pw_str_fini(&text);
 }
 
-/* Of answers that were decoded, what a teacher-forced pass says of the same samples. */
+/* For decoded answers: prints the teacher-forced results on the same samples. */
 static void tell_taught(FILE *out, const struct pw_arm_view *a, const struct pw_lengths *v)
 {
     struct pw_str text = {0};
@@ -141,7 +142,7 @@ static void tell_taught(FILE *out, const struct pw_arm_view *a, const struct pw_
     pw_str_fini(&text);
 }
 
-/* What belongs to an arm and isn't exact match by length. */
+/* Prints the other results of an arm, besides exact match by length. */
 static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view *a,
                      const struct pw_lengths *v)
 {
@@ -168,7 +169,7 @@ static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view
         tell_before(out, a, v);
 }
 
-/* A table that some page copies; nothing where that has no rows. */
+/* Prints a table that a page copies; nothing if it has no rows. */
 static void tell_copied(FILE *out, const char *title, const struct pw_ui *ui, const struct pw_lengths *v,
                         void (*copy)(const struct pw_ui *, const struct pw_lengths *, struct pw_str *))
 {
@@ -183,7 +184,7 @@ static void tell_copied(FILE *out, const char *title, const struct pw_ui *ui, co
     pw_str_fini(&text);
 }
 
-/* Which arm is best beyond the trained lengths, or why none is called so. */
+/* Prints which arm is best beyond the trained lengths, or why none is named. */
 static void tell_verdict(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
 {
     struct pw_paired x;
@@ -224,7 +225,7 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
 void pw_lengths_words(FILE *out, const struct pw_ui *ui)
 {
     const struct pw_snapshot *s = ui->snap;
-    struct pw_ui own = *ui; /* finding the lengths moves its cursor to what is there */
+    struct pw_ui own = *ui; /* a copy, because pw_lengths_find moves the cursor */
 
     for (int t = 0; t < s->lab.n_tasks; t++) {
         struct pw_lengths v;

@@ -1,15 +1,15 @@
-/* step.c - one step of decoding under the magnifier: what the model thought of saying next, which of its
- * parts spoke for it, and after which layer it knew.
+/* step.c - one decoding step in detail: the candidates for the next token, the contribution of each part of
+ * the model, and the prediction after each layer.
  *
- * The cursor is the laboratory's (next, back), because what it shows is computed there for this very step.
- * The pane is a flow of sections that begins with the page that was chosen: what has no room is left out, v
- * brings the next section to the top. */
+ * The cursor is the lab's (next, back), because the lab computes the data of this step. The pane lists its
+ * sections in a cycle from the selected page on. Sections that do not fit are left out; v moves the next
+ * section to the top. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/panes/step_int.h"
 
-#define COLUMN 46 /* columns that a section wants, where several stand side by side */
+#define COLUMN 46 /* preferred columns of a section if several are placed side by side */
 
 const struct pw_step_section *const pw_step_sections[PW_STEP_PAGES] = {
     [PW_STEP_TOKENS] = &pw_step_tokens,
@@ -54,7 +54,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_missing(ui, c, r, lines);
 }
 
-/* What was said, and what would have been right. */
+/* Draws the decoded token and the right one. */
 static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
                        const struct pw_step_view *v)
 {
@@ -87,7 +87,7 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         pw_str_clear(&more);
         pw_str_add(&more, "%.2f bits", (double)t->entropy);
     }
-    bool fits = pw_text_cells(more.s) <= room; /* a number is never cut */
+    bool fits = pw_text_cells(more.s) <= room; /* numbers are never cut */
     if (k && k->temperature != 1)
         pw_str_add(&more, "  temperature %g", (double)k->temperature);
     if (fits)
@@ -95,16 +95,16 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     pw_str_fini(&more);
 }
 
-/* Where the sections go, from the page on top on. */
+/* The places of the sections, from the selected page on. */
 struct flow {
-    int n; /* that have a place */
+    int n; /* sections with a place */
     struct {
         int page, column, rows;
     } at[PW_STEP_PAGES];
 };
 
-/* Puts as many sections as there is room for into columns of h rows: with all the rows that they want, or
- * with as few as still say something. True: all that have something to show are there. */
+/* Places as many sections as fit into columns of h rows, with their preferred or, if `least`, their smallest
+ * useful heights. Returns true if all sections with contents have a place. */
 static bool place(struct flow *f, const struct pw_ui *ui, const struct pw_step_view *v, int columns, int h,
                   bool least)
 {
@@ -128,7 +128,7 @@ static bool place(struct flow *f, const struct pw_ui *ui, const struct pw_step_v
     return true;
 }
 
-/* Rows that are left over go to the upper sections of each column. */
+/* Gives the remaining rows of each column to its upper sections. */
 static void widen(struct flow *f, const struct pw_ui *ui, const struct pw_step_view *v, int columns, int h)
 {
     for (int column = 0; column < columns; column++) {
@@ -188,7 +188,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     const struct pw_step_section *s = pw_step_sections[page_of(ui)];
     if (!v.look || r.h < 1)
         return;
-    if (r.h >= 7 && s->rows(ui, &v) > 0) { /* the row under the cursor in words */
+    if (r.h >= 7 && s->rows(ui, &v) > 0) { /* the row at the cursor as text */
         struct pw_str words = {0};
         s->say(ui, &v, &words);
         r.h -= pw_draw_readout(c, all, &words);
@@ -243,7 +243,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 
 /* ---- keys */
 
-/* by tokens of the answer. */
+/* Moves by `by` tokens of the answer. */
 static void go(struct pw_str *line, int by)
 {
     if (by == 1 || by == -1)
@@ -252,7 +252,7 @@ static void go(struct pw_str *line, int by)
         pw_str_add(line, "%s %d", by > 0 ? "next" : "back", by > 0 ? by : -by);
 }
 
-/* Position of the first wrong token; or that of the last one. */
+/* Returns the position of the first wrong token, or of the last one. */
 static int first_wrong(const struct pw_snapshot *s)
 {
     for (int i = 0; i < s->n_tokens; i++)
@@ -324,7 +324,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-/* On a token of the answer: goes there. */
+/* Moves the cursor to the clicked token of the answer. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     struct pw_step_view v;

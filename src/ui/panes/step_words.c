@@ -1,9 +1,9 @@
-/* step_words.c - the step inspector in words: the answer token by token, and for the one at the cursor what
- * every section has, as tables. */
+/* step_words.c - the step inspector as text: the answer token by token, and tables of all sections for the
+ * token at the cursor. */
 #include "ui/panes/step_int.h"
 #include "ui/report.h"
 
-/* "arm 2, replica 2 of 3  step 640: " */
+/* Prints the source of the data: "arm 2, replica 2 of 3  step 640: ". */
 static void tell_where(FILE *out, const struct pw_snapshot *s, int id, int replica, int64_t step)
 {
     const struct pw_arm_view *arm = pw_find_arm(s, id);
@@ -15,7 +15,7 @@ static void tell_where(FILE *out, const struct pw_snapshot *s, int id, int repli
     pw_str_fini(&of);
 }
 
-/* Of every decoded token the candidates that it was chosen from. */
+/* Prints the candidates of every decoded token. */
 static void tell_answer(FILE *out, const struct pw_snapshot *s)
 {
     tell_where(out, s, s->prompt_arm, s->prompt_replica, s->prompt_step);
@@ -33,7 +33,7 @@ static void tell_answer(FILE *out, const struct pw_snapshot *s)
     }
 }
 
-/* The table of a section, after its title and before its last line. */
+/* Prints a section's table between its title and its last line. */
 static void tell_section(FILE *out, const struct pw_ui *ui, const struct pw_step_view *v,
                          const struct pw_step_section *section)
 {
