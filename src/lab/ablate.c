@@ -6,9 +6,9 @@
  *   mean      the mean of z over the rows of a probe set. The head's average contribution stays, and only
  *             its contribution for this input is removed.
  *   resample  at position p the z of another example at p: a value that the head does produce, for the wrong
- *             input. For each layer, head and position the example is drawn from the long enough ones of the
- *             probe set, by (seed, a stream of its own, layer, head, position). So the same command gives the
- *             same bits. A position that no example reaches takes the mean.
+ *             input. The example is drawn for each layer, head and position from the long enough ones of the
+ *             probe set. The draw depends on (seed, a stream of its own, layer, head, position), so the same
+ *             command gives the same bits. A position that no example reaches takes the mean.
  *
  * The probe set is validation samples of the trained lengths. The whole network runs on them with all heads
  * active, so the order of ablations does not matter. The means belong to the weights at the time of the

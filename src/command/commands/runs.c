@@ -398,7 +398,7 @@ const struct pw_command pw_cmd_runs = {
     .complete = complete,
     .beside = true,
     .values = values,
-    /* it prints a list, and reads files */
+    /* it prints a list that includes files, so a re-run skips it */
     .outside = pw_command_outside,
     .run = run,
 };
