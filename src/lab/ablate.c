@@ -36,8 +36,8 @@ struct pw_ablating {
     struct pw_samples s;
     int longest; /* rows of the longest sample */
     struct pw_range replicates;
-    int at;       /* number of finished samples */
-    int done;     /* number of samples in the next slice */
+    int at;       /* number of finished replicas */
+    int done;     /* number of finished samples of the next replica */
     double *sum;  /* [n_chosen,D] */
     float *z;     /* [L,longest,H,D] of one sample */
     float *table; /* [replicates,n_chosen,context,D] */

@@ -344,7 +344,7 @@ void pw_lab_answer_quietly(struct pw_lab *lab)
         code = next_token(lab, arm, &token, NULL);
     }
     if (code != PW_OK || pin->n != n || memcmp(before, pin->tokens, (size_t)n * sizeof *before) != 0) {
-        pin->generation = 0; /* another arm's answer */
+        pin->generation = 0; /* these weights give another answer */
         pin->n = n;
         memcpy(pin->tokens, before, (size_t)n * sizeof *before);
     }

@@ -23,8 +23,8 @@ static uint16_t *halves(const float *x, size_t n)
 /* ---- the four terms of the inspected head */
 
 /* Compute the part of the stream that position t contributes before a layer: the mean over validation samples
- * at t. If it depends on the length, only a sample's first T tokens run. Rows that no sample reaches are NaN.
- * Returns the number of samples; -1 on error. */
+ * at t. If that part depends on the length, only samples of at least T tokens count, and only their first T
+ * tokens run. Rows that no sample reaches are NaN. Returns the number of samples; -1 on error. */
 static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, int T, int layer,
                        struct pw_err *err)
 {

@@ -63,7 +63,7 @@ struct pw_arm {
     struct pw_pe_use_opts pe;
     uint64_t seed; /* of the initialisation */
     int64_t step;  /* optimiser steps since the initialisation */
-    /* operations of the steps since flops_from, which is 0 unless the weights came from a file */
+    /* operations of the steps after step flops_from, which is 0 unless the weights came from a file */
     int64_t flops;
     int64_t flops_from;
     int swaps;
@@ -514,7 +514,7 @@ void pw_lab_watch_files(struct pw_lab *lab, bool on);
 
 /* ---- follow.c: re-running a session */
 void pw_follow_go_on(struct pw_lab *lab); /* one turn of the loop */
-/* takes e for comparison; true: e was freed */
+/* takes e for comparison; true: e belongs to the re-run now */
 bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* no-op unless a session is being re-run */
 /* the session's copy of the file; NULL: none */

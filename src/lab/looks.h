@@ -29,8 +29,8 @@ enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, stru
 /* Like pw_lab_answer_again if there is a viewer, after a model has changed; table: emit the tables again. */
 void pw_lab_refresh(struct pw_lab *lab, bool table);
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
-/* Number of tokens, prompt included, at which decoding of an answer to x is given up. Limited by the model's
- * context. */
+/* Number of tokens, prompt included, at which decoding of an answer to x is given up. The model's context may
+ * end it earlier. */
 int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x);
 struct pw_arm *pw_lab_answerer(struct pw_lab *lab); /* the replica that answers; NULL: it was dropped */
 bool pw_lab_answering(const struct pw_lab *lab);

@@ -162,7 +162,7 @@ static enum pw_code run_entry(struct pw_patching *p, const struct pw_arm *arm, s
     return code;
 }
 
-/* Note what was patched, as typed, and the result. */
+/* Write the text of the result: what was patched, as typed, and the outcome. */
 static void describe(struct pw_patching *p, int replica)
 {
     struct pw_ev_patch *e = &p->e->u.patch;

@@ -10,8 +10,7 @@
 
 /* ---- the plan's texts converted to settings */
 
-/* Set the options of text, " key=value key=value". A first word without '=' is the preset; preset NULL: not
- * allowed. */
+/* Set the options of text, "key=value key=value". Fails on a word without '='. */
 static enum pw_code read_options(const struct pw_opt *table, void *target, const char *what, const char *text,
                                  struct pw_err *err)
 {

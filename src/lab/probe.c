@@ -20,7 +20,7 @@ struct pw_probing {
     struct pw_probing_at at;
     struct pw_probe_in in;
     struct pw_probe_subject subjects[PW_MAX_PLACES];
-    int place[PW_MAX_PLACES]; /* of each subject, and its step when the probe began */
+    int place[PW_MAX_PLACES]; /* of each subject, and the generation of its model at the start */
     uint64_t weights[PW_MAX_PLACES];
     char topic[PW_FINDING_TOPIC];
     char who[64]; /* the command, for messages */

@@ -40,7 +40,7 @@ void pw_watch_round(struct pw_lab *lab,
                     bool (*in_round)(const struct pw_lab *lab, const struct pw_arm *opens,
                                      const struct pw_arm *arm),
                     const struct pw_arm *opens);
-/* Does a watch measure this arm at this step? */
+/* Is a watch of this arm due at this step? */
 bool pw_watch_sees(const struct pw_lab *lab, const struct pw_arm *arm, int64_t step);
 /* For probe.c: start the next due watch, unless a measurement is running. pw_watch_forget drops all due
  * measurements. */
