@@ -120,9 +120,9 @@ struct pw_spread pw_runs_spread(const double *x, int n); /* x: fractions that we
  * fixed before the judged seeds were trained.
  *
  * Two encodings are comparable under three conditions. Each has PW_ORDER_SEEDS seeds. The median of its seeds
- * in range is PW_ORDER_LEARNED, which guessing reaches on no task. Not both are at chance beyond: a mean at
- * most PW_ORDER_OURS above chance. They are ordered if the ranges of their seeds beyond do not overlap and
- * their means differ by PW_ORDER_OURS.
+ * in range is at least PW_ORDER_LEARNED, which guessing reaches on no task. Not both are at chance beyond: a
+ * mean at most PW_ORDER_OURS above chance. They are ordered if the ranges of their seeds beyond do not
+ * overlap and their means differ by at least PW_ORDER_OURS.
  *
  * Error rate. If the two encodings did not differ, all choices of which n of the n + m runs are the first's
  * would be equally likely, and 2 of them separate the ranges. So a spurious order has a probability of at
