@@ -93,7 +93,7 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, in
     size_t bytes = bytes_of(a), heads = (size_t)a->layers * a->heads;
     if (bytes == 0 || step < 0)
         return;
-    if (k->n > 0 && k->map[0].replica != replica) /* its heads are others: no curve goes through both */
+    if (k->n > 0 && k->map[0].replica != replica) /* another model: a curve must not join both */
         pw_kept_clear(k);
     while (k->n > 0 && k->map[k->n - 1].step >= step) /* emitted again, or the arm went back */
         drop(k, k->n - 1);

@@ -3,7 +3,7 @@
  * In both directions rows are copied into a new database, so only values pass from a file of unknown origin.
  *
  * A process that is killed while it packs must leave nothing, but SQLite opens files by name. So the database
- * is built in a file whose name is removed as soon as SQLite has opened it, and is then copied into a file
+ * is built in a file whose name is removed as soon as SQLite has opened it. Then it is copied into a file
  * that gets its name when it is complete (base/file.h). A session may be larger than memory, which rules out
  * a database in memory. A folder needs a name: unpack fills NAME.tmp-XXXXXX and renames it. It holds a lock
  * on that folder. A folder of such a name that can be locked was left by a killed process, and the next
@@ -120,7 +120,8 @@ static enum pw_code put_chunks(void *arg, const uint8_t sha[PW_SHA256], const vo
     return code;
 }
 
-/* The bytes of a descriptor to a stream. Returns an errno; what the stream can't write it remembers. */
+/* Copy the bytes of a descriptor to a stream. Returns the errno of a failed read; ferror() of the stream
+ * reports failed writes. */
 static int copy_bytes(int fd, FILE *to)
 {
     static const size_t most = (size_t)1 << 20;
@@ -137,7 +138,7 @@ static int copy_bytes(int fd, FILE *to)
     return failed;
 }
 
-/* Builds the packed database in a file without a name, and copies it to f. */
+/* Build the packed database in a file without a name, and copy it to f. */
 static enum pw_code build(struct pw_file *f, struct pw_record *r, const char *file, struct pw_err *err)
 {
     sqlite3 *db = NULL;
@@ -228,7 +229,7 @@ static enum pw_code fill_folder(struct pw_record *r, char *aside, struct pw_err 
     return code;
 }
 
-/* Locks a folder against remove_stale; -1: another process has it. */
+/* Lock a folder against remove_stale; -1: another process holds the lock. */
 static int lock_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -239,7 +240,7 @@ static int lock_folder(const char *path)
     return fd;
 }
 
-/* Removes folders aside that unpacking into this path left where it was killed. */
+/* Remove temporary folders that a killed process left when it unpacked into this path. */
 static void remove_stale(const char *path)
 {
     char parent[PW_PATH], aside[PW_PATH];
@@ -262,7 +263,7 @@ static void remove_stale(const char *path)
         closedir(d);
 }
 
-/* Makes the folder aside, locked. */
+/* Create the temporary folder `aside`, and lock it. */
 static enum pw_code make_aside(char aside[PW_PATH], int *lock, const char *folder, struct pw_err *err)
 {
     struct stat st;
@@ -298,7 +299,7 @@ enum pw_code pw_session_unpack(const char *file, const char *folder, struct pw_e
             code = put_in_place(aside, folder, err);
         if (code != PW_OK)
             pw_session_remove(aside);
-        if (lock >= 0) /* a file system without locks: nothing is ever removed there */
+        if (lock >= 0) /* a file system without locks: nothing is removed there */
             close(lock);
     }
     pw_record_close(r);

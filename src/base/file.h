@@ -52,10 +52,10 @@ FILE *pw_file_stream(struct pw_file *f);
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
 void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */
 
-/* An empty file beside path, for a library that opens files by name: the caller unlinks *name as soon as the
- * library has opened it, reads the bytes by *fd and closes *fd, which holds the lock. The name is the
- * caller's (free). If the process is killed before the unlink, the next create for the same path removes the
- * file. */
+/* Create an empty file beside path, for a library that opens files by name. The caller unlinks *name as soon
+ * as the library has opened it, reads the bytes by *fd and closes *fd, which holds the lock. The caller frees
+ * the name. If the process is killed before the unlink, the next create for the same path removes the file.
+ */
 enum pw_code pw_file_scratch(int *fd, char **name, const char *path, struct pw_err *err);
 
 #endif

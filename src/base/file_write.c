@@ -36,7 +36,7 @@ struct pw_file {
     int fd;
     int failed; /* errno of the first write that failed */
     bool named; /* the file `beside` has a name */
-    bool fresh; /* nothing may be replaced */
+    bool fresh; /* commit must not replace a file */
     char *path, *beside;
 };
 
@@ -199,7 +199,8 @@ static bool open_file(struct pw_file *f, const char *folder)
     return f->stream != NULL;
 }
 
-/* PATH.tmp000000: open_named puts random digits there. NULL: out of memory. The caller's. */
+/* Return PATH.tmp000000, whose digits open_named replaces by random ones. NULL: out of memory. The caller
+ * frees it. */
 static char *beside_of(const char *path)
 {
     size_t size = strlen(path) + strlen(ASIDE) + DIGITS + 1;

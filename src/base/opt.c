@@ -315,7 +315,7 @@ int pw_move_round(struct pw_move m, int now, int n)
     return m.by ? (now + m.n % n + n) % n : m.n;
 }
 
-/* Names that options had in older scripts and recordings, which are still read. */
+/* Old names of options, which older scripts and sessions contain and which are still read. */
 static const struct {
     const char *was, *is;
 } renamed[] = {{"replicate", "replica"}};

@@ -1,21 +1,22 @@
-/* ablate.c - heads switched off and on again, in all replicates of an arm or in one.
+/* ablate.c - ablate heads and restore them, in all replicas of an arm or in one.
  *
- * What stands in for a head's output z (before W_o; src/model/ablate.c):
- *   zero      zeros. Blunt: the layers above never saw the head silent, so part of what breaks is the shock.
- *   mean      the mean of z over the rows of a probe set: what the head says on average stays, and only what
- *             it says about this input goes.
- *   resample  at position p the z of another example at p: a value that the head does produce, of the wrong
- *             input. The example is drawn for each layer, head and position from those of the probe set that
- *             are long enough, by (seed, a stream of its own, layer, head, position), so the same command
- *             gives the same bits; a position that no example reaches takes the mean.
+ * The mode decides what replaces a head's output z (before W_o; src/model/ablate.c):
  *
- * The probe set is validation samples of the trained lengths, and the whole network runs on them, with the
- * heads working that are off: so it doesn't matter in which order heads were switched off. The means belong
- * to the weights of this moment and stay what they are while training goes on; `ablate` again measures anew.
- * Every replicate has its own.
+ *   zero      zeros. Crude: the layers above never saw this head silent, so part of the damage is the shock.
+ *   mean      the mean of z over the rows of a probe set. The head's average contribution stays, and only
+ *             its contribution for this input is removed.
+ *   resample  at position p the z of another example at p: a value that the head does produce, for the wrong
+ *             input. The example is drawn for each layer, head and position from the long enough ones of the
+ *             probe set. The draw depends on (seed, a stream of its own, layer, head, position), so the same
+ *             command gives the same bits. A position that no example reaches takes the mean.
  *
- * A large model needs seconds for that: it is a job in slices, and all heads of all those replicates are
- * replaced when the last sample has been through. */
+ * The probe set is validation samples of the trained lengths. The whole network runs on them with all heads
+ * active, so the order of ablations does not matter. The means belong to the weights at the time of the
+ * command and are kept while training continues; a further `ablate` measures them again. Every replica has
+ * its own.
+ *
+ * This takes seconds for a large model, so it is a job in slices. All chosen heads of all these replicas are
+ * replaced after the last sample. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +36,15 @@ struct pw_ablating {
     struct pw_samples s;
     int longest; /* rows of the longest sample */
     struct pw_range replicates;
-    int at;       /* done with the first `at` of them */
-    int done;     /* samples of the next one */
+    int at;       /* number of finished replicas */
+    int done;     /* number of finished samples of the next replica */
     double *sum;  /* [n_chosen,D] */
     float *z;     /* [L,longest,H,D] of one sample */
     float *table; /* [replicates,n_chosen,context,D] */
     int *donor;   /* [n_chosen,context]: sample; -1: none is long enough */
 };
 
-/* ---- which heads */
+/* ---- parsing a list of heads */
 
 static enum pw_code no_head(const struct pw_arm *arm, const char *who, const char *text, size_t n,
                             struct pw_err *err)
@@ -53,7 +54,7 @@ static enum pw_code no_head(const struct pw_arm *arm, const char *who, const cha
                    arm->cfg.layers - 1, arm->cfg.heads - 1);
 }
 
-/* A number at *at, which moves behind it; -1: there is none. */
+/* Parse a number at *at and advance *at; -1: no number. */
 static int number(const char **at)
 {
     int n = -1;
@@ -69,7 +70,7 @@ enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const 
     for (const char *at = text;; at++) {
         const char *word = at;
         size_t n = strcspn(word, ",");
-        bool letters = *at == 'L' || *at == 'l'; /* L1H3, as heads are named on the screen */
+        bool letters = *at == 'L' || *at == 'l'; /* L1H3, the notation of the screen */
         at += letters;
         int l = number(&at);
         bool dot = letters ? *at == 'H' || *at == 'h' : *at == '.';
@@ -85,7 +86,7 @@ enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const 
     }
 }
 
-/* ---- what is off */
+/* ---- ablated heads */
 
 static int count_off(const struct pw_arm *arm)
 {
@@ -124,7 +125,7 @@ enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, stru
     return PW_OK;
 }
 
-/* Which of an arm's replicates are meant. */
+/* The range of replicas that the argument selects. */
 static struct pw_range meant(const struct pw_lab *lab, int id, int replicate_or_0)
 {
     struct pw_range all = {1, pw_lab_replicates(lab, id)}, one = {replicate_or_0, replicate_or_0};
@@ -139,8 +140,8 @@ static void look_again(struct pw_lab *lab, struct pw_arm *arm)
         pw_lab_eval_live(lab, arm);
 }
 
-/* What was measured, and what is being measured, was of another network: tell what is off now, in words and
- * as events. why: what the replacements come from. */
+/* Measurements, finished or running, belong to the network before the change. Drop them, and report the
+ * ablated heads as a note and as events. why: the source of the replacements. */
 static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range replicates, const char *why)
 {
     char text[PW_LINE];
@@ -154,7 +155,7 @@ static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range repl
         pw_lab_note(lab, "arm %d: every head works", arm->id);
 }
 
-/* ---- the probe */
+/* ---- the job */
 
 static void free_ablating(struct pw_lab *lab)
 {
@@ -192,7 +193,7 @@ void pw_lab_ablate_cancel(struct pw_lab *lab)
     free_ablating(lab);
 }
 
-/* For each chosen head and position, which sample it takes its z from. */
+/* Draw the sample whose z is used, for each chosen head and position. */
 static void draw_donors(const struct pw_lab *lab, struct pw_ablating *p, const struct pw_config *cfg)
 {
     int *fits = pw_alloc((size_t)p->s.b.n_seqs, sizeof *fits);
@@ -212,7 +213,7 @@ static void draw_donors(const struct pw_lab *lab, struct pw_ablating *p, const s
     free(fits);
 }
 
-/* Is there memory for the tables, here and in the models? */
+/* Is there enough memory for the tables, here and in the models? */
 static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct pw_err *err)
 {
     size_t need = 2 * tables * (size_t)arm->cfg.context * (size_t)arm->cfg.head_width * sizeof(float),
@@ -266,8 +267,8 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm
     return PW_OK;
 }
 
-/* The next sample through the whole network: its z into the sums, and to the positions that it was drawn
- * for. */
+/* Run the next sample through the whole network. Add its z to the sums, and copy it to the positions for
+ * which the sample was drawn. */
 static enum pw_code run_sample(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_ablating *p = lab->ablating;
@@ -293,7 +294,7 @@ static enum pw_code run_sample(struct pw_lab *lab, struct pw_err *err)
     return code;
 }
 
-/* A replicate's samples are through: the mean goes where no sample does. */
+/* All samples of a replica are done: use the mean at positions without a sample. */
 static void end_replicate(struct pw_ablating *p, const struct pw_config *cfg)
 {
     size_t D = (size_t)cfg->head_width;
@@ -309,8 +310,8 @@ static void end_replicate(struct pw_ablating *p, const struct pw_config *cfg)
     p->at++;
 }
 
-/* Replaces the chosen heads of replicates, of all or, where there is no memory for one, of none; table NULL:
- * by zeros. */
+/* Replace the chosen heads of these replicas: of all or, if memory runs out for one, of none. table NULL: by
+ * zeros. */
 static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen,
                             enum pw_ablation mode, const float *table, struct pw_err *err)
 {
@@ -384,7 +385,7 @@ void pw_lab_ablate_slice(struct pw_lab *lab)
 
 /* ---- commands */
 
-/* Heads that are still being measured for would come back or go after the next command. */
+/* While heads are being measured, the job would ablate or restore heads after the next command. */
 static enum pw_code refuse_meanwhile(const struct pw_lab *lab, const char *who, struct pw_err *err)
 {
     if (lab->ablating == NULL)

@@ -1,11 +1,11 @@
-/* activations.c - `export activations`: what the layers compute for evaluation samples, token by token, as
- * one file for work outside (probing, PCA).
+/* activations.c - `export activations`: the layers' activations for evaluation samples, token by token, as
+ * one file for other programs (probing, PCA).
  *
- * Samples 0..N-1 of a length are those that `eval` uses; their rows, one an input token, lie one after the
- * other in every array, so that arrays are aligned and nothing is padded. Every sample goes through the same
- * forward pass as in training (pw_model_inspect), a few in each slice, so that commands are served in
- * between; then the file is written, an array in each slice. What the arrays take is known before any of them
- * is allocated. */
+ * Samples 0..N-1 of a length are those that `eval` uses. Every array has one row per input token, sample
+ * after sample, so arrays are aligned and unpadded. Every sample runs through the same forward pass as in
+ * training (pw_model_inspect), a few samples in each slice, so that commands are served in between. Then the
+ * file is written, one array in each slice. The size of all arrays is known before any of them is allocated.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +62,14 @@ struct pw_dump {
     struct pw_npz *npz;
     char path[PW_LINE];
     int place;           /* of the replica */
-    int64_t step;        /* of it, when this began */
-    struct pw_samples s; /* all samples, R rows */
+    int64_t step;        /* the replica's step when the job began */
+    struct pw_samples s; /* all samples; R rows */
     bool wanted[SITES];
     int32_t *column[COLUMNS];
-    float *site[SITES]; /* NULL where not wanted */
-    float *one[SITES];  /* the same of one sample */
-    int samples, done;  /* through the model */
-    int written;        /* arrays, of COLUMNS + SITES */
+    float *site[SITES]; /* NULL: not requested */
+    float *one[SITES];  /* the same arrays for one sample */
+    int samples, done;  /* number of samples; how many have run */
+    int written;        /* arrays written, of COLUMNS + SITES */
 };
 
 /* ---- shapes */
@@ -84,7 +84,7 @@ static size_t width_of(const struct pw_config *c, int site)
     return site == RESID ? (size_t)c->width : site == MLP ? (size_t)c->ffn : (size_t)c->heads * c->head_width;
 }
 
-/* Of a row in all arrays, the columns included. */
+/* Bytes of one row in all arrays, columns included. */
 static size_t row_bytes(const struct pw_config *c, const bool wanted[SITES])
 {
     size_t n = COLUMNS * sizeof(int32_t);
@@ -93,7 +93,7 @@ static size_t row_bytes(const struct pw_config *c, const bool wanted[SITES])
     return n;
 }
 
-/* ---- what is asked for */
+/* ---- arguments */
 
 static enum pw_code read_sites(const char *list, bool wanted[SITES], struct pw_err *err)
 {
@@ -117,7 +117,7 @@ static enum pw_code read_sites(const char *list, bool wanted[SITES], struct pw_e
     }
 }
 
-/* Are there such samples, do they fit the model, their arrays the memory and the file? */
+/* Do these samples exist and fit the model, and do their arrays fit into memory and into the file? */
 static enum pw_code check(const struct pw_lab *lab, const struct pw_config *c, const struct dump_opts *o,
                           int task, const bool wanted[SITES], struct pw_err *err)
 {
@@ -175,7 +175,7 @@ void pw_lab_dump_cancel(struct pw_lab *lab)
     free_dump(lab);
 }
 
-/* Memory for R rows. */
+/* Allocate R rows. */
 static enum pw_code take_memory(struct pw_dump *d, const struct pw_config *c, int longest, struct pw_err *err)
 {
     size_t R = (size_t)d->s.b.n_rows;
@@ -192,7 +192,7 @@ static enum pw_code take_memory(struct pw_dump *d, const struct pw_config *c, in
     return all ? PW_OK : pw_fail(err, PW_ENOMEM, "export activations: out of memory");
 }
 
-/* A row is in the prompt up to the first one that is scored: that is the prompt's last token. */
+/* A row belongs to the prompt up to the first scored row, which is the prompt's last token. */
 static void fill_columns(struct pw_dump *d)
 {
     const struct pw_samples *s = &d->s;
@@ -251,7 +251,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     return PW_OK;
 }
 
-/* The next sample through the model, and its rows to their places in every layer. */
+/* Run the next sample through the model, and copy its rows to their places in every layer. */
 static enum pw_code run_sample(struct pw_dump *d, const struct pw_arm *arm, struct pw_err *err)
 {
     int first = d->s.start[d->done], T = d->s.start[d->done + 1] - first;
@@ -290,7 +290,7 @@ static void write_array(struct pw_dump *d, const struct pw_config *c)
 static enum pw_code finish(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_npz *npz = lab->dump->npz;
-    lab->dump->npz = NULL; /* close frees it, however it goes */
+    lab->dump->npz = NULL; /* close frees it even on failure */
     enum pw_code code = pw_npz_close(npz, err);
     if (code != PW_OK)
         return code;
@@ -307,7 +307,7 @@ void pw_lab_dump_slice(struct pw_lab *lab)
     struct pw_err err;
     enum pw_code code = PW_OK;
     double end = pw_now() + SLICE_S;
-    if (arm->step != d->step) { /* `step` came in between: half of it would be of another model */
+    if (arm->step != d->step) { /* `step` ran in between: the remaining rows would belong to another model */
         pw_lab_dump_cancel(lab);
         return;
     }

@@ -1,16 +1,16 @@
-/* ahead.c - steps that have begun before those before them are told of.
+/* ahead.c - steps in flight: optimiser steps that start before earlier ones have been reported.
  *
- * A device goes on by itself, and waits for nobody if it has always been told what comes next; so while the
- * lab waits for a step of a model, tells of it and makes the next batch, others are under way. On the host
- * one is (src/model/flight.c), and all of this is pw_model_step.
+ * A device computes without interruption if its next work is always queued. So while the lab waits for a step
+ * of a model, reports it and makes the next batch, further steps are in flight. On the host one step is in
+ * flight (src/model/flight.c), and all of this amounts to pw_model_step.
  *
- * Steps under way can't be taken back, and nobody may see a model in the middle of them. Two things keep that
- * from showing. No step is begun beyond one at which somebody may want to look: a check of `until`, an
- * evaluation beside training, a digest, a probe that is repeated, a goal. And whoever else comes, a typed
- * line, a look by the clock, a checkpoint, lets them land: rounds go on in their order, an arm that is due
- * and has no step under way takes one, until none is under way; so events come as they would have come
- * anyway, and he finds the arms at the step that the last one said. What follows a recording, which knows
- * beforehand where commands will come, begins nothing early. */
+ * Steps in flight can't be undone, and a model must not be observed in the middle of them. Two rules ensure
+ * that they are never observed. First, no step is started beyond a step that may be observed by a check of
+ * `until`, a live evaluation, a digest, a watch or the goal. Second, any other reader (a typed line, an
+ * inspection triggered by the clock, a checkpoint) drains first. Rounds then continue in their order, and a
+ * due arm without a step in flight takes one, until no step is in flight. So events occur in their usual
+ * order, and the reader finds the arms at the step that was reported last. A re-run knows in advance where
+ * commands follow, and starts no step early. */
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 
@@ -25,7 +25,8 @@ uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate)
     return lab->seed + (lab->own_batches ? (uint64_t)replicate - 1 : 0);
 }
 
-/* A model has copied the batch of a step that it has begun, so a slot is free for another replicate's. */
+/* A model copies the batch of a step when the step starts. So a slot is free for the batch of another
+ * replica. */
 const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step)
 {
     int slot;
@@ -35,7 +36,8 @@ const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, 
     if (lab->batch_first[slot] != first || lab->batch_seed[slot] != seed || s->b.n_seqs != a->optim.batch) {
         for (int i = 0; i < PW_MAX_PLACES; i++)
             if (lab->arms[i].model != NULL)
-                pw_model_abandon(lab->arms[i].model); /* it was computed from those that go */
+                /* its step was computed from the batches that are dropped */
+                pw_model_abandon(lab->arms[i].model);
         pw_samples_fill(s, &lab->tasks, seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch, 0, 0);
         lab->batch_first[slot] = first;
         lab->batch_seed[slot] = seed;
@@ -55,8 +57,9 @@ void pw_lab_free_batches(struct pw_lab *lab)
         pw_samples_fini(&lab->batches[i]);
 }
 
-/* Heads are born early, when the clock would see every hundredth step: 1, 2, 3, 4, 6, 8, 12, 16, ... are
- * looked at in any case. */
+/* Heads form early, and the clock would see only every hundredth step then. So steps 1, 2, 3, 4, 6, 8, 12,
+ * 16,
+ * ... are always inspected. */
 bool pw_lab_always_looked_at(int64_t step)
 {
     while (step > 3 && step % 2 == 0)
@@ -64,14 +67,14 @@ bool pw_lab_always_looked_at(int64_t step)
     return step >= 1 && step <= 3;
 }
 
-/* May the model be at this step for somebody to see? Digests come at multiples of checks. */
+/* Can this step be observed? Digests occur at multiples of PW_CHECK_EVERY. */
 static bool is_seen(const struct pw_lab *lab, const struct pw_arm *a, int64_t step)
 {
     return step >= a->goal || pw_watch_sees(lab, a, step) || step % PW_CHECK_EVERY == 0 ||
            pw_lab_always_looked_at(step);
 }
 
-/* May its next step begin, after those under way? */
+/* May the next step start, in addition to those in flight? */
 static bool may_begin(const struct pw_lab *lab, const struct pw_arm *a)
 {
     int n = pw_model_flying(a->model);
@@ -91,7 +94,7 @@ enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_s
         if (code != PW_OK && pw_model_flying(a->model) == 0)
             return code;
         if (code != PW_OK)
-            break; /* it is told when its turn comes, if it fails again */
+            break; /* if it fails again, it is reported in its turn */
         a->ahead_flops[step % PW_FLIGHTS] = pw_model_flops(&a->cfg, b);
     }
     enum pw_code code = pw_model_finish(a->model, r, err);

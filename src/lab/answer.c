@@ -1,14 +1,14 @@
-/* answer.c - the pinned prompt, and its answer: decoded token by token, in slices, so that a long answer of a
- * large model keeps nobody waiting.
+/* answer.c - the pinned prompt and its answer, decoded token by token in slices, so that a long answer of a
+ * large model blocks nothing.
  *
- * Greedy decoding picks the most probable token (the lowest id on ties), the same choice as the
- * teacher-forced argmax of evaluation, because a decoder gives the same bits (but for encodings that go by
- * the length, which is that of the tokens so far here and of the whole answer there). With a temperature a
- * token is drawn by random numbers that depend on seed, prompt and place alone: a prompt that is decoded
- * again while the model learns changes because of the model.
+ * Greedy decoding picks the most probable token (the lowest id on ties). Evaluation's teacher-forced argmax
+ * makes the same choice, because a decoder gives the same bits. Exception: encodings that depend on the
+ * length; it is that of the tokens so far here, and of the whole answer there. With a temperature, a token is
+ * drawn with random numbers that depend on seed, prompt and position only. So if a prompt's answer changes
+ * while the model learns, it changes because of the model.
  *
- * The loop of lab.c neither trains nor runs a command that could change models or the prompt before the
- * answer is there, so all of it comes from the same weights. */
+ * Until the answer is complete, the loop of lab.c neither trains nor runs a command that could change models
+ * or the prompt. So all tokens come from the same weights. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 #include "model/decode.h"
 
 #define SLICE_S 0.04
-/* Tokens beyond the right answer before decoding gives up on an end mark. Of a scratchpad half of its tokens
- * more: another one can come to the same answer. */
+/* Number of tokens beyond the right answer after which decoding gives up waiting for an end mark. A
+ * scratchpad gets half of its tokens more, because a longer scratchpad can give the same answer. */
 #define BEYOND 8
 
 void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL])
@@ -100,7 +100,7 @@ void pw_lab_softmax(float *p, const float *logits, int V, double temperature)
         p[i] = (float)(pw_exp((logits[i] - most) / temperature) / sum);
 }
 
-/* The token whose stretch of the cumulated probabilities a random number hits. */
+/* Draw the token whose interval of the cumulative probabilities contains the random number. */
 static int draw(const struct pw_lab *lab, const float *p, int V)
 {
     struct pw_rng rng;
@@ -115,7 +115,7 @@ static int draw(const struct pw_lab *lab, const float *p, int V)
         left -= p[token];
         last = p[token] > 0.0f ? token : last;
     }
-    return token < V ? token : last; /* rounding may have left a crumb behind the last */
+    return token < V ? token : last; /* rounding may leave a rest behind the last one */
 }
 
 static int best_of(const float *logits, int V)
@@ -130,7 +130,7 @@ static int best_of(const float *logits, int V)
 int pw_lab_top(int *ids, int most, const float *v, int n)
 {
     int found = 0;
-    for (int i = 0; i < n; i++) { /* insertion into a short list */
+    for (int i = 0; i < n; i++) { /* insert into a short sorted list */
         int k = found < most ? found++ : most;
         for (; k > 0 && v[i] > v[ids[k - 1]]; k--)
             if (k < most)
@@ -169,7 +169,7 @@ int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x)
     return x->n + BEYOND + (parsed ? (x->n - x->n_prompt) / 2 : 0);
 }
 
-/* A decoder for the answer to x of which so many tokens are given, and the length that it is given. */
+/* Open a decoder for the answer to x, of which `kept` tokens are given, and compute the length limit. */
 static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **out, int *limit,
                                  const struct pw_arm *arm, const struct pw_sample *x, int kept, int more,
                                  struct pw_err *err)
@@ -178,13 +178,14 @@ static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **o
     *limit = (x->n > x->n_prompt || !pw_taskset_ends(&lab->tasks, x->task)) && end < most ? end : most;
     if (!pw_taskset_ends(&lab->tasks, x->task))
         return pw_decoder_create(out, arm->model, *limit, err);
-    if (kept > x->n_prompt && kept + BEYOND > *limit) /* what an edit leads to is to be seen, too */
+    /* the continuation after an edit should be visible too */
+    if (kept > x->n_prompt && kept + BEYOND > *limit)
         *limit = kept + BEYOND;
     *limit = *limit + more < most ? *limit + more : most;
     return pw_decoder_create(out, arm->model, *limit, err);
 }
 
-/* Room for n tokens; what is there stays. */
+/* Make room for n tokens; existing ones are kept. */
 static void make_room(struct pw_pin *pin, int n)
 {
     if (n <= pin->cap)
@@ -196,7 +197,7 @@ static void make_room(struct pw_pin *pin, int n)
     pin->cap = n;
 }
 
-/* Begins to answer what is pinned. Takes the decoder. */
+/* Start to answer the pinned prompt. Takes ownership of the decoder. */
 static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float temperature,
                           struct pw_decoder *decoder, int limit)
 {
@@ -220,8 +221,8 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
     begin_quietly(&lab->pin, arm, lab->temperature, decoder, limit);
 }
 
-/* Says the token whose distribution the logits give: the one that is given at its place, or the model's
- * choice. True: it is the last. */
+/* Choose the token for the distribution of the logits: the given token of this position, or the model's
+ * choice. Returns true if it is the last. */
 static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token *t, const float *logits)
 {
     struct pw_pin *pin = &lab->pin;
@@ -251,7 +252,7 @@ static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token
     return last;
 }
 
-/* One token more, into *t, with which decoding may end. */
+/* Decode one more token into *t; decoding may end with it. */
 static enum pw_code next_token(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token *t,
                                struct pw_err *err)
 {
@@ -265,7 +266,8 @@ static enum pw_code next_token(struct pw_lab *lab, const struct pw_arm *arm, str
     return code;
 }
 
-/* The same told; after the last one what the heads made of it all, and what led to the one at the cursor. */
+/* Decode and emit one more token. After the last one also emit the attention, and the inspection of the token
+ * at the cursor. */
 static void go_on(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
@@ -342,7 +344,7 @@ void pw_lab_answer_quietly(struct pw_lab *lab)
         code = next_token(lab, arm, &token, NULL);
     }
     if (code != PW_OK || pin->n != n || memcmp(before, pin->tokens, (size_t)n * sizeof *before) != 0) {
-        pin->generation = 0; /* somebody else's answer */
+        pin->generation = 0; /* these weights give another answer */
         pin->n = n;
         memcpy(pin->tokens, before, (size_t)n * sizeof *before);
     }
@@ -377,7 +379,7 @@ enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, s
     pin->edited = copy_of(pin->edited, cap * sizeof *pin->edited);
     pin->said = copy_of(pin->said, cap * sizeof *pin->said);
     const struct pw_arm *arm = pw_lab_inspected(lab);
-    if (!pw_pin_fits(pin, arm)) /* what fits is shown */
+    if (!pw_pin_fits(pin, arm)) /* show as many tokens as fit */
         return PW_OK;
     enum pw_code code = open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
     if (code == PW_OK)
@@ -435,7 +437,7 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
     make_room(&fresh, limit + 1);
     if (edited != NULL)
         memcpy(fresh.edited, edited, (size_t)x->n_prompt * sizeof *edited);
-    pw_text_copy(fresh.text, sizeof fresh.text, text); /* which may be the old one's */
+    pw_text_copy(fresh.text, sizeof fresh.text, text); /* text may be the old pin's own */
     pw_pin_fini(pin);
     *pin = fresh;
     begin(lab, arm, decoder, limit);

@@ -1,6 +1,6 @@
-/* arms.c - the resident models: which there are, and how they come and go.
+/* arms.c - the models of the lab: which exist, and how they are created and dropped.
  *
- * Every change builds what is new first and lets go of the old only when that has worked. */
+ * Every change first builds the new models, and frees the old ones only if that succeeded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
     pw_lab_tell_state(lab);
 }
 
-/* ---- new models */
+/* ---- building models */
 
 enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const struct pw_arm *settings,
                               struct pw_err *err)
@@ -183,20 +183,21 @@ enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, c
         else
             code = pw_model_clone(&a->model, from, lab->ops, lab->be, err);
         a->pe = use;
-        a->swaps += pe != NULL && a->step > 0; /* before the first step it is simply the arm's encoding */
+        /* before the first step it counts as the arm's encoding, not as a swap */
+        a->swaps += pe != NULL && a->step > 0;
         for (int k = 0; code != PW_OK && k <= i; k++)
             pw_model_destroy(fresh[k].model);
     }
     return code;
 }
 
-/* ---- into their places */
+/* ---- putting models in their places */
 
 static void clear(struct pw_lab *lab, int id)
 {
     for (int r = 1; r <= PW_MAX_REPLICATES; r++) {
         struct pw_arm *a = &lab->arms[place_of(id, r)];
-        if (a->model != NULL) /* what they measure would be half of one model and half of another */
+        if (a->model != NULL) /* their measurement would mix two models */
             pw_lab_cancel_jobs(lab);
         pw_model_destroy(a->model);
         *a = (struct pw_arm){.id = id, .replicate = r};
@@ -218,7 +219,7 @@ static bool any_heads_off(const struct pw_arm *arms, int n, int id)
     return off;
 }
 
-/* The current arm has become another, or has fewer replicas than it had. */
+/* The current arm changed, or it has fewer replicas than before: correct lab->replica. */
 static void settle_replica(struct pw_lab *lab)
 {
     int n = pw_lab_replicates(lab, lab->current);
@@ -335,7 +336,7 @@ enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *
         fresh[i].parent_step = from->step;
     }
     pw_lab_put(lab, fresh, n);
-    struct pw_arm before = fresh[0]; /* told apart, so that the swap is one in the arm's history */
+    struct pw_arm before = fresh[0]; /* a copy, so that the swap appears in the arm's history */
     before.pe = from->pe;
     before.swaps = from->swaps;
     pw_lab_tell_arm(lab, &before, true);
@@ -357,7 +358,7 @@ enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err)
     if (lab->pin.arm == id)
         pw_lab_unpin(lab);
     drop(lab, id);
-    if (lab->current == id) /* the next one down, or else the first */
+    if (lab->current == id) /* the next lower arm, else the first */
         for (lab->current = id - 1; pw_lab_arm(lab, lab->current) == NULL;)
             lab->current = lab->current > 1 ? lab->current - 1 : PW_MAX_ARMS;
     return pw_lab_choose_arm(lab, lab->current, err);

@@ -1,6 +1,5 @@
-/* arms_set.c - what the resident models are: task, shape, seed, encoding, optimiser.
- *
- * An arm's replicates change together, all or none of them. */
+/* arms_set.c - settings of arms: task, shape, seed, encoding, optimiser. The replicas of an arm change
+ * together, all or none. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int
         cfg->context = set->max_tokens - 1 > least ? set->max_tokens - 1 : least;
 }
 
-/* Every arm anew, by settings. */
+/* Rebuild every arm with these settings. */
 static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
 {
     struct pw_arm fresh[PW_MAX_PLACES];
@@ -36,7 +35,7 @@ static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, i
     return code;
 }
 
-/* One arm anew, of n replicates; the others go on. */
+/* Rebuild one arm with n replicas; the others are unaffected. */
 static enum pw_code rebuild_one(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
 {
     struct pw_arm fresh[PW_MAX_PLACES];
@@ -54,14 +53,14 @@ void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw
     if (n > 0)
         pw_lab_put_only(lab, fresh, n);
     pw_taskset_fini(old);
-    pw_lab_cancel_jobs(lab); /* what they measure would be half of one task and half of another */
+    pw_lab_cancel_jobs(lab); /* their measurement would mix two tasks */
     pw_lab_forget_batches(lab);
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);
     pw_lab_tell_all(lab, n > 0);
 }
 
-/* What tasks have loaded: how many lines of a file are held out. */
+/* Emit notes about loaded data: how many lines of a file are held out. */
 static void tell_loaded(struct pw_lab *lab)
 {
     struct pw_str text = {0};
@@ -184,7 +183,7 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
     return PW_OK;
 }
 
-/* Of an encoding that has what its bare name means in this model. */
+/* Emit a note if the encoding has the values that its bare name means in this model. */
 static void note_choice(struct pw_lab *lab, const struct pw_arm *arm)
 {
     const struct pw_pe *pe = arm->pe.pe;

@@ -1,5 +1,5 @@
-/* attention.c - looking into the pinned prompt head by head: its maps, what they are made of, and what kind
- * of head each is. */
+/* attention.c - inspecting the pinned prompt head by head: its attention maps, their components, and the kind
+ * of each head. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "lab/lab_int.h"
 #include "probe/heads.h"
 
-#define MEAN_SAMPLES 64  /* validation samples over which a position's part of the stream is a mean */
-#define MEAN_LEAST   8   /* of a model for which so many would take too long */
-#define MEAN_FLOPS   2e9 /* for all of them: a fraction of a second */
+#define MEAN_SAMPLES 64  /* validation samples in the mean of a position's part of the stream */
+#define MEAN_LEAST   8   /* minimum, for a model on which MEAN_SAMPLES take too long */
+#define MEAN_FLOPS   2e9 /* limit for all of them: a fraction of a second */
 
 static uint16_t *halves(const float *x, size_t n)
 {
@@ -20,11 +20,11 @@ static uint16_t *halves(const float *x, size_t n)
     return out;
 }
 
-/* ---- the four terms of the head that is looked at */
+/* ---- the four terms of the inspected head */
 
-/* What position t brings to the stream before a layer: the mean over what validation samples have there, of
- * which the first T tokens alone count where that depends on the length. Rows that no sample reaches become
- * NaN. Returns how many samples that are; -1 is an error. */
+/* Compute the part of the stream that position t contributes before a layer: the mean over validation samples
+ * at t. If that part depends on the length, only samples of at least T tokens count, and only their first T
+ * tokens run. Rows that no sample reaches are NaN. Returns the number of samples; -1 on error. */
 static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, int T, int layer,
                        struct pw_err *err)
 {
@@ -40,7 +40,8 @@ static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, i
     for (int k = 0; used >= 0 && k < samples; k++) {
         struct pw_samples *s = &lab->scratch;
         pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_VALID, (uint64_t)k, 1, 0, 0);
-        double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, &s->b) / 3.0); /* forward only */
+        /* of the forward pass only */
+        double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, &s->b) / 3.0);
         if (k == 0 && most < samples)
             samples = most > MEAN_LEAST ? (int)most : MEAN_LEAST;
         int rows = s->b.n_rows;
@@ -70,8 +71,8 @@ static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, i
     return used;
 }
 
-/* Of how much content and n maps of position [T,T] tell keys apart, the part of position; NaN: nothing does.
- */
+/* Compute position's share of what distinguishes keys, from the content map and n position maps [T,T]. NaN:
+ * nothing distinguishes them. */
 static float position_part(const float *content, const float *position, int n, int T, bool causal)
 {
     double c = pw_head_variation(content, T, causal), p = 0.0;
@@ -80,9 +81,9 @@ static float position_part(const float *content, const float *position, int n, i
     return c + p > 0.0 ? (float)(p / (c + p)) : NAN;
 }
 
-/* Fills in a's terms where there is a position in the stream: a table's rows in layer 0, or deeper, when the
- * terms are what is looked at, means over contents; *part is position's part in them, else NaN. x: the stream
- * before a's layer [T,C]. */
+/* Fill in a's terms if the stream has a position part. In layer 0 that part is a table's rows. In deeper
+ * layers it is means over contents, computed only if the terms are shown. *part: position's share of the
+ * terms, else NaN. x: the stream before a's layer [T,C]. */
 static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_attention *a,
                               float *part, const float *x, struct pw_err *err)
 {
@@ -105,7 +106,7 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, stru
             memcpy(p, t.added, (size_t)T * C * sizeof *p);
         pw_pe_tables_free(&t);
     }
-    bool known = a->layer == 0 || a->samples > 0; /* of so long a sequence nothing may be */
+    bool known = a->layer == 0 || a->samples > 0; /* a long sequence may have no samples */
     if (code == PW_OK && known)
         code = pw_model_terms(arm->model, terms, x, p, T, a->layer, a->head, err);
     if (code == PW_OK && known) {
@@ -119,7 +120,7 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, stru
 
 /* ---- gold pointers and head scores */
 
-/* The query that finds token k of the answer is the one before it. */
+/* The query that predicts token k of the answer is the row before it. */
 static void add_gold(const struct pw_lab *lab, struct pw_ev_attention *a)
 {
     const struct pw_sample *x = &lab->pin.sample;
@@ -157,8 +158,8 @@ void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const str
     }
 }
 
-/* The scores of the probe, and last how much of what tells keys apart is position: by what an encoding does
- * to the scores, or else, of the head that is looked at, by its terms. */
+/* Compute the probe's scores, and last position's share of what distinguishes keys. The share comes from the
+ * encoding's effect on the scores or, only for the inspected head, from its terms. */
 static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, const struct pw_inspection *in,
                        float part)
 {
@@ -182,7 +183,7 @@ static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, cons
     }
 }
 
-/* ---- all of it */
+/* ---- everything */
 
 int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm)
 {
@@ -247,7 +248,7 @@ enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm,
     return tell(lab, arm, false, err);
 }
 
-/* How many views can say something: the terms only where a position is in the stream. */
+/* Number of views that apply: the terms need a position part in the stream. */
 static int views(const struct pw_arm *arm, int layer)
 {
     return layer > 0 || (arm->pe.pe->uses & PW_PE_ADDED) ? PW_VIEWS : PW_VIEW_CC;
@@ -281,7 +282,7 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_m
     if (r != before)
         pw_lab_choose_replica(lab, r);
     arm = pw_lab_inspected(lab);
-    bool whole = pw_pin_fits(pin, arm); /* else what fits is shown */
+    bool whole = pw_pin_fits(pin, arm); /* else show as many tokens as fit */
     if (pin->id != 0 && whole && (r != before || pw_follow_knows(lab)))
         code = pw_lab_need_answer(lab, "inspect", err);
     if (code != PW_OK && r != before)
@@ -289,7 +290,7 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_m
     if (code != PW_OK)
         return code;
     int n = views(arm, l);
-    if (moves(view)) /* one that says nothing here stays, unless somebody goes on from it */
+    if (moves(view)) /* a view that does not apply is kept unless the user moves on from it */
         pin->view = view.by && pin->view >= n ? 0 : pw_move_round(view, pin->view, n);
     if (moves(layer))
         pin->layer = l;

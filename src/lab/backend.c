@@ -1,8 +1,8 @@
-/* backend.c - what computes, and moving every model to something else.
+/* backend.c - the lab's backend, and moving all models to another one.
  *
- * Weights and moments are float32 on every backend, so models move with all their bits. What they become
- * afterwards depends on the arithmetic: class portable has the same bits everywhere, so which of its backends
- * computes is nobody's business but this machine's; any other arithmetic is part of what an experiment is. */
+ * Weights and moments are float32 on every backend, so models move with all their bits. Their later bits
+ * depend on the arithmetic. Class portable has the same bits everywhere, so its backend concerns this machine
+ * only and is not part of the experiment. Any other arithmetic is part of the experiment. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ void pw_lab_place(const struct pw_lab *lab, char *dst, size_t size)
 
 /* ---- moving */
 
-/* Models that could not be copied because their device is lost are lost with it. */
+/* Models that can't be copied because their device is lost are lost too. */
 static enum pw_code lost(const struct pw_lab *lab, enum pw_code code, struct pw_err *err)
 {
     if (code != PW_EDEVICE || lab->ops->host)
@@ -52,8 +52,8 @@ static enum pw_code lost(const struct pw_lab *lab, enum pw_code code, struct pw_
                    why.msg);
 }
 
-/* Every model moves to a new backend, and only when all have moved does the old one go. An answer by a model
- * that is there bit by bit is still one, where it would be given again. */
+/* Move every model to a new backend; close the old one only if all have moved. An answer stays valid if its
+ * model has the same bits and the new backend would decode the same answer. */
 static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, int unit, struct pw_err *err)
 {
     struct pw_backend *be = NULL;
@@ -97,7 +97,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     return PW_OK;
 }
 
-/* What the cpu alone can be told. */
+/* Fails unless the cpu computes: only the cpu has this option. */
 static enum pw_code need_cpu(const struct pw_lab *lab, const char *key, struct pw_err *err)
 {
     if (lab->ops->host)
@@ -135,8 +135,8 @@ enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, str
 
 /* ---- choosing */
 
-/* `auto`: cuda where it opens, else the cpu. On record is the command that it came to, because another
- * machine would choose otherwise. */
+/* `auto`: cuda if it opens, else the cpu. The resolved command is recorded, because another machine would
+ * resolve it differently. */
 static enum pw_code choose(struct pw_lab *lab, const char *mode, const char *precision)
 {
     struct pw_backend *be;
@@ -162,7 +162,7 @@ enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char
                                                    : precision == NULL || strcmp(precision, "fp32") == 0;
     if (strcmp(name, "auto") == 0)
         return choose(lab, mode, precision);
-    if (lab->follow != NULL && same_bits) { /* where it was done before is nothing to what is done again */
+    if (lab->follow != NULL && same_bits) { /* the recorded device does not matter for a re-run */
         if (lab->ops->portable)
             return PW_OK;
         name = "cpu";
@@ -174,7 +174,7 @@ enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char
     return move(lab, ops, ops->host ? lab->threads : unit, err);
 }
 
-/* ---- what there is */
+/* ---- listing devices */
 
 static void list_cpu(struct pw_lab *lab)
 {

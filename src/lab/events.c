@@ -1,4 +1,4 @@
-/* events.c - the way out of the lab: every effect becomes an event, in the session and in the reader's queue
+/* events.c - emitting events: every effect becomes an event in the session and in the reader's queue
  * (queue.h). */
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ void *pw_eval_copy(const void *p, int n, size_t size)
     return q;
 }
 
-/* The lab's own record holds series, evaluations and findings, which `export` and `judge` read, and the heads
- * that are off. The fold may take an event's arrays, so the record gets a copy. */
+/* The lab's own snapshot holds series, evaluations and findings, which `export` and `judge` read, and the
+ * ablated heads. The fold may take ownership of an event's arrays, so the snapshot gets a copy. */
 bool pw_lab_keeps(const struct pw_event *e)
 {
     return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_EVAL ||
@@ -50,7 +50,8 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
     if (pw_follow_takes(lab, e))
         return;
-    e->seq = ++lab->seq; /* here, since others may have been emitted while this one was filled in */
+    /* assigned here, because other events may have been emitted since this one was created */
+    e->seq = ++lab->seq;
     pw_lab_fold(lab, e);
     pw_session_put(lab, e);
     pthread_mutex_lock(&lab->lock);
@@ -88,7 +89,7 @@ void pw_lab_note(struct pw_lab *lab, const char *fmt, ...)
     pw_lab_emit(lab, e);
 }
 
-/* Old recordings have longer ones, of which the beginning was told: done again they do so, too. */
+/* Old sessions contain longer remarks, of which only the beginning was emitted. A re-run does the same. */
 enum pw_code pw_lab_check_remark(const struct pw_lab *lab, const struct pw_command *cmd,
                                  const struct pw_args *args, struct pw_err *err)
 {
@@ -104,8 +105,8 @@ void pw_lab_note_lines(struct pw_lab *lab, const char *text)
     }
 }
 
-/* Samples that the current arm has met, by those of an epoch: that of the largest set where a mixture has
- * several. */
+/* Epochs: training samples that the current arm has seen, divided by the number in an epoch. A mixture of
+ * several sets uses the largest. */
 static double epoch_of(struct pw_lab *lab)
 {
     const struct pw_arm *arm = pw_lab_current(lab);
@@ -118,7 +119,7 @@ static double epoch_of(struct pw_lab *lab)
                                     : (double)(arm->step * arm->optim.batch) / ((double)most * lab->tasks.n);
 }
 
-/* A prompt of task i that works, as the arguments of a command; "" where it can't be written as such. */
+/* Write a working prompt of task i as the arguments of a command; "" if it can't be written so. */
 static void view_prompt(const struct pw_taskset *set, int i, char *line, size_t size)
 {
     struct pw_str text = {0};
@@ -129,7 +130,7 @@ static void view_prompt(const struct pw_taskset *set, int i, char *line, size_t 
     pw_str_fini(&text);
 }
 
-/* What a pane needs to know of a task. */
+/* Fill in a task's description for the panes. */
 static void view_task(const struct pw_task_use *use, struct pw_task_view *v)
 {
     struct pw_range train = pw_task_train(use), test = pw_task_test(use);
@@ -228,7 +229,8 @@ void pw_lab_tell_state(struct pw_lab *lab)
         if (a->goal > until)
             until = a->goal;
     }
-    if (pw_lab_current(lab)->training) /* arms may have ends of their own: its own is shown beside its step */
+    /* arms may have different goals: show the current arm's next to its step */
+    if (pw_lab_current(lab)->training)
         until = pw_lab_current(lab)->goal;
     bool training = pw_lab_training(lab);
     e->u.state.others = training && !pw_lab_current(lab)->training;

@@ -1,7 +1,8 @@
-/* export.c - what the lab knows, as files for work outside. What is in them: `help export`.
+/* export.c - the command `export`: write data of the lab to files for other programs. `help export` documents
+ * the contents.
  *
- * Exact values: attention and logits are computed anew from the weights, not taken from what the screen
- * shows. Every file appears whole or not at all. */
+ * Values are exact: attention and logits are computed again from the weights, not taken from the screen's
+ * data. Every file appears complete or not at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "lab/lab_int.h"
 #include "lab/scope.h"
 
-/* Room for n entries of size bytes, which grows with model, prompt and batch; NULL fills err. */
+/* Allocate n entries of `size` bytes; n grows with model, prompt and batch. NULL fills err. */
 static void *room(size_t n, size_t size, const char *what, struct pw_err *err)
 {
     void *p = calloc(n, size);
@@ -148,8 +149,8 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     return code;
 }
 
-/* What reads the pinned prompt, `run`, as the replica that is asked for answers it. One that isn't inspected
- * answers for the file alone. */
+/* Run `run`, which reads the pinned prompt, for the requested replica. A replica that is not inspected
+ * answers the prompt for this file only. */
 struct prompt {
     int replica;
 };
@@ -240,7 +241,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         pw_json_ints(j, "bucket", t->bucket, t->length);
         if (t->later > 0) {
             int *later = pw_alloc((size_t)t->length, sizeof *later);
-            for (int d = 0; d < t->length; d++) /* no key is both later and at distance 0 */
+            for (int d = 0; d < t->length; d++) /* at distance 0 no key is later than the query */
                 later[d] = d > 0 ? pw_bucket_of(t, -d) : t->bucket[0];
             pw_json_ints(j, "bucket_of_later_keys", later, t->length);
             free(later);
@@ -280,7 +281,7 @@ struct batch {
 
 static const struct pw_opt batch_opts[] = {PW_REPLICA_OPT(struct batch, replica), {.name = NULL}};
 
-/* The batch of the replica's next step. */
+/* Export the batch of the replica's next step. */
 static enum pw_code export_batch(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
 {
@@ -333,12 +334,12 @@ static enum pw_code export_sheet(const struct pw_lab *lab,
 }
 
 static const struct {
-    const char *name, *endings; /* the first one is the usual; NULL: a folder */
+    const char *name, *endings; /* the first ending is the default; NULL: a folder */
     enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
     enum pw_code (*sheet)(const struct pw_snapshot *, const char *, struct pw_err *); /* export_sheet.c */
     const struct pw_opt *opts;                                                        /* NULL: none */
-    bool job;    /* it goes on, and says itself when the file is there */
-    bool prompt; /* it reads the pinned prompt */
+    bool job;    /* runs as a job, which reports when the file is complete */
+    bool prompt; /* reads the pinned prompt */
 } kinds[] = {
     {"weights", ".safetensors", export_weights, NULL, weights_opts, false, false},
     {"attention", ".npz", export_attention, NULL, prompt_opts, false, true},

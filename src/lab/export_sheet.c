@@ -1,10 +1,9 @@
-/* export_sheet.c - what was measured, as rows: one a step, a block or a length, of every replicate of every
- * arm.
+/* export_sheet.c - measurements as rows: one row per step, block or length, for every replica of every arm.
  *
- * Columns that say nothing for most are there where they do: where lengths are pairs, length_a and length_b,
- * and a row for every pair; where inputs are few, whether training has met them (seen); where answers were
- * decoded, or would have to be, what `exact` is (judged) and what it is teacher-forced; where an arm has
- * several replicates, the seed of each one's initialisation, and with own batches that of its samples. */
+ * Columns that few sheets need exist only in these. If lengths are pairs: length_a and length_b, and a row
+ * for every pair. If inputs are few: whether they were seen in training (seen). If answers were decoded, or
+ * should have been: what `exact` is (judged), and its teacher-forced value. If an arm has several replicas:
+ * the seed of each initialisation, and with own batches the seed of its samples. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -13,20 +12,21 @@
 #include "base/json.h"
 #include "lab/export_int.h"
 
-#define N_LENGTHS 9  /* columns that every sheet of lengths has */
-#define N_ERRORS  10 /* the same of errors, before those by place */
+#define N_LENGTHS 9  /* columns of every sheet by length */
+#define N_ERRORS  10 /* columns of every sheet of errors, before the columns by place */
 #define MOST      (N_ERRORS + PW_PLACES)
 
-/* Column names, and a row of what stands under them: a text, or where that is NULL a number, NaN for none. */
+/* Column names and one row of values: a text or, if it is NULL, a number; NaN: none. */
 struct sheet {
     FILE *f;
     bool json;
     const char *const *names;
     int n;
     const char *texts[MOST];
-    double numbers[MOST];                     /* NaN: nothing is known, an empty field */
-    bool pairs, seen, judged, seeds, batches; /* are there such columns? */
-    uint64_t seed, batch_seed;                /* apart, because not every one is a double */
+    double numbers[MOST];                     /* NaN: unknown, written as an empty field */
+    bool pairs, seen, judged, seeds, batches; /* does the sheet have these columns? */
+    /* separate from numbers, because a double can't hold every seed */
+    uint64_t seed, batch_seed;
 };
 
 static void begin(const struct sheet *s)
@@ -111,7 +111,7 @@ static void track_rows(const struct pw_snapshot *record, const struct pw_arm_vie
     }
 }
 
-/* One row of counts: of a length, or where it has pairs of one of them (else NULL). */
+/* Write one row of counts: of a length or, if pair is not NULL, of one of its pairs. */
 static void length_row(const struct pw_snapshot *record, const struct pw_eval_row *row,
                        const struct pw_eval_pair *pair, struct sheet *s)
 {
@@ -174,7 +174,7 @@ static void error_rows(const struct pw_snapshot *record, const struct pw_arm_vie
     }
 }
 
-/* s: the columns; seeds are looked after here. */
+/* Write a sheet; s: its columns. This function writes the columns of seeds. */
 static enum pw_code write_sheet(const struct pw_snapshot *record, const char *path, struct sheet s,
                                 void (*rows)(const struct pw_snapshot *, const struct pw_arm_view *, int,
                                              struct sheet *),
@@ -260,7 +260,7 @@ enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path
     char places[PW_PLACES][24];
     struct sheet s = {.names = names, .n = N_ERRORS};
     bool any = false;
-    int most = 0; /* places at which anything goes wrong first */
+    int most = 0; /* largest place of a first error */
     for (int i = 0; i < PW_MAX_ARMS; i++)
         for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates; r++) {
             const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;

@@ -1,4 +1,4 @@
-/* export_step.c - `export step`: what led to the token at the cursor, in full. */
+/* export_step.c - `export step`: the complete data that produced the token at the cursor. */
 #include "base/file.h"
 #include "base/json.h"
 #include "lab/export_int.h"

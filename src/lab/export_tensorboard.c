@@ -1,11 +1,12 @@
-/* export_tensorboard.c - curves as TensorBoard reads them: a folder with a run a model, in each an event
- * file.
+/* export_tensorboard.c - curves in TensorBoard's format: a folder with one run per model, and one event file
+ * in each run.
  *
- * An event file is a row of records: length (8 bytes, little-endian), its checksum, the data, its checksum.
- * The checksum is CRC-32C, rotated and shifted by a constant ("masked": TensorFlow, core/lib/hash/crc32c.h).
- * The data is a protocol buffer, Event { 1: wall_time double, 2: step int64, 3: file_version string, 5:
- * Summary { 1: Value { 1: tag string, 2: simple_value float } } } (core/util/event.proto,
- * core/framework/summary.proto). Wall times are those at which the steps were taken. */
+ * An event file is a sequence of records: length (8 bytes, little-endian), its checksum, the data, its
+ * checksum. The checksum is CRC-32C, rotated and shifted by a constant ("masked": TensorFlow,
+ * core/lib/hash/crc32c.h). The data is a protocol buffer, Event { 1: wall_time double, 2: step int64, 3:
+ * file_version string, 5: Summary { 1: Value { 1: tag string, 2: simple_value float } } }
+ * (core/util/event.proto, core/framework/summary.proto). Wall times are the times at which the steps were
+ * taken. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +18,7 @@
 #include "base/text.h"
 #include "lab/export_int.h"
 
-/* CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), bit by bit: what is written is small. */
+/* CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), bit by bit: the data is small. */
 static uint32_t crc32c(const void *data, size_t n)
 {
     const unsigned char *p = data;
@@ -42,7 +43,7 @@ static void put_checksum(struct pw_str *b, const void *data, size_t n)
     put_little(b, (crc >> 15 | crc << 17) + 0xa282ead8, 4);
 }
 
-/* ---- protocol buffers: a field is its number and wire type, then its value */
+/* ---- protocol buffers: a field is its number and wire type, followed by its value */
 
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
@@ -140,7 +141,7 @@ static void write_run(FILE *f, const struct pw_replicate_view *rep, double began
             write_scalar(f, wall_s, t->step[k], "exact_match/beyond", t->beyond[k]);
     }
     for (int k = 0, at = 0; k < u->n; k++) {
-        while (at + 1 < v->n && v->step[at] < u->step[k]) /* they have no time of their own */
+        while (at + 1 < v->n && v->step[at] < u->step[k]) /* updates have no times of their own */
             at++;
         for (int b = 0; b < u->blocks; b++) {
             char name[24], tag[64];

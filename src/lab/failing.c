@@ -1,8 +1,8 @@
-/* failing.c - examples that a replica got wrong in its last evaluation: as a list, and one of them pinned.
+/* failing.c - examples that a replica failed in its last evaluation: list them, or pin one.
  *
- * Evaluation keeps which samples failed, not how, so the few that are listed are answered once more, by the
- * weights of this moment; an arm that has learned meanwhile may have one right by now, and the list says so.
- */
+ * An evaluation keeps which samples failed, not how. So the few listed samples are answered again with the
+ * present weights. An arm that has trained since may answer one of them right now, and the list reports
+ * that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const struct pw_replicate_view *seen_of(const struct pw_lab *lab, const s
     return &lab->record->arms[arm->id - 1].rep[arm->replicate - 1];
 }
 
-/* The row that is meant; task -1: any, length 0: the first at which something failed. NULL fills err. */
+/* Find the row; task -1: any, length 0: the first row with a failure. NULL fills err. */
 static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_arm *arm, int task, int length,
                                           struct pw_err *err)
 {
@@ -42,14 +42,14 @@ static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_ar
     return NULL;
 }
 
-/* The token as it stands in a text, with the blank before it. */
+/* Return the token as it appears in a text, with a blank in front. */
 static const char *word(const struct pw_lab *lab, int token)
 {
     return lab->tasks.vocab.words[token];
 }
 
-/* What the arm says to the sample in lab->scratch, up to its first wrong token: choices, of which place and
- * kind tell; place -1: it is right. */
+/* Compute the arm's answer to the sample in lab->scratch up to its first wrong token: choices, with its place
+ * and kind of error. place -1: the answer is right. */
 static enum pw_code answer(struct pw_lab *lab, struct pw_arm *arm, int task, int *choices, int *place,
                            enum pw_error *kind, struct pw_err *err)
 {
@@ -75,7 +75,7 @@ static enum pw_code answer(struct pw_lab *lab, struct pw_arm *arm, int task, int
     return code;
 }
 
-/* Answers sample `index` of a row and describes what is wrong with it. */
+/* Answer sample `index` of a row, and describe its error. */
 static enum pw_code describe(struct pw_lab *lab, struct pw_arm *arm, const struct pw_eval_row *row, int index,
                              struct pw_failing *x, struct pw_err *err)
 {

@@ -1,12 +1,12 @@
-/* follow.c - the lab's loop while it follows a recording: what is next on record decides what is done.
+/* follow.c - the lab's loop during a re-run: the next recorded event decides what the lab does.
  *
- * A command runs as soon as everything recorded before it has come and the arms stand where they stood (the
- * event says so). That is early enough and never too early: what a command could meet half done either leaves
- * no trace (a step, an evaluation, a map of patches: they go on to the same bits or are dropped whole), or
- * its end is an event.
+ * A command runs as soon as every event recorded before it has occurred and the arms have taken the steps
+ * that the COMMAND event states. This is never too early. Work that a command could interrupt either leaves
+ * no trace (a step, an evaluation, a map of patches: they continue to the same bits or are dropped entirely),
+ * or its end is an event.
  *
- * What the clock decided when somebody watched (evaluations beside training, looks at the prompt, tables)
- * comes when the record has it, and otherwise not: cfg.live is off while the lab follows. */
+ * Results that a clock triggered in the workbench (live evaluations, inspections of the prompt, tables) are
+ * computed when the record has them, and only then. So cfg.live is off during a re-run. */
 #include "lab/follow.h"
 
 #include <stdlib.h>
@@ -17,30 +17,32 @@
 #include "lab/lab_int.h"
 #include "lab/verify.h"
 
-#define TELL_S 0.1 /* between two tellings of progress */
+#define TELL_S 0.1 /* seconds between two events of progress */
 
 struct pw_follow {
     struct pw_follow_opts opts;
     struct pw_verdict v;
-    struct pw_event *next;       /* on record, of those that matter; NULL: there are no more */
-    uint64_t at;                 /* number of the last event that was read */
-    uint64_t came;               /* how often next has come, or been passed */
-    uint64_t begun;              /* came, when an evaluation was begun for next */
-    int tail[PW_EV_KINDS];       /* of those that don't matter, how many were read after the last that does */
-    struct pw_event *checkpoint; /* the next one; NULL: none, or nobody asks */
+    struct pw_event *next; /* the next recorded event that is compared or run; NULL: no more */
+    uint64_t at;           /* number of the last event that was read */
+    uint64_t came;         /* how often `next` has occurred or been skipped */
+    uint64_t begun;        /* value of `came` when an evaluation was started for `next` */
+    /* number of events of each kind that the last advance() skipped */
+    int tail[PW_EV_KINDS];
+    /* the next CHECKPOINT event; NULL: none, or the caller does not compare models */
+    struct pw_event *checkpoint;
     bool over;
-    bool running; /* a command is */
-    bool known;   /* and the recording says what was in progress then */
-    int errors;   /* on record since the last command, and not emitted again yet */
-    bool telling; /* progress: for the reader */
-    bool live;    /* as cfg.live was */
-    int failures; /* as the lab's were */
+    bool running; /* a command is running */
+    bool known;   /* whether its COMMAND event states what was in progress */
+    int errors;   /* recorded errors since the last command that have not been emitted again yet */
+    bool telling; /* progress is being emitted, which goes to the reader */
+    bool live;    /* value of cfg.live before the re-run */
+    int failures; /* the lab's count of failures before the re-run */
     double told;
-    struct pw_lines script; /* what followed commands put into the script: `demo` */
+    struct pw_lines script; /* lines that re-run commands added to the script: `demo` */
     int n_files;
-    struct pw_ev_file *files; /* [n_files] that the command which runs had read */
+    struct pw_ev_file *files; /* [n_files] files that the running command had read */
     int n_late;
-    struct pw_event **late; /* [n_late] told after the end of the record, in the middle of something: news */
+    struct pw_event **late; /* [n_late] emitted by unfinished work after the end of the record, and new */
 };
 
 /* ---- the record */
@@ -50,9 +52,9 @@ static bool matters(const struct pw_event *e)
     return e->kind == PW_EV_COMMAND || pw_verify_takes(e->kind);
 }
 
-/* Reads on to the next event that is compared or that the loop acts on. Errors are only counted: they come
- * from a command, from a line that is no command, or from a file. Only those of a command are emitted again,
- * and not always at the same place among the command's other effects, which need not be on record. */
+/* Read up to the next event that is compared or that the loop acts on. Errors are only counted: they come
+ * from a command, from a line that is no command, or from a file. Only the errors of a command are emitted
+ * again, and their place among its other effects may differ, because those need not be recorded. */
 static void advance(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
@@ -76,17 +78,17 @@ static void advance(struct pw_lab *lab)
         pw_event_free(e);
     }
     if (f->next == NULL || f->next->kind == PW_EV_COMMAND)
-        atomic_store(&lab->yield, true); /* what runs stops here */
+        atomic_store(&lab->yield, true); /* stop the slice or step that is running */
 }
 
-/* ---- what the lab tells */
+/* ---- events of the re-run */
 
 static void compare(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
     if (f->next != NULL && pw_verify_is(f->next, e)) {
         if (f->v.end == PW_FOLLOW_DIFFERENT || pw_verify_same(&f->v, f->next, e))
-            advance(lab); /* after the first difference only places count */
+            advance(lab); /* after the first difference only the order of events counts */
         else if (f->checkpoint != NULL)
             advance(lab);
     } else {
@@ -94,7 +96,8 @@ static void compare(struct pw_lab *lab, const struct pw_event *e)
     }
 }
 
-/* A command fails now: it must have failed then. In what words depends on the machine. */
+/* A command fails in the re-run: its error must be recorded. The text may differ, because it depends on the
+ * machine. */
 static void compare_error(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
@@ -105,8 +108,8 @@ static void compare_error(struct pw_lab *lab, const struct pw_event *e)
         pw_verify_failed(&f->v, f->next != NULL ? f->next->seq : f->at, e->u.text);
 }
 
-/* The record ends while the lab is in the middle of a step or a command: what it tells now is on record, or
- * it is news, which waits for the end. */
+/* The record ends within a step or a command. An event that the lab emits now is recorded already, or it is
+ * new and waits for the end of the re-run. */
 static void tell_later(struct pw_lab *lab, struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
@@ -121,8 +124,9 @@ static void tell_later(struct pw_lab *lab, struct pw_event *e)
     f->late[f->n_late++] = e;
 }
 
-/* The record moves past a command when the lab emits it. By then an answer that the command waits for is
- * there; that answer need not be on record, and no recorded event behind the command belongs to it. */
+/* The record advances past a COMMAND event when the lab emits that command. By then the answer that the
+ * command waits for exists. That answer need not be recorded, and no recorded event after the command belongs
+ * to it. */
 bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
@@ -165,7 +169,7 @@ struct pw_lines *pw_follow_script(struct pw_lab *lab)
     return lab->follow != NULL ? &lab->follow->script : &lab->script;
 }
 
-/* ---- its beginning and end */
+/* ---- start and end */
 
 enum pw_code pw_lab_follow(struct pw_lab *lab, const struct pw_follow_opts *opts, struct pw_err *err)
 {
@@ -197,8 +201,8 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
     f->telling = false;
 }
 
-/* News gets the numbers that come next, whatever they are now, and comes before anything that the lab does
- * from now on: it belongs to the last event on record, and will be told right behind it again. */
+/* New events get the next numbers, and they precede everything that the lab does from now on. They belong to
+ * the last recorded event, and a later re-run emits them right after it again. */
 static void tell_late(struct pw_lab *lab, struct pw_follow *f)
 {
     for (int i = 0; i < f->n_late; i++)
@@ -212,7 +216,7 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
         return;
     if (f->v.end != PW_FOLLOW_DIFFERENT)
         pw_verify_end(&f->v, end, f->next != NULL ? f->next->seq - 1 : f->at);
-    if (f->opts.verify) { /* nothing of it goes on */
+    if (f->opts.verify) { /* nothing continues after verification */
         pw_lab_stop(lab, "");
         pw_lab_unpin(lab);
     }
@@ -239,8 +243,9 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
 
 enum where { BEFORE, UNFINISHED, THERE, BEYOND };
 
-/* Is something in progress that had ended when the command took effect? It ends without a step and without an
- * event that is compared: a check of `until`, a step that fails, a job that comes to nothing. */
+/* Was something still in progress in the re-run that had ended when the command took effect? Such work ends
+ * without a step and without a compared event: a check of `until`, a step that fails, a job without a
+ * result. */
 static bool is_unfinished(const struct pw_event *then, const struct pw_event *now)
 {
     bool more = now->u.command.job[0] != '\0' && then->u.command.job[0] == '\0';
@@ -250,7 +255,7 @@ static bool is_unfinished(const struct pw_event *then, const struct pw_event *no
     return then->u.command.known && more;
 }
 
-/* Where the lab is, seen from where it was when the command took effect. */
+/* Compare the lab's progress with its progress when the command took effect. */
 static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_event now = {.kind = PW_EV_COMMAND};
@@ -270,13 +275,13 @@ static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
 static void missing(struct pw_lab *lab, const char *why)
 {
     struct pw_follow *f = lab->follow;
-    if (f->v.end != PW_FOLLOW_DIFFERENT) /* it may have come, with other bits */
+    if (f->v.end != PW_FOLLOW_DIFFERENT) /* else `next` may have occurred, with other bits */
         pw_verify_missing(&f->v, f->next, why);
     f->over = true;
 }
 
-/* The answer that was there when the command took effect need not be on record. Without it the command would
- * decode one itself, and the recording has no such events. */
+/* Decode the answer that existed when the command took effect; it need not be recorded. Without it the
+ * command would decode an answer itself and emit events that the session does not have. */
 static void answer_before(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_err err;
@@ -310,7 +315,7 @@ static int replica_of(const struct pw_event *e)
     return e->replicate > 0 ? e->replicate : 1;
 }
 
-/* Begins what a clock began when it was recorded. False: it can't be. */
+/* Start the work that a clock had started. Returns false if that is impossible. */
 static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
@@ -320,7 +325,7 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
     case PW_EV_PROMPT:
         return e->u.prompt.id == lab->pin.id && arm != NULL && pw_lab_answer_by(lab, arm, &err) == PW_OK;
     case PW_EV_LOOK:
-    case PW_EV_ATTENTION: /* of an answer that isn't on record itself */
+    case PW_EV_ATTENTION: /* of an answer whose own events are not recorded */
         if (arm == NULL || pw_lab_answer_by(lab, arm, &err) != PW_OK)
             return false;
         pw_lab_answer_all(lab);
@@ -339,27 +344,29 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
     }
 }
 
-/* The next on record is what a clock may have begun, and it is time for it. */
+/* Is the next recorded event one that a clock may have started, and is it due? */
 static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
     if (arm == NULL || arm->step != e->step)
         return false;
     bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
-    /* A round ends with its checks, then it evaluates; while training is paused `ablate` may. */
+    /* A round runs its checks first and evaluates afterwards. While training is paused, `ablate` may
+     * evaluate. */
     bool checks = e->kind == PW_EV_EVAL && pw_lab_checks(lab) && (!lab->paused || lab->allowed > 0);
     return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE ||
            (e->kind == PW_EV_EVAL && lab->eval.n == 0 && !checks) || (picture && !pw_lab_answering(lab));
 }
 
-/* The arm has gone on, so what was recorded of it before can't come any more. */
+/* Has the arm taken further steps, so that the event can't occur any more? */
 static bool is_late(struct pw_lab *lab, const struct pw_event *e)
 {
     const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
     return e->arm > 0 && e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
 }
 
-/* Where a checkpoint was taken: are the models those in it? False: none was taken here. */
+/* If a checkpoint was taken at this point, compare the models with it. Returns false if none was taken
+ * here. */
 static bool look_at_models(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
@@ -367,7 +374,8 @@ static bool look_at_models(struct pw_lab *lab)
     if (f->over || e == NULL || (f->next != NULL && f->next->seq <= e->u.checkpoint.as_of))
         return false;
     const struct pw_arm *arm = pw_lab_arm(lab, e->arm);
-    if (f->next != NULL && arm != NULL && arm->step < e->step) /* the record has a gap before it */
+    /* the record has a gap before the checkpoint */
+    if (f->next != NULL && arm != NULL && arm->step < e->step)
         return false;
     pw_verify_models(lab, &f->v, e, f->opts.file, f->opts.arg);
     f->checkpoint = f->opts.checkpoint(f->opts.arg, e->u.checkpoint.as_of + 1);
@@ -376,7 +384,7 @@ static bool look_at_models(struct pw_lab *lab)
     return true;
 }
 
-/* The next turn with an event on record before it. */
+/* Make one turn towards the next recorded event. */
 static void go_on(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
@@ -387,7 +395,8 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
         missing(lab, "training has gone on beyond that");
     } else if (is_triggered(lab, e)) {
         uint64_t came = f->came;
-        bool later = e->kind == PW_EV_EVAL && f->begun != came; /* it comes in slices, and once */
+        /* an evaluation runs in slices and starts once */
+        bool later = e->kind == PW_EV_EVAL && f->begun != came;
         f->begun = later ? came : f->begun;
         if (!trigger(lab, e) || (f->came == came && !later))
             missing(lab, "there is nothing that it could be about");
@@ -399,7 +408,7 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
 void pw_follow_go_on(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
-    while (look_at_models(lab)) /* several may have been taken without an event in between */
+    while (look_at_models(lab)) /* several checkpoints may have been taken without an event in between */
         ;
     f->over = f->over || (f->v.end == PW_FOLLOW_DIFFERENT && f->checkpoint == NULL);
     if (atomic_exchange(&lab->interrupt, false)) {

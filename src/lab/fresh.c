@@ -1,11 +1,12 @@
-/* fresh.c - what a picture shows is computed before it is drawn.
+/* fresh.c - requests: data that a picture shows is computed before the picture is drawn.
  *
- * A reader's request stands among the typed lines, so it sees what those before it did and nothing of those
- * behind it. The lab decodes the pinned prompt and computes the tables with the weights as they are, where
- * the last ones emitted are others, and then puts an end into the event queue, at which the reader's snapshot
- * stops: what the picture shows is of that moment, also while training goes on. Like the looks beside
- * training it is no command; a recording has its events, and following begins them when they come (follow.c).
- */
+ * A reader's request is queued among the typed lines. So it reflects the lines before it, and none of the
+ * lines after it. If the last emitted answer and tables are out of date, the lab decodes the pinned prompt
+ * and computes the tables with the present weights. Then it puts a mark into the event queue, at which the
+ * reader's snapshot stops. So the picture shows this moment even while training continues.
+ *
+ * Like inspection during training, a request is no command. Its events are recorded, and a re-run starts the
+ * same work when they are due (follow.c). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ uint64_t pw_lab_requests_done(const struct pw_lab *lab)
     return lab->seen_requests;
 }
 
-/* The request that is next among the typed lines; false: there is none. */
+/* Read the request at the front of the typed lines. Returns false if there is none. */
 static bool next_request(struct pw_lab *lab, struct pw_needs *needs)
 {
     int answer = 0, tables = 0;
@@ -45,8 +46,8 @@ static void refresh_answer(struct pw_lab *lab)
         pw_lab_trouble(lab, &err);
 }
 
-/* Begins the next answer of those that the request waits for, the current arm's last. Another arm's is
- * decoded whether it was before or not: which weights its last one was of nobody knows any more. */
+/* Start the next answer that the request needs; the current arm's comes last. Another arm's prompt is always
+ * decoded again, because the weights of its earlier answer are unknown. */
 static void begin_answer(struct pw_lab *lab)
 {
     struct pw_err err;
@@ -60,7 +61,7 @@ static void begin_answer(struct pw_lab *lab)
         pw_lab_trouble(lab, &err);
 }
 
-/* The arms of a request that there are; bit 0: the current one. */
+/* The existing arms among those of a request; bit 0: the current one. */
 static unsigned arms_of(struct pw_lab *lab, const struct pw_needs *needs)
 {
     unsigned arms = needs->answer || needs->answer_of != 0 ? 1 : 0;

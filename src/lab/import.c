@@ -1,7 +1,6 @@
-/* import.c - weights from a safetensors file into the current arm.
- *
- * A file that carries pewter.config brings its model, encoding and, if it was trained on other tokens, its
- * task (as long as there is only this arm); one without fits an arm of the same shapes or is refused. */
+/* import.c - load weights from a safetensors file into the current arm. A file with pewter.config brings its
+ * model and encoding. If it was trained on another vocabulary it also brings its task, provided that there is
+ * only this arm. A file without pewter.config must match the arm's shapes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info
     return same;
 }
 
-/* The file's task, where the lab's speaks other tokens; else *other stays empty. */
+/* Find the file's task if the lab's task has another vocabulary; else *other stays empty. */
 static enum pw_code find_task(const struct pw_lab *lab, const struct pw_checkpoint_info *info,
                               struct pw_taskset *other, struct pw_err *err)
 {
@@ -34,10 +33,10 @@ static enum pw_code find_task(const struct pw_lab *lab, const struct pw_checkpoi
         code = pw_fail(err, PW_EUSER,
                        "the weights speak the tokens of 'task %s'; run that first, it concerns all arms",
                        info->task);
-    return code; /* the caller lets go of *other */
+    return code; /* the caller frees *other */
 }
 
-/* The file's model beside the arm's, so that a failure changes nothing. */
+/* Load the file's model next to the arm's, so that a failure changes nothing. */
 static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, const char *path,
                          struct pw_arm *fresh, const struct pw_arm *settings, struct pw_err *err)
 {
@@ -58,7 +57,7 @@ static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, cons
     return code;
 }
 
-/* To its place; old: the task that went for the file's, or NULL. */
+/* Put the model in its place. old: the task that the file's task replaced, or NULL. */
 static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, const char *path)
 {
     bool others = pw_lab_replicates(lab, fresh->id) > 1;
@@ -92,7 +91,7 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
         snprintf(settings.preset, sizeof settings.preset, "imported");
     }
     if (other.n > 0)
-        lab->tasks = other; /* what is built speaks its tokens */
+        lab->tasks = other; /* the model is built for its vocabulary */
     if (code == PW_OK)
         code = load(lab, c, path, &fresh, &settings, err);
     if (code == PW_OK) {

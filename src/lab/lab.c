@@ -1,10 +1,10 @@
-/* lab.c - the lab thread: lines come in, one thing is done at a time, events go out.
+/* lab.c - the lab thread: it receives lines, does one thing at a time, and emits events.
  *
- * The loop looks, in this order, for a typed line, the next part of an answer, a job's next slice, the next
- * training step, the next line of a script; so a script waits for what it started. Whoever sends a typed line
- * raises a flag, at which a slice ends and a step stops between two blocks, to go on after the line: for a
- * command that is the same as between two steps, since weights change at a step's end only. It sleeps when
- * there is nothing. */
+ * The loop checks in this order: a typed line, the next part of an answer, a job's next slice, the next
+ * training step, the next line of a script. So a script waits for the work that it started. The sender of a
+ * typed line raises a flag. Then the running slice ends, or the step stops between two blocks and continues
+ * after the line. For a command this equals a stop between two steps, because weights change only at the end
+ * of a step. The loop sleeps when there is nothing to do. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 
-/* The long commands, in the order in which they come first where several are under way. */
+/* The jobs, in the order of precedence if several are running. */
 static bool evaluates(const struct pw_lab *lab)
 {
     return lab->eval.n > 0;
@@ -53,12 +53,12 @@ static const struct job {
     bool (*runs)(const struct pw_lab *lab);
     void (*slice)(struct pw_lab *lab);
     void (*cancel)(struct pw_lab *lab);
-    bool of_models; /* it runs the models in every slice: they must not change meanwhile */
+    bool of_models; /* runs the models in every slice, so they must not change meanwhile */
 } jobs[] = {
     {"ablate", ablates, pw_lab_ablate_slice, pw_lab_ablate_cancel, true},
     {"eval", evaluates, pw_lab_eval_slice, pw_lab_eval_cancel, true},
     {"patch", patches, pw_lab_patch_slice, pw_lab_patch_cancel, true},
-    {"probe", probes, pw_lab_probe_slice, pw_lab_probe_cancel, false}, /* a probe sees to that itself */
+    {"probe", probes, pw_lab_probe_slice, pw_lab_probe_cancel, false}, /* a probe checks this itself */
     {"activations", dumps, pw_lab_dump_slice, pw_lab_dump_cancel, true},
     {"data", writes, pw_lab_data_slice, pw_lab_data_cancel, false},
 };
@@ -78,7 +78,7 @@ void pw_lab_end_measuring(struct pw_lab *lab)
             jobs[i].cancel(lab);
 }
 
-/* Somebody asked for it: it is no evaluation beside training. */
+/* Was the job started by a command, unlike a live evaluation? */
 static bool asked_for(const struct pw_lab *lab, const struct job *job)
 {
     return job->runs(lab) && (job->runs != evaluates || !lab->eval.live);
@@ -103,7 +103,7 @@ bool pw_lab_cancel(struct pw_lab *lab, const char *name)
     return false;
 }
 
-/* Ctrl-C is a command like those that are typed, so that a recording has it. */
+/* Ctrl-C runs as a command, so that the session records it. */
 static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
@@ -120,19 +120,19 @@ static void serve_interrupt(struct pw_lab *lab)
         pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
 }
 
-/* Is there something to do, for the loop of lab_main? Under the lock, and by what it holds at that moment: a
- * line may have come since the loop looked. */
+/* Does the loop of lab_main have something to do? Called with the lock held and decided by the present state,
+ * because a line may have arrived since the loop last checked. */
 static bool is_woken(const struct pw_lab *lab, bool trains, bool on_its_way)
 {
-    bool line = lab->now.n > 0 || (lab->script.n > 0 && !trains); /* a script waits for training's end */
+    bool line = lab->now.n > 0 || (lab->script.n > 0 && !trains); /* a script waits for the end of training */
     return lab->quit || lab->stored || atomic_load(&lab->interrupt) || (line && !on_its_way);
 }
 
-/* Sleeps until somebody sends. The reader is told that nothing is left to do before every sleep: a sender
- * takes the word back, and what it sent may have been nothing. */
+/* Sleep until there is work. Before every sleep the reader is notified that the lab is idle. A sender resets
+ * `idle`, and its line may turn out to contain no command. */
 static bool wait_for_work(struct pw_lab *lab)
 {
-    bool trains = pw_lab_training(lab); /* it is paused */
+    bool trains = pw_lab_training(lab); /* training, but paused */
     bool on_its_way = lab->session.line != NULL;
     pthread_mutex_lock(&lab->lock);
     while (!is_woken(lab, trains, on_its_way)) {
@@ -161,7 +161,7 @@ static bool may_train(const struct pw_lab *lab)
     return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
 }
 
-/* The one whose turn it is; NULL: none is under way. */
+/* The job whose slice is next; NULL: no job is running. */
 static const struct job *next_job(const struct pw_lab *lab)
 {
     for (int i = 0; i < JOBS; i++)
@@ -215,8 +215,9 @@ static void *lab_main(void *arg)
     struct pw_lab *lab = arg;
     struct pw_err err;
     if (lab->cfg.follow != NULL)
-        pw_lab_follow(lab, lab->cfg.follow, &err); /* nothing else is followed yet */
-    if (lab->session.resume == NULL) {             /* else what is on record tells it */
+        /* can't fail: no other re-run is active yet */
+        pw_lab_follow(lab, lab->cfg.follow, &err);
+    if (lab->session.resume == NULL) { /* else the recorded events describe it */
         pw_session_tell(lab, false);
         pw_lab_tell_lab(lab);
         pw_lab_tell_arm(lab, pw_lab_current(lab), true);
@@ -226,7 +227,8 @@ static void *lab_main(void *arg)
             pw_lab_note(lab, "nothing is recorded: %s", lab->session.now.why);
     }
     for (;;) {
-        atomic_store(&lab->yield, false); /* before looking: who comes after the look raises it again */
+        /* reset before checking: a line that arrives after the check raises the flag again */
+        atomic_store(&lab->yield, false);
         if (pw_lab_quits(lab))
             break;
         if (lab->follow != NULL) {
@@ -249,12 +251,12 @@ static void *lab_main(void *arg)
     return NULL;
 }
 
-/* ---- from outside */
+/* ---- public interface */
 
 static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
 {
     enum pw_code code = pw_session_end(lab, "quit", err);
-    free(lab->session.line); /* of which nothing came any more */
+    free(lab->session.line); /* the line that was never recorded */
     pw_lab_cancel_jobs(lab);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
@@ -277,7 +279,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
     return code;
 }
 
-/* A fresh laboratory: one arm, preset tiny, no encoding, the task sort, seed 0. */
+/* Set up a fresh lab: one arm, preset tiny, no encoding, the task sort, seed 0. */
 static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_arm first = {.id = 1, .replicate = 1, .preset = "tiny"};
@@ -352,14 +354,14 @@ void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
     struct pw_err err;
     pthread_mutex_lock(&lab->lock);
     if (how == PW_SEND_SCRIPT && lab->failures != lab->seen_failures) {
-        pthread_mutex_unlock(&lab->lock); /* the queue has been dropped, and the sender doesn't know yet */
+        pthread_mutex_unlock(&lab->lock); /* the queue was dropped, and the sender has not seen that yet */
         return;
     }
     lab->idle = false;
     if (how == PW_SEND_SCRIPT && *line == PW_PLACE) {
         pw_lines_push(&lab->script, line);
     } else if (how == PW_SEND_NOW || pw_commands_split(line, pw_lines_queue, &lab->script, &err) != PW_OK) {
-        pw_lines_push(&lab->now, line); /* what can't be split fails there, with the message */
+        pw_lines_push(&lab->now, line); /* a line that can't be split fails when it runs, with the message */
         atomic_store(&lab->yield, true);
     }
     pthread_cond_signal(&lab->wake);
@@ -380,7 +382,7 @@ int pw_lab_fd(const struct pw_lab *lab)
     return lab->fd;
 }
 
-/* Another session than before: what is on disk of it comes first. */
+/* The session changed: its events on disk come before the new ones. */
 static void begin_anew(struct pw_lab *lab, const struct pw_ev_session *v)
 {
     struct pw_err err;
@@ -402,7 +404,7 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
     struct pw_event **queue;
     int n;
     if (read(lab->fd, &count, sizeof count) < 0) {
-        /* nothing new */
+        /* no new events */
     }
     pthread_mutex_lock(&lab->lock);
     lab->seen_requests += pw_queue_take(&lab->queue, &queue, &n);

@@ -1,9 +1,8 @@
-/* lab_int.h - the laboratory from inside: its state, and what commands may do to it. Lab thread only, except
- * where a function says otherwise.
+/* lab_int.h - internal interface of the lab: its state, and the actions that commands call. Lab thread only,
+ * unless a function says otherwise.
  *
- * A command (src/command/commands/NAME.c) reads its words and calls one or two of the actions below. An
- * action checks everything before it changes anything, so a command that fails leaves the laboratory as it
- * was. */
+ * A command (src/command/commands/NAME.c) parses its arguments and calls one or two of the actions below. An
+ * action checks everything before it changes anything, so a failing command leaves the lab unchanged. */
 #ifndef PW_LAB_INT_H
 #define PW_LAB_INT_H
 #include "base/clock.h"
@@ -22,38 +21,38 @@
 
 struct pw_head_input; /* probe/heads.h */
 
-/* What ends an arm's training besides its goal. */
+/* The condition that ends an arm's training, besides its goal. */
 enum pw_until {
     PW_UNTIL_STEP,
     PW_UNTIL_ACC,
     PW_UNTIL_LOSS,
-    PW_UNTIL_FLOPS,     /* spent in all */
-    PW_UNTIL_MORE_FLOPS /* from where the arm stands */
+    PW_UNTIL_FLOPS,     /* operations in total */
+    PW_UNTIL_MORE_FLOPS /* operations from the present step on */
 };
 
-/* Which arm steps next: each in turn, or the one that has spent the fewest operations, so that a small arm
- * need not wait for a large one and the device is shared equally by work. Either is a function of shapes and
- * step counts alone, and an arm's bits depend on neither. */
+/* The order of training: round-robin, or first the arm that has spent the fewest operations. With the second,
+ * a small arm need not wait for a large one, and arms share the device equally by work. Both depend on shapes
+ * and step counts only, and no arm's bits depend on the choice. */
 enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 
-/* Why an arm's weights are not those of one run from the first step on: the first reason. */
+/* The first reason why an arm's weights are not the result of one unchanged run from the first step on. */
 enum pw_altered {
     PW_ALTERED_NOT,
-    PW_ALTERED_TASK,       /* another task, whose tokens are the same, while it trained */
-    PW_ALTERED_OPTIM,      /* another optimiser or schedule while it trained */
-    PW_ALTERED_HEADS,      /* a step with heads switched off */
-    PW_ALTERED_TUNED,      /* options of its encoding turned while it trained */
-    PW_ALTERED_TRANSPLANT, /* what another arm's encoding had learned */
-    PW_ALTERED_FILE        /* weights from a file */
+    PW_ALTERED_TASK,       /* the task changed during training; its tokens are the same */
+    PW_ALTERED_OPTIM,      /* the optimiser or schedule changed during training */
+    PW_ALTERED_HEADS,      /* a step ran with ablated heads */
+    PW_ALTERED_TUNED,      /* options of the encoding were tuned during training */
+    PW_ALTERED_TRANSPLANT, /* received the learned parameters of another arm's encoding */
+    PW_ALTERED_FILE        /* weights loaded from a file */
 };
 
-/* A step is a look at what `until` waits for, and a live evaluation, every so many. */
+/* Every N steps: test the `until` condition and run a live evaluation. */
 #define PW_CHECK_EVERY 50
 
-/* A model of the lab. An arm is one or several of them, its replicas: alike in everything but the seed of
- * their initialisation and, with own batches, their training samples; trained in step with each other. The
- * arm's seed is that of replica 1; replica k has seed + k - 1. The chosen one (`inspect replica=R`) answers
- * prompts and is inspected. */
+/* One replica: a model of the lab. An arm has one or several replicas. They differ only in the seed of their
+ * initialisation and, with own batches, in their training samples. They are trained in step with each other.
+ * The arm's seed is that of replica 1; replica k has seed + k - 1. The replica chosen with `inspect
+ * replica=R` answers prompts and is inspected. */
 struct pw_arm {
     int id;        /* 1..PW_MAX_ARMS */
     int replicate; /* 1..PW_MAX_REPLICATES */
@@ -62,90 +61,93 @@ struct pw_arm {
     struct pw_config cfg;
     struct pw_optim optim;
     struct pw_pe_use_opts pe;
-    uint64_t seed; /* of its initialisation */
-    int64_t step;  /* optimiser steps since its weights were drawn */
-    int64_t flops; /* operations of its steps since flops_from, 0 unless its weights came from a file */
+    uint64_t seed; /* of the initialisation */
+    int64_t step;  /* optimiser steps since the initialisation */
+    /* operations of the steps after step flops_from, which is 0 unless the weights came from a file */
+    int64_t flops;
     int64_t flops_from;
     int swaps;
     enum pw_altered altered;
-    int parent; /* id of the arm that it was forked from, 0: none */
+    int parent; /* id of the arm that this one was forked from; 0: none */
     int64_t parent_step;
     bool training;
-    int64_t goal;        /* training ends when step reaches it; of a budget of operations: an estimate */
-    enum pw_until until; /* or earlier, by this */
+    int64_t goal;        /* training ends when step reaches it; with a budget of operations: an estimate */
+    enum pw_until until; /* a condition that may end training earlier */
     double until_value;
-    double seen;                     /* the latest value of what until looks at */
-    bool met;                        /* until came true */
-    bool budget;                     /* nothing but operations ends it: goal follows them */
-    bool due;                        /* the round that has begun waits for its step: train.c */
-    int64_t ahead_flops[PW_FLIGHTS]; /* of the steps that its model has begun, by step number: ahead.c */
-    bool checking;                   /* it waits for a look at acc, and check is what has been seen so far, */
-    int check_of;                    /* of so many samples */
+    double seen;                     /* latest value of the quantity that `until` tests */
+    bool met;                        /* the `until` condition came true */
+    bool budget;                     /* only operations end the training: goal is derived from them */
+    bool due;                        /* still has to take its step in the current round: train.c */
+    int64_t ahead_flops[PW_FLIGHTS]; /* operations of the steps in flight, by step number: ahead.c */
+    bool checking;                   /* acc is being measured for `until`; check has the counts so far */
+    int check_of;                    /* number of samples to measure */
     struct pw_eval_row check;
-    double row_s; /* seconds that a row of evaluation took lately; 0: not known */
+    double row_s; /* seconds that a row of evaluation took most recently; 0: unknown */
 };
 
-/* Replicate r of arm id lies at (r - 1) * PW_MAX_ARMS + id - 1: the first PW_MAX_ARMS places are the arms,
- * and going through all of them is the fair round of training. */
+/* Replica r of arm id lies at (r - 1) * PW_MAX_ARMS + id - 1. So the first PW_MAX_ARMS places are the arms'
+ * first replicas, and the order of places is the round-robin order of training. */
 #define PW_MAX_PLACES (PW_MAX_ARMS * PW_MAX_REPLICATES)
 _Static_assert(PW_MAX_PLACES <= 64 * PW_BITS_OF_ALL, "a command's event has a bit for every place");
 
-/* Evaluation by length, a row (replicate, task, length) at a time, so that commands are served in between.
- */
+/* Evaluation by length. A slice evaluates one row (replica, task, length), so that commands are served
+ * between rows. */
 struct pw_eval_plan {
-    bool live;                   /* small, for the screen; else the command's */
-    int samples;                 /* a length */
-    int n, place[PW_MAX_PLACES]; /* which replicates, arm by arm; n 0: no evaluation */
+    /* small evaluation for the screen during training; false: started by a command */
+    bool live;
+    int samples;                 /* per length */
+    int n, place[PW_MAX_PLACES]; /* places of the replicas, arm by arm; n 0: no evaluation */
     int at;                      /* index into place */
     double took;                 /* seconds so far */
-    int n_rows, row;             /* rows of each replicate, next one */
-    struct pw_eval_row *rows;    /* [n_rows], counts filled as they come */
+    int n_rows, row;             /* rows per replica; the next row */
+    struct pw_eval_row *rows;    /* [n_rows] counts of the rows finished so far */
     int n_pairs;
-    struct pw_eval_pair *pairs; /* [n_pairs] of the rows, likewise */
+    struct pw_eval_pair *pairs; /* [n_pairs] of the same rows */
     int n_words;
-    uint64_t *outcomes;           /* [n_words] of the rows, likewise */
-    struct pw_decoding *decoding; /* the row's next samples, where they are decoded; NULL: none */
+    uint64_t *outcomes;           /* [n_words] of the same rows */
+    struct pw_decoding *decoding; /* decoding of the row's next samples; NULL: none */
 };
 
 struct pw_decoding; /* eval_decode.c */
 
-/* A batch of samples as the model takes them, and the memory it lives in (grown, never shrunk). */
+/* A batch of samples as the model reads it, with its memory, which grows and never shrinks. */
 struct pw_samples {
     struct pw_batch b;
     int *start, *tokens, *pos, *rows, *targets;
     int *seq_scored;       /* [n_seqs+1] first scored row of each sequence */
-    int *buffer;           /* one sample's tokens */
-    struct pw_pair *pairs; /* [n_seqs] each one's length as a pair */
+    int *buffer;           /* tokens of one sample */
+    struct pw_pair *pairs; /* [n_seqs] length of each sample as a pair */
     int cap_seqs, cap_rows, cap_buffer;
 };
 
 struct pw_pin { /* the pinned prompt */
     int id;     /* 0: none */
     int arm;
-    int replica; /* of that arm, whose answer it is */
+    int replica; /* of that arm; the replica that answers */
     char text[PW_LINE * 2];
-    struct pw_sample sample; /* prompt and, where known, the right answer */
-    int64_t index;           /* it is this sample of the test split; -1: typed */
-    int cap;                 /* of the three below, by position */
-    int *tokens;             /* prompt and what is decoded */
-    bool *edited;            /* put there by `edit` */
+    struct pw_sample sample; /* prompt and, if known, the right answer */
+    int64_t index;           /* index of the sample in the test split; -1: typed */
+    int cap;                 /* capacity of the next three, which are indexed by position */
+    int *tokens;             /* prompt and decoded answer */
+    bool *edited;            /* set by the command `edit` */
     struct pw_ev_token *said;
     int n;
-    int kept; /* tokens that are given, not decoded: the prompt's, and the answer's up to an edit */
-    int more; /* tokens that `next` went beyond the limit */
-    int at;   /* position of the answer that is looked at; 0: the newest */
-    struct pw_decoder *decoder; /* NULL: the answer is there */
-    uint64_t generation;        /* of the model that decoded it, then (0: of none), and how */
+    int kept; /* number of given tokens, which are not decoded: the prompt, and the answer up to an edit */
+    int more; /* tokens that `next` decoded beyond the limit */
+    int at;   /* cursor: the inspected position of the answer; 0: the newest */
+    struct pw_decoder *decoder; /* NULL: decoding has ended */
+    /* generation of the model when it decoded the answer, 0: no model; then the settings of decoding */
+    uint64_t generation;
     float temperature;
-    int limit;             /* tokens at which decoding ends */
-    bool stop_at_wrong;    /* decoding ends with the first wrong token */
+    int limit;             /* number of tokens at which decoding ends */
+    bool stop_at_wrong;    /* decoding ends at the first wrong token */
     double began;          /* seconds */
-    int layer, head, view; /* what is looked at */
+    int layer, head, view; /* the inspected ones */
 };
 
-struct pw_table_look { /* which table of an encoding */
-    int length;        /* distances or positions; 0: as long as the longest sample */
-    int layer;         /* of the kernel */
+struct pw_table_look { /* which table of an encoding is shown */
+    int length;        /* distances or positions; 0: length of the longest sample */
+    int layer;         /* layer of the kernel */
 };
 
 struct pw_lines { /* a queue of command texts */
@@ -157,41 +159,42 @@ struct pw_lab {
     struct pw_lab_config cfg;
     pthread_t thread;
     int fd;
-    atomic_bool yield;     /* somebody waits: the step or slice that runs stops where it is */
-    atomic_bool interrupt; /* Ctrl-C, not yet seen by the loop */
+    atomic_bool yield;     /* a line is waiting: the running step or slice yields */
+    atomic_bool interrupt; /* Ctrl-C, not handled by the loop yet */
 
     /* shared with the reader, under lock */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool quit, idle;
-    bool stored; /* the store has news */
+    bool stored; /* the store has something to report */
     int failures;
     struct pw_lines now, script;
-    char place[PW_LINE];   /* of the script's command that ran last; "": nowhere */
-    struct pw_queue queue; /* a mark: there a request was served */
+    char place[PW_LINE];   /* place of the script's last command; "": none */
+    struct pw_queue queue; /* a mark is where a request was served */
 
-    /* the reader's own */
+    /* owned by the reader */
     struct pw_snapshot *snap;
     bool seen_idle;
     int seen_failures;
-    uint64_t seen_requests; /* that were served */
+    uint64_t seen_requests; /* requests served */
 
-    /* the lab thread's own */
+    /* owned by the lab thread */
     struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
-    int unit;    /* that the backend was opened with: threads, or the device */
-    int threads; /* of the cpu, where that computes */
+    int unit;    /* argument that the backend was opened with: threads or device number */
+    int threads; /* of the cpu backend */
     uint64_t seq;
     uint64_t seed;
-    bool own_batches; /* of each replicate, by its number: pw_lab_batch_seed; else all share theirs */
+    /* each replica has its own batches, by its number: pw_lab_batch_seed; false: all share theirs */
+    bool own_batches;
     struct pw_taskset tasks;
-    struct pw_arm arms[PW_MAX_PLACES]; /* model NULL: free */
+    struct pw_arm arms[PW_MAX_PLACES]; /* model NULL: free place */
     int current;                       /* id */
-    int replica;                       /* of the current arm, that answers prompts and is inspected */
+    int replica;                       /* replica of the current arm that answers prompts and is inspected */
     bool paused;
     enum pw_share share;
-    int64_t allowed;                         /* rounds of training that go on although it is paused: `step` */
+    int64_t allowed;                         /* rounds of training left to run while paused: `step` */
     struct pw_eval_plan eval;                /* n 0: none */
     struct pw_dump *dump;                    /* activations.c; NULL: none */
     struct pw_writing *writing;              /* export_data.c; NULL: none */
@@ -201,303 +204,329 @@ struct pw_lab {
     struct pw_watch watches[PW_MAX_WATCHES]; /* [n_watches] watch.c */
     int n_watches;
     struct pw_samples scratch;
-    struct pw_samples batches[PW_FLIGHTS]; /* of training: ahead.c */
-    int64_t batch_first[PW_FLIGHTS];       /* first sample of what is in them; -1: nothing */
-    uint64_t batch_seed[PW_FLIGHTS];       /* of these samples */
-    bool landing;                          /* no step is begun that nobody waits for */
+    struct pw_samples batches[PW_FLIGHTS]; /* training batches: ahead.c */
+    int64_t batch_first[PW_FLIGHTS];       /* first sample of each batch; -1: empty */
+    uint64_t batch_seed[PW_FLIGHTS];       /* seed of the samples in each batch */
+    /* start no step beyond those that were asked for, while steps are drained */
+    bool landing;
     struct pw_pin pin;
-    struct pw_table_look table; /* what is looked at */
-    unsigned table_told;        /* bit id: the arm's table was told once, and stays up to date */
-    uint64_t table_generation[PW_MAX_ARMS + 1]; /* of the arm's model, when it was told last; 0: never */
-    bool requested;                             /* the first request of the typed lines has begun */
-    unsigned to_answer;                         /* arms that it still waits for, bit id; bit 0: the current */
-    int table_next;                             /* the last one that had its turn */
-    double table_s;                             /* how long they took lately */
+    struct pw_table_look table; /* the shown table */
+    unsigned table_told;        /* bit id: the arm's table was emitted, and is kept up to date */
+    /* generation of the arm's model when its table was last emitted; 0: never */
+    uint64_t table_generation[PW_MAX_ARMS + 1];
+    bool requested; /* the request at the front of the typed lines has begun */
+    /* arms whose answers the request waits for, bit id; bit 0: the current arm */
+    unsigned to_answer;
+    int table_next; /* round-robin: the last arm whose table was refreshed */
+    double table_s; /* seconds that the tables took most recently */
     int last_prompt_id;
-    float temperature;              /* of decoding; 0: greedy */
-    struct pw_follow *follow;       /* follow.c; NULL: live */
-    struct pw_verdict verdict;      /* verify_session.c */
-    struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
-    double t_state, t_live, rate_t; /* when last told or measured, seconds */
-    double look_s;                  /* how long the latest answer took */
-    double eval_s, t_eval; /* how long the latest evaluation beside training took, and when it ended */
+    float temperature;         /* of decoding; 0: greedy */
+    struct pw_follow *follow;  /* follow.c; NULL: live */
+    struct pw_verdict verdict; /* verify_session.c */
+    /* the lab's own snapshot: series and evaluations, for export and `until` */
+    struct pw_snapshot *record;
+    double t_state, t_live, rate_t; /* seconds: when last emitted or measured */
+    double look_s;                  /* seconds that the latest answer took */
+    double eval_s, t_eval;          /* seconds that the latest live evaluation took, and when it ended */
     int64_t rate_steps;
     double rate;
-    int64_t steps_done; /* of all arms since the start */
+    int64_t steps_done; /* of all arms since the start of the process */
 };
 
-/* ---- events.c: tell what happened. emit takes e, and gives it its number. */
+/* ---- events.c: emit events. pw_lab_emit takes ownership of e and assigns its number. */
 struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
-void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* into the lab's own record */
-bool pw_lab_keeps(const struct pw_event *e);                    /* in its own record */
+void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* folds e into lab->record */
+bool pw_lab_keeps(const struct pw_event *e);                    /* does lab->record keep such an event? */
 void pw_lab_wake_reader(const struct pw_lab *lab);
-void pw_lab_end_request(struct pw_lab *lab); /* the first of the typed lines is a request, and was served */
+void pw_lab_end_request(struct pw_lab *lab); /* the request at the front of the typed lines was served */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Each line of text as a note. */
+/* Emit each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
-/* Fails where the text of `mark` or `say` is too long to be told whole. */
+/* Fails if the text of `mark` or `say` is too long for one event. */
 enum pw_code pw_lab_check_remark(const struct pw_lab *lab, const struct pw_command *cmd,
                                  const struct pw_args *args, struct pw_err *err);
-void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows, pairs or modes, for an event; malloc */
+/* copy of n rows, pairs or modes for an event; malloc */
+void *pw_eval_copy(const void *p, int n, size_t size);
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
 void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
                      int64_t total);
-/* The digest of a replicate's parameters; text gets it too, where it isn't NULL. */
+/* Emit the digest of a replica's parameters; it is also written to text unless that is NULL. */
 void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33]);
 
-/* ---- arms.c: which models there are */
-struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* its first replicate; NULL if there is none */
-struct pw_arm *pw_lab_current(struct pw_lab *lab);     /* its first replica, which stands for it */
-struct pw_arm *pw_lab_replicate(struct pw_lab *lab, int id, int replicate); /* NULL if there is none */
+/* ---- arms.c: the models of the lab */
+struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* its first replica; NULL: no such arm */
+struct pw_arm *pw_lab_current(struct pw_lab *lab);     /* its first replica */
+struct pw_arm *pw_lab_replicate(struct pw_lab *lab, int id, int replicate); /* NULL: no such replica */
 int pw_lab_n_arms(const struct pw_lab *lab);
 int pw_lab_replicates(const struct pw_lab *lab, int id);
-/* "no arm 7; there are 1, 2, 3" */
+/* Fails with a message such as "no arm 7; there are 1, 2, 3". */
 enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
-/* Fails if the arm doesn't have that replica; who: the command, for messages. 0, all of them, it has. */
+/* Fails if the arm does not have this replica. Replica 0 means all and never fails. who: the command, for
+ * messages. */
 enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, const char *who, int replica,
                                  struct pw_err *err);
-const char *pw_lab_shape(const struct pw_arm *arm); /* its preset, or the theorem whose proof it began as */
-/* n fresh arms of the current one's model, each with `seeds` replicates; all others go. own_batches: what
- * replicates of an arm train on differs, too, as long as there are these arms or what is made of them. */
+/* its preset, or the theorem that it was constructed from */
+const char *pw_lab_shape(const struct pw_arm *arm);
+/* Replace all arms by n fresh ones with the current arm's model and `seeds` replicas each. own_batches:
+ * replicas of an arm also differ in their training samples. This stays so for these arms and for arms derived
+ * from them. */
 enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, bool own_batches,
                          struct pw_err *err);
-/* With as many replicates as the current arm. */
+/* The arm has as many replicas as the current arm. */
 enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err);
-/* A copy of the current arm in the first free place: weights, moments, step, schedule, and whether it trains;
- * with pe (NULL: none) its encoding is swapped as pw_lab_set_pe does. */
+/* Copy the current arm to the first free place: weights, moments, step, schedule, and whether it is training.
+ * pe: swap its encoding as pw_lab_set_pe does; NULL: keep it. */
 enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err);
 enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err);
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
-/* The next one that there is, or with by = -1 the one before, round the end. */
+/* Choose the next arm, or with by = -1 the previous one, wrapping around. */
 enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err);
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
 
-/* What changes models makes new ones first, in no place yet, and then puts them where the old ones are. */
+/* An action that changes models first builds the new models outside of lab->arms, and then puts them in the
+ * places of the old ones. */
 
-/* The replicates of an arm (0: of all) as they are, arm by arm; returns how many. out: PW_MAX_PLACES. */
+/* Copy the replicas of an arm (0: of all arms), arm by arm, to out [PW_MAX_PLACES]. Returns their number. */
 int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out);
-/* A fresh model of these settings. */
+/* Build a fresh model with these settings. */
 enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings,
                               struct pw_err *err);
-/* The same for n of them: all or none. */
+/* Build n of them: all or none. */
 enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
                               struct pw_err *err);
-/* Copies of an arm's replicates with everything that they have been through, their encoding swapped for pe
- * where that is not NULL: all or none. */
+/* Copy the replicas of an arm with their whole training state, all or none. pe: swap their encoding; NULL:
+ * keep it. */
 enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, const struct pw_arm *arm,
                              const char *pe, bool restart, struct pw_err *err);
-/* Gives n replicates (whole arms, arm by arm) their places; what their arms were before goes. */
+/* Put n replicas (whole arms, arm by arm) in their places; the previous models of these arms are freed. */
 void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n);
-/* The same after a change that concerns all: training ends, and arms that are not among them go. */
+/* Like pw_lab_put, after a change that affects all arms: training ends, and arms that are not among the n are
+ * dropped. */
 void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
 
-/* ---- arms_set.c: what they are; an arm's replicates all change together */
+/* ---- arms_set.c: settings of arms; all replicas of an arm change together */
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
-/* lab->tasks is another than the old one, which goes, and its tokens may be others: then n replicates that
- * speak them get their places, and arms that are not among them go. */
+/* Complete a change of lab->tasks: frees the old set. If the vocabulary changed, the n replicas built for it
+ * are put in their places, and other arms are dropped. */
 void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n);
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
-/* Begins one arm anew, of n replicates, with settings of another shape. */
+/* Restart one arm, of n replicas, with settings of another shape. */
 enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
-/* Notes what altered an arm and its replicates; before the first step it is simply the arm's setting. */
+/* Record what altered an arm and its replicas. Before the first step it counts as the arm's setting, not as
+ * an alteration. */
 void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how);
-/* Turns options of an arm's encoding, "base=500 offset=3", or with text NULL undoes what is turned of
- * tune.c's; all weights stay. An arm that was evaluated is evaluated again. */
+/* Tune options of an arm's encoding, such as "base=500 offset=3"; text NULL restores the options that tune.c
+ * supports. Weights are kept. An arm with an evaluation is evaluated again. */
 enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *text, struct pw_err *err);
-/* Gives an arm the parameters of another arm's encoding, which must be the same one, of the same shape. */
+/* Give an arm the parameters of another arm's encoding, which must be the same encoding of the same shape. */
 enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
-/* Notes about an encoding that was chosen by name: which settings the bare name has here, and the next. */
+/* Emit notes about an encoding that was chosen by name: the settings that the bare name has here, and
+ * pw_lab_warn_of_length's note. */
 void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_arm *arm);
-/* A note where a causal model has an encoding that needs to know how long the sequence will be. */
+/* Emit a note if a causal model has an encoding that needs the sequence length in advance. */
 void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm);
-/* From the next step on; a larger batch is refused where there is no memory for it. */
+/* Takes effect at the next step. Fails if memory does not suffice for a larger batch. */
 enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim,
                               struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
-/* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
- * their own lengths; training data must fit before anything is built. for_task: it is the task that is new.
- */
+/* Does the longest training or test sample of the lab fit into the model? Prompts and evaluation check their
+ * own lengths, but training data must fit before anything is built. for_task: the task is new, not the
+ * model. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg, bool for_task,
                                   struct pw_err *err);
-/* Of context=fit (0) makes as many positions as the longest sample of the task takes, and no fewer than
- * `least`, the preset's. */
+/* Resolve context=fit (0): as many positions as the task's longest sample needs, but at least `least`, the
+ * preset's number. */
 void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int least);
 
-/* ---- construct.c: an arm whose first values are a proof's (model/theorem.h) */
+/* ---- construct.c: an arm that starts with the weights of a proof's construction (model/theorem.h) */
 struct pw_construction {
-    int T;                           /* positions that it counts */
-    int layers, head_width, context; /* 0: as many as the proof needs; width / heads; what is worth a look */
+    int T; /* positions that the construction counts */
+    /* 0: as many layers as the proof needs; width / heads; a context that shows the effect */
+    int layers, head_width, context;
     int width, heads;
-    uint64_t seed; /* of what the proof leaves open */
+    uint64_t seed; /* of the weights that the proof leaves open */
 };
-/* The proof's <bos> is the word that all prompts of a task begin with: is there one? Other models don't ask.
- */
+/* Does every prompt of the task begin with the same token, which the proof uses as <bos>? Models without a
+ * proof always pass. */
 enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err);
 enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theorem,
                               const struct pw_construction *of, struct pw_err *err);
 
-/* ---- backend.c: what computes. Every model moves, with all its bits, or none. */
-/* "auto", "cpu", "cuda", "cuda:N"; mode and precision may be NULL: the usual ones. */
+/* ---- backend.c: the device that computes. All models move with all their bits, or none does. */
+/* name: "auto", "cpu", "cuda" or "cuda:N"; mode and precision NULL: the default. */
 enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char *mode, const char *precision,
                                 struct pw_err *err);
-/* The cpu with so many threads (0: all processors). */
+/* Use the cpu with this many threads (0: one per processor). */
 enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
-/* Other kernels of the cpu: auto, scalar, avx2, avx512; refused where the processor lacks them. */
+/* Use other kernels of the cpu: auto, scalar, avx2 or avx512. Fails if the processor does not support them.
+ */
 enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
 enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err);
-/* What decides the bits: "fp32", class portable, whoever computes; else of class machine "bf16", or of cuda's
- * mode fast "cuda-tf32". */
+/* The arithmetic that decides the bits: "fp32" of class portable on any backend; of class machine "bf16", or
+ * "cuda-tf32" in cuda's mode fast. */
 void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops);
-/* Opens a backend that has it, beside the lab's own. unit: what it was told. */
+/* Open a backend with this arithmetic in addition to the lab's own. unit: the argument that it was opened
+ * with. */
 enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithmetic,
                                     const struct pw_backend_ops **ops, struct pw_backend **be, int *unit,
                                     struct pw_err *err);
-/* Where it computes, for the record: "cuda: NVIDIA H200, fast tf32, class machine; CUDA 13.0, driver 13.0,
- * ..."
- */
+/* Describe the device for the session: "cuda: NVIDIA H200, fast tf32, class machine; CUDA 13.0, driver 13.0,
+ * ..." */
 void pw_lab_place(const struct pw_lab *lab, char *dst, size_t size);
-void pw_lab_list_devices(struct pw_lab *lab); /* as notes */
+void pw_lab_list_devices(struct pw_lab *lab); /* emits notes */
 
 /* ---- memory.c */
-/* Bytes that the system could hand out, less a reserve; SIZE_MAX where it doesn't say. */
+/* Bytes that the system can allocate, less a reserve; SIZE_MAX if unknown. */
 size_t pw_lab_memory(void);
-/* Would n more models of these settings fit into the memory of a backend, the system's or a device's? Refused
- * with what would. */
+/* Would n more models of these settings fit into the memory of a backend (the system's or a device's)? The
+ * message says what would fit. */
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
                                  struct pw_backend *be, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
-/* Would the steps of these replicates, which are all that there are, with other settings or longer samples
- * than so many tokens, find the memory that their models don't hold yet? Refused with a batch of arm id (0:
- * of all) that would; settings are changed then. */
+/* Would the steps of these n replicas fit into memory, with their new settings or with samples of up to
+ * `tokens` tokens? They must be all replicas of the lab. Memory that their models hold already is not
+ * counted. The message names the largest batch of arm id (0: of all arms) that would fit. On failure the
+ * batches in settings are overwritten. */
 enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *settings, int n, int id, int tokens,
                                 struct pw_err *err);
-/* A step of arm failed with err. Where that was for want of a device's memory, err says what would fit. */
+/* After a step of arm failed with err: if a device ran out of memory, extend the message by what would fit.
+ */
 void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 
-/* Room for what inspection tells of T tokens: four maps of every head, and `more` floats. NULL fills err,
- * also where the system would hand out memory that it doesn't have. The caller frees. */
+/* Allocate room for the inspection of T tokens: four maps of every head, and `more` floats. NULL fills err,
+ * also if the system would overcommit memory. The caller frees. */
 float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err);
 
 /* ---- data.c */
-/* Samples first..first+n-1 of a split (TEST: of one task and length) as a batch. */
+/* Fill a batch with samples first..first+n-1 of a split. The split TEST is that of one task and length. */
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
                      uint64_t first, int n, int task, int length);
 void pw_samples_fini(struct pw_samples *s);
-/* Input rows of the longest sample of task `t` at a length. */
+/* Input rows of task `t`'s longest sample at a length. */
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
-/* The token that prompts of task `t` begin with, by one of its samples; and do others begin with it, too? */
+/* The first token of the prompts of task `t`, taken from one sample; and do all prompts begin with it? */
 int pw_lab_first_word(const struct pw_lab *lab, int t);
 bool pw_lab_first_word_same(const struct pw_lab *lab, int t);
-/* A task of the lab by name; what names the command, for messages. */
+/* Find a task of the lab by name. what: the command, for messages. */
 enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
                               struct pw_err *err);
 
 /* ---- train.c */
 struct pw_goal {
-    int arm;             /* that trains; 0: all */
-    int64_t n;           /* so many more steps; 0: as many as it takes, ... */
-    enum pw_until until; /* ... until that */
+    int arm;             /* the arm to train; 0: all */
+    int64_t n;           /* number of further steps; 0: until the condition is true */
+    enum pw_until until; /* the condition */
     double value;
-    int replicate; /* with a step, the last one that takes it, and those behind it are due; 0: all */
+    /* only replicas 1..replicate take the last of the n steps; in the others it stays due. 0: all take it */
+    int replicate;
 };
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *goal, struct pw_err *err);
 void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
-void pw_lab_step(struct pw_lab *lab, int64_t n);       /* n rounds although it is paused */
-void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; "" says nothing */
+void pw_lab_step(struct pw_lab *lab, int64_t n);       /* train n rounds while paused */
+void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; why "": no note */
 bool pw_lab_training(const struct pw_lab *lab);
-/* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
+/* Run the next step, or a part of it until a line is waiting; or measure a slice of acc for `until`. */
 void pw_lab_train_step(struct pw_lab *lab);
 
 /* ---- ahead.c */
-/* The seed of the samples that replicates of this number train on: the lab's, with own batches the lab's +
- * replicate - 1, also where an arm's initialisation has a seed of its own. */
+/* Seed of the training samples of replicas with this number: the lab's seed. With own batches it is the lab's
+ * seed + replicate - 1, even if the arm's initialisation has its own seed. */
 uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate);
-/* The samples of an arm's step number `step`, from 0. */
+/* The samples of an arm's step number `step`, counted from 0. */
 const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step);
-void pw_lab_forget_batches(struct pw_lab *lab); /* they are others now */
+void pw_lab_forget_batches(struct pw_lab *lab); /* the samples have changed */
 void pw_lab_free_batches(struct pw_lab *lab);
 bool pw_lab_always_looked_at(int64_t step);
-/* The arm's next step, and on a device the beginning of some after it. PW_EYIELD as pw_model_start. */
+/* Run the arm's next step; on a device also start some of the following steps. PW_EYIELD: see
+ * pw_model_start. */
 enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,
                                struct pw_err *err);
-struct pw_arm *pw_lab_flying(struct pw_lab *lab); /* one whose model has steps under way; NULL: none */
-/* Ends and tells of all steps under way: whoever looks at a model comes after it. */
+struct pw_arm *pw_lab_flying(struct pw_lab *lab); /* an arm with steps in flight; NULL: none */
+/* Drain: complete and report all steps in flight. Call it before a model is read. */
 void pw_lab_land(struct pw_lab *lab);
-/* Before anything changes what a model would answer: looks at acc that have begun come to their end, so that
- * it doesn't matter how far they had come. What they saw counts when training goes on. */
+/* pw_lab_end_checks completes the measurements of acc that have begun. Call it before a model changes, so
+ * that their progress does not affect the result. Their values count when training continues. */
 bool pw_lab_checks(const struct pw_lab *lab); /* is an `until` condition being measured? */
 void pw_lab_end_checks(struct pw_lab *lab);
 
 /* ---- fresh.c */
-/* Begins or ends the request that is next among the typed lines; false: none is, or an answer comes first. */
+/* Begin or end the request at the front of the typed lines. Returns false if there is none, or if an answer
+ * must be decoded first. */
 bool pw_lab_serve_request(struct pw_lab *lab);
 
 /* ---- lines.c */
 void pw_lines_push(struct pw_lines *q, const char *text);
 void pw_lines_fini(struct pw_lines *q);
-/* For pw_commands_split: into the queue arg. */
+/* Callback for pw_commands_split: push a command to the queue arg. */
 enum pw_code pw_lines_queue(void *arg, const char *text, int line);
-/* In the queue of typed lines, a text that begins so is none: it is a request (fresh.c). */
+/* First character of a request (fresh.c) in the queue of typed lines. */
 #define PW_REQUEST '\002'
 void pw_lines_drop_first(struct pw_lines *q);
-/* Takes the next line that waits, unless one is on its way already; false: there is none, or a request is
- * next. */
+/* Take the next waiting line, unless a line is being served. Returns false if no line waits, or if a request
+ * is next. */
 bool pw_lab_ask(struct pw_lab *lab, bool script);
-/* Runs the line that is on its way, once it is on record. A script's was split into commands when it came. */
+/* Run the line that was taken, once it is recorded. A script's lines were split into commands when they were
+ * queued. */
 bool pw_lab_serve_line(struct pw_lab *lab);
-/* One command; arg is the lab. Its failure is told. */
+/* Run one command; arg is the lab. A failure is emitted. */
 enum pw_code pw_lab_run_typed(void *arg, const char *text, int line);
 void pw_lab_drop_script(struct pw_lab *lab);
-/* Puts text's commands before what is left of the script. */
+/* Put the commands of text in front of the rest of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
-/* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
+/* Handle a failure outside of a command, such as a loss that is not finite: emit it and drop the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
-/* How far every arm has come, as the event of a command says it. */
+/* Write every arm's progress into the event of a command. */
 void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
-/* One command as it was recorded; its failure is told. */
+/* Run one command as it was recorded; a failure is emitted. */
 void pw_lab_run(struct pw_lab *lab, const char *text);
 
 /* ---- lab.c */
-/* Every long command that is under way, and evaluation beside training. */
+/* Cancel every job, and live evaluation. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
-/* Those of them that would measure one half of the old model and one half of the new one: a command that
- * changes a model in place calls it. */
+/* Cancel the jobs that would measure partly the old and partly the new model. A command that changes a model
+ * in place calls it. */
 void pw_lab_end_measuring(struct pw_lab *lab);
-/* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
+/* Cancel the job of this name, or (NULL) the running one. Returns false if there is none. */
 bool pw_lab_cancel(struct pw_lab *lab, const char *name);
-const char *pw_lab_job(const struct pw_lab *lab); /* the long command that runs; NULL: none does */
-bool pw_lab_busy(const struct pw_lab *lab);       /* an answer or a job is under way, also beside training */
-/* The next slice of it; false: none is under way. */
+const char *pw_lab_job(const struct pw_lab *lab); /* name of the running job; NULL: none */
+/* an answer is being decoded or a job is running, live evaluation included */
+bool pw_lab_busy(const struct pw_lab *lab);
+/* Run the next slice of the job or answer. Returns false if there is none. */
 bool pw_lab_slice(struct pw_lab *lab);
-/* The same or, where none is, of training; false: nothing is under way, or it is paused. */
+/* Like pw_lab_slice, else a step of training. Returns false if there is nothing to do or training is
+ * paused. */
 bool pw_lab_work(struct pw_lab *lab);
-/* The same, but an answer that is being decoded stays where it is. */
+/* Like pw_lab_work, but an answer that is being decoded is not continued. */
 bool pw_lab_work_beside(struct pw_lab *lab);
-bool pw_lab_quits(struct pw_lab *lab); /* who opened it leaves */
+bool pw_lab_quits(struct pw_lab *lab); /* the owner is closing the lab */
 
-/* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */
+/* ---- files.c: while on, whole files that this thread reads are recorded, or are taken from the session that
+ * is re-run */
 void pw_lab_watch_files(struct pw_lab *lab, bool on);
 
-/* ---- follow.c: doing again what a recording says */
-void pw_follow_go_on(struct pw_lab *lab);                         /* the loop's next turn */
-bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);     /* for comparison: e is gone */
-void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end);   /* if it follows */
-const char *pw_follow_file(struct pw_lab *lab, const char *name); /* the recording's copy of it; NULL: none */
-/* False while a command is re-run of which the recording doesn't say what was in progress: what it looked at
- * may have been an answer that is not on record. */
+/* ---- follow.c: re-running a session */
+void pw_follow_go_on(struct pw_lab *lab); /* one turn of the loop */
+/* takes e for comparison; true: e belongs to the re-run now */
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* no-op unless a session is being re-run */
+/* the session's copy of the file; NULL: none */
+const char *pw_follow_file(struct pw_lab *lab, const char *name);
+/* Returns false while a command is re-run whose event does not record the work in progress: it may have read
+ * an answer that is not recorded. */
 bool pw_follow_knows(const struct pw_lab *lab);
-struct pw_lines *pw_follow_script(struct pw_lab *lab); /* the script that commands belong to */
+struct pw_lines *pw_follow_script(struct pw_lab *lab); /* the script that the re-run commands belong to */
 void pw_lab_tell_waiting(
-    struct pw_lab *lab); /* for the log of a session that is left: who waits will not run */
-/* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
+    struct pw_lab *lab); /* for the log when a session ends: names the waiting lines, which will not run */
+/* Put the rest of a re-run script in front of the waiting script, or drop it. Takes ownership of first's
+ * lines. */
 void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 
 #include "lab/evals.h"
@@ -509,10 +538,10 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
-/* Tells the attention in an .npz file, which takes the place of the one before. */
+/* Emit the attention in an .npz file; it replaces the attention of an earlier file. */
 enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struct pw_err *err);
-void pw_lab_forget_attention(struct pw_lab *lab); /* of the file */
-/* What a checkpoint of an arm says about its origin; task: pw_taskset_print's text. */
+void pw_lab_forget_attention(struct pw_lab *lab); /* of the imported file */
+/* Describe an arm's origin for its checkpoint. task: text of pw_taskset_print. */
 struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
 bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
 

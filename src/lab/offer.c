@@ -47,7 +47,7 @@ void pw_offer_heads(struct pw_completion *c, bool off)
     }
 }
 
-/* Is it the task that task= names, or is none named? */
+/* Is this the task that task= names? Any task if it is not given. */
 static bool is_meant(const struct pw_completion *c, const struct pw_task_view *task)
 {
     const char *named = pw_args_key(c->so_far, "task");
@@ -69,7 +69,7 @@ void pw_offer_lengths(struct pw_completion *c)
     pw_offer_numbers(c, lo, hi + 1);
 }
 
-/* What is trained, what is tested, and both. */
+/* Offer the trained range, the tested range, and both together. */
 static void offer_ranges(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;

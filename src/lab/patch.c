@@ -1,24 +1,26 @@
 /* patch.c - activation patching: which activations carry the difference between two prompts (Meng et al.
- * 2022, "Locating and editing factual associations in GPT"; the maps are those that users of TransformerLens
- * know from get_act_patch_resid_pre and get_act_patch_attn_head_out_all_pos).
+ * 2022, "Locating and editing factual associations in GPT"). The maps are the same as TransformerLens's
+ * get_act_patch_resid_pre and get_act_patch_attn_head_out_all_pos.
  *
- * The pinned prompt is the clean one, from= the corrupt one, of as many tokens, so that positions correspond.
- * Both are followed by the beginning of the answer that they share, teacher-forced; the next token is where
- * clean and corrupt part, and there, at the last position, m = logit(clean's token) - logit(corrupt's token)
- * is read. The corrupt prompt runs again and again, each time with one activation of the clean run put in:
+ * The pinned prompt is the clean one, from= gives the corrupt one. Both have the same number of tokens, so
+ * positions correspond. The common beginning of their answers is appended to both, teacher-forced. The clean
+ * and the corrupt answer differ in the next token. At this last position, m = logit(clean's token) -
+ * logit(corrupt's token) is read. The corrupt prompt runs repeatedly, each time with one activation of the
+ * clean run patched in:
  *
  *     recovery = (m_patched - m_corrupt) / (m_clean - m_corrupt)
  *
- * Decisions. The right answers decide where the two part; where one isn't known (lines of a file, a prompt
- * outside of the task) both are the model's own greedy ones, and the result says so. The difference of logits
- * is used, not of probabilities: it is linear in the last stream, and doesn't saturate. The corrupt run gets
- * clean activations (what suffices to bring the answer back), not the other way round (what is needed). Where
- * m_clean and m_corrupt are alike there is nothing to recover, which is said instead of dividing by it.
+ * Decisions. The right answers decide where the two differ. If one is unknown (lines of a file, a prompt
+ * outside of the task), both are the model's own greedy answers, and the result says so. The difference is of
+ * logits, not of probabilities: it is linear in the last stream and does not saturate. Clean activations are
+ * patched into the corrupt run, which shows what suffices to restore the answer. The other way round would
+ * show what is necessary. If m_clean and m_corrupt are almost equal there is nothing to recover; this is
+ * reported instead of dividing by the difference.
  *
- * Recovery is exact at its ends: everything put in at layer 0 gives the clean run's bits and so 1, nothing
- * gives 0, and so does the stream after the last block anywhere but at the last position.
+ * Recovery is exact at its ends. Patching everything at layer 0 gives the bits of the clean run, so 1.
+ * Patching nothing gives 0, and so does the stream after the last block at any but the last position.
  *
- * A map is (L + 1) T or L H passes: a job in slices. */
+ * A map takes (L + 1) T or L H passes, so it is a job in slices. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,25 +31,25 @@
 #include "lab/lab_int.h"
 
 #define SLICE_S 0.04
-#define ALIKE   1e-3 /* difference of m below which nothing is divided by it */
+#define ALIKE   1e-3 /* smallest difference of m that may be a divisor */
 
 struct pw_patching {
     int place; /* of the replica */
     int64_t step;
-    struct pw_event *e; /* the result as it comes */
+    struct pw_event *e; /* the result so far */
     int *tokens;        /* [T] corrupt */
     int T;
     int clean, corrupt; /* tokens that m compares */
     float *resid, *z;   /* of the clean run: [L+1,T,C], [L,T,H,D] */
     float *source;      /* [T,D] one head of z */
     float *logits;      /* [T,V] */
-    int done;           /* of the map's entries */
+    int done;           /* number of finished entries of the map */
     char from[PW_LINE];
 };
 
 /* ---- the two prompts */
 
-/* The most probable next token of two sequences of T tokens, one after the other. */
+/* Find the most probable next token of each of two sequences of T tokens, stored one after the other. */
 static enum pw_code greedy(const struct pw_arm *arm, const int *tokens, int T, int best[2],
                            struct pw_err *err)
 {
@@ -67,8 +69,8 @@ static enum pw_code greedy(const struct pw_arm *arm, const int *tokens, int T, i
     return code;
 }
 
-/* Puts the answer that both share behind the prompts: on return both sequences have *T tokens, and next the
- * two that come after them and differ. */
+/* Append the common beginning of the answer to both prompts. On return both sequences have *T tokens, and
+ * next holds the two different tokens that follow. */
 static enum pw_code part(const struct pw_taskset *set, const struct pw_arm *arm,
                          const struct pw_sample *clean, const struct pw_sample *corrupt, int **both, int *T,
                          int next[2], bool *known, struct pw_err *err)
@@ -82,7 +84,7 @@ static enum pw_code part(const struct pw_taskset *set, const struct pw_arm *arm,
     for (*T = n; code == PW_OK && *T <= most; ++*T) {
         memcpy(seq, clean->tokens, (size_t)n * sizeof *seq);
         memcpy(seq + *T, corrupt->tokens, (size_t)n * sizeof *seq);
-        for (int i = n; i < *T; i++) /* they share it */
+        for (int i = n; i < *T; i++) /* both share it */
             seq[*T + i] = seq[i];
         if (*known) {
             next[0] = clean->tokens[*T];
@@ -128,14 +130,14 @@ void pw_lab_patch_cancel(struct pw_lab *lab)
     lab->patching = NULL;
 }
 
-/* m after a pass. */
+/* Compute m after a pass. */
 static float difference(const struct pw_patching *p, const struct pw_config *cfg)
 {
     const float *last = p->logits + (size_t)(p->T - 1) * cfg->vocab;
     return last[p->clean] - last[p->corrupt];
 }
 
-/* Entry (row, col) of the map: the corrupt prompt with that activation of the clean one. */
+/* Compute entry (row, col) of the map: run the corrupt prompt with this activation of the clean run. */
 static enum pw_code run_entry(struct pw_patching *p, const struct pw_arm *arm, struct pw_err *err)
 {
     struct pw_ev_patch *e = &p->e->u.patch;
@@ -160,7 +162,7 @@ static enum pw_code run_entry(struct pw_patching *p, const struct pw_arm *arm, s
     return code;
 }
 
-/* What was patched as it was typed, and what came of it. */
+/* Write the text of the result: what was patched, as typed, and the outcome. */
 static void describe(struct pw_patching *p, int replica)
 {
     struct pw_ev_patch *e = &p->e->u.patch;
@@ -200,7 +202,7 @@ void pw_lab_patch_slice(struct pw_lab *lab)
     double end = pw_now() + SLICE_S;
     struct pw_err err;
     enum pw_code code = PW_OK;
-    if (arm->step != p->step) { /* half of the map would be of another model */
+    if (arm->step != p->step) { /* the rest of the map would belong to another model */
         pw_lab_patch_cancel(lab);
         return;
     }
@@ -217,21 +219,21 @@ void pw_lab_patch_slice(struct pw_lab *lab)
         describe(p, arm->replicate);
         struct pw_event *e = pw_lab_event(PW_EV_PATCH, arm);
         e->u.patch = p->e->u.patch;
-        memset(&p->e->u.patch, 0, sizeof p->e->u.patch); /* its arrays moved to e */
+        memset(&p->e->u.patch, 0, sizeof p->e->u.patch); /* e has taken its arrays */
         pw_lab_emit(lab, e);
     }
     free_patching(p);
     lab->patching = NULL;
 }
 
-/* ---- how it begins */
+/* ---- start */
 
-/* The shape of the result, after checking what is asked for. */
+/* Check the arguments and set the shape of the result. */
 static enum pw_code set_shape(struct pw_ev_patch *e, const struct pw_config *c, int T, struct pw_err *err)
 {
     bool resid = e->kind == PW_PATCH_RESID;
     int layers = resid ? c->layers + 1 : c->layers;
-    if (e->layer >= layers) /* a head has been found in the model */
+    if (e->layer >= layers) /* the head was checked against the model already */
         return pw_fail(err, PW_EUSER,
                        "patch: layer %d: the stream goes into 0..%d, and %d is what leaves the last",
                        e->layer, c->layers - 1, c->layers);
@@ -245,7 +247,7 @@ static enum pw_code set_shape(struct pw_ev_patch *e, const struct pw_config *c, 
     return PW_OK;
 }
 
-/* The clean run, kept, and m of both. */
+/* Run both prompts: keep the clean activations, and compute both values of m. */
 static enum pw_code run_both(struct pw_patching *p, const struct pw_arm *arm, const int *clean,
                              struct pw_err *err)
 {

@@ -8,10 +8,9 @@
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
 
-/* ---- the plan's texts as settings */
+/* ---- the plan's texts converted to settings */
 
-/* Sets the options of text, " key=value key=value"; a first word without '=' is the preset (NULL: none may
- * stand there). */
+/* Set the options of text, "key=value key=value". Fails on a word without '='. */
 static enum pw_code read_options(const struct pw_opt *table, void *target, const char *what, const char *text,
                                  struct pw_err *err)
 {
@@ -29,7 +28,7 @@ static enum pw_code read_options(const struct pw_opt *table, void *target, const
     return PW_OK;
 }
 
-/* The preset and the keys of `model` and `optim`, for a task. */
+/* Read the preset and the keys of `model` and `optim` for a task. */
 static enum pw_code read_model(const struct pw_plan *plan, const struct pw_taskset *set, char preset[16],
                                struct pw_config *cfg, struct pw_optim *optim, struct pw_err *err)
 {
@@ -50,7 +49,7 @@ static enum pw_code read_model(const struct pw_plan *plan, const struct pw_tasks
     return code == PW_OK ? read_options(pw_optim_opts, optim, "optim", plan->optim, err) : code;
 }
 
-/* ---- can it run? */
+/* ---- can the plan run? */
 
 static enum pw_code check_race(const struct pw_plan *plan, const struct pw_config *cfg, struct pw_err *err)
 {
@@ -87,9 +86,9 @@ enum pw_code pw_lab_plan_fits(const struct pw_plan *plan, struct pw_err *err)
     return code;
 }
 
-/* ---- does the lab hold it? */
+/* ---- does the lab's state match the plan? */
 
-/* Fails with "the lab has SUBJECT HERE, the study asks for WANTED" where the two texts differ. */
+/* Fails with "the lab has SUBJECT HERE, the study asks for WANTED" if the two texts differ. */
 static enum pw_code same_text(const char *subject, const char *here, const char *wanted, struct pw_err *err)
 {
     return strcmp(here, wanted) == 0
@@ -116,7 +115,7 @@ static enum pw_code same_task(const struct pw_lab *lab, const struct pw_taskset 
     return code;
 }
 
-/* Differences of two option structs, as far as `print` shows them. */
+/* Compare two option structs in the members that `print` shows. */
 static enum pw_code same_options(const struct pw_opt *table, const char *subject, const void *here,
                                  const void *wanted, struct pw_err *err)
 {
@@ -150,7 +149,7 @@ static enum pw_code same_encoding(const struct pw_arm *a, const char *wanted, st
     return code;
 }
 
-/* The evaluation after the last step, and those at the plan's points. */
+/* Check the evaluation after the last step and those at the plan's points. */
 static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *a,
                               struct pw_err *err)
 {
@@ -194,7 +193,7 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
     return PW_OK;
 }
 
-/* One run from the first step on, under the settings that it has now. */
+/* Was it one unchanged run from the first step on, with its present settings? */
 static enum pw_code same_throughout(const struct pw_arm *a, struct pw_err *err)
 {
     static const char *const how[] = {[PW_ALTERED_TASK] = "its task was changed while it trained",
@@ -209,7 +208,7 @@ static enum pw_code same_throughout(const struct pw_arm *a, struct pw_err *err)
                : pw_fail(err, PW_EUSER, "%s; the study asks for one run from the first step on", what);
 }
 
-/* What a replica was before its first step, and how long it trained. */
+/* Compare a replica's initial settings and its number of steps. */
 static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *wanted, uint64_t seed,
                                   struct pw_err *err)
 {
@@ -225,7 +224,7 @@ static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *w
     return code == PW_OK ? same_number("step", (long long)a->step, wanted->optim.steps, err) : code;
 }
 
-/* Encoding `at` of the plan, from 0. */
+/* Check the replicas of encoding `at` of the plan, counted from 0. */
 static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *a,
                                  const struct pw_arm *wanted, const char *pe, int at, struct pw_err *err)
 {

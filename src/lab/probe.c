@@ -1,8 +1,8 @@
-/* probe.c - a probe under way: what it is given, and its time.
+/* probe.c - the job that runs a probe: it collects the probe's input and gives it time.
  *
- * The subjects are models as they stand, so a probe ends without a result if any of them trains on meanwhile
- * (a typed `step` does that): half of a measurement would be of another model. A control is made when the
- * probe begins and gone when it ends. */
+ * The subjects are the present models. If one of them is trained in the meantime (by a typed `step`), the
+ * probe ends without a result, because the rest of the measurement would belong to another model. A control
+ * model is built when the probe starts and freed when it ends. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,20 +20,20 @@ struct pw_probing {
     struct pw_probing_at at;
     struct pw_probe_in in;
     struct pw_probe_subject subjects[PW_MAX_PLACES];
-    int place[PW_MAX_PLACES]; /* of each, and at which weights */
+    int place[PW_MAX_PLACES]; /* of each subject, and the generation of its model at the start */
     uint64_t weights[PW_MAX_PLACES];
     char topic[PW_FINDING_TOPIC];
-    char who[64]; /* asks, for messages */
+    char who[64]; /* the command, for messages */
     union {
         char bytes[PW_PROBE_OPTS_MAX];
         double align;
     } opts;
     int *tokens; /* of the pinned prompt */
     int done;
-    int every; /* it is repeated; 0: it isn't */
+    int every; /* steps between repetitions; 0: not repeated */
 };
 
-/* ---- what a probe asks for */
+/* ---- data that a probe requests */
 
 static int sequence(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt)
 {
@@ -157,7 +157,7 @@ void pw_lab_probe_slice(struct pw_lab *lab)
     pw_watch_next(lab);
 }
 
-/* ---- how it begins */
+/* ---- start */
 
 static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct pw_arm *arm,
                                 struct pw_err *err)
@@ -181,7 +181,7 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
         return PW_OK;
     struct pw_arm twin = *arm;
     struct pw_err why;
-    twin.optim.batch = 1; /* nobody trains it */
+    twin.optim.batch = 1; /* it is never trained */
     enum pw_code code = pw_lab_check_memory(lab, lab->ops, lab->be, &twin, 1, &why);
     if (code != PW_OK)
         return pw_fail(err, code, "%s: an untrained twin of arm %d is compared with it: %.300s", p->who,
@@ -189,7 +189,7 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
     return pw_model_create(&s->control, lab->ops, lab->be, &arm->cfg, &arm->pe, arm->seed, err);
 }
 
-/* All replicates of an arm. */
+/* Add all replicas of an arm. */
 static enum pw_code add_arm(struct pw_lab *lab, struct pw_probing *p, int id, struct pw_err *err)
 {
     size_t n = strlen(p->topic);
@@ -200,7 +200,7 @@ static enum pw_code add_arm(struct pw_lab *lab, struct pw_probing *p, int id, st
     return code;
 }
 
-/* The arms that are named behind the probe's name, or all. */
+/* Choose the arms named after the probe's name, or all. */
 static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args,
                                 struct pw_err *err)
 {
@@ -226,7 +226,7 @@ static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const 
     return code;
 }
 
-/* One replica: the inspected one, or the one that a repeated measurement began with. */
+/* Choose one replica: the inspected one, or the one that a watch began with. */
 static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args, int id,
                                const struct pw_watch *watch, struct pw_err *err)
 {
@@ -244,7 +244,7 @@ static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const s
     return add_subject(lab, p, arm, err);
 }
 
-/* What there is to look at. */
+/* Choose the subjects. */
 static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args, int id,
                            const struct pw_watch *watch, struct pw_err *err)
 {

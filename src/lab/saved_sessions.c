@@ -1,5 +1,5 @@
-/* saved_sessions.c - the arms of recorded sessions as they stood at their last checkpoint, by what the
- * headers of its files say, with what the session's last evaluation of each found. Nothing is opened for
+/* saved_sessions.c - the arms of recorded sessions at their last checkpoint. They are described by the
+ * headers of the session's files and by the session's last evaluation of each arm. Nothing is opened for
  * writing. */
 #include "lab/saved.h"
 
@@ -13,7 +13,7 @@
 #include "sessions/record.h"
 #include "sessions/store.h"
 
-/* The last checkpoint that has models; NULL: there is none. */
+/* The last checkpoint that contains models; NULL: none. */
 static struct pw_event *last_models(struct pw_record *r, uint64_t last)
 {
     struct pw_event *e = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, last);
@@ -25,7 +25,7 @@ static struct pw_event *last_models(struct pw_record *r, uint64_t last)
     return e;
 }
 
-/* What the last evaluations up to `last` found of an arm's replicates. */
+/* Read the last evaluations up to event `last` of an arm's replicas. */
 static void read_accuracy(struct pw_saved *s, struct pw_record *r, uint64_t last)
 {
     struct pw_event *lab = pw_record_last(r, PW_EV_LAB, -1, -1, last);
@@ -44,7 +44,7 @@ static void read_accuracy(struct pw_saved *s, struct pw_record *r, uint64_t last
     pw_event_free(lab);
 }
 
-/* Arm `id`, whose first replicate is in a file of the session. */
+/* Add arm `id`, whose first replica is in a file of the session. */
 static bool add_arm(struct pw_saved_list *list, struct pw_record *r, const char *folder, const char *name,
                     const struct pw_event *arm, const struct pw_event *models, int file)
 {

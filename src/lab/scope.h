@@ -1,5 +1,5 @@
-/* scope.h - arm=K and replica=R, which several commands take: the arm that they are about, where it isn't the
- * current one, and its replica, where it isn't the one that is inspected. */
+/* scope.h - the options arm=K and replica=R, which several commands share. They choose an arm other than the
+ * current one, and a replica other than the inspected one. */
 #ifndef PW_SCOPE_H
 #define PW_SCOPE_H
 #include "command/command.h"
@@ -7,10 +7,10 @@
 struct pw_arm;
 struct pw_lab;
 
-/* For struct pw_command's also. */
+/* For the member `also` of struct pw_command. */
 extern const struct pw_opt pw_scope_opts[];
 
-/* The option replica=R of a command that inspects one replica: an int, 0 where it isn't given. */
+/* The option replica=R of a command that inspects one replica: an int, 0 if not given. */
 #define PW_REPLICA_OPT(target, member)                                                                       \
     {                                                                                                        \
         .name = "replica", .type = PW_OPT_INT, .offset = offsetof(target, member), .def = "inspected",       \
@@ -18,19 +18,19 @@ extern const struct pw_opt pw_scope_opts[];
         .help = "of an arm with several seeds; 'inspect replica=R' chooses the one that is inspected"        \
     }
 extern const char *const pw_scope_inspected[];
-/* *arm, any replica of an arm, becomes the one of that number, or with 0 the one that is inspected. Fails if
- * there is no such replica; who: the command, for messages. */
+/* Replace *arm, any replica of an arm, by replica number replica_or_0; 0: the inspected one. Fails if there
+ * is no such replica. who: the command, for messages. */
 enum pw_code pw_scope_replica(struct pw_lab *lab, struct pw_arm **arm, const char *who, int replica_or_0,
                               struct pw_err *err);
 
-/* Takes arm=K out of args: rest is what is left of them, borrowed from args, and *id the arm, 0 where none is
- * named. Fails if there is no such arm. */
+/* Remove arm=K from args. rest: the remaining arguments, borrowed from args. *id: the arm, 0 if not given.
+ * Fails if there is no such arm. */
 enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest, int *id,
                            struct pw_err *err);
-/* The same for a command that is about the current arm where none is named. */
+/* Like pw_scope_take, for a command whose default is the current arm. */
 enum pw_code pw_scope_arm(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest,
                           struct pw_arm **arm, struct pw_err *err);
-/* The same as a command's whole run: run_on gets that arm and the rest. */
+/* Like pw_scope_arm, then call run_on with this arm and the rest. */
 enum pw_code pw_scope_run(struct pw_lab *lab, const struct pw_args *args,
                           enum pw_code (*run_on)(struct pw_lab *lab, struct pw_arm *arm,
                                                  const struct pw_args *rest, struct pw_err *err),

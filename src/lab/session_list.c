@@ -1,5 +1,5 @@
-/* session_list.c - the sessions in a folder as a table. Nothing is opened for writing, so it may be asked
- * while others record. */
+/* session_list.c - the sessions in a folder as a table. Nothing is opened for writing, so other processes may
+ * be recording them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct row {
     char name[PW_LINE];
     struct pw_record_info info;
     char arms[64]; /* "none, t5, alibi" */
-    char why[160]; /* what is wrong with it */
+    char why[160]; /* what is wrong with the session */
 };
 
 static void read_arms(struct pw_record *r, struct row *row)
@@ -58,7 +58,7 @@ static int by_use(const void *a, const void *b)
     return x->info.used_ns < y->info.used_ns ? 1 : x->info.used_ns > y->info.used_ns ? -1 : 0;
 }
 
-/* Blanks behind a name that make a column of it: printf counts bytes. */
+/* Number of blanks that pad a name to the column's width; printf counts bytes, not columns. */
 static int pad(const char *name)
 {
     int cells = pw_text_cells(name);

@@ -1,9 +1,8 @@
-/* state.c - the laboratory as a text and images of its models, and back.
+/* state.c - save the lab as a text and images of its models, and restore it.
  *
- * Restoring goes by the same tables as saving and by the same checks as commands: the task is read by the
- * task's parser, models are built as `model` builds them and loaded as `import` loads them. All of it happens
- * in a laboratory beside the one that there is, which hands its members over when nothing can fail any more.
- */
+ * Restoring uses the same tables as saving, and the same checks as commands: the task is read by the task's
+ * parser, models are built as `model` builds them and loaded as `import` loads them. All this happens in a
+ * second lab, which hands its members over when nothing can fail any more. */
 #include "lab/state.h"
 
 #include <assert.h>
@@ -14,7 +13,7 @@
 #include "base/alloc.h"
 #include "lab/state_int.h"
 
-/* Another one where a member comes or goes: a state is understood as a whole or not at all. */
+/* Change it when a member is added or removed: a state is read completely or not at all. */
 #define FORMAT "1"
 
 #define AT(member) offsetof(struct pw_lab, member)
@@ -42,11 +41,11 @@ static const struct pw_opt lab_fields[] = {
     {.name = "table_next", .type = PW_OPT_INT, .offset = AT(table_next), .max = PW_MAX_ARMS},
     {.name = NULL}};
 
-/* Of a laboratory with own batches alone: one without is understood by a pewter that knows of none. */
+/* Saved only with own batches, so that a state without them can be read by older versions. */
 static const struct pw_opt batches_field[] = {
     {.name = "own_batches", .type = PW_OPT_SWITCH, .offset = AT(own_batches)}, {.name = NULL}};
 
-/* As pw_lab_arithmetic has them. */
+/* Names as in pw_lab_arithmetic. */
 static const char *const arithmetics[] = {"fp32", "bf16", "cuda-fp32", "cuda-tf32", "cuda-bf16", NULL};
 static const struct pw_opt arithmetic_field[] = {
     {.name = "precision", .type = PW_OPT_CHOICE, .choices = arithmetics}, {.name = NULL}};
@@ -101,9 +100,9 @@ enum pw_code pw_lab_state_save(struct pw_lab *lab, struct pw_str *json, struct p
     return code;
 }
 
-/* ---- restoring: a laboratory beside the one that there is, until all of it is there */
+/* ---- restoring: into a second lab, until it is complete */
 
-/* A backend of that arithmetic: the lab's own where it has it already, or anything will do. */
+/* Get a backend with this arithmetic: the lab's own if it has it, or if any arithmetic is allowed. */
 static enum pw_code restore_backend(struct pw_lab *next, const struct pw_lab *lab, const char *arithmetic,
                                     struct pw_err *err)
 {
@@ -170,7 +169,7 @@ static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const
     return code;
 }
 
-/* What the state consists of, from one laboratory to another, which must have none. */
+/* Move the members that make up the state from one lab to another, which must have none. */
 static void hand_over(struct pw_lab *to, const struct pw_lab *from)
 {
     to->ops = from->ops;
@@ -196,7 +195,7 @@ static void hand_over(struct pw_lab *to, const struct pw_lab *from)
     to->n_watches = from->n_watches;
 }
 
-/* Frees what hand_over hands over, but for a backend that somebody else has, too. */
+/* Free what hand_over moves, except a backend that another lab shares. */
 static void release(struct pw_lab *x, const struct pw_backend *kept)
 {
     pw_pin_fini(&x->pin);
@@ -221,7 +220,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
     enum pw_code code = cJSON_IsObject(root) ? restore(next, lab, root, get, arg, err)
                                              : pw_fail(err, PW_EUSER, "state: is no JSON object");
     if (code == PW_OK) {
-        pw_lab_cancel_jobs(lab); /* they hold models that go */
+        pw_lab_cancel_jobs(lab); /* they hold models that are about to be freed */
         hand_over(old, lab);
         hand_over(lab, next);
         *next = (struct pw_lab){0};

@@ -1,8 +1,7 @@
-/* state_arms.c - the replicates of a laboratory's state.
+/* state_arms.c - the replicas in a lab's state.
  *
- * What a replicate is (shape, encoding, optimiser, seed) and what it has become (weights, moments, counts,
- * replaced heads) stand in its image, and only there; its place in the laboratory and in a round of training
- * stands in the text. */
+ * A replica's settings (shape, encoding, optimiser, seed) and its progress (weights, moments, counts, ablated
+ * heads) are only in its image. Its place in the lab and in the round of training are only in the text. */
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +11,11 @@
 #include "lab/jobs.h"
 #include "lab/state_int.h"
 
-#define MOST_FLOPS 4e18 /* half of what an integer holds */
+#define MOST_FLOPS 4e18 /* half of the range of int64_t */
 
 #define OF(member) offsetof(struct pw_arm, member)
 
-/* enum pw_until, as far as arms have it */
+/* enum pw_until, the values that arms have */
 static const char *const untils[] = {"step", "acc", "loss", "flops", NULL};
 
 static const struct pw_opt arm_fields[] = {
@@ -42,14 +41,14 @@ static const struct pw_opt arm_fields[] = {
     {.name = "check_exact", .type = PW_OPT_INT, .offset = OF(check.exact), .max = PW_MAX_ITEM},
     {.name = NULL}};
 
-/* Of an arm that was altered; where that is missing, it was not, or an older pewter didn't note it. */
+/* Saved for an altered arm. If missing: the arm was not altered, or an older version did not record it. */
 static const char *const altered[] = {"not", "task", "optim", "heads", "tuned", "transplant", "file", NULL};
 static const struct pw_opt altered_field[] = {
     {.name = "altered", .type = PW_OPT_CHOICE, .offset = OF(altered), .choices = altered}, {.name = NULL}};
 
 /* ---- saving */
 
-/* What an arm's `until` has seen is not a number before it has looked. */
+/* The value that an arm's `until` tests is NaN before its first test. */
 static bool put_seen(cJSON *object, double seen)
 {
     char text[32];
@@ -98,7 +97,7 @@ static enum pw_code get_seen(const cJSON *object, double *seen, const char *what
     return pw_fail(err, PW_EUSER, "%s: seen must be a number or 'none'", what);
 }
 
-/* The settings that an image brings must be those of the lab that it is restored into. */
+/* The settings in an image must agree with those of the lab that it is restored into. */
 static enum pw_code check_image(const struct pw_lab *next, const struct pw_arm *a,
                                 const struct pw_checkpoint_info *info, const char *what, struct pw_err *err)
 {
@@ -136,7 +135,7 @@ static enum pw_code build(struct pw_lab *next, struct pw_arm *a, const struct pw
     return code;
 }
 
-/* Replicate i of the list, to its place. */
+/* Restore replica i of the list to its place. */
 static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const void *bytes, size_t n, int i,
                                 struct pw_err *err)
 {
@@ -168,7 +167,7 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
     return code;
 }
 
-/* An arm's replicates differ in seed, weights and progress alone. */
+/* Replicas of an arm may differ only in seed, weights and progress. */
 static enum pw_code check_alike(struct pw_lab *next, struct pw_err *err)
 {
     struct pw_arm all[PW_MAX_PLACES];

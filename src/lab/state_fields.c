@@ -1,8 +1,8 @@
-/* state_fields.c - members of a struct as texts of a JSON object, and back, by an option table.
+/* state_fields.c - convert members of a struct to strings of a JSON object and back, by an option table.
  *
- * A JSON number is a double to most readers, so numbers are texts; their ranges are the table's, and so are
- * the messages. An object must have every member once and no other: what is left out or added in a state
- * would be a laboratory that never was. */
+ * Most readers parse a JSON number as a double, so numbers are stored as strings. The table provides their
+ * ranges and the messages. An object must have every member once and no other one: a state with a missing or
+ * additional member describes a lab that never existed. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ enum pw_code pw_state_get(const cJSON *object, const struct pw_opt *table, void 
         if (text == NULL || pw_opt_set(table, to, what, table->name, text, err) != PW_OK)
             return PW_EUSER;
     }
-    if (cJSON_GetArraySize(object) != more) /* every one is there, so none is there twice */
+    if (cJSON_GetArraySize(object) != more) /* every member is present, so the count excludes duplicates */
         return pw_fail(err, PW_EUSER, "%s: has %d members, this pewter knows %d", what,
                        cJSON_GetArraySize(object), more);
     return PW_OK;

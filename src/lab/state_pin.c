@@ -1,8 +1,7 @@
-/* state_pin.c - the pinned prompt as a part of a laboratory's state.
+/* state_pin.c - the pinned prompt in a lab's state.
  *
- * What was said of each token of the answer is not written down: where the answer is that of the weights as
- * they are, these weights say it again (pw_lab_answer_quietly), and where it isn't, nobody asks before
- * it has been decoded anew. */
+ * The data of each answer token is not saved. If the answer is valid for the present weights, they reproduce
+ * it (pw_lab_answer_quietly). If it is not, it is decoded again before it is used. */
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "base/alloc.h"
 #include "lab/state_int.h"
 
-#define MOST_TOKENS 65536 /* the largest context, and what a sample can have */
+#define MOST_TOKENS 65536 /* the largest context; a sample has no more tokens */
 
 #define OF(member) offsetof(struct pw_pin, member)
 
@@ -38,7 +37,7 @@ static const struct pw_opt fields[] = {
     {.name = "view", .type = PW_OPT_CHOICE, .offset = OF(view), .choices = pw_view_names},
     {.name = NULL}};
 
-/* Tokens that mean something: those that are decoded, and those that are given. */
+/* Number of tokens in use: decoded and given ones. */
 static int tokens_of(const struct pw_pin *pin)
 {
     return pin->n > pin->kept ? pin->n : pin->kept;
@@ -64,7 +63,7 @@ cJSON *pw_state_save_pin(struct pw_lab *lab)
     return NULL;
 }
 
-/* Numbers that fit together, so that whoever looks at the prompt finds what they promise. */
+/* Check that the numbers are consistent, so that every reader of the prompt can rely on them. */
 static enum pw_code check(const struct pw_lab *lab, const struct pw_pin *pin, struct pw_err *err)
 {
     const struct pw_sample *x = &pin->sample;
@@ -76,7 +75,7 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_pin *pin, st
     return pw_fail(err, PW_EUSER, "state: pin: its numbers can't be of one prompt");
 }
 
-/* Where a task says what its answer means, the answer must be as long as the task's own. */
+/* If a task gives its answer tokens a meaning, the answer must be as long as the task's own. */
 static enum pw_code check_sample(const struct pw_lab *lab, const struct pw_sample *x, struct pw_err *err)
 {
     const struct pw_task_use *use = x->task >= 0 ? &lab->tasks.use[x->task] : NULL;

@@ -1,5 +1,5 @@
-/* state_watches.c - the probes that are repeated, of a laboratory's state: a list that is there only where
- * there are any, so that states without are those of before there were such probes. */
+/* state_watches.c - the watches in a lab's state: a list that exists only if there are watches. So states
+ * without watches stay the same as before watches existed. */
 #include <cjson/cJSON.h>
 
 #include "lab/state_int.h"

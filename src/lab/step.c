@@ -1,16 +1,16 @@
-/* step.c - going through the pinned prompt's answer token by token, and putting other tokens into it.
+/* step.c - move through the pinned prompt's answer token by token, and replace tokens in it.
  *
- * The cursor is the position of a token; what is looked at is the row before it, which predicts it. The
- * answer is decoded as a whole when it is asked for, so stepping shows what is there; beyond its end and
- * after an edit decoding goes on. An answer that was decoded with other weights, or by another arm, is
- * decoded anew first: what is said of a token is what led to it. */
+ * The cursor is the position of a token; the row before it, which predicts it, is inspected. The answer is
+ * decoded as a whole when the prompt is pinned, so stepping shows existing tokens. Decoding continues beyond
+ * the end and after an edit. An answer that was decoded with other weights, or by another arm, is first
+ * decoded again, because the shown data must be what produced the token. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
 
-#define EXAMPLES 16 /* tokens named where one is unknown */
+#define EXAMPLES 16 /* tokens listed in a message about an unknown one */
 
 int pw_lab_cursor(const struct pw_pin *pin)
 {
@@ -33,13 +33,13 @@ bool pw_lab_answered(const struct pw_lab *lab)
            pin->generation == pw_model_generation(lab->arms[pw_lab_inspected_place(lab, lab->current)].model);
 }
 
-/* Decodes what is pinned, to its end. */
+/* Decode the pinned prompt to its end. */
 static enum pw_code decode(struct pw_lab *lab, const char *what, struct pw_err *err)
 {
     const struct pw_pin *pin = &lab->pin;
     enum pw_code code = pw_lab_answer_again(lab, err);
     pw_lab_answer_all(lab);
-    if (code == PW_OK && pin->n <= pin->sample.n_prompt) /* the trouble has been told */
+    if (code == PW_OK && pin->n <= pin->sample.n_prompt) /* the failure has been emitted */
         code = pw_fail(err, PW_ECANCEL, "%s: the answer could not be decoded", what);
     return code;
 }
@@ -58,7 +58,7 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
     return pw_lab_answered(lab) ? PW_OK : decode(lab, what, err);
 }
 
-/* Decodes up to `by` tokens more where the answer was cut off. */
+/* Decode up to `by` more tokens if the answer was cut off. */
 static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
@@ -70,7 +70,8 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
         return pw_fail(err, PW_EUSER,
                        "%s: the answer ends at position %d; 'edit %d TOKEN' goes on with another token", what,
                        pin->n - 1, pin->n - 1);
-    if (pin->stop_at_wrong && pin->n < pin->limit) { /* who goes on wants to see what follows */
+    /* moving on means that the user wants the following tokens */
+    if (pin->stop_at_wrong && pin->n < pin->limit) {
         pin->stop_at_wrong = false;
         return decode(lab, what, err);
     }
@@ -104,8 +105,8 @@ enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_e
     return pw_lab_tell_look(lab, arm, err);
 }
 
-/* The token that a word means: spelled like the one that it replaces (with a blank before it or without) if
- * there is such a one. -1 fills err. */
+/* Find the token for a word. It is spelled like the replaced token (with or without a leading blank) if such
+ * a token exists. -1 fills err. */
 static int find_token(const struct pw_vocab *v, const char *word, int replaced, struct pw_err *err)
 {
     struct pw_str blank = {0};
@@ -125,7 +126,8 @@ static int find_token(const struct pw_vocab *v, const char *word, int replaced, 
     return -1;
 }
 
-/* The prompt with another token is another prompt. Where a task reads it, its right answer is known. */
+/* Replacing a token of the prompt makes another prompt. If the task can read it, its right answer is known.
+ */
 static enum pw_code edit_prompt(struct pw_lab *lab, int pos, int token, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;

@@ -1,8 +1,8 @@
-/* table.c - the encoding's own tables as an event: what they are, what training has met of them, and what
- * they do to the scores of a layer by distance.
+/* table.c - the encoding's tables as an event: their values, what was seen in training, and their effect on a
+ * layer's scores by distance.
  *
- * The workbench tells them all the time, so nothing here may take long: the kernel is measured on as many
- * validation samples as a fixed amount of work allows, a number that depends on shapes alone. */
+ * The workbench emits them continuously, so nothing here may take long. The kernel is measured on as many
+ * validation samples as a fixed amount of work allows, a number that depends only on shapes. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +13,11 @@
 #include "probe/kernel.h"
 
 #define KERNEL_SAMPLES 16
-#define KERNEL_WORK    3e8       /* multiplications that the samples may take when nobody asked for them */
-#define FARTHEST       (1 << 20) /* no encoding begins a bucket beyond this distance */
+/* limit of multiplications for the samples, unless a command asks for the table */
+#define KERNEL_WORK 3e8
+#define FARTHEST    (1 << 20) /* largest distance at which an encoding may start a bucket */
 
-/* Largest distance between two rows of a training sample. */
+/* Return the largest distance between two rows of a training sample. */
 static int trained_distance(const struct pw_lab *lab)
 {
     int most = 0;
@@ -27,10 +28,10 @@ static int trained_distance(const struct pw_lab *lab)
     return most;
 }
 
-/* Where rows depend on the length: how often training met what stands at each position of a sequence of N, of
- * two tables the rarer. A row is met from the end as often as from the front; of one length are the sequences
- * that are no longer. rows
- * [context] are by position. */
+/* If rows depend on the length: how often the rows of each position of a sequence of length N were seen in
+ * training. With two tables the rarer row counts. A row is seen from the end as often as from the front. The
+ * count of a row by length includes longer sequences, so these are subtracted. rows [context] are by
+ * position. */
 static int64_t *rows_of_length(const struct pw_pe *pe, const int64_t *rows, int N, int context)
 {
     int64_t *out = pw_alloc((size_t)N, sizeof *out);
@@ -44,7 +45,7 @@ static int64_t *rows_of_length(const struct pw_pe *pe, const int64_t *rows, int 
     return out;
 }
 
-/* What training has met. Weights that came from a file have met what their task trains on, uncounted. */
+/* Fill in the counts of training. Weights from a file have seen their task's training data, but uncounted. */
 static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_table *x)
 {
     int context = arm->cfg.context;
@@ -54,7 +55,7 @@ static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_
     x->trained = arm->flops_from > 0 && arm->swaps == 0 ? trained_distance(lab) : 0;
     for (int d = x->trained + 1; d < context && pairs[d] > 0; d++)
         x->trained = d;
-    x->met = pairs; /* N <= context; the rest is not looked at */
+    x->met = pairs; /* N <= context; the rest is not read */
     x->rows = rows;
     x->by_length = pw_pe_uses_length(arm->pe.pe);
     if (x->by_length) {
@@ -63,8 +64,8 @@ static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_
     }
 }
 
-/* The pairs that training met of row r of the relative keys. Without the causal mask every other one of a
- * distance is on either side. */
+/* The number of pairs of row r of the relative keys that were seen in training. Without the causal mask, half
+ * of the pairs of a distance are on either side. */
 static int64_t met_of_key(const struct pw_ev_table *x, const int64_t *pairs, int context, int r)
 {
     int from = x->key_from + r, to = r == x->n_keys - 1 ? context : from + 1;
@@ -95,7 +96,8 @@ static void tell_keys(const struct pw_arm *arm, const struct pw_pe_tables *t, co
     free(mean);
 }
 
-/* Of a learned bias each entry, of what learned tables add to a position the mean over the width. */
+/* Gradient of each entry of a learned bias; for learned tables that are added to a position, the mean over
+ * the width. */
 static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
 {
     const struct pw_pe *pe = arm->pe.pe;
@@ -123,16 +125,16 @@ static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
     free(mean);
 }
 
-/* The bucket of distance d, or with side -1 of a key that is d positions after the query. */
+/* The bucket of distance d; side -1: of a key d positions after the query. */
 static int bucket_at(const struct pw_arm *arm, int side, int d)
 {
     return arm->pe.pe->index(arm->pe.o.bytes, &arm->cfg, side * d);
 }
 
-/* First distance of bucket b of a side, from `from` on: buckets ascend. */
+/* The first distance, at least `from`, of bucket b of a side: buckets ascend. */
 static int bucket_begin(const struct pw_arm *arm, int side, int b, int from)
 {
-    int low = from - 1, high = from; /* the first is in (low, high] */
+    int low = from - 1, high = from; /* bisection: the first is in (low, high] */
     while (high < FARTHEST && bucket_at(arm, side, high) < b) {
         low = high;
         high = 2 * high + 1;
@@ -149,7 +151,7 @@ static int bucket_begin(const struct pw_arm *arm, int side, int b, int from)
     return high;
 }
 
-/* Of keys before the query, then without the causal mask of those after it. */
+/* Buckets of keys before the query; without the causal mask then those of keys after it. */
 static void tell_buckets(const struct pw_arm *arm, struct pw_ev_table *x)
 {
     int last, before = bucket_at(arm, 1, FARTHEST) + 1,
@@ -170,7 +172,7 @@ static void tell_buckets(const struct pw_arm *arm, struct pw_ev_table *x)
     pw_model_read(arm->model, x->bucket_bias, p[last - 1].offset, (size_t)n * x->heads);
 }
 
-/* Slopes where a fixed bias is proportional to the distance: they say all. */
+/* If a fixed bias is proportional to the distance, its slopes describe it completely. */
 static void tell_bias(const struct pw_arm *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
 {
     bool linear = arm->pe.pe->param == NULL;
@@ -190,7 +192,7 @@ static void tell_bias(const struct pw_arm *arm, const struct pw_pe_tables *t, st
     }
 }
 
-/* How many samples the kernel is measured on: none where one would be too much and nobody asked. */
+/* Number of samples for the kernel: 0 if a single one takes too long and no command asked for it. */
 static int kernel_samples(const struct pw_lab *lab, const struct pw_arm *arm, bool asked)
 {
     double one = (double)pw_model_size(arm->model) * lab->tasks.max_tokens;
@@ -206,7 +208,7 @@ static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_arm *arm, bool ask
     struct pw_samples s = {0};
     if (samples == 0 && x->bias == NULL)
         return PW_OK;
-    if (samples == 0) { /* what is its own kernel needs no measuring */
+    if (samples == 0) { /* an encoding that is its own kernel needs no measurement */
         x->kernel = pw_alloc(n, sizeof *x->kernel);
         for (int h = 0; h < x->heads; h++)
             for (int d = 0; d < x->length; d++)
@@ -292,7 +294,7 @@ struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw
     return look;
 }
 
-/* e is taken. */
+/* Takes ownership of e. */
 static void emit_table(struct pw_lab *lab, const struct pw_arm *arm, struct pw_event *e)
 {
     lab->table_told |= 1u << arm->id;
@@ -337,9 +339,10 @@ enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *any, int le
     if (code != PW_OK)
         return code;
     lab->table = asked;
-    memset(lab->table_generation, 0, sizeof lab->table_generation); /* the others' are of another look */
+    /* the other tables were emitted with other lengths or layers */
+    memset(lab->table_generation, 0, sizeof lab->table_generation);
     emit_table(lab, arm, e);
-    if (lab->cfg.live) /* what it is compared with likewise */
+    if (lab->cfg.live) /* also the tables that it is compared with */
         pw_lab_refresh_tables(lab, true, 0);
     return PW_OK;
 }

@@ -1,15 +1,17 @@
-/* train.c - training of all arms, a step at a time.
+/* train.c - training of all arms, one step at a time.
  *
- * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
- * the same batches in the same order, and a data position is a number. With own batches replicates see the
- * samples of another seed each, and those of one number, of all arms, the same. Training goes round: a step
- * of the first replicate of every arm, then of the second ones, so they share a batch and none runs ahead;
- * or, by `set share flops`, a round is a step of the one arm that has spent the fewest operations.
+ * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch. So racing arms
+ * see the same batches in the same order, and the position in the data is a number. With own batches each
+ * replica of an arm sees samples of its own seed; replicas of the same number in all arms see the same
+ * samples.
  *
- * Somebody who waits is served between two blocks of a step. It goes on afterwards, as long as its model and
- * its batch are the same; the model drops it where they are not, and it is computed anew. A round goes on,
- * too: who is due in it takes its step first, and if the round was broken off by `stop`, the next `train`
- * begins with the rest of it. */
+ * Training runs in rounds: a step of the first replica of every arm, then of the second ones. So they share a
+ * batch, and none gets ahead. With `set share flops` a round is one step of the arm that has spent the fewest
+ * operations.
+ *
+ * A waiting line is served between two blocks of a step. The step continues afterwards if its model and batch
+ * are unchanged; otherwise the model drops it and it is computed again. The round continues too: due replicas
+ * take their steps first. If `stop` interrupted a round, the next `train` begins with the rest of it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,9 +22,9 @@
 #define UPDATES_EVERY 10   /* steps between update-to-weight ratios */
 #define DIGEST_EVERY  100  /* steps between digests of the parameters */
 #define STATE_S       0.1  /* seconds between state events */
-#define LIVE_S        0.5  /* seconds between looks at the pinned prompt */
-#define LIVE_SHARE    0.03 /* of the time at most goes into them */
-#define EVAL_SHARE    0.1  /* and into evaluations beside training, but for the one at its end */
+#define LIVE_S        0.5  /* seconds between live inspections of the pinned prompt */
+#define LIVE_SHARE    0.03 /* largest share of time spent on them */
+#define EVAL_SHARE    0.1  /* and on live evaluations, except the one at the end of training */
 
 bool pw_lab_training(const struct pw_lab *lab)
 {
@@ -32,7 +34,8 @@ bool pw_lab_training(const struct pw_lab *lab)
     return false;
 }
 
-/* Where a budget of operations will be used up, by the mean of the steps so far, or by the first one. */
+/* Estimate the step at which a budget of operations will be used up, from the mean of the steps so far, or
+ * from the first one. */
 static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
 {
     int64_t steps = a->step - a->flops_from;
@@ -43,8 +46,8 @@ static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
     return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
 }
 
-/* Gives an arm's replicates the goal of the one that has the farthest: with own batches they differ in what
- * operations they have spent. */
+/* Give all replicas of an arm the largest of their goals. With own batches they differ in operations spent.
+ */
 static void share_goal(struct pw_lab *lab, int id)
 {
     int64_t goal = 0;
@@ -55,8 +58,8 @@ static void share_goal(struct pw_lab *lab, int id)
         a->goal = goal;
 }
 
-/* An arm's replicates train together: where the round that was broken off had taken some of them to the goal,
- * or some have used up their budget, they wait for the others. */
+/* The replicas of an arm train together. An interrupted round may have taken some of them to the goal, or
+ * some may have used up their budget: they wait for the others. */
 static void train_together(struct pw_lab *lab, int id, const struct pw_goal *g)
 {
     bool training = false;
@@ -72,7 +75,7 @@ static void train_together(struct pw_lab *lab, int id, const struct pw_goal *g)
     }
 }
 
-/* Gives a what it trains for. */
+/* Set a's goal and condition. */
 static void aim(struct pw_lab *lab, struct pw_arm *a, const struct pw_goal *g)
 {
     int64_t now = a->step + a->due, from = a->training ? a->goal : now;
@@ -94,7 +97,7 @@ static void aim(struct pw_lab *lab, struct pw_arm *a, const struct pw_goal *g)
     a->training = a->goal > a->step;
 }
 
-/* Says so where arms that begin to train read the answers that they are trained to give. */
+/* Emit a note if arms that begin to train can read the answers that they are trained to give. */
 static void note_unmasked(struct pw_lab *lab)
 {
     bool unmasked = false;
@@ -114,7 +117,7 @@ static void note_unmasked(struct pw_lab *lab)
 
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES]; /* a goal that is reached already changes nothing */
+    struct pw_arm fresh[PW_MAX_PLACES]; /* a goal that has been reached changes nothing */
     bool any = false, was = pw_lab_training(lab);
     memcpy(fresh, lab->arms, sizeof fresh);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
@@ -186,7 +189,8 @@ static void end_training(struct pw_lab *lab, int id)
         a->training = a->checking = false;
 }
 
-/* Has replicate a, at this loss, what it waits for? Once is enough. acc takes longer to see. */
+/* Does this loss satisfy replica a's `until` condition? Once is enough. For acc this starts a measurement in
+ * slices. */
 static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
 {
     if (a->met)
@@ -220,17 +224,17 @@ void pw_lab_end_checks(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_arm *a = &lab->arms[i];
-        if (a->model != NULL && a->checking) /* what goes wrong will go wrong in the next slice, too */
+        if (a->model != NULL && a->checking) /* an error will recur in the next slice */
             pw_lab_valid_slice(lab, a, a->check_of, &a->check, true, NULL);
     }
 }
 
-/* Ends an arm's training when its goal is reached or all its replicates have what they wait for: they stay in
- * step. A budget has no other end, and its goal follows who has most of it left. Reached goals that were
- * waited for in vain are trouble. */
+/* End an arm's training when its goal is reached, or when all replicas satisfy the condition: they stay in
+ * step. A budget has no other end, and its goal follows the replica that has most of it left. A goal that was
+ * reached without satisfying the condition is an error. */
 static void check_end(struct pw_lab *lab, const struct pw_arm *first)
 {
-    const struct pw_arm *a, *worst = first; /* who still waits is worse than who doesn't */
+    const struct pw_arm *a, *worst = first; /* a replica that still waits is worse than one that does not */
     static const char *const names[] = {"step", "acc", "loss", "flops"}; /* enum pw_until */
     const char *what = names[first->until];
     bool met = true;
@@ -260,7 +264,7 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
     }
 }
 
-/* What is told of a step beside its loss, and costs too much to be told of every one. */
+/* Emit the data about a step that is too expensive to emit for every step. */
 static void tell_seldom(struct pw_lab *lab, const struct pw_arm *a)
 {
     _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
@@ -295,8 +299,8 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
 
 /* ---- the round */
 
-/* The first model that is due in this round; NULL: the round is over. Who is due behind the goal has been
- * left out of the last round (struct pw_goal's replicate). */
+/* The first model that is due in this round; NULL: the round is over. A replica that is past its goal was
+ * skipped in the last round (replicate of struct pw_goal). */
 static struct pw_arm *first_due(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++) {
@@ -346,7 +350,7 @@ bool pw_lab_checks(const struct pw_lab *lab)
     return find_checking(lab) < PW_MAX_PLACES;
 }
 
-/* Model a has taken its step; if nobody was due, that has opened a round. */
+/* Model a has taken its step. If no model was due, this step opened a round. */
 static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 {
     if (!a->due && first_due(lab) == NULL)
@@ -355,7 +359,7 @@ static void take_turn(struct pw_lab *lab, struct pw_arm *a)
     a->due = false;
 }
 
-/* What concerns the arms of a round, of which a was the last, after their step. */
+/* Work at the end of a round, in which a took the last step: work that concerns its arms. */
 static void end_round(struct pw_lab *lab, const struct pw_arm *a)
 {
     bool rested = pw_now() - lab->t_eval >= lab->eval_s * (1 / EVAL_SHARE - 1);
@@ -372,7 +376,8 @@ static void end_round(struct pw_lab *lab, const struct pw_arm *a)
         pw_lab_pause(lab, true);
 }
 
-/* What the screen shows of it, now and then; stepped: the model that has just taken a step, or NULL. */
+/* Emit what the screen shows of training, at intervals. stepped: the model that has just taken a step, or
+ * NULL. */
 static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
 {
     double now = pw_now();
@@ -385,7 +390,7 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
     if (ended || now - lab->t_state >= STATE_S)
         pw_lab_tell_state(lab);
     double rest = fmax(LIVE_S, (lab->look_s + lab->table_s) / LIVE_SHARE);
-    if (lab->landing) /* the one whose step lands last */
+    if (lab->landing) /* the model whose step is drained last */
         return;
     if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
         pw_lab_land(lab);
@@ -397,7 +402,7 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
     }
 }
 
-/* Which of several models it was. */
+/* Add to the message which model it was. */
 static void name_model(const struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
 {
     char place[PW_LINE], replicate[32] = "";
@@ -421,7 +426,7 @@ void pw_lab_train_step(struct pw_lab *lab)
     } else {
         a = first_due(lab);
         a = a != NULL ? a : first_of_round(lab);
-        if (lab->landing && !pw_lab_flying(lab)->training) /* a replicate of one that failed */
+        if (lab->landing && !pw_lab_flying(lab)->training) /* a replica of an arm that failed */
             a = pw_lab_flying(lab);
         code = step_arm(lab, a, &err);
         if (code == PW_OK)

@@ -1,8 +1,6 @@
-/* tune.c - surgery on a resident model: its encoding's options turned, or another arm's learned bias put in,
- * with every other weight as it is.
- *
- * An option is checked on the first replicate's encoding, whose shape all share, so that none changes where
- * one can't. */
+/* tune.c - surgery on a resident model: change its encoding's options, or replace its learned bias by another
+ * arm's. All other weights are kept. An option is checked on the first replica's encoding, whose shape all
+ * share, so either all change or none. */
 #include <stdio.h>
 
 #include "lab/jobs.h"
@@ -16,7 +14,7 @@ void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how)
             a->altered = how;
 }
 
-/* Emits the arm and what is shown of it; an evaluation beside training begins again. */
+/* Emit the arm and its shown data; a live evaluation restarts. */
 static void tell(struct pw_lab *lab, struct pw_arm *arm)
 {
     bool live = lab->eval.n > 0 && lab->eval.live;

@@ -1,15 +1,13 @@
-/* watch.c - probes that are repeated while arms train: `probe NAME every=N`.
+/* watch.c - watches: probes repeated while arms train, `probe NAME every=N`.
  *
- * A watch is the line that was typed, and measures at the end of a round in which the first of its arms has
- * come to a multiple of N steps: by steps and not by a clock, so that a recording that is followed measures
- * at the same moments, and a checkpoint, which holds the watches, goes on with them. Training waits for the
- * measurement as for any job.
+ * A watch is the typed line. It measures at the end of a round in which its first arm has reached a multiple
+ * of N steps. It counts steps and does not use a clock, so a re-run measures at the same points, and a
+ * checkpoint, which holds the watches, continues with them. Training waits for the measurement as for any
+ * job. The first measurement starts at the end of the round itself; if several are due, each starts at the
+ * end of the one before. So a line typed meanwhile comes after the start, both live and in a re-run.
  *
- * It begins in the round's end itself, and where several are due each at the end of the one before: whatever
- * is typed meanwhile comes after the beginning, live as in a recording that is followed.
- *
- * A watch goes by the numbers of its arms: after `reset`, `pe`, `task` or `race` it measures what they are
- * then. It ends, with a note, when one of them is dropped or the measurement is refused. */
+ * A watch refers to its arms by number: after `reset`, `pe`, `task` or `race` it measures the new models. It
+ * ends, with a note, when one of its arms is dropped or a measurement is refused. */
 #include "lab/watch.h"
 
 #include <stdio.h>
@@ -34,7 +32,7 @@ const struct pw_opt pw_watch_opts[] = {
      .help = "now and at every multiple of so many steps while its arm trains; 0: no more"},
     {.name = NULL}};
 
-/* What is left of a line without every=; *every is -1 where it has none. */
+/* Split every= off a line; *every is -1 if not given. */
 static enum pw_code take_every(const struct pw_args *args, struct pw_args *rest, int *every,
                                struct pw_err *err)
 {
@@ -53,7 +51,7 @@ static enum pw_code take_every(const struct pw_args *args, struct pw_args *rest,
     return code;
 }
 
-/* The arms that a probe's words name, as bits; 0: all. */
+/* The arms named in a probe's arguments, as bits; 0: all. */
 static unsigned arms_of(const struct pw_args *args)
 {
     unsigned arms = 0;
@@ -82,7 +80,7 @@ enum pw_code pw_watch_read(struct pw_watch *w, const struct pw_commands *command
     return PW_OK;
 }
 
-/* ---- which there are */
+/* ---- the list of watches */
 
 static void drop(struct pw_lab *lab, int i)
 {
@@ -111,7 +109,7 @@ void pw_watch_list(struct pw_lab *lab)
     }
 }
 
-/* That of the one of that probe and those arms, or the next free one. */
+/* The place of the watch with the same probe and arms, else the next free place. */
 static int place_of(const struct pw_lab *lab, const struct pw_watch *w)
 {
     int i = 0;
@@ -169,7 +167,7 @@ enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, co
 
 /* ---- when they are due */
 
-/* The first of its arms, the others being there, too; NULL: one is no more. */
+/* The first of its arms, if all of them exist; NULL: one was dropped. */
 static struct pw_arm *first_arm(struct pw_lab *lab, const struct pw_watch *w)
 {
     struct pw_arm *first = NULL;
@@ -193,7 +191,7 @@ bool pw_watch_sees(const struct pw_lab *lab, const struct pw_arm *arm, int64_t s
     return false;
 }
 
-/* It can't be measured any more. */
+/* End a watch that can't be measured any more. */
 static void give_up(struct pw_lab *lab, int i, const char *why)
 {
     pw_lab_note(lab, "probe %s every=%d ends: %s", lab->watches[i].probe->name, lab->watches[i].every, why);

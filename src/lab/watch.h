@@ -1,4 +1,4 @@
-/* watch.h - probes that are repeated while arms train: see watch.c. Lab thread. */
+/* watch.h - watches: probes repeated while arms train; see watch.c. Lab thread. */
 #ifndef PW_WATCH_H
 #define PW_WATCH_H
 #include "command/command.h"
@@ -12,36 +12,38 @@ struct pw_probe;
 #define PW_MOST_EVERY  1000000000
 
 struct pw_watch {
-    char line[PW_LINE]; /* the command, as it was typed */
+    char line[PW_LINE]; /* the command as typed */
     int every;          /* steps */
-    int arm, replica;   /* of a probe that is about one; else 0 */
+    int arm, replica;   /* of a probe of a single replica; else 0 */
     const struct pw_probe *probe;
-    unsigned arms; /* bit id: it is about that arm; 0: about all */
-    bool due;      /* to be measured when the measurement that is under way has ended */
+    unsigned arms; /* bit id: the watch is about this arm; 0: about all arms */
+    bool due;      /* to be measured after the running measurement has ended */
 };
 
 extern const struct pw_opt pw_watch_opts[]; /* arm=, every= */
 
-/* `probe` with its arguments: measures, and with every=N again and again, with every=0 no more. */
+/* Run `probe` with its arguments: measure once. every=N also sets a watch, every=0 ends it. */
 enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
                             struct pw_err *err);
-/* Ends those of a probe, or with NULL all; returns how many. */
+/* End the watches of a probe, or with NULL all; returns their number. */
 int pw_watch_end(struct pw_lab *lab, const struct pw_probe *probe);
-void pw_watch_list(struct pw_lab *lab); /* as notes */
+void pw_watch_list(struct pw_lab *lab); /* emits notes */
 
-/* Fills in what follows from line, every and arm; args, to be freed where it succeeds, is the line's. */
+/* Derive the remaining members from line, every and arm. args: the arguments of line; the caller frees them
+ * on success. */
 enum pw_code pw_watch_read(struct pw_watch *w, const struct pw_commands *commands, struct pw_args *args,
                            struct pw_err *err);
 
-/* Of training: a round has ended, which `opens` had opened; whose arms have come to their step is measured.
- */
+/* Called at the end of a training round that `opens` had opened. Measures the watches whose arms have reached
+ * their step. */
 void pw_watch_round(struct pw_lab *lab,
                     bool (*in_round)(const struct pw_lab *lab, const struct pw_arm *opens,
                                      const struct pw_arm *arm),
                     const struct pw_arm *opens);
-/* May an arm be looked at, at this step? */
+/* Is a watch of this arm due at this step? */
 bool pw_watch_sees(const struct pw_lab *lab, const struct pw_arm *arm, int64_t step);
-/* Of probe.c: begins the next that is due, if nothing is being measured; all that are due are dropped. */
+/* For probe.c: start the next due watch, unless a measurement is running. pw_watch_forget drops all due
+ * measurements. */
 void pw_watch_next(struct pw_lab *lab);
 void pw_watch_forget(struct pw_lab *lab);
 

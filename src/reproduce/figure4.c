@@ -1,16 +1,18 @@
-/* figure4.c - whose attention is like NoPE's? (Kazemnejad et al. 2023, Figures 4, E.5 and section 5.2.)
+/* figure4.c - the study `figure4`: whose attention is like NoPE's? (Kazemnejad et al. 2023, Figures 4, E.5
+ * and section 5.2.)
  *
- * A run is six models on SCAN: NoPE, NoPE of another seed (the figure's NoPE*, what chance makes of two
- * models), T5, ALiBi, rotary and sinusoidal (its APE); then their attention distances from NoPE by length.
- * One run tells what two models are from each other, not what two encodings are: claims stand on several,
- * with other data and other weights. The figure's numbers are read off its vector form.
+ * A run trains six models on SCAN: NoPE, NoPE with another seed (the figure's NoPE*, the distance that chance
+ * alone causes), T5, ALiBi, rotary and sinusoidal (its APE). Then it measures the distance of their attention
+ * from NoPE's by length. One run shows how two models differ, not how two encodings differ. So claims need
+ * several runs, with other data and other weights.
  *
- * Erratum: the figure shows no Jensen-Shannon divergence, as its axis up to 1.5 tells; the released formula
- * is drawn for its numbers, Jensen-Shannon beside it for what the text says.
+ * The figure's numbers are read off its vector form. Erratum: the figure does not show Jensen-Shannon
+ * divergences, because its axis reaches 1.5. So the released formula is used for comparing numbers, and
+ * Jensen-Shannon, next to it, for the text's claim.
  *
- * A control that the paper doesn't have: there models of one seed are compared, and those begin with the same
- * weights; only NoPE* doesn't. Measured from NoPE* all of them have other weights than what they are compared
- * with, so nothing but the encoding is left to make a distance less than NoPE's own. */
+ * A control that the paper lacks: the paper compares models of one seed, and these start with the same
+ * weights; only NoPE* does not. Measured from NoPE*, all models started with other weights than the
+ * reference. So only the encoding can make a distance smaller than NoPE's own. */
 #include "reproduce/figure4.h"
 
 #include <stdio.h>
@@ -19,13 +21,13 @@
 #include "reproduce/study.h"
 #include "reproduce/suite.h"
 
-#define TOY_STEPS 8000 /* until the rare lengths of SCAN are learned, too */
+#define TOY_STEPS 8000 /* enough to learn SCAN's rare lengths too */
 
-#define SAMPLES 64 /* of each length, of the evaluation */
+#define SAMPLES 64 /* per length, in the evaluation */
 
 enum { ARMS = 6 };
 
-/* In the order of the arms; the first is what the others are compared with. */
+/* In the order of the arms; the others are compared with the first. */
 static const char *const files[ARMS] = {"none", "none_other", "t5", "alibi", "rotary", "sinusoidal"};
 
 static const char *const sizes[] = {"tiny", "small", "medium", NULL};
@@ -115,13 +117,14 @@ static enum pw_code check(const void *opts_, struct pw_err *err)
 
 /* ---- the script */
 
-/* The seeds of a run: that of data and of all models but NoPE*, which has the next one. */
+/* The seed of a run: of its data and of all models except NoPE*, which has the next seed. */
 static int seed_of(const struct pw_figure4 *o, int run)
 {
     return o->seed + 2 * (run - 1);
 }
 
-/* "import weights "old runs/t5.safetensors"", the first run's; the second's is t5-2.safetensors. */
+/* Add lines such as "import weights "old runs/t5.safetensors"" for the first run; the second reads
+ * t5-2.safetensors. */
 static void add_files(const struct pw_figure4 *o, int run, struct pw_str *out)
 {
     bool load = o->load[0] != '\0';
@@ -134,7 +137,7 @@ static void add_files(const struct pw_figure4 *o, int run, struct pw_str *out)
     }
 }
 
-/* Six models of a run. */
+/* Plan the six models of a run. */
 static void plan_run(const struct pw_figure4 *o, int run, struct pw_plan *out)
 {
     const struct pw_suite_task *t = pw_suite_find(o->task);
@@ -183,7 +186,7 @@ static void script(const void *opts_, struct pw_str *out)
     }
 }
 
-/* Of one run; the verdict on all reads their findings. */
+/* The plan of one run. The verdict on all runs has none, because it reads their findings. */
 static bool plan(const void *opts_, struct pw_plan *out)
 {
     const struct pw_figure4 *o = opts_;

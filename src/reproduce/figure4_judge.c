@@ -1,5 +1,5 @@
-/* figure4_judge.c - what several runs of six models measured, together: the paper's figures beside its
- * numbers. */
+/* figure4_judge.c - the verdict on several runs of six models: their distances compared with the paper's
+ * figures. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,8 @@ static void add_run(struct pw_figure4_runs *r, const struct pw_finding *f)
 
 /* ---- the picture */
 
-/* Block b of all runs: the mean over runs with their lowest and highest, of one run its own band. */
+/* Plot block b of all runs: the mean over runs with their lowest and highest value. A single run is plotted
+ * with its own band. */
 static void add_plot(struct pw_finding *f, const struct pw_figure4_runs *r, int b)
 {
     const struct pw_finding *first = r->f[0];
@@ -69,7 +70,7 @@ static void add_plot(struct pw_finding *f, const struct pw_figure4_runs *r, int 
     }
 }
 
-/* Cell (pe, col) of table b, mean over runs. */
+/* Cell (pe, col) of table b: the mean over runs. */
 static double mean_cell(const struct pw_figure4_runs *r, int b, int pe, int col)
 {
     double x[RUNS];
@@ -182,7 +183,7 @@ static enum pw_code judge_all(const struct pw_figure4 *o, const struct pw_snapsh
         add_plot(f, &r, view);
     tabulate_layers(f, &r);
     tabulate(f, &r);
-    /* Models from files may be of any size, and the figure is about SCAN. */
+    /* Imported models may be of any size, and the figure is about SCAN. */
     bool papers = o->load[0] == '\0' && strcmp(o->task, "scan") == 0;
     pw_figure4_claim(f, &r, papers ? pw_protocol_size(o->protocol, o->steps) : PW_PROTOCOL_TOY);
     add_remarks(f, &r);

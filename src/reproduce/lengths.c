@@ -1,14 +1,15 @@
-/* lengths.c - accuracy by length for five encodings (Kazemnejad et al. 2023, Figures 3 and E.2 to E.4).
+/* lengths.c - the study `lengths`: accuracy by length for five encodings (Kazemnejad et al. 2023, Figures 3
+ * and E.2 to E.4).
  *
- * A race on each task, five seeds, exact match at every length, trained and longer; then pairs of encodings
- * are compared with the paper's figures (suite.h has the rules, lengths_judge.c the verdict). By default five
- * tasks that a processor trains in minutes: sorting and copying one repeated symbol, on which the toy's
- * settings were tuned, and replacing, copying random symbols and parity, on which they were not.
- * protocol=paper is the paper's own: its model, 100,000 samples, 40,000 steps of 64, and the checkpoint that
- * is best in range; with a GPU.
+ * On each task it runs a race with five seeds and measures exact match at every length, trained and longer.
+ * Then pairs of encodings are compared with the paper's figures (suite.h has the rules, lengths_judge.c the
+ * verdict). The default is five tasks that a processor trains in minutes. The toy's settings were tuned on
+ * two of them, sorting and copying one repeated symbol, and not on replacing, copying random symbols and
+ * parity. protocol=paper is the paper's protocol, for a GPU: its model, 100,000 samples, 40,000 steps of 64,
+ * and the checkpoint that is best in range.
  *
- * Why T5's 32 buckets up to 128 fail beyond the trained lengths at toy size: bench/t5_untrained.sh measures
- * it, and docs/studies.md says what came out. */
+ * Why do T5's 32 buckets up to 128 fail beyond the trained lengths at toy size? bench/t5_untrained.sh
+ * measures it, and docs/studies.md reports the result. */
 #include "reproduce/lengths.h"
 
 #include <string.h>
@@ -106,7 +107,7 @@ static struct pw_race_plan race_of(const struct pw_lengths *o)
                                  .points = pw_checkpoint_points(o->checkpoint, o->protocol)};
 }
 
-/* judge lengths of one task, with what it was trained by. */
+/* Add `judge lengths` of one task, with the options that it was trained with. */
 static void add_judge(const struct pw_lengths *o, const char *task, struct pw_str *out)
 {
     struct pw_lengths one = *o;
@@ -124,10 +125,10 @@ static void script(const void *opts_, struct pw_str *out)
     if (o->task[0] != '\0') {
         const struct pw_suite_task *t = pw_suite_find(o->task);
         pw_suite_script(&race, t != NULL ? NULL : o->task, t, out);
-        return; /* its judgement is the study's */
+        return; /* the verdict on this task is the study's verdict */
     }
     for (const struct pw_suite_task *t = pw_suite; t->name != NULL;
-         t++) /* all of them, before hours of training */
+         t++) /* check all tasks before hours of training */
         if (pw_suite_has(t, o->group))
             pw_suite_check(&race, NULL, t, t->name, out);
     for (const struct pw_suite_task *t = pw_suite; t->name != NULL; t++)
@@ -137,7 +138,7 @@ static void script(const void *opts_, struct pw_str *out)
         }
 }
 
-/* Of one task; the verdict on a group reads the tasks' findings. */
+/* The plan of one task. The verdict on a group has none, because it reads the tasks' findings. */
 static bool plan(const void *opts_, struct pw_plan *out)
 {
     const struct pw_lengths *o = opts_;
@@ -149,9 +150,10 @@ static bool plan(const void *opts_, struct pw_plan *out)
     return true;
 }
 
-/* ---- all of them: the tasks' findings side by side */
+/* ---- a group: the tasks' findings side by side */
 
-/* The name of a row of a task's table, the same for all tasks: T5's table is scaled to each one's lengths. */
+/* The name of a row of a task's table, the same for all tasks, although T5's table is scaled to each task's
+ * lengths. */
 static const char *name_of(const struct pw_lengths *o, const struct pw_finding *f, int row)
 {
     const char *name = pw_finding_row_name(f, &f->blocks[1], row);
@@ -159,7 +161,7 @@ static const char *name_of(const struct pw_lengths *o, const struct pw_finding *
     return scaled ? "t5 scaled" : name;
 }
 
-/* The column of a name; a new one at the end, -1 where there is no place for it. */
+/* The column with this name, else a new one at the end; -1: no column is free. */
 static int col_of(const char *names[PW_MAX_ARMS], int *n, const char *name)
 {
     for (int i = 0; i < *n; i++)
@@ -171,7 +173,8 @@ static int col_of(const char *names[PW_MAX_ARMS], int *n, const char *name)
     return (*n)++;
 }
 
-/* The findings of the group's tasks, in the paper's order; fails where one was made by other options. */
+/* Collect the findings of the group's tasks in the paper's order. Fails if one was made with other options.
+ */
 static enum pw_code collect(const struct pw_lengths *o, const struct pw_snapshot *s,
                             const struct pw_finding **found, const char **tasks, int *n, struct pw_err *err)
 {

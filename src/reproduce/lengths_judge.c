@@ -1,10 +1,10 @@
-/* lengths_judge.c - the verdict on one task: are the encodings in the paper's order, and is NoPE in the same
- * league in range?
+/* lengths_judge.c - the verdict of the study `lengths` on one task: are the encodings in the paper's order,
+ * and is NoPE in the same league as the best in range?
  *
- * Two orders are judged, both fixed beforehand. The first has the encodings as the paper has them: T5 with 32
- * buckets up to distance 128, rotary on a quarter of the head (the released code; the paper's text says the
- * whole head). Of a toy the second has T5's table scaled to the toy's lengths (pw_suite_t5). Rotary on the
- * whole head is shown and not judged. */
+ * Two orders are judged, both fixed in advance. The first uses the paper's encodings: T5 with 32 buckets up
+ * to distance 128, rotary on a quarter of the head (the released code; the paper's text says the whole head).
+ * At toy size, the second uses T5's table scaled to the toy's lengths (pw_suite_t5). Rotary on the whole head
+ * is shown but not judged. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "base/stats.h"
 #include "reproduce/lengths.h"
 
-#define LEAGUE 0.10 /* NoPE in range: at most so much below the best encoding is the same league */
-#define OTHER  0.25 /* more than this below is another one */
+#define LEAGUE 0.10 /* NoPE in range: the same league if it is at most this far below the best encoding */
+#define OTHER  0.25 /* another league if it is more than this far below */
 
-/* "t5 32/128", "rotary 2 of 8" of an arm; elsewhere the encoding's name. dims=0 is the whole head. */
+/* The label of an arm: "t5 32/128", "rotary 2 of 8", or the encoding's name. dims=0 is the whole head. */
 static void short_name(char out[PW_FINDING_LABEL], const struct pw_arm_view *a)
 {
     int x, y, dims = 0, head = a->info.heads > 0 ? a->info.width / a->info.heads : 0;
@@ -31,7 +31,7 @@ static void short_name(char out[PW_FINDING_LABEL], const struct pw_arm_view *a)
         pw_text_copy(out, PW_FINDING_LABEL, a->info.name);
 }
 
-/* Is this row's label that of an encoding as the paper has it? */
+/* Is this the label of the encoding with the paper's settings? */
 static bool is_papers(const char *label, int pe)
 {
     int dims, width;
@@ -142,7 +142,7 @@ static void tabulate(struct pw_finding *f, const struct pw_lengths *o, const str
 
 /* ---- order */
 
-/* The runs of the paper's encodings; of T5 those with the table `t5`. */
+/* Choose the runs of the paper's encodings; for T5 those with the table `t5`. */
 static void choose(const struct result *r, const char *t5, struct pw_runs out[PW_PAPER_PES])
 {
     for (int pe = 0; pe < PW_PAPER_PES; pe++) {

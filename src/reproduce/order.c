@@ -1,5 +1,5 @@
-/* order.c - whether encodings stand in the paper's order, beyond what seeds alone make: suite.h has the rule.
- */
+/* order.c - are encodings in the paper's order, by more than the variation between seeds? suite.h has the
+ * rule. */
 #include <math.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ struct pw_spread pw_runs_spread(const double *x, int n)
     return pw_spread_of(v, n);
 }
 
-/* Mean chance of the rows in range, or beyond. */
+/* The mean chance level of the rows in range, or of those beyond. */
 static double chance_of(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
 {
     double sum = 0;
@@ -32,7 +32,7 @@ static double chance_of(const struct pw_ev_lab *lab, const struct pw_ev_eval *e,
     return n > 0 ? sum / n : 0;
 }
 
-/* The checkpoint of a run that is best in range: an index into its track; -1: none was evaluated. */
+/* The checkpoint of a run that is best in range, as an index into its track; -1: none was evaluated. */
 static int best_point(const struct pw_track *t, int64_t steps, int points)
 {
     int best = -1;
@@ -61,7 +61,7 @@ void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, i
     }
 }
 
-/* Enough seeds, all of them evaluated, whose median knows the trained lengths. */
+/* Are there enough seeds, all evaluated, and is their median in range high enough? */
 static bool is_learned(const struct pw_runs *r)
 {
     for (int i = 0; i < r->n; i++)

@@ -1,16 +1,16 @@
-/* ranks.c - the mean reciprocal rank of each encoding over tasks and seeds (Kazemnejad et al. 2023, Figures 1
- * and 2).
+/* ranks.c - the study `ranks`: the mean reciprocal rank of each encoding over tasks and seeds (Kazemnejad et
+ * al. 2023, Figures 1 and 2).
  *
- * On every task and seed the encodings are ranked by their mean exact match on longer inputs. Encodings that
- * tie share the mean of their ranks: the released code gives ties to the row that comes first, and on these
- * tasks ties at 0 and 1 are common. The encodings are those that the paper has (T5 32/128, rotary on a
- * quarter of the head), and a task counts if all five learned its trained lengths; the others are listed.
+ * On every task and seed the encodings are ranked by their mean exact match on longer inputs. Tied encodings
+ * share the mean of their ranks. The released code gives the better rank to the row that comes first, and
+ * ties at 0 and 1 are common on these tasks. The encodings have the paper's settings (T5 32/128, rotary on a
+ * quarter of the head). A task counts if all five learned its trained lengths; the others are listed.
  *
- * Like is compared with like. The paper prints a mean over its 17 tasks and one for each group, so these are
- * compared only if every one of their tasks counts. Else the paper's ranks are those of its mean accuracies,
- * where its figures print all five, on exactly the tasks that count; ours then are the ranks of our means on
- * the same tasks. A pair of encodings is ordered if the sign-flip test over tasks says so (p < 0.05,
- * base/stats.h), which takes six tasks, each with PW_ORDER_SEEDS seeds. */
+ * Comparisons use equal sets of tasks. The paper prints a mean over its 17 tasks and one for each group, so
+ * these are compared only if every one of their tasks counts. Otherwise the paper's ranks are computed from
+ * its mean accuracies on those tasks that count and for which its figures print all five. Ours are then the
+ * ranks of our means on the same tasks. A pair of encodings is ordered if the sign-flip test over tasks is
+ * significant (p < 0.05, base/stats.h). This takes at least six tasks, each with PW_ORDER_SEEDS seeds. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,9 +18,9 @@
 #include "reproduce/lengths.h"
 #include "reproduce/study.h"
 
-#define P 0.05 /* of the sign-flip test over tasks: six tasks are the fewest that reach it */
+#define P 0.05 /* of the sign-flip test over tasks; fewer than six tasks can't reach it */
 
-/* The paper's means over (task, seed): all 17 tasks, and by group. */
+/* The paper's means over (task, seed): of all 17 tasks, and of each group. */
 static const float paper[][PW_PAPER_PES] = {
     [PW_SUITE_PRIMITIVE] = {0.799f, 0.597f, 0.434f, 0.243f, 0.211f},
     [PW_SUITE_REASONING] = {0.613f, 0.449f, 0.593f, 0.404f, 0.225f},
@@ -57,7 +57,7 @@ static const struct pw_opt opts[] = {{.name = "group",
 
 static int group_of(const struct options *o)
 {
-    return o->group + 1; /* without "one" */
+    return o->group + 1; /* skips "one" */
 }
 
 static void script(const void *opts_, struct pw_str *out)
@@ -67,7 +67,7 @@ static void script(const void *opts_, struct pw_str *out)
                pw_suite_groups[group_of(o)], pw_protocols[o->protocol], o->seeds);
 }
 
-/* 1 over the rank of entry i of n, ties at the mean of their ranks. */
+/* 1 over the rank of entry i of n; ties share the mean of their ranks. */
 static double reciprocal_rank(const double *x, int n, int i)
 {
     int better = 0, same = 0;
@@ -78,13 +78,14 @@ static double reciprocal_rank(const double *x, int n, int i)
     return 1 / (better + (same + 1) / 2.0);
 }
 
-/* What counts: reciprocal ranks by task. */
+/* The tasks that count, and their reciprocal ranks. */
 struct tally {
-    int tasks, asked, cases,
-        printed;                  /* that count; of the group; times seeds; with five numbers of the paper */
-    double by_seed[PW_PAPER_PES]; /* means over tasks and seeds */
-    double ours[PW_MAX_FINDINGS][PW_PAPER_PES];   /* of the seeds' mean on each task */
-    double theirs[PW_MAX_FINDINGS][PW_PAPER_PES]; /* of the paper's, NaN where it prints none */
+    /* number of tasks that count, and of the group's tasks; tasks times seeds; tasks with five numbers in
+     * the paper */
+    int tasks, asked, cases, printed;
+    double by_seed[PW_PAPER_PES];                 /* means over tasks and seeds */
+    double ours[PW_MAX_FINDINGS][PW_PAPER_PES];   /* of the mean over seeds, on each task */
+    double theirs[PW_MAX_FINDINGS][PW_PAPER_PES]; /* of the paper's accuracies; NaN: not printed */
 };
 
 static void rank(const double x[PW_PAPER_PES], double out[PW_PAPER_PES])
@@ -93,7 +94,7 @@ static void rank(const double x[PW_PAPER_PES], double out[PW_PAPER_PES])
         out[i] = reciprocal_rank(x, PW_PAPER_PES, i);
 }
 
-/* Adds a task of which every encoding learned the trained lengths. */
+/* Add a task whose trained lengths all encodings learned. */
 static void add_task(struct tally *y, const struct pw_suite_task *t, const struct pw_finding *f)
 {
     const struct pw_block *b = &f->blocks[1];
@@ -120,7 +121,7 @@ static void add_task(struct tally *y, const struct pw_suite_task *t, const struc
     y->tasks++;
 }
 
-/* Was a task measured as `reproduce ranks` does it? */
+/* Fails unless the task was measured with the settings of `reproduce ranks`. */
 static enum pw_code check_made(const struct options *o, const struct pw_finding *f, struct pw_err *err)
 {
     struct pw_lengths as_asked, made;
@@ -131,7 +132,7 @@ static enum pw_code check_made(const struct options *o, const struct pw_finding 
     return pw_finding_made_so(f, "lengths", &made, err);
 }
 
-/* Says of the tasks that don't count why, and adds the others. */
+/* Add the tasks that count; add a remark with the reason for each of the others. */
 static enum pw_code collect(const struct options *o, const struct pw_snapshot *s, struct tally *y,
                             struct pw_finding *f, struct pw_err *err)
 {
@@ -166,8 +167,8 @@ static double mean_over(double x[][PW_PAPER_PES], int n, int pe)
     return sum / n;
 }
 
-/* Is the first encoding's reciprocal rank the greater one (1), the lesser (-1), or undecided (0)? Tasks are
- * the unit. */
+/* Is the first encoding's reciprocal rank greater (1), less (-1) or undecided (0)? Tasks are the unit of the
+ * test. */
 static int order_of(const struct tally *y, int first, int second)
 {
     double d[PW_MAX_FINDINGS], sum = 0;

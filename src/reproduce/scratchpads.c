@@ -1,12 +1,11 @@
-/* scratchpads.c - which format of a scratchpad helps (Kazemnejad et al. 2023, section 6, Figures E.6 to
- * E.13): the races, and what each of them measured.
+/* scratchpads.c - the study `scratchpads`: which format of a scratchpad helps (Kazemnejad et al. 2023,
+ * section 6, Figures E.6 to E.13). This file has the races and the findings of each.
  *
- * A race on a task for every format: none, minimal (what a step computes and gives), full, and full without
- * one of its parts. An answer is right if what stands behind the scratchpad is, so it is decoded (`eval`).
- * The paper's numbers are read off its vector figures: mean over unseen lengths, three seeds.
- *
- * The released plots give two configurations of sort and LEGO the name "without input"; that bar is the mean
- * of both and is compared with neither (no `covr` and `iovr` of theirs here). */
+ * Each task has a race for every format: none, minimal (a step's computation and result), full, and full
+ * without one of its parts. An answer is right if the tokens after the scratchpad are right, so it is decoded
+ * (`eval`). The paper's numbers are read off its vector figures: means over unseen lengths, three seeds. The
+ * released plots call two configurations of sort and LEGO "without input". That bar is the mean of both and
+ * is compared with neither (`covr` and `iovr` have no paper's number here). */
 #include "reproduce/scratchpads.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@
 
 #include "reproduce/study.h"
 
-/* As `task scratchpad=` takes them. */
+/* Names as in `task scratchpad=`. */
 static const char *const formats[PW_PAD_FORMATS] = {"off",  "minimal", "full", "covr",
                                                     "iovr", "icvr",    "icor", "icov"};
 static const char *const short_formats[PW_PAD_FORMATS] = {"off", "minimal", "full", "cor",
@@ -23,9 +22,9 @@ static const char *const short_formats[PW_PAD_FORMATS] = {"off", "minimal", "ful
 const char *const pw_pad_formats[PW_PAD_FORMATS] = {"none",         "minimal", "full",       "-input",
                                                     "-computation", "-output", "-variables", "-rest"};
 
-/* Positions that a model takes: room for the longest sample of any entry, scratchpad included. A toy's
- * longest is 208 (multi-digit sort, full), the paper's 1547 (polynomial, full); its decoding stops at 1500
- * tokens. */
+/* Positions of the model: enough for the longest sample of any entry, scratchpad included. The longest is 208
+ * for the toy (multi-digit sort, full) and 1547 for the paper (polynomial, full). The paper's decoding stops
+ * at 1500 tokens. */
 #define TOY_CONTEXT   512
 #define PAPER_CONTEXT 2048
 
@@ -174,7 +173,7 @@ void pw_pad_topic(char out[PW_FINDING_TOPIC], const struct pw_pad_task *t, int f
     snprintf(out, PW_FINDING_TOPIC, "%s %s", t->name, pw_pad_formats[format]);
 }
 
-/* The race of one task and format, with the texts that it points to. */
+/* The race of one task and format, and the texts that its plan points to. */
 struct race {
     struct pw_race_plan plan;
     char task[256], model[64];
@@ -219,7 +218,7 @@ static void add_race(const struct pw_scratchpads *o, int task, int format, struc
     pw_str_add(out, "\n");
 }
 
-/* All races are checked before the first of them trains. */
+/* All races are checked before the first one trains. */
 static void script(const void *opts_, struct pw_str *out)
 {
     static void (*const adds[])(const struct pw_scratchpads *, int, int, struct pw_str *) = {add_check,
@@ -232,7 +231,7 @@ static void script(const void *opts_, struct pw_str *out)
                     adds[i](o, t, f, out);
 }
 
-/* Of one format; the verdict on all reads their findings. */
+/* The plan of one format. The verdict on all has none, because it reads their findings. */
 static bool plan(const void *opts_, struct pw_plan *out)
 {
     const struct pw_scratchpads *o = opts_;
@@ -244,7 +243,7 @@ static bool plan(const void *opts_, struct pw_plan *out)
     return true;
 }
 
-/* One format: an arm a row, a column for each of its runs. */
+/* Judge one format: a row per arm, a column per run. */
 static enum pw_code judge_one(const struct pw_scratchpads *o, const struct pw_snapshot *s,
                               struct pw_finding *f, struct pw_err *err)
 {

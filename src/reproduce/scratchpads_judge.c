@@ -1,9 +1,9 @@
-/* scratchpads_judge.c - what the races of all formats say together: every format against none.
+/* scratchpads_judge.c - the verdict on the races of all formats: each format compared with none.
  *
- * A claim about the best of seven formats must be corrected for choosing it. So each format of each encoding
- * is compared with none over the seeds, all these tests are corrected together, and all differences are
- * listed. An encoding that has not learned the trained lengths, without or with the format, is not compared;
- * its test counts in the correction. */
+ * A claim about the best of seven formats must be corrected for the selection. So each format of each
+ * encoding is compared with none over the seeds, all these tests are corrected together, and all differences
+ * are listed. An encoding that did not learn the trained lengths, without or with the format, is not
+ * compared; its test still counts in the correction. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "reproduce/study.h"
 
 /* Fixed before these numbers were measured. */
-#define HELPS 5.0 /* points: a format helps if it is certainly better, and by so much on the mean */
+#define HELPS 5.0 /* points: a format helps if it is significantly better, and by this much on the mean */
 
 enum { FORMATS = PW_PAD_FORMATS, PES = PW_PAPER_PES };
 
@@ -75,10 +75,10 @@ static void tabulate(struct pw_finding *f, const struct pw_pad_task *t, const st
     }
 }
 
-/* ---- each format against none */
+/* ---- each format compared with none */
 
 struct against_none {
-    int n, needed; /* tests, and the runs with which one of them can be significant */
+    int n, needed; /* number of tests; number of runs from which one of them can be significant */
     struct {
         int pe, format;
     } of[PES * FORMATS];
@@ -117,7 +117,7 @@ static void list_differences(struct pw_finding *f, const struct pw_pad_task *t, 
     }
 }
 
-/* Encodings: of n, helped by some format for certain, and by none of the measured ones. */
+/* Number of encodings: all, significantly helped by a format, and helped by no measured format. */
 struct helped {
     int n, helped, unhelped;
 };
@@ -191,7 +191,7 @@ static void claim_figure(struct pw_finding *f, const struct pw_pad_task *t, cons
         opposite, pairs - alike - opposite);
 }
 
-/* Were all races made as o asks? */
+/* Fails unless all races were made with o's options. */
 static enum pw_code check_races(const struct pw_scratchpads *o, const struct pw_snapshot *s,
                                 struct pw_err *err)
 {

@@ -1,14 +1,15 @@
-/* sensitivity.c - do learning rate and weight decay matter? (Kazemnejad et al. 2023, appendix D.2: rates of
- * 1, 3 and 5 * 10^-5 by decays of 0, 0.05 and 0.1, "no significant difference in the results").
+/* sensitivity.c - the study `sensitivity`: do learning rate and weight decay matter? (Kazemnejad et al. 2023,
+ * appendix D.2: rates of 1, 3 and 5 * 10^-5 by decays of 0, 0.05 and 0.1, "no significant difference in the
+ * results").
  *
- * At a toy's size the rates are those of the preset in the same ratios, 1, 3 and 5 * 10^-3. Each of the nine
- * settings is a race of its own, with the same seeds. The paper then trains everything at one of them, rate 3
- * and decay 0.05, so each other setting is compared with that one, encoding by encoding, over the seeds.
+ * At toy size the rates have the same ratios around the preset's: 1, 3 and 5 * 10^-3. Each of the nine
+ * settings is a race with the same seeds. The paper then trains everything with rate 3 and decay 0.05. So
+ * each other setting is compared with that one, encoding by encoding, over the seeds.
  *
- * That no difference was found is no support: with few seeds none can be found. The claim is supported where
- * every difference is known to be small, its 95 % interval lies within 5 points. It is contradicted where a
- * difference is certain (exact test, corrected for all comparisons) and larger than 5 points (its interval
- * lies beyond them). */
+ * Finding no difference is no support: with few seeds no difference can be found. The claim is supported if
+ * every difference is known to be small: its 95 % interval lies within 5 points. The claim is contradicted if
+ * a difference is significant (exact test, corrected for all comparisons) and larger than 5 points (its
+ * interval lies beyond them). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "reproduce/study.h"
 #include "reproduce/suite.h"
 
-#define POINTS 5.0 /* a smaller difference is none that matters; fixed before these numbers were measured */
+#define POINTS 5.0 /* a smaller difference does not matter; fixed before these numbers were measured */
 
 static const double rates[] = {1, 3, 5}, decays[] = {0, 0.05, 0.1};
 
@@ -85,7 +86,7 @@ static void topic_of(char out[PW_FINDING_TOPIC], int setting)
     snprintf(out, PW_FINDING_TOPIC, "rate %g decay %g", rates[setting / DECAYS], decays[setting % DECAYS]);
 }
 
-/* The race of a setting: its plan points to keys. */
+/* The race of a setting; its plan points to keys. */
 static struct pw_race_plan race_of(const struct options *o, int setting, char keys[64])
 {
     snprintf(keys, 64, "lr=%g decay=%g",
@@ -117,7 +118,7 @@ static void script(const void *opts_, struct pw_str *out)
     }
 }
 
-/* Of one setting; the verdict on all reads their findings. */
+/* The plan of one setting. The verdict on all has none, because it reads their findings. */
 static bool plan(const void *opts_, struct pw_plan *out)
 {
     const struct options *o = opts_;
@@ -130,7 +131,7 @@ static bool plan(const void *opts_, struct pw_plan *out)
     return true;
 }
 
-/* One setting: an arm a row, per cent: medians, then its seeds on longer inputs. */
+/* Judge one setting: a row per arm, in per cent: medians, then longer inputs seed by seed. */
 static enum pw_code judge_one(const struct options *o, const struct pw_snapshot *s, struct pw_finding *f,
                               struct pw_err *err)
 {
@@ -152,8 +153,8 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
 
 /* ---- all settings */
 
-/* The seeds of encoding k at a setting; all NaN where it has not learned the trained lengths, or wasn't
- * measured. */
+/* Read the runs of encoding k at a setting, seed by seed. All are NaN if it did not learn the trained lengths
+ * or was not measured. */
 static bool read_runs(const struct pw_finding *f, int k, double runs[PW_MAX_REPLICATES])
 {
     const struct pw_block *b = f != NULL ? &f->blocks[0] : NULL;
@@ -181,8 +182,8 @@ static void tabulate(struct pw_finding *f, const struct pw_finding *const of[SET
     }
 }
 
-/* Each other setting against the chosen one, encoding by encoding: c [n * (SETTINGS - 1)]. Returns how many
- * encodings at a setting have learned the trained lengths. */
+/* Compare each other setting with the paper's, encoding by encoding: c [n * (SETTINGS - 1)]. Returns how many
+ * (encoding, setting) learned the trained lengths. */
 static int compare(struct pw_contrast *c, const struct pw_finding *const of[SETTINGS], int n)
 {
     int learned = 0;

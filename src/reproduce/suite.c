@@ -1,9 +1,9 @@
 /* suite.c - see suite.h.
  *
- * Numbers of formats without a scratchpad are read off the vector figures E.7 to E.13 (mean over unseen
- * lengths and three seeds), those of copying off Figure 3. The figures print none for the other copies, for
- * reversing, SCAN and PCFG; for copying random tokens the released results of a longer training have three.
- */
+ * Numbers of formats without a scratchpad are read off the vector figures E.7 to E.13: means over unseen
+ * lengths and three seeds. Numbers of copying are read off Figure 3. The figures have none for the other
+ * copies, for reversing, SCAN and PCFG. For copying random tokens, the released results of a longer training
+ * have three. */
 #include "reproduce/suite.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ const struct pw_suite_task *pw_suite_find(const char *name)
     return NULL;
 }
 
-/* x * toy / paper to the nearest whole number. */
+/* Compute x * toy / paper, rounded to the nearest integer. */
 static int scaled(int x, const struct pw_suite_task *t)
 {
     return (2 * x * t->toy_far + t->paper_far) / (2 * t->paper_far);
@@ -82,8 +82,8 @@ void pw_suite_t5(const struct pw_suite_task *t, int *buckets, int *distance)
     *distance = *distance < *buckets ? *buckets : *distance;
 }
 
-/* The paper's five; at toy size as its code has them, rotary on a quarter of the head (2 of 8), and beside
- * them T5 scaled to the toy's lengths and rotary on the whole head. */
+/* Add the paper's five encodings. At toy size they have the code's settings, with rotary on a quarter of the
+ * head (2 of 8). There they are joined by T5 scaled to the toy's lengths and by rotary on the whole head. */
 static void add_encodings(const struct pw_race_plan *p, const struct pw_suite_task *t, char *out, size_t size)
 {
     char t5[64] = "";
@@ -125,7 +125,7 @@ void pw_suite_plan(const struct pw_race_plan *p, const char *task, const struct 
                             .seeds = p->seeds,
                             .samples = p->samples,
                             .points = p->points > 1 ? p->points : 1};
-    if (steps > 0 && out->points > steps) /* no two evaluations after one step */
+    if (steps > 0 && out->points > steps) /* no two evaluations after the same step */
         out->points = steps;
     snprintf(out->task, sizeof out->task, "%s", task != NULL ? task : paper ? t->paper : t->toy);
     snprintf(out->model, sizeof out->model, "%s%s%s%s", paper ? "paper" : "tiny", model[0] != '\0' ? " " : "",
@@ -138,7 +138,7 @@ void pw_suite_plan(const struct pw_race_plan *p, const char *task, const struct 
     add_encodings(p, t, out->race, sizeof out->race);
 }
 
-/* Steps of the schedule. */
+/* Number of steps of the schedule. */
 static int steps_of(const struct pw_race_plan *p, const struct pw_suite_task *t)
 {
     if (p->steps > 0)
@@ -148,8 +148,8 @@ static int steps_of(const struct pw_race_plan *p, const struct pw_suite_task *t)
                                             : PW_TOY_STEPS;
 }
 
-/* What the lab has before may be of any size, and a task has to fit every model that is there: so one small
- * model with room for any task comes first, and the one that is trained when the task is known. */
+/* The lab's models may be of any size, and a task must fit every existing model. So start with one small
+ * model that has room for any task; set the model to train after the task. */
 void pw_suite_start(const struct pw_plan *plan, struct pw_str *out)
 {
     pw_str_add(out, "race none\nmodel tiny context=%d\nseed %llu\ntask %s\nmodel %s\n", PW_SUITE_ROOM,

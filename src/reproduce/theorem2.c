@@ -1,8 +1,7 @@
-/* theorem2.c - relative positions without an encoding: the proof as a model (Kazemnejad et al. 2023, appendix
- * C.2).
- *
- * The current arm becomes the construction, a test sample of the task that there is is pinned, and the probe,
- * whose claims say it all, looks every step up. Afterwards any prompt can be typed, and the arm trained. */
+/* theorem2.c - the study `theorem2`: relative positions without an encoding, by the proof's weights
+ * (Kazemnejad et al. 2023, appendix C.2). It replaces the current arm by the construction and pins a test
+ * sample of the present task. Then the probe checks every step of the proof; its claims are the verdict.
+ * Afterwards the user can type any prompt and train the arm. */
 #include <stddef.h>
 
 #include "reproduce/study.h"

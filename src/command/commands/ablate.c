@@ -1,4 +1,4 @@
-/* ablate - switch heads of an arm off; what stands in for them is chosen by mode. */
+/* ablate - ablate heads of an arm; mode= chooses what replaces their output. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -21,7 +21,7 @@ static const struct pw_opt opts[] = {
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct ablate_opts, mode),
      .def = "zero",
-     .choices = pw_ablation_names + 1, /* without the one that works */
+     .choices = pw_ablation_names + 1, /* without the mode "none" */
      .help = "what the head gives instead"},
     {.name = "samples",
      .type = PW_OPT_INT,

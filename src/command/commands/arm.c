@@ -1,4 +1,4 @@
-/* arm - the models that are resident: list, choose, add, drop. */
+/* arm - the resident models: list, choose, add, drop. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* failing - examples that the last evaluation found wrong: how they go wrong, and one of them pinned. */
+/* failing - examples that the last evaluation found wrong: list them with their errors, or pin one. */
 #include <string.h>
 
 #include "lab/lab_int.h"
@@ -65,7 +65,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_pin_failing(lab, task, o.length, o.index, err);
 }
 
-/* Lengths at which the last evaluation found something wrong; samples of the list that is shown. */
+/* Offer the lengths at which the last evaluation found errors, and the samples of the list on the screen. */
 static void values(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;

@@ -1,4 +1,4 @@
-/* import - what others made: weights into the current arm, attention beside it. */
+/* import - load data of other programs: weights into the current arm, attention next to it. */
 #include <string.h>
 
 #include "lab/lab_int.h"

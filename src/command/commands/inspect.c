@@ -1,5 +1,5 @@
-/* inspect - which replica of the current arm answers prompts and is inspected, and which of its heads, how.
- */
+/* inspect - choose the replica of the current arm that answers prompts and is inspected, and its inspected
+ * layer, head and view. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 

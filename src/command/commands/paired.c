@@ -1,4 +1,4 @@
-/* paired - arms compared on the same samples, and whether one of them may be called best. */
+/* paired - compare arms on the same samples, and report whether one may be called the best. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 
@@ -22,7 +22,7 @@ static const struct pw_opt opts[] = {{.name = "lengths",
                                       .help = "of a mixture; the first one unless given"},
                                      {.name = NULL}};
 
-/* The arms named, as bits; all where none is. */
+/* The named arms as bits; all if none is named. */
 static enum pw_code take_arms(struct pw_lab *lab, const struct pw_args *args, unsigned *arms,
                               struct pw_err *err)
 {

@@ -1,4 +1,5 @@
-/* patch - what activations of the pinned prompt bring back of its answer in a corrupt one. */
+/* patch - activation patching: which activations of the pinned prompt restore its answer in a corrupt
+ * prompt. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const struct pw_opt opts[] = {{.name = "from",
                                      PW_REPLICA_OPT(struct patch_opts, replica),
                                      {.name = NULL}};
 
-/* What is patched: kind, layer, head and position, -1 where not said. */
+/* What is patched: kind, layer, head and position; -1: not given. */
 struct target {
     enum pw_patch_kind kind;
     int layer, head, pos;
@@ -39,7 +40,7 @@ static enum pw_code read_number(const char *what, const char *word, int *out, st
     return PW_OK;
 }
 
-/* One head, L.H: the list of `ablate` with exactly one in it. */
+/* Read one head, L.H, as a list of `ablate` with exactly one head. */
 static enum pw_code read_head(const struct pw_arm *arm, const char *word, struct target *t,
                               struct pw_err *err)
 {
@@ -98,7 +99,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code == PW_OK ? pw_lab_patch(ctx, arm, t.kind, t.layer, t.head, t.pos, o.from, err) : code;
 }
 
-/* Positions of the pinned prompt. */
+/* Offer the positions of the pinned prompt. */
 static void offer_positions(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;
@@ -120,7 +121,7 @@ static void complete(struct pw_completion *c)
     }
 }
 
-/* The pinned prompt, as a text to change. */
+/* Offer the pinned prompt as a text to edit. */
 static void values(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;

@@ -9,7 +9,7 @@
 
 extern const struct pw_command pw_cmd_pe;
 
-/* restart=on|off is the command's own; everything else belongs to the encoding. */
+/* restart=on|off belongs to the command; all other options belong to the encoding. */
 static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
                            struct pw_err *err)
 {

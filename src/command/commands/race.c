@@ -1,5 +1,6 @@
-/* race - one fresh arm for each encoding, with one initialisation or several, all on the same batches, or
- * each replicate on an order of samples that it shares with those of its number in the other arms. */
+/* race - create one fresh arm for each encoding, with one or several initialisations. All arms use the same
+ * batches. With own batches each replica has its own order of samples, shared with the replicas of the same
+ * number in the other arms. */
 #include <stdlib.h>
 #include <string.h>
 

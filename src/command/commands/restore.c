@@ -1,4 +1,4 @@
-/* restore - heads that `ablate` switched off work again. */
+/* restore - restore heads that `ablate` has ablated. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

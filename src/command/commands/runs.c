@@ -1,8 +1,7 @@
-/* runs - the arms, and those of other days (saved weights, sessions), as a table: where they differ, and what
- * came of it.
+/* runs - arms, saved weights and arms of sessions as a table: their differences and results.
  *
- * A row is a list of traits, "pe" "t5", "buckets" "8", "lr" "0.001", whether it comes from an arm or from the
- * header of a file; filters and the column of differences know nothing else. */
+ * A row is a list of traits ("pe" "t5", "buckets" "8", "lr" "0.001"), taken from an arm or from the header of
+ * a file. Filters and the column of differences use only traits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "lab/saved.h"
 
 #define MOST     64
-#define IMPORTED "imported" /* the model of weights that came from a file (import.c) */
+#define IMPORTED "imported" /* the model name of weights that came from a file (import.c) */
 
 struct runs_opts {
     char path[1024];
@@ -60,7 +59,7 @@ static void add_trait(struct row *row, const char *key, size_t n_key, const char
     t->value = memcpy(pw_alloc(n + 1, 1), value, n);
 }
 
-/* " key=value key=value", no blanks in the values. */
+/* Add the traits " key=value key=value"; values contain no blanks. */
 static void add_traits(struct row *row, const char *text)
 {
     for (const char *word = text + strspn(text, " "); *word != '\0';) {
@@ -70,7 +69,7 @@ static void add_traits(struct row *row, const char *text)
     }
 }
 
-/* What every run has. */
+/* Add the traits that every run has. */
 static void describe(struct row *row, const struct pw_pe_use_opts *pe, const char *preset,
                      const struct pw_config *cfg, const struct pw_optim *optim, uint64_t seed, int seeds,
                      bool own_batches, const char *task)
@@ -102,7 +101,7 @@ static void describe_arm(struct pw_lab *lab, const struct pw_arm *a, const char 
     pw_str_fini(&text);
 }
 
-/* A file is what `import` would make of it: one model. */
+/* Describe a file as the model that `import` would load: one model. */
 static void describe_file(const struct pw_saved *saved, struct row *row)
 {
     const struct pw_checkpoint_info *info = pw_checkpoint_info(saved->c);
@@ -164,7 +163,7 @@ static bool is_among(const char *tasks, const char *wanted)
     }
 }
 
-/* The same text, an alias of the same encoding, or the same number written otherwise. */
+/* Is it the same text, an alias of the same encoding, or the same number in another notation? */
 static bool matches(const struct row *row, const char *key, const char *wanted)
 {
     const char *value = value_of(row, key);
@@ -178,7 +177,7 @@ static bool matches(const struct row *row, const char *key, const char *wanted)
            (pw_text_double(value, &a) && pw_text_double(wanted, &b) && (float)a == (float)b);
 }
 
-/* Has all of the keys, and one of the encodings where any are named. */
+/* Does the row have all of the keys, and one of the encodings if any are named? */
 static bool fits(const struct row *row, const struct pw_args *args)
 {
     bool all = true, named = pw_args_words(args) == 0;
@@ -192,7 +191,7 @@ static bool fits(const struct row *row, const struct pw_args *args)
     return all && named;
 }
 
-/* Fails if no row has such a key at all. */
+/* Fails if no row has this key. */
 static enum pw_code need_key(const struct rows *rows, const char *key, struct pw_err *err)
 {
     const char *names[MOST + 1], *near = NULL;
@@ -220,7 +219,7 @@ static enum pw_code check(struct pw_lab *lab, const struct rows *rows, const str
         struct pw_pe_use_opts unknown;
         if (w->key != NULL)
             code = pw_opt_find(opts, w->key) != NULL ? PW_OK : need_key(rows, w->key, err);
-        else if (pw_pe_find(w->value) == NULL) /* the message is that of everybody who reads one */
+        else if (pw_pe_find(w->value) == NULL) /* the message of the encoding's parser */
             code = pw_pe_parse(&unknown, w->value, &pw_lab_current(lab)->cfg, err);
     }
     return code;
@@ -239,7 +238,7 @@ static bool differs(const struct rows *rows, const char *key)
     return false;
 }
 
-/* A value over replicates, and where not all of them have one, of how many it is. */
+/* A mean and spread over replicas. If some replicas lack the value, also the number that have it. */
 static const char *over(char out[24], struct pw_spread x, int n, const char *format, double factor)
 {
     int end = snprintf(out, 24, x.n > 0 ? format : "-", factor * (double)x.median);
@@ -248,8 +247,8 @@ static const char *over(char out[24], struct pw_spread x, int n, const char *for
     return out;
 }
 
-/* The encoding in any case, it is the arm's name; a file's own; own batches, which say what the column n
- * counts; and the shape where no preset's name tells it. */
+/* Always shown: the encoding, which is the arm's name; a file's own name; own batches, which give the column
+ * n its meaning; the shape, unless a preset's name tells it. */
 static bool is_shown(const struct row *row, int k)
 {
     static const char *const shape[] = {"layers", "width", "heads"};
@@ -305,7 +304,7 @@ static void tell(struct pw_lab *lab, const struct rows *rows, int all, const str
         pw_lab_note(lab, "%d more were not looked at", saved->unread);
 }
 
-/* What is asked for besides the arms. */
+/* List the saved weights and sessions that the arguments ask for. */
 static enum pw_code list_saved(const struct pw_args *args, struct pw_saved_list *saved, struct pw_err *err)
 {
     struct runs_opts o = {.path = ""};
@@ -338,7 +337,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     code = check(ctx, &rows, args, err);
     int all = rows.n;
     rows.n = 0;
-    for (int i = 0; i < all; i++) { /* those that fit to the front */
+    for (int i = 0; i < all; i++) { /* move matching rows to the front */
         if (code == PW_OK && fits(&rows.at[i], args))
             rows.at[rows.n++] = rows.at[i];
         else
@@ -399,6 +398,7 @@ const struct pw_command pw_cmd_runs = {
     .complete = complete,
     .beside = true,
     .values = values,
-    .outside = pw_command_outside, /* a list to read, also of files */
+    /* it prints a list that includes files, so a re-run skips it */
+    .outside = pw_command_outside,
     .run = run,
 };

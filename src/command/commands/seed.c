@@ -1,4 +1,4 @@
-/* seed - of the data and of every initialisation, or of one arm's initialisation alone. */
+/* seed - set the seed of the data and of every initialisation, or of one arm's initialisation only. */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 

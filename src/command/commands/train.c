@@ -1,4 +1,4 @@
-/* train - all arms or one, in the background at the prompt, to the end in a script. */
+/* train - train all arms or one: in the background at the prompt, to the end in a script. */
 #include <string.h>
 
 #include "lab/jobs.h"
