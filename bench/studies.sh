@@ -61,7 +61,7 @@ print_rows() {
             for (k = 1; k <= names; k++) {
                 name = order[k]
                 for (i = 0; i < n[name]; i++)
-                    printf "| %s | %s | %s | %s | %s | %s |\n", i ? "" : "`" name "`", i ? "" : title[name],
+                    printf "| %s | %s | %s | %s | %s | %s |\n", i ? "" : "`" name "`", title[name],
                         verdict[name, i], claim[name, i], found[name, i], i || k < names ? "" : took
             }
         }
