@@ -20,6 +20,8 @@
 
 static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share */
 
+#define OWN_BATCHES "own_batches"
+
 static const struct pw_opt lab_fields[] = {
     {.name = "seed", .type = PW_OPT_SEED, .offset = AT(seed)},
     {.name = "current", .type = PW_OPT_INT, .offset = AT(current), .min = 1, .max = PW_MAX_ARMS},
@@ -39,11 +41,8 @@ static const struct pw_opt lab_fields[] = {
     {.name = "table_layer", .type = PW_OPT_INT, .offset = AT(table.layer), .max = PW_MAX_LAYERS},
     {.name = "table_told", .type = PW_OPT_INT, .offset = AT(table_told), .max = (2 << PW_MAX_ARMS) - 1},
     {.name = "table_next", .type = PW_OPT_INT, .offset = AT(table_next), .max = PW_MAX_ARMS},
+    {.name = OWN_BATCHES, .type = PW_OPT_SWITCH, .offset = AT(own_batches), .def = "off"},
     {.name = NULL}};
-
-/* Saved only with own batches, so that a state without them can be read by older versions. */
-static const struct pw_opt batches_field[] = {
-    {.name = "own_batches", .type = PW_OPT_SWITCH, .offset = AT(own_batches)}, {.name = NULL}};
 
 /* Names as in pw_lab_arithmetic. */
 static const char *const arithmetics[] = {"fp32", "bf16", "cuda-fp32", "cuda-tf32", "cuda-bf16", NULL};
@@ -73,8 +72,9 @@ static enum pw_code save(struct pw_lab *lab, cJSON *root, struct pw_lab_images *
     cJSON *settings = cJSON_AddObjectToObject(root, "lab");
     bool ok = pw_state_put_text(root, "format", FORMAT) && pw_state_put_text(root, "task", task.s) &&
               pw_state_put_text(root, "precision", arithmetic) && pw_state_put(settings, lab_fields, lab) &&
-              (!lab->own_batches || pw_state_put(settings, batches_field, lab)) &&
               cJSON_AddItemToObject(root, "pin", pw_state_save_pin(lab)) && pw_state_save_watches(lab, root);
+    if (!lab->own_batches) /* so that older versions can read the state */
+        cJSON_DeleteItemFromObjectCaseSensitive(settings, OWN_BATCHES);
     enum pw_code code =
         ok ? pw_state_save_arms(lab, root, images, task.s, err) : pw_fail(err, PW_ENOMEM, "out of memory");
     pw_str_fini(&task);
@@ -125,16 +125,6 @@ static enum pw_code restore_backend(struct pw_lab *next, const struct pw_lab *la
                : pw_fail(err, PW_EDEVICE, "%.300s; '--backend cpu' goes on with other bits", why.msg);
 }
 
-static enum pw_code restore_settings(struct pw_lab *next, const cJSON *settings, struct pw_err *err)
-{
-    const char *what = "state: lab";
-    bool batches = cJSON_GetObjectItemCaseSensitive(settings, "own_batches") != NULL;
-    enum pw_code code = pw_state_get(settings, lab_fields, next, batches, what, err);
-    return code == PW_OK && batches
-               ? pw_state_get(settings, batches_field, next, cJSON_GetArraySize(settings) - 1, what, err)
-               : code;
-}
-
 static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const cJSON *root,
                             enum pw_code (*get)(void *, int, void **, size_t *, struct pw_err *), void *arg,
                             struct pw_err *err)
@@ -149,7 +139,8 @@ static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const
     const cJSON *watches = cJSON_GetObjectItemCaseSensitive(root, "watches");
     enum pw_code code = pw_state_get(root, none, NULL, 6 + (watches != NULL), what, err);
     if (code == PW_OK)
-        code = restore_settings(next, cJSON_GetObjectItemCaseSensitive(root, "lab"), err);
+        code = pw_state_get(cJSON_GetObjectItemCaseSensitive(root, "lab"), lab_fields, next, 0, "state: lab",
+                            err);
     if (code != PW_OK)
         return code;
     task = pw_state_get_text(root, "task", what, err);

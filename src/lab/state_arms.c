@@ -18,6 +18,11 @@
 /* enum pw_until, the values that arms have */
 static const char *const untils[] = {"step", "acc", "loss", "flops", NULL};
 
+static const char *const alterations[] = {"not",   "task",       "optim", "heads",
+                                          "tuned", "transplant", "file",  NULL};
+
+#define ALTERED "altered"
+
 static const struct pw_opt arm_fields[] = {
     {.name = "arm", .type = PW_OPT_INT, .offset = OF(id), .min = 1, .max = PW_MAX_ARMS},
     {.name = "replicate", .type = PW_OPT_INT, .offset = OF(replicate), .min = 1, .max = PW_MAX_REPLICATES},
@@ -39,12 +44,8 @@ static const struct pw_opt arm_fields[] = {
     {.name = "check_of", .type = PW_OPT_INT, .offset = OF(check_of), .max = PW_MAX_ITEM},
     {.name = "checked", .type = PW_OPT_INT, .offset = OF(check.samples), .max = PW_MAX_ITEM},
     {.name = "check_exact", .type = PW_OPT_INT, .offset = OF(check.exact), .max = PW_MAX_ITEM},
+    {.name = ALTERED, .type = PW_OPT_CHOICE, .offset = OF(altered), .def = "not", .choices = alterations},
     {.name = NULL}};
-
-/* Saved for an altered arm. If missing: the arm was not altered, or an older version did not record it. */
-static const char *const altered[] = {"not", "task", "optim", "heads", "tuned", "transplant", "file", NULL};
-static const struct pw_opt altered_field[] = {
-    {.name = "altered", .type = PW_OPT_CHOICE, .offset = OF(altered), .choices = altered}, {.name = NULL}};
 
 /* ---- saving */
 
@@ -62,9 +63,10 @@ static enum pw_code save_arm(cJSON *list, const struct pw_arm *arm, struct pw_la
     cJSON *object = cJSON_CreateObject();
     int i = images->n;
     if (!cJSON_AddItemToArray(list, object) || !pw_state_put(object, arm_fields, arm) ||
-        !put_seen(object, arm->seen) ||
-        (arm->altered != PW_ALTERED_NOT && !pw_state_put(object, altered_field, arm)))
+        !put_seen(object, arm->seen))
         return pw_fail(err, PW_ENOMEM, "out of memory");
+    if (arm->altered == PW_ALTERED_NOT) /* so that older versions can read the state */
+        cJSON_DeleteItemFromObjectCaseSensitive(object, ALTERED);
     enum pw_code code = pw_checkpoint_image(arm->model, info, &images->at[i].bytes, &images->at[i].n, err);
     images->n += code == PW_OK;
     return code;
@@ -143,10 +145,7 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
     struct pw_arm a = {0}, *place;
     struct pw_checkpoint *c;
     snprintf(what, sizeof what, "state: replicate %d", i + 1);
-    bool is_altered = cJSON_GetObjectItemCaseSensitive(object, altered_field[0].name) != NULL;
-    enum pw_code code = pw_state_get(object, arm_fields, &a, 1 + is_altered, what, err);
-    if (code == PW_OK && is_altered)
-        code = pw_state_get(object, altered_field, &a, cJSON_GetArraySize(object) - 1, what, err);
+    enum pw_code code = pw_state_get(object, arm_fields, &a, 1, what, err);
     if (code == PW_OK)
         code = get_seen(object, &a.seen, what, err);
     if (code != PW_OK)
