@@ -60,7 +60,7 @@ static bool take_who(struct pw_event *e, int who)
 /* Return the operations counter of e's replica; replica 0 is read as 1. */
 static double *flops_of(struct pw_run *r, const struct pw_event *e)
 {
-    return &r->flops[(e->arm - 1) * PW_MAX_REPLICATES + (e->replicate > 1 ? e->replicate - 1 : 0)];
+    return &r->flops[(e->arm - 1) * PW_MAX_REPLICATES + pw_event_replica(e) - 1];
 }
 
 /* Continue from e. */

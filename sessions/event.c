@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+int pw_event_replica(const struct pw_event *e)
+{
+    return e->replicate > 0 ? e->replicate : 1;
+}
+
 const char *pw_judge_name(enum pw_judge judge)
 {
     static const char *const names[] = {"exact", "decoded", "teacher-forced"};

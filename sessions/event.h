@@ -553,6 +553,9 @@ struct pw_event *pw_event_move(struct pw_event *from);
 /* Return the bytes of memory that the event takes, arrays included. */
 size_t pw_event_bytes(const struct pw_event *e);
 
+/* Return the number of the event's replica: 1 where the event has none. */
+int pw_event_replica(const struct pw_event *e);
+
 /* Return "exact", "decoded" or "teacher-forced". */
 const char *pw_judge_name(enum pw_judge judge);
 /* Return "early stop", "late stop" or "wrong token". */

@@ -92,9 +92,7 @@ struct pw_event *pw_event_copy(const struct pw_event *e)
         if (!pw_field_owns(f))
             continue;
         size_t bytes = bytes_owned(e, f);
-        char *array = bytes > 0 ? pw_alloc(1, bytes) : NULL;
-        if (array != NULL)
-            memcpy(array, load_pointer(place_of(e, f)), bytes);
+        void *array = bytes > 0 ? pw_copy(load_pointer(place_of(e, f)), bytes, 1) : NULL;
         memcpy(place_of(copy, f), &array, sizeof array);
     }
     return copy;

@@ -71,11 +71,6 @@ bool pw_table_empty(const struct pw_ev_table *t)
     return t->bias == NULL && t->frequencies == NULL && t->added == NULL && t->keys == NULL;
 }
 
-static int replica_of(const struct pw_event *e)
-{
-    return e->replicate > 1 ? e->replicate : 1;
-}
-
 int pw_inspected(const struct pw_snapshot *s, const struct pw_arm_view *arm)
 {
     return s->replica > 1 && s->replica <= arm->info.replicates ? s->replica : 1;
@@ -89,7 +84,7 @@ const struct pw_replicate_view *pw_inspected_view(const struct pw_snapshot *s, c
 struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
-    int r = replica_of(e) - 1;
+    int r = pw_event_replica(e) - 1;
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
 }
 
@@ -294,7 +289,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_LAB: s->lab = e->u.lab; break;
     case PW_EV_STATE: s->state = e->u.state; break;
     case PW_EV_JOB: s->job = e->u.job; break;
-    case PW_EV_ARM: fold_arm(s, &e->u.arm, replica_of(e)); break;
+    case PW_EV_ARM: fold_arm(s, &e->u.arm, pw_event_replica(e)); break;
     case PW_EV_DROP: drop_arm(s, e->arm); break;
     case PW_EV_STEP:
         if (rep != NULL) {
@@ -332,7 +327,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->decoded = false;
         s->n_tokens = 0;
         s->prompt_arm = e->arm;
-        s->prompt_replica = replica_of(e);
+        s->prompt_replica = pw_event_replica(e);
         s->prompt_step = e->step;
         s->prompt_seq = e->seq;
         break;
@@ -357,17 +352,17 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         SWAP(struct pw_ev_attention, s->attention, e->u.attention);
         s->has_attention = true;
         s->attention_arm = e->arm;
-        s->attention_replica = replica_of(e);
+        s->attention_replica = pw_event_replica(e);
         s->attention_step = e->step;
         s->attention_seq = e->seq;
         if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
-            pw_kept_add(s, arm, replica_of(e), e->step, &s->attention);
+            pw_kept_add(s, arm, pw_event_replica(e), e->step, &s->attention);
         break;
     case PW_EV_TABLE:
         if (arm != NULL) {
             SWAP(struct pw_ev_table, arm->table, e->u.table);
             arm->has_table = true;
-            arm->table_replica = replica_of(e);
+            arm->table_replica = pw_event_replica(e);
             arm->table_step = e->step;
             arm->table_seq = e->seq;
         }
@@ -384,14 +379,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         SWAP(struct pw_ev_patch, s->patch, e->u.patch);
         s->has_patch = true;
         s->patch_arm = e->arm;
-        s->patch_replica = replica_of(e);
+        s->patch_replica = pw_event_replica(e);
         s->patch_step = e->step;
         s->patch_seq = e->seq;
         break;
     case PW_EV_FAILING:
         SWAP(struct pw_ev_failing, s->failing, e->u.failing);
         s->failing_arm = e->arm;
-        s->failing_replica = replica_of(e);
+        s->failing_replica = pw_event_replica(e);
         s->failing_step = e->step;
         s->failing_seq = e->seq;
         break;

@@ -15,13 +15,6 @@
 #define BYTES      ((size_t)64 << 20)          /* of all arms */
 #define BYTES_EACH (BYTES / (2 * PW_MAX_ARMS)) /* so that the first and the last map of every arm fit */
 
-static void *copy(const void *p, size_t bytes)
-{
-    void *q = pw_alloc(1, bytes);
-    memcpy(q, p, bytes);
-    return q;
-}
-
 static void drop(struct pw_kept *k, int i)
 {
     struct pw_event e = {.kind = PW_EV_ATTENTION, .u.attention = k->map[i].a};
@@ -103,13 +96,14 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, in
     }
     struct pw_kept_map *m = &k->map[k->n++];
     *m = (struct pw_kept_map){.seq = s->seq, .replica = replica, .step = step, .a = *a, .bytes = bytes};
-    m->a.labels = copy(a->labels, (size_t)a->T * sizeof *a->labels);
-    m->a.probs = copy(a->probs, heads * a->T * a->T * sizeof *a->probs);
+    m->a.labels = pw_copy(a->labels, (size_t)a->T, sizeof *a->labels);
+    m->a.probs = pw_copy(a->probs, heads * a->T * a->T, sizeof *a->probs);
     m->a.score = m->a.content = m->a.bias = m->a.terms = m->a.all_scores = NULL;
-    m->a.gold = a->gold != NULL && a->n_gold > 0 ? copy(a->gold, (size_t)a->n_gold * sizeof *a->gold) : NULL;
+    m->a.gold =
+        a->gold != NULL && a->n_gold > 0 ? pw_copy(a->gold, (size_t)a->n_gold, sizeof *a->gold) : NULL;
     m->a.n_gold = m->a.gold != NULL ? a->n_gold : 0;
     m->a.scores = a->scores != NULL && a->n_scores > 0
-                      ? copy(a->scores, heads * (size_t)a->n_scores * sizeof *a->scores)
+                      ? pw_copy(a->scores, heads * (size_t)a->n_scores, sizeof *a->scores)
                       : NULL;
     m->a.n_scores = m->a.scores != NULL ? a->n_scores : 0;
     k->bytes += bytes;

@@ -27,13 +27,6 @@ static int64_t ascending(const int64_t *values, int n, double next)
     return next > (double)last && next < 9e18 ? (int64_t)next : last;
 }
 
-static void *copy(const void *p, int n, size_t size)
-{
-    void *q = pw_alloc((size_t)n, size);
-    memcpy(q, p, (size_t)n * size);
-    return q;
-}
-
 /* ---- metrics of steps */
 
 void pw_series_add(struct pw_series *s, int64_t step, double ms, const struct pw_ev_step *v)
@@ -61,11 +54,11 @@ void pw_series_add(struct pw_series *s, int64_t step, double ms, const struct pw
 
 void pw_series_own(struct pw_series *s)
 {
-    s->step = copy(s->step, s->n, sizeof *s->step);
-    s->flops = copy(s->flops, s->n, sizeof *s->flops);
-    s->ms = copy(s->ms, s->n, sizeof *s->ms);
+    s->step = pw_copy(s->step, (size_t)s->n, sizeof *s->step);
+    s->flops = pw_copy(s->flops, (size_t)s->n, sizeof *s->flops);
+    s->ms = pw_copy(s->ms, (size_t)s->n, sizeof *s->ms);
     for (int m = 0; m < PW_METRICS; m++) {
-        s->v[m] = copy(s->v[m], s->n, sizeof *s->v[m]);
+        s->v[m] = pw_copy(s->v[m], (size_t)s->n, sizeof *s->v[m]);
         pw_pyramid_own(&s->pyramid[m], s->n);
     }
     s->cap = s->n;
@@ -105,8 +98,8 @@ void pw_updates_add(struct pw_updates *u, int64_t step, const struct pw_ev_updat
 
 void pw_updates_own(struct pw_updates *u)
 {
-    u->step = copy(u->step, u->n, sizeof *u->step);
-    u->ratio = copy(u->ratio, u->n, (size_t)u->blocks * sizeof *u->ratio);
+    u->step = pw_copy(u->step, (size_t)u->n, sizeof *u->step);
+    u->ratio = pw_copy(u->ratio, (size_t)u->n, (size_t)u->blocks * sizeof *u->ratio);
     u->cap = u->n;
 }
 
@@ -143,12 +136,12 @@ void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, flo
 
 void pw_track_own(struct pw_track *t)
 {
-    t->step = copy(t->step, t->n, sizeof *t->step);
-    t->flops = copy(t->flops, t->n, sizeof *t->flops);
-    t->ms = copy(t->ms, t->n, sizeof *t->ms);
-    t->in_range = copy(t->in_range, t->n, sizeof *t->in_range);
-    t->beyond = copy(t->beyond, t->n, sizeof *t->beyond);
-    t->samples = copy(t->samples, t->n, sizeof *t->samples);
+    t->step = pw_copy(t->step, (size_t)t->n, sizeof *t->step);
+    t->flops = pw_copy(t->flops, (size_t)t->n, sizeof *t->flops);
+    t->ms = pw_copy(t->ms, (size_t)t->n, sizeof *t->ms);
+    t->in_range = pw_copy(t->in_range, (size_t)t->n, sizeof *t->in_range);
+    t->beyond = pw_copy(t->beyond, (size_t)t->n, sizeof *t->beyond);
+    t->samples = pw_copy(t->samples, (size_t)t->n, sizeof *t->samples);
     t->cap = t->n;
 }
 

@@ -53,6 +53,14 @@ void *pw_grow(void *p, size_t n, size_t size)
     return q;
 }
 
+void *pw_copy(const void *p, size_t n, size_t size)
+{
+    void *q = pw_alloc(n, size);
+    if (n > 0)
+        memcpy(q, p, n * size);
+    return q;
+}
+
 char *pw_text_dup(const char *s)
 {
     size_t n = strlen(s) + 1;

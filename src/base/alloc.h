@@ -13,6 +13,9 @@
 void *pw_alloc(size_t n, size_t size);
 /* Resize p (NULL: allocate) to n entries of `size` bytes, like realloc. New entries are not zeroed. */
 void *pw_grow(void *p, size_t n, size_t size);
+/* Return a copy of n entries of `size` bytes at p. Like pw_alloc it is never NULL; p may be NULL if n is 0.
+ */
+void *pw_copy(const void *p, size_t n, size_t size);
 /* Return a copy of the string s. */
 char *pw_text_dup(const char *s);
 

@@ -247,24 +247,6 @@ void pw_finding_cell_text(const struct pw_finding *f, const struct pw_block *b, 
         snprintf(out, size, "%.4g", v);
 }
 
-static void *copy_pool(const void *pool, int n, size_t size)
-{
-    void *copy = pw_alloc((size_t)n, size);
-    if (n > 0)
-        memcpy(copy, pool, (size_t)n * size);
-    return copy;
-}
-
-void pw_finding_copy(struct pw_finding *dst, const struct pw_finding *src)
-{
-    *dst = *src;
-    dst->blocks = copy_pool(src->blocks, src->n_blocks, sizeof *src->blocks);
-    dst->values = copy_pool(src->values, src->n_values, sizeof *src->values);
-    dst->labels = copy_pool(src->labels, src->n_labels, sizeof *src->labels);
-    dst->claims = copy_pool(src->claims, src->n_claims, sizeof *src->claims);
-    dst->remarks = copy_pool(src->remarks, src->n_remarks, sizeof *src->remarks);
-}
-
 const char *pw_finding_check(const struct pw_finding *f)
 {
     for (int i = 0; i < f->n_blocks; i++) {

@@ -126,8 +126,6 @@ double pw_finding_y_at(const struct pw_finding *f, const struct pw_block *b, int
 /* Format a cell of a table as text. */
 void pw_finding_cell_text(const struct pw_finding *f, const struct pw_block *b, int row, int col, char *out,
                           size_t size);
-/* Copy src into dst, with pools of its own. */
-void pw_finding_copy(struct pw_finding *dst, const struct pw_finding *src);
 /* Check that the pools hold the values and labels that the blocks refer to. Returns NULL, or a message that
  * says what is wrong. Use it on a finding that was read from a file. */
 const char *pw_finding_check(const struct pw_finding *f);

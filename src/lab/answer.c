@@ -326,6 +326,19 @@ bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm)
     return pin->sample.n_prompt < arm->cfg.context && pin->kept <= arm->cfg.context;
 }
 
+/* Answer the pinned prompt by arm without emitting anything. Takes the decoder. */
+static enum pw_code decode_quietly(struct pw_lab *lab, const struct pw_arm *arm, float temperature,
+                                   struct pw_decoder *decoder, int limit, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    begin_quietly(&lab->pin, arm, temperature, decoder, limit);
+    while (code == PW_OK && lab->pin.decoder != NULL) {
+        struct pw_ev_token token = {0};
+        code = next_token(lab, arm, &token, err);
+    }
+    return code;
+}
+
 void pw_lab_answer_quietly(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
@@ -335,27 +348,14 @@ void pw_lab_answer_quietly(struct pw_lab *lab)
     if (arm == NULL || n == 0 || !pw_pin_fits(pin, arm) ||
         open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, NULL) != PW_OK)
         return;
-    int *before = pw_alloc((size_t)n, sizeof *before);
-    memcpy(before, pin->tokens, (size_t)n * sizeof *before);
-    begin_quietly(pin, arm, pin->temperature, decoder, limit);
-    enum pw_code code = PW_OK;
-    while (pin->decoder != NULL && code == PW_OK) {
-        struct pw_ev_token token = {0};
-        code = next_token(lab, arm, &token, NULL);
-    }
+    int *before = pw_copy(pin->tokens, (size_t)n, sizeof *before);
+    enum pw_code code = decode_quietly(lab, arm, pin->temperature, decoder, limit, NULL);
     if (code != PW_OK || pin->n != n || memcmp(before, pin->tokens, (size_t)n * sizeof *before) != 0) {
         pin->generation = 0; /* these weights give another answer */
         pin->n = n;
         memcpy(pin->tokens, before, (size_t)n * sizeof *before);
     }
     free(before);
-}
-
-static void *copy_of(const void *p, size_t bytes)
-{
-    void *out = pw_alloc(1, bytes);
-    memcpy(out, p, bytes);
-    return out;
 }
 
 void pw_lab_take_back(struct pw_lab *lab, const struct pw_lent *own)
@@ -374,20 +374,16 @@ enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, s
     *own = (struct pw_lent){*pin, lab->replica};
     lab->replica = replica;
     pin->decoder = NULL;
-    pin->sample.tokens = copy_of(pin->sample.tokens, (size_t)pin->sample.n * sizeof *pin->sample.tokens);
-    pin->tokens = copy_of(pin->tokens, cap * sizeof *pin->tokens);
-    pin->edited = copy_of(pin->edited, cap * sizeof *pin->edited);
-    pin->said = copy_of(pin->said, cap * sizeof *pin->said);
+    pin->sample.tokens = pw_copy(pin->sample.tokens, (size_t)pin->sample.n, sizeof *pin->sample.tokens);
+    pin->tokens = pw_copy(pin->tokens, cap, sizeof *pin->tokens);
+    pin->edited = pw_copy(pin->edited, cap, sizeof *pin->edited);
+    pin->said = pw_copy(pin->said, cap, sizeof *pin->said);
     const struct pw_arm *arm = pw_lab_inspected(lab);
     if (!pw_pin_fits(pin, arm)) /* show as many tokens as fit */
         return PW_OK;
     enum pw_code code = open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
     if (code == PW_OK)
-        begin_quietly(pin, arm, lab->temperature, decoder, limit);
-    while (code == PW_OK && pin->decoder != NULL) {
-        struct pw_ev_token token = {0};
-        code = next_token(lab, arm, &token, err);
-    }
+        code = decode_quietly(lab, arm, lab->temperature, decoder, limit, err);
     if (code != PW_OK)
         pw_lab_take_back(lab, own);
     return code;

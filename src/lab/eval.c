@@ -359,11 +359,11 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
     e->u.eval.n = p->n_rows;
     e->u.eval.live = p->live;
     e->u.eval.n_pairs = p->n_pairs;
-    e->u.eval.rows = pw_eval_copy(p->rows, p->n_rows, sizeof *p->rows);
-    e->u.eval.pairs = pw_eval_copy(p->pairs, p->n_pairs, sizeof *p->pairs);
+    e->u.eval.rows = pw_copy(p->rows, (size_t)p->n_rows, sizeof *p->rows);
+    e->u.eval.pairs = pw_copy(p->pairs, (size_t)p->n_pairs, sizeof *p->pairs);
     e->u.eval.draw = pw_lab_draw(lab);
     e->u.eval.n_words = p->n_words;
-    e->u.eval.outcomes = pw_eval_copy(p->outcomes, p->n_words, sizeof *p->outcomes);
+    e->u.eval.outcomes = pw_copy(p->outcomes, (size_t)p->n_words, sizeof *p->outcomes);
     memset(p->outcomes, 0, (size_t)p->n_words * sizeof *p->outcomes);
     for (int i = 0; i < p->n_rows; i++) {
         struct pw_eval_row *r = &p->rows[i];

@@ -20,14 +20,6 @@ struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm)
     return e;
 }
 
-void *pw_eval_copy(const void *p, int n, size_t size)
-{
-    void *q = pw_alloc((size_t)n, size);
-    if (n > 0)
-        memcpy(q, p, (size_t)n * size);
-    return q;
-}
-
 /* The lab's own snapshot holds series, evaluations and findings, which `export` and `judge` read, and the
  * ablated heads. The fold may take ownership of an event's arrays, so the snapshot gets a copy. */
 bool pw_lab_keeps(const struct pw_event *e)

@@ -310,15 +310,10 @@ static void run_command(struct pw_lab *lab)
         missing(lab, "it can't be run");
 }
 
-static int replica_of(const struct pw_event *e)
-{
-    return e->replicate > 0 ? e->replicate : 1;
-}
-
 /* Start the work that a clock had started. Returns false if that is impossible. */
 static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 {
-    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
+    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, pw_event_replica(e));
     struct pw_event *table;
     struct pw_err err;
     switch (e->kind) {
@@ -347,7 +342,7 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 /* Is the next recorded event one that a clock may have started, and is it due? */
 static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 {
-    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
+    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, pw_event_replica(e));
     if (arm == NULL || arm->step != e->step)
         return false;
     bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
@@ -361,7 +356,7 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 /* Has the arm taken further steps, so that the event can't occur any more? */
 static bool is_late(struct pw_lab *lab, const struct pw_event *e)
 {
-    const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, replica_of(e));
+    const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, pw_event_replica(e));
     return e->arm > 0 && e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
 }
 

@@ -246,8 +246,6 @@ void pw_lab_note_lines(struct pw_lab *lab, const char *text);
 /* Fails if the text of `mark` or `say` is too long for one event. */
 enum pw_code pw_lab_check_remark(const struct pw_lab *lab, const struct pw_command *cmd,
                                  const struct pw_args *args, struct pw_err *err);
-/* copy of n rows, pairs or modes for an event; malloc */
-void *pw_eval_copy(const void *p, int n, size_t size);
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);

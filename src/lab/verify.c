@@ -34,8 +34,8 @@ bool pw_verify_takes(enum pw_event_kind kind)
 
 bool pw_verify_is(const struct pw_event *want, const struct pw_event *got)
 {
-    int r = want->replicate > 0 ? want->replicate : 1, s = got->replicate > 0 ? got->replicate : 1;
-    if (want->kind != got->kind || want->arm != got->arm || r != s || want->step != got->step)
+    if (want->kind != got->kind || want->arm != got->arm || pw_event_replica(want) != pw_event_replica(got) ||
+        want->step != got->step)
         return false;
     switch (want->kind) {
     case PW_EV_EVAL: return want->u.eval.live == got->u.eval.live;

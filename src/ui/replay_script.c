@@ -140,7 +140,7 @@ static bool take(void *arg, struct pw_event *e)
 {
     struct writer *w = arg;
     bool of_arm = e->arm >= 1 && e->arm <= PW_MAX_ARMS;
-    int replicate = e->replicate > 1 ? e->replicate : 1;
+    int replicate = pw_event_replica(e);
     if (e->kind == PW_EV_ERROR)
         write_command(w, e->u.text);
     else if (e->kind == PW_EV_ASKED || e->kind == PW_EV_STEP || e->kind == PW_EV_ARM ||

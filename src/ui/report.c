@@ -124,7 +124,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
 static void eval_event(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
 {
     const struct pw_arm_view *a = arm_of(s, e);
-    int r = e->replicate > 1 ? e->replicate : 1;
+    int r = pw_event_replica(e);
     if (a == NULL || !a->used || r != a->info.replicates)
         return;
     struct pw_arm_view with = *a;
@@ -372,7 +372,7 @@ static void state_change(FILE *out, const struct pw_ev_state *now, const struct 
 void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
 {
     switch (e->kind) {
-    case PW_EV_ARM: arm_change(out, &e->u.arm, e->replicate > 1 ? e->replicate : 1, s); break;
+    case PW_EV_ARM: arm_change(out, &e->u.arm, pw_event_replica(e), s); break;
     case PW_EV_DROP: fprintf(out, "arm %d is gone\n", e->arm); break;
     case PW_EV_STATE: state_change(out, &e->u.state, &s->state); break;
     case PW_EV_CHECKPOINT: fprintf(out, "weights written: %s\n", e->u.checkpoint.text); break;

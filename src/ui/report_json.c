@@ -45,7 +45,7 @@ static void arm(cJSON *o, const struct pw_ev_arm *a, int replica)
     pw_json_num(o, "replicates", a->replicates);
     pw_json_str(o, "batches", a->own_batches ? "own" : "shared");
     if (a->current)
-        pw_json_num(o, "inspected", replica > 1 ? replica : 1);
+        pw_json_num(o, "inspected", replica);
     pw_json_num(o, "seed", (double)a->seed);
     pw_json_num(o, "parameters", (double)a->n_params);
     pw_json_num(o, "swaps", a->swaps);
@@ -386,11 +386,11 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         pw_json_num(o, "step", (double)e->step);
     }
     if (of_replica(e->kind) && e->arm > 0)
-        pw_json_num(o, "replicate", e->replicate > 1 ? e->replicate : 1);
+        pw_json_num(o, "replicate", pw_event_replica(e));
     switch (e->kind) {
     case PW_EV_COMMAND: pw_json_str(o, "text", e->u.command.text); break;
     case PW_EV_LAB: lab(o, &e->u.lab); break;
-    case PW_EV_ARM: arm(o, &e->u.arm, e->replicate); break;
+    case PW_EV_ARM: arm(o, &e->u.arm, pw_event_replica(e)); break;
     case PW_EV_STATE:
         pw_json_str(o, "run", runs[e->u.state.run]);
         pw_json_num(o, "until", (double)e->u.state.until);

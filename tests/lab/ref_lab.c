@@ -147,3 +147,9 @@ bool same_line(const char *a, const char *b)
 {
     return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
 }
+
+struct pw_event *finding_copied(const struct pw_finding *f)
+{
+    struct pw_event e = {.kind = PW_EV_FINDING, .u.finding = *f};
+    return pw_event_copy(&e);
+}

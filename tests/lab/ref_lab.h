@@ -55,4 +55,7 @@ void bench_doze(double ms);
 const char *digest_line(const char *digests, int i);
 bool same_line(const char *a, const char *b);
 
+/* A finding's event, with a copy of f that outlives the lab. */
+struct pw_event *finding_copied(const struct pw_finding *f);
+
 #endif

@@ -17,9 +17,9 @@ static void must_fail(struct bench *b, const char *script, const char *with)
 }
 
 /* Copies the digest that the last `digest` printed. */
-static void digest_of(char digest[33], const struct bench *b)
+static void digest_of(char digest[33], const char *digests)
 {
-    const char *at = strstr(b->digests, "digest ");
+    const char *at = strstr(digests, "digest ");
     assert_non_null(at);
     snprintf(digest, 33, "%.32s", at + strlen("digest "));
 }
@@ -27,7 +27,7 @@ static void digest_of(char digest[33], const struct bench *b)
 static void must_be(const struct bench *b, const char *digest)
 {
     char got[33];
-    digest_of(got, b);
+    digest_of(got, b->digests);
     assert_string_equal(got, digest);
 }
 
@@ -38,7 +38,7 @@ static void remember(char digest[33])
     bench_open(&b, 1, false);
     bench_must(&b, tiny);
     bench_must(&b, "pe t5; train 4; digest");
-    digest_of(digest, &b);
+    digest_of(digest, b.digests);
     bench_close(&b);
 }
 
@@ -64,23 +64,32 @@ static void test_moves(void **state)
     bench_close(&b);
 }
 
-/* Learned tables of an encoding are transplanted between arms on the device as on the cpu. */
-static void test_transplants(void **state)
+/* Run a script on the cpu and, with deferred streams, on the device in mode ref; keep what `digest` printed.
+ */
+static void run_on_both(const char *script, char digests[2][4096])
 {
     static const char *const backends[] = {"backend cpu", "backend cuda mode=ref"};
-    char digest[2][33];
-    (void)state;
     pw_emu_set_deferred(true);
     for (int i = 0; i < 2; i++) {
         struct bench b;
         bench_open(&b, 1, false);
         bench_must(&b, tiny);
         bench_must(&b, backends[i]);
-        bench_must(&b, "race t5,t5; seed 9 arm=2; train 3; transplant 2 arm=1; train 2; digest");
-        digest_of(digest[i], &b);
+        bench_must(&b, script);
+        snprintf(digests[i], sizeof digests[i], "%s", b.digests);
         bench_close(&b);
     }
     pw_emu_set_deferred(false);
+}
+
+/* Learned tables of an encoding are transplanted between arms on the device as on the cpu. */
+static void test_transplants(void **state)
+{
+    char digests[2][4096], digest[2][33];
+    (void)state;
+    run_on_both("race t5,t5; seed 9 arm=2; train 3; transplant 2 arm=1; train 2; digest", digests);
+    for (int i = 0; i < 2; i++)
+        digest_of(digest[i], digests[i]);
     assert_string_equal(digest[0], digest[1]);
 }
 
@@ -112,21 +121,10 @@ static void test_choices(void **state)
  * round-robin. Steps run in groups of four, one by one, and in order of operations instead of round-robin. */
 static void test_own_batches(void **state)
 {
-    static const char *const backends[] = {"backend cpu", "backend cuda mode=ref"};
     char digests[2][4096];
     (void)state;
-    pw_emu_set_deferred(true);
-    for (int i = 0; i < 2; i++) {
-        struct bench b;
-        bench_open(&b, 1, false);
-        bench_must(&b, tiny);
-        bench_must(&b, backends[i]);
-        bench_must(&b,
-                   "seed 7; race none,t5 seeds=3 batches=own; train 11; set share flops; train 2; digest");
-        snprintf(digests[i], sizeof digests[i], "%s", b.digests);
-        bench_close(&b);
-    }
-    pw_emu_set_deferred(false);
+    run_on_both("seed 7; race none,t5 seeds=3 batches=own; train 11; set share flops; train 2; digest",
+                digests);
     for (int i = 0; i < 6; i++)
         assert_true(same_line(digest_line(digests[0], i), digest_line(digests[1], i)));
 }
@@ -146,7 +144,7 @@ static void test_own_batches_in_groups(void **state)
     for (int k = 0; k < 3; k++) {
         snprintf(script, sizeof script, "seed %d; race t5; train 43; digest", 7 + k);
         bench_must(&b, script);
-        digest_of(digest, &b);
+        digest_of(digest, b.digests);
         if (strstr(digest_line(all, k), digest) == NULL)
             fail_msg("replicate %d is not seed %d", k + 1, 7 + k);
     }
@@ -274,7 +272,7 @@ static void test_batch_fits(void **state)
         bench_open(&b, 1, false);
         bench_must(&b, "backend cuda; model tiny; task copy lengths=1..20 test=21..21");
         bench_must(&b, "optim batch=8; train 2; digest");
-        digest_of(want, &b);
+        digest_of(want, b.digests);
         if (i == 1)
             bench_must(&b, "optim batch=512");
         pw_emu_set_memory(48 << 20);
@@ -340,16 +338,16 @@ static void test_proofs(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b, "construct theorem2 T=6; probe theorem1; probe theorem2");
-    struct pw_finding cpu[2];
+    struct pw_event *cpu[2];
     for (int i = 0; i < 2; i++)
-        pw_finding_copy(&cpu[i], &pw_finding_of(b.s, names[i], "1")->f);
+        cpu[i] = finding_copied(&pw_finding_of(b.s, names[i], "1")->f);
     bench_must(&b, "backend cuda mode=ref; probe theorem1; probe theorem2");
     for (int i = 0; i < 2; i++) {
         const struct pw_finding *f = &pw_finding_of(b.s, names[i], "1")->f;
         assert_int_equal(pw_finding_verdict(f), PW_CLAIM_REPRODUCED);
-        assert_int_equal(f->n_values, cpu[i].n_values);
-        assert_memory_equal(f->values, cpu[i].values, (size_t)f->n_values * sizeof *f->values);
-        pw_finding_fini(&cpu[i]);
+        assert_int_equal(f->n_values, cpu[i]->u.finding.n_values);
+        assert_memory_equal(f->values, cpu[i]->u.finding.values, (size_t)f->n_values * sizeof *f->values);
+        pw_event_free(cpu[i]);
     }
     bench_close(&b);
 }
@@ -369,12 +367,12 @@ static void have(struct accident *x, const char *backend)
     must_fail(&b, "train 60", "is not finite at step ");
     snprintf(x->error, sizeof x->error, "%s", b.error);
     bench_must(&b, "digest");
-    digest_of(x->digest, &b);
+    digest_of(x->digest, b.digests);
     must_fail(&b, "train 9", x->error); /* the model is unchanged */
     bench_must(&b, "digest");
     must_be(&b, x->digest);
     bench_must(&b, "reset; optim lr=0.001 decay=0.01; train 9; digest");
-    digest_of(x->after, &b);
+    digest_of(x->after, b.digests);
     bench_close(&b);
 }
 

@@ -240,7 +240,7 @@ static void test_bits(void **state)
 {
     static const char *script = SMALL "race none,t5,sinusoidal; seed 3 arm=2; train 12; compare samples=2; "
                                       "compare 1 2 formula=released samples=2";
-    struct pw_finding first = {0};
+    struct pw_event *first = NULL;
     struct bench b;
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
@@ -248,12 +248,12 @@ static void test_bits(void **state)
         bench_must(&b, script);
         const struct pw_finding *f = found(&b, "1 2 3");
         if (threads == 1)
-            pw_finding_copy(&first, f);
-        assert_int_equal(f->n_values, first.n_values);
-        assert_memory_equal(f->values, first.values, (size_t)f->n_values * sizeof *f->values);
+            first = finding_copied(f);
+        assert_int_equal(f->n_values, first->u.finding.n_values);
+        assert_memory_equal(f->values, first->u.finding.values, (size_t)f->n_values * sizeof *f->values);
         bench_close(&b);
     }
-    pw_finding_fini(&first);
+    pw_event_free(first);
     struct record r;
     record_open(&b, &r, 1, false);
     bench_must(&b, script);

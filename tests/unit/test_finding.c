@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/finding.h"
+#include "sessions/event.h"
 
 static struct pw_finding built(void)
 {
@@ -66,22 +67,29 @@ static void test_said_back(void **state)
     assert_true(f.blocks == NULL && f.n_values == 0);
 }
 
+static struct pw_event *copied(const struct pw_finding *f)
+{
+    struct pw_event e = {.kind = PW_EV_FINDING, .u.finding = *f};
+    return pw_event_copy(&e);
+}
+
 static void test_copy_is_its_own(void **state)
 {
     (void)state;
-    struct pw_finding f = built(), g;
+    struct pw_finding f = built();
     pw_finding_remark(&f, "first");
-    pw_finding_copy(&g, &f);
+    struct pw_event *copy = copied(&f);
+    const struct pw_finding *g = &copy->u.finding;
     pw_finding_put(&f, 0, 0, 0, 99);
     pw_finding_fini(&f);
-    assert_null(pw_finding_check(&g));
-    assert_true(pw_finding_cell(&g, &g.blocks[0], 0, 0) == 0);
-    assert_string_equal(g.remarks[0].text, "first");
-    pw_finding_fini(&g);
+    assert_null(pw_finding_check(g));
+    assert_true(pw_finding_cell(g, &g->blocks[0], 0, 0) == 0);
+    assert_string_equal(g->remarks[0].text, "first");
+    pw_event_free(copy);
     pw_finding_init(&f, "empty", "", "nothing");
-    pw_finding_copy(&g, &f);
-    assert_null(pw_finding_check(&g));
-    pw_finding_fini(&g);
+    copy = copied(&f);
+    assert_null(pw_finding_check(&copy->u.finding));
+    pw_event_free(copy);
     pw_finding_fini(&f);
 }
 
