@@ -70,12 +70,7 @@ static const struct pw_opt opts[] = {
      .min = 0,
      .max = 1000000000,
      .help = "of the first replica and of the data; settings were tuned on 0 to 4"},
-    {.name = "checkpoint",
-     .type = PW_OPT_CHOICE,
-     .offset = AT(checkpoint),
-     .def = "auto",
-     .choices = pw_checkpoints,
-     .help = PW_CHECKPOINT_HELP},
+    PW_CHECKPOINT_OPT(AT(checkpoint)),
     {.name = NULL}};
 #undef AT
 

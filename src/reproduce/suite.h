@@ -58,8 +58,14 @@ void pw_suite_t5(const struct pw_suite_task *t, int *buckets, int *distance);
 enum pw_checkpoint_choice { PW_CHECKPOINT_AUTO, PW_CHECKPOINT_LAST, PW_CHECKPOINT_BEST };
 #define PW_CHECKPOINTS 20
 extern const char *const pw_checkpoints[]; /* "auto", "last", "best", NULL */
-#define PW_CHECKPOINT_HELP                                                                                   \
-    "last: after the last step; best: the one of 20 that is best in range; auto: best where protocol=paper"
+/* The option checkpoint=auto|last|best of a study, for the member of its options that holds the choice. */
+#define PW_CHECKPOINT_OPT(at)                                                                                \
+    {                                                                                                        \
+        .name = "checkpoint", .type = PW_OPT_CHOICE, .offset = (at), .def = "auto",                          \
+        .choices = pw_checkpoints,                                                                           \
+        .help = "last: after the last step; best: the one of 20 that is best in range; auto: best where "    \
+                "protocol=paper"                                                                             \
+    }
 /* Number of evaluations, at equal numbers of steps; 1: only after the last step. auto: as in the protocol. */
 int pw_checkpoint_points(int checkpoint, int protocol);
 /* Returns "after the last step" or "at the best of 20 checkpoints in range". */
