@@ -149,28 +149,37 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     return code;
 }
 
-/* Run `run`, which reads the pinned prompt, for the requested replica. A replica that is not inspected
- * answers the prompt for this file only. */
-struct prompt {
+/* ---- exports of one model whose only option is the replica */
+
+struct one_model {
     int replica;
 };
 
-static const struct pw_opt prompt_opts[] = {PW_REPLICA_OPT(struct prompt, replica), {.name = NULL}};
+static const struct pw_opt replica_opts[] = {PW_REPLICA_OPT(struct one_model, replica), {.name = NULL}};
 
+/* Make *arm the replica of the current arm that the options choose. who: the command, for messages. */
+static enum pw_code take_replica(struct pw_lab *lab, struct pw_arm **arm, const char *who,
+                                 const struct pw_args *args, struct pw_err *err)
+{
+    struct one_model o;
+    *arm = pw_lab_current(lab);
+    pw_opt_defaults(replica_opts, &o);
+    enum pw_code code = pw_args_opts(args, replica_opts, &o, err);
+    return code == PW_OK ? pw_scope_replica(lab, arm, who, o.replica, err) : code;
+}
+
+/* Run `run`, which reads the pinned prompt, for the requested replica. A replica that is not inspected
+ * answers the prompt for this file only. */
 static enum pw_code export_of_prompt(struct pw_lab *lab,
                                      enum pw_code (*run)(struct pw_lab *, const char *,
                                                          const struct pw_args *, struct pw_err *),
                                      const char *path, const struct pw_args *args, struct pw_err *err)
 {
-    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_arm *arm;
     struct pw_lent own;
     char who[40];
-    struct prompt o;
     snprintf(who, sizeof who, "export %.24s", pw_args_word(args, 0));
-    pw_opt_defaults(prompt_opts, &o);
-    enum pw_code code = pw_args_opts(args, prompt_opts, &o, err);
-    if (code == PW_OK)
-        code = pw_scope_replica(lab, &arm, who, o.replica, err);
+    enum pw_code code = take_replica(lab, &arm, who, args, err);
     if (code == PW_OK)
         code = pw_lab_need_pin(lab, who, err);
     if (code != PW_OK || arm->replicate == lab->replica)
@@ -275,22 +284,12 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
 
 /* ---- batch */
 
-struct batch {
-    int replica;
-};
-
-static const struct pw_opt batch_opts[] = {PW_REPLICA_OPT(struct batch, replica), {.name = NULL}};
-
 /* Export the batch of the replica's next step. */
 static enum pw_code export_batch(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
 {
-    struct batch o;
-    struct pw_arm *arm = pw_lab_inspected(lab);
-    pw_opt_defaults(batch_opts, &o);
-    enum pw_code code = pw_args_opts(args, batch_opts, &o, err);
-    if (code == PW_OK)
-        code = pw_scope_replica(lab, &arm, "export batch", o.replica, err);
+    struct pw_arm *arm;
+    enum pw_code code = take_replica(lab, &arm, "export batch", args, err);
     if (code != PW_OK)
         return code;
     struct pw_samples s = {0};
@@ -342,9 +341,9 @@ static const struct {
     bool prompt; /* reads the pinned prompt */
 } kinds[] = {
     {"weights", ".safetensors", export_weights, NULL, weights_opts, false, false},
-    {"attention", ".npz", export_attention, NULL, prompt_opts, false, true},
-    {"logits", ".npz", export_logits, NULL, prompt_opts, false, true},
-    {"step", ".json", pw_lab_export_step, NULL, prompt_opts, false, true},
+    {"attention", ".npz", export_attention, NULL, replica_opts, false, true},
+    {"logits", ".npz", export_logits, NULL, replica_opts, false, true},
+    {"step", ".json", pw_lab_export_step, NULL, replica_opts, false, true},
     {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL, false, false},
     {"track", ".csv .jsonl", NULL, pw_export_track, NULL, false, false},
     {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL, false, false},
@@ -353,7 +352,7 @@ static const struct {
     {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL, false, false},
     {"table", ".json", export_table, NULL, table_opts, false, false},
     {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts, true, false},
-    {"batch", ".npz", export_batch, NULL, batch_opts, false, false},
+    {"batch", ".npz", export_batch, NULL, replica_opts, false, false},
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts, true, false},
 };
 

@@ -177,11 +177,12 @@ bool pw_lengths_samples_differ(struct pw_str *out, const struct pw_snapshot *s, 
     int groups = 0;
 
     list_arms(list, id, s, task);
+    const int evaluated = n_evaluated(list, PW_MAX_ARMS);
     for (int a = 0; a < PW_MAX_ARMS; a++) {
         struct drawn of = drawn_of(list[a].arm, task);
         struct pw_str ids = {0};
         int n = alike(&ids, list, PW_MAX_ARMS, a, ",");
-        if (n > 0 && of.most > 0 && n < n_evaluated(list, PW_MAX_ARMS)) {
+        if (n > 0 && of.most > 0 && n < evaluated) {
             pw_str_add(out, "%s", groups++ > 0 ? ", " : "samples ");
             add_number(out, of);
             pw_str_add(out, "%s (%s)", of.live ? " live" : "", ids.s);

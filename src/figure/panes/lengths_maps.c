@@ -76,7 +76,7 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
                v.range->axis[1]);
     pw_figure_say_task(f, &v);
     pw_str_add(&f->caption, " Replicates%s are counted together.",
-               pw_any_own_batches(f->snap) ? ", each with batches of its own," : "");
+               pw_figure_own_batches(f) ? ", each with batches of its own," : "");
     if (cut)
         pw_str_add(&f->caption, " Numbers above %d are not shown.", PW_GRID_MOST);
     double side = layout(f, n, &across);
@@ -153,7 +153,7 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
                "Second: the share of them whose first wrong token is that one.");
     if (f->arm->info.replicates > 1)
         pw_str_add(&f->caption, " %d initialisations%s are counted together.", f->arm->info.replicates,
-                   pw_batches_text(&f->arm->info)[0] != '\0' ? ", each with batches of its own," : "");
+                   f->arm->info.own_batches ? ", each with batches of its own," : "");
     f->box.h = f->box.w < NARROW ? f->box.w * 1.5 : f->box.w * 0.46;
     return PW_OK;
 }
