@@ -5,9 +5,6 @@
 #include "lab/lab_int.h"
 
 /* ---- eval.c */
-/* Start the evaluation of all arms as a job, in place of any present one. lengths {0,0}: the trained and the
- * test lengths of each task. */
-enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);
 /* Start an evaluation of one arm at all lengths, with as many samples as its last evaluation; a no-op if it
  * has none. */
 void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm);
@@ -55,18 +52,5 @@ struct pw_decoded {
 };
 bool pw_decoding_at(const struct pw_decoding *d, int i, struct pw_decoded *out); /* false: no sample i */
 void pw_decoding_end(struct pw_decoding *d);                                     /* NULL is a no-op */
-
-/* ---- failing.c: examples from arm's last evaluation; task -1: any; length 0: the first with a failing
- * sample */
-/* Emit the first n failing examples. */
-enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
-                            struct pw_err *err);
-/* Pin one failing example of the current arm; decoding stops at its first wrong token. */
-enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);
-
-/* ---- paired.c */
-/* Compare arms on their last evaluations; bit id - 1 of `arms` selects arm id. lengths {0,0}: the lengths
- * beyond the task's trained ones. */
-void pw_lab_paired(struct pw_lab *lab, unsigned arms, int task, struct pw_range lengths);
 
 #endif

@@ -88,6 +88,13 @@ enum pw_code pw_lab_check_remark(const struct pw_lab *lab, const struct pw_comma
     return pw_args_text(cmd, args, lab->follow != NULL ? PW_COMMAND : PW_REMARK, err);
 }
 
+void pw_lab_mark(struct pw_lab *lab, const char *text)
+{
+    struct pw_event *e = pw_lab_event(PW_EV_MARK, pw_lab_current(lab));
+    pw_text_copy(e->u.text, sizeof e->u.text, text);
+    pw_lab_emit(lab, e);
+}
+
 void pw_lab_note_lines(struct pw_lab *lab, const char *text)
 {
     while (*text != '\0') {

@@ -21,16 +21,6 @@ void pw_lab_data_slice(struct pw_lab *lab);  /* at most 50 ms; at the end writes
 void pw_lab_data_cancel(struct pw_lab *lab); /* no file is written */
 
 /* ---- ablate.c: ablated heads, and the job that measures the values that replace their outputs */
-/* Mark the heads of a list such as "0.1,1.*" in chosen [L,H]. who: the command, for messages. */
-enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
-                               struct pw_err *err);
-/* Ablate heads of one replica, 0: of all. mode is not PW_ABLATE_NONE. samples: size of the probe set for mean
- * and resample. Both functions fail while the job runs. */
-enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
-                           enum pw_ablation mode, int samples, struct pw_err *err);
-/* chosen NULL: all heads */
-enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
-                            struct pw_err *err);
 bool pw_lab_heads_off(const struct pw_arm *arm); /* is any head of this replica ablated? */
 /* Check that a model from a file replaces heads only in modes that this program supports. */
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
@@ -40,18 +30,12 @@ void pw_lab_ablate_cancel(struct pw_lab *lab);
 
 /* ---- patch.c: the job of activation patching. layer, head, pos: -1 if not given; `patch` has the other
  * arguments. */
-enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
-                          int head, int pos, const char *from, struct pw_err *err);
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
 
 /* ---- probe.c: the job of a probe. who: the command, for messages; NULL: "probe NAME". args: arms and
  * options. watch: NULL unless the probe is repeated. */
-enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const char *who,
-                          const struct pw_args *args, const struct pw_watch *watch, struct pw_err *err);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
-/* Emit a finding of an arm, NULL: of no single arm. Takes ownership of f. */
-void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f);
 
 #endif

@@ -251,6 +251,19 @@ static void *lab_main(void *arg)
     return NULL;
 }
 
+struct pw_lab_facts pw_lab_facts(const struct pw_lab *lab)
+{
+    return (struct pw_lab_facts){.current = lab->current,
+                                 .replica = lab->replica,
+                                 .own_batches = lab->own_batches,
+                                 .paused = lab->paused,
+                                 .records = lab->session.store != NULL,
+                                 .portable = lab->ops->portable,
+                                 .tasks = &lab->tasks,
+                                 .record = lab->record,
+                                 .help = lab->cfg.help};
+}
+
 /* ---- public interface */
 
 static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)

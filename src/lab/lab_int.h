@@ -7,13 +7,13 @@
 #define PW_LAB_INT_H
 #include "base/clock.h"
 #include "kernels/backend.h"
+#include "lab/actions.h"
 #include "lab/lab.h"
 #include "lab/queue.h"
 #include "lab/session.h"
 #include "lab/watch.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
-#include "model/model.h"
 #include "sessions/fold.h"
 #include "tasks/task.h"
 #include <pthread.h>
@@ -21,74 +21,8 @@
 
 struct pw_head_input; /* probe/heads.h */
 
-/* The condition that ends an arm's training, besides its goal. */
-enum pw_until {
-    PW_UNTIL_STEP,
-    PW_UNTIL_ACC,
-    PW_UNTIL_LOSS,
-    PW_UNTIL_FLOPS,     /* operations in total */
-    PW_UNTIL_MORE_FLOPS /* operations from the present step on */
-};
-
-/* The order of training: round-robin, or first the arm that has spent the fewest operations. With the second,
- * a small arm need not wait for a large one, and arms share the device equally by work. Both depend on shapes
- * and step counts only, and no arm's bits depend on the choice. */
-enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
-
-/* The first reason why an arm's weights are not the result of one unchanged run from the first step on. */
-enum pw_altered {
-    PW_ALTERED_NOT,
-    PW_ALTERED_TASK,       /* the task changed during training; its tokens are the same */
-    PW_ALTERED_OPTIM,      /* the optimiser or schedule changed during training */
-    PW_ALTERED_HEADS,      /* a step ran with ablated heads */
-    PW_ALTERED_TUNED,      /* options of the encoding were tuned during training */
-    PW_ALTERED_TRANSPLANT, /* received the learned parameters of another arm's encoding */
-    PW_ALTERED_FILE        /* weights loaded from a file */
-};
-
 /* Every N steps: test the `until` condition and run a live evaluation. */
 #define PW_CHECK_EVERY 50
-
-/* One replica: a model of the lab. An arm has one or several replicas. They differ only in the seed of their
- * initialisation and, with own batches, in their training samples. They are trained in step with each other.
- * The arm's seed is that of replica 1; replica k has seed + k - 1. The replica chosen with `inspect
- * replica=R` answers prompts and is inspected. */
-struct pw_arm {
-    int id;        /* 1..PW_MAX_ARMS */
-    int replicate; /* 1..PW_MAX_REPLICATES */
-    struct pw_model *model;
-    char preset[16];
-    struct pw_config cfg;
-    struct pw_optim optim;
-    struct pw_pe_use_opts pe;
-    uint64_t seed; /* of the initialisation */
-    int64_t step;  /* optimiser steps since the initialisation */
-    /* operations of the steps after step flops_from, which is 0 unless the weights came from a file */
-    int64_t flops;
-    int64_t flops_from;
-    int swaps;
-    enum pw_altered altered;
-    int parent; /* id of the arm that this one was forked from; 0: none */
-    int64_t parent_step;
-    bool training;
-    int64_t goal;        /* training ends when step reaches it; with a budget of operations: an estimate */
-    enum pw_until until; /* a condition that may end training earlier */
-    double until_value;
-    double seen;                     /* latest value of the quantity that `until` tests */
-    bool met;                        /* the `until` condition came true */
-    bool budget;                     /* only operations end the training: goal is derived from them */
-    bool due;                        /* still has to take its step in the current round: train.c */
-    int64_t ahead_flops[PW_FLIGHTS]; /* operations of the steps in flight, by step number: ahead.c */
-    bool checking;                   /* acc is being measured for `until`; check has the counts so far */
-    int check_of;                    /* number of samples to measure */
-    struct pw_eval_row check;
-    double row_s; /* seconds that a row of evaluation took most recently; 0: unknown */
-};
-
-/* Replica r of arm id lies at (r - 1) * PW_MAX_ARMS + id - 1. So the first PW_MAX_ARMS places are the arms'
- * first replicas, and the order of places is the round-robin order of training. */
-#define PW_MAX_PLACES (PW_MAX_ARMS * PW_MAX_REPLICATES)
-_Static_assert(PW_MAX_PLACES <= 64 * PW_BITS_OF_ALL, "a command's event has a bit for every place");
 
 /* Evaluation by length. A slice evaluates one row (replica, task, length), so that commands are served
  * between rows. */
@@ -240,19 +174,11 @@ void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* folds e into 
 bool pw_lab_keeps(const struct pw_event *e);                    /* does lab->record keep such an event? */
 void pw_lab_wake_reader(const struct pw_lab *lab);
 void pw_lab_end_request(struct pw_lab *lab); /* the request at the front of the typed lines was served */
-void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Emit each line of text as a note. */
-void pw_lab_note_lines(struct pw_lab *lab, const char *text);
-/* Fails if the text of `mark` or `say` is too long for one event. */
-enum pw_code pw_lab_check_remark(const struct pw_lab *lab, const struct pw_command *cmd,
-                                 const struct pw_args *args, struct pw_err *err);
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
 void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
                      int64_t total);
-/* Emit the digest of a replica's parameters; it is also written to text unless that is NULL. */
-void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33]);
 
 /* ---- data.c */
 /* Fill a batch with samples first..first+n-1 of a split. The split TEST is that of one task and length. */
@@ -264,25 +190,8 @@ int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
 /* The first token of the prompts of task `t`, taken from one sample; and do all prompts begin with it? */
 int pw_lab_first_word(const struct pw_lab *lab, int t);
 bool pw_lab_first_word_same(const struct pw_lab *lab, int t);
-/* Find a task of the lab by name. what: the command, for messages. */
-enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
-                              struct pw_err *err);
 
 /* ---- train.c */
-struct pw_goal {
-    int arm;             /* the arm to train; 0: all */
-    int64_t n;           /* number of further steps; 0: until the condition is true */
-    enum pw_until until; /* the condition */
-    double value;
-    /* only replicas 1..replicate take the last of the n steps; in the others it stays due. 0: all take it */
-    int replicate;
-};
-enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *goal, struct pw_err *err);
-void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
-void pw_lab_pause(struct pw_lab *lab, bool paused);
-void pw_lab_step(struct pw_lab *lab, int64_t n);       /* train n rounds while paused */
-void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; why "": no note */
-bool pw_lab_training(const struct pw_lab *lab);
 /* Run the next step, or a part of it until a line is waiting; or measure a slice of acc for `until`. */
 void pw_lab_train_step(struct pw_lab *lab);
 
@@ -328,9 +237,6 @@ bool pw_lab_ask(struct pw_lab *lab, bool script);
 bool pw_lab_serve_line(struct pw_lab *lab);
 /* Run one command; arg is the lab. A failure is emitted. */
 enum pw_code pw_lab_run_typed(void *arg, const char *text, int line);
-void pw_lab_drop_script(struct pw_lab *lab);
-/* Put the commands of text in front of the rest of the script. */
-enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* Handle a failure outside of a command, such as a loss that is not finite: emit it and drop the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
 /* Write every arm's progress into the event of a command. */
@@ -344,8 +250,6 @@ void pw_lab_cancel_jobs(struct pw_lab *lab);
 /* Cancel the jobs that would measure partly the old and partly the new model. A command that changes a model
  * in place calls it. */
 void pw_lab_end_measuring(struct pw_lab *lab);
-/* Cancel the job of this name, or (NULL) the running one. Returns false if there is none. */
-bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 const char *pw_lab_job(const struct pw_lab *lab); /* name of the running job; NULL: none */
 /* an answer is being decoded or a job is running, live evaluation included */
 bool pw_lab_busy(const struct pw_lab *lab);
@@ -386,12 +290,6 @@ void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resum
 /* ---- export.c, export_step.c, import.c, import_attention.c */
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                 struct pw_err *err);
-enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
-                           struct pw_err *err);
-enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
-/* Emit the attention in an .npz file; it replaces the attention of an earlier file. */
-enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struct pw_err *err);
-void pw_lab_forget_attention(struct pw_lab *lab); /* of the imported file */
 /* Describe an arm's origin for its checkpoint. task: text of pw_taskset_print. */
 struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
 bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);

@@ -5,9 +5,6 @@
 #include "lab/lab_int.h"
 
 /* ---- arms.c: the replica of the current arm that answers prompts and is inspected */
-/* The inspected replica of an arm: the chosen number, or replica 1 if the arm has fewer. NULL: no such arm.
- * pw_lab_inspected_place returns its index in lab->arms, whether or not it exists. */
-struct pw_arm *pw_lab_inspected_of(struct pw_lab *lab, int id);
 int pw_lab_inspected_place(const struct pw_lab *lab, int id);
 struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
 /* Choose the replica of the current arm that answers prompts and is inspected. Emits the arm; the caller
@@ -15,20 +12,16 @@ struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
 void pw_lab_choose_replica(struct pw_lab *lab, int replica);
 
 /* ---- answer.c: the pinned prompt and its answer */
-enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* Pin a copy of a sample as if text had been typed. index: its number among the test samples, -1: none.
  * edited [n_prompt]: which tokens of the prompt were edited, NULL: none. */
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
                         const bool *edited, struct pw_err *err);
-/* Fails with PW_EUSER: the message, followed by an example prompt of the task. */
-enum pw_code pw_lab_want_prompt(const struct pw_lab *lab, const char *message, struct pw_err *err);
 enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err);
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* a no-op if nothing is pinned */
 /* Like pw_lab_answer_again, by an arm that need not be the current one. */
 enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 /* Like pw_lab_answer_again if there is a viewer, after a model has changed; table: emit the tables again. */
 void pw_lab_refresh(struct pw_lab *lab, bool table);
-void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
 /* Number of tokens, prompt included, at which decoding of an answer to x is given up. The model's context may
  * end it earlier. */
 int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x);
@@ -69,16 +62,6 @@ bool pw_lab_answered(const struct pw_lab *lab);
 /* Decode the answer again unless pw_lab_answered. */
 enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err);
 int pw_lab_cursor(const struct pw_pin *pin); /* the inspected position */
-/* Move by a number of tokens. Beyond the end, decoding continues if it had stopped without an end mark. */
-enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_err *err);
-/* Replace the token at a position. In the answer, the tokens after it are decoded again. In the prompt, this
- * pins another prompt, with the task's right answer for it. */
-enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct pw_err *err);
-/* Pin a sample of the test split: its number within a task and length. Relative moves, and task "", start
- * from the pinned sample. If none of this task and length is pinned, they start from the longest trained
- * length and number 0. */
-enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, struct pw_move length, struct pw_move index,
-                           struct pw_err *err);
 
 /* ---- look.c: the data that produced the inspected token */
 enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int pos, struct pw_event **e,
@@ -95,10 +78,6 @@ enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm,
  * scores of each head. */
 void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
                         int more);
-/* Emit the attention of the current arm with another replica, layer, head or view. Moves wrap around; a move
- * by 0 keeps the value. A replica (from 1) alone can be chosen even if no prompt is pinned. */
-enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_move layer,
-                         struct pw_move head, struct pw_move view, struct pw_err *err);
 
 /* ---- table_dense.c: the rows of some queries of a bias that depends on both positions, and its components
  */
@@ -110,9 +89,6 @@ struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw
 /* asked: measure the kernel even if one sample takes long. */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
                           struct pw_event **e, struct pw_err *err);
-/* Emit this table; further tables of all arms follow the same choice. length -1: keep the length. */
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
-                                  struct pw_err *err);
 /* Emit the tables that changed since they were last emitted. told: of arms whose table was emitted before;
  * demanded: of these arms (bit id; bit 0: the current arm). */
 void pw_lab_refresh_tables(struct pw_lab *lab, bool told, unsigned demanded);

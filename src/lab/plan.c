@@ -1,6 +1,5 @@
-/* plan.c - see plan.h. */
-#include "lab/plan.h"
-
+/* plan.c - compare the plan of a study (base/plan.h) with the lab: can the plan run, and does the lab's state
+ * match it? */
 #include <stdio.h>
 #include <string.h>
 

@@ -104,7 +104,12 @@ enum pw_code pw_saved_sessions(struct pw_saved_list *list, const char *folder, s
 {
     struct pw_folder files;
     struct pw_err why;
-    enum pw_code code = pw_session_files(&files, folder, err);
+    char home[PW_LINE * 4];
+    enum pw_code code = folder == NULL ? pw_session_home(home, sizeof home, err) : PW_OK;
+    if (code != PW_OK)
+        return code;
+    folder = folder != NULL ? folder : home;
+    code = pw_session_files(&files, folder, err);
     for (int i = 0; i < files.n; i++) {
         if (list->n == PW_MOST_SAVED)
             list->unread++;

@@ -179,7 +179,8 @@ enum pw_code pw_session_none(struct pw_lab *lab, const char *what, struct pw_err
                    why[0] != '\0' ? ": " : "; the workbench records, and headless --session NAME", why);
 }
 
-bool pw_session_is_open(const struct pw_lab *lab, const char *folder)
+/* Does the lab record in the session in this folder? */
+static bool is_open(const struct pw_lab *lab, const char *folder)
 {
     const struct pw_session *s = &lab->session;
     struct stat here, there;
@@ -195,7 +196,7 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
         return pw_session_none(lab, "save", err);
     pw_text_copy(before, sizeof before, s->unnamed ? "" : s->now.name);
     enum pw_code code = pw_session_folder(folder, sizeof folder, name, err);
-    bool same = code == PW_OK && pw_session_is_open(lab, folder);
+    bool same = code == PW_OK && is_open(lab, folder);
     if (code == PW_OK && !same)
         code = pw_store_move(s->store, folder, err);
     if (code != PW_OK)
@@ -209,5 +210,26 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
         pw_lab_note(lab, "%s goes on as %s%s", before, s->now.name, but);
     else
         pw_lab_note(lab, "saved as %s%s", s->now.name, but);
+    return PW_OK;
+}
+
+enum pw_code pw_session_delete_typed(struct pw_lab *lab, const char *typed, struct pw_err *err)
+{
+    char folder[sizeof lab->session.now.folder], name[PW_LINE];
+    struct pw_err why;
+    enum pw_code code = pw_session_folder(folder, sizeof folder, typed, err);
+    if (code != PW_OK)
+        return code;
+    pw_session_name(name, sizeof name, folder);
+    if (is_open(lab, folder))
+        return pw_fail(
+            err, PW_EUSER,
+            "delete: %s is the session that is open; open another one, or quit and 'pewter session "
+            "delete %s'",
+            name, name);
+    code = pw_session_delete(folder, &why);
+    if (code != PW_OK)
+        return pw_fail(err, code, "delete: %s: %s", name, why.msg);
+    pw_lab_note(lab, "deleted %s", name);
     return PW_OK;
 }

@@ -67,27 +67,14 @@ void pw_session_tell(struct pw_lab *lab, bool fresh);
  * touched. */
 enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool create, struct pw_store **store,
                                struct pw_err *err);
-/* Implements `save NAME`. */
-enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err *err);
-/* Does the lab record in the session in this folder? */
-bool pw_session_is_open(const struct pw_lab *lab, const char *folder);
-/* Fill err with "nothing is recorded" and the reason. Returns PW_EUSER. */
-enum pw_code pw_session_none(struct pw_lab *lab, const char *what, struct pw_err *err);
 
 /* ---- checkpoint.c */
-/* Request a checkpoint of this moment, which is kept even beyond the storage budget. text: its name in the
- * log. */
-enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* Begin a checkpoint if one is due, and emit the pending one if it is on disk. */
 void pw_checkpoint_tick(struct pw_lab *lab);
 /* Take a checkpoint if anything changed since the newest, and wait until it is on disk. */
 void pw_checkpoint_last(struct pw_lab *lab);
 
 /* ---- resume.c */
-/* Implements `open NAME`: restore the newest checkpoint and re-run the events recorded after it. from >= 0:
- * stop at that step of the current arm; what follows is recorded as a new session. On failure nothing
- * changes. */
-enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err);
 /* Fold events 1..upto of the session in a folder: all of them (wanted NULL; for the reader), or those that
  * the lab keeps for itself. */
 enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t upto,
@@ -104,12 +91,5 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
 /* Re-run the session NAME and compare. from >= 0: start at the newest checkpoint before step `from` of the
  * current arm, not at the beginning. pw_lab_verdict returns the result. Nothing is recorded. */
 enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err);
-
-/* ---- session_list.c */
-/* List the sessions in a folder (NULL: the user's folder) as NOTE events. */
-enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err);
-struct pw_completion;
-/* Offer the names of the sessions in the user's folder. */
-void pw_complete_session(struct pw_completion *c);
 
 #endif

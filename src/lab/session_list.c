@@ -9,6 +9,7 @@
 #include "base/folder.h"
 #include "command/lex.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "sessions/record.h"
 
 #define MOST 1000

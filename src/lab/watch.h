@@ -20,15 +20,6 @@ struct pw_watch {
     bool due;      /* to be measured after the running measurement has ended */
 };
 
-extern const struct pw_opt pw_watch_opts[]; /* arm=, every= */
-
-/* Run `probe` with its arguments: measure once. every=N also sets a watch, every=0 ends it. */
-enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
-                            struct pw_err *err);
-/* End the watches of a probe, or with NULL all; returns their number. */
-int pw_watch_end(struct pw_lab *lab, const struct pw_probe *probe);
-void pw_watch_list(struct pw_lab *lab); /* emits notes */
-
 /* Derive the remaining members from line, every and arm. args: the arguments of line; the caller frees them
  * on success. */
 enum pw_code pw_watch_read(struct pw_watch *w, const struct pw_commands *commands, struct pw_args *args,
