@@ -145,7 +145,7 @@ static void look_again(struct pw_lab *lab, struct pw_arm *arm)
 static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range replicates, const char *why)
 {
     char text[PW_LINE];
-    pw_lab_end_measuring(lab);
+    pw_jobs_cancel(lab, PW_CHANGE_WEIGHTS);
     for (int r = replicates.lo; r <= replicates.hi; r++)
         pw_lab_tell_heads(lab, pw_lab_replicate(lab, arm->id, r));
     pw_arm_heads_text(text, sizeof text, &lab->record->arms[arm->id - 1]);
@@ -157,12 +157,9 @@ static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range repl
 
 /* ---- the job */
 
-static void free_ablating(struct pw_lab *lab)
+static void free_ablating(void *state)
 {
-    struct pw_ablating *p = lab->ablating;
-    lab->ablating = NULL;
-    if (p == NULL)
-        return;
+    struct pw_ablating *p = state;
     pw_samples_fini(&p->s);
     free(p->chosen);
     free(p->sum);
@@ -177,20 +174,11 @@ static int count(struct pw_range replicates)
     return replicates.hi - replicates.lo + 1;
 }
 
-static void tell(struct pw_lab *lab, enum pw_job_state state)
+static int64_t progress(const void *state, int64_t *total)
 {
-    const struct pw_ablating *p = lab->ablating;
-    pw_lab_tell_job(lab, "ablate", state, (int64_t)p->at * p->s.b.n_seqs + p->done,
-                    (int64_t)count(p->replicates) * p->s.b.n_seqs);
-}
-
-void pw_lab_ablate_cancel(struct pw_lab *lab)
-{
-    if (lab->ablating == NULL)
-        return;
-    tell(lab, PW_JOB_CANCELLED);
-    pw_lab_note(lab, "cancelled: ablate; no head was switched off");
-    free_ablating(lab);
+    const struct pw_ablating *p = state;
+    *total = (int64_t)count(p->replicates) * p->s.b.n_seqs;
+    return (int64_t)p->at * p->s.b.n_seqs + p->done;
 }
 
 /* Draw the sample whose z is used, for each chosen head and position. */
@@ -227,6 +215,8 @@ static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct
         1e-9 * (double)need, 1e-9 * (double)room);
 }
 
+static void run_slice(struct pw_lab *lab);
+
 static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm, struct pw_range replicates,
                                     enum pw_ablation mode, const uint8_t *chosen, int samples,
                                     struct pw_err *err)
@@ -240,7 +230,7 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm
     enum pw_code code = check_memory(arm, many * n, err);
     if (code != PW_OK)
         return code;
-    struct pw_ablating *p = lab->ablating = pw_alloc(1, sizeof *p);
+    struct pw_ablating *p = pw_alloc(1, sizeof *p);
     p->arm = arm->id;
     p->mode = mode;
     p->replicates = replicates;
@@ -258,20 +248,26 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm
     p->table = calloc(many * n * context * D, sizeof *p->table);
     p->donor = calloc(n * context, sizeof *p->donor);
     if (p->sum == NULL || p->z == NULL || p->table == NULL || p->donor == NULL) {
-        free_ablating(lab);
+        free_ablating(p);
         return pw_fail(err, PW_ENOMEM, "ablate: out of memory for what replaces %zu heads", n);
     }
     if (mode == PW_ABLATE_RESAMPLE)
         draw_donors(lab, p, cfg);
-    tell(lab, PW_JOB_RUNNING);
+    pw_job_begin(lab, PW_JOB_ABLATE,
+                 &(struct pw_job){.name = "ablate",
+                                  .cancelled = "ablate; no head was switched off",
+                                  .reads = PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK,
+                                  .state = p,
+                                  .free_state = free_ablating,
+                                  .progress = progress,
+                                  .slice = run_slice});
     return PW_OK;
 }
 
 /* Run the next sample through the whole network. Add its z to the sums, and copy it to the positions for
  * which the sample was drawn. */
-static enum pw_code run_sample(struct pw_lab *lab, struct pw_err *err)
+static enum pw_code run_sample(struct pw_lab *lab, struct pw_ablating *p, struct pw_err *err)
 {
-    struct pw_ablating *p = lab->ablating;
     const struct pw_arm *arm = pw_lab_replicate(lab, p->arm, p->replicates.lo + p->at);
     int k = p->done++, first = p->s.start[k], T = p->s.start[k + 1] - first, H = arm->cfg.heads, c = 0;
     int context = arm->cfg.context;
@@ -343,44 +339,40 @@ static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicat
     return code;
 }
 
-static enum pw_code end_measuring(struct pw_lab *lab, struct pw_err *err)
+static enum pw_code end_measuring(struct pw_lab *lab, struct pw_ablating *p, struct pw_err *err)
 {
-    struct pw_ablating *p = lab->ablating;
     struct pw_arm *arm = pw_lab_arm(lab, p->arm);
     char why[96];
     struct pw_range replicates = p->replicates;
     enum pw_code code = replace(lab, p->arm, replicates, p->chosen, p->mode, p->table, err);
     snprintf(why, sizeof why, "; from %d validation samples, %d rows", p->s.b.n_seqs, p->s.b.n_rows);
-    tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
-    free_ablating(lab);
     if (code != PW_OK)
         return code;
+    pw_job_tell(lab, PW_JOB_ABLATE, PW_JOB_DONE);
+    pw_job_end(lab, PW_JOB_ABLATE);
     changed(lab, arm, replicates, why);
     look_again(lab, arm);
     return PW_OK;
 }
 
-void pw_lab_ablate_slice(struct pw_lab *lab)
+static void run_slice(struct pw_lab *lab)
 {
-    struct pw_ablating *p = lab->ablating;
+    struct pw_ablating *p = pw_job_state(lab, PW_JOB_ABLATE);
     double end = pw_now() + SLICE_S;
     struct pw_err err;
     enum pw_code code = PW_OK;
     while (code == PW_OK && p->at < count(p->replicates) && pw_now() < end) {
-        code = run_sample(lab, &err);
+        code = run_sample(lab, p, &err);
         if (code == PW_OK && p->done == p->s.b.n_seqs)
             end_replicate(p, &pw_lab_arm(lab, p->arm)->cfg);
     }
     if (code == PW_OK && p->at == count(p->replicates)) {
-        code = end_measuring(lab, &err);
+        code = end_measuring(lab, p, &err);
     } else if (code == PW_OK) {
-        tell(lab, PW_JOB_RUNNING);
-    } else {
-        tell(lab, PW_JOB_CANCELLED);
-        free_ablating(lab);
+        pw_job_tell(lab, PW_JOB_ABLATE, PW_JOB_RUNNING);
     }
     if (code != PW_OK)
-        pw_lab_trouble(lab, &err);
+        pw_job_fail(lab, PW_JOB_ABLATE, &err);
 }
 
 /* ---- commands */
@@ -388,12 +380,13 @@ void pw_lab_ablate_slice(struct pw_lab *lab)
 /* While heads are being measured, the job would ablate or restore heads after the next command. */
 static enum pw_code refuse_meanwhile(const struct pw_lab *lab, const char *who, struct pw_err *err)
 {
-    if (lab->ablating == NULL)
+    const struct pw_ablating *p = pw_job_state(lab, PW_JOB_ABLATE);
+    if (p == NULL)
         return PW_OK;
     return pw_fail(
         err, PW_EUSER,
         "%s: what stands in for heads of arm %d is still being measured; 'cancel ablate' ends that", who,
-        lab->ablating->arm);
+        p->arm);
 }
 
 enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,

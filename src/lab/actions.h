@@ -24,8 +24,8 @@ struct pw_lab_facts {
     int current; /* id of the current arm */
     int replica; /* its inspected replica */
     bool own_batches, paused;
-    bool records;                    /* a session is being recorded */
-    bool portable;                   /* the arithmetic is of class portable */
+    bool records;  /* a session is being recorded */
+    bool portable; /* the arithmetic is of class portable */
     const struct pw_taskset *tasks;
     const struct pw_snapshot *record; /* series, evaluations and findings so far */
     const struct pw_commands *help;   /* commands that `help` lists */
@@ -174,8 +174,8 @@ enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicat
 /* Start the job of activation patching. layer, head, pos: -1 if not given. from: the corrupt prompt. */
 enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
                           int head, int pos, const char *from, struct pw_err *err);
-/* Start the job of a probe. who: the command, for messages; NULL: "probe NAME". args: arms and options. watch:
- * NULL unless the probe is repeated. */
+/* Start the job of a probe. who: the command, for messages; NULL: "probe NAME". args: arms and options.
+ * watch: NULL unless the probe is repeated. */
 enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const char *who,
                           const struct pw_args *args, const struct pw_watch *watch, struct pw_err *err);
 /* Emit a finding of an arm, NULL: of no single arm. Takes ownership of f. */

@@ -146,9 +146,9 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_config *c, c
 
 /* ---- the job */
 
-static void free_dump(struct pw_lab *lab)
+static void free_dump(void *state)
 {
-    struct pw_dump *d = lab->dump;
+    struct pw_dump *d = state;
     pw_npz_abandon(d->npz);
     pw_samples_fini(&d->s);
     for (int i = 0; i < COLUMNS; i++)
@@ -158,21 +158,13 @@ static void free_dump(struct pw_lab *lab)
         free(d->one[s]);
     }
     free(d);
-    lab->dump = NULL;
 }
 
-static void tell(struct pw_lab *lab, enum pw_job_state state)
+static int64_t progress(const void *state, int64_t *total)
 {
-    pw_lab_tell_job(lab, "activations", state, lab->dump->done, lab->dump->samples);
-}
-
-void pw_lab_dump_cancel(struct pw_lab *lab)
-{
-    if (lab->dump == NULL)
-        return;
-    tell(lab, PW_JOB_CANCELLED);
-    pw_lab_note(lab, "cancelled: export activations; no file was written");
-    free_dump(lab);
+    const struct pw_dump *d = state;
+    *total = d->samples;
+    return d->done;
 }
 
 /* Allocate R rows. */
@@ -209,15 +201,18 @@ static void fill_columns(struct pw_dump *d)
     }
 }
 
+static void run_slice(struct pw_lab *lab);
+
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_arm *arm = pw_lab_current(lab);
     struct dump_opts o = {0};
     bool wanted[SITES] = {false};
     int task = 0;
+    const struct pw_dump *before = pw_job_state(lab, PW_JOB_ACTIVATIONS);
     pw_opt_defaults(pw_dump_opts, &o);
-    if (lab->dump != NULL)
-        return pw_fail(err, PW_EUSER, "export activations: %s is still being made", lab->dump->path);
+    if (before != NULL)
+        return pw_fail(err, PW_EUSER, "export activations: %s is still being made", before->path);
     enum pw_code code = pw_args_opts(args, pw_dump_opts, &o, err);
     if (code == PW_OK)
         code = pw_scope_replica(lab, &arm, "export activations", o.replica, err);
@@ -232,7 +227,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     code = check(lab, &arm->cfg, &o, task, wanted, err);
     if (code != PW_OK)
         return code;
-    struct pw_dump *d = lab->dump = pw_alloc(1, sizeof *d);
+    struct pw_dump *d = pw_alloc(1, sizeof *d);
     pw_text_copy(d->path, sizeof d->path, path);
     memcpy(d->wanted, wanted, sizeof wanted);
     d->place = (int)(arm - lab->arms);
@@ -243,11 +238,18 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     if (code == PW_OK)
         code = pw_npz_open(&d->npz, path, err);
     if (code != PW_OK) {
-        free_dump(lab);
+        free_dump(d);
         return code;
     }
     fill_columns(d);
-    tell(lab, PW_JOB_RUNNING);
+    pw_job_begin(lab, PW_JOB_ACTIVATIONS,
+                 &(struct pw_job){.name = "activations",
+                                  .cancelled = "export activations; no file was written",
+                                  .reads = PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK,
+                                  .state = d,
+                                  .free_state = free_dump,
+                                  .progress = progress,
+                                  .slice = run_slice});
     return PW_OK;
 }
 
@@ -287,43 +289,41 @@ static void write_array(struct pw_dump *d, const struct pw_config *c)
     }
 }
 
-static enum pw_code finish(struct pw_lab *lab, struct pw_err *err)
+static enum pw_code finish(struct pw_lab *lab, struct pw_dump *d, struct pw_err *err)
 {
-    struct pw_npz *npz = lab->dump->npz;
-    lab->dump->npz = NULL; /* close frees it even on failure */
+    struct pw_npz *npz = d->npz;
+    d->npz = NULL; /* close frees it even on failure */
     enum pw_code code = pw_npz_close(npz, err);
     if (code != PW_OK)
         return code;
-    tell(lab, PW_JOB_DONE);
-    pw_lab_note(lab, "wrote %s", lab->dump->path);
-    free_dump(lab);
+    pw_job_tell(lab, PW_JOB_ACTIVATIONS, PW_JOB_DONE);
+    pw_lab_note(lab, "wrote %s", d->path);
+    pw_job_end(lab, PW_JOB_ACTIVATIONS);
     return PW_OK;
 }
 
-void pw_lab_dump_slice(struct pw_lab *lab)
+/* At the end this writes one array to disk a slice. */
+static void run_slice(struct pw_lab *lab)
 {
-    struct pw_dump *d = lab->dump;
+    struct pw_dump *d = pw_job_state(lab, PW_JOB_ACTIVATIONS);
     const struct pw_arm *arm = &lab->arms[d->place];
     struct pw_err err;
     enum pw_code code = PW_OK;
     double end = pw_now() + SLICE_S;
     if (arm->step != d->step) { /* `step` ran in between: the remaining rows would belong to another model */
-        pw_lab_dump_cancel(lab);
+        pw_job_cancel(lab, PW_JOB_ACTIVATIONS);
         return;
     }
     if (d->done == d->samples && d->written < COLUMNS + SITES) {
         write_array(d, &arm->cfg);
     } else if (d->done == d->samples) {
-        code = finish(lab, &err);
+        code = finish(lab, d, &err);
     } else {
         while (code == PW_OK && d->done < d->samples && pw_now() < end)
             code = run_sample(d, arm, &err);
         if (code == PW_OK)
-            tell(lab, PW_JOB_RUNNING);
+            pw_job_tell(lab, PW_JOB_ACTIVATIONS, PW_JOB_RUNNING);
     }
-    if (code != PW_OK) {
-        tell(lab, PW_JOB_CANCELLED);
-        free_dump(lab);
-        pw_lab_trouble(lab, &err);
-    }
+    if (code != PW_OK)
+        pw_job_fail(lab, PW_JOB_ACTIVATIONS, &err);
 }

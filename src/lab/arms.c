@@ -197,8 +197,8 @@ static void clear(struct pw_lab *lab, int id)
 {
     for (int r = 1; r <= PW_MAX_REPLICATES; r++) {
         struct pw_arm *a = &lab->arms[place_of(id, r)];
-        if (a->model != NULL) /* their measurement would mix two models */
-            pw_lab_cancel_jobs(lab);
+        if (a->model != NULL)
+            pw_jobs_cancel(lab, PW_CHANGE_MODELS);
         pw_model_destroy(a->model);
         *a = (struct pw_arm){.id = id, .replicate = r};
     }
@@ -354,7 +354,7 @@ enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err)
         return code;
     if (pw_lab_n_arms(lab) == 1)
         return pw_fail(err, PW_EUSER, "arm %d is the only one; a laboratory has at least one", id);
-    pw_lab_eval_cancel(lab);
+    pw_jobs_cancel(lab, PW_CHANGE_ARMS);
     if (lab->pin.arm == id)
         pw_lab_unpin(lab);
     drop(lab, id);

@@ -53,7 +53,7 @@ void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw
     if (n > 0)
         pw_lab_put_only(lab, fresh, n);
     pw_taskset_fini(old);
-    pw_lab_cancel_jobs(lab); /* their measurement would mix two tasks */
+    pw_jobs_cancel(lab, PW_CHANGE_TASK);
     pw_lab_forget_batches(lab);
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);

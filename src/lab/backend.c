@@ -83,8 +83,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
         ops->close(be);
         return lost(lab, code, err);
     }
-    if (lab->probing != NULL)
-        pw_lab_probe_cancel(lab); /* its own models are on the old backend */
+    pw_jobs_cancel(lab, PW_CHANGE_BACKEND);
     lab->ops->close(lab->be);
     lab->ops = ops;
     lab->be = be;

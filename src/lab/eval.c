@@ -23,35 +23,65 @@
 #define LARGEST      256  /* most sequences of a pass */
 #define LIVE_SAMPLES 64   /* standard error at most 6 % */
 
-static void fini(struct pw_eval_plan *p)
+/* Evaluation by length. A slice evaluates one row (replica, task, length), so that commands are served
+ * between rows. */
+struct pw_eval_plan {
+    /* small evaluation for the screen during training; false: started by a command */
+    bool live;
+    int samples;                 /* per length */
+    int n, place[PW_MAX_PLACES]; /* places of the replicas, arm by arm */
+    int at;                      /* index into place */
+    double took;                 /* seconds so far */
+    int n_rows, row;             /* rows per replica; the next row */
+    struct pw_eval_row *rows;    /* [n_rows] counts of the rows finished so far */
+    int n_pairs;
+    struct pw_eval_pair *pairs; /* [n_pairs] of the same rows */
+    int n_words;
+    uint64_t *outcomes;           /* [n_words] of the same rows */
+    struct pw_decoding *decoding; /* decoding of the row's next samples; NULL: none */
+};
+
+static struct pw_eval_plan *plan_of(const struct pw_lab *lab)
 {
+    return pw_job_state(lab, PW_JOB_EVAL);
+}
+
+static void free_plan(void *state)
+{
+    struct pw_eval_plan *p = state;
     free(p->rows);
     free(p->pairs);
     free(p->outcomes);
     pw_decoding_end(p->decoding);
-    *p = (struct pw_eval_plan){0};
+    free(p);
 }
 
-static void tell_job(struct pw_lab *lab, enum pw_job_state state)
+static int64_t progress(const void *state, int64_t *total)
 {
-    const struct pw_eval_plan *p = &lab->eval;
-    pw_lab_tell_job(lab, "eval", state, (int64_t)p->at * p->n_rows + p->row, (int64_t)p->n * p->n_rows);
+    const struct pw_eval_plan *p = state;
+    *total = (int64_t)p->n * p->n_rows;
+    return (int64_t)p->at * p->n_rows + p->row;
 }
 
-/* Drop the present evaluation. Returns whether the user had requested it. */
-static bool stop(struct pw_lab *lab)
+static void run_slice(struct pw_lab *lab);
+
+static void begin_job(struct pw_lab *lab, struct pw_eval_plan *p)
 {
-    bool asked = lab->eval.n > 0 && !lab->eval.live;
-    if (asked)
-        tell_job(lab, PW_JOB_CANCELLED);
-    fini(&lab->eval);
-    return asked;
+    pw_job_begin(
+        lab, PW_JOB_EVAL,
+        &(struct pw_job){.name = "eval",
+                         .cancelled = "eval",
+                         .reads = PW_CHANGE_ARMS | PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK,
+                         .live = p->live,
+                         .state = p,
+                         .free_state = free_plan,
+                         .progress = progress,
+                         .slice = run_slice});
 }
 
-void pw_lab_eval_cancel(struct pw_lab *lab)
+bool pw_lab_evals_live(const struct pw_lab *lab)
 {
-    if (stop(lab))
-        pw_lab_note(lab, "cancelled: eval");
+    return plan_of(lab) != NULL && plan_of(lab)->live;
 }
 
 static float chance_of(const struct pw_task_use *use, int length)
@@ -142,18 +172,17 @@ static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)
 static enum pw_code start(struct pw_lab *lab, int id, struct pw_range lengths, int samples,
                           struct pw_err *err)
 {
-    struct pw_eval_plan p = {.samples = samples};
-    enum pw_code code = plan_rows(lab, &p, lengths, err);
+    struct pw_eval_plan *p = pw_alloc(1, sizeof *p);
+    p->samples = samples;
+    enum pw_code code = plan_rows(lab, p, lengths, err);
     if (code != PW_OK) {
-        fini(&p);
+        free_plan(p);
         return code;
     }
     for (int i = 1; i <= PW_MAX_ARMS; i++)
         if (id == 0 || i == id)
-            add_arm(lab, &p, i);
-    pw_lab_eval_cancel(lab);
-    lab->eval = p;
-    tell_job(lab, PW_JOB_RUNNING);
+            add_arm(lab, p, i);
+    begin_job(lab, p);
     return PW_OK;
 }
 
@@ -171,15 +200,17 @@ void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm)
 
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
 {
-    struct pw_eval_plan *p = &lab->eval;
-    if (p->n > 0 && !p->live)
+    struct pw_eval_plan *p = plan_of(lab);
+    if (p != NULL && !p->live)
         return;
-    if (p->n == 0) {
+    if (p == NULL) {
+        p = pw_alloc(1, sizeof *p);
         *p = (struct pw_eval_plan){.live = true, .samples = LIVE_SAMPLES};
         if (plan_rows(lab, p, (struct pw_range){0, 0}, NULL) != PW_OK) {
-            fini(&lab->eval);
+            free_plan(p);
             return;
         }
+        begin_job(lab, p);
     }
     add_arm(lab, p, arm->id);
 }
@@ -187,9 +218,10 @@ void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
 static struct pw_eval_pair *pair_of(const struct pw_lab *lab, const struct pw_eval_row *row,
                                     struct pw_pair pair)
 {
+    struct pw_eval_pair *pairs = row->n_pairs > 0 ? plan_of(lab)->pairs : NULL;
     for (int i = row->first_pair; i < row->first_pair + row->n_pairs; i++)
-        if (lab->eval.pairs[i].a == pair.a && lab->eval.pairs[i].b == pair.b)
-            return &lab->eval.pairs[i];
+        if (pairs[i].a == pair.a && pairs[i].b == pair.b)
+            return &pairs[i];
     return NULL;
 }
 
@@ -313,7 +345,7 @@ static enum pw_code count_pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_s
 static enum pw_code count_decoding(struct pw_lab *lab, struct pw_arm *arm, int samples,
                                    struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
 {
-    struct pw_decoding **d = &lab->eval.decoding;
+    struct pw_decoding **d = &plan_of(lab)->decoding;
     enum pw_code code;
     struct pw_decoded x;
     int *best;
@@ -335,8 +367,11 @@ static enum pw_code count_decoding(struct pw_lab *lab, struct pw_arm *arm, int s
 
 void pw_lab_eval_let_go(struct pw_lab *lab)
 {
-    pw_decoding_end(lab->eval.decoding);
-    lab->eval.decoding = NULL;
+    struct pw_eval_plan *p = plan_of(lab);
+    if (p == NULL)
+        return;
+    pw_decoding_end(p->decoding);
+    p->decoding = NULL;
 }
 
 uint64_t pw_lab_draw(const struct pw_lab *lab)
@@ -354,7 +389,7 @@ uint64_t pw_lab_draw(const struct pw_lab *lab)
 /* The rows of a replica are complete: emit them and start the next replica. */
 static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
 {
-    struct pw_eval_plan *p = &lab->eval;
+    struct pw_eval_plan *p = plan_of(lab);
     struct pw_event *e = pw_lab_event(PW_EV_EVAL, arm);
     e->u.eval.n = p->n_rows;
     e->u.eval.live = p->live;
@@ -384,9 +419,9 @@ static bool go_on(struct pw_lab *lab, double end)
     return pw_now() < end && !atomic_load(&lab->yield);
 }
 
-void pw_lab_eval_slice(struct pw_lab *lab)
+static void run_slice(struct pw_lab *lab)
 {
-    struct pw_eval_plan *p = &lab->eval;
+    struct pw_eval_plan *p = plan_of(lab);
     double begin = pw_now(), end = begin + SLICE_S;
     while (p->at < p->n && go_on(lab, end)) {
         /* the arm exists: dropping an arm cancels the evaluation first */
@@ -401,15 +436,13 @@ void pw_lab_eval_slice(struct pw_lab *lab)
                                 ? count_decoding(lab, arm, all, row, outcomes, &err)
                                 : count_pass(lab, arm, PW_SPLIT_TEST, all, row, outcomes, &err);
         if (code != PW_OK) {
-            stop(lab);
-            pw_lab_trouble(lab, &err);
+            pw_job_fail(lab, PW_JOB_EVAL, &err);
             return;
         }
         if (row->samples == all && ++p->row == p->n_rows)
             end_replicate(lab, arm);
     }
-    if (!p->live)
-        tell_job(lab, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
+    pw_job_tell(lab, PW_JOB_EVAL, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
     p->took += pw_now() - begin;
     if (p->at < p->n)
         return;
@@ -417,7 +450,7 @@ void pw_lab_eval_slice(struct pw_lab *lab)
         lab->eval_s = p->took;
         lab->t_eval = pw_now();
     }
-    fini(&lab->eval);
+    pw_job_end(lab, PW_JOB_EVAL);
 }
 
 int pw_lab_valid_samples(const struct pw_lab *lab, int n)

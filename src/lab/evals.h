@@ -4,14 +4,15 @@
 #define PW_EVALS_H
 #include "lab/lab_int.h"
 
+struct pw_decoding; /* eval_decode.c */
+
 /* ---- eval.c */
 /* Start an evaluation of one arm at all lengths, with as many samples as its last evaluation; a no-op if it
  * has none. */
 void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm);
 /* Add arm to the live evaluation, or start one; a no-op while a requested evaluation is in progress. */
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
-void pw_lab_eval_slice(struct pw_lab *lab); /* takes at most 50 ms */
-void pw_lab_eval_cancel(struct pw_lab *lab);
+bool pw_lab_evals_live(const struct pw_lab *lab); /* is a live evaluation in progress? */
 /* Return a hash that identifies the evaluation samples that the lab draws: `draw` of struct pw_ev_eval. */
 uint64_t pw_lab_draw(const struct pw_lab *lab);
 /* Return the first place at which choices [n] differ from the right tokens, whose last is the end mark; -1:

@@ -145,25 +145,18 @@ static int64_t lines_of(const struct pw_lab *lab, enum pw_split split, int64_t n
 
 /* ---- the job */
 
-static void free_writing(struct pw_lab *lab)
+static void free_writing(void *state)
 {
-    pw_file_abandon(lab->writing->file);
-    free(lab->writing);
-    lab->writing = NULL;
+    struct pw_writing *w = state;
+    pw_file_abandon(w->file);
+    free(w);
 }
 
-static void tell(struct pw_lab *lab, enum pw_job_state state)
+static int64_t progress(const void *state, int64_t *total)
 {
-    pw_lab_tell_job(lab, "data", state, lab->writing->done, lab->writing->total);
-}
-
-void pw_lab_data_cancel(struct pw_lab *lab)
-{
-    if (lab->writing == NULL)
-        return;
-    tell(lab, PW_JOB_CANCELLED);
-    pw_lab_note(lab, "cancelled: export data; no file was written");
-    free_writing(lab);
+    const struct pw_writing *w = state;
+    *total = w->total;
+    return w->done;
 }
 
 static void begin_split(const struct pw_lab *lab, struct pw_writing *w, int split)
@@ -207,14 +200,17 @@ static bool is_fixed(const struct pw_lab *lab)
     return true;
 }
 
+static void run_slice(struct pw_lab *lab);
+
 enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                struct pw_err *err)
 {
     struct data_opts o = {0};
     struct pw_file *file;
+    const struct pw_writing *before = pw_job_state(lab, PW_JOB_DATA);
     pw_opt_defaults(pw_data_opts, &o);
-    if (lab->writing != NULL)
-        return pw_fail(err, PW_EUSER, "export data: %s is still being made", lab->writing->path);
+    if (before != NULL)
+        return pw_fail(err, PW_EUSER, "export data: %s is still being made", before->path);
     int64_t inputs = 0;
     enum pw_code code = pw_args_opts(args, pw_data_opts, &o, err);
     bool every = o.split == DATA_ALL && o.n == 0 && !is_fixed(lab);
@@ -224,7 +220,7 @@ enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struc
         code = pw_file_create(&file, path, err);
     if (code != PW_OK)
         return code;
-    struct pw_writing *w = lab->writing = pw_alloc(1, sizeof *w);
+    struct pw_writing *w = pw_alloc(1, sizeof *w);
     int first = o.split == DATA_ALL ? 0 : o.split;
     w->every = every;
     w->file = file;
@@ -236,27 +232,36 @@ enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struc
     for (int s = first; s < w->end && !every; s++)
         w->total += lines_of(lab, (enum pw_split)s, o.n, w->left);
     begin_split(lab, w, first);
-    tell(lab, PW_JOB_RUNNING);
+    /* It reads only the task. But it ends as well when models are replaced, and recorded sessions have it. */
+    pw_job_begin(lab, PW_JOB_DATA,
+                 &(struct pw_job){.name = "data",
+                                  .cancelled = "export data; no file was written",
+                                  .reads = PW_CHANGE_MODELS | PW_CHANGE_TASK,
+                                  .state = w,
+                                  .free_state = free_writing,
+                                  .progress = progress,
+                                  .slice = run_slice});
     return PW_OK;
 }
 
-static void finish(struct pw_lab *lab)
+static void finish(struct pw_lab *lab, struct pw_writing *w)
 {
-    struct pw_writing *w = lab->writing;
     struct pw_err err;
     enum pw_code code = pw_file_commit(w->file, &err);
     w->file = NULL; /* pw_file_commit has closed it, whether it failed or not */
-    tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
-    if (code == PW_OK)
-        pw_lab_note(lab, "wrote %s", w->path);
-    else
-        pw_lab_trouble(lab, &err);
-    free_writing(lab);
+    if (code != PW_OK) {
+        pw_job_fail(lab, PW_JOB_DATA, &err);
+        return;
+    }
+    pw_job_tell(lab, PW_JOB_DATA, PW_JOB_DONE);
+    pw_lab_note(lab, "wrote %s", w->path);
+    pw_job_end(lab, PW_JOB_DATA);
 }
 
-void pw_lab_data_slice(struct pw_lab *lab)
+/* At the end this writes the file. */
+static void run_slice(struct pw_lab *lab)
 {
-    struct pw_writing *w = lab->writing;
+    struct pw_writing *w = pw_job_state(lab, PW_JOB_DATA);
     for (double end = pw_now() + SLICE_S; w->split < w->end && pw_now() < end;) {
         if (w->every) {
             bool more = input_line(lab, w);
@@ -272,7 +277,7 @@ void pw_lab_data_slice(struct pw_lab *lab)
             begin_split(lab, w, w->split + 1);
     }
     if (w->split < w->end)
-        tell(lab, PW_JOB_RUNNING);
+        pw_job_tell(lab, PW_JOB_DATA, PW_JOB_RUNNING);
     else
-        finish(lab);
+        finish(lab, w);
 }

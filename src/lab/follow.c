@@ -328,7 +328,7 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
     case PW_EV_EVAL:
         if (e->u.eval.live)
             pw_lab_eval_live(lab, pw_lab_arm(lab, e->arm));
-        return lab->eval.n > 0;
+        return pw_job_state(lab, PW_JOB_EVAL) != NULL;
     case PW_EV_TABLE:
         if (pw_lab_table(lab, arm, (struct pw_table_look){e->u.table.length, e->u.table.layer},
                          e->u.table.n_kernel > 0, &table, &err) != PW_OK)
@@ -350,7 +350,8 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
      * evaluate. */
     bool checks = e->kind == PW_EV_EVAL && pw_lab_checks(lab) && (!lab->paused || lab->allowed > 0);
     return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE ||
-           (e->kind == PW_EV_EVAL && lab->eval.n == 0 && !checks) || (picture && !pw_lab_answering(lab));
+           (e->kind == PW_EV_EVAL && pw_job_state(lab, PW_JOB_EVAL) == NULL && !checks) ||
+           (picture && !pw_lab_answering(lab));
 }
 
 /* Has the arm taken further steps, so that the event can't occur any more? */

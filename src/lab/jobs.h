@@ -10,32 +10,16 @@ struct pw_probe; /* probe/probe.h */
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
                          struct pw_err *err);
 extern const struct pw_opt pw_dump_opts[];
-void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms; at the end writes one array to disk a slice */
-void pw_lab_dump_cancel(struct pw_lab *lab); /* no file is written */
 
 /* ---- export_data.c: the job `export data` */
 enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                struct pw_err *err);
 extern const struct pw_opt pw_data_opts[];
-void pw_lab_data_slice(struct pw_lab *lab);  /* at most 50 ms; at the end writes the file */
-void pw_lab_data_cancel(struct pw_lab *lab); /* no file is written */
 
 /* ---- ablate.c: ablated heads, and the job that measures the values that replace their outputs */
 bool pw_lab_heads_off(const struct pw_arm *arm); /* is any head of this replica ablated? */
 /* Check that a model from a file replaces heads only in modes that this program supports. */
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
-void pw_lab_ablate_slice(struct pw_lab *lab); /* at most 50 ms */
-void pw_lab_ablate_cancel(struct pw_lab *lab);
-
-/* ---- patch.c: the job of activation patching. layer, head, pos: -1 if not given; `patch` has the other
- * arguments. */
-void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
-void pw_lab_patch_cancel(struct pw_lab *lab);
-
-/* ---- probe.c: the job of a probe. who: the command, for messages; NULL: "probe NAME". args: arms and
- * options. watch: NULL unless the probe is repeated. */
-void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
-void pw_lab_probe_cancel(struct pw_lab *lab);
 
 #endif

@@ -17,92 +17,6 @@
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 
-/* The jobs, in the order of precedence if several are running. */
-static bool evaluates(const struct pw_lab *lab)
-{
-    return lab->eval.n > 0;
-}
-
-static bool ablates(const struct pw_lab *lab)
-{
-    return lab->ablating != NULL;
-}
-
-static bool patches(const struct pw_lab *lab)
-{
-    return lab->patching != NULL;
-}
-
-static bool probes(const struct pw_lab *lab)
-{
-    return lab->probing != NULL;
-}
-
-static bool dumps(const struct pw_lab *lab)
-{
-    return lab->dump != NULL;
-}
-
-static bool writes(const struct pw_lab *lab)
-{
-    return lab->writing != NULL;
-}
-
-static const struct job {
-    const char *name;
-    bool (*runs)(const struct pw_lab *lab);
-    void (*slice)(struct pw_lab *lab);
-    void (*cancel)(struct pw_lab *lab);
-    bool of_models; /* runs the models in every slice, so they must not change meanwhile */
-} jobs[] = {
-    {"ablate", ablates, pw_lab_ablate_slice, pw_lab_ablate_cancel, true},
-    {"eval", evaluates, pw_lab_eval_slice, pw_lab_eval_cancel, true},
-    {"patch", patches, pw_lab_patch_slice, pw_lab_patch_cancel, true},
-    {"probe", probes, pw_lab_probe_slice, pw_lab_probe_cancel, false}, /* a probe checks this itself */
-    {"activations", dumps, pw_lab_dump_slice, pw_lab_dump_cancel, true},
-    {"data", writes, pw_lab_data_slice, pw_lab_data_cancel, false},
-};
-
-enum { JOBS = sizeof jobs / sizeof *jobs };
-
-void pw_lab_cancel_jobs(struct pw_lab *lab)
-{
-    for (int i = 0; i < JOBS; i++)
-        jobs[i].cancel(lab);
-}
-
-void pw_lab_end_measuring(struct pw_lab *lab)
-{
-    for (int i = 0; i < JOBS; i++)
-        if (jobs[i].of_models)
-            jobs[i].cancel(lab);
-}
-
-/* Was the job started by a command, unlike a live evaluation? */
-static bool asked_for(const struct pw_lab *lab, const struct job *job)
-{
-    return job->runs(lab) && (job->runs != evaluates || !lab->eval.live);
-}
-
-const char *pw_lab_job(const struct pw_lab *lab)
-{
-    for (int i = 0; i < JOBS; i++)
-        if (asked_for(lab, &jobs[i]))
-            return jobs[i].name;
-    return NULL;
-}
-
-bool pw_lab_cancel(struct pw_lab *lab, const char *name)
-{
-    const char *job = name != NULL ? name : pw_lab_job(lab);
-    for (int i = 0; job != NULL && i < JOBS; i++)
-        if (strcmp(jobs[i].name, job) == 0 && asked_for(lab, &jobs[i])) {
-            jobs[i].cancel(lab);
-            return true;
-        }
-    return false;
-}
-
 /* Ctrl-C runs as a command, so that the session records it. */
 static void serve_interrupt(struct pw_lab *lab)
 {
@@ -161,18 +75,9 @@ static bool may_train(const struct pw_lab *lab)
     return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
 }
 
-/* The job whose slice is next; NULL: no job is running. */
-static const struct job *next_job(const struct pw_lab *lab)
-{
-    for (int i = 0; i < JOBS; i++)
-        if (jobs[i].runs(lab))
-            return &jobs[i];
-    return NULL;
-}
-
 bool pw_lab_busy(const struct pw_lab *lab)
 {
-    return pw_lab_answering(lab) || next_job(lab) != NULL;
+    return pw_lab_answering(lab) || pw_job_next(lab) != NULL;
 }
 
 bool pw_lab_slice(struct pw_lab *lab)
@@ -183,7 +88,7 @@ bool pw_lab_slice(struct pw_lab *lab)
     if (pw_lab_answering(lab))
         pw_lab_answer_slice(lab);
     else
-        next_job(lab)->slice(lab);
+        pw_job_next(lab)->slice(lab);
     return true;
 }
 
@@ -202,7 +107,7 @@ bool pw_lab_work(struct pw_lab *lab)
 
 bool pw_lab_work_beside(struct pw_lab *lab)
 {
-    const struct job *job = next_job(lab);
+    const struct pw_job *job = pw_job_next(lab);
     if (job == NULL)
         return train(lab);
     pw_lab_land(lab);
@@ -270,7 +175,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
 {
     enum pw_code code = pw_session_end(lab, "quit", err);
     free(lab->session.line); /* the line that was never recorded */
-    pw_lab_cancel_jobs(lab);
+    pw_jobs_cancel(lab, PW_CHANGE_ANY);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
         pw_model_destroy(lab->arms[i].model);

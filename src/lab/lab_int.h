@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "kernels/backend.h"
 #include "lab/actions.h"
+#include "lab/job.h"
 #include "lab/lab.h"
 #include "lab/queue.h"
 #include "lab/session.h"
@@ -23,26 +24,6 @@ struct pw_head_input; /* probe/heads.h */
 
 /* Every N steps: test the `until` condition and run a live evaluation. */
 #define PW_CHECK_EVERY 50
-
-/* Evaluation by length. A slice evaluates one row (replica, task, length), so that commands are served
- * between rows. */
-struct pw_eval_plan {
-    /* small evaluation for the screen during training; false: started by a command */
-    bool live;
-    int samples;                 /* per length */
-    int n, place[PW_MAX_PLACES]; /* places of the replicas, arm by arm; n 0: no evaluation */
-    int at;                      /* index into place */
-    double took;                 /* seconds so far */
-    int n_rows, row;             /* rows per replica; the next row */
-    struct pw_eval_row *rows;    /* [n_rows] counts of the rows finished so far */
-    int n_pairs;
-    struct pw_eval_pair *pairs; /* [n_pairs] of the same rows */
-    int n_words;
-    uint64_t *outcomes;           /* [n_words] of the same rows */
-    struct pw_decoding *decoding; /* decoding of the row's next samples; NULL: none */
-};
-
-struct pw_decoding; /* eval_decode.c */
 
 /* A batch of samples as the model reads it, with its memory, which grows and never shrinks. */
 struct pw_samples {
@@ -129,12 +110,7 @@ struct pw_lab {
     bool paused;
     enum pw_share share;
     int64_t allowed;                         /* rounds of training left to run while paused: `step` */
-    struct pw_eval_plan eval;                /* n 0: none */
-    struct pw_dump *dump;                    /* activations.c; NULL: none */
-    struct pw_writing *writing;              /* export_data.c; NULL: none */
-    struct pw_ablating *ablating;            /* ablate.c; NULL: none */
-    struct pw_patching *patching;            /* patch.c; NULL: none */
-    struct pw_probing *probing;              /* probe.c; NULL: none */
+    struct pw_job jobs[PW_JOBS];             /* the running ones */
     struct pw_watch watches[PW_MAX_WATCHES]; /* [n_watches] watch.c */
     int n_watches;
     struct pw_samples scratch;
@@ -245,12 +221,6 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
 void pw_lab_run(struct pw_lab *lab, const char *text);
 
 /* ---- lab.c */
-/* Cancel every job, and live evaluation. */
-void pw_lab_cancel_jobs(struct pw_lab *lab);
-/* Cancel the jobs that would measure partly the old and partly the new model. A command that changes a model
- * in place calls it. */
-void pw_lab_end_measuring(struct pw_lab *lab);
-const char *pw_lab_job(const struct pw_lab *lab); /* name of the running job; NULL: none */
 /* an answer is being decoded or a job is running, live evaluation included */
 bool pw_lab_busy(const struct pw_lab *lab);
 /* Run the next slice of the job or answer. Returns false if there is none. */

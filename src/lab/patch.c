@@ -103,8 +103,9 @@ static enum pw_code part(const struct pw_taskset *set, const struct pw_arm *arm,
 
 /* ---- the job */
 
-static void free_patching(struct pw_patching *p)
+static void free_patching(void *state)
 {
+    struct pw_patching *p = state;
     pw_event_free(p->e);
     free(p->tokens);
     free(p->resid);
@@ -114,20 +115,11 @@ static void free_patching(struct pw_patching *p)
     free(p);
 }
 
-static void tell(struct pw_lab *lab, enum pw_job_state state)
+static int64_t progress(const void *state, int64_t *total)
 {
-    const struct pw_patching *p = lab->patching;
-    pw_lab_tell_job(lab, "patch", state, p->done, (int64_t)p->e->u.patch.rows * p->e->u.patch.cols);
-}
-
-void pw_lab_patch_cancel(struct pw_lab *lab)
-{
-    if (lab->patching == NULL)
-        return;
-    tell(lab, PW_JOB_CANCELLED);
-    pw_lab_note(lab, "cancelled: patch");
-    free_patching(lab->patching);
-    lab->patching = NULL;
+    const struct pw_patching *p = state;
+    *total = (int64_t)p->e->u.patch.rows * p->e->u.patch.cols;
+    return p->done;
 }
 
 /* Compute m after a pass. */
@@ -194,36 +186,33 @@ static void describe(struct pw_patching *p, int replica)
              (double)e->m_corrupt, e->greedy ? " (the model's own answers)" : "");
 }
 
-void pw_lab_patch_slice(struct pw_lab *lab)
+static void run_slice(struct pw_lab *lab)
 {
-    struct pw_patching *p = lab->patching;
+    struct pw_patching *p = pw_job_state(lab, PW_JOB_PATCH);
     const struct pw_arm *arm = &lab->arms[p->place];
     int n = p->e->u.patch.rows * p->e->u.patch.cols;
     double end = pw_now() + SLICE_S;
     struct pw_err err;
     enum pw_code code = PW_OK;
     if (arm->step != p->step) { /* the rest of the map would belong to another model */
-        pw_lab_patch_cancel(lab);
+        pw_job_cancel(lab, PW_JOB_PATCH);
         return;
     }
     while (code == PW_OK && p->done < n && pw_now() < end)
         code = run_entry(p, arm, &err);
     if (code != PW_OK) {
-        tell(lab, PW_JOB_CANCELLED);
-        pw_lab_trouble(lab, &err);
-    } else if (p->done < n) {
-        tell(lab, PW_JOB_RUNNING);
+        pw_job_fail(lab, PW_JOB_PATCH, &err);
         return;
-    } else {
-        tell(lab, PW_JOB_DONE);
-        describe(p, arm->replicate);
-        struct pw_event *e = pw_lab_event(PW_EV_PATCH, arm);
-        e->u.patch = p->e->u.patch;
-        memset(&p->e->u.patch, 0, sizeof p->e->u.patch); /* e has taken its arrays */
-        pw_lab_emit(lab, e);
     }
-    free_patching(p);
-    lab->patching = NULL;
+    pw_job_tell(lab, PW_JOB_PATCH, p->done < n ? PW_JOB_RUNNING : PW_JOB_DONE);
+    if (p->done < n)
+        return;
+    describe(p, arm->replicate);
+    struct pw_event *e = pw_lab_event(PW_EV_PATCH, arm);
+    e->u.patch = p->e->u.patch;
+    memset(&p->e->u.patch, 0, sizeof p->e->u.patch); /* e has taken its arrays */
+    pw_lab_emit(lab, e);
+    pw_job_end(lab, PW_JOB_PATCH);
 }
 
 /* ---- start */
@@ -337,8 +326,13 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
         free_patching(p);
         return code;
     }
-    pw_lab_patch_cancel(lab);
-    lab->patching = p;
-    tell(lab, PW_JOB_RUNNING);
+    pw_job_begin(lab, PW_JOB_PATCH,
+                 &(struct pw_job){.name = "patch",
+                                  .cancelled = "patch",
+                                  .reads = PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK,
+                                  .state = p,
+                                  .free_state = free_patching,
+                                  .progress = progress,
+                                  .slice = run_slice});
     return PW_OK;
 }

@@ -30,7 +30,6 @@ struct pw_probing {
     } opts;
     int *tokens; /* of the pinned prompt */
     int done;
-    int every; /* steps between repetitions; 0: not repeated */
 };
 
 /* ---- data that a probe requests */
@@ -76,39 +75,22 @@ static void word(void *arg, int token, char out[PW_FINDING_LABEL])
 
 /* ---- the job */
 
-static void tell(struct pw_lab *lab, enum pw_job_state state)
+static int64_t progress(const void *state, int64_t *total)
 {
-    const struct pw_probing *p = lab->probing;
-    char name[64];
-    snprintf(name, sizeof name, p->every > 0 ? "probe %.20s, every %d" : "probe %.20s", p->at.probe->name,
-             p->every);
-    pw_lab_tell_job(lab, name, state, p->done, p->at.units);
+    const struct pw_probing *p = state;
+    *total = p->at.units;
+    return p->done;
 }
 
-static void free_probing(struct pw_probing *p)
+static void free_probing(void *state)
 {
+    struct pw_probing *p = state;
     if (p->at.probe->fini != NULL)
         p->at.probe->fini(&p->at);
     for (int i = 0; i < p->in.n; i++)
         pw_model_destroy(p->subjects[i].control);
     free(p->tokens);
     free(p);
-}
-
-static void cancel(struct pw_lab *lab)
-{
-    if (lab->probing == NULL)
-        return;
-    tell(lab, PW_JOB_CANCELLED);
-    pw_lab_note(lab, "cancelled: probe %s", lab->probing->at.probe->name);
-    free_probing(lab->probing);
-    lab->probing = NULL;
-}
-
-void pw_lab_probe_cancel(struct pw_lab *lab)
-{
-    pw_watch_forget(lab);
-    cancel(lab);
 }
 
 void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f)
@@ -128,33 +110,32 @@ static bool changed(const struct pw_lab *lab, const struct pw_probing *p)
     return false;
 }
 
-void pw_lab_probe_slice(struct pw_lab *lab)
+static void run_slice(struct pw_lab *lab)
 {
-    struct pw_probing *p = lab->probing;
+    struct pw_probing *p = pw_job_state(lab, PW_JOB_PROBE);
     struct pw_finding f = {0};
     struct pw_err err;
     enum pw_code code = PW_OK;
     if (changed(lab, p)) {
-        pw_lab_probe_cancel(lab);
+        pw_job_cancel(lab, PW_JOB_PROBE);
         return;
     }
     for (double end = pw_now() + SLICE_S; code == PW_OK && p->done < p->at.units && pw_now() < end;)
         code = p->at.probe->unit(&p->at, p->done++, &err);
     if (code == PW_OK && p->done < p->at.units) {
-        tell(lab, PW_JOB_RUNNING);
+        pw_job_tell(lab, PW_JOB_PROBE, PW_JOB_RUNNING);
         return;
     }
     if (code == PW_OK)
         code = p->at.probe->end(&p->at, &f, &err);
-    tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
-    if (code == PW_OK)
+    if (code == PW_OK) {
+        pw_job_tell(lab, PW_JOB_PROBE, PW_JOB_DONE);
         pw_lab_tell_finding(lab, p->in.n == 1 ? &lab->arms[p->place[0]] : NULL, &f);
-    else
-        pw_lab_trouble(lab, &err);
+        pw_job_end(lab, PW_JOB_PROBE);
+    } else {
+        pw_job_fail(lab, PW_JOB_PROBE, &err);
+    }
     pw_finding_fini(&f);
-    free_probing(p);
-    lab->probing = NULL;
-    pw_watch_next(lab);
 }
 
 /* ---- start */
@@ -296,7 +277,6 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                           const struct pw_args *args, const struct pw_watch *watch, struct pw_err *err)
 {
     struct pw_probing *p = pw_alloc(1, sizeof *p);
-    p->every = watch != NULL ? watch->every : 0;
     snprintf(p->who, sizeof p->who, who == NULL ? "probe %s" : "%s", who == NULL ? probe->name : who);
     p->at = (struct pw_probing_at){.probe = probe, .in = &p->in, .opts = p->opts.bytes};
     p->in = (struct pw_probe_in){.subject = p->subjects,
@@ -321,8 +301,16 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
         free_probing(p);
         return code;
     }
-    cancel(lab);
-    lab->probing = p;
-    tell(lab, PW_JOB_RUNNING);
+    /* It does not read the weights: run_slice compares them with those of the start. */
+    struct pw_job job = {.name = "probe",
+                         .reads = PW_CHANGE_MODELS | PW_CHANGE_TASK | PW_CHANGE_BACKEND,
+                         .state = p,
+                         .free_state = free_probing,
+                         .progress = progress,
+                         .slice = run_slice};
+    snprintf(job.title, sizeof job.title, watch != NULL ? "probe %.20s, every %d" : "probe %.20s",
+             probe->name, watch != NULL ? watch->every : 0);
+    snprintf(job.cancelled, sizeof job.cancelled, "probe %s", probe->name);
+    pw_job_begin(lab, PW_JOB_PROBE, &job);
     return PW_OK;
 }

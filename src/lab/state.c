@@ -211,7 +211,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
     enum pw_code code = cJSON_IsObject(root) ? restore(next, lab, root, get, arg, err)
                                              : pw_fail(err, PW_EUSER, "state: is no JSON object");
     if (code == PW_OK) {
-        pw_lab_cancel_jobs(lab); /* they hold models that are about to be freed */
+        pw_jobs_cancel(lab, PW_CHANGE_MODELS);
         hand_over(old, lab);
         hand_over(lab, next);
         *next = (struct pw_lab){0};

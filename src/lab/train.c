@@ -175,7 +175,7 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
     for (int i = 0; i < PW_MAX_PLACES; i++)
         lab->arms[i].training = lab->arms[i].checking = false;
     lab->paused = false;
-    pw_lab_cancel_jobs(lab);
+    pw_jobs_cancel(lab, PW_CHANGE_ANY);
     if (was)
         pw_lab_tell_state(lab);
     if (was && why[0] != '\0')

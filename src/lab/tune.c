@@ -17,12 +17,12 @@ void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how)
 /* Emit the arm and its shown data; a live evaluation restarts. */
 static void tell(struct pw_lab *lab, struct pw_arm *arm)
 {
-    bool live = lab->eval.n > 0 && lab->eval.live;
-    pw_lab_end_measuring(lab);
+    bool live = pw_lab_evals_live(lab);
+    pw_jobs_cancel(lab, PW_CHANGE_WEIGHTS);
     pw_lab_tell_arm(lab, arm, false);
     pw_lab_refresh(lab, true);
     pw_lab_eval_again(lab, arm);
-    if (live && lab->eval.n == 0 && lab->cfg.live)
+    if (live && pw_job_state(lab, PW_JOB_EVAL) == NULL && lab->cfg.live)
         pw_lab_eval_live(lab, arm);
 }
 

@@ -214,7 +214,7 @@ static enum pw_code measure(struct pw_lab *lab, struct pw_watch *w, struct pw_er
 
 void pw_watch_next(struct pw_lab *lab)
 {
-    for (int i = 0; i < lab->n_watches && lab->probing == NULL;) {
+    for (int i = 0; i < lab->n_watches && pw_job_state(lab, PW_JOB_PROBE) == NULL;) {
         struct pw_watch *w = &lab->watches[i];
         struct pw_err err;
         bool due = w->due;
