@@ -68,8 +68,8 @@ if(CHECK STREQUAL "layers")
       "tasks/a.c|model/model.h" "tasks/a.c|kernels/backend.h" "sessions/a.c|lab/lab.h" "sessions/a.c|command/command.h"
       "src/probe/a.c|tasks/task.h" "src/probe/a.c|kernels/backend.h" "src/command/a.c|lab/lab.h"
       "src/command/a.c|command/commands/commands.h" "src/lab/a.c|command/commands/commands.h" "src/lab/a.c|ui/ui.h"
-      "src/lab/a.c|kernels/cpu/cpu.h" "src/command/commands/a.c|lab/lab_int.h" "src/command/commands/a.c|ui/ui.h" "src/command/commands/a.c|model/model.h"
-      "src/ui/a.c|lab/lab_int.h" "src/ui/panes/a.c|model/pe.h" "src/ui/a.c|sessions/store.h" "src/ui/a.c|tasks/task.h"
+      "src/lab/a.c|kernels/cpu/cpu.h" "src/command/commands/a.c|lab/core/lab_int.h" "src/command/commands/a.c|ui/ui.h" "src/command/commands/a.c|model/model.h"
+      "src/ui/a.c|lab/core/lab_int.h" "src/ui/panes/a.c|model/pe.h" "src/ui/a.c|sessions/store.h" "src/ui/a.c|tasks/task.h"
       "src/figure/a.c|ui/ui.h" "src/figure/a.c|sessions/player.h" "src/plot/a.c|sessions/record.h" "src/plot/a.c|ui/ui.h"
       "src/reproduce/a.c|sessions/paired.h" "src/reproduce/a.c|sessions/player.h" "src/ui/a.c|figure/svg.h"
       "src/base/a.c|err.h" "src/base/a.c|../model/model.h" "src/ui/a.c|curses.h")
@@ -82,8 +82,8 @@ if(CHECK STREQUAL "layers")
   fails("src/base/a.c:3: " src/base/a.c "/* one\ntwo */\n  #  include \"lab/lab.h\"")
   fails("src/base/a.c:1: " src/base/a.c "/* x */ #include \"lab/lab.h\"")
   fails("can't be checked" src/base/a.c "#include HEADER")
-  fails("tests/lab/a.c:0: a private header" tests/lab/a.c "#include \"lab/lab_int.h\"" src/base/a.c "int x%")
-  fails("src/main.c:0: a private header" src/main.c "#include \"lab/jobs.h\"")
+  fails("tests/lab/a.c:0: a private header" tests/lab/a.c "#include \"lab/core/lab_int.h\"" src/base/a.c "int x%")
+  fails("src/main.c:0: a private header" src/main.c "#include \"lab/jobs/jobs.h\"")
   fails("no rule for this folder" src/other/a.c "int x%")
   foreach(pair "src/lab/a.c|sqlite3.h" "src/ui/a.c|sqlite3.h" "src/ui/ui.c|curses.h" "src/ui/panes/a.c|ncursesw/curses.h"
       "src/main.c|term.h" "src/ui/term.c|readline/history.h" "src/main.c|readline/readline.h"

@@ -4,7 +4,7 @@
  * stop after every slice. */
 #ifndef PW_REF_STATE_H
 #define PW_REF_STATE_H
-#include "lab/state.h"
+#include "lab/recording/state.h"
 #include "ref_lab.h"
 
 struct life {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/core/lab_int.h"
 
 static void test_classes(void **state)
 {

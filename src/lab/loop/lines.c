@@ -1,0 +1,263 @@
+/* lines.c - queues of waiting lines, and running a line as commands.
+ *
+ * Typed lines and lines of a script wait in separate queues. A line is emitted before it runs (session.h), so
+ * that no recorded effect lacks its cause. The event of a command contains exactly the text that runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/core/lab_int.h"
+
+void pw_lines_push(struct pw_lines *q, const char *text)
+{
+    if (q->n == q->cap) {
+        q->cap = q->cap > 0 ? 2 * q->cap : 16;
+        q->line = pw_grow(q->line, (size_t)q->cap, sizeof *q->line);
+    }
+    q->line[q->n++] = pw_text_dup(text);
+}
+
+static char *lines_take(struct pw_lines *q)
+{
+    if (q->n == 0)
+        return NULL;
+    char *first = q->line[0];
+    memmove(q->line, q->line + 1, (size_t)--q->n * sizeof *q->line);
+    return first;
+}
+
+void pw_lines_drop_first(struct pw_lines *q)
+{
+    free(lines_take(q));
+}
+
+static void lines_clear(struct pw_lines *q)
+{
+    for (int i = 0; i < q->n; i++)
+        free(q->line[i]);
+    q->n = 0;
+}
+
+void pw_lines_fini(struct pw_lines *q)
+{
+    lines_clear(q);
+    free(q->line);
+}
+
+/* ---- running lines */
+
+static void tell_error(struct pw_lab *lab, const char *msg)
+{
+    struct pw_event *e = pw_lab_event(PW_EV_ERROR, NULL);
+    pw_text_copy(e->u.text, sizeof e->u.text, msg);
+    pthread_mutex_lock(&lab->lock);
+    lab->failures++;
+    pthread_mutex_unlock(&lab->lock);
+    pw_lab_emit(lab, e);
+}
+
+void pw_lab_drop_script(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    lines_clear(pw_follow_script(lab));
+    pthread_mutex_unlock(&lab->lock);
+}
+
+void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
+{
+    struct pw_err at = *err;
+    pw_err_at(&at, lab->place);
+    tell_error(lab, at.msg);
+    pw_lab_drop_script(lab);
+}
+
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
+{
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        const struct pw_arm *a = &lab->arms[i];
+        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.training[i / 64] |= (uint64_t)(a->model != NULL && a->training) << i % 64;
+        e->u.command.checking[i / 64] |= (uint64_t)(a->model != NULL && a->checking) << i % 64;
+    }
+    const char *job = pw_lab_job(lab);
+    e->u.command.known = true;
+    e->u.command.answered = pw_lab_answered(lab);
+    snprintf(e->u.command.job, sizeof e->u.command.job, "%s", job != NULL ? job : "");
+}
+
+static void tell_command(struct pw_lab *lab, const char *text)
+{
+    struct pw_event *e = pw_lab_event(PW_EV_COMMAND, NULL);
+    pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
+    pw_lab_stand(lab, e);
+    pw_lab_emit(lab, e);
+}
+
+/* Copy a command to the form in which its event has it. This form is what runs, so the event contains
+ * everything that a re-run needs. */
+static enum pw_code as_told(char line[PW_COMMAND], const char *text, struct pw_err *err)
+{
+    size_t n = strlen(text);
+    if (n >= PW_COMMAND)
+        return pw_fail(err, PW_EUSER, "a command of %zu bytes; it may have %d", n, PW_COMMAND - 1);
+    char *blank = pw_text_dup(text);
+    for (char *c = blank; (c = strchr(c, '\t')) != NULL;)
+        *c = ' ';
+    pw_text_copy(line, PW_COMMAND, blank);
+    free(blank);
+    return PW_OK;
+}
+
+static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_args args = {0};
+    const struct pw_command *cmd;
+    char line[PW_COMMAND];
+    enum pw_code code = as_told(line, text, err);
+    if (code == PW_OK)
+        code = pw_command_parse(lab->cfg.help, line, &args, &cmd, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_land(lab);
+    if (!cmd->beside)
+        pw_lab_answer_all(lab);
+    tell_command(lab, args.text);
+    /* `set` has one half in the workbench and one in the lab */
+    cmd = pw_command_find(lab->cfg.commands, args.name);
+    pw_lab_watch_files(lab, true);
+    if (cmd == NULL)
+        code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
+    else if (lab->follow == NULL || cmd->outside == NULL || !cmd->outside(&args))
+        code = cmd->run(lab, &args, err);
+    pw_lab_watch_files(lab, false);
+    pw_args_fini(&args);
+    return code;
+}
+
+enum pw_code pw_lab_run_typed(void *arg, const char *text, int line)
+{
+    (void)line;
+    struct pw_lab *lab = arg;
+    struct pw_err err;
+    enum pw_code code = run_command(lab, text, &err);
+    if (code != PW_OK)
+        tell_error(lab, err.msg);
+    return code;
+}
+
+void pw_lab_run(struct pw_lab *lab, const char *text)
+{
+    struct pw_err err;
+    struct pw_lines *script = pw_follow_script(lab);
+    char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? lines_take(script) : NULL;
+    if (run_command(lab, text, &err) != PW_OK) {
+        tell_error(lab, err.msg);
+        if (line != NULL)
+            pw_lab_drop_script(lab);
+    }
+    free(line);
+}
+
+void pw_lab_tell_waiting(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    int n = 0;
+    char *first = NULL;
+    for (int i = 0; i < lab->script.n; i++)
+        if (lab->script.line[i][0] != PW_PLACE && n++ == 0)
+            first = pw_text_dup(lab->script.line[i]);
+    pthread_mutex_unlock(&lab->lock);
+    struct pw_str text = {0};
+    pw_str_add(&text, "not run, because pewter was left: '%s'", n > 0 ? first : "");
+    if (n > 1)
+        pw_str_add(&text, " and %d more", n - 1);
+    if (n > 0)
+        pw_lab_note(lab, "%s", text.s);
+    pw_str_fini(&text);
+    free(first);
+}
+
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume)
+{
+    pthread_mutex_lock(&lab->lock);
+    for (int i = 0; resume && i < lab->script.n; i++)
+        pw_lines_push(first, lab->script.line[i]);
+    struct pw_lines old = resume ? lab->script : *first;
+    if (resume)
+        lab->script = *first;
+    pthread_mutex_unlock(&lab->lock);
+    pw_lines_fini(&old);
+}
+
+enum pw_code pw_lines_queue(void *arg, const char *text, int line)
+{
+    (void)line;
+    pw_lines_push(arg, text);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_lines first = {0}, *script = pw_follow_script(lab);
+    enum pw_code code = pw_commands_split(text, pw_lines_queue, &first, err);
+    pthread_mutex_lock(&lab->lock);
+    for (int i = 0; code == PW_OK && i < script->n; i++)
+        pw_lines_push(&first, script->line[i]);
+    struct pw_lines old = code == PW_OK ? *script : first;
+    if (code == PW_OK)
+        *script = first;
+    pthread_mutex_unlock(&lab->lock);
+    pw_lines_fini(&old);
+    return code;
+}
+
+/* Take the next line. A script's line also sets lab->place to its file and line number; a typed line clears
+ * it. */
+static char *take_command(struct pw_lab *lab, bool script)
+{
+    if (!script && lab->now.n > 0 && lab->now.line[0][0] == PW_REQUEST)
+        return NULL;
+    char *line = lines_take(script ? &lab->script : &lab->now);
+    while (script && line != NULL && *line == PW_PLACE) {
+        pw_text_copy(lab->place, sizeof lab->place, line + 1);
+        free(line);
+        line = lines_take(&lab->script);
+    }
+    if (line != NULL && !script)
+        lab->place[0] = '\0';
+    return line;
+}
+
+bool pw_lab_ask(struct pw_lab *lab, bool script)
+{
+    if (lab->session.line != NULL)
+        return false;
+    pthread_mutex_lock(&lab->lock);
+    char *line = take_command(lab, script);
+    pthread_mutex_unlock(&lab->lock);
+    if (line != NULL)
+        pw_session_ask(lab, line, script);
+    return line != NULL;
+}
+
+bool pw_lab_serve_line(struct pw_lab *lab)
+{
+    pw_lab_ask(lab, false);
+    if (!pw_session_ready(lab))
+        return false;
+    struct pw_err err;
+    err.msg[0] = '\0';
+    char *line = lab->session.line;
+    lab->session.line = NULL;
+    if (lab->session.script) {
+        if (run_command(lab, line, &err) != PW_OK)
+            pw_lab_trouble(lab, &err);
+    } else if (pw_commands_split(line, pw_lab_run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
+        /* the line could not be split; the failure of a command has been emitted already */
+        tell_error(lab, err.msg);
+    }
+    free(line);
+    return true;
+}
