@@ -83,7 +83,6 @@ if(CHECK STREQUAL "layers")
   fails("src/base/a.c:1: " src/base/a.c "/* x */ #include \"lab/lab.h\"")
   fails("can't be checked" src/base/a.c "#include HEADER")
   fails("tests/lab/a.c:0: a private header" tests/lab/a.c "#include \"lab/core/lab_int.h\"" src/base/a.c "int x%")
-  fails("src/main.c:0: a private header" src/main.c "#include \"lab/jobs/jobs.h\"")
   fails("no rule for this folder" src/other/a.c "int x%")
   foreach(pair "src/lab/a.c|sqlite3.h" "src/ui/a.c|sqlite3.h" "src/ui/ui.c|curses.h" "src/ui/panes/a.c|ncursesw/curses.h"
       "src/main.c|term.h" "src/ui/term.c|readline/history.h" "src/main.c|readline/readline.h"

@@ -6,105 +6,7 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
 #include "model/theorem.h"
-
-static int place_of(int id, int replicate)
-{
-    return (replicate - 1) * PW_MAX_ARMS + id - 1;
-}
-
-struct pw_arm *pw_lab_replicate(struct pw_lab *lab, int id, int replicate)
-{
-    if (id < 1 || id > PW_MAX_ARMS || replicate < 1 || replicate > PW_MAX_REPLICATES)
-        return NULL;
-    struct pw_arm *a = &lab->arms[place_of(id, replicate)];
-    return a->model != NULL ? a : NULL;
-}
-
-struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id)
-{
-    return pw_lab_replicate(lab, id, 1);
-}
-
-struct pw_arm *pw_lab_current(struct pw_lab *lab)
-{
-    return &lab->arms[lab->current - 1];
-}
-
-int pw_lab_inspected_place(const struct pw_lab *lab, int id)
-{
-    int chosen = place_of(id, lab->replica);
-    return lab->arms[chosen].model != NULL ? chosen : place_of(id, 1);
-}
-
-struct pw_arm *pw_lab_inspected_of(struct pw_lab *lab, int id)
-{
-    return pw_lab_arm(lab, id) != NULL ? &lab->arms[pw_lab_inspected_place(lab, id)] : NULL;
-}
-
-struct pw_arm *pw_lab_inspected(struct pw_lab *lab)
-{
-    return pw_lab_inspected_of(lab, lab->current);
-}
-
-int pw_lab_n_arms(const struct pw_lab *lab)
-{
-    int n = 0;
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        n += lab->arms[i].model != NULL;
-    return n;
-}
-
-int pw_lab_replicates(const struct pw_lab *lab, int id)
-{
-    int n = 0;
-    while (n < PW_MAX_REPLICATES && lab->arms[place_of(id, n + 1)].model != NULL)
-        n++;
-    return n;
-}
-
-enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err)
-{
-    *arm = pw_lab_arm(lab, id);
-    if (*arm != NULL)
-        return PW_OK;
-    struct pw_str there = {0};
-    for (int i = 1; i <= PW_MAX_ARMS; i++)
-        if (pw_lab_arm(lab, i) != NULL)
-            pw_str_add(&there, "%s%d", there.len > 0 ? ", " : "", i);
-    pw_fail(err, PW_EUSER, "there is no arm %d; there %s %s", id,
-            pw_lab_n_arms(lab) == 1 ? "is only arm" : "are", pw_str_text(&there));
-    pw_str_fini(&there);
-    return PW_EUSER;
-}
-
-enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, const char *who, int replica,
-                                 struct pw_err *err)
-{
-    int n = pw_lab_replicates(lab, arm->id);
-    if (replica <= n)
-        return PW_OK;
-    if (n > 1)
-        return pw_fail(err, PW_EUSER, "%s: replica=%d: arm %d has replicas 1..%d", who, replica, arm->id, n);
-    return pw_fail(err, PW_EUSER, "%s: replica=%d: arm %d has one; 'race PE,... seeds=N' makes N of each",
-                   who, replica, arm->id);
-}
-
-int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out)
-{
-    int n = 0;
-    for (int id = 1; id <= PW_MAX_ARMS; id++)
-        for (int r = 1; (id_or_0 == 0 || id == id_or_0) && r <= pw_lab_replicates(lab, id); r++)
-            out[n++] = lab->arms[place_of(id, r)];
-    return n;
-}
-
-const char *pw_lab_shape(const struct pw_arm *arm)
-{
-    int theorem = pw_theorem_of(&arm->cfg);
-    return theorem == 0 ? arm->preset : theorem == 1 ? "theorem1" : "theorem2";
-}
 
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
 {
@@ -112,57 +14,6 @@ void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
         if (lab->arms[i].model != NULL)
             pw_lab_tell_arm(lab, &lab->arms[i], restarted);
     pw_lab_tell_state(lab);
-}
-
-/* ---- building models */
-
-enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const struct pw_arm *settings,
-                              struct pw_err *err)
-{
-    struct pw_arm fresh = *settings;
-    fresh.step = 0;
-    fresh.flops = 0;
-    fresh.flops_from = 0;
-    fresh.swaps = 0;
-    fresh.altered = PW_ALTERED_NOT;
-    fresh.parent = 0;
-    fresh.training = fresh.due = fresh.checking = false;
-    fresh.row_s = 0.0;
-    fresh.cfg.vocab = lab->tasks.vocab.n;
-    _Static_assert(PW_MAX_BOS >= PW_MAX_TASKS, "every task has its <bos>");
-    fresh.cfg.n_bos = lab->tasks.n;
-    for (int t = 0; t < lab->tasks.n; t++)
-        fresh.cfg.bos[t] = pw_lab_first_word(lab, t);
-    fresh.model = NULL;
-    enum pw_code code = pw_config_check(&fresh.cfg, err);
-    if (code == PW_OK)
-        code = pw_lab_check_context(&lab->tasks, &fresh.cfg, false, err);
-    if (code == PW_OK && fresh.pe.pe->check != NULL)
-        code = fresh.pe.pe->check(fresh.pe.o.bytes, &fresh.cfg, err);
-    if (code == PW_OK)
-        code = pw_lab_check_memory(lab, lab->ops, lab->be, &fresh, 1, err);
-    if (code == PW_OK)
-        code = pw_model_create(&fresh.model, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
-    if (code == PW_OK)
-        *out = fresh;
-    return code;
-}
-
-enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
-                              struct pw_err *err)
-{
-    enum pw_code code = n > 1 ? pw_lab_check_memory(lab, lab->ops, lab->be, settings, n, err) : PW_OK;
-    if (code != PW_OK)
-        return code;
-    for (int i = 0; i < n; i++) {
-        code = pw_lab_build_arm(lab, &fresh[i], &settings[i], err);
-        if (code != PW_OK) {
-            for (int k = 0; k < i; k++)
-                pw_model_destroy(fresh[k].model);
-            return code;
-        }
-    }
-    return PW_OK;
 }
 
 enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, const struct pw_arm *arm,
@@ -196,7 +47,7 @@ enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, c
 static void clear(struct pw_lab *lab, int id)
 {
     for (int r = 1; r <= PW_MAX_REPLICATES; r++) {
-        struct pw_arm *a = &lab->arms[place_of(id, r)];
+        struct pw_arm *a = &lab->arms[pw_lab_place_of(id, r)];
         if (a->model != NULL)
             pw_jobs_cancel(lab, PW_CHANGE_MODELS);
         pw_model_destroy(a->model);
@@ -241,7 +92,7 @@ void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
             pw_lab_note(lab, "arm %d: new weights, in which every head works", id);
         if (fresh[i].replicate == 1)
             clear(lab, fresh[i].id);
-        lab->arms[place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];
+        lab->arms[pw_lab_place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];
     }
     settle_replica(lab);
 }

@@ -4,8 +4,21 @@
 #define PW_ARMS_H
 #include "lab/core/lab_int.h"
 
-/* ---- arms.c: the models of the lab */
+/* ---- list.c */
+/* index of a replica in lab->arms, whether or not it exists */
+int pw_lab_place_of(int id, int replicate);
 int pw_lab_n_arms(const struct pw_lab *lab);
+/* Record what altered an arm and its replicas. Before the first step it counts as the arm's setting, not as
+ * an alteration. */
+void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how);
+
+/* ---- heads.c */
+bool pw_lab_heads_off(const struct pw_arm *arm); /* is any head of this replica ablated? */
+/* Check that a model from a file replaces heads only in modes that this program supports. */
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
+void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
+
+/* ---- arms.c, build.c: the models of the lab */
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
 
 /* An action that changes models first builds the new models outside of lab->arms, and then puts them in the
@@ -35,21 +48,17 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
 void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n);
 /* Restart one arm, of n replicas, with settings of another shape. */
 enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
-/* Record what altered an arm and its replicas. Before the first step it counts as the arm's setting, not as
- * an alteration. */
-void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how);
+/* ---- build.c: do settings fit the task? */
 /* Does the longest training or test sample of the lab fit into the model? Prompts and evaluation check their
  * own lengths, but training data must fit before anything is built. for_task: the task is new, not the
  * model. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg, bool for_task,
                                   struct pw_err *err);
-
-/* ---- construct.c: an arm that starts with the weights of a proof's construction (model/theorem.h) */
 /* Does every prompt of the task begin with the same token, which the proof uses as <bos>? Models without a
  * proof always pass. */
 enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err);
 
-/* ---- backend.c: the device that computes. All models move with all their bits, or none does. */
+/* ---- device.c, backend.c: the device that computes. All models move with all their bits, or none does. */
 /* The arithmetic that decides the bits: "fp32" of class portable on any backend; of class machine "bf16", or
  * "cuda-tf32" in cuda's mode fast. */
 void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops);

@@ -5,26 +5,6 @@
 
 #include "lab/core/lab_int.h"
 
-enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg, bool for_task,
-                                  struct pw_err *err)
-{
-    int need = set->max_tokens - 1;
-
-    if (need <= cfg->context)
-        return PW_OK;
-    return pw_fail(
-        err, PW_EUSER,
-        "the longest sample has %d positions, this model takes %d: use shorter lengths= or test=, or "
-        "%s'model context=%d'",
-        need, cfg->context, for_task ? "give the model before the task: " : "", need);
-}
-
-void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int least)
-{
-    if (cfg->context == 0)
-        cfg->context = set->max_tokens - 1 > least ? set->max_tokens - 1 : least;
-}
-
 /* Rebuild every arm with these settings. */
 static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
 {

@@ -5,18 +5,6 @@
 #include "lab/core/lab_int.h"
 #include "model/theorem.h"
 
-enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err)
-{
-    for (int t = 0; pw_theorem_of(cfg) > 0 && t < lab->tasks.n; t++)
-        if (!pw_lab_first_word_same(lab, t))
-            return pw_fail(
-                err, PW_EUSER,
-                "prompts of the task %s begin with different words; the proof of theorem %d needs a "
-                "first one that is always the same, its <bos>",
-                lab->tasks.use[t].task->name, pw_theorem_of(cfg));
-    return PW_OK;
-}
-
 static enum pw_code configure(struct pw_lab *lab, struct pw_config *cfg, int theorem,
                               const struct pw_construction *of, struct pw_err *err)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
 
 bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info)
 {

@@ -4,15 +4,6 @@
 #include <stdio.h>
 
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
-
-void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how)
-{
-    struct pw_arm *a;
-    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
-        if (a->altered == PW_ALTERED_NOT && (a->step > 0 || how == PW_ALTERED_TRANSPLANT))
-            a->altered = how;
-}
 
 /* Emit the arm and its shown data; a live evaluation restarts. */
 static void tell(struct pw_lab *lab, struct pw_arm *arm)

@@ -70,6 +70,18 @@ struct pw_lines { /* a queue of command texts */
     int n, cap;
 };
 
+/* A re-run (recording/follow.c), as the rest of the lab sees it. */
+struct pw_rerun {
+    /* Take e for comparison; true: e belongs to the re-run now. NULL: no re-run */
+    bool (*takes)(struct pw_lab *lab, struct pw_event *e);
+    /* the session's copy of a file that a command reads; NULL: none */
+    const char *(*file)(struct pw_lab *lab, const char *name);
+    /* false while a command is re-run whose event does not record the work in progress: it may have read an
+     * answer that is not recorded */
+    bool known;
+    struct pw_lines script; /* lines that re-run commands added to the script: `demo` */
+};
+
 struct pw_lab {
     struct pw_lab_config cfg;
     pthread_t thread;
@@ -130,8 +142,9 @@ struct pw_lab {
     int table_next; /* round-robin: the last arm whose table was refreshed */
     double table_s; /* seconds that the tables took most recently */
     int last_prompt_id;
-    float temperature;         /* of decoding; 0: greedy */
-    struct pw_follow *follow;  /* follow.c; NULL: live */
+    float temperature;        /* of decoding; 0: greedy */
+    struct pw_follow *follow; /* follow.c; NULL: live */
+    struct pw_rerun rerun;
     struct pw_verdict verdict; /* verify_session.c */
     /* the lab's own snapshot: series and evaluations, for export and `until` */
     struct pw_snapshot *record;
@@ -149,7 +162,6 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* folds e into lab->record */
 bool pw_lab_keeps(const struct pw_event *e);                    /* does lab->record keep such an event? */
 void pw_lab_wake_reader(const struct pw_lab *lab);
-void pw_lab_end_request(struct pw_lab *lab); /* the request at the front of the typed lines was served */
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
@@ -197,14 +209,21 @@ void pw_lab_end_checks(struct pw_lab *lab);
  * must be decoded first. */
 bool pw_lab_serve_request(struct pw_lab *lab);
 
-/* ---- lines.c */
+/* ---- script.c */
 void pw_lines_push(struct pw_lines *q, const char *text);
+char *pw_lines_take(struct pw_lines *q); /* the first line, which the caller frees; NULL: none */
 void pw_lines_fini(struct pw_lines *q);
 /* Callback for pw_commands_split: push a command to the queue arg. */
 enum pw_code pw_lines_queue(void *arg, const char *text, int line);
 /* First character of a request (fresh.c) in the queue of typed lines. */
 #define PW_REQUEST '\002'
 void pw_lines_drop_first(struct pw_lines *q);
+struct pw_lines *pw_lab_script(struct pw_lab *lab);          /* of the commands that run: typed or re-run */
+void pw_lab_tell_error(struct pw_lab *lab, const char *msg); /* emits a failure, and counts it */
+/* Handle a failure outside of a command, such as a loss that is not finite: emit it and drop the script. */
+void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
+
+/* ---- lines.c */
 /* Take the next waiting line, unless a line is being served. Returns false if no line waits, or if a request
  * is next. */
 bool pw_lab_ask(struct pw_lab *lab, bool script);
@@ -213,14 +232,12 @@ bool pw_lab_ask(struct pw_lab *lab, bool script);
 bool pw_lab_serve_line(struct pw_lab *lab);
 /* Run one command; arg is the lab. A failure is emitted. */
 enum pw_code pw_lab_run_typed(void *arg, const char *text, int line);
-/* Handle a failure outside of a command, such as a loss that is not finite: emit it and drop the script. */
-void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
 /* Write every arm's progress into the event of a command. */
 void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
 /* Run one command as it was recorded; a failure is emitted. */
 void pw_lab_run(struct pw_lab *lab, const char *text);
 
-/* ---- lab.c */
+/* ---- work.c */
 /* an answer is being decoded or a job is running, live evaluation included */
 bool pw_lab_busy(const struct pw_lab *lab);
 /* Run the next slice of the job or answer. Returns false if there is none. */
@@ -237,16 +254,8 @@ bool pw_lab_quits(struct pw_lab *lab); /* the owner is closing the lab */
 void pw_lab_watch_files(struct pw_lab *lab, bool on);
 
 /* ---- follow.c: re-running a session */
-void pw_follow_go_on(struct pw_lab *lab); /* one turn of the loop */
-/* takes e for comparison; true: e belongs to the re-run now */
-bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);
+void pw_follow_go_on(struct pw_lab *lab);                       /* one turn of the loop */
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* no-op unless a session is being re-run */
-/* the session's copy of the file; NULL: none */
-const char *pw_follow_file(struct pw_lab *lab, const char *name);
-/* Returns false while a command is re-run whose event does not record the work in progress: it may have read
- * an answer that is not recorded. */
-bool pw_follow_knows(const struct pw_lab *lab);
-struct pw_lines *pw_follow_script(struct pw_lab *lab); /* the script that the re-run commands belong to */
 void pw_lab_tell_waiting(
     struct pw_lab *lab); /* for the log when a session ends: names the waiting lines, which will not run */
 /* Put the rest of a re-run script in front of the waiting script, or drop it. Takes ownership of first's

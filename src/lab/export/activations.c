@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/npz.h"
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
+#include "lab/export/export_int.h"
 #include "lab/scope.h"
 
 #define SLICE_S 0.04

@@ -13,7 +13,6 @@
 #include "base/npz.h"
 #include "lab/core/lab_int.h"
 #include "lab/export/export_int.h"
-#include "lab/jobs/jobs.h"
 #include "lab/scope.h"
 
 /* Allocate n entries of `size` bytes; n grows with model, prompt and batch. NULL fills err. */

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
+#include "lab/export/export_int.h"
 
 #define SLICE_S    0.04
 #define MOST_LINES 10000000 /* most lines of a split, or of all inputs */

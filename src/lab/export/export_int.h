@@ -3,6 +3,7 @@
 #ifndef PW_EXPORT_INT_H
 #define PW_EXPORT_INT_H
 #include "base/err.h"
+#include "base/opt.h"
 #include "sessions/fold.h"
 
 /* Write rows of measurements of every replica of every arm. The format is CSV (RFC 4180), or JSON Lines if
@@ -15,5 +16,18 @@ enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path
 
 /* Write the measurements for TensorBoard into a folder. */
 enum pw_code pw_export_tensorboard(const struct pw_snapshot *record, const char *folder, struct pw_err *err);
+
+struct pw_lab;
+struct pw_args;
+
+/* ---- activations.c: the job `export activations` of the current arm */
+enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                         struct pw_err *err);
+extern const struct pw_opt pw_dump_opts[];
+
+/* ---- export_data.c: the job `export data` */
+enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                               struct pw_err *err);
+extern const struct pw_opt pw_data_opts[];
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
 #include "lab/scope.h"
 #include "probe/probe.h"
 

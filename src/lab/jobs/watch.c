@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
 #include "probe/probe.h"
 
 const struct pw_opt pw_watch_opts[] = {

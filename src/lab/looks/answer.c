@@ -21,23 +21,6 @@
 #include "model/decode.h"
 
 #define SLICE_S 0.04
-/* Number of tokens beyond the right answer after which decoding gives up waiting for an end mark. A
- * scratchpad gets half of its tokens more, because a longer scratchpad can give the same answer. */
-#define BEYOND 8
-
-void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL])
-{
-    const char *w = lab->tasks.vocab.words[token];
-    pw_text_copy(out, PW_LABEL, w[0] == ' ' && w[1] != '\0' ? w + 1 : w);
-}
-
-char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LABEL]
-{
-    char(*out)[PW_LABEL] = pw_alloc((size_t)n, PW_LABEL);
-    for (int i = 0; i < n; i++)
-        pw_lab_label(lab, tokens[i], out[i]);
-    return out;
-}
 
 static void tell_prompt(struct pw_lab *lab, const struct pw_arm *arm)
 {
@@ -89,17 +72,6 @@ void pw_lab_unpin(struct pw_lab *lab)
         tell_prompt(lab, NULL);
 }
 
-void pw_lab_softmax(float *p, const float *logits, int V, double temperature)
-{
-    double most = logits[0], sum = 0.0;
-    for (int i = 1; i < V; i++)
-        most = logits[i] > most ? logits[i] : most;
-    for (int i = 0; i < V; i++)
-        sum += pw_exp((logits[i] - most) / temperature);
-    for (int i = 0; i < V; i++)
-        p[i] = (float)(pw_exp((logits[i] - most) / temperature) / sum);
-}
-
 /* Draw the token whose interval of the cumulative probabilities contains the random number. */
 static int draw(const struct pw_lab *lab, const float *p, int V)
 {
@@ -127,29 +99,6 @@ static int best_of(const float *logits, int V)
     return best;
 }
 
-int pw_lab_top(int *ids, int most, const float *v, int n)
-{
-    int found = 0;
-    for (int i = 0; i < n; i++) { /* insert into a short sorted list */
-        int k = found < most ? found++ : most;
-        for (; k > 0 && v[i] > v[ids[k - 1]]; k--)
-            if (k < most)
-                ids[k] = ids[k - 1];
-        if (k < most)
-            ids[k] = i;
-    }
-    return found;
-}
-
-float pw_lab_entropy(const float *p, int n)
-{
-    double bits = 0.0;
-    for (int i = 0; i < n; i++)
-        if (p[i] > 0.0f)
-            bits -= (double)p[i] * pw_log2((double)p[i]);
-    return (float)bits;
-}
-
 static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const float *p, int V)
 {
     int top[PW_TOP];
@@ -159,14 +108,6 @@ static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const floa
         pw_lab_label(lab, top[k], t->top_label[k]);
         t->top_prob[k] = p[top[k]];
     }
-}
-
-int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x)
-{
-    bool parsed = x->task >= 0 && pw_task_parsed(&lab->tasks.use[x->task]);
-    if (!pw_taskset_ends(&lab->tasks, x->task))
-        return x->n_prompt + 1;
-    return x->n + BEYOND + (parsed ? (x->n - x->n_prompt) / 2 : 0);
 }
 
 /* Open a decoder for the answer to x, of which `kept` tokens are given, and compute the length limit. */
@@ -179,8 +120,8 @@ static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **o
     if (!pw_taskset_ends(&lab->tasks, x->task))
         return pw_decoder_create(out, arm->model, *limit, err);
     /* the continuation after an edit should be visible too */
-    if (kept > x->n_prompt && kept + BEYOND > *limit)
-        *limit = kept + BEYOND;
+    if (kept > x->n_prompt && kept + PW_BEYOND > *limit)
+        *limit = kept + PW_BEYOND;
     *limit = *limit + more < most ? *limit + more : most;
     return pw_decoder_create(out, arm->model, *limit, err);
 }
@@ -282,22 +223,12 @@ static void go_on(struct pw_lab *lab)
         pw_lab_emit(lab, e);
     }
     if (last)
-        code = pw_lab_tell_attention(lab, arm, &err);
+        code = pw_lab_tell_attention(lab, arm, false, &err);
     if (last && code == PW_OK)
         code = pw_lab_tell_look(lab, arm, &err);
     if (code != PW_OK)
         pw_lab_trouble(lab, &err);
     lab->look_s = pw_now() - pin->began;
-}
-
-struct pw_arm *pw_lab_answerer(struct pw_lab *lab)
-{
-    return pw_lab_replicate(lab, lab->pin.arm, lab->pin.replica);
-}
-
-bool pw_lab_answering(const struct pw_lab *lab)
-{
-    return lab->pin.decoder != NULL;
 }
 
 void pw_lab_answer_slice(struct pw_lab *lab)
@@ -312,18 +243,6 @@ void pw_lab_answer_all(struct pw_lab *lab)
 {
     while (pw_lab_answering(lab))
         go_on(lab);
-}
-
-bool pw_lab_answer_stands(struct pw_lab *lab)
-{
-    const struct pw_pin *pin = &lab->pin;
-    const struct pw_arm *arm = pw_lab_answerer(lab);
-    return arm != NULL && pin->generation == pw_model_generation(arm->model);
-}
-
-bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm)
-{
-    return pin->sample.n_prompt < arm->cfg.context && pin->kept <= arm->cfg.context;
 }
 
 /* Answer the pinned prompt by arm without emitting anything. Takes the decoder. */
@@ -449,24 +368,6 @@ enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *
         code = pw_lab_pin(lab, &x, text, -1, NULL, err);
     free(x.tokens);
     return code;
-}
-
-enum pw_code pw_lab_want_prompt(const struct pw_lab *lab, const char *message, struct pw_err *err)
-{
-    struct pw_str example = {0};
-    pw_taskset_example(&lab->tasks, 0, &example);
-    pw_fail(err, PW_EUSER, "%s, such as 'prompt %s'", message, example.s);
-    pw_str_fini(&example);
-    return PW_EUSER;
-}
-
-enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err)
-{
-    char message[80];
-    if (lab->pin.id != 0)
-        return PW_OK;
-    snprintf(message, sizeof message, "%s: there is no pinned prompt yet; type one first", what);
-    return pw_lab_want_prompt(lab, message, err);
 }
 
 void pw_lab_refresh(struct pw_lab *lab, bool table)

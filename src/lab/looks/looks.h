@@ -11,7 +11,11 @@ struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
  * refreshes the rest. The replica must exist. */
 void pw_lab_choose_replica(struct pw_lab *lab, int replica);
 
-/* ---- answer.c: the pinned prompt and its answer */
+/* Number of tokens beyond the right answer after which decoding gives up waiting for an end mark. A
+ * scratchpad gets half of its tokens more, because a longer scratchpad can give the same answer. */
+#define PW_BEYOND 8
+
+/* ---- labels.c, pin.c, answer.c: the pinned prompt and its answer */
 /* Pin a copy of a sample as if text had been typed. index: its number among the test samples, -1: none.
  * edited [n_prompt]: which tokens of the prompt were edited, NULL: none. */
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
@@ -73,7 +77,9 @@ enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, stru
  * answer is one token, only those that it was computed from. With the answer appended, the maps would belong
  * to another pass. */
 int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm);
-enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+/* asked: by a command */
+enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, bool asked,
+                                   struct pw_err *err);
 /* Compute the probe's scores of every head of probs [layers,heads,T,T], and reserve room for `more` further
  * scores of each head. */
 void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,

@@ -12,25 +12,12 @@
 
 #define EXAMPLES 16 /* tokens listed in a message about an unknown one */
 
-int pw_lab_cursor(const struct pw_pin *pin)
-{
-    return pin->at > 0 && pin->at < pin->n ? pin->at : pin->n - 1;
-}
-
 static void tell_cursor(struct pw_lab *lab, const struct pw_arm *arm, int pos)
 {
     struct pw_event *e = pw_lab_event(PW_EV_CURSOR, arm);
     e->u.cursor.newest = lab->pin.at == 0;
     e->u.cursor.at = lab->pin.said[pos];
     pw_lab_emit(lab, e);
-}
-
-bool pw_lab_answered(const struct pw_lab *lab)
-{
-    const struct pw_pin *pin = &lab->pin;
-    return pin->id != 0 && pin->decoder == NULL && pin->n > pin->sample.n_prompt &&
-           pin->temperature == lab->temperature &&
-           pin->generation == pw_model_generation(lab->arms[pw_lab_inspected_place(lab, lab->current)].model);
 }
 
 /* Decode the pinned prompt to its end. */

@@ -12,19 +12,6 @@
 
 #include "lab/core/lab_int.h"
 
-void pw_lab_request(struct pw_lab *lab, const struct pw_needs *needs)
-{
-    char line[64];
-    snprintf(line, sizeof line, "%c%d %d %u %u", PW_REQUEST, needs->answer, needs->tables, needs->table_of,
-             needs->answer_of);
-    pw_lab_send(lab, line, PW_SEND_NOW);
-}
-
-uint64_t pw_lab_requests_done(const struct pw_lab *lab)
-{
-    return lab->seen_requests;
-}
-
 /* Read the request at the front of the typed lines. Returns false if there is none. */
 static bool next_request(struct pw_lab *lab, struct pw_needs *needs)
 {
@@ -71,6 +58,15 @@ static unsigned arms_of(struct pw_lab *lab, const struct pw_needs *needs)
     return arms;
 }
 
+static void end_request(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    pw_lines_drop_first(&lab->now);
+    pw_queue_mark(&lab->queue);
+    pthread_mutex_unlock(&lab->lock);
+    pw_lab_wake_reader(lab);
+}
+
 bool pw_lab_serve_request(struct pw_lab *lab)
 {
     struct pw_needs needs;
@@ -78,7 +74,7 @@ bool pw_lab_serve_request(struct pw_lab *lab)
         return false;
     if (lab->requested && lab->to_answer == 0) {
         lab->requested = false;
-        pw_lab_end_request(lab);
+        end_request(lab);
         return true;
     }
     if (!lab->requested) {

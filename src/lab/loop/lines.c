@@ -1,76 +1,14 @@
-/* lines.c - queues of waiting lines, and running a line as commands.
+/* lines.c - running a line as commands.
  *
- * Typed lines and lines of a script wait in separate queues. A line is emitted before it runs (session.h), so
- * that no recorded effect lacks its cause. The event of a command contains exactly the text that runs. */
+ * Typed lines and lines of a script wait in separate queues (core/script.c). A line is emitted before it runs
+ * (session.h), so that no recorded effect lacks its cause. The event of a command contains exactly the text
+ * that runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
-
-void pw_lines_push(struct pw_lines *q, const char *text)
-{
-    if (q->n == q->cap) {
-        q->cap = q->cap > 0 ? 2 * q->cap : 16;
-        q->line = pw_grow(q->line, (size_t)q->cap, sizeof *q->line);
-    }
-    q->line[q->n++] = pw_text_dup(text);
-}
-
-static char *lines_take(struct pw_lines *q)
-{
-    if (q->n == 0)
-        return NULL;
-    char *first = q->line[0];
-    memmove(q->line, q->line + 1, (size_t)--q->n * sizeof *q->line);
-    return first;
-}
-
-void pw_lines_drop_first(struct pw_lines *q)
-{
-    free(lines_take(q));
-}
-
-static void lines_clear(struct pw_lines *q)
-{
-    for (int i = 0; i < q->n; i++)
-        free(q->line[i]);
-    q->n = 0;
-}
-
-void pw_lines_fini(struct pw_lines *q)
-{
-    lines_clear(q);
-    free(q->line);
-}
-
-/* ---- running lines */
-
-static void tell_error(struct pw_lab *lab, const char *msg)
-{
-    struct pw_event *e = pw_lab_event(PW_EV_ERROR, NULL);
-    pw_text_copy(e->u.text, sizeof e->u.text, msg);
-    pthread_mutex_lock(&lab->lock);
-    lab->failures++;
-    pthread_mutex_unlock(&lab->lock);
-    pw_lab_emit(lab, e);
-}
-
-void pw_lab_drop_script(struct pw_lab *lab)
-{
-    pthread_mutex_lock(&lab->lock);
-    lines_clear(pw_follow_script(lab));
-    pthread_mutex_unlock(&lab->lock);
-}
-
-void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
-{
-    struct pw_err at = *err;
-    pw_err_at(&at, lab->place);
-    tell_error(lab, at.msg);
-    pw_lab_drop_script(lab);
-}
 
 void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
 {
@@ -143,17 +81,17 @@ enum pw_code pw_lab_run_typed(void *arg, const char *text, int line)
     struct pw_err err;
     enum pw_code code = run_command(lab, text, &err);
     if (code != PW_OK)
-        tell_error(lab, err.msg);
+        pw_lab_tell_error(lab, err.msg);
     return code;
 }
 
 void pw_lab_run(struct pw_lab *lab, const char *text)
 {
     struct pw_err err;
-    struct pw_lines *script = pw_follow_script(lab);
-    char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? lines_take(script) : NULL;
+    struct pw_lines *script = pw_lab_script(lab);
+    char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? pw_lines_take(script) : NULL;
     if (run_command(lab, text, &err) != PW_OK) {
-        tell_error(lab, err.msg);
+        pw_lab_tell_error(lab, err.msg);
         if (line != NULL)
             pw_lab_drop_script(lab);
     }
@@ -191,16 +129,9 @@ void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resum
     pw_lines_fini(&old);
 }
 
-enum pw_code pw_lines_queue(void *arg, const char *text, int line)
-{
-    (void)line;
-    pw_lines_push(arg, text);
-    return PW_OK;
-}
-
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
-    struct pw_lines first = {0}, *script = pw_follow_script(lab);
+    struct pw_lines first = {0}, *script = pw_lab_script(lab);
     enum pw_code code = pw_commands_split(text, pw_lines_queue, &first, err);
     pthread_mutex_lock(&lab->lock);
     for (int i = 0; code == PW_OK && i < script->n; i++)
@@ -219,11 +150,11 @@ static char *take_command(struct pw_lab *lab, bool script)
 {
     if (!script && lab->now.n > 0 && lab->now.line[0][0] == PW_REQUEST)
         return NULL;
-    char *line = lines_take(script ? &lab->script : &lab->now);
+    char *line = pw_lines_take(script ? &lab->script : &lab->now);
     while (script && line != NULL && *line == PW_PLACE) {
         pw_text_copy(lab->place, sizeof lab->place, line + 1);
         free(line);
-        line = lines_take(&lab->script);
+        line = pw_lines_take(&lab->script);
     }
     if (line != NULL && !script)
         lab->place[0] = '\0';
@@ -256,7 +187,7 @@ bool pw_lab_serve_line(struct pw_lab *lab)
             pw_lab_trouble(lab, &err);
     } else if (pw_commands_split(line, pw_lab_run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
         /* the line could not be split; the failure of a command has been emitted already */
-        tell_error(lab, err.msg);
+        pw_lab_tell_error(lab, err.msg);
     }
     free(line);
     return true;

@@ -14,6 +14,7 @@
 #include "lab/core/lab_int.h"
 #include "lab/recording/state.h"
 
+#define TELL_S   0.5  /* seconds between two events about the session that say only how large it is */
 #define EVERY_S  30.0 /* most seconds of training that must be computed again */
 #define SHARE    0.01 /* largest share of the lab's time that checkpoints may take */
 #define LAST_S   10.0 /* seconds that the end of the program waits for the last checkpoint */
@@ -130,14 +131,29 @@ void pw_checkpoint_tick(struct pw_lab *lab)
         pw_session_stop(lab, err.msg);
 }
 
-enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct pw_err *err)
+static void tell_news(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
-    if (s->store == NULL)
-        return pw_session_none(lab, "checkpoint", err);
-    s->wanted = s->keep = true;
-    pw_text_copy(s->text, sizeof s->text, text);
-    return PW_OK;
+    struct pw_ev_session now = {0};
+    pw_store_status(s->store, &now);
+    bool news = now.how != s->now.how || now.checkpoints != s->now.checkpoints;
+    if (now.how != s->now.how && now.how == PW_REC_PAUSED)
+        pw_lab_note(lab, "recording is paused: %s; training goes on", now.why);
+    else if (now.how != s->now.how) {
+        pw_lab_note(lab, "recording goes on");
+        /* a new checkpoint makes the session resumable from here, whatever is missing before it */
+        s->wanted = true;
+    }
+    if (news || (now.bytes != s->now.bytes && pw_now() - s->t_told >= TELL_S))
+        pw_session_tell(lab, false);
+}
+
+void pw_session_tick(struct pw_lab *lab)
+{
+    if (lab->session.store == NULL)
+        return;
+    pw_checkpoint_tick(lab);
+    tell_news(lab);
 }
 
 /* If the disk has just failed, allow time for a few more attempts: events that are not on disk by then are

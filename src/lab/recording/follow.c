@@ -32,13 +32,11 @@ struct pw_follow {
     struct pw_event *checkpoint;
     bool over;
     bool running; /* a command is running */
-    bool known;   /* whether its COMMAND event states what was in progress */
     int errors;   /* recorded errors since the last command that have not been emitted again yet */
     bool telling; /* progress is being emitted, which goes to the reader */
     bool live;    /* value of cfg.live before the re-run */
     int failures; /* the lab's count of failures before the re-run */
     double told;
-    struct pw_lines script; /* lines that re-run commands added to the script: `demo` */
     int n_files;
     struct pw_ev_file *files; /* [n_files] files that the running command had read */
     int n_late;
@@ -127,7 +125,7 @@ static void tell_later(struct pw_lab *lab, struct pw_event *e)
 /* The record advances past a COMMAND event when the lab emits that command. By then the answer that the
  * command waits for exists. That answer need not be recorded, and no recorded event after the command belongs
  * to it. */
-bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
+static bool takes(struct pw_lab *lab, struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
     if (f == NULL || f->telling)
@@ -148,7 +146,7 @@ bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
     return true;
 }
 
-const char *pw_follow_file(struct pw_lab *lab, const char *name)
+static const char *find_file(struct pw_lab *lab, const char *name)
 {
     struct pw_follow *f = lab->follow;
     char told[sizeof f->files->name];
@@ -157,16 +155,6 @@ const char *pw_follow_file(struct pw_lab *lab, const char *name)
         if (strcmp(f->files[i].name, told) == 0)
             return f->opts.file(f->opts.arg, f->files[i].sha);
     return NULL;
-}
-
-bool pw_follow_knows(const struct pw_lab *lab)
-{
-    return lab->follow == NULL || lab->follow->known;
-}
-
-struct pw_lines *pw_follow_script(struct pw_lab *lab)
-{
-    return lab->follow != NULL ? &lab->follow->script : &lab->script;
 }
 
 /* ---- start and end */
@@ -181,6 +169,7 @@ enum pw_code pw_lab_follow(struct pw_lab *lab, const struct pw_follow_opts *opts
     f->failures = lab->failures;
     f->v.end = PW_FOLLOW_EQUAL;
     lab->cfg.live = false;
+    lab->rerun = (struct pw_rerun){.takes = takes, .file = find_file};
     advance(lab);
     if (f->opts.checkpoint != NULL && f->next != NULL)
         f->checkpoint = f->opts.checkpoint(f->opts.arg, f->opts.first - 1);
@@ -227,11 +216,13 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
     lab->failures = f->failures;
     pthread_mutex_unlock(&lab->lock);
     lab->follow = NULL;
+    struct pw_lines script = lab->rerun.script;
     bool goes_on = f->opts.ended == NULL || f->opts.ended(f->opts.arg, &f->v);
     tell_late(lab, f);
     if (f->opts.live != NULL)
         f->opts.live(f->opts.arg, &f->v);
-    pw_lab_resume_script(lab, &f->script, goes_on && f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
+    lab->rerun = (struct pw_rerun){.takes = NULL};
+    pw_lab_resume_script(lab, &script, goes_on && f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
     pw_event_free(f->next);
     pw_event_free(f->checkpoint);
     free(f->late);
@@ -298,7 +289,7 @@ static void run_command(struct pw_lab *lab)
     char text[PW_COMMAND];
     uint64_t came = f->came;
     memcpy(text, f->next->u.command.text, sizeof text);
-    f->known = f->next->u.command.known;
+    lab->rerun.known = f->next->u.command.known;
     answer_before(lab, f->next);
     f->n_files = f->errors = 0;
     f->running = true;

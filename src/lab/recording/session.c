@@ -10,8 +10,6 @@
 
 #include "lab/core/lab_int.h"
 
-#define TELL_S 0.5 /* seconds between two events about the session that say only how large it is */
-
 /* Called on the store's thread. */
 static void wake(void *arg)
 {
@@ -42,32 +40,6 @@ enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool crea
     return pw_store_open(store, &cfg, err);
 }
 
-enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
-{
-    struct pw_session *s = &lab->session;
-    const char *name = lab->cfg.session;
-    char folder[sizeof s->now.folder];
-    enum pw_code code;
-    if (name == NULL)
-        return PW_OK;
-    if (lab->cfg.verify)
-        return pw_session_verify(lab, name, lab->cfg.from, err);
-    s->unnamed = name[0] == '\0';
-    code = s->unnamed ? pw_session_unnamed(folder, sizeof folder, err)
-                      : pw_session_folder(folder, sizeof folder, name, err);
-    if (code == PW_OK && !s->unnamed && access(folder, F_OK) == 0)
-        return pw_session_open(lab, name, lab->cfg.from, err);
-    if (code == PW_OK)
-        code = pw_session_attach(lab, folder, true, &s->store, err);
-    s->made = code == PW_OK;
-    if (code == PW_OK || !s->unnamed)
-        return code;
-    /* Recording that the user did not request is optional: the lab works without it. */
-    s->now.how = PW_REC_NONE;
-    pw_text_copy(s->now.why, sizeof s->now.why, err->msg);
-    return PW_OK;
-}
-
 enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
@@ -92,12 +64,6 @@ void pw_session_stop(struct pw_lab *lab, const char *why)
     pw_text_copy(s->now.why, sizeof s->now.why, why);
     pw_session_tell(lab, false);
     pw_lab_note(lab, "nothing is recorded any more: %s", why);
-}
-
-void pw_session_put(struct pw_lab *lab, const struct pw_event *e)
-{
-    if (lab->session.store != NULL)
-        pw_store_put(lab->session.store, e);
 }
 
 /* ---- lines */
@@ -147,31 +113,6 @@ void pw_session_tell(struct pw_lab *lab, bool fresh)
     pw_lab_emit(lab, e);
 }
 
-static void tell_news(struct pw_lab *lab)
-{
-    struct pw_session *s = &lab->session;
-    struct pw_ev_session now = {0};
-    pw_store_status(s->store, &now);
-    bool news = now.how != s->now.how || now.checkpoints != s->now.checkpoints;
-    if (now.how != s->now.how && now.how == PW_REC_PAUSED)
-        pw_lab_note(lab, "recording is paused: %s; training goes on", now.why);
-    else if (now.how != s->now.how) {
-        pw_lab_note(lab, "recording goes on");
-        /* a new checkpoint makes the session resumable from here, whatever is missing before it */
-        s->wanted = true;
-    }
-    if (news || (now.bytes != s->now.bytes && pw_now() - s->t_told >= TELL_S))
-        pw_session_tell(lab, false);
-}
-
-void pw_session_tick(struct pw_lab *lab)
-{
-    if (lab->session.store == NULL)
-        return;
-    pw_checkpoint_tick(lab);
-    tell_news(lab);
-}
-
 enum pw_code pw_session_none(struct pw_lab *lab, const char *what, struct pw_err *err)
 {
     const char *why = lab->session.now.why;
@@ -186,6 +127,16 @@ static bool is_open(const struct pw_lab *lab, const char *folder)
     struct stat here, there;
     return s->store != NULL && stat(s->now.folder, &here) == 0 && stat(folder, &there) == 0 &&
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_session *s = &lab->session;
+    if (s->store == NULL)
+        return pw_session_none(lab, "checkpoint", err);
+    s->wanted = s->keep = true;
+    pw_text_copy(s->text, sizeof s->text, text);
+    return PW_OK;
 }
 
 enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err *err)

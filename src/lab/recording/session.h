@@ -53,8 +53,6 @@ enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err);
 enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err);
 /* Stop recording for good. why: the reason, for the user. */
 void pw_session_stop(struct pw_lab *lab, const char *why);
-/* Pass an event to the store, if the lab records. */
-void pw_session_put(struct pw_lab *lab, const struct pw_event *e);
 /* Take ownership of text, the line that runs next. script: it comes from a script. */
 void pw_session_ask(struct pw_lab *lab, char *text, bool script);
 bool pw_session_ready(struct pw_lab *lab); /* is there such a line, and may it run now? */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/jobs/jobs.h"
 #include "lab/recording/state_int.h"
 
 #define MOST_FLOPS 4e18 /* half of the range of int64_t */

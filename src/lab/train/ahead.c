@@ -12,7 +12,6 @@
  * order, and the reader finds the arms at the step that was reported last. A re-run knows in advance where
  * commands follow, and starts no step early. */
 #include "lab/core/lab_int.h"
-#include "lab/jobs/jobs.h"
 
 static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_arm *a, int64_t step, int *slot)
 {
@@ -113,13 +112,4 @@ struct pw_arm *pw_lab_flying(struct pw_lab *lab)
         if (lab->arms[i].model != NULL && pw_model_flying(lab->arms[i].model) > 0)
             return &lab->arms[i];
     return NULL;
-}
-
-void pw_lab_land(struct pw_lab *lab)
-{
-    bool landing = lab->landing;
-    lab->landing = true;
-    while (pw_lab_flying(lab) != NULL)
-        pw_lab_train_step(lab);
-    lab->landing = landing;
 }

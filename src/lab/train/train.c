@@ -26,14 +26,6 @@
 #define LIVE_SHARE    0.03 /* largest share of time spent on them */
 #define EVAL_SHARE    0.1  /* and on live evaluations, except the one at the end of training */
 
-bool pw_lab_training(const struct pw_lab *lab)
-{
-    for (int i = 0; i < PW_MAX_PLACES; i++)
-        if (lab->arms[i].model != NULL && lab->arms[i].training)
-            return true;
-    return false;
-}
-
 /* Estimate the step at which a budget of operations will be used up, from the mean of the steps so far, or
  * from the first one. */
 static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
@@ -443,4 +435,13 @@ void pw_lab_train_step(struct pw_lab *lab)
     if (first_checking(lab) == NULL && first_due(lab) == NULL)
         end_round(lab, a);
     tell_progress(lab, looks ? NULL : a);
+}
+
+void pw_lab_land(struct pw_lab *lab)
+{
+    bool landing = lab->landing;
+    lab->landing = true;
+    while (pw_lab_flying(lab) != NULL)
+        pw_lab_train_step(lab);
+    lab->landing = landing;
 }
