@@ -49,7 +49,7 @@ static void clear(struct pw_lab *lab, int id)
     for (int r = 1; r <= PW_MAX_REPLICATES; r++) {
         struct pw_arm *a = &lab->arms[pw_lab_place_of(id, r)];
         if (a->model != NULL)
-            pw_jobs_cancel(lab, PW_CHANGE_MODELS);
+            pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = id});
         pw_model_destroy(a->model);
         *a = (struct pw_arm){.id = id, .replicate = r};
     }
@@ -138,7 +138,7 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds,
     lab->own_batches = own_batches;
     lab->current = 1;
     pw_lab_tell_all(lab, true);
-    pw_lab_refresh(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS});
     return PW_OK;
 }
 
@@ -205,9 +205,7 @@ enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err)
         return code;
     if (pw_lab_n_arms(lab) == 1)
         return pw_fail(err, PW_EUSER, "arm %d is the only one; a laboratory has at least one", id);
-    pw_jobs_cancel(lab, PW_CHANGE_ARMS);
-    if (lab->pin.arm == id)
-        pw_lab_unpin(lab);
+    pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_ARMS, .arm = id});
     drop(lab, id);
     if (lab->current == id) /* the next lower arm, else the first */
         for (lab->current = id - 1; pw_lab_arm(lab, lab->current) == NULL;)
@@ -234,7 +232,7 @@ enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err)
     settle_replica(lab);
     pw_lab_tell_arm(lab, arm, false);
     pw_lab_tell_state(lab);
-    pw_lab_refresh(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_CURRENT, .arm = id});
     return PW_OK;
 }
 

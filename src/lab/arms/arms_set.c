@@ -33,9 +33,7 @@ void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw
     if (n > 0)
         pw_lab_put_only(lab, fresh, n);
     pw_taskset_fini(old);
-    pw_jobs_cancel(lab, PW_CHANGE_TASK);
-    pw_lab_forget_batches(lab);
-    pw_lab_unpin(lab);
+    pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_TASK});
     pw_lab_tell_lab(lab);
     pw_lab_tell_all(lab, n > 0);
 }
@@ -95,7 +93,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     pw_lab_note(lab,
                 same ? "the tokens are the same: weights are kept" : "other tokens: all arms begin anew");
     tell_loaded(lab);
-    pw_lab_refresh(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_TASK});
     return PW_OK;
 }
 
@@ -104,9 +102,9 @@ enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, i
     enum pw_code code = rebuild_one(lab, settings, n, err);
     if (code != PW_OK)
         return code;
-    if (lab->pin.arm == settings[0].id)
-        pw_lab_unpin(lab);
-    pw_lab_refresh(lab, true);
+    struct pw_notice notice = {.what = PW_CHANGE_SHAPE, .arm = settings[0].id};
+    pw_lab_changes(lab, &notice);
+    pw_lab_changed(lab, &notice);
     return PW_OK;
 }
 
@@ -141,11 +139,11 @@ enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct p
         if (code != PW_OK)
             return code;
         lab->seed = seed;
-        pw_lab_forget_batches(lab);
+        pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_SEED});
         pw_lab_tell_lab(lab);
         pw_lab_tell_all(lab, true);
     }
-    pw_lab_refresh(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS | PW_CHANGE_SEED, .arm = id});
     return PW_OK;
 }
 
@@ -159,7 +157,7 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
         return code;
     pw_lab_put(lab, fresh, n);
     pw_lab_tell_arm(lab, arm, false);
-    pw_lab_refresh(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = arm->id});
     return PW_OK;
 }
 
@@ -234,6 +232,6 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)
         return code;
     if (id == 0)
         pw_lab_tell_all(lab, true);
-    pw_lab_refresh(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = id});
     return PW_OK;
 }

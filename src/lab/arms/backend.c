@@ -42,7 +42,8 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)
             code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
-    pw_lab_eval_let_go(lab);
+    if (code == PW_OK)
+        pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_BACKEND});
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
         pw_model_destroy(*old);
@@ -52,7 +53,6 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
         ops->close(be);
         return lost(lab, code, err);
     }
-    pw_jobs_cancel(lab, PW_CHANGE_BACKEND);
     lab->ops->close(lab->be);
     lab->ops = ops;
     lab->be = be;

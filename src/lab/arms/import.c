@@ -67,7 +67,7 @@ static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm 
         pw_lab_tell_arm(lab, pw_lab_arm(lab, fresh->id), true);
         pw_lab_tell_state(lab);
     }
-    pw_lab_refresh(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = fresh->id});
     pw_lab_note(lab, "arm %d has the weights of %s (step %lld)%s", fresh->id, path, (long long)fresh->step,
                 others ? "; the file holds one model, so its other replicas are gone" : "");
 }

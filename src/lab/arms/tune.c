@@ -5,16 +5,12 @@
 
 #include "lab/core/lab_int.h"
 
-/* Emit the arm and its shown data; a live evaluation restarts. */
-static void tell(struct pw_lab *lab, struct pw_arm *arm)
+static void tell(struct pw_lab *lab, const struct pw_arm *arm)
 {
-    bool live = pw_lab_evals_live(lab);
-    pw_jobs_cancel(lab, PW_CHANGE_WEIGHTS);
+    struct pw_notice notice = {.what = PW_CHANGE_TUNED, .arm = arm->id};
+    pw_lab_changes(lab, &notice);
     pw_lab_tell_arm(lab, arm, false);
-    pw_lab_refresh(lab, true);
-    pw_lab_eval_again(lab, arm);
-    if (live && pw_job_state(lab, PW_JOB_EVAL) == NULL && lab->cfg.live)
-        pw_lab_eval_live(lab, arm);
+    pw_lab_changed(lab, &notice);
 }
 
 enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *text, struct pw_err *err)

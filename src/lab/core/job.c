@@ -33,11 +33,11 @@ static void cancel(struct pw_lab *lab, enum pw_job_place place)
     free_job(job);
 }
 
-/* Measurements of watches wait for the one that is running. */
-static void ended(struct pw_lab *lab, enum pw_job_place place)
+static void tell_ended(struct pw_lab *lab, enum pw_job_place place, bool cancelled)
 {
-    if (place == PW_JOB_PROBE)
-        pw_watch_next(lab);
+    for (const struct pw_listener *const *l = lab->listeners; *l != NULL; l++)
+        if ((*l)->job_ended != NULL)
+            (*l)->job_ended(lab, place, cancelled);
 }
 
 void pw_job_begin(struct pw_lab *lab, enum pw_job_place place, const struct pw_job *job)
@@ -55,7 +55,7 @@ void *pw_job_state(const struct pw_lab *lab, enum pw_job_place place)
 void pw_job_end(struct pw_lab *lab, enum pw_job_place place)
 {
     free_job(&lab->jobs[place]);
-    ended(lab, place);
+    tell_ended(lab, place, false);
 }
 
 void pw_job_fail(struct pw_lab *lab, enum pw_job_place place, const struct pw_err *err)
@@ -67,16 +67,21 @@ void pw_job_fail(struct pw_lab *lab, enum pw_job_place place, const struct pw_er
 
 void pw_job_cancel(struct pw_lab *lab, enum pw_job_place place)
 {
-    if (place == PW_JOB_PROBE)
-        pw_watch_forget(lab);
+    if (lab->jobs[place].name == NULL)
+        return;
     cancel(lab, place);
+    tell_ended(lab, place, true);
 }
 
-void pw_jobs_cancel(struct pw_lab *lab, unsigned changes)
+bool pw_jobs_cancel(struct pw_lab *lab, unsigned changes)
 {
+    bool live = false;
     for (int i = 0; i < PW_JOBS; i++)
-        if ((lab->jobs[i].reads & changes) != 0)
+        if ((lab->jobs[i].reads & changes) != 0) {
+            live = live || lab->jobs[i].live;
             pw_job_cancel(lab, i);
+        }
+    return live;
 }
 
 const struct pw_job *pw_job_next(const struct pw_lab *lab)

@@ -24,12 +24,17 @@ enum pw_job_place {
 
 /* What changes, and what a job reads, as bits. */
 enum pw_change {
-    PW_CHANGE_ARMS = 1 << 0,    /* which arms there are */
-    PW_CHANGE_MODELS = 1 << 1,  /* models are replaced or freed */
-    PW_CHANGE_WEIGHTS = 1 << 2, /* the models stay, and compute something else: heads, encoding */
-    PW_CHANGE_TASK = 1 << 3,
-    PW_CHANGE_BACKEND = 1 << 4, /* all models move to another backend, with their bits */
-    PW_CHANGE_ANY = (1 << 5) - 1
+    PW_CHANGE_ARMS = 1 << 0,   /* which arms there are */
+    PW_CHANGE_MODELS = 1 << 1, /* models are replaced or freed */
+    PW_CHANGE_SHAPE = 1 << 2,  /* an arm's models have another shape */
+    PW_CHANGE_HEADS = 1 << 3,  /* heads are ablated or restored */
+    PW_CHANGE_TUNED = 1 << 4,  /* other options or parameters of the encoding, in the same models */
+    PW_CHANGE_WEIGHTS = PW_CHANGE_HEADS | PW_CHANGE_TUNED, /* the models stay, and compute something else */
+    PW_CHANGE_TASK = 1 << 5,
+    PW_CHANGE_SEED = 1 << 6,    /* of the samples */
+    PW_CHANGE_BACKEND = 1 << 7, /* all models move to another backend, with their bits */
+    PW_CHANGE_CURRENT = 1 << 8, /* another arm is the current one */
+    PW_CHANGE_ANY = (1 << 9) - 1
 };
 
 struct pw_job {
@@ -53,8 +58,8 @@ void pw_job_end(struct pw_lab *lab, enum pw_job_place place);
 void pw_job_fail(struct pw_lab *lab, enum pw_job_place place, const struct pw_err *err);
 
 void pw_job_cancel(struct pw_lab *lab, enum pw_job_place place); /* a no-op if it is not running */
-/* Cancel every job that reads one of these. */
-void pw_jobs_cancel(struct pw_lab *lab, unsigned changes);
+/* Cancel every job that reads one of these. Returns whether a live one was among them. */
+bool pw_jobs_cancel(struct pw_lab *lab, unsigned changes);
 
 /* The job whose slice is next; NULL: none. */
 const struct pw_job *pw_job_next(const struct pw_lab *lab);

@@ -9,6 +9,7 @@
 #include "kernels/backend.h"
 #include "lab/actions.h"
 #include "lab/core/job.h"
+#include "lab/core/notice.h"
 #include "lab/core/queue.h"
 #include "lab/jobs/watch.h"
 #include "lab/lab.h"
@@ -121,9 +122,10 @@ struct pw_lab {
     int replica;                       /* replica of the current arm that answers prompts and is inspected */
     bool paused;
     enum pw_share share;
-    int64_t allowed;                         /* rounds of training left to run while paused: `step` */
-    struct pw_job jobs[PW_JOBS];             /* the running ones */
-    struct pw_watch watches[PW_MAX_WATCHES]; /* [n_watches] watch.c */
+    int64_t allowed;                            /* rounds of training left to run while paused: `step` */
+    const struct pw_listener *const *listeners; /* NULL-terminated */
+    struct pw_job jobs[PW_JOBS];                /* the running ones */
+    struct pw_watch watches[PW_MAX_WATCHES];    /* [n_watches] watch.c */
     int n_watches;
     struct pw_samples scratch;
     struct pw_samples batches[PW_FLIGHTS]; /* training batches: ahead.c */
@@ -190,6 +192,7 @@ uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate);
 /* The samples of an arm's step number `step`, counted from 0. */
 const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step);
 void pw_lab_forget_batches(struct pw_lab *lab); /* the samples have changed */
+extern const struct pw_listener pw_batches_listener;
 void pw_lab_free_batches(struct pw_lab *lab);
 bool pw_lab_always_looked_at(int64_t step);
 /* Run the arm's next step; on a device also start some of the following steps. PW_EYIELD: see

@@ -92,20 +92,13 @@ static struct pw_range meant(const struct pw_lab *lab, int id, int replicate_or_
     return replicate_or_0 > 0 ? one : all;
 }
 
-static void look_again(struct pw_lab *lab, struct pw_arm *arm)
-{
-    if (arm->id == lab->current)
-        pw_lab_refresh(lab, false);
-    if (lab->cfg.live)
-        pw_lab_eval_live(lab, arm);
-}
-
 /* Measurements, finished or running, belong to the network before the change. Drop them, and report the
  * ablated heads as a note and as events. why: the source of the replacements. */
 static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range replicates, const char *why)
 {
     char text[PW_LINE];
-    pw_jobs_cancel(lab, PW_CHANGE_WEIGHTS);
+    struct pw_notice notice = {.what = PW_CHANGE_HEADS, .arm = arm->id};
+    pw_lab_changes(lab, &notice);
     for (int r = replicates.lo; r <= replicates.hi; r++)
         pw_lab_tell_heads(lab, pw_lab_replicate(lab, arm->id, r));
     pw_arm_heads_text(text, sizeof text, &lab->record->arms[arm->id - 1]);
@@ -113,6 +106,7 @@ static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range repl
         pw_lab_note(lab, "arm %d: heads off %s%s", arm->id, text, why);
     else
         pw_lab_note(lab, "arm %d: every head works", arm->id);
+    pw_lab_changed(lab, &notice);
 }
 
 /* ---- the job */
@@ -311,7 +305,6 @@ static enum pw_code end_measuring(struct pw_lab *lab, struct pw_ablating *p, str
     pw_job_tell(lab, PW_JOB_ABLATE, PW_JOB_DONE);
     pw_job_end(lab, PW_JOB_ABLATE);
     changed(lab, arm, replicates, why);
-    look_again(lab, arm);
     return PW_OK;
 }
 
@@ -361,7 +354,6 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate
     if (code != PW_OK)
         return code;
     changed(lab, arm, replicates, "");
-    look_again(lab, arm);
     return PW_OK;
 }
 
@@ -380,6 +372,5 @@ enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicat
                 pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
     }
     changed(lab, arm, replicates, "");
-    look_again(lab, arm);
     return PW_OK;
 }

@@ -79,11 +79,6 @@ static void begin_job(struct pw_lab *lab, struct pw_eval_plan *p)
                          .slice = run_slice});
 }
 
-bool pw_lab_evals_live(const struct pw_lab *lab)
-{
-    return plan_of(lab) != NULL && plan_of(lab)->live;
-}
-
 static float chance_of(const struct pw_task_use *use, int length)
 {
     return use->task->chance != NULL ? (float)use->task->chance(&use->o, length) : 0.0f;
@@ -189,13 +184,6 @@ static enum pw_code start(struct pw_lab *lab, int id, struct pw_range lengths, i
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err)
 {
     return start(lab, 0, lengths, samples, err);
-}
-
-void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm)
-{
-    const struct pw_ev_eval *before = &lab->record->arms[arm->id - 1].rep[0].eval;
-    if (before->n > 0 && before->rows[0].samples > 0)
-        (void)start(lab, arm->id, (struct pw_range){0, 0}, before->rows[0].samples, NULL);
 }
 
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
@@ -361,17 +349,9 @@ static enum pw_code count_decoding(struct pw_lab *lab, struct pw_arm *arm, int s
         count_decoded(row, outcomes, &x);
         count_pair(lab, &before, row, x.pair);
     }
-    pw_lab_eval_let_go(lab);
+    pw_decoding_end(*d);
+    *d = NULL;
     return PW_OK;
-}
-
-void pw_lab_eval_let_go(struct pw_lab *lab)
-{
-    struct pw_eval_plan *p = plan_of(lab);
-    if (p == NULL)
-        return;
-    pw_decoding_end(p->decoding);
-    p->decoding = NULL;
 }
 
 uint64_t pw_lab_draw(const struct pw_lab *lab)
@@ -472,3 +452,34 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
         code = count_pass(lab, arm, PW_SPLIT_VALID, n, row, NULL, err);
     return code;
 }
+
+/* Answers that are being decoded hold their models. The evaluation decodes these samples again. */
+static void hear_change(struct pw_lab *lab, const struct pw_notice *n)
+{
+    struct pw_eval_plan *p = plan_of(lab);
+    if (p == NULL || (n->what & PW_CHANGE_BACKEND) == 0)
+        return;
+    pw_decoding_end(p->decoding);
+    p->decoding = NULL;
+}
+
+/* Evaluate one arm at all lengths, with as many samples as in its last evaluation, if it has one. */
+static void eval_again(struct pw_lab *lab, int id)
+{
+    const struct pw_ev_eval *before = &lab->record->arms[id - 1].rep[0].eval;
+    if (before->n > 0 && before->rows[0].samples > 0)
+        (void)start(lab, id, (struct pw_range){0, 0}, before->rows[0].samples, NULL);
+}
+
+/* What is known of a model that now computes something else is measured again: beside training with other
+ * heads, and with another encoding as it was measured before. */
+static void hear_changed(struct pw_lab *lab, const struct pw_notice *n)
+{
+    if (n->what == PW_CHANGE_TUNED)
+        eval_again(lab, n->arm);
+    bool live = n->what == PW_CHANGE_HEADS || (n->what == PW_CHANGE_TUNED && n->live && plan_of(lab) == NULL);
+    if (live && lab->cfg.live)
+        pw_lab_eval_live(lab, pw_lab_arm(lab, n->arm));
+}
+
+const struct pw_listener pw_eval_listener = {.changes = hear_change, .changed = hear_changed};

@@ -7,12 +7,9 @@
 struct pw_decoding; /* eval_decode.c */
 
 /* ---- eval.c */
-/* Start an evaluation of one arm at all lengths, with as many samples as its last evaluation; a no-op if it
- * has none. */
-void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm);
 /* Add arm to the live evaluation, or start one; a no-op while a requested evaluation is in progress. */
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
-bool pw_lab_evals_live(const struct pw_lab *lab); /* is a live evaluation in progress? */
+extern const struct pw_listener pw_eval_listener;
 /* Return a hash that identifies the evaluation samples that the lab draws: `draw` of struct pw_ev_eval. */
 uint64_t pw_lab_draw(const struct pw_lab *lab);
 /* Return the first place at which choices [n] differ from the right tokens, whose last is the end mark; -1:
@@ -20,9 +17,6 @@ uint64_t pw_lab_draw(const struct pw_lab *lab);
 int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_error *kind);
 /* Add a sample's choices [n] to its row, and its outcome to the row's words (NULL: outcomes are not kept). */
 void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n);
-/* Drop the answers that are being decoded, because their models are about to be replaced. The evaluation
- * decodes these samples again with the new models. */
-void pw_lab_eval_let_go(struct pw_lab *lab);
 /* Return how many validation samples an evaluation of up to n samples uses: fewer than n if the fixed sets
  * are small. */
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);

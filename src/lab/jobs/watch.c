@@ -211,7 +211,8 @@ static enum pw_code measure(struct pw_lab *lab, struct pw_watch *w, struct pw_er
     return code;
 }
 
-void pw_watch_next(struct pw_lab *lab)
+/* Start the next due watch, unless a measurement is running. */
+static void start_next(struct pw_lab *lab)
 {
     for (int i = 0; i < lab->n_watches && pw_job_state(lab, PW_JOB_PROBE) == NULL;) {
         struct pw_watch *w = &lab->watches[i];
@@ -225,11 +226,16 @@ void pw_watch_next(struct pw_lab *lab)
     }
 }
 
-void pw_watch_forget(struct pw_lab *lab)
+static void hear_end(struct pw_lab *lab, enum pw_job_place place, bool cancelled)
 {
-    for (int i = 0; i < lab->n_watches; i++)
+    if (place != PW_JOB_PROBE)
+        return;
+    for (int i = 0; cancelled && i < lab->n_watches; i++)
         lab->watches[i].due = false;
+    start_next(lab);
 }
+
+const struct pw_listener pw_watch_listener = {.job_ended = hear_end};
 
 void pw_watch_round(struct pw_lab *lab,
                     bool (*in_round)(const struct pw_lab *lab, const struct pw_arm *opens,
@@ -244,5 +250,5 @@ void pw_watch_round(struct pw_lab *lab,
         else if (first->step % w->every == 0 && in_round(lab, opens, first))
             w->due = true;
     }
-    pw_watch_next(lab);
+    start_next(lab);
 }

@@ -5,6 +5,7 @@
 #include "sessions/event.h"
 
 struct pw_arm;
+struct pw_listener;
 struct pw_lab;
 struct pw_probe;
 
@@ -33,9 +34,7 @@ void pw_watch_round(struct pw_lab *lab,
                     const struct pw_arm *opens);
 /* Is a watch of this arm due at this step? */
 bool pw_watch_sees(const struct pw_lab *lab, const struct pw_arm *arm, int64_t step);
-/* For probe.c: start the next due watch, unless a measurement is running. pw_watch_forget drops all due
- * measurements. */
-void pw_watch_next(struct pw_lab *lab);
-void pw_watch_forget(struct pw_lab *lab);
+/* After a probe the next due measurement starts; a cancelled probe takes those that are due with it. */
+extern const struct pw_listener pw_watch_listener;
 
 #endif

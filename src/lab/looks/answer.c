@@ -386,3 +386,22 @@ void pw_lab_set_temperature(struct pw_lab *lab, float temperature)
     lab->temperature = temperature;
     pw_lab_refresh(lab, false);
 }
+
+/* A prompt whose arm or task is another one is unpinned. */
+static void hear_change(struct pw_lab *lab, const struct pw_notice *n)
+{
+    bool of_arm = (n->what & (PW_CHANGE_ARMS | PW_CHANGE_SHAPE)) != 0 && lab->pin.arm == n->arm;
+    if (of_arm || (n->what & PW_CHANGE_TASK) != 0)
+        pw_lab_unpin(lab);
+}
+
+/* Heads have no effect on the tables, and those of another arm none on the answer. */
+static void hear_changed(struct pw_lab *lab, const struct pw_notice *n)
+{
+    if (n->what != PW_CHANGE_HEADS)
+        pw_lab_refresh(lab, true);
+    else if (n->arm == lab->current)
+        pw_lab_refresh(lab, false);
+}
+
+const struct pw_listener pw_answer_listener = {.changes = hear_change, .changed = hear_changed};

@@ -47,6 +47,7 @@ struct pw_lent {
 enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, struct pw_err *err);
 void pw_lab_take_back(struct pw_lab *lab, const struct pw_lent *own);
 void pw_lab_unpin(struct pw_lab *lab);
+extern const struct pw_listener pw_answer_listener;
 void pw_pin_fini(struct pw_pin *pin);
 /* The label of a token on the screen; labels of n tokens. The caller frees. */
 void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL]);

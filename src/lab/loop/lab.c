@@ -143,6 +143,10 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
     return code;
 }
 
+/* Whoever keeps something that depends on what commands change, in the order of their events. */
+static const struct pw_listener *const listeners[] = {&pw_batches_listener, &pw_answer_listener,
+                                                      &pw_eval_listener, &pw_watch_listener, NULL};
+
 /* Set up a fresh lab: one arm, preset tiny, no encoding, the task sort, seed 0. */
 static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
 {
@@ -171,6 +175,7 @@ enum pw_code pw_lab_create(struct pw_lab **out, const struct pw_lab_config *cfg,
     if (lab == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     lab->cfg = *cfg;
+    lab->listeners = listeners;
     pthread_mutex_init(&lab->lock, NULL);
     pthread_cond_init(&lab->wake, NULL);
     lab->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -1,4 +1,5 @@
-/* reader.c - the reader's side of the lab: lines and requests go in, events come out (lab.h). Reader's thread. */
+/* reader.c - the reader's side of the lab: lines and requests go in, events come out (lab.h). Reader's
+ * thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

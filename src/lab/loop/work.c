@@ -1,4 +1,5 @@
-/* work.c - what the lab does when no line waits: the next part of an answer, a job's slice, a training step. */
+/* work.c - what the lab does when no line waits: the next part of an answer, a job's slice, a training step.
+ */
 #include "lab/core/lab_int.h"
 
 bool pw_lab_quits(struct pw_lab *lab)

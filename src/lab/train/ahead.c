@@ -50,6 +50,14 @@ void pw_lab_forget_batches(struct pw_lab *lab)
         lab->batch_first[i] = -1;
 }
 
+static void hear_change(struct pw_lab *lab, const struct pw_notice *n)
+{
+    if ((n->what & (PW_CHANGE_TASK | PW_CHANGE_SEED)) != 0)
+        pw_lab_forget_batches(lab);
+}
+
+const struct pw_listener pw_batches_listener = {.changes = hear_change};
+
 void pw_lab_free_batches(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_FLIGHTS; i++)
