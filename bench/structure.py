@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """structure.py - figures of the structure of one folder: who includes its private headers, and its circles.
 
-usage: bench/structure.py [--folder src/lab] [--build build/release] [--arrows]
+usage: bench/structure.py [--folder src/lab] [--build build/release] [--arrows] [--check]
 
 A file is a .c with the headers that declare its symbols; it depends on the files that define the symbols that it
 uses, as `nm` reads them from the object files. A circle is a set of files each of which depends on all others,
-directly or not (a strongly connected component). --arrows lists the dependencies inside the largest circle.
+directly or not (a strongly connected component). --arrows lists the dependencies inside the circles; --check fails
+if there is one.
 
 The public headers of the lab are its doors, as cmake/check_layers.cmake lists them.
 """
@@ -97,6 +98,7 @@ def main():
     parser.add_argument("--folder", default="src/lab")
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--arrows", action="store_true")
+    parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
 
@@ -125,6 +127,8 @@ def main():
                 for b in circle:
                     if edges[a].get(b):
                         print(f"  {a} -> {b}: {', '.join(sorted(edges[a][b]))}")
+    if args.check and circles:
+        raise SystemExit("a circle of files; --arrows lists what ties it")
 
 
 main()

@@ -1,4 +1,5 @@
-/* test_cancel.c - tests which jobs a change cancels, and in which order: recorded sessions have these events. */
+/* test_cancel.c - tests which jobs a change cancels, and in which order: recorded sessions have these events.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 #include "ref_lab.h"
 
 struct heard {
-    char cancelled[512]; /* what the notes say was cancelled: "a,b"; DROP: an arm was dropped, UNPIN: the prompt */
+    char cancelled[512]; /* what the notes say was cancelled: "a,b"; DROP: an arm was dropped, UNPIN: the
+                            prompt */
     bool ended;
 };
 
@@ -60,9 +62,8 @@ static void test_changes(void **state)
     scratch_path(state, "a.npz", arrays);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct heard h = {.cancelled = ""};
-        struct bench b = {.lab = lab_open((struct pw_lab_config){.threads = 1,
-                                                                 .on_event = hear,
-                                                                 .on_event_arg = &h})};
+        struct bench b = {
+            .lab = lab_open((struct pw_lab_config){.threads = 1, .on_event = hear, .on_event_arg = &h})};
         /* one line: nothing else runs in between */
         snprintf(line, sizeof line,
                  "model tiny width=16 layers=2 heads=2; race none,t5; prompt sort 3 1 2; "

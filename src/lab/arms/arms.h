@@ -18,11 +18,8 @@ bool pw_lab_heads_off(const struct pw_arm *arm); /* is any head of this replica 
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
 
-/* ---- arms.c, build.c: the models of the lab */
+/* ---- tell.c, build.c, list.c */
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
-
-/* An action that changes models first builds the new models outside of lab->arms, and then puts them in the
- * places of the old ones. */
 
 /* Copy the replicas of an arm (0: of all arms), arm by arm, to out [PW_MAX_PLACES]. Returns their number. */
 int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out);
@@ -32,22 +29,6 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *fresh, const st
 /* Build n of them: all or none. */
 enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
                               struct pw_err *err);
-/* Copy the replicas of an arm with their whole training state, all or none. pe: swap their encoding; NULL:
- * keep it. */
-enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, const struct pw_arm *arm,
-                             const char *pe, bool restart, struct pw_err *err);
-/* Put n replicas (whole arms, arm by arm) in their places; the previous models of these arms are freed. */
-void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n);
-/* Like pw_lab_put, after a change that affects all arms: training ends, and arms that are not among the n are
- * dropped. */
-void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
-
-/* ---- arms_set.c: settings of arms; all replicas of an arm change together */
-/* Complete a change of lab->tasks: frees the old set. If the vocabulary changed, the n replicas built for it
- * are put in their places, and other arms are dropped. */
-void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n);
-/* Restart one arm, of n replicas, with settings of another shape. */
-enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
 /* ---- build.c: do settings fit the task? */
 /* Does the longest training or test sample of the lab fit into the model? Prompts and evaluation check their
  * own lengths, but training data must fit before anything is built. for_task: the task is new, not the
@@ -58,7 +39,7 @@ enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_
  * proof always pass. */
 enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err);
 
-/* ---- device.c, backend.c: the device that computes. All models move with all their bits, or none does. */
+/* ---- device.c: the device that computes */
 /* The arithmetic that decides the bits: "fp32" of class portable on any backend; of class machine "bf16", or
  * "cuda-tf32" in cuda's mode fast. */
 void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops);

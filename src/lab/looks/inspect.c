@@ -1,6 +1,14 @@
 /* inspect.c - choose what is inspected: replica, layer, head and view. */
 #include "lab/core/lab_int.h"
 
+/* Choose the replica of the current arm that answers prompts and is inspected. Emits the arm; the caller
+ * refreshes the rest. The replica must exist. */
+static void choose_replica(struct pw_lab *lab, int replica)
+{
+    lab->replica = replica;
+    pw_lab_tell_arm(lab, pw_lab_current(lab), false);
+}
+
 /* Number of views that apply: the terms need a position part in the stream. */
 static int views(const struct pw_arm *arm, int layer)
 {
@@ -33,13 +41,13 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_m
     if (pin->id == 0 && !alone)
         return pw_lab_want_prompt(lab, "inspect: nothing to look at yet; type a prompt first", err);
     if (r != before)
-        pw_lab_choose_replica(lab, r);
+        choose_replica(lab, r);
     arm = pw_lab_inspected(lab);
     bool whole = pw_pin_fits(pin, arm); /* else show as many tokens as fit */
     if (pin->id != 0 && whole && (r != before || lab->follow == NULL || lab->rerun.known))
         code = pw_lab_need_answer(lab, "inspect", err);
     if (code != PW_OK && r != before)
-        pw_lab_choose_replica(lab, before);
+        choose_replica(lab, before);
     if (code != PW_OK)
         return code;
     int n = views(arm, l);

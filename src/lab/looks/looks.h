@@ -4,12 +4,9 @@
 #define PW_LOOKS_H
 #include "lab/core/lab_int.h"
 
-/* ---- arms.c: the replica of the current arm that answers prompts and is inspected */
+/* ---- arms/list.c: the replica of the current arm that answers prompts and is inspected */
 int pw_lab_inspected_place(const struct pw_lab *lab, int id);
 struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
-/* Choose the replica of the current arm that answers prompts and is inspected. Emits the arm; the caller
- * refreshes the rest. The replica must exist. */
-void pw_lab_choose_replica(struct pw_lab *lab, int replica);
 
 /* Number of tokens beyond the right answer after which decoding gives up waiting for an end mark. A
  * scratchpad gets half of its tokens more, because a longer scratchpad can give the same answer. */

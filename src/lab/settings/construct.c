@@ -3,6 +3,7 @@
  * It is an ordinary arm, and the proof is its choice of initial values. So `reset` and a task with other
  * tokens construct the same proof again, and `model` changes the arm's shape. */
 #include "lab/core/lab_int.h"
+#include "lab/settings/settings.h"
 #include "model/theorem.h"
 
 static enum pw_code configure(struct pw_lab *lab, struct pw_config *cfg, int theorem,

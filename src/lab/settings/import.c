@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
+#include "lab/settings/settings.h"
 
 bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info)
 {

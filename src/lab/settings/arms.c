@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
+#include "lab/settings/settings.h"
 #include "model/theorem.h"
 
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
@@ -234,10 +235,4 @@ enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err)
     pw_lab_tell_state(lab);
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_CURRENT, .arm = id});
     return PW_OK;
-}
-
-void pw_lab_choose_replica(struct pw_lab *lab, int replica)
-{
-    lab->replica = replica;
-    pw_lab_tell_arm(lab, pw_lab_current(lab), false);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
+#include "lab/settings/settings.h"
 
 /* Rebuild every arm with these settings. */
 static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
