@@ -228,12 +228,21 @@ bool pw_grid_collect(struct pw_grid *g, const struct pw_arm_view *a, int task)
     return any;
 }
 
-float pw_grid_value(const void *arg, int row, int col)
+static float grid_value(const void *arg, int row, int col)
 {
     const struct pw_grid *g = arg;
     int b = g->lo[1] + row, a = g->lo[0] + col;
 
     return g->samples[b][a] > 0 ? (float)g->exact[b][a] / (float)g->samples[b][a] : -INFINITY;
+}
+
+struct pw_matrix pw_grid_matrix(const struct pw_grid *g)
+{
+    return (struct pw_matrix){.rows = g->hi[1] - g->lo[1] + 1,
+                              .cols = g->hi[0] - g->lo[0] + 1,
+                              .value = grid_value,
+                              .arg = g,
+                              .hi = 1};
 }
 
 /* ---- errors */

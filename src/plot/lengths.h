@@ -3,6 +3,7 @@
 #ifndef PW_PLOT_LENGTHS_H
 #define PW_PLOT_LENGTHS_H
 #include "base/text.h"
+#include "plot/matrix.h"
 #include "sessions/fold.h"
 
 #define PW_MAX_LENGTHS 512
@@ -52,9 +53,9 @@ struct pw_grid {
 };
 /* Sums the pairs of an arm's replicas; returns false if no evaluation had pairs. */
 bool pw_grid_collect(struct pw_grid *g, const struct pw_arm_view *a, int task);
-/* Exact match of row (second number) and column (first number), both from lo on; -inf: no samples. grid is a
- * struct pw_grid. */
-float pw_grid_value(const void *grid, int row, int col);
+/* Exact match as a matrix: rows are the second number, columns the first, both from lo on; hidden: no
+ * samples. g must outlive it. */
+struct pw_matrix pw_grid_matrix(const struct pw_grid *g);
 
 /* ---- errors in answers: one length of an arm, summed over its replicas */
 struct pw_error_sum {

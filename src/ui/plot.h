@@ -6,6 +6,7 @@
 #ifndef PW_PLOT_H
 #define PW_PLOT_H
 #include "plot/columns.h"
+#include "plot/matrix.h"
 #include "plot/names.h"
 #include "plot/palette.h"
 #include "plot/ticks.h"
@@ -107,11 +108,7 @@ int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outs
 
 /* ---- heat maps (heat.c) */
 struct pw_heat {
-    int rows, cols;                                    /* of the data */
-    float (*value)(const void *arg, int row, int col); /* -inf: hidden, drawn as background; NaN: red */
-    const void *arg;
-    float lo, hi; /* the ramp's ends; -hi..hi if is_signed */
-    bool is_signed;
+    struct pw_matrix data;
     bool square;              /* rows and columns have the same scale and pooling */
     bool wide;                /* with square: wider, if numbers in the cells need it */
     bool bare;                /* no numbers in the cells, because the drawn values are not meant as numbers */
