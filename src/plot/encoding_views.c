@@ -32,7 +32,9 @@ const float *pw_table_by_distance(const struct pw_ev_table *t, enum pw_encoding_
 {
     if (!pw_table_has(t, view))
         return NULL;
-    return view == PW_ENCODING_KERNEL && t->kernel ? t->kernel : view == PW_ENCODING_KERNEL ? t->score : t->bias;
+    return view == PW_ENCODING_KERNEL && t->kernel ? t->kernel
+           : view == PW_ENCODING_KERNEL            ? t->score
+                                                   : t->bias;
 }
 
 static float value(const void *arg, int row, int col)
@@ -55,8 +57,12 @@ struct pw_matrix pw_table_matrix(const struct pw_table_cells *of)
 {
     const struct pw_ev_table *t = of->t;
     int n = (t->length + of->every - 1) / of->every;
-    struct pw_matrix m = {
-        .rows = n, .cols = n, .value = value, .arg = of, .hi = 1, .is_signed = of->view != PW_ENCODING_MATRIX};
+    struct pw_matrix m = {.rows = n,
+                          .cols = n,
+                          .value = value,
+                          .arg = of,
+                          .hi = 1,
+                          .is_signed = of->view != PW_ENCODING_MATRIX};
 
     switch (of->view) {
     case PW_ENCODING_BUCKETS:

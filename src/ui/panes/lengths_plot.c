@@ -49,10 +49,8 @@ static void draw_interval(const struct pw_ui *ui, struct pw_canvas *c, const str
     float ends[2][PW_MAX_LENGTHS];
 
     for (int i = 0; i < at.n; i++) {
-        const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, v->task, (int)at.x[i]);
-        double lo, hi;
-        pw_eval_wilson(row->exact, row->samples, &lo, &hi);
-        ends[0][i] = (float)lo, ends[1][i] = (float)hi;
+        struct pw_match m = pw_lengths_match(arm, v->task, (int)at.x[i]);
+        ends[0][i] = (float)m.lo, ends[1][i] = (float)m.hi;
     }
     struct pw_points three[] = {at, at, at};
     three[0].y = ends[0], three[2].y = ends[1];
