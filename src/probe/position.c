@@ -279,8 +279,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         f, "control, R^2 where places were shuffled: at most %.3f (%s %g)", shuffled,
         shuffled <= CONTROL ? "as it should, below" : "TOO MUCH: no number here counts; at most", CONTROL);
     if (pw_probe_nope(subject, true))
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce position' trains several");
+        pw_probe_remark_one(f, "position");
     if (s->longest == s->T)
         pw_finding_remark(f, "the arm's context leaves no longer sequences: nothing is said beyond");
     return PW_OK;

@@ -102,6 +102,9 @@ const struct pw_probe *pw_probe_find(const char *name);
 /* Returns true if the causal mask is the subject's only source of order (NoPE). trained: also require that
  * the model has taken a step. */
 bool pw_probe_nope(const struct pw_probe_subject *s, bool trained);
+/* Adds the remark that the arm is one model, so that nothing is claimed, and the study that trains several.
+ */
+void pw_probe_remark_one(struct pw_finding *f, const char *study);
 /* Options of probe distance, shared with the command compare. */
 extern const struct pw_opt pw_distance_options[];
 
