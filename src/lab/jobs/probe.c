@@ -84,8 +84,7 @@ static int64_t progress(const void *state, int64_t *total)
 static void free_probing(void *state)
 {
     struct pw_probing *p = state;
-    if (p->at.probe->fini != NULL)
-        p->at.probe->fini(&p->at);
+    pw_probe_fini(&p->at);
     for (int i = 0; i < p->in.n; i++)
         pw_model_destroy(p->subjects[i].control);
     free(p->tokens);
