@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
 
 static void test_classes(void **state)
 {

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "lab/core/lab_int.h"
+#include "lab/loop/loop.h"
 #include "ref_lab.h"
 
 /* Returns line i of the output of `digest`, without the arm and the replica. */

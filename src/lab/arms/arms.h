@@ -1,5 +1,5 @@
-/* arms.h - the part of lab_int.h about arms: their models, their settings, the device that computes them and
- * the memory that they take. Lab thread. */
+/* arms.h - which arms and replicas there are, building their models, the device that computes them and the
+ * memory that they take. Lab thread. */
 #ifndef PW_ARMS_H
 #define PW_ARMS_H
 #include "lab/core/lab_int.h"
@@ -7,7 +7,12 @@
 /* ---- list.c */
 /* index of a replica in lab->arms, whether or not it exists */
 int pw_lab_place_of(int id, int replicate);
+/* index in lab->arms of the inspected replica of an arm */
+int pw_lab_inspected_place(const struct pw_lab *lab, int id);
+struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
 int pw_lab_n_arms(const struct pw_lab *lab);
+/* Copy the replicas of an arm (0: of all arms), arm by arm, to out [PW_MAX_PLACES]. Returns their number. */
+int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out);
 /* Record what altered an arm and its replicas. Before the first step it counts as the arm's setting, not as
  * an alteration. */
 void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how);
@@ -18,23 +23,28 @@ bool pw_lab_heads_off(const struct pw_arm *arm); /* is any head of this replica 
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
 
-/* ---- tell.c, build.c, list.c */
+/* ---- tell.c: emit what describes the lab */
+void pw_lab_tell_lab(struct pw_lab *lab);
+void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
+void pw_lab_tell_state(struct pw_lab *lab);
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
 
-/* Copy the replicas of an arm (0: of all arms), arm by arm, to out [PW_MAX_PLACES]. Returns their number. */
-int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out);
+/* Describe an arm's origin for its checkpoint. task: text of pw_taskset_print. */
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
+
+/* ---- build.c */
 /* Build a fresh model with these settings. */
 enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings,
                               struct pw_err *err);
 /* Build n of them: all or none. */
 enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
                               struct pw_err *err);
-/* ---- build.c: do settings fit the task? */
 /* Does the longest training or test sample of the lab fit into the model? Prompts and evaluation check their
  * own lengths, but training data must fit before anything is built. for_task: the task is new, not the
  * model. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg, bool for_task,
                                   struct pw_err *err);
+bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
 /* Does every prompt of the task begin with the same token, which the proof uses as <bos>? Models without a
  * proof always pass. */
 enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err);

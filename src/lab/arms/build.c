@@ -1,4 +1,7 @@
 /* build.c - fresh models: do the settings fit the task and the memory, and building them. */
+#include <string.h>
+
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "model/theorem.h"
 
@@ -81,4 +84,12 @@ enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const st
         }
     }
     return PW_OK;
+}
+
+bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info)
+{
+    bool same = v->n == info->n_vocab;
+    for (int i = 0; same && i < v->n; i++)
+        same = strcmp(v->words[i], info->vocab[i]) == 0;
+    return same;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 
 void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops)

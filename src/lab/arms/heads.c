@@ -1,5 +1,6 @@
 /* heads.c - which heads of a replica are ablated; ablate.c changes it. */
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 
 static int count_off(const struct pw_arm *arm)

@@ -1,4 +1,5 @@
 /* list.c - which arms and replicas there are. */
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "model/theorem.h"
 

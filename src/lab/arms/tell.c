@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 
 void pw_lab_mark(struct pw_lab *lab, const char *text)
@@ -156,4 +157,14 @@ void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[
     if (text != NULL)
         pw_digest_text(text, e->u.digest);
     pw_lab_emit(lab, e);
+}
+
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task)
+{
+    return (struct pw_checkpoint_info){.vocab = lab->tasks.vocab.words,
+                                       .n_vocab = lab->tasks.vocab.n,
+                                       .task = task,
+                                       .optim = arm->optim,
+                                       .seed = arm->seed,
+                                       .step = arm->step};
 }

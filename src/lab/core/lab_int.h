@@ -1,8 +1,6 @@
-/* lab_int.h - internal interface of the lab: its state, and the actions that commands call. Lab thread only,
- * unless a function says otherwise.
- *
- * A command (src/command/commands/NAME.c) parses its arguments and calls one or two of the actions below. An
- * action checks everything before it changes anything, so a failing command leaves the lab unchanged. */
+/* lab_int.h - internal interface of the lab: its state, its events, the samples, and waiting lines. Lab
+ * thread only, unless a function says otherwise. Each folder has headers of its own for what it does with the
+ * state. */
 #ifndef PW_LAB_INT_H
 #define PW_LAB_INT_H
 #include "base/clock.h"
@@ -20,8 +18,6 @@
 #include "tasks/task.h"
 #include <pthread.h>
 #include <stdatomic.h>
-
-struct pw_head_input; /* probe/heads.h */
 
 /* Every N steps: test the `until` condition and run a live evaluation. */
 #define PW_CHECK_EVERY 50
@@ -164,9 +160,6 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* folds e into lab->record */
 bool pw_lab_keeps(const struct pw_event *e);                    /* does lab->record keep such an event? */
 void pw_lab_wake_reader(const struct pw_lab *lab);
-void pw_lab_tell_lab(struct pw_lab *lab);
-void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
-void pw_lab_tell_state(struct pw_lab *lab);
 void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
                      int64_t total);
 
@@ -181,37 +174,6 @@ int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
 int pw_lab_first_word(const struct pw_lab *lab, int t);
 bool pw_lab_first_word_same(const struct pw_lab *lab, int t);
 
-/* ---- train.c */
-/* Run the next step, or a part of it until a line is waiting; or measure a slice of acc for `until`. */
-void pw_lab_train_step(struct pw_lab *lab);
-
-/* ---- ahead.c */
-/* Seed of the training samples of replicas with this number: the lab's seed. With own batches it is the lab's
- * seed + replicate - 1, even if the arm's initialisation has its own seed. */
-uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate);
-/* The samples of an arm's step number `step`, counted from 0. */
-const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step);
-void pw_lab_forget_batches(struct pw_lab *lab); /* the samples have changed */
-extern const struct pw_listener pw_batches_listener;
-void pw_lab_free_batches(struct pw_lab *lab);
-bool pw_lab_always_looked_at(int64_t step);
-/* Run the arm's next step; on a device also start some of the following steps. PW_EYIELD: see
- * pw_model_start. */
-enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,
-                               struct pw_err *err);
-struct pw_arm *pw_lab_flying(struct pw_lab *lab); /* an arm with steps in flight; NULL: none */
-/* Drain: complete and report all steps in flight. Call it before a model is read. */
-void pw_lab_land(struct pw_lab *lab);
-/* pw_lab_end_checks completes the measurements of acc that have begun. Call it before a model changes, so
- * that their progress does not affect the result. Their values count when training continues. */
-bool pw_lab_checks(const struct pw_lab *lab); /* is an `until` condition being measured? */
-void pw_lab_end_checks(struct pw_lab *lab);
-
-/* ---- fresh.c */
-/* Begin or end the request at the front of the typed lines. Returns false if there is none, or if an answer
- * must be decoded first. */
-bool pw_lab_serve_request(struct pw_lab *lab);
-
 /* ---- script.c */
 void pw_lines_push(struct pw_lines *q, const char *text);
 char *pw_lines_take(struct pw_lines *q); /* the first line, which the caller frees; NULL: none */
@@ -225,55 +187,5 @@ struct pw_lines *pw_lab_script(struct pw_lab *lab);          /* of the commands 
 void pw_lab_tell_error(struct pw_lab *lab, const char *msg); /* emits a failure, and counts it */
 /* Handle a failure outside of a command, such as a loss that is not finite: emit it and drop the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
-
-/* ---- lines.c */
-/* Take the next waiting line, unless a line is being served. Returns false if no line waits, or if a request
- * is next. */
-bool pw_lab_ask(struct pw_lab *lab, bool script);
-/* Run the line that was taken, once it is recorded. A script's lines were split into commands when they were
- * queued. */
-bool pw_lab_serve_line(struct pw_lab *lab);
-/* Run one command; arg is the lab. A failure is emitted. */
-enum pw_code pw_lab_run_typed(void *arg, const char *text, int line);
-/* Write every arm's progress into the event of a command. */
-void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
-/* Run one command as it was recorded; a failure is emitted. */
-void pw_lab_run(struct pw_lab *lab, const char *text);
-
-/* ---- work.c */
-/* an answer is being decoded or a job is running, live evaluation included */
-bool pw_lab_busy(const struct pw_lab *lab);
-/* Run the next slice of the job or answer. Returns false if there is none. */
-bool pw_lab_slice(struct pw_lab *lab);
-/* Like pw_lab_slice, else a step of training. Returns false if there is nothing to do or training is
- * paused. */
-bool pw_lab_work(struct pw_lab *lab);
-/* Like pw_lab_work, but an answer that is being decoded is not continued. */
-bool pw_lab_work_beside(struct pw_lab *lab);
-bool pw_lab_quits(struct pw_lab *lab); /* the owner is closing the lab */
-
-/* ---- files.c: while on, whole files that this thread reads are recorded, or are taken from the session that
- * is re-run */
-void pw_lab_watch_files(struct pw_lab *lab, bool on);
-
-/* ---- follow.c: re-running a session */
-void pw_follow_go_on(struct pw_lab *lab);                       /* one turn of the loop */
-void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* no-op unless a session is being re-run */
-void pw_lab_tell_waiting(
-    struct pw_lab *lab); /* for the log when a session ends: names the waiting lines, which will not run */
-/* Put the rest of a re-run script in front of the waiting script, or drop it. Takes ownership of first's
- * lines. */
-void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
-
-#include "lab/arms/arms.h"
-#include "lab/jobs/evals.h"
-#include "lab/looks/looks.h"
-
-/* ---- export.c, export_step.c, import.c, import_attention.c */
-enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
-                                struct pw_err *err);
-/* Describe an arm's origin for its checkpoint. task: text of pw_taskset_print. */
-struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
-bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/npz.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/export/export_int.h"
 #include "lab/scope.h"

@@ -11,9 +11,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npz.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/export/export_int.h"
+#include "lab/looks/looks.h"
 #include "lab/scope.h"
+#include "lab/train/train.h"
 
 /* Allocate n entries of `size` bytes; n grows with model, prompt and batch. NULL fills err. */
 static void *room(size_t n, size_t size, const char *what, struct pw_err *err)
@@ -47,16 +50,6 @@ static const struct pw_opt weights_opts[] = {{.name = "moments",
                                               .help = "AdamW's moments too: resumable"},
                                              PW_REPLICA_OPT(struct weights, replica),
                                              {.name = NULL}};
-
-struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task)
-{
-    return (struct pw_checkpoint_info){.vocab = lab->tasks.vocab.words,
-                                       .n_vocab = lab->tasks.vocab.n,
-                                       .task = task,
-                                       .optim = arm->optim,
-                                       .seed = arm->seed,
-                                       .step = arm->step};
-}
 
 static enum pw_code export_weights(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)

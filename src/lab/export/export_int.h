@@ -20,6 +20,10 @@ enum pw_code pw_export_tensorboard(const struct pw_snapshot *record, const char 
 struct pw_lab;
 struct pw_args;
 
+/* ---- export_step.c */
+enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                struct pw_err *err);
+
 /* ---- activations.c: the job `export activations` of the current arm */
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
                          struct pw_err *err);

@@ -1,8 +1,10 @@
 /* export_step.c - `export step`: the complete data that produced the token at the cursor. */
 #include "base/file.h"
 #include "base/json.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/export/export_int.h"
+#include "lab/looks/looks.h"
 
 static void add_candidates(cJSON *o, const struct pw_ev_look *k)
 {

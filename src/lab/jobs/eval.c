@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
 
 #define SLICE_S      0.04
 #define PASS_S       0.01 /* seconds of one pass within a slice, since the clock is read only between passes */

@@ -17,6 +17,8 @@
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+#include "lab/looks/looks.h"
 
 struct said {
     struct pw_sample x; /* prompt and right answer */

@@ -1,4 +1,4 @@
-/* evals.h - the part of lab_int.h about evaluation: teacher-forced passes, decoding, failing examples and
+/* evals.h - evaluation: teacher-forced passes, decoding, failing examples and
  * paired comparison of arms. Lab thread. */
 #ifndef PW_EVALS_H
 #define PW_EVALS_H

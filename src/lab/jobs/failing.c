@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+#include "lab/looks/looks.h"
 
 static const struct pw_replicate_view *seen_of(const struct pw_lab *lab, const struct pw_arm *arm)
 {

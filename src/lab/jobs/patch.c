@@ -28,6 +28,7 @@
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 
 #define SLICE_S 0.04
 #define ALIKE   1e-3 /* smallest difference of m that may be a divisor */

@@ -17,7 +17,9 @@
 #include "base/alloc.h"
 #include "base/maths.h"
 #include "base/rng.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 #include "model/decode.h"
 
 #define SLICE_S 0.04

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 #include "probe/heads.h"
 
 #define MEAN_SAMPLES 64  /* validation samples in the mean of a position's part of the stream */

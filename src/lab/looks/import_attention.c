@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/npz_read.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 #include "probe/heads.h"
 
 #define FILE_BYTES  ((size_t)512 << 20)

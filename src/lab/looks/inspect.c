@@ -1,5 +1,7 @@
 /* inspect.c - choose what is inspected: replica, layer, head and view. */
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 
 /* Choose the replica of the current arm that answers prompts and is inspected. Emits the arm; the caller
  * refreshes the rest. The replica must exist. */

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/maths.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 
 void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL])
 {

@@ -7,7 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/maths.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 #include "model/attribution.h"
 
 /* Return the number of tokens with a larger logit; among equal logits the lower id comes first. */

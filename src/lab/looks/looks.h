@@ -1,12 +1,10 @@
-/* looks.h - the part of lab_int.h about inspection: the pinned prompt, its answer, the inspected token,
+/* looks.h - inspection: the pinned prompt, its answer, the inspected token,
  * attention, and the encoding's tables. Lab thread. */
 #ifndef PW_LOOKS_H
 #define PW_LOOKS_H
 #include "lab/core/lab_int.h"
 
-/* ---- arms/list.c: the replica of the current arm that answers prompts and is inspected */
-int pw_lab_inspected_place(const struct pw_lab *lab, int id);
-struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
+struct pw_head_input; /* probe/heads.h */
 
 /* Number of tokens beyond the right answer after which decoding gives up waiting for an end mark. A
  * scratchpad gets half of its tokens more, because a longer scratchpad can give the same answer. */

@@ -1,7 +1,9 @@
 /* pin.c - what is known of the pinned prompt and its answer without computing anything. */
 #include <stdio.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 
 bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm)
 {

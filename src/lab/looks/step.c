@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 
 #define EXAMPLES 16 /* tokens listed in a message about an unknown one */
 

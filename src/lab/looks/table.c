@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 #include "probe/kernel.h"
 
 #define KERNEL_SAMPLES 16

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 
 /* Everything that the encoding has learned, and the mean gradient of each of its floats. */
 struct learned {

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lab/core/lab_int.h"
+#include "lab/loop/loop.h"
 
 static void tell(void *arg, const char *path, const char *data, size_t size)
 {

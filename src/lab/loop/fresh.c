@@ -11,6 +11,9 @@
 #include <stdlib.h>
 
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
+#include "lab/loop/loop.h"
+#include "lab/train/train.h"
 
 /* Read the request at the front of the typed lines. Returns false if there is none. */
 static bool next_request(struct pw_lab *lab, struct pw_needs *needs)

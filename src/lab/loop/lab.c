@@ -14,7 +14,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+#include "lab/jobs/watch.h"
+#include "lab/looks/looks.h"
+#include "lab/loop/loop.h"
+#include "lab/recording/session.h"
+#include "lab/train/train.h"
 
 /* Ctrl-C runs as a command, so that the session records it. */
 static void serve_interrupt(struct pw_lab *lab)

@@ -9,6 +9,10 @@
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
+#include "lab/loop/loop.h"
+#include "lab/recording/session.h"
+#include "lab/train/train.h"
 
 void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
 {

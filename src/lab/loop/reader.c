@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lab/core/lab_int.h"
+#include "lab/recording/session.h"
 
 void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
 {

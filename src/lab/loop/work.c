@@ -1,6 +1,9 @@
 /* work.c - what the lab does when no line waits: the next part of an answer, a job's slice, a training step.
  */
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
+#include "lab/loop/loop.h"
+#include "lab/train/train.h"
 
 bool pw_lab_quits(struct pw_lab *lab)
 {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "lab/core/lab_int.h"
+#include "lab/recording/session.h"
 
 enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
 {

@@ -12,7 +12,9 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "lab/core/lab_int.h"
+#include "lab/recording/session.h"
 #include "lab/recording/state.h"
+#include "lab/train/train.h"
 
 #define TELL_S   0.5  /* seconds between two events about the session that say only how large it is */
 #define EVERY_S  30.0 /* most seconds of training that must be computed again */

@@ -15,7 +15,12 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+#include "lab/looks/looks.h"
+#include "lab/loop/loop.h"
+#include "lab/recording/session.h"
 #include "lab/recording/verify.h"
+#include "lab/train/train.h"
 
 #define TELL_S 0.1 /* seconds between two events of progress */
 

@@ -13,9 +13,12 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/follow.h"
+#include "lab/loop/loop.h"
 #include "lab/recording/recorded.h"
+#include "lab/recording/session.h"
 #include "lab/recording/state.h"
 #include "sessions/player.h"
 

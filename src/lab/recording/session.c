@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 
 /* Called on the store's thread. */

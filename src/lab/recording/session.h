@@ -90,4 +90,8 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
  * current arm, not at the beginning. pw_lab_verdict returns the result. Nothing is recorded. */
 enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err);
 
+/* ---- follow.c: re-running a session */
+void pw_follow_go_on(struct pw_lab *lab);                       /* one turn of the loop */
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* no-op unless a session is being re-run */
+
 #endif

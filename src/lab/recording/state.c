@@ -11,7 +11,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/arms/arms.h"
+#include "lab/looks/looks.h"
+#include "lab/loop/loop.h"
 #include "lab/recording/state_int.h"
+#include "lab/train/train.h"
 
 /* Change it when a member is added or removed: a state is read completely or not at all. */
 #define FORMAT "1"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/arms/arms.h"
 #include "lab/recording/state_int.h"
 
 #define MOST_FLOPS 4e18 /* half of the range of int64_t */

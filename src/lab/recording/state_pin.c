@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/looks/looks.h"
 #include "lab/recording/state_int.h"
 
 #define MOST_TOKENS 65536 /* the largest context; a sample has no more tokens */

@@ -2,6 +2,7 @@
  * without watches stay the same as before watches existed. */
 #include <cjson/cJSON.h>
 
+#include "lab/jobs/watch.h"
 #include "lab/recording/state_int.h"
 
 #define OF(member) offsetof(struct pw_watch, member)

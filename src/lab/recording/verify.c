@@ -3,6 +3,7 @@
  * The codec's tables (codec.h) drive the comparison, so every member of every kind is compared, except the
  * members that the tables mark as machine-dependent. */
 #include "lab/recording/verify.h"
+#include "lab/recording/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/sha256.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/recording/verify.h"
 #include "model/safetensors.h"

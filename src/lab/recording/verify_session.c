@@ -7,6 +7,7 @@
 #include "lab/core/lab_int.h"
 #include "lab/follow.h"
 #include "lab/recording/recorded.h"
+#include "lab/recording/session.h"
 #include "sessions/player.h"
 
 struct verification {

@@ -23,7 +23,10 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+#include "lab/train/train.h"
 
 #define SLICE_S 0.04
 

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/settings/settings.h"
+#include "lab/train/train.h"
 #include "model/theorem.h"
 
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted)

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/settings/settings.h"
+#include "lab/train/train.h"
 
 /* Rebuild every arm with these settings. */
 static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)

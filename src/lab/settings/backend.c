@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
+#include "lab/loop/loop.h"
+#include "lab/train/train.h"
 
 /* ---- moving */
 

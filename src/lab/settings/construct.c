@@ -2,6 +2,7 @@
  *
  * It is an ordinary arm, and the proof is its choice of initial values. So `reset` and a task with other
  * tokens construct the same proof again, and `model` changes the arm's shape. */
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/settings/settings.h"
 #include "model/theorem.h"

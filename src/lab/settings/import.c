@@ -4,16 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/settings/settings.h"
-
-bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info)
-{
-    bool same = v->n == info->n_vocab;
-    for (int i = 0; same && i < v->n; i++)
-        same = strcmp(v->words[i], info->vocab[i]) == 0;
-    return same;
-}
 
 /* Find the file's task if the lab's task has another vocabulary; else *other stays empty. */
 static enum pw_code find_task(const struct pw_lab *lab, const struct pw_checkpoint_info *info,

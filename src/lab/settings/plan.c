@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/encodings.h"
 

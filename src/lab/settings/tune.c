@@ -3,7 +3,9 @@
  * share, so either all change or none. */
 #include <stdio.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/train/train.h"
 
 static void tell(struct pw_lab *lab, const struct pw_arm *arm)
 {

@@ -11,7 +11,10 @@
  * due arm without a step in flight takes one, until no step is in flight. So events occur in their usual
  * order, and the reader finds the arms at the step that was reported last. A re-run knows in advance where
  * commands follow, and starts no step early. */
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/watch.h"
+#include "lab/train/train.h"
 
 static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_arm *a, int64_t step, int *slot)
 {

@@ -16,7 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+#include "lab/jobs/watch.h"
+#include "lab/looks/looks.h"
+#include "lab/train/train.h"
 
 #define CHECK_SAMPLES 256
 #define UPDATES_EVERY 10   /* steps between update-to-weight ratios */
