@@ -8,6 +8,8 @@
 #include "base/sha256.h"
 #include "command/commands/commands.h"
 #include "sessions/codec.h"
+#include "lab/loop/loop.h"
+#include "lab/train/train.h"
 
 static const struct pw_commands commands = {pw_lab_commands};
 

@@ -2,6 +2,7 @@
  * Losses, evaluations, tokens, attention and tables are the same, and finally the state is the same to the
  * bit. */
 #include "ref_state.h"
+#include "lab/jobs/evals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
