@@ -108,7 +108,8 @@ static bool is_due(const struct pw_session *s)
     return pw_now() - s->t_checkpoint >= fmax(EVERY_S, s->took_s / SHARE);
 }
 
-void pw_checkpoint_tick(struct pw_lab *lab)
+/* Begin a checkpoint if one is due, and emit the pending one if it is on disk. */
+static void tick(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
     struct pw_err why, err;
@@ -154,7 +155,7 @@ void pw_session_tick(struct pw_lab *lab)
 {
     if (lab->session.store == NULL)
         return;
-    pw_checkpoint_tick(lab);
+    tick(lab);
     tell_news(lab);
 }
 
@@ -184,7 +185,7 @@ void pw_checkpoint_last(struct pw_lab *lab)
     s->wanted = s->wanted || s->commands > 0 || lab->steps_done != s->steps;
     while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && pw_lab_state_ready(lab) &&
            pw_now() < until) {
-        pw_checkpoint_tick(lab);
+        tick(lab);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }

@@ -45,9 +45,11 @@ struct pw_session {
     struct pw_resume *resume; /* the re-run of the session that is being resumed: resume.c; NULL: none */
 };
 
-/* ---- session.c */
+/* ---- begin.c */
 /* Start to record as the lab's configuration says; called in pw_lab_create. */
 enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err);
+
+/* ---- session.c */
 /* Close the session. A session that this process created and never used is removed. Fails like
  * pw_store_end. */
 enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err);
@@ -56,9 +58,6 @@ void pw_session_stop(struct pw_lab *lab, const char *why);
 /* Take ownership of text, the line that runs next. script: it comes from a script. */
 void pw_session_ask(struct pw_lab *lab, char *text, bool script);
 bool pw_session_ready(struct pw_lab *lab); /* is there such a line, and may it run now? */
-/* Do what is due: begin or finish a checkpoint, emit changes of the session's state. Call between two steps
- * or slices. */
-void pw_session_tick(struct pw_lab *lab);
 /* Emit the state of the session. fresh: readers must rebuild their snapshot from the session's events. */
 void pw_session_tell(struct pw_lab *lab, bool fresh);
 /* Open the store of the session in another folder. The caller owns *store; the lab's own session is not
@@ -67,8 +66,9 @@ enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool crea
                                struct pw_err *err);
 
 /* ---- checkpoint.c */
-/* Begin a checkpoint if one is due, and emit the pending one if it is on disk. */
-void pw_checkpoint_tick(struct pw_lab *lab);
+/* Do what is due: begin or finish a checkpoint, emit changes of the session's state. Call between two steps
+ * or slices. */
+void pw_session_tick(struct pw_lab *lab);
 /* Take a checkpoint if anything changed since the newest, and wait until it is on disk. */
 void pw_checkpoint_last(struct pw_lab *lab);
 
