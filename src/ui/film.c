@@ -11,7 +11,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { GAP = 3 }; /* unchanged cells between two changed ones that are drawn again; cheaper than another span */
+enum {
+    GAP = 3
+}; /* unchanged cells between two changed ones that are drawn again; cheaper than another span */
 
 struct layer {
     int64_t at; /* milliseconds */

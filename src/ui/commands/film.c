@@ -3,11 +3,11 @@
  * Durations come from the script, never from a clock, and a frame is drawn when all earlier commands are
  * finished. So a script makes the same film on every machine. `export cast` films a recording as it happened,
  * in its own time. */
+#include "ui/film.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
-#include "ui/film.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,8 @@ static enum pw_code shoot(struct pw_app *app, const struct pw_args *args, struct
     struct shot shot;
     double seconds;
     pw_opt_defaults(shot_opts, &shot);
-    if (pw_args_words(args) != 2 || !pw_text_double(text, &seconds) || !(seconds >= 0.01 && seconds <= MOST_S))
+    if (pw_args_words(args) != 2 || !pw_text_double(text, &seconds) ||
+        !(seconds >= 0.01 && seconds <= MOST_S))
         return pw_fail(err, PW_EUSER, "film shot: give the duration in seconds, 0.01 to %g", MOST_S);
     enum pw_code code = pw_args_opts(args, shot_opts, &shot, err);
     if (code != PW_OK)
@@ -191,8 +192,9 @@ static enum pw_code end(struct pw_app *app, const struct pw_args *args, struct p
     struct pw_str svg = {0};
     enum pw_code code = pw_args_limit(&pw_ui_cmd_film, args, 1, 1, err);
     if (code == PW_OK && (!f || pw_film_duration(f->film) == 0))
-        code = pw_fail(err, PW_EUSER, f ? "film end: no frame yet; 'film shot SECONDS' takes one"
-                                        : "film end: no film; 'film begin FILE.svg' starts one");
+        code = pw_fail(err, PW_EUSER,
+                       f ? "film end: no frame yet; 'film shot SECONDS' takes one"
+                         : "film end: no film; 'film begin FILE.svg' starts one");
     if (code != PW_OK)
         return code;
     pw_film_svg(f->film, &svg);
@@ -225,7 +227,8 @@ const struct pw_command pw_ui_cmd_film = {
     .usage = "film begin FILE.svg|shot SECONDS|end [key=value]",
     .summary = "make an animated picture of the screen, frame by frame",
     .detail =
-        "`film begin` opens the file, each `film shot` adds the screen as a frame of SECONDS, and `film end`\n"
+        "`film begin` opens the file, each `film shot` adds the screen as a frame of SECONDS, and `film "
+        "end`\n"
         "writes the file: SVG with CSS animation, without scripts, so it plays in a web page as a picture.\n"
         "The times come from the commands, so a script always makes the same file.\n"
         "  film begin a.svg; film shot 0.1 times=50 before=\"train 10\" caption=\"training\"; film end\n"
