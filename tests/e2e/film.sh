@@ -48,7 +48,9 @@ film end
 END
 "$PEWTER" --no-session run short.pewter >out 2>err </dev/null
 check 'a short film' grep -q '^wrote short.svg: 4.8 s' out
-python3 - short.svg [0-9].[0-9].txt <<'END'
+python=/usr/bin/python3
+[ -x $python ] || python=: # bare systems have none; the bytes are compared there, too
+$python - short.svg [0-9].[0-9].txt <<'END'
 import re, sys
 import xml.etree.ElementTree as xml
 
