@@ -105,10 +105,18 @@ for name in sys.argv[2:]:
 END
 check 'the layers show the screen of each moment' test $? = 0
 
+# ---- a recording is filmed by its steps, however long they took
+"$PEWTER" --session "$WORK/rec" -c 'model tiny width=16 layers=1 heads=2; train 20' >out 2>err </dev/null
+"$PEWTER" replay "$WORK/rec.pewter" -c 'film begin r.svg width=80 height=24; goto 5
+    film shot 0.2 times=3 before="goto +5"; film end' >out 2>err </dev/null
+check 'a film of a recording' grep -q '^wrote r.svg: 0.6 s' out
+check 'it has three different frames' test "$(grep -c '^<g id="f' r.svg)" = 3
+
 # ---- mistakes
 complains "name one file that ends in .svg" 'film begin x.gif'
 complains "width=1000: allowed are 20..500" 'film begin x.svg width=1000'
 complains "no film; 'film begin FILE.svg' starts one" 'film shot 1'
+complains "no option 'width'" 'film begin x.svg; film shot 1; film end width=3'
 complains "no frame yet" 'film begin x.svg; film end'
 complains "duration in seconds, 0.01 to 60" 'film begin x.svg; film shot 0; film end'
 complains "x.svg is not finished" 'film begin x.svg; film begin x.svg'

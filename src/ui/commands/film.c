@@ -191,6 +191,8 @@ static enum pw_code end(struct pw_app *app, const struct pw_args *args, struct p
     struct pw_filming *f = app->filming;
     struct pw_str svg = {0};
     enum pw_code code = pw_args_limit(&pw_ui_cmd_film, args, 1, 1, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, NULL, NULL, err);
     if (code == PW_OK && (!f || pw_film_duration(f->film) == 0))
         code = pw_fail(err, PW_EUSER,
                        f ? "film end: no frame yet; 'film shot SECONDS' takes one"
@@ -227,13 +229,15 @@ const struct pw_command pw_ui_cmd_film = {
     .usage = "film begin FILE.svg|shot SECONDS|end [key=value]",
     .summary = "make an animated picture of the screen, frame by frame",
     .detail =
-        "`film begin` opens the file, each `film shot` adds the screen as a frame of SECONDS, and `film "
-        "end`\n"
-        "writes the file: SVG with CSS animation, without scripts, so it plays in a web page as a picture.\n"
-        "The times come from the commands, so a script always makes the same file.\n"
+        "`film begin` opens the file (width=110 height=34), each `film shot` adds the screen as a frame of\n"
+        "SECONDS, and `film end` writes the file: SVG with CSS animation, without scripts, so it plays in a\n"
+        "web page as a picture. The times come from the commands, so a script always makes the same file.\n"
         "  film begin a.svg; film shot 0.1 times=50 before=\"train 10\" caption=\"training\"; film end\n"
-        "`export cast` films a recorded session for asciinema in its own time.",
+        "In a recording, before=\"goto +10\" films its steps. `export cast` films one for asciinema in its "
+        "own\n"
+        "time.",
     .where = PW_AT_UI,
+    .opts = shot_opts,
     .opts_for = opts_for,
     .complete = complete,
     .file_at = 2,
