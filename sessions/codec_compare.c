@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/opt.h"
 #include "sessions/codec_int.h"
+
+enum { RENAMED_CHOICES = 5 }; /* the edition whose texts have the present names of choices (base/opt.h) */
 
 struct walk {
     enum pw_event_kind kind;
@@ -148,13 +151,24 @@ static const char *text_at(const struct pw_field *f, const char *p)
     return text != NULL ? text : "";
 }
 
+/* Is the recorded text the new one, written with the old names of choices? */
+static bool same_renamed(const char *then, const char *now)
+{
+    struct pw_str old = {0};
+    pw_opt_old_names(&old, now);
+    bool same = strcmp(then, pw_str_text(&old)) == 0;
+    pw_str_fini(&old);
+    return same;
+}
+
 static bool same_value(struct walk *w, const struct pw_field *f, int64_t i, const char *then, const char *now)
 {
     bool same;
     if (f->type == PW_F_STRUCT)
         return same_struct(w, f, i, then, now);
     if (f->type == PW_F_TEXT || f->type == PW_F_STRING)
-        same = strcmp(text_at(f, then), text_at(f, now)) == 0;
+        same = strcmp(text_at(f, then), text_at(f, now)) == 0 ||
+               (w->edition < RENAMED_CHOICES && same_renamed(text_at(f, then), text_at(f, now)));
     else if (f->type <= PW_F_LONG)
         same = pw_load_number(f->type, then) == pw_load_number(f->type, now);
     else

@@ -2,7 +2,7 @@
  * released code).
  *
  *   text=paper   Compute 7 2 6 + 5 9 ? | The answer is 7 8 5.
- *   text=seed    the same (the appendix's example is not legible; its description fits)
+ *   text=appendix    the same (the appendix's example is not legible; its description fits)
  *   text=short   addition 7 2 6 + 5 9 > | 7 8 5
  *
  * The paper sorts samples by the pair of digit counts and plots by the larger count; so does this task. All

@@ -8,10 +8,10 @@
  *   cmc      independent symbols   Copy: a b c [SEP] | a b c                 copy a b c > | a b c
  *   cmc2x    independent symbols   Copy: a b [SEP] | a b [NEXT] a b          copy a b > | a b | a b
  *
- *   text=seed, cmc: Copy the following words: <w1> <w2> <w3> . | <w1> <w2> <w3>
+ *   text=appendix, cmc: Copy the following words: <w1> <w2> <w3> . | <w1> <w2> <w3>
  *
  * (The bar before the answer is not part of the text; the bar between the two copies of cmc2x is.) The
- * appendix shows the sentence of text=seed, the released data another one. The appendix does not show the
+ * appendix shows the sentence of text=appendix, the released data another one. The appendix does not show the
  * sentence for rdc's replacement or the separator of two copies, so these follow the data. rsc and rdc need
  * counting alone; rsc2x writes its two copies without a separator. An item is the list; for rdc the replaced
  * symbol and its replacement, which differ, come first. */

@@ -2,15 +2,15 @@
  * decoder-only form of Kazemnejad et al. 2023, appendix D.1 and the released code).
  *
  *   text=paper   If q = -1, t = - q, c = + t. Then, what is the value of c? | The answer is +1.
- *   text=seed    If a = -1; b = -a; c = +b; d = +c. Then what is c? | The answer is +1.
+ *   text=appendix    If a = -1; b = -a; c = +b; d = +c. Then what is c? | The answer is +1.
  *   text=short   lego q - 1 t - q c + t c > | +1
  *
  * A chain has n different letters with independent values, +1 and -1 equally likely. The first value is
  * given; every other clause is the sign that leads to it from the variable before. The variable asked for is
  * in the second half of the chain. The appendix says "All variables from the middle of the computation graph
- * to the end". With sampling=seed these are all from n/2 (rounded down) on, counted from 0; the released code
- * omits the middle one of an odd number. The length is n; its pair is n and the index of the variable asked
- * for. Guessing in the right format is right half of the time.
+ * to the end". With sampling=appendix these are all from n/2 (rounded down) on, counted from 0; the released
+ * code omits the middle one of an odd number. The length is n; its pair is n and the index of the variable
+ * asked for. Guessing in the right format is right half of the time.
  *
  * clauses=shuffled shows the clauses of the same chain in a random order per sample. Zhang et al. do so, and
  * the splits named _perm of the released code. A clause can then precede the one it depends on.
@@ -87,7 +87,7 @@ static void words(const void *o, struct pw_vocab *v)
     for (int i = 0; i < opt->alphabet; i++) {
         char word[3] = {' ', *pw_lego_letter(i), '\0'};
         pw_vocab_add(v, word);
-        if (opt->text == PW_TEXT_SEED) /* "-a" is a sign and a letter without its blank */
+        if (opt->text == PW_TEXT_APPENDIX) /* "-a" is a sign and a letter without its blank */
             pw_vocab_add(v, word + 1);
     }
 }
@@ -95,7 +95,7 @@ static void words(const void *o, struct pw_vocab *v)
 /* Returns the index of the first variable that can be asked for. */
 static int first_asked(const struct pw_lego_opts *opt, int length)
 {
-    return opt->sampling == PW_SAMPLING_SEED ? length / 2 : (length + 1) / 2;
+    return opt->sampling == PW_SAMPLING_APPENDIX ? length / 2 : (length + 1) / 2;
 }
 
 static int pairs_at(const void *o, int length, struct pw_pair *out)
@@ -255,7 +255,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     switch (opt->text) {
     case PW_TEXT_SHORT: pw_str_add(prompt, " %s >", asked); break;
     case PW_TEXT_PAPER: pw_str_add(prompt, ". Then, what is the value of %s? ", asked); break;
-    case PW_TEXT_SEED: pw_str_add(prompt, ". Then what is %s? ", asked); break;
+    case PW_TEXT_APPENDIX: pw_str_add(prompt, ". Then what is %s? ", asked); break;
     }
     pw_str_add(answer, opt->text == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
 }

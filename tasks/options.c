@@ -12,7 +12,7 @@
 #define MOST_TASKS 16
 #define MOST_ROWS  16
 
-static const char *const text_styles[] = {"short", "paper", "seed", NULL};
+static const char *const text_styles[] = {"short", "paper", "appendix", NULL};
 static const char *const dists[] = {"uniform", "geometric", "pairs", "natural", NULL};
 static const char *const stream[] = {"stream", NULL};
 

@@ -2,12 +2,12 @@
  * released code)
  *
  *   text=paper   Is the number of 1's even in the sequence [ 1, 0, 1, 1 ] ? | The answer is No.
- *   text=seed    Is the number of 1's even in [1 0 0 1 1] ? | The answer is No.
+ *   text=appendix    Is the number of 1's even in [1 0 0 1 1] ? | The answer is No.
  *   text=short   parity 1 0 1 1 > | odd
  *
  * Bits are fair coins. Every bit matters equally, and one token is the answer: the hardest of the tasks at
- * other lengths. Guessing is right half of the time. An item is the list of bits. The first bit of text=seed
- * follows its bracket without a blank, so it is a token of its own kind. */
+ * other lengths. Guessing is right half of the time. An item is the list of bits. The first bit of
+ * text=appendix follows its bracket without a blank, so it is a token of its own kind. */
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"
 #include <string.h>
@@ -54,7 +54,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     for (int i = 0; i < item->n; i++)
         ones += item->v[i];
     pw_symbols_write(item->v, item->n, form[style].separator, &list);
-    pw_str_add(prompt, "%s%s%s", form[style].first, list.s + (style == PW_TEXT_SEED), form[style].last);
+    pw_str_add(prompt, "%s%s%s", form[style].first, list.s + (style == PW_TEXT_APPENDIX), form[style].last);
     pw_str_add(answer, "%s", ones % 2 == 0 ? form[style].even : form[style].odd);
     pw_str_fini(&list);
 }

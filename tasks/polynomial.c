@@ -2,7 +2,7 @@
  * the released code).
  *
  *   text=paper   Evaluate at x = - 2 in - 2 * x ** 2 + - 1 * x ** 0 + 3 * x ** 3 ? | The answer is 7.
- *   text=seed    Evaluate x = 3 in (3 x ** 0 + 1 x ** 1 + 1 x ** 2) % 10 ? | The answer is 5.
+ *   text=appendix    Evaluate x = 3 in (3 x ** 0 + 1 x ** 1 + 1 x ** 2) % 10 ? | The answer is 5.
  *   text=short   polynomial -2 : -2 x^2 -1 x^0 +3 x^3 > | 7
  *
  * x is uniform in -2..2, a coefficient in -3..3 (0 included), a degree in 0..3, with repeats and in any

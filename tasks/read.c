@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pw_samplings[] = {"code", "seed", NULL};
+const char *const pw_samplings[] = {"code", "appendix", NULL};
 
 #define BLANKS " \t\r\n,;"
 #define MARKS  "=+-.:?>[]|()%"
@@ -72,7 +72,8 @@ static void alphabet_text(char dst[32], int alphabet)
     dst[len] = '\0';
 }
 
-/* Reads a symbol in the spelling of text=seed: "<w12" is the twelfth symbol; the '>' is a separate piece. */
+/* Reads a symbol in the spelling of text=appendix: "<w12" is the twelfth symbol; the '>' is a separate piece.
+ */
 static int numbered(struct pw_piece piece, const char **at)
 {
     int n = 0;
@@ -217,7 +218,7 @@ void pw_symbols_words(int alphabet, struct pw_vocab *v)
 
 void pw_styled_write(int style, const int *v, int n, struct pw_str *out)
 {
-    if (style != PW_TEXT_SEED) {
+    if (style != PW_TEXT_APPENDIX) {
         pw_symbols_write(v, n, "", out);
         return;
     }
@@ -227,7 +228,7 @@ void pw_styled_write(int style, const int *v, int n, struct pw_str *out)
 
 void pw_styled_words(int style, int alphabet, struct pw_vocab *v)
 {
-    if (style != PW_TEXT_SEED) {
+    if (style != PW_TEXT_APPENDIX) {
         pw_symbols_words(alphabet, v);
         return;
     }

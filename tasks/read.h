@@ -76,8 +76,8 @@ void pw_number_write(int v, struct pw_str *out);
  * " 1", ... of an alphabet. */
 void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out);
 void pw_symbols_words(int alphabet, struct pw_vocab *v);
-/* The same in a style of text (enum pw_text_style): text=seed writes " <w1> <w2>", where <w1> is symbol 0.
- * pw_read_symbol reads both spellings. */
+/* The same in a style of text (enum pw_text_style): text=appendix writes " <w1> <w2>", where <w1> is symbol
+ * 0. pw_read_symbol reads both spellings. */
 void pw_styled_write(int style, const int *v, int n, struct pw_str *out);
 void pw_styled_words(int style, int alphabet, struct pw_vocab *v);
 

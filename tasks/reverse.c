@@ -5,7 +5,7 @@
  *   mc       Reverse: a b c [SEP] | c b a                 reverse a b c > | c b a
  *   mc2x     Reverse: a b c [SEP] | c b a [NEXT] c b a    reverse a b c > | c b a | c b a
  *   mcrv     Reverse: a b c [SEP] | c b a [NEXT] a b c    reverse a b c > | c b a | a b c
- *   text=seed, mc: Reverse the following words: <w1> <w2> <w3> . | <w3> <w2> <w1> .
+ *   text=appendix, mc: Reverse the following words: <w1> <w2> <w3> . | <w3> <w2> <w1> .
  *
  * The appendix names two variants (mc and mcrv), the data have three. The appendix's answer ends with a full
  * stop here, but not in its copy task. Symbols are independent and uniform. An item is the list. */

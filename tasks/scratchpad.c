@@ -89,10 +89,10 @@ enum pw_code pw_scratch_init(struct pw_task_use *use, struct pw_err *err)
             err, PW_EUSER,
             "%s: scratchpad=%s: its steps have no variables (v); 'scratchpad=full' is all they have", name,
             o->scratchpad);
-    if (o->text == PW_TEXT_SEED)
+    if (o->text == PW_TEXT_APPENDIX)
         return pw_fail(
             err, PW_EUSER,
-            "%s: text=seed has no scratchpad, the appendix shows none; text=paper has the released "
+            "%s: text=appendix has no scratchpad, the appendix shows none; text=paper has the released "
             "code's",
             name);
     name_parts(use, parts, o->scratchpad);

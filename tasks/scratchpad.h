@@ -11,7 +11,7 @@
  * (The paper's data have no line breaks; its double blanks are real.) The task supplies the content of the
  * parts; this module chooses the parts and writes the words around them. The task's answer follows as it
  * would without a scratchpad, and only the answer is graded (pw_taskset_right). The appendix of the paper
- * shows no scratchpad, so text=seed has none.
+ * shows no scratchpad, so text=appendix has none.
  *
  * Functions are pure apart from their output, for any thread. */
 #ifndef PW_SCRATCHPAD_H

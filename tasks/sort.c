@@ -3,15 +3,15 @@
  *
  *   variant=single  symbols, independent and uniform, sorted by their position in the alphabet
  *     text=paper    Sort the following list [ l, d, e, d ]. | The sorted list is [ d, d, e, l ].
- *     text=seed     Sort the following numbers: 3 1 4 1 5 ? | The answer is 1 1 3 4 5.
+ *     text=appendix     Sort the following numbers: 3 1 4 1 5 ? | The answer is 1 1 3 4 5.
  *     text=short    sort l d e d > | d d e l
  *   variant=multi   uniform numbers, one token per digit
  *     text=paper    Sort the following list [ 6 8, 8 8 1 ]. | The sorted list is [ 6 8, 8 8 1 ].
- *     text=seed     Sort the following numbers: 3 1, 4 1, 5 9 ? | The answer is 3 1, 4 1, 5 9.
+ *     text=appendix     Sort the following numbers: 3 1, 4 1, 5 9 ? | The answer is 3 1, 4 1, 5 9.
  *     text=short    sort 6 8, 8 8 1 > | 6 8, 8 8 1
  *
- * Numbers are drawn from 10..9999 as in the released code; with sampling=seed from 0..10000 as in the
- * appendix. Any number of 0..9999 can be typed, with sampling=seed also 10000. The default alphabet of 10
+ * Numbers are drawn from 10..9999 as in the released code; with sampling=appendix from 0..10000 as in the
+ * appendix. Any number of 0..9999 can be typed, with sampling=appendix also 10000. The default alphabet of 10
  * makes repeats common. With the paper's 50 a small model sorts different symbols and needs long to learn to
  * count equal ones. An item is the unsorted list. */
 #include "tasks/read.h"
@@ -67,7 +67,7 @@ static void words(const void *o, struct pw_vocab *v)
 /* The range of drawn numbers. */
 static struct pw_range numbers_of(const struct sort_opts *opt)
 {
-    return opt->sampling == PW_SAMPLING_SEED ? (struct pw_range){0, 10000} : (struct pw_range){10, 9999};
+    return opt->sampling == PW_SAMPLING_APPENDIX ? (struct pw_range){0, 10000} : (struct pw_range){10, 9999};
 }
 
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)

@@ -1,7 +1,7 @@
 /* summation.c - the sum of digits modulo 10 (Kazemnejad et al. 2023, appendix D.1 and the released code).
  *
  *   text=paper   Compute: 3 + 9 + 1 + 8 .[SEP] | The answer is 1 .
- *   text=seed    Compute: (1+2+3+4+7)%10? | The answer is 7.
+ *   text=appendix    Compute: (1+2+3+4+7)%10? | The answer is 7.
  *   text=short   summation 3 9 1 8 > | 1
  *
  * The appendix shows the modulus; the released data do not, so a model has to infer it. Both draw digits

@@ -40,11 +40,11 @@
 /* SHORT: a constant first word and one token per symbol. PAPER: the sentences of the released
  * code of Kazemnejad et al. 2023, exact to the character. SEED: the sentences of the paper's
  * appendix D.1, which differ. */
-enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER, PW_TEXT_SEED };
+enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER, PW_TEXT_APPENDIX };
 
 /* Rule for drawing items if the paper's appendix differs from its released code; each task
  * describes the difference. */
-enum pw_sampling { PW_SAMPLING_CODE, PW_SAMPLING_SEED };
+enum pw_sampling { PW_SAMPLING_CODE, PW_SAMPLING_APPENDIX };
 
 /* Options that every task has. A task's own options follow in a struct that begins with this one. */
 struct pw_task_opts {

@@ -39,6 +39,25 @@ static bool parse_choice(const char *const *names, const char *text, int *out)
     return false;
 }
 
+/* Old names of options and of choices, which older scripts and sessions contain and which are still read. */
+struct renamed {
+    const char *was, *is;
+};
+static const struct renamed renamed[] = {{"replicate", "replica"}};
+static const struct renamed renamed_choices[] = {{"text=seed", "text=appendix"},
+                                                 {"sampling=seed", "sampling=appendix"}};
+
+static bool parse_named_choice(const struct pw_opt *opt, const char *text, int *out)
+{
+    char written[64];
+    snprintf(written, sizeof written, "%s=%s", opt->name, text);
+    for (size_t i = 0; i < sizeof renamed_choices / sizeof *renamed_choices; i++)
+        if (strcmp(renamed_choices[i].was, written) == 0 &&
+            parse_choice(opt->choices, strchr(renamed_choices[i].is, '=') + 1, out))
+            return true;
+    return parse_choice(opt->choices, text, out);
+}
+
 static bool parse_int(const struct pw_opt *opt, const char *text, int *out)
 {
     long v;
@@ -169,7 +188,7 @@ static bool parse(const struct pw_opt *opt, const char *text, union value *v)
             return false;
         v->b = on == 1;
         return true;
-    case PW_OPT_CHOICE: return parse_choice(opt->choices, text, &v->i);
+    case PW_OPT_CHOICE: return parse_named_choice(opt, text, &v->i);
     case PW_OPT_TEXT: return parse_text(opt, text, &v->s);
     case PW_OPT_RANGE: return parse_range(opt, text, &v->r);
     case PW_OPT_MOVE: return parse_move(opt, text, &v->m);
@@ -315,10 +334,20 @@ int pw_move_round(struct pw_move m, int now, int n)
     return m.by ? (now + m.n % n + n) % n : m.n;
 }
 
-/* Old names of options, which older scripts and sessions contain and which are still read. */
-static const struct {
-    const char *was, *is;
-} renamed[] = {{"replicate", "replica"}};
+void pw_opt_old_names(struct pw_str *out, const char *text)
+{
+    while (*text != '\0') {
+        const struct renamed *r = NULL;
+        for (size_t i = 0; i < sizeof renamed_choices / sizeof *renamed_choices && r == NULL; i++)
+            if (strncmp(text, renamed_choices[i].is, strlen(renamed_choices[i].is)) == 0)
+                r = &renamed_choices[i];
+        if (r == NULL)
+            pw_str_add(out, "%c", *text);
+        else
+            pw_str_add(out, "%s", r->was);
+        text += r != NULL ? strlen(r->is) : 1;
+    }
+}
 
 const struct pw_opt *pw_opt_find(const struct pw_opt *table, const char *name)
 {

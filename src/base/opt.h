@@ -52,6 +52,10 @@ struct pw_opt {
     const char *help; /* one line, with the unit if there is one */
 };
 
+/* Append text with every renamed choice, such as text=appendix, under its old name (text=seed). Sessions on
+ * disk have the old names in texts, and in values computed from texts. */
+void pw_opt_old_names(struct pw_str *out, const char *text);
+
 /* Find a row by name; NULL if there is none. */
 const struct pw_opt *pw_opt_find(const struct pw_opt *table, const char *name);
 

@@ -341,10 +341,12 @@ void pw_lab_eval_let_go(struct pw_lab *lab)
 
 uint64_t pw_lab_draw(const struct pw_lab *lab)
 {
-    struct pw_str text = {0};
+    struct pw_str task = {0}, text = {0};
     uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a hash of the seed and the task's text */
+    pw_taskset_print(&lab->tasks, &task);
     pw_str_add(&text, "%llu ", (unsigned long long)lab->seed);
-    pw_taskset_print(&lab->tasks, &text);
+    pw_opt_old_names(&text, task.s); /* so that evaluations of older sessions have the same samples */
+    pw_str_fini(&task);
     for (const char *c = text.s; *c != '\0'; c++)
         h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
     pw_str_fini(&text);

@@ -166,12 +166,14 @@ void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_
 {
     const struct pw_ev_checkpoint *c = &e->u.checkpoint;
     struct pw_arm arms[PW_MAX_PLACES];
-    struct pw_str task = {0}, text = {0};
+    struct pw_str task = {0}, old = {0}, text = {0};
     struct pw_err err;
     int n = pw_lab_collect(lab, 0, arms);
     pw_taskset_print(&lab->tasks, &task);
+    pw_opt_old_names(&old, task.s); /* in files of older sessions */
     for (int i = 0; i < n && n == c->n_files; i++) {
-        if (same_image(lab, &arms[i], c->files[i], task.s)) {
+        if (same_image(lab, &arms[i], c->files[i], task.s) ||
+            (strcmp(task.s, pw_str_text(&old)) != 0 && same_image(lab, &arms[i], c->files[i], old.s))) {
             v->models++;
             continue;
         }
@@ -184,5 +186,6 @@ void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_
         break;
     }
     pw_str_fini(&task);
+    pw_str_fini(&old);
     pw_str_fini(&text);
 }

@@ -130,7 +130,7 @@ run 0 -c 'model tiny layers=1 width=16 heads=2 context=96; optim batch=16 warmup
 check 'right, though not by the right steps' grep -qE '^right answer, [1-9][0-9]* of [0-9]+ tokens otherwise$' out
 run 0 --json -c "$steps"
 check 'both in events' grep -qE '"judged":"decoded","teacher_forced":[0-8],' out
-for bad in 'task sort scratchpad=v' 'task parity scratchpad=more' 'task parity scratchpad=full text=seed' 'task copy scratchpad=full' 'task sort lengths=20 scratchpad=full'; do
+for bad in 'task sort scratchpad=v' 'task parity scratchpad=more' 'task parity scratchpad=full text=appendix' 'task copy scratchpad=full' 'task sort lengths=20 scratchpad=full'; do
     run 1 -c "$bad"
     one_line
 done

@@ -143,7 +143,7 @@ static void numbers(void **state)
         const char *text;
         int lo, hi;
     } cases[] = {{"sort variant=multi lengths=1 test=2", 10, 9999},
-                 {"sort variant=multi sampling=seed lengths=1 test=2", 0, 10000}};
+                 {"sort variant=multi sampling=appendix lengths=1 test=2", 0, 10000}};
     (void)state;
     for (int c = 0; c < 2; c++) {
         struct pw_taskset set;

@@ -68,7 +68,8 @@ static void the_order_is_all_that_changes(void **state)
  * a chain. */
 static void the_chain_is_found_again(void **state)
 {
-    static const char *const sets[] = {"lego clauses=shuffled", "lego clauses=shuffled data=500 text=seed"};
+    static const char *const sets[] = {"lego clauses=shuffled",
+                                       "lego clauses=shuffled data=500 text=appendix"};
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
@@ -88,7 +89,8 @@ static void the_chain_is_found_again(void **state)
             assert_true(pw_task_trains(&set.use[0], s.pair));
             for (int a = 0; a + 1 < s.n - s.n_prompt; a++) {
                 int n = pw_taskset_pointers(&set, &s, a, at);
-                assert_true(n == 0 || n == 3 * (s.pair.b + 1) - (k == 1)); /* text=seed: "-1" is one token */
+                assert_true(n == 0 ||
+                            n == 3 * (s.pair.b + 1) - (k == 1)); /* text=appendix: "-1" is one token */
                 for (int j = 1; j < n; j++)
                     assert_true(at[j] > at[j - 1]);
             }

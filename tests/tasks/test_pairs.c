@@ -61,7 +61,7 @@ static struct pw_pair sample_pair(const struct pw_taskset *set, enum pw_split sp
 
 static const char *const sets[] = {"addition lengths=3..5",      "addition dist=pairs",
                                    "addition data=2000",         "addition held=on lengths=1..4",
-                                   "lego lengths=3..6",          "lego sampling=seed lengths=3..7",
+                                   "lego lengths=3..6",          "lego sampling=appendix lengths=3..7",
                                    "lego lengths=4..6 data=300", "lego dist=geometric held=on"};
 
 static void training_stays_inside_and_evaluation_goes_round(void **state)
@@ -122,7 +122,7 @@ static void there_are_as_many_as_the_paper_has(void **state)
         assert_int_equal(pw_task_pairs_at(&set.use[0], n, NULL), n / 2);
     assert_false(pw_task_trains(&set.use[0], (struct pw_pair){5, 2}));
     pw_taskset_fini(&set);
-    texts_open(&set, "lego sampling=seed");
+    texts_open(&set, "lego sampling=appendix");
     for (int n = 2; n <= 16; n++)
         assert_int_equal(pw_task_pairs_at(&set.use[0], n, NULL), n - n / 2);
     assert_true(pw_task_trains(&set.use[0], (struct pw_pair){5, 2}));

@@ -25,25 +25,26 @@ static void known_samples(void **state)
         {"copy variant=rdc", "copy 6 6 -> 8", " 2 4| 2 5||"}, /* replace 6 8 : 6 6 > */
         {"reverse", "reverse a b c", " 3| 2| 1||"},
         {"reverse variant=mc2x", "reverse a b", " 2| 1|| 2| 1||"},
-        {"reverse variant=mcrv text=seed", "reverse 0 1", " 6| 5|| 5| 6|||"}, /* ends in " ." */
+        {"reverse variant=mcrv text=appendix", "reverse 0 1", " 6| 5|| 5| 6|||"}, /* ends in " ." */
         {"sort", "sort 3 1 3", " 2| 1 3| 1 3||"},
-        {"sort text=seed", "sort 2 1", "||| 6| 5|||"}, /* Sort the following numbers : 2 1 ? The answer is */
+        {"sort text=appendix", "sort 2 1",
+         "||| 6| 5|||"}, /* Sort the following numbers : 2 1 ? The answer is */
         {"sort variant=multi", "sort 12 11 12", " 4| 5|| 1 7| 2 8|| 1 7| 2 8||"}, /* sort 1 2 , 1 1 , 1 2 */
         {"addition", "addition 95 + 7", " 1| 1| 2 4||"},                          /* 102: the carry of 9 + */
         {"addition order=reversed", "addition 95 + 7", " 2 4| 1| 1||"},
         {"addition text=paper", "addition 1 + 2", "||| 1 3|||"},
         {"summation", "summation 3 9", " 1 2||"},
-        {"summation text=seed", "summation 3 9", "||| 3 5|||"}, /* Compute : ( 3 + 9 ) %10 ? */
+        {"summation text=appendix", "summation 3 9", "||| 3 5|||"}, /* Compute : ( 3 + 9 ) %10 ? */
         {"parity", "parity 101", " 1 2 3||"},
         {"parity text=paper", "parity 10", "||| 10 12|||"},
         {"polynomial", "polynomial x=-2: 3x^2", " 1 3 4||"},
-        {"polynomial text=seed", "polynomial x=-2: -3x^2",
+        {"polynomial text=appendix", "polynomial x=-2: -3x^2",
          "||| 3 4 7 8 11|||"}, /* Evaluate x = - 2 in ( - 3 x ** 2 */
         {"lego", "lego a = -1, b = -a, c = +a, c ?", " 1 2 3 7 8 9||"},
         {"lego clauses=shuffled", "lego c = +a, b = -a, a = -1, c ?", " 1 2 3 7 8 9||"},
         {"lego text=paper", "lego a = -1, b = -a, c = +b, b ?",
          "||| 1 3 5 7 8|||"}, /* If a = -1 , b = - a , */
-        {"lego text=seed", "lego a = -1, b = -a, b ?", "||| 1 3 5 7 8|||"},
+        {"lego text=appendix", "lego a = -1, b = -a, b ?", "||| 1 3 5 7 8|||"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -78,13 +79,13 @@ static void pointers_lead_to_the_same_symbol(void **state)
 {
     static const char *const sets[] = {"copy",
                                        "copy text=paper variant=cmc2x",
-                                       "copy text=seed",
+                                       "copy text=appendix",
                                        "reverse variant=mcrv text=paper",
                                        "sort",
                                        "sort text=paper alphabet=62",
                                        "reverse",
                                        "sort variant=multi text=paper lengths=1..4",
-                                       "sort text=seed variant=multi"};
+                                       "sort text=appendix variant=multi"};
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;

@@ -169,8 +169,8 @@ static const struct {
     {"lego", ""},
     {"lego lengths=2..13 alphabet=26", ""},
     {"lego text=paper", ""},
-    {"lego sampling=seed", "seed"},
-    {"lego sampling=seed text=paper lengths=3..7", "seed"},
+    {"lego sampling=appendix", "seed"},
+    {"lego sampling=appendix text=paper lengths=3..7", "seed"},
     {"lego clauses=shuffled", "shuffled"},
     {"lego clauses=shuffled text=paper", "shuffled"},
     {"copy,sort,lego text=short", "cmc"},
@@ -336,7 +336,8 @@ static void contents_are_drawn_evenly(void **state)
     assert_uniform(first, 26, 8000);
     pw_taskset_fini(&set);
 
-    texts_open(&set, "lego lengths=7 sampling=seed"); /* "from the middle of the graph to the end": 3 to 6 */
+    texts_open(&set,
+               "lego lengths=7 sampling=appendix"); /* "from the middle of the graph to the end": 3 to 6 */
     memset(asked, 0, sizeof asked);
     for (uint64_t i = 0; i < 4000; i++) {
         pw_taskset_sample(&set, 1, PW_SPLIT_TRAIN, i, 0, 0, &s);

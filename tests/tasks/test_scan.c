@@ -356,7 +356,7 @@ static void pointers_lead_to_the_word(void **state)
 
 static void what_cannot_be_is_said(void **state)
 {
-    static const char *const cases[] = {"scan lengths=23", "scan lengths=1..49", "scan text=seed",
+    static const char *const cases[] = {"scan lengths=23", "scan lengths=1..49", "scan text=appendix",
                                         "scan alphabet=5", "sort dist=natural",  "lego dist=natural",
                                         "scan dist=pairs", "scan test=20..30",   "scan lengths=0..3"};
     (void)state;

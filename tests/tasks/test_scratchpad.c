@@ -281,8 +281,9 @@ static void what_it_cannot_be_is_one_line(void **state)
         {"sort scratchpad=x",
          "sort: scratchpad=x: allowed are off, full, minimal (co), bare, or letters of icor: what "
          "a step reads (i), computes (c), gives (o), its variables (v), the rest (r)"},
-        {"addition scratchpad=full text=seed", "addition: text=seed has no scratchpad, the appendix shows "
-                                               "none; text=paper has the released code's"},
+        {"addition scratchpad=full text=appendix",
+         "addition: text=appendix has no scratchpad, the appendix shows "
+         "none; text=paper has the released code's"},
         {"copy scratchpad=full",
          "copy: no option 'scratchpad'; there are lengths test text dist data held alphabet variant"},
     };

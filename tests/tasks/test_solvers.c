@@ -181,7 +181,7 @@ static void samples_are_right_in_every_style(void **state)
         {"parity", ""},
         {"polynomial", ""},
         {"sort variant=multi", ""},
-        {"sort variant=multi sampling=seed", "seed"},
+        {"sort variant=multi sampling=appendix", "seed"},
         {"reverse", "mc"},
         {"reverse variant=mc2x", "mc2x"},
         {"reverse variant=mcrv", "mcrv"},
@@ -259,7 +259,7 @@ static void the_appendixs_numbers_are_uniform(void **state)
     struct pw_taskset set;
     int count[101] = {0}, total = 0;
     (void)state;
-    texts_open(&set, "sort variant=multi sampling=seed lengths=100");
+    texts_open(&set, "sort variant=multi sampling=appendix lengths=100");
     bool zero = false;
     for (uint64_t i = 0; i < 1000; i++) {
         struct pw_str p = {0}, a = {0};

@@ -33,7 +33,7 @@ static void what_is_held_out_is_never_trained(void **state)
         "summation held=on",
         "polynomial held=on lengths=1..4",
         "lego held=on lengths=2..4 alphabet=8 test=5..8",
-        "sort held=on variant=multi sampling=seed lengths=1..3",
+        "sort held=on variant=multi sampling=appendix lengths=1..3",
     };
     (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
@@ -82,7 +82,7 @@ static void lengths_that_repeat_are_marked(void **state)
         {"summation", 5, 59049, 5},
         {"polynomial", 2, 140, 1},
         {"sort variant=multi lengths=1..2", 1, 9990, 1},
-        {"sort variant=multi sampling=seed lengths=1..2", 1, 10001, 1},
+        {"sort variant=multi sampling=appendix lengths=1..2", 1, 10001, 1},
         {"addition", 2, 100, 1},
         {"addition held=on", 0, 90 * 90 + 2 * 90 * 10, 2},
         {"lego lengths=2..4 alphabet=5 test=5", 4, 5 * 4 * 3 * 8, 3},
@@ -215,9 +215,9 @@ static void what_is_wrong_is_said(void **state)
         {"sort data=10000001", "sort: data=10000001: allowed are stream|1..10000000"},
         {"sort data=1e3", "sort: data=1e3: allowed are stream|1..10000000"},
         {"sort held=maybe", "sort: held=maybe: allowed are on|off"},
-        {"lego sampling=paper", "lego: sampling=paper: allowed are code|seed"},
+        {"lego sampling=paper", "lego: sampling=paper: allowed are code|appendix"},
         {"scan data=20000", "scan: data=20000: all its inputs are a fixed set already; held=on keeps some"},
-        {"copy sampling=seed",
+        {"copy sampling=appendix",
          "copy: no option 'sampling'; there are lengths test text dist data held alphabet variant"},
     };
     struct pw_taskset set;
@@ -247,7 +247,8 @@ static void what_is_wrong_is_said(void **state)
 static void no_test_length_is_trained(void **state)
 {
     static const char *const options[] = {
-        "", "dist=geometric", "held=on", "data=1200", "data=1200 held=on", "text=paper", "text=seed held=on"};
+        "",           "dist=geometric",       "held=on", "data=1200", "data=1200 held=on",
+        "text=paper", "text=appendix held=on"};
     int tokens[MAX];
     (void)state;
     for (const struct pw_task *const *t = pw_tasks; *t != NULL; t++)

@@ -177,10 +177,10 @@ static void what_is_printed_reads_back_to_the_same(void **state)
         {"copy,sort,lego", "copy,sort,lego"},
         {"lego lengths=4 test=5..9 alphabet=9", "lego lengths=4 test=5..9 alphabet=9"},
         {"sort held=off data=stream dist=uniform sampling=code", "sort"},
-        {"sort variant=multi sampling=seed held=on data=4000 dist=geometric",
-         "sort dist=geometric data=4000 held=on variant=multi sampling=seed"},
-        {"addition,lego data=700 dist=pairs sampling=seed",
-         "addition(dist=pairs,data=700),lego(dist=pairs,data=700,sampling=seed)"},
+        {"sort variant=multi sampling=appendix held=on data=4000 dist=geometric",
+         "sort dist=geometric data=4000 held=on variant=multi sampling=appendix"},
+        {"addition,lego data=700 dist=pairs sampling=appendix",
+         "addition(dist=pairs,data=700),lego(dist=pairs,data=700,sampling=appendix)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
