@@ -83,6 +83,16 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, forms);
 }
 
+static void values(struct pw_completion *c)
+{
+    static const char *const times[] = {"10", "20", "50", NULL};
+    static const char *const before[] = {"train 10", "goto +10", NULL};
+    if (!strcmp(c->key, "times"))
+        pw_complete_offer_all(c, times);
+    else if (!strcmp(c->key, "before"))
+        pw_complete_offer_all(c, before);
+}
+
 void pw_app_drop_film(struct pw_app *app)
 {
     if (!app->filming)
@@ -240,6 +250,7 @@ const struct pw_command pw_ui_cmd_film = {
     .opts = shot_opts,
     .opts_for = opts_for,
     .complete = complete,
+    .values = values,
     .file_at = 2,
     .run = run,
 };
