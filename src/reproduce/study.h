@@ -6,10 +6,7 @@
  * the lab has emitted (evaluations, findings) and makes a finding whose claims carry the verdict. If a
  * probe's own finding has the claims, the study has no `judge`. A study's file contains its thresholds, fixed
  * before anything is measured. Texts follow the shape of the papers' claims in the program's own vocabulary.
- *
- * "Reproduced" is for results that are computed exactly or at the paper's own size. One trained model decides
- * nothing, so a study trains several and judges the interval of their mean; docs/verdicts.md has the rules
- * and their error rates. */
+ */
 #ifndef PW_STUDY_H
 #define PW_STUDY_H
 #include "base/err.h"
