@@ -1,10 +1,5 @@
 /* arms.h - the part of lab_int.h about arms: their models, their settings, the device that computes them and
- * the memory that they take. Lab thread.
- *
- * Events carry the number of a replica, the fold keeps a series for each, and panes compute median and band
- * while they draw. With own batches replica k trains on the samples of seed + k - 1 in every arm, so arms
- * stay paired by number. `race` sets this for all arms of the lab, so the two ways of drawing batches never
- * mix. */
+ * the memory that they take. Lab thread. */
 #ifndef PW_ARMS_H
 #define PW_ARMS_H
 #include "lab/lab_int.h"
