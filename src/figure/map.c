@@ -24,14 +24,15 @@ enum {
 
 static float position(const struct pw_map *m, float v)
 {
-    float x = m->is_signed ? v / m->hi : (v - m->lo) / (m->hi - m->lo), least = m->is_signed ? -1.0f : 0.0f;
+    float x = m->data.is_signed ? v / m->data.hi : (v - m->data.lo) / (m->data.hi - m->data.lo),
+          least = m->data.is_signed ? -1.0f : 0.0f;
 
     return x > least ? x < 1 ? x : 1 : least;
 }
 
 static uint32_t color_at(const struct pw_map *m, float x)
 {
-    return m->is_signed ? pw_ramp_both(x) : pw_ramp_up(m->map, x);
+    return m->data.is_signed ? pw_ramp_both(x) : pw_ramp_up(m->map, x);
 }
 
 uint32_t pw_map_color(const struct pw_map *m, float v)
@@ -41,7 +42,7 @@ uint32_t pw_map_color(const struct pw_map *m, float v)
 
 int pw_map_pool(const struct pw_map *m)
 {
-    int n = m->rows > m->cols ? m->rows : m->cols;
+    int n = m->data.rows > m->data.cols ? m->data.rows : m->data.cols;
 
     return m->most > 0 && n > m->most ? (n + m->most - 1) / m->most : 1;
 }
@@ -51,12 +52,13 @@ static uint8_t index_of(const struct pw_map *m, float v)
     if (v == -INFINITY || isnan(v))
         return v == -INFINITY ? HIDDEN : BROKEN;
     float x = position(m, v);
-    return (uint8_t)(FIRST + lrintf((m->is_signed ? (x + 1) / 2 : x) * (LEVELS - 1)));
+    return (uint8_t)(FIRST + lrintf((m->data.is_signed ? (x + 1) / 2 : x) * (LEVELS - 1)));
 }
 
 void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b)
 {
-    int pool = pw_map_pool(m), rows = (m->rows + pool - 1) / pool, cols = (m->cols + pool - 1) / pool;
+    int pool = pw_map_pool(m), rows = (m->data.rows + pool - 1) / pool,
+        cols = (m->data.cols + pool - 1) / pool;
     uint32_t colors[COLORS] = {[HIDDEN] = 0xffffff, [BROKEN] = 0xff0000};
     struct pw_str png = {0};
 
@@ -66,7 +68,7 @@ void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b)
     int limit = m->block > 0 ? m->block : BLOCK, scale = want > limit ? limit : want > 1 ? (int)want : 1;
     for (int i = 0; i < LEVELS; i++) {
         float x = (float)i / (LEVELS - 1);
-        colors[FIRST + i] = color_at(m, m->is_signed ? 2 * x - 1 : x);
+        colors[FIRST + i] = color_at(m, m->data.is_signed ? 2 * x - 1 : x);
     }
     size_t w = (size_t)cols * (size_t)scale, h = (size_t)rows * (size_t)scale;
     uint8_t *pixel = pw_alloc(w * h, 1);
@@ -74,9 +76,7 @@ void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b)
         uint8_t *line = pixel + (size_t)i * (size_t)scale * w;
         for (int j = 0; j < cols; j++)
             memset(line + (size_t)j * (size_t)scale,
-                   index_of(m, pw_pooled(m->value, m->arg, m->is_signed, m->rows, m->cols, i * pool, j * pool,
-                                         pool, pool)),
-                   (size_t)scale);
+                   index_of(m, pw_matrix_pooled(&m->data, i * pool, j * pool, pool, pool)), (size_t)scale);
         for (int k = 1; k < scale; k++)
             memcpy(line + (size_t)k * w, line, w);
     }
@@ -92,7 +92,7 @@ static float ramp_value(const void *arg, int row, int col)
     float f = 1 - (float)row / (LEVELS - 1);
 
     (void)col;
-    return m->is_signed ? m->hi * (2 * f - 1) : m->lo + f * (m->hi - m->lo);
+    return m->data.is_signed ? m->data.hi * (2 * f - 1) : m->data.lo + f * (m->data.hi - m->data.lo);
 }
 
 void pw_map_bar(const struct pw_map *m, struct pw_svg *s, struct pw_box b, bool percent, const char *title)
@@ -102,13 +102,14 @@ void pw_map_bar(const struct pw_map *m, struct pw_svg *s, struct pw_box b, bool 
     struct pw_map ramp = *m;
     char text[32];
 
-    ramp.rows = LEVELS, ramp.cols = 1, ramp.value = ramp_value, ramp.arg = m, ramp.most = 0;
+    ramp.data.rows = LEVELS, ramp.data.cols = 1, ramp.data.value = ramp_value, ramp.data.arg = m;
+    ramp.most = 0;
     pw_map_draw(&ramp, s, b);
     pw_svg_frame(s, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
-    double lo = (double)(m->is_signed ? -m->hi : m->lo),
-           ends[] = {(double)m->hi, (lo + (double)m->hi) / 2, lo}, most = 0;
+    double lo = (double)(m->data.is_signed ? -m->data.hi : m->data.lo),
+           ends[] = {(double)m->data.hi, (lo + (double)m->data.hi) / 2, lo}, most = 0;
     for (int i = 0; i < 3; i++) {
-        double v = i == 1 && m->is_signed ? 0 : ends[i];
+        double v = i == 1 && m->data.is_signed ? 0 : ends[i];
         snprintf(text, sizeof text, percent ? "%.0f%%" : "%.3g", v * (percent ? 100 : 1));
         double w = pw_svg_width(&number, text);
         most = w > most ? w : most;

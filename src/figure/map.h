@@ -2,14 +2,11 @@
 #ifndef PW_MAP_H
 #define PW_MAP_H
 #include "figure/svg.h"
+#include "plot/matrix.h"
 #include "plot/ramp.h"
 
 struct pw_map {
-    int rows, cols;
-    float (*value)(const void *arg, int row, int col); /* -inf: hidden, left white; NaN: red */
-    const void *arg;
-    float lo, hi; /* the ramp's ends; -hi..hi if is_signed */
-    bool is_signed;
+    struct pw_matrix data;
     enum pw_colormap map;
     int most;  /* maximum number of rows and columns of the image; larger maps are pooled by maximum. 0: no
                   limit */

@@ -3,7 +3,43 @@
 #ifndef PW_PLOT_ENCODING_H
 #define PW_PLOT_ENCODING_H
 #include "base/text.h"
+#include "plot/matrix.h"
 #include "sessions/fold.h"
+
+/* The views of a table: the pages of the pane and of the figures, in this order. */
+enum pw_encoding_view {
+    PW_ENCODING_SLOPES,      /* ALiBi's ramps */
+    PW_ENCODING_BIAS,        /* any other bias by distance */
+    PW_ENCODING_BUCKETS,     /* the learned bias of each bucket and head */
+    PW_ENCODING_MATRIX,      /* the bucket of each query and key */
+    PW_ENCODING_FREQUENCIES, /* the rotation of each pair of dimensions */
+    PW_ENCODING_DECAY,       /* the cosine between a vector and its rotated copy */
+    PW_ENCODING_ROWS,        /* rows added to the embeddings */
+    PW_ENCODING_COSINE,      /* the cosine of two such rows */
+    PW_ENCODING_KEYS,        /* relative keys */
+    PW_ENCODING_QUERIES,     /* a bias that depends on the query */
+    PW_ENCODING_KERNEL,      /* the score by distance */
+    PW_ENCODING_DIFFERENCE,  /* two encodings: struct pw_enc_pair */
+};
+
+/* Returns an arm's table; NULL: there is none, or it is empty. Length and heads are at least 1. */
+const struct pw_ev_table *pw_table_drawn(const struct pw_snapshot *s, int arm);
+/* Returns true if the table contains a view, except PW_ENCODING_DIFFERENCE. It depends on the table's
+ * contents, not on the encoding's name: a new encoding that fills the same arrays has the same views. */
+bool pw_table_has(const struct pw_ev_table *t, enum pw_encoding_view view);
+/* Returns the values [heads,length] by distance of SLOPES, BIAS or KERNEL (the mean scores if the encoding
+ * has no kernel); NULL: the table does not have this view. */
+const float *pw_table_by_distance(const struct pw_ev_table *t, enum pw_encoding_view view);
+
+/* BUCKETS, MATRIX, FREQUENCIES, ROWS, COSINE or KEYS as a matrix; `of` must outlive it. Rows and columns are:
+ * bucket and head; query and key; pair and distance; position and dimension; two positions; row and
+ * dimension. */
+struct pw_table_cells {
+    const struct pw_ev_table *t;
+    enum pw_encoding_view view;
+    int every; /* every n-th position or distance is a row or column */
+};
+struct pw_matrix pw_table_matrix(const struct pw_table_cells *of);
 
 /* Writes the distances of a bucket: "16–18", "113–", for later keys "-18–-16"; "none" for an empty bucket. */
 void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32]);
@@ -18,6 +54,9 @@ double pw_rotary_coverage(const struct pw_ev_table *t, int pair);
  * similarity of vectors of unit length (Su et al. 2021, section 3.4.3). */
 double pw_rotary_cosine(const struct pw_ev_table *t, int d);
 double pw_rotary_bound(const struct pw_ev_table *t, int d);
+/* Fills cosine and bound [most] of the distances from 0 on and returns their number. *least receives the
+ * smallest cosine, at most 0. */
+int pw_rotary_decay(const struct pw_ev_table *t, int most, float *cosine, float *bound, double *least);
 
 /* Cosine of the rows added at two positions; NaN if a row is zero. */
 double pw_rows_cosine(const struct pw_ev_table *t, int a, int b);

@@ -117,7 +117,7 @@ bool pw_block_is_reference(const struct pw_block *b, int curve)
 
 /* ---- maps */
 
-float pw_block_value(const void *arg, int row, int col)
+static float map_value(const void *arg, int row, int col)
 {
     const struct pw_block_of *k = arg;
     float v = (float)pw_finding_cell(k->f, k->b, row, col);
@@ -125,23 +125,25 @@ float pw_block_value(const void *arg, int row, int col)
     return isnan(v) ? -INFINITY : v;
 }
 
-void pw_block_span(const struct pw_block_of *k, float *lo, float *hi, bool *is_signed)
+struct pw_matrix pw_block_matrix(const struct pw_block_of *k)
 {
+    struct pw_matrix m = {.rows = k->b->rows, .cols = k->b->cols, .value = map_value, .arg = k};
     float least = k->b->low, most = k->b->high;
 
     if (!(isfinite(least) && isfinite(most) && least < most)) {
         least = INFINITY, most = -INFINITY;
-        for (int i = 0; i < k->b->rows * k->b->cols; i++) {
-            float v = pw_block_value(k, i / k->b->cols, i % k->b->cols);
+        for (int i = 0; i < m.rows * m.cols; i++) {
+            float v = map_value(k, i / m.cols, i % m.cols);
             if (isfinite(v))
                 least = fminf(least, v), most = fmaxf(most, v);
         }
         if (!(least <= most))
             least = 0, most = 1;
     }
-    *is_signed = least < 0;
-    if (*is_signed)
+    m.is_signed = least < 0;
+    if (m.is_signed)
         most = fmaxf(fabsf(least), fabsf(most));
-    *lo = *is_signed ? -most : least;
-    *hi = most > *lo ? most : *lo + 1;
+    m.lo = m.is_signed ? -most : least;
+    m.hi = most > m.lo ? most : m.lo + 1;
+    return m;
 }

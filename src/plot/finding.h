@@ -3,6 +3,7 @@
 #ifndef PW_PLOT_FINDING_H
 #define PW_PLOT_FINDING_H
 #include "base/err.h"
+#include "plot/matrix.h"
 #include "sessions/fold.h"
 
 /* Returns a finding: "" the newest, "NAME" the newest of that name, "NAME TOPIC" exactly that one. NULL:
@@ -37,9 +38,7 @@ void pw_block_axes(const struct pw_block_of *k, struct pw_block_axes *a);
 bool pw_block_is_reference(const struct pw_block *b, int curve); /* true: a curve of theory */
 int pw_block_color(int curve);                                   /* the arm with the same colour and sign */
 
-/* pw_block_span finds the range of a map's colours; with is_signed it is -hi..hi. pw_block_value returns the
- * value of a cell, -inf for none; arg is a struct pw_block_of. */
-void pw_block_span(const struct pw_block_of *k, float *lo, float *hi, bool *is_signed);
-float pw_block_value(const void *arg, int row, int col);
+/* Returns a map's values, -inf for none, with the range of their colours. k must outlive the matrix. */
+struct pw_matrix pw_block_matrix(const struct pw_block_of *k);
 
 #endif

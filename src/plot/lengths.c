@@ -50,20 +50,34 @@ bool pw_lengths_trained(const struct pw_lengths *v, int length)
     return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
 }
 
-/* Returns an arm's exact match over the trained lengths of a task, as the median
- * over replicas; NaN: unknown. */
-static float in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
+static struct pw_match match_of(struct pw_spread s)
+{
+    return (struct pw_match){s.n, (double)s.median, (double)s.lo, (double)s.hi};
+}
+
+struct pw_match pw_lengths_match(const struct pw_arm_view *arm, int task, int length)
+{
+    const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, length);
+    struct pw_match m = match_of(pw_spread_at(arm, task, length));
+
+    if (m.n > 0 && arm->info.replicates == 1 && row)
+        pw_eval_wilson(row->exact, row->samples, &m.lo, &m.hi);
+    return m;
+}
+
+struct pw_match pw_lengths_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task,
+                                bool beyond)
 {
     float v[PW_MAX_REPLICATES];
 
     for (int r = 0; r < arm->info.replicates; r++)
-        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, task, false);
-    return pw_spread_of(v, arm->info.replicates).median;
+        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, task, beyond);
+    return match_of(pw_spread_of(v, arm->info.replicates));
 }
 
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
 {
-    return in_range(lab, arm, task) >= PW_LEARNED;
+    return pw_lengths_mean(lab, arm, task, false).median >= (double)PW_LEARNED;
 }
 
 /* ---- samples */
@@ -228,12 +242,21 @@ bool pw_grid_collect(struct pw_grid *g, const struct pw_arm_view *a, int task)
     return any;
 }
 
-float pw_grid_value(const void *arg, int row, int col)
+static float grid_value(const void *arg, int row, int col)
 {
     const struct pw_grid *g = arg;
     int b = g->lo[1] + row, a = g->lo[0] + col;
 
     return g->samples[b][a] > 0 ? (float)g->exact[b][a] / (float)g->samples[b][a] : -INFINITY;
+}
+
+struct pw_matrix pw_grid_matrix(const struct pw_grid *g)
+{
+    return (struct pw_matrix){.rows = g->hi[1] - g->lo[1] + 1,
+                              .cols = g->hi[0] - g->lo[0] + 1,
+                              .value = grid_value,
+                              .arg = g,
+                              .hi = 1};
 }
 
 /* ---- errors */

@@ -3,6 +3,7 @@
 #ifndef PW_PLOT_LENGTHS_H
 #define PW_PLOT_LENGTHS_H
 #include "base/text.h"
+#include "plot/matrix.h"
 #include "sessions/fold.h"
 
 #define PW_MAX_LENGTHS 512
@@ -24,6 +25,18 @@ void pw_lengths_begin(struct pw_lengths *v, const struct pw_snapshot *s, int tas
 void pw_lengths_add(struct pw_lengths *v, const struct pw_arm_view *arm, int task);
 /* Returns true if a length is in the trained range of v's task. */
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
+
+/* Exact match of an arm, 0..1: the median over its replicas, with the ends of an interval. */
+struct pw_match {
+    int n;                 /* replicas with a value; 0: not evaluated, and median, lo and hi are NaN */
+    double median, lo, hi; /* several replicas: lo and hi are their minimum and maximum */
+};
+/* At one length. With one replica the interval is Wilson's of its samples (95 %). */
+struct pw_match pw_lengths_match(const struct pw_arm_view *arm, int task, int length);
+/* The mean over the trained lengths of a task, or over all longer ones (beyond). With one replica there is no
+ * interval, because lengths are not a sample: lo and hi are the median. */
+struct pw_match pw_lengths_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task,
+                                bool beyond);
 /* Returns true if the arm has learned the trained lengths (PW_LEARNED, median of its replicas). */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 
@@ -52,9 +65,9 @@ struct pw_grid {
 };
 /* Sums the pairs of an arm's replicas; returns false if no evaluation had pairs. */
 bool pw_grid_collect(struct pw_grid *g, const struct pw_arm_view *a, int task);
-/* Exact match of row (second number) and column (first number), both from lo on; -inf: no samples. grid is a
- * struct pw_grid. */
-float pw_grid_value(const void *grid, int row, int col);
+/* Exact match as a matrix: rows are the second number, columns the first, both from lo on; hidden: no
+ * samples. g must outlive it. */
+struct pw_matrix pw_grid_matrix(const struct pw_grid *g);
 
 /* ---- errors in answers: one length of an arm, summed over its replicas */
 struct pw_error_sum {

@@ -58,21 +58,3 @@ uint32_t pw_ramp_text_on(uint32_t behind)
 {
     return pw_color_contrast(behind, 0x000000) > pw_color_contrast(behind, 0xffffff) ? 0x000000 : 0xffffff;
 }
-
-float pw_pooled(float (*value)(const void *arg, int row, int col), const void *arg, bool is_signed, int rows,
-                int cols, int row, int col, int by_row, int by_col)
-{
-    float best = -INFINITY;
-
-    for (int i = row; i < row + by_row && i < rows; i++)
-        for (int j = col; j < col + by_col && j < cols; j++) {
-            float v = value(arg, i, j);
-            if (isnan(v))
-                return v;
-            if (v == -INFINITY)
-                continue;
-            if (best == -INFINITY || (is_signed ? fabsf(v) > fabsf(best) : v > best))
-                best = v;
-        }
-    return best;
-}

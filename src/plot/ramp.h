@@ -12,11 +12,6 @@ uint32_t pw_ramp_up(enum pw_colormap map, float x); /* x in 0..1, monotone in li
 uint32_t pw_ramp_both(float x);                     /* x in -1..1: blue, white, orange */
 /* Replaces the n levels of a ramp of growing lightness by colours of a terminal with 256. */
 void pw_ramp_to_256(uint32_t *level, int n);
-/* Returns the value that represents rows row..row+by_row-1 and columns col..col+by_col-1 of a map
- * [rows,cols]: the largest, with is_signed by absolute value. -inf means hidden and is returned only if all
- * values are hidden; any NaN is returned. */
-float pw_pooled(float (*value)(const void *arg, int row, int col), const void *arg, bool is_signed, int rows,
-                int cols, int row, int col, int by_row, int by_col);
 /* Returns black or white, whichever is readable on the colour. */
 uint32_t pw_ramp_text_on(uint32_t behind);
 

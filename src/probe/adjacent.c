@@ -129,16 +129,13 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     if (strcmp(pe->name, "sinusoidal") == 0)
         claim_sines(s, f);
     if (strcmp(pe->name, "learned") == 0)
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce adjacent' trains several");
+        pw_probe_remark_one(f, "adjacent");
     return PW_OK;
 }
 
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     free(s->of[0]);
     free(s->of[1]);
     free(s);

@@ -346,8 +346,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     if (strcmp(pw_model_pe(subject->model)->pe->name, "alibi") == 0)
         claim_alibi(s, f);
     if (pw_probe_nope(subject, false))
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce decay' trains several");
+        pw_probe_remark_one(f, "decay");
     if (pw_model_pe(subject->model)->pe->uses & PW_PE_DENSE)
         pw_finding_remark(f, "the encoding's part depends on where the query stands: at each distance it is "
                              "the mean over the queries that have it");
@@ -360,8 +359,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     free(s->probs);
     free(s->kernel);
     free(s->tokens);

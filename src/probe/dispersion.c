@@ -307,16 +307,13 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     tell_drawn(s, f);
     tell_alibi(f);
     if (pw_model_pe(subject->model)->pe->uses == 0)
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce dispersion' trains several");
+        pw_probe_remark_one(f, "dispersion");
     return PW_OK;
 }
 
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     free(s->probs);
     free(s->tokens);
     free(s->sum);

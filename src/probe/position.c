@@ -279,8 +279,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         f, "control, R^2 where places were shuffled: at most %.3f (%s %g)", shuffled,
         shuffled <= CONTROL ? "as it should, below" : "TOO MUCH: no number here counts; at most", CONTROL);
     if (pw_probe_nope(subject, true))
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce position' trains several");
+        pw_probe_remark_one(f, "position");
     if (s->longest == s->T)
         pw_finding_remark(f, "the arm's context leaves no longer sequences: nothing is said beyond");
     return PW_OK;
@@ -289,8 +288,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < 2; i++) {
         for (int l = 0; l < s->streams && s->side[i].ridge != NULL; l++)
             pw_ridge_fini(&s->side[i].ridge[l]);

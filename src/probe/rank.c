@@ -258,16 +258,13 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         chance <= CONTROL / o->samples ? "as it should, below" : "TOO MUCH: no number here counts; at most",
         CONTROL / o->samples);
     if (pw_probe_nope(subject, true))
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce scalar' trains several");
+        pw_probe_remark_one(f, "scalar");
     return PW_OK;
 }
 
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     pw_model_destroy(s->average);
     for (int i = 0; i < SIDES; i++) {
         free(s->side[i].sum[0]);

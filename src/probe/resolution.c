@@ -346,8 +346,7 @@ static void tell_arm(const struct state *s, struct pw_finding *f, int samples, b
         pw_finding_put(f, thirds, i, 1, mean_apart(&s->side[i], T - 1 - third, T - 1, T, samples));
     }
     if (nope)
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce resolution' trains several");
+        pw_probe_remark_one(f, "resolution");
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -370,8 +369,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     pw_model_destroy(s->average);
     for (int i = 0; i < 2; i++) {
         pw_ridge_fini(&s->side[i].ridge);

@@ -304,8 +304,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         f, "control, share of position where keys were shuffled: at most %.4f in a head (%s %.3f)", chance,
         chance <= most ? "as it should, below" : "TOO MUCH: no number here counts; at most", most);
     if (pw_probe_nope(subject, true))
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce scores' trains several");
+        pw_probe_remark_one(f, "scores");
     pw_finding_remark(
         f, "what is linear in the key's position is linear in the distance, too, for the softmax: it "
            "counts as relative; neither the first token nor the query's own counts as a key");
@@ -315,8 +314,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     free(s->score);
     for (int i = 0; i < SIDES; i++) {
         free(s->sum[i][0]);

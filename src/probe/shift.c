@@ -203,8 +203,7 @@ static void claims(const struct state *s, struct pw_finding *f, const struct pw_
                          "all numbers up to %d higher: the loss changes by %.1e at most (%g)",
                          s->numbers[s->n_numbers - 1], most, SAME);
     else
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce shift' trains several");
+        pw_probe_remark_one(f, "shift");
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -258,8 +257,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     free(s->tokens);
     free(s->pos);
     free(s->losses);

@@ -143,8 +143,7 @@ void pw_variance_tell(struct pw_variance *s, const struct pw_probe_in *in, int s
     }
     tell_slopes(s, f, c->layers);
     if (pw_probe_nope(subject, false))
-        pw_finding_remark(
-            f, "the arm is one model, so nothing is claimed of it: 'reproduce variance' trains several");
+        pw_probe_remark_one(f, "variance");
     pw_finding_remark(f, "the document sums v_{n,i}; it must be v_{m,i}, m = 1..n");
     pw_finding_remark(f,
                       "a norm sets the mean square of the whole to 1: 'share in norm' is the slope of what "

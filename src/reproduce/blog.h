@@ -3,9 +3,10 @@
  *
  * One trained model reflects its initialisation and its data as much as its encoding. So a study trains
  * `seeds` models of each encoding, each with its own initialisation and data. A claim is judged by the 95 %
- * interval of a number's mean over the models (Student's t), never by one model. The study's file fixes the
+ * interval of a number's mean over the models (Student's t), never by one model. The study's row fixes the
  * layer, the number and the bounds. A number that is the largest over several heads is compared with the same
- * largest number before training. Then the choice of the head favours neither.
+ * largest number before training. Then the choice of the head favours neither. The rows are in
+ * blog_studies.c.
  *
  * The task is to copy random tokens, which requires their positions; sorting does not. */
 #ifndef PW_BLOG_H

@@ -33,26 +33,14 @@ struct options {
 };
 
 #define AT(m) offsetof(struct options, m)
-static const struct pw_opt opts[] = {{.name = "group",
-                                      .type = PW_OPT_CHOICE,
-                                      .offset = AT(group),
-                                      .def = "quick",
-                                      .choices = pw_suite_groups + 1,
-                                      .help = "of the paper's tasks, as `reproduce lengths` takes it"},
-                                     {.name = "protocol",
-                                      .type = PW_OPT_CHOICE,
-                                      .offset = AT(protocol),
-                                      .def = "toy",
-                                      .choices = pw_protocols,
-                                      .help = "as `reproduce lengths` takes it"},
-                                     {.name = "seeds",
-                                      .type = PW_OPT_INT,
-                                      .offset = AT(seeds),
-                                      .def = PW_STUDY_SEEDS,
-                                      .min = 1,
-                                      .max = PW_MAX_REPLICATES,
-                                      .help = "of each encoding"},
-                                     {.name = NULL}};
+static const struct pw_opt opts[] = {
+    {"group", PW_OPT_CHOICE, AT(group), "quick", 0, 0, pw_suite_groups + 1, 0,
+     "of the paper's tasks, as `reproduce lengths` takes it"},
+    {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
+     "as `reproduce lengths` takes it"},
+    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICATES, NULL, 0, "of each encoding"},
+    {0},
+};
 #undef AT
 
 static int group_of(const struct options *o)

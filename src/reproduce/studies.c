@@ -1,7 +1,10 @@
 /* studies.c - the table of studies, by paper, and the list of items that no study reproduces, with the
- * reasons. A study is one file and one line in the table. */
+ * reasons. A study is one file and one line in the table; those of blog_studies.c share a file. */
 #include "reproduce/study.h"
+
 #include <string.h>
+
+#include "reproduce/blog.h"
 
 extern const struct pw_study pw_study_theorem1;
 extern const struct pw_study pw_study_theorem2;
@@ -115,4 +118,32 @@ const struct pw_opt *pw_study_opts(const char *name)
 {
     const struct pw_study *study;
     return name != NULL && pw_study_find(&study, name, NULL) == PW_OK ? study->opts : NULL;
+}
+
+void pw_study_script(const struct pw_study *study, const void *opts, struct pw_str *out)
+{
+    if (study->blog != NULL)
+        pw_blog_script(study->blog, opts, out);
+    else if (study->lines != NULL)
+        pw_str_add(out, "%s", study->lines);
+    else
+        study->script(opts, out);
+}
+
+bool pw_study_plan(const struct pw_study *study, const void *opts, struct pw_plan *plan)
+{
+    if (study->blog != NULL)
+        return pw_blog_plan_model(study->blog, opts, plan);
+    return study->plan != NULL && study->plan(opts, plan);
+}
+
+bool pw_study_has_verdict(const struct pw_study *study)
+{
+    return study->blog != NULL || study->judge != NULL;
+}
+
+enum pw_code pw_study_judge(const struct pw_study *study, const void *opts, const struct pw_snapshot *s,
+                            struct pw_finding *f, struct pw_err *err)
+{
+    return study->blog != NULL ? pw_blog_judge(study->blog, opts, s, f, err) : study->judge(opts, s, f, err);
 }

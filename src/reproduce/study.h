@@ -1,12 +1,12 @@
 /* study.h - studies: tables, figures and claims of the papers that pewter reproduces, each as a script and a
  * verdict.
  *
- * A new study is one file in reproduce/ and one line in studies.c. `reproduce NAME` runs its script in the
- * present lab; the script consists of lines that a user could type. Then `judge NAME` reads the events that
- * the lab has emitted (evaluations, findings) and makes a finding whose claims carry the verdict. If a
- * probe's own finding has the claims, the study has no `judge`. A study's file contains its thresholds, fixed
- * before anything is measured. Texts follow the shape of the papers' claims in the program's own vocabulary.
- */
+ * A new study is one file in reproduce/ (or a row of blog_studies.c) and one line in studies.c. `reproduce
+ * NAME` runs its script in the present lab; the script consists of lines that a user could type. Then `judge
+ * NAME` reads the events that the lab has emitted (evaluations, findings) and makes a finding whose claims
+ * carry the verdict. If a probe's own finding has the claims, the study has no `judge`. A study's file
+ * contains its thresholds, fixed before anything is measured. Texts follow the shape of the papers' claims in
+ * the program's own vocabulary. */
 #ifndef PW_STUDY_H
 #define PW_STUDY_H
 #include "base/err.h"
@@ -27,6 +27,8 @@
 /* replicas of each encoding, as the default of an option; suite.h has the reason */
 #define PW_STUDY_SEEDS "5"
 
+struct pw_blog_plan;
+
 struct pw_study {
     const char *name;
     const char *document; /* the paper and the place that it reproduces: "Kazemnejad et al. 2023, Eq. 1" */
@@ -39,6 +41,9 @@ struct pw_study {
      * `judge NAME options` and `export figure`. */
     void (*script)(const void *opts, struct pw_str *out);
     const char *lines; /* the script of a study without options, in place of `script` */
+    /* A study that probes several trained models (blog.h): its plan, in place of script, plan and judge. Its
+     * options are pw_blog_opts. */
+    const struct pw_blog_plan *blog;
     /* Set *plan to what the lab must hold for `judge` with these options; `judge` refuses anything else.
      * Returns false if the verdict reads only findings. NULL: nothing is checked. */
     bool (*plan)(const void *opts, struct pw_plan *plan);
@@ -52,6 +57,17 @@ struct pw_study {
 extern const struct pw_study *const pw_studies[]; /* NULL-terminated; studies.c */
 /* Find a study by name. Fails with "no study 'bucket'; did you mean 'buckets'?". */
 enum pw_code pw_study_find(const struct pw_study **study, const char *name, struct pw_err *err);
+
+/* Append the script, made from `script`, `lines` or `blog`. opts: the study's options. */
+void pw_study_script(const struct pw_study *study, const void *opts, struct pw_str *out);
+/* Set *plan to what the lab must hold. Returns false if there is nothing to check. */
+bool pw_study_plan(const struct pw_study *study, const void *opts, struct pw_plan *plan);
+/* Has the study a verdict of its own? Otherwise the probes' findings carry it. */
+bool pw_study_has_verdict(const struct pw_study *study);
+/* Make the finding from the snapshot. The study must have a verdict of its own. */
+enum pw_code pw_study_judge(const struct pw_study *study, const void *opts, const struct pw_snapshot *s,
+                            struct pw_finding *f, struct pw_err *err);
+
 /* Return the options of a study; NULL if name is NULL, if there is no such study, or if it has no options. */
 const struct pw_opt *pw_study_opts(const char *name);
 /* Items of the papers that no study reproduces, each with the reason, one per line; NULL-terminated. */

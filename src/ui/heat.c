@@ -32,16 +32,16 @@ static int pool_for(int n, int scale, int gap, int room)
 bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int max_h)
 {
     m->shades = !look->utf8 || look->colors <= PW_COLORS_16;
-    if (max_w < 1 || max_h < 1 || m->rows < 1 || m->cols < 1)
+    if (max_w < 1 || max_h < 1 || m->data.rows < 1 || m->data.cols < 1)
         return false;
 
     int unit = m->shades ? 2 : 1; /* a shade fills a whole cell, which is two half rows */
     int px_h = 2 * max_h;
-    m->pool_r = pool_for(m->rows, unit, 0, px_h);
-    m->pool_c = pool_for(m->cols, 1, 0, max_w);
+    m->pool_r = pool_for(m->data.rows, unit, 0, px_h);
+    m->pool_c = pool_for(m->data.cols, 1, 0, max_w);
     if (m->square)
         m->pool_c = m->pool_r = m->pool_c > m->pool_r ? m->pool_c : m->pool_r;
-    int n_r = ceil_div(m->rows, m->pool_r), n_c = ceil_div(m->cols, m->pool_c);
+    int n_r = ceil_div(m->data.rows, m->pool_r), n_c = ceil_div(m->data.cols, m->pool_c);
     m->sy = px_h / n_r;
     m->sx = max_w / n_c;
     if (m->square) { /* half blocks are square pixels; one more column leaves room for labels */
@@ -55,9 +55,10 @@ bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int m
         m->sy -= m->sy % 2; /* whole rows give sharp edges, and a row for each label */
     /* The gap between prompt and answer needs room, and no pooling. */
     int gap = m->sy % 2 ? 1 : 2;
-    m->gap_r =
-        m->split_row > 0 && m->split_row < m->rows && m->pool_r == 1 && n_r * m->sy + gap <= px_h ? gap : 0;
-    m->gap_c = m->split_col > 0 && m->split_col < m->cols && m->pool_c == 1 && n_c * m->sx < max_w;
+    m->gap_r = m->split_row > 0 && m->split_row < m->data.rows && m->pool_r == 1 && n_r * m->sy + gap <= px_h
+                   ? gap
+                   : 0;
+    m->gap_c = m->split_col > 0 && m->split_col < m->data.cols && m->pool_c == 1 && n_c * m->sx < max_w;
     m->w = n_c * m->sx + m->gap_c;
     m->h = ceil_div(n_r * m->sy + m->gap_r, 2);
     return true;
@@ -76,12 +77,12 @@ int pw_heat_half_row(const struct pw_heat *m, int row)
 bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col)
 {
     *row = *col = -1;
-    for (int i = 0; i < m->rows && *row < 0; i++) {
+    for (int i = 0; i < m->data.rows && *row < 0; i++) {
         int half = pw_heat_half_row(m, i);
         if (half / 2 <= y && y <= (half + m->sy - 1) / 2)
             *row = i;
     }
-    for (int i = 0; i < m->cols && *col < 0; i++) {
+    for (int i = 0; i < m->data.cols && *col < 0; i++) {
         int left = pw_heat_column(m, i);
         if (left <= x && x < left + m->sx)
             *col = i;
@@ -93,7 +94,7 @@ bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col)
  * value if signed. */
 static float pooled(const struct pw_heat *m, int row, int col)
 {
-    return pw_pooled(m->value, m->arg, m->is_signed, m->rows, m->cols, row, col, m->pool_r, m->pool_c);
+    return pw_matrix_pooled(&m->data, row, col, m->pool_r, m->pool_c);
 }
 
 /* Returns the first value of the block at pixel position `at` of a side; -1 in the gap or past the end. */
@@ -179,7 +180,7 @@ static uint32_t pixel(const struct pw_heat *m, int row, int col)
         return PW_DEFAULT;
     if (isnan(v))
         return PW_RGB(255, 0, 0);
-    return color_of(ramp_position(v, m->lo, m->hi, m->is_signed), m->is_signed);
+    return color_of(ramp_position(v, m->data.lo, m->data.hi, m->data.is_signed), m->data.is_signed);
 }
 
 /* Returns a bracket around the value under the cursor; in a map one column wide, a glyph that no value has.
@@ -200,12 +201,13 @@ static void draw_whole(const struct pw_heat *m, const struct pw_look *look, stru
     float v = row < 0 || col < 0 ? -INFINITY : pooled(m, row, col);
     uint32_t glyph = under_cursor(m, row, col) ? cursor_glyph(m, look, px, col) : ' ';
 
-    pw_heat_cell(look, c, clip, y, x, 1, v, m->lo, m->hi, m->is_signed);
+    pw_heat_cell(look, c, clip, y, x, 1, v, m->data.lo, m->data.hi, m->data.is_signed);
     if (glyph == ' ')
         return;
     struct pw_style s = {PW_DEFAULT, PW_DEFAULT, PW_BOLD | (m->shades ? PW_REVERSE : 0)};
     if (!m->shades && isfinite(v))
-        s = pw_style_value(ramp_position(v, m->lo, m->hi, m->is_signed), m->is_signed), s.attr = PW_BOLD;
+        s = pw_style_value(ramp_position(v, m->data.lo, m->data.hi, m->data.is_signed), m->data.is_signed),
+        s.attr = PW_BOLD;
     pw_draw_cell(c, clip, y, x, s, glyph);
 }
 
@@ -233,19 +235,21 @@ static void draw_halves(const struct pw_heat *m, struct pw_canvas *c, struct pw_
 /* Draws the values as numbers if a cell is wide enough. */
 static void draw_numbers(const struct pw_heat *m, struct pw_canvas *c, struct pw_rect clip, int y, int x)
 {
-    for (int row = 0; row < m->rows; row++)
-        for (int col = 0; col < m->cols; col++) {
-            float v = m->value(m->arg, row, col);
+    for (int row = 0; row < m->data.rows; row++)
+        for (int col = 0; col < m->data.cols; col++) {
+            float v = m->data.value(m->data.arg, row, col);
             char text[16];
-            if (!isfinite(v) || (!m->is_signed && v < 0.005f))
+            if (!isfinite(v) || (!m->data.is_signed && v < 0.005f))
                 continue; /* hidden, or so small that the colour is enough */
-            snprintf(text, sizeof text, m->is_signed ? "%+.1f" : "%.2f", (double)v);
+            snprintf(text, sizeof text, m->data.is_signed ? "%+.1f" : "%.2f", (double)v);
             int w = pw_text_cells(text);
             if (w + 2 > m->sx)
                 continue;
             pw_draw_text(c, clip, y + (pw_heat_half_row(m, row) + m->sy / 2 - 1) / 2,
                          x + pw_heat_column(m, col) + (m->sx - w) / 2,
-                         pw_style_value(ramp_position(v, m->lo, m->hi, m->is_signed), m->is_signed), text);
+                         pw_style_value(ramp_position(v, m->data.lo, m->data.hi, m->data.is_signed),
+                                        m->data.is_signed),
+                         text);
         }
 }
 
@@ -253,10 +257,10 @@ void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw
                   struct pw_rect clip, int y, int x)
 {
     for (int cy = 0; cy < m->h; cy++) {
-        int upper = block_at(2 * cy, m->sy, m->rows, m->pool_r, m->split_row, m->gap_r);
-        int lower = block_at(2 * cy + 1, m->sy, m->rows, m->pool_r, m->split_row, m->gap_r);
+        int upper = block_at(2 * cy, m->sy, m->data.rows, m->pool_r, m->split_row, m->gap_r);
+        int lower = block_at(2 * cy + 1, m->sy, m->data.rows, m->pool_r, m->split_row, m->gap_r);
         for (int px = 0; px < m->w; px++) {
-            int col = block_at(px, m->sx, m->cols, m->pool_c, m->split_col, m->gap_c);
+            int col = block_at(px, m->sx, m->data.cols, m->pool_c, m->split_col, m->gap_c);
             if (m->sy % 2 == 0)
                 draw_whole(m, look, c, clip, y + cy, x + px, upper, col, px);
             else

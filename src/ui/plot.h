@@ -6,6 +6,7 @@
 #ifndef PW_PLOT_H
 #define PW_PLOT_H
 #include "plot/columns.h"
+#include "plot/matrix.h"
 #include "plot/names.h"
 #include "plot/palette.h"
 #include "plot/ticks.h"
@@ -104,14 +105,13 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
                   const struct pw_points *replicates, int n, enum pw_stroke stroke);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
 int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
+/* Draws the line between trained lengths or distances, up to `last`, and longer ones. Returns its column; -1:
+ * outside. */
+int pw_plot_edge(const struct pw_plot *p, struct pw_canvas *c, int last);
 
 /* ---- heat maps (heat.c) */
 struct pw_heat {
-    int rows, cols;                                    /* of the data */
-    float (*value)(const void *arg, int row, int col); /* -inf: hidden, drawn as background; NaN: red */
-    const void *arg;
-    float lo, hi; /* the ramp's ends; -hi..hi if is_signed */
-    bool is_signed;
+    struct pw_matrix data;
     bool square;              /* rows and columns have the same scale and pooling */
     bool wide;                /* with square: wider, if numbers in the cells need it */
     bool bare;                /* no numbers in the cells, because the drawn values are not meant as numbers */

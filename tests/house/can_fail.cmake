@@ -121,6 +121,13 @@ elseif(CHECK STREQUAL "tables")
   passes(${tasks})
   fails("tasks/copy.c: pw_task_copy is not in tasks/tasks.c" ${tasks} tasks/copy.c
     "const struct pw_task pw_task_copy = {0}%")
+  # a file with several members
+  set(studies src/reproduce/studies.c "const struct pw_study *const pw_studies[] = {&pw_study_decay, NULL}%"
+    src/reproduce/blog_studies.c)
+  set(rows "const struct pw_study pw_study_decay = {0}%\n")
+  passes(${studies} "${rows}")
+  fails("src/reproduce/blog_studies.c: pw_study_shift is not in src/reproduce/studies.c" ${studies}
+    "${rows}const struct pw_study pw_study_shift = {0}%")
   # a table in the same folder, and a table with indices
   passes(src/command/commands/commands.c
     "extern const struct pw_command pw_cmd_pe%\nconst struct pw_command *const pw_lab_commands[] = {&pw_cmd_pe, NULL}%"

@@ -126,6 +126,27 @@ static void the_lab_itself(void **state)
     pw_snapshot_free(a);
 }
 
+/* The legend's mean beyond training is that of the figure's task, not of the whole mixture. */
+static void a_mixture_is_not_averaged(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = figure_race(1);
+    struct pw_ev_eval *e = &s->arms[0].rep[0].eval;
+    struct pw_figure_options o = with_arms("lengths", "curve", "1");
+
+    s->lab.n_tasks = 2;
+    s->lab.tasks[1] = s->lab.tasks[0];
+    strcpy(s->lab.tasks[1].name, "copy");
+    for (int i = 0; i < e->n; i++)
+        e->rows[i].exact = 0;
+    e->rows[e->n - 1].task = 1, e->rows[e->n - 1].exact = e->rows[e->n - 1].samples;
+    o.task = 1;
+    expect(s, &o, ", beyond 0%");
+    o.task = 2;
+    expect(s, &o, ", beyond 100%");
+    pw_snapshot_free(s);
+}
+
 /* Each session has the range of its own training lengths. */
 static void trained_lengths_are_each_ones_own(void **state)
 {
@@ -413,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_are_drawn),
         cmocka_unit_test(the_lab_itself),
+        cmocka_unit_test(a_mixture_is_not_averaged),
         cmocka_unit_test(trained_lengths_are_each_ones_own),
         cmocka_unit_test(an_encoding_twice_has_its_number),
         cmocka_unit_test(sixteen_can_be_told_apart),

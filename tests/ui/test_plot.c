@@ -62,8 +62,10 @@ static float value(const void *arg, int row, int col)
 
 static struct pw_heat heat(int n)
 {
-    return (struct pw_heat){
-        .rows = n, .cols = n, .value = value, .hi = 1, .square = true, .cursor_row = -1, .cursor_col = -1};
+    return (struct pw_heat){.data = {.rows = n, .cols = n, .value = value, .hi = 1},
+                            .square = true,
+                            .cursor_row = -1,
+                            .cursor_col = -1};
 }
 
 static void fill(int n)

@@ -17,7 +17,7 @@ static void test_table(void **state)
     for (int i = 0; pw_studies[i] != NULL; i++) {
         const struct pw_study *s = pw_studies[i];
         assert_true(s->document[0] != '\0' && s->summary[0] != '\0' && s->finding[0] != '\0');
-        assert_true((s->lines != NULL) != (s->script != NULL));
+        assert_int_equal((s->lines != NULL) + (s->script != NULL) + (s->blog != NULL), 1);
         for (int k = 0; k < i; k++)
             assert_string_not_equal(s->name, pw_studies[k]->name);
     }
@@ -141,10 +141,7 @@ static void test_seeds(void **state)
         } o;
         if (s->opts != NULL)
             pw_opt_defaults(s->opts, o.bytes);
-        if (s->script != NULL)
-            s->script(o.bytes, &script);
-        else
-            pw_str_add(&script, "%s", s->lines);
+        pw_study_script(s, o.bytes, &script);
         bool trains = false, seeded = false;
         char *rest = script.s, *line;
         while ((line = strtok_r(rest, "\n", &rest)) != NULL) {

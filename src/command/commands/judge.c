@@ -28,7 +28,7 @@ static enum pw_code check_plan(struct pw_lab *lab, const struct pw_study *study,
 {
     struct pw_plan plan = {.points = 1};
     char place[64];
-    if (study->plan == NULL || !study->plan(opts, &plan))
+    if (!pw_study_plan(study, opts, &plan))
         return PW_OK;
     snprintf(place, sizeof place, "judge %s", study->name);
     enum pw_code code = pw_lab_plan_held(lab, &plan, err);
@@ -47,13 +47,13 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_finding f = {0};
     const struct pw_study *study;
     enum pw_code code = read_study(args, &study, opts.bytes, err);
-    if (code == PW_OK && study->judge == NULL)
+    if (code == PW_OK && !pw_study_has_verdict(study))
         code = pw_fail(err, PW_EUSER, "judge: %s is judged by its probe; 'reproduce %s' runs it", study->name,
                        study->name);
     if (code == PW_OK)
         code = check_plan(lab, study, opts.bytes, err);
     if (code == PW_OK)
-        code = study->judge(opts.bytes, lab->record, &f, err);
+        code = pw_study_judge(study, opts.bytes, lab->record, &f, err);
     if (code == PW_OK)
         pw_lab_tell_finding(lab, NULL, &f);
     pw_finding_fini(&f);
@@ -68,7 +68,7 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
 static void complete(struct pw_completion *c)
 {
     for (int i = 0; c->at == 0 && pw_studies[i] != NULL; i++)
-        if (pw_studies[i]->judge != NULL)
+        if (pw_study_has_verdict(pw_studies[i]))
             pw_complete_offer(c, "%s", pw_studies[i]->name);
 }
 

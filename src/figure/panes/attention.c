@@ -49,22 +49,22 @@ static struct pw_figure_head head_of(const struct pw_figure *f)
 
 struct pw_map pw_figure_head_map(const struct pw_figure *f, const struct pw_figure_head *h)
 {
-    struct pw_map m = {.rows = h->a->T,
-                       .cols = h->a->T,
-                       .value = value,
-                       .arg = h,
-                       .hi = 1,
-                       .is_signed = h->view != PW_VIEW_PROBS,
+    struct pw_map m = {.data = {.rows = h->a->T,
+                                .cols = h->a->T,
+                                .value = value,
+                                .arg = h,
+                                .hi = 1,
+                                .is_signed = h->view != PW_VIEW_PROBS},
                        .map = (enum pw_colormap)f->o->map,
                        .most = MOST_VALUES};
 
-    if (!m.is_signed)
+    if (!m.data.is_signed)
         return m;
-    m.hi = 1e-6f;
-    for (int q = 0; q < m.rows; q++)
-        for (int k = 0; k < m.cols; k++) {
+    m.data.hi = 1e-6f;
+    for (int q = 0; q < m.data.rows; q++)
+        for (int k = 0; k < m.data.cols; k++) {
             float v = value(h, q, k);
-            m.hi = isfinite(v) && fabsf(v) > m.hi ? fabsf(v) : m.hi;
+            m.data.hi = isfinite(v) && fabsf(v) > m.data.hi ? fabsf(v) : m.data.hi;
         }
     return m;
 }

@@ -109,20 +109,20 @@ void pw_figure_heads_draw(struct pw_figure *f)
     double side = fmin(small_of(f), f->box.h / a->layers - 16);
     int k = score_of(a);
     struct row r = row_of(a, side);
-    struct pw_map m = {.rows = r.n,
-                       .cols = a->heads * (r.n + r.gap) - r.gap,
-                       .value = row_value,
-                       .arg = &r,
-                       .hi = 1,
+    struct pw_map m = {.data = {.rows = r.n,
+                                .cols = a->heads * (r.n + r.gap) - r.gap,
+                                .value = row_value,
+                                .arg = &r,
+                                .hi = 1},
                        .map = (enum pw_colormap)f->o->map};
-    double cell = fmin(side / r.n, (f->box.w - BAR) / m.cols), pitch = cell * (r.n + r.gap);
+    double cell = fmin(side / r.n, (f->box.w - BAR) / m.data.cols), pitch = cell * (r.n + r.gap);
 
     side = cell * r.n;
     bool named = has_names(a, side);
     m.block = a->layers * a->heads > MANY ? 4 : 0;
     for (r.layer = 0; r.layer < a->layers; r.layer++) {
         double y = f->box.y + r.layer * (f->box.h / a->layers) + 10;
-        pw_map_draw(&m, &f->svg, (struct pw_box){f->box.x, y, cell * m.cols, side});
+        pw_map_draw(&m, &f->svg, (struct pw_box){f->box.x, y, cell * m.data.cols, side});
         for (int h = 0; h < a->heads && named; h++) {
             struct pw_box b = {f->box.x + h * pitch, y, side, side};
             float score = pw_att_score(a, r.layer, h, k);

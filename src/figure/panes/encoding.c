@@ -1,7 +1,5 @@
-/* encoding.c - the encoding by distance: biases, slopes, the kernel, the decay of a rotation.
- *
- * The pages depend on the contents of the table, not on the encoding's name. A new encoding that fills the
- * same tables is drawn without further code. */
+/* encoding.c - the encoding by distance: biases, slopes, the kernel, the decay of a rotation. The pages are
+ * the views that a table has (plot/encoding.h). */
 #include "figure/panes/encoding.h"
 #include "figure/axes.h"
 #include <math.h>
@@ -13,9 +11,7 @@
 
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
 {
-    const struct pw_ev_table *t = f->arm ? pw_table_of(f->snap, f->arm->info.id) : NULL;
-
-    return t && t->length > 0 && t->heads > 0 ? t : NULL;
+    return f->arm ? pw_table_drawn(f->snap, f->arm->info.id) : NULL;
 }
 
 void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked)
@@ -38,36 +34,34 @@ void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_
     static const struct pw_font number = {.size = 7, .color = 0x4a4a4a, .anchor = PW_MIDDLE};
     static const struct pw_font name = {.size = 7.5, .color = PW_INK, .anchor = PW_MIDDLE};
     struct pw_font left = number, turned = name;
-    double w = b.w / m->cols, h = b.h / m->rows;
+    double w = b.w / m->data.cols, h = b.h / m->data.rows;
     int across = (int)ceil(18 / w), down = (int)ceil(9 / h);
 
     left.anchor = PW_END, turned.turned = true;
     pw_map_draw(m, &f->svg, b);
     pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
-    for (int i = 0; i < m->cols; i += across)
+    for (int i = 0; i < m->data.cols; i += across)
         pw_svg_fmt(&f->svg, b.x + (i + 0.5) * w, b.y + b.h + 9, &number, "%d", i * sides->every);
-    for (int i = 0; i < m->rows; i += down)
+    for (int i = 0; i < m->data.rows; i += down)
         pw_svg_fmt(&f->svg, b.x - 3, b.y + (i + 0.5) * h + 2.5, &left, "%d",
                    line == PW_ENC_DOWN ? i : i * sides->every);
     pw_svg_text(&f->svg, b.x + b.w / 2, b.y + b.h + 19, &name, sides->x_name);
     pw_svg_text(&f->svg, b.x - 22, b.y + b.h / 2, &turned, sides->y_name);
     double at = (double)(sides->trained + 1) / sides->every;
     struct pw_pen pen = {.color = PW_INK, .width = 1, .dash = "1.5 2"};
-    if (sides->trained > 0 && line == PW_ENC_ACROSS && at < m->rows)
+    if (sides->trained > 0 && line == PW_ENC_ACROSS && at < m->data.rows)
         pw_svg_line(&f->svg, b.x, b.y + at * h, b.x + b.w, b.y + at * h, pen);
-    else if (sides->trained > 0 && line == PW_ENC_ALONG && at < m->rows)
-        pw_svg_line(&f->svg, b.x, b.y + at * h, b.x + (m->rows - at) * w, b.y + b.h, pen);
-    else if (sides->trained > 0 && line == PW_ENC_DOWN && at < m->cols)
+    else if (sides->trained > 0 && line == PW_ENC_ALONG && at < m->data.rows)
+        pw_svg_line(&f->svg, b.x, b.y + at * h, b.x + (m->data.rows - at) * w, b.y + b.h, pen);
+    else if (sides->trained > 0 && line == PW_ENC_DOWN && at < m->data.cols)
         pw_svg_line(&f->svg, b.x + at * w, b.y, b.x + at * w, b.y + b.h, pen);
 }
 
 /* ---- values [heads,length] by distance */
 
-static const float *values_of(const struct pw_ev_table *t, int kind)
+static const float *values_of(const struct pw_ev_table *t, const struct pw_figure *f)
 {
-    if (kind == PW_ENC_KERNEL)
-        return t->kernel ? t->kernel : t->score;
-    return (t->slopes != NULL) == (kind == PW_ENC_SLOPES) ? t->bias : NULL;
+    return pw_table_by_distance(t, (enum pw_encoding_view)f->kind);
 }
 
 double pw_figure_strips_height(const struct pw_ev_table *t)
@@ -83,9 +77,9 @@ double pw_figure_apart_height(const struct pw_ev_table *t, double each)
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
     static const char *const missing[] = {
-        [PW_ENC_BIAS] = "this encoding has no learned bias by distance",
-        [PW_ENC_SLOPES] = "this encoding has no slopes",
-        [PW_ENC_KERNEL] = "the score by distance was not measured; 'table' measures it",
+        [PW_ENCODING_BIAS] = "this encoding has no learned bias by distance",
+        [PW_ENCODING_SLOPES] = "this encoding has no slopes",
+        [PW_ENCODING_KERNEL] = "the score by distance was not measured; 'table' measures it",
     };
     const struct pw_ev_table *t = pw_figure_table(f);
 
@@ -93,15 +87,15 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         return pw_figure_encodings_prepare(f, err);
     if (!t)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
-    if (!values_of(t, f->kind))
+    if (!values_of(t, f))
         return pw_figure_nothing(err, missing[f->kind]);
     f->asks = pw_figure_tables;
     pw_figure_say_table(f, t,
-                        f->kind == PW_ENC_KERNEL   ? "Score by distance"
-                        : f->kind == PW_ENC_SLOPES ? "Slopes and their ramps"
-                                                   : "Bias by distance",
+                        f->kind == PW_ENCODING_KERNEL   ? "Score by distance"
+                        : f->kind == PW_ENCODING_SLOPES ? "Slopes and their ramps"
+                                                        : "Bias by distance",
                         t->trained + 1 < t->length);
-    if (f->kind == PW_ENC_KERNEL) {
+    if (f->kind == PW_ENCODING_KERNEL) {
         pw_str_add(&f->caption, " Layer %d of %d; %s.", t->layer, t->layers, pw_kernel_how(t));
         if (t->kernel && t->score)
             pw_str_add(
@@ -109,15 +103,15 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                 " Below, head by head: solid that part, dotted black the whole score, mean of %d samples.",
                 t->n_kernel);
     }
-    if (f->kind == PW_ENC_BIAS && pw_table_bias_query(t) >= 0)
+    if (f->kind == PW_ENCODING_BIAS && pw_table_bias_query(t) >= 0)
         pw_str_add(&f->caption, " Of the query at position %d: the bias of others is another one.",
                    pw_table_bias_query(t));
-    if (f->kind == PW_ENC_SLOPES)
+    if (f->kind == PW_ENCODING_SLOPES)
         pw_str_add(&f->caption,
                    " What each head adds to the score of a key at that distance: minus slope times "
                    "distance.");
     double plots = f->box.w * 0.38;
-    if (f->kind == PW_ENC_KERNEL)
+    if (f->kind == PW_ENCODING_KERNEL)
         plots = pw_figure_apart_height(t, 84);
     f->box.h = pw_figure_strips_height(t) + plots;
     f->least = pw_figure_strips_height(t) + fmin(plots, pw_figure_apart_height(t, 60));
@@ -232,15 +226,15 @@ struct pw_box pw_figure_strips(struct pw_figure *f, const struct pw_ev_table *t,
 {
     double map_h = pw_figure_strips_height(t);
     struct strips s = {t, values};
-    struct pw_map m = {.rows = t->heads,
-                       .cols = t->length,
-                       .value = strip_value,
-                       .arg = &s,
-                       .hi = pw_enc_scale(values, (size_t)t->heads * t->length),
-                       .is_signed = true};
+    struct pw_map m = {.data = {.rows = t->heads,
+                                .cols = t->length,
+                                .value = strip_value,
+                                .arg = &s,
+                                .hi = pw_enc_scale(values, (size_t)t->heads * t->length),
+                                .is_signed = true}};
     struct pw_box b = {f->box.x + 40, f->box.y + 4, f->box.w - 40 - BESIDE, map_h - 34};
 
-    m.most = m.cols > 512 ? 512 : 0;
+    m.most = m.data.cols > 512 ? 512 : 0;
     pw_figure_table_map(f, &m, b, &(struct pw_enc_sides){"distance", "head", 1, t->trained}, PW_ENC_DOWN);
     pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + 10, b.y, 8, b.h < 30 ? 30 : b.h}, false, what);
     return (struct pw_box){f->box.x, f->box.y + map_h, f->box.w, f->box.h - map_h};
@@ -254,10 +248,10 @@ static void draw(struct pw_figure *f)
     }
 
     const struct pw_ev_table *t = pw_figure_table(f);
-    const float *values = values_of(t, f->kind);
-    struct pw_box below = pw_figure_strips(f, t, values, f->kind == PW_ENC_KERNEL ? "score" : "bias");
+    const float *values = values_of(t, f);
+    struct pw_box below = pw_figure_strips(f, t, values, f->kind == PW_ENCODING_KERNEL ? "score" : "bias");
 
-    if (f->kind == PW_ENC_KERNEL) {
+    if (f->kind == PW_ENCODING_KERNEL) {
         pw_figure_apart(f, t, values, t->kernel ? t->score : NULL,
                         (struct pw_pen){.color = PW_INK, .width = 0.9, .dash = "1 2"}, below);
     } else {
@@ -274,7 +268,7 @@ static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
 
     if (f->n_lines > 0)
         return pw_figure_encodings_prepare(f, err);
-    if (!t || !t->frequencies || t->pairs < 1)
+    if (!t || !pw_table_has(t, PW_ENCODING_DECAY))
         return pw_figure_nothing(err, t ? "this encoding rotates nothing"
                                         : "the encoding's own numbers; 'table' tells them");
     f->asks = pw_figure_tables;
@@ -297,15 +291,13 @@ static void draw_decay(struct pw_figure *f)
     const struct pw_ev_table *t = pw_figure_table(f);
     double x[MOST];
     float cosine[MOST], bound[MOST];
-    int n = t->length < MOST ? t->length : MOST;
-    struct pw_axes a = {
-        .box = f->box, .x1 = n > 1 ? n - 1 : 1, .y1 = 1, .x_name = "distance", .y_name = "likeness"};
+    struct pw_axes a = {.box = f->box, .y1 = 1, .x_name = "distance", .y_name = "likeness"};
     struct pw_pen pen = {.color = pw_svg_arm(f->arm->info.id), .width = 1.3};
+    int n = pw_rotary_decay(t, MOST, cosine, bound, &a.y0);
 
-    for (int d = 0; d < n; d++) {
-        x[d] = d, cosine[d] = (float)pw_rotary_cosine(t, d), bound[d] = (float)pw_rotary_bound(t, d);
-        a.y0 = fmin(a.y0, (double)cosine[d]);
-    }
+    a.x1 = n > 1 ? n - 1 : 1;
+    for (int d = 0; d < n; d++)
+        x[d] = d;
     pw_figure_axes(f, &a);
     draw_edge(f, &a, t, "beyond training", 0);
     pw_axes_line(&a, &f->svg, pen, x, cosine, n);
@@ -322,17 +314,17 @@ static const struct pw_figure_several slopes = SEVERAL("no slopes"), biases = SE
                                       kernels = SEVERAL("no score by distance");
 
 static const struct pw_figure_page pages[] = {
-    {"slopes", PW_ENC_SLOPES, prepare, draw, &slopes},
-    {"bias", PW_ENC_BIAS, prepare, draw, &biases},
+    {"slopes", PW_ENCODING_SLOPES, prepare, draw, &slopes},
+    {"bias", PW_ENCODING_BIAS, prepare, draw, &biases},
     {"buckets", 0, pw_figure_buckets_prepare, pw_figure_buckets_draw, NULL},
-    {"matrix", PW_ENC_MATRIX, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
-    {"frequencies", PW_ENC_TURNS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
-    {"decay", PW_ENC_DECAY, prepare_decay, draw_decay, &decays},
-    {"rows", PW_ENC_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
-    {"cosine", PW_ENC_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
-    {"keys", PW_ENC_KEYS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"matrix", PW_ENCODING_MATRIX, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"frequencies", PW_ENCODING_FREQUENCIES, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"decay", PW_ENCODING_DECAY, prepare_decay, draw_decay, &decays},
+    {"rows", PW_ENCODING_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"cosine", PW_ENCODING_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
+    {"keys", PW_ENCODING_KEYS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"queries", 0, pw_figure_queries_prepare, pw_figure_queries_draw, NULL},
-    {"kernel", PW_ENC_KERNEL, prepare, draw, &kernels},
+    {"kernel", PW_ENCODING_KERNEL, prepare, draw, &kernels},
     {"difference", 0, pw_figure_difference_prepare, pw_figure_difference_draw, NULL},
     {NULL, 0, NULL, NULL, NULL},
 };

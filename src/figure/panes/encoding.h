@@ -1,4 +1,5 @@
-/* encoding.h - declarations shared by the pages of encoding figures. Private to encoding*.c. */
+/* encoding.h - declarations shared by the pages of encoding figures, whose kinds are enum pw_encoding_view.
+ * Private to encoding*.c. */
 #ifndef PW_FIGURE_ENCODING_H
 #define PW_FIGURE_ENCODING_H
 #include "figure/figure_int.h"
@@ -15,9 +16,6 @@ struct pw_enc_sides {
 /* The direction of the line that ends the distances or positions seen in training; ALONG follows the
  * diagonal. */
 enum pw_enc_line { PW_ENC_DOWN, PW_ENC_ACROSS, PW_ENC_ALONG };
-
-/* Kinds of pages with values by distance. */
-enum { PW_ENC_BIAS, PW_ENC_SLOPES, PW_ENC_KERNEL, PW_ENC_DECAY };
 
 /* ---- encoding_arms.c: the same pages for all lines of f */
 bool pw_figure_has_values(const struct pw_figure *f, const struct pw_figure_line *l);
@@ -52,7 +50,6 @@ enum pw_code pw_figure_queries_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_queries_draw(struct pw_figure *f);
 
 /* encoding_rows.c: pages with maps: buckets of query and key, rotations, added rows and their cosines */
-enum { PW_ENC_MATRIX, PW_ENC_TURNS, PW_ENC_ROWS, PW_ENC_COSINE, PW_ENC_KEYS };
 enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_rows_draw(struct pw_figure *f);
 enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err);

@@ -12,21 +12,16 @@
 
 static const struct pw_ev_table *table_of(const struct pw_figure_line *l)
 {
-    const struct pw_ev_table *t = pw_table_of(l->snap, l->arm->info.id);
-
-    return t && t->length > 0 && t->heads > 0 ? t : NULL;
+    return pw_table_drawn(l->snap, l->arm->info.id);
 }
 
+/* Beside other biases, the bias of slopes is drawn, too. */
 bool pw_figure_has_values(const struct pw_figure *f, const struct pw_figure_line *l)
 {
     const struct pw_ev_table *t = table_of(l);
 
-    switch (f->kind) {
-    case PW_ENC_DECAY: return t && t->frequencies && t->pairs > 0;
-    case PW_ENC_KERNEL: return t && (t->kernel || t->score);
-    case PW_ENC_SLOPES: return t && t->bias && t->slopes;
-    default: return t && t->bias;
-    }
+    return t &&
+           (f->kind == PW_ENCODING_BIAS ? t->bias != NULL : pw_table_has(t, (enum pw_encoding_view)f->kind));
 }
 
 /* True if every line has a kernel (the positional part of the score). Otherwise the whole score is drawn for
@@ -42,7 +37,7 @@ static bool all_have_kernels(const struct pw_figure *f)
 
 static const float *values_of(const struct pw_figure *f, const struct pw_ev_table *t)
 {
-    if (f->kind != PW_ENC_KERNEL)
+    if (f->kind != PW_ENCODING_KERNEL)
         return t->bias;
     return all_have_kernels(f) || !t->score ? t->kernel : t->score;
 }
@@ -53,13 +48,13 @@ static int heads_of(const struct pw_figure *f)
 
     for (int i = 0; i < f->n_lines; i++)
         most = table_of(&f->line[i])->heads > most ? table_of(&f->line[i])->heads : most;
-    return f->kind == PW_ENC_DECAY ? 1 : most;
+    return f->kind == PW_ENCODING_DECAY ? 1 : most;
 }
 
 static float value_at(const struct pw_figure *f, const struct pw_ev_table *t, int head, int d)
 {
-    return f->kind == PW_ENC_DECAY ? (float)pw_rotary_cosine(t, d)
-                                   : values_of(f, t)[(size_t)head * t->length + d];
+    return f->kind == PW_ENCODING_DECAY ? (float)pw_rotary_cosine(t, d)
+                                        : values_of(f, t)[(size_t)head * t->length + d];
 }
 
 /* ---- caption */
@@ -112,24 +107,24 @@ static void say_queries(struct pw_figure *f)
 
 static void say(struct pw_figure *f)
 {
-    static const char *const titles[] = {[PW_ENC_BIAS] = "Bias by distance",
-                                         [PW_ENC_SLOPES] = "Slopes' ramps by distance",
-                                         [PW_ENC_KERNEL] = "Score by distance",
-                                         [PW_ENC_DECAY] = "Likeness of a vector to itself by distance"};
+    static const char *const titles[] = {[PW_ENCODING_BIAS] = "Bias by distance",
+                                         [PW_ENCODING_SLOPES] = "Slopes' ramps by distance",
+                                         [PW_ENCODING_KERNEL] = "Score by distance",
+                                         [PW_ENCODING_DECAY] = "Likeness of a vector to itself by distance"};
     int64_t step[PW_FIGURE_LINES];
 
     pw_str_add(&f->title, "%s", titles[f->kind]);
     for (int i = 0; i < f->n_lines; i++)
         step[i] = f->line[i].arm->table_step;
-    pw_str_add(&f->caption, f->kind == PW_ENC_DECAY ? "Encoding%s " : "Head by head, encoding%s ",
+    pw_str_add(&f->caption, f->kind == PW_ENCODING_DECAY ? "Encoding%s " : "Head by head, encoding%s ",
                f->n_lines > 1 ? "s" : "");
     pw_figure_say_lines(f, step);
     pw_str_add(&f->caption, ".");
-    if (f->kind == PW_ENC_KERNEL)
+    if (f->kind == PW_ENCODING_KERNEL)
         say_layers(f);
-    if (f->kind == PW_ENC_BIAS)
+    if (f->kind == PW_ENCODING_BIAS)
         say_queries(f);
-    if (f->kind == PW_ENC_DECAY)
+    if (f->kind == PW_ENCODING_DECAY)
         pw_str_add(&f->caption,
                    " Solid: mean of cos(distance x frequency) over an encoding's pairs; dashed: |sum of e^(i "
                    "distance x frequency)| / pairs, which no vectors of that length can exceed.");
@@ -145,10 +140,10 @@ enum pw_code pw_figure_encodings_prepare(struct pw_figure *f, struct pw_err *err
     (void)err;
     f->asks = pw_figure_tables;
     say(f);
-    f->box.h = keys + (f->kind == PW_ENC_DECAY ? f->box.w * 0.45
-                       : heads == 1            ? f->box.w * 0.4
-                       : rows == 1             ? EACH * 1.5
-                                               : EACH * rows);
+    f->box.h = keys + (f->kind == PW_ENCODING_DECAY ? f->box.w * 0.45
+                       : heads == 1                 ? f->box.w * 0.4
+                       : rows == 1                  ? EACH * 1.5
+                                                    : EACH * rows);
     f->least = keys + 60 * rows;
     return PW_OK;
 }
@@ -166,7 +161,7 @@ static void widen(struct pw_axes *a, double v)
 /* Returns axes that fit all heads and arms. */
 static struct pw_axes axes_of(const struct pw_figure *f)
 {
-    bool decay = f->kind == PW_ENC_DECAY;
+    bool decay = f->kind == PW_ENCODING_DECAY;
     struct pw_axes a = {
         .x1 = 1, .y0 = decay ? 0 : NAN, .y1 = decay ? 1 : NAN, .x_name = NULL, .y_name = NULL};
 
@@ -192,9 +187,9 @@ static void draw_line(struct pw_figure *f, const struct pw_axes *a, const struct
     for (int d = 0; d < n; d++)
         x[d] = d, y[d] = value_at(f, t, head, d);
     pw_figure_curve(f, a, l->place, (struct pw_pen){.width = 1.2}, x, y, n);
-    for (int d = 0; d < n && f->kind == PW_ENC_DECAY; d++)
+    for (int d = 0; d < n && f->kind == PW_ENCODING_DECAY; d++)
         y[d] = (float)pw_rotary_bound(t, d);
-    if (f->kind == PW_ENC_DECAY)
+    if (f->kind == PW_ENCODING_DECAY)
         pw_figure_curve(f, a, l->place, (struct pw_pen){.width = 1.2, .dash = "3 2"}, x, y, n);
 }
 
@@ -224,8 +219,10 @@ void pw_figure_encodings_draw(struct pw_figure *f)
         a.box = (struct pw_box){f->box.x + w * (i % across), f->box.y + keys + h * (i / across) + above, w,
                                 h - above};
         if (heads == 1) {
-            a.x_name = f->kind == PW_ENC_DECAY ? "distance" : "distance of key from query";
-            a.y_name = f->kind == PW_ENC_DECAY ? "likeness" : f->kind == PW_ENC_KERNEL ? "score" : "bias";
+            a.x_name = f->kind == PW_ENCODING_DECAY ? "distance" : "distance of key from query";
+            a.y_name = f->kind == PW_ENCODING_DECAY    ? "likeness"
+                       : f->kind == PW_ENCODING_KERNEL ? "score"
+                                                       : "bias";
         }
         pw_figure_axes(f, &a);
         if (heads > 1)

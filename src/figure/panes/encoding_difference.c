@@ -12,7 +12,6 @@ static const struct pw_arm_view *other_of(const struct pw_figure *f)
 static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_arm_view *other = other_of(f);
-    const struct pw_ev_table *t = other ? pw_table_of(f->snap, other->info.id) : NULL;
 
     if (!pw_figure_table(f))
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
@@ -21,7 +20,7 @@ static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
     if (other == f->arm)
         return pw_fail(err, PW_EUSER, "export figure: reference=%d is the arm itself; arm=K chooses another",
                        f->o->reference);
-    if (!t || t->length < 1 || t->heads < 1)
+    if (!pw_table_drawn(f->snap, other->info.id))
         return pw_figure_nothing(err, "the numbers of the other encoding; 'table' with that arm tells them");
     return PW_OK;
 }

@@ -23,7 +23,7 @@ enum pw_code pw_figure_queries_prepare(struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
 
-    if (!t || !t->query_bias || t->n_queries < 1)
+    if (!t || !pw_table_has(t, PW_ENCODING_QUERIES))
         return pw_figure_nothing(err, t ? "this encoding's bias is the same for all queries"
                                         : "the encoding's own numbers; 'table' tells them");
     f->asks = pw_figure_tables;

@@ -9,109 +9,66 @@
 
 /* ---- maps */
 
-struct view {
-    const struct pw_ev_table *t;
-    int kind, every;
-};
-
-static float value(const void *arg, int row, int col)
-{
-    const struct view *v = arg;
-    const struct pw_ev_table *t = v->t;
-    int a = row * v->every, b = col * v->every;
-
-    switch (v->kind) {
-    case PW_ENC_MATRIX: return b > a && t->later == 0 ? -INFINITY : (float)pw_bucket_of(t, a - b);
-    case PW_ENC_TURNS: return (float)cos((double)t->frequencies[row] * b);
-    case PW_ENC_ROWS: return t->added[(size_t)a * t->width + col];
-    case PW_ENC_KEYS: return t->keys[(size_t)row * t->key_width + col];
-    default: return (float)pw_rows_cosine(t, a, b);
-    }
-}
-
-static bool has(const struct pw_ev_table *t, int kind)
-{
-    return kind == PW_ENC_MATRIX  ? t->bucket && t->n_buckets > 0
-           : kind == PW_ENC_TURNS ? t->frequencies && t->pairs > 0
-           : kind == PW_ENC_KEYS  ? t->keys && t->n_keys > 0 && t->key_width > 0
-                                  : t->added && t->width > 0;
-}
-
-static struct pw_map map_of(const struct pw_figure *f, const struct view *v)
-{
-    const struct pw_ev_table *t = v->t;
-    int n = (t->length + v->every - 1) / v->every;
-    struct pw_map m = {.rows = n,
-                       .cols = n,
-                       .value = value,
-                       .arg = v,
-                       .hi = 1,
-                       .is_signed = v->kind != PW_ENC_MATRIX,
-                       .map = (enum pw_colormap)f->o->map};
-
-    if (v->kind == PW_ENC_MATRIX)
-        m.hi = (float)(t->n_buckets > 1 ? t->n_buckets - 1 : 1);
-    else if (v->kind == PW_ENC_TURNS)
-        m.rows = t->pairs;
-    else if (v->kind == PW_ENC_ROWS)
-        m.cols = t->width, m.hi = pw_enc_scale(t->added, (size_t)t->length * t->width);
-    else if (v->kind == PW_ENC_KEYS)
-        m.rows = t->n_keys, m.cols = t->key_width,
-        m.hi = pw_enc_scale(t->keys, (size_t)t->n_keys * t->key_width);
-    m.most = v->kind == PW_ENC_ROWS && m.cols > 256 ? 256 : 0;
-    return m;
-}
-
-static struct view view_of(const struct pw_figure *f)
+static struct pw_table_cells cells_of(const struct pw_figure *f)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
-    return (struct view){t, f->kind, (t->length + MOST - 1) / MOST};
+
+    return (struct pw_table_cells){t, (enum pw_encoding_view)f->kind, (t->length + MOST - 1) / MOST};
+}
+
+static struct pw_map map_of(const struct pw_figure *f, const struct pw_table_cells *of)
+{
+    struct pw_map m = {.data = pw_table_matrix(of), .map = (enum pw_colormap)f->o->map};
+
+    m.most = of->view == PW_ENCODING_ROWS && m.data.cols > 256 ? 256 : 0;
+    return m;
 }
 
 static double height_of(const struct pw_figure *f, const struct pw_map *m, int kind)
 {
-    if (kind == PW_ENC_TURNS)
-        return fmin(11.0 * m->rows, 300) + 34;
-    if (kind == PW_ENC_ROWS || kind == PW_ENC_KEYS)
-        return fmin(f->box.w * 0.7, 8.0 * m->rows) + 34;
+    if (kind == PW_ENCODING_FREQUENCIES)
+        return fmin(11.0 * m->data.rows, 300) + 34;
+    if (kind == PW_ENCODING_ROWS || kind == PW_ENCODING_KEYS)
+        return fmin(f->box.w * 0.7, 8.0 * m->data.rows) + 34;
     return fmin(f->box.w - 120, 330) + 34;
 }
 
 enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
 {
-    static const char *const titles[] = {[PW_ENC_MATRIX] = "Bucket of query and key",
-                                         [PW_ENC_TURNS] = "Turns of each pair of dimensions",
-                                         [PW_ENC_ROWS] = "Rows added to the embeddings",
-                                         [PW_ENC_KEYS] = "Relative keys",
-                                         [PW_ENC_COSINE] = "Likeness of the rows of two positions"};
-    static const char *const missing[] = {[PW_ENC_MATRIX] = "this encoding has no buckets",
-                                          [PW_ENC_TURNS] = "this encoding rotates nothing",
-                                          [PW_ENC_ROWS] = "this encoding adds no rows to the embeddings",
-                                          [PW_ENC_KEYS] = "this encoding adds nothing to the keys",
-                                          [PW_ENC_COSINE] = "this encoding adds no rows to the embeddings"};
+    static const char *const titles[] = {[PW_ENCODING_MATRIX] = "Bucket of query and key",
+                                         [PW_ENCODING_FREQUENCIES] = "Turns of each pair of dimensions",
+                                         [PW_ENCODING_ROWS] = "Rows added to the embeddings",
+                                         [PW_ENCODING_KEYS] = "Relative keys",
+                                         [PW_ENCODING_COSINE] = "Likeness of the rows of two positions"};
+    static const char *const missing[] = {[PW_ENCODING_MATRIX] = "this encoding has no buckets",
+                                          [PW_ENCODING_FREQUENCIES] = "this encoding rotates nothing",
+                                          [PW_ENCODING_ROWS] = "this encoding adds no rows to the embeddings",
+                                          [PW_ENCODING_KEYS] = "this encoding adds nothing to the keys",
+                                          [PW_ENCODING_COSINE] =
+                                              "this encoding adds no rows to the embeddings"};
     static const char *const what[] = {
-        [PW_ENC_MATRIX] = " Colour: the bucket's number.",
-        [PW_ENC_TURNS] =
+        [PW_ENCODING_MATRIX] = " Colour: the bucket's number.",
+        [PW_ENCODING_FREQUENCIES] =
             (" Colour: the cosine of the angle that a pair has turned by that distance. Right: wavelength "
              "in positions, and the share of a full turn within the trained distances; what lies beyond "
              "less than one is an angle that training never met."),
-        [PW_ENC_ROWS] = " Positions down, dimensions across.",
-        [PW_ENC_KEYS] =
+        [PW_ENCODING_ROWS] = " Positions down, dimensions across.",
+        [PW_ENCODING_KEYS] =
             (" Dimensions of a head across; down the distances that have a row, the last of which is "
              "read at all beyond."),
-        [PW_ENC_COSINE] = " Colour: cosine of the two rows."};
+        [PW_ENCODING_COSINE] = " Colour: cosine of the two rows."};
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (!t)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
-    if (!has(t, f->kind))
+    if (!pw_table_has(t, (enum pw_encoding_view)f->kind))
         return pw_figure_nothing(err, missing[f->kind]);
-    struct view v = view_of(f);
+    struct pw_table_cells v = cells_of(f);
     struct pw_map m = map_of(f, &v);
     f->asks = pw_figure_tables;
-    pw_figure_say_table(f, t, titles[f->kind], f->kind != PW_ENC_KEYS && t->trained + 1 < t->length);
+    pw_figure_say_table(f, t, titles[f->kind], f->kind != PW_ENCODING_KEYS && t->trained + 1 < t->length);
     pw_str_add(&f->caption, "%s", what[f->kind]);
-    if (f->kind == PW_ENC_KEYS)
+    if (f->kind == PW_ENCODING_KEYS)
         pw_str_add(&f->caption, " Layer %d; the first row is for distance %d.", t->layer, t->key_from);
     if (t->by_length)
         pw_str_add(&f->caption, " The rows are those of a sequence of %d; they depend on its length.",
@@ -145,47 +102,42 @@ static void draw_turns(struct pw_figure *f, const struct pw_ev_table *t, struct 
 
 void pw_figure_rows_draw(struct pw_figure *f)
 {
-    struct view v = view_of(f);
+    struct pw_table_cells v = cells_of(f);
     struct pw_map m = map_of(f, &v);
-    bool square = f->kind == PW_ENC_MATRIX || f->kind == PW_ENC_COSINE, turns = f->kind == PW_ENC_TURNS;
+    bool square = f->kind == PW_ENCODING_MATRIX || f->kind == PW_ENCODING_COSINE,
+         turns = f->kind == PW_ENCODING_FREQUENCIES;
     struct pw_box b = {f->box.x + 40, f->box.y + 4, f->box.w - (turns ? 186 : 110), f->box.h - 34};
-    struct pw_enc_sides sides = {turns                    ? "distance"
-                                 : f->kind == PW_ENC_ROWS ? "dimension"
-                                                          : "key's position",
-                                 turns                    ? "pair"
-                                 : f->kind == PW_ENC_ROWS ? "position"
-                                                          : "query's position",
+    struct pw_enc_sides sides = {turns                         ? "distance"
+                                 : f->kind == PW_ENCODING_ROWS ? "dimension"
+                                                               : "key's position",
+                                 turns                         ? "pair"
+                                 : f->kind == PW_ENCODING_ROWS ? "position"
+                                                               : "query's position",
                                  v.every, v.t->trained};
 
     if (square)
         b.w = b.h = fmin(b.w, b.h);
-    if (f->kind == PW_ENC_COSINE)
+    if (f->kind == PW_ENCODING_COSINE)
         sides.x_name = sides.y_name = "position";
-    if (f->kind == PW_ENC_ROWS && v.every > 1)
+    if (f->kind == PW_ENCODING_ROWS && v.every > 1)
         sides.trained = 0; /* columns are dimensions and are counted singly */
-    if (f->kind == PW_ENC_KEYS)
+    if (f->kind == PW_ENCODING_KEYS)
         sides = (struct pw_enc_sides){"dimension", "row", 1, 0};
     pw_figure_table_map(f, &m, b, &sides,
-                        turns                      ? PW_ENC_DOWN
-                        : f->kind == PW_ENC_MATRIX ? PW_ENC_ALONG
-                                                   : PW_ENC_ACROSS);
+                        turns                           ? PW_ENC_DOWN
+                        : f->kind == PW_ENCODING_MATRIX ? PW_ENC_ALONG
+                                                        : PW_ENC_ACROSS);
     if (turns)
         draw_turns(f, v.t, b);
     pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + (turns ? 92 : 10), b.y, 8, fmin(b.h, 110)}, false,
-               f->kind == PW_ENC_MATRIX                           ? "bucket"
-               : f->kind == PW_ENC_ROWS || f->kind == PW_ENC_KEYS ? "value"
-                                                                  : "cosine");
+               f->kind == PW_ENCODING_MATRIX                                ? "bucket"
+               : f->kind == PW_ENCODING_ROWS || f->kind == PW_ENCODING_KEYS ? "value"
+                                                                            : "cosine");
 }
 
 /* ---- the list of buckets */
 
 #define ROW 10.0
-
-static float bucket_value(const void *arg, int row, int col)
-{
-    const struct pw_ev_table *t = arg;
-    return t->bucket_bias[(size_t)row * t->heads + col];
-}
 
 enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err)
 {
@@ -193,7 +145,7 @@ enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err)
 
     if (!t)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
-    if (!t->bucket || !t->bucket_from || !t->bucket_bias || t->n_buckets < 1)
+    if (!pw_table_has(t, PW_ENCODING_BUCKETS))
         return pw_figure_nothing(err, "this encoding has no buckets");
     f->asks = pw_figure_tables;
     pw_figure_say_table(f, t, "Learned bias of each bucket and head", false);
@@ -211,12 +163,8 @@ void pw_figure_buckets_draw(struct pw_figure *f)
 {
     static const struct pw_font head = {.size = 7.5, .color = 0x5a5a5a}, font = {.size = 7, .color = PW_INK};
     const struct pw_ev_table *t = pw_figure_table(f);
-    struct pw_map m = {.rows = t->n_buckets,
-                       .cols = t->heads,
-                       .value = bucket_value,
-                       .arg = t,
-                       .hi = pw_enc_scale(t->bucket_bias, (size_t)t->n_buckets * t->heads),
-                       .is_signed = true};
+    const struct pw_table_cells of = {t, PW_ENCODING_BUCKETS, 1};
+    struct pw_map m = {.data = pw_table_matrix(&of)};
     struct pw_box b = {f->box.x + 140, f->box.y + 14, f->box.w - 190, f->box.h - 18};
     double h = b.h / t->n_buckets, w = b.w / t->heads;
     struct pw_font right = font;
@@ -244,7 +192,7 @@ void pw_figure_buckets_draw(struct pw_figure *f)
         pw_svg_text(&f->svg, f->box.x + 34, y, &font, range);
         pw_svg_text(&f->svg, f->box.x + 130, y, &right, met == 0 ? "never" : count);
         for (int k = 0; k < t->heads && w >= 26 && h >= 7 && t->heads * t->n_buckets <= 320; k++) {
-            float v = bucket_value(t, i, k);
+            float v = t->bucket_bias[(size_t)i * t->heads + k];
             struct pw_font in = {
                 .size = 6.5, .color = pw_ramp_text_on(pw_map_color(&m, v)), .anchor = PW_MIDDLE};
             pw_svg_fmt(&f->svg, b.x + (k + 0.5) * w, y, &in, "%+.2f", (double)v);

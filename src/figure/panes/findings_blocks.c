@@ -285,14 +285,8 @@ static void draw_map(struct pw_figure *f, const struct pw_block_of *k, struct pw
 {
     struct sides s = sides_of(k, b.w, stretch);
     struct pw_box in = {b.x + s.left, b.y + 2, s.w, s.h};
-    struct pw_map m = {.rows = k->b->rows,
-                       .cols = k->b->cols,
-                       .value = pw_block_value,
-                       .arg = k,
-                       .map = (enum pw_colormap)f->o->map,
-                       .most = 512};
+    struct pw_map m = {.data = pw_block_matrix(k), .map = (enum pw_colormap)f->o->map, .most = 512};
 
-    pw_block_span(k, &m.lo, &m.hi, &m.is_signed);
     pw_map_draw(&m, &f->svg, in);
     pw_svg_frame(&f->svg, in, (struct pw_pen){.color = 0x808080, .width = 0.5});
     draw_names(f, k, &s, in);

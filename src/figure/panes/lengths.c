@@ -170,12 +170,11 @@ static bool is_learned(const struct pw_figure *f, const struct pw_figure_line *l
 /* Writes the text after an arm's name in the legend: "  n=3, own batches, beyond 98%". */
 static void key_text(const struct pw_figure *f, const struct pw_figure_line *l, char *dst, size_t size)
 {
-    struct pw_spread beyond = pw_spread_mean(&l->snap->lab, l->arm, true);
+    struct pw_match beyond = pw_lengths_mean(&l->snap->lab, l->arm, pw_figure_task_of(f, l), true);
 
-    (void)f;
     if (beyond.n > 0)
         snprintf(dst, size, "  n=%d%s, beyond %.0f%%", l->arm->info.replicates,
-                 pw_batches_text(&l->arm->info), 100 * (double)beyond.median);
+                 pw_batches_text(&l->arm->info), 100 * beyond.median);
     else
         snprintf(dst, size, "  n=%d%s", l->arm->info.replicates, pw_batches_text(&l->arm->info));
 }
@@ -235,17 +234,9 @@ static int values_of(const struct pw_lengths *v, const struct pw_arm_view *arm, 
     int n = 0;
 
     for (int i = 0; i < v->n; i++) {
-        struct pw_spread s = pw_spread_at(arm, task, v->lengths[i]);
-        const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, v->lengths[i]);
-        if (s.n == 0)
-            continue;
-        x[n] = v->lengths[i], mid[n] = s.median, lo[n] = s.lo, hi[n] = s.hi;
-        if (arm->info.replicates == 1 && row) {
-            double least, most;
-            pw_eval_wilson(row->exact, row->samples, &least, &most);
-            lo[n] = (float)least, hi[n] = (float)most;
-        }
-        n++;
+        struct pw_match m = pw_lengths_match(arm, task, v->lengths[i]);
+        if (m.n > 0)
+            x[n] = v->lengths[i], mid[n] = (float)m.median, lo[n] = (float)m.lo, hi[n++] = (float)m.hi;
     }
     return n;
 }

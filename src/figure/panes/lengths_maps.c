@@ -88,14 +88,9 @@ static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct
                       struct pw_box b)
 {
     const struct pw_task_view *t = &l->snap->lab.tasks[pw_figure_task_of(f, l)];
-    struct pw_map m = {.rows = g->hi[1] - g->lo[1] + 1,
-                       .cols = g->hi[0] - g->lo[0] + 1,
-                       .value = pw_grid_value,
-                       .arg = g,
-                       .hi = 1,
-                       .map = (enum pw_colormap)f->o->map};
+    struct pw_map m = {.data = pw_grid_matrix(g), .map = (enum pw_colormap)f->o->map};
     struct pw_box in = {b.x + 18, b.y + 16, b.w - 26, b.h - 32};
-    double cw = in.w / m.cols, ch = in.h / m.rows;
+    double cw = in.w / m.data.cols, ch = in.h / m.data.rows;
 
     pw_figure_key(f, in.x, b.y + 11, l, "");
     pw_map_draw(&m, &f->svg, in);
@@ -103,8 +98,8 @@ static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct
     struct pw_box box = {in.x + cw * (t->box_lo[0] - g->lo[0]), in.y + ch * (t->box_lo[1] - g->lo[1]),
                          cw * (t->box_hi[0] - t->box_lo[0] + 1), ch * (t->box_hi[1] - t->box_lo[1] + 1)};
     pw_svg_frame(&f->svg, box, (struct pw_pen){.color = 0xd55e00, .width = 1.4});
-    draw_numbers(&f->svg, in, g->lo[0], m.cols, false);
-    draw_numbers(&f->svg, in, g->lo[1], m.rows, true);
+    draw_numbers(&f->svg, in, g->lo[0], m.data.cols, false);
+    draw_numbers(&f->svg, in, g->lo[1], m.data.rows, true);
 }
 
 void pw_figure_grid_draw(struct pw_figure *f)
@@ -118,7 +113,7 @@ void pw_figure_grid_draw(struct pw_figure *f)
         draw_grid(f, g, &f->line[i],
                   (struct pw_box){f->box.x + side * (i % across), f->box.y + h * (i / across), side, h});
     }
-    const struct pw_map bar = {.hi = 1, .map = (enum pw_colormap)f->o->map};
+    const struct pw_map bar = {.data = {.hi = 1}, .map = (enum pw_colormap)f->o->map};
     double top = h - 32 < 120 ? h - 32 : 120;
     pw_map_bar(&bar, &f->svg, (struct pw_box){f->box.x + side * across + 2, f->box.y + 16, 8, top}, true,
                "exact match");
@@ -213,16 +208,17 @@ static void draw_places(struct pw_figure *f, const struct pw_lengths *v, struct 
 {
     struct places p = {v, f->arm};
     float most = 0;
-    struct pw_map m = {.rows = v->n, .value = place_value, .arg = &p, .map = (enum pw_colormap)f->o->map};
+    struct pw_map m = {.data = {.rows = v->n, .value = place_value, .arg = &p},
+                       .map = (enum pw_colormap)f->o->map};
     struct pw_box in = {b.x + 26, b.y + 14, b.w - 76, b.h - 40};
     struct pw_font turned = small;
 
     turned.turned = true;
-    m.cols = pw_error_places(f->arm, v, &most);
-    m.hi = most > 0 ? most : 1;
+    m.data.cols = pw_error_places(f->arm, v, &most);
+    m.data.hi = most > 0 ? most : 1;
     pw_map_draw(&m, &f->svg, in);
     pw_svg_frame(&f->svg, in, (struct pw_pen){.color = 0x808080, .width = 0.5});
-    draw_numbers(&f->svg, in, 1, m.cols, false);
+    draw_numbers(&f->svg, in, 1, m.data.cols, false);
     for (int i = 0, step = (int)ceil(v->n * 9 / in.h); i < v->n; i += step) {
         struct pw_font right = number;
         right.anchor = PW_END;

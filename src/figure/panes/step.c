@@ -240,7 +240,7 @@ static void draw_patch(struct pw_figure *f)
     struct pw_font left = font;
     struct pw_box b = {f->box.x + 44, f->box.y + 4, f->box.w - 104, f->box.h - 22};
     struct pw_map m = {
-        .rows = p->rows, .cols = p->cols, .value = recovery, .arg = p, .hi = 1, .is_signed = true};
+        .data = {.rows = p->rows, .cols = p->cols, .value = recovery, .arg = p, .hi = 1, .is_signed = true}};
     double w = b.w / p->cols, h = b.h / p->rows;
     int every = (int)ceil(12 / w);
 

@@ -96,11 +96,8 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
         code = pw_figure_ending("reproduce", own->figure, err); /* now, not after hours */
     if (code != PW_OK)
         return code;
-    if (study->lines != NULL)
-        pw_str_add(out, "%s", study->lines);
-    else
-        study->script(opts.bytes, out);
-    if (study->judge != NULL) {
+    pw_study_script(study, opts.bytes, out);
+    if (pw_study_has_verdict(study)) {
         pw_str_add(out, "judge %s", study->name);
         if (study->opts != NULL)
             pw_opt_print(study->opts, opts.bytes, false, out);

@@ -49,11 +49,7 @@ static void draw_one(const struct pw_ui *ui, const struct pw_att *w, struct pw_c
                      int y, int x, int width, int h, int layer, int head)
 {
     struct small s = {.scale = ui->attention.scale};
-    struct pw_heat m = {.rows = w->a->T,
-                        .cols = w->a->T,
-                        .value = value,
-                        .arg = &s,
-                        .hi = 1,
+    struct pw_heat m = {.data = {.rows = w->a->T, .cols = w->a->T, .value = value, .arg = &s, .hi = 1},
                         .square = true,
                         .bare = true,
                         .cursor_row = -1,
@@ -205,7 +201,7 @@ static int tile_rows(const struct tiles *t, const struct pw_ev_attention *a)
 static bool measure_tiles(struct tiles *t, const struct pw_ev_attention *a, const struct pw_look *look,
                           struct pw_rect r)
 {
-    struct pw_heat m = {.rows = a->T, .cols = a->T, .square = true};
+    struct pw_heat m = {.data = {.rows = a->T, .cols = a->T}, .square = true};
 
     t->each_w = (r.w + 1) / t->per_row;
     t->each_h = r.h / tile_rows(t, a);

@@ -131,12 +131,12 @@ static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int
         p->top = ui->attention.top = scrolled(ui->attention.top, ui->attention.query, p->rows, w->T);
         p->left = ui->attention.left = scrolled(ui->attention.left, ui->attention.key, p->cols, w->T);
     }
-    p->m = (struct pw_heat){.rows = p->rows,
-                            .cols = p->cols,
-                            .value = pw_att_shade,
-                            .arg = p,
-                            .hi = w->top,
-                            .is_signed = w->is_signed,
+    p->m = (struct pw_heat){.data = {.rows = p->rows,
+                                     .cols = p->cols,
+                                     .value = pw_att_shade,
+                                     .arg = p,
+                                     .hi = w->top,
+                                     .is_signed = w->is_signed},
                             .square = !ui->attention.scroll,
                             .wide = wide,
                             .bare = ui->attention.scale != PW_ATT_GLOBAL,
@@ -145,7 +145,7 @@ static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int
                             .cursor_row = ui->attention.query - p->top,
                             .cursor_col = ui->attention.key - p->left};
     if (p->m.bare)
-        p->m.hi = 1;
+        p->m.data.hi = 1;
     p->y = r.y + p->head_h;
     p->x = r.x + p->label_w + 1;
     return pw_heat_fit(&p->m, &ui->look, room_w, room_h);
@@ -191,7 +191,7 @@ static bool place(struct pw_att_window *p, struct pw_ui *ui, const struct pw_att
     int words = body.w / 4 < 30 ? 30 : body.w / 4 > 48 ? 48 : body.w / 4;
     if (fit(&other, ui, body, (side > words ? side : words) + *margins * PW_ATT_BITS, *margins, true) &&
         other.m.sx > p->m.sx && other.m.sy == p->m.sy)
-        *p = other, p->m.arg = p;
+        *p = other, p->m.data.arg = p;
     return true;
 }
 

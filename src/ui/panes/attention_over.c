@@ -182,8 +182,9 @@ static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct
     for (int i = 0; i < w; i++) {
         float f = (float)i / (float)(w - 1);
         pw_heat_cell(&p->ui->look, c, r, y, x + i, 1,
-                     m->is_signed ? m->hi * (2 * f - 1) : m->lo + f * (m->hi - m->lo), m->lo, m->hi,
-                     m->is_signed);
+                     m->data.is_signed ? m->data.hi * (2 * f - 1)
+                                       : m->data.lo + f * (m->data.hi - m->data.lo),
+                     m->data.lo, m->data.hi, m->data.is_signed);
     }
 }
 

@@ -1,8 +1,7 @@
 /* encoding.c - the encoding pane: which pages an encoding has, cursors and keys.
  *
- * The pages depend on the contents of the table, not on the encoding's name. A new encoding that fills the
- * same tables is shown without further code. The table belongs to the current arm. The latest table of every
- * other arm is kept (fold.h), and one of them can be the reference of a comparison. */
+ * The pages are the views that the table has (plot/encoding.h). The table belongs to the current arm. The
+ * latest table of every other arm is kept (fold.h), and one of them can be the reference of a comparison. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,17 +15,23 @@ static const struct pw_enc_page *const pages[] = {
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 
-/* Returns the current arm's table; NULL if it has none that can be drawn. */
 static const struct pw_ev_table *table_of(const struct pw_ui *ui)
 {
-    const struct pw_ev_table *t = pw_table_of(ui->snap, ui->snap->current);
-    return t && t->length > 0 && t->heads > 0 ? t : NULL;
+    return pw_table_drawn(ui->snap, ui->snap->current);
 }
 
 const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui)
 {
-    const struct pw_ev_table *t = pw_table_of(ui->snap, ui->encoding.reference);
-    return t && t->length > 0 && t->heads > 0 && ui->encoding.reference != ui->snap->current ? t : NULL;
+    return ui->encoding.reference != ui->snap->current ? pw_table_drawn(ui->snap, ui->encoding.reference)
+                                                       : NULL;
+}
+
+/* Returns true if there is such a page. That of the kernel says how to measure it if the table lacks it. */
+static bool has(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_page *page)
+{
+    if (page->view == PW_ENCODING_DIFFERENCE)
+        return pw_enc_reference(ui) != NULL;
+    return page->view == PW_ENCODING_KERNEL || pw_table_has(t, page->view);
 }
 
 /* Returns the shown page; *n receives the number of pages, *at its index. */
@@ -36,7 +41,7 @@ static const struct pw_enc_page *page_of(const struct pw_ui *ui, const struct pw
 
     *n = 0;
     for (int i = 0; i < PAGES; i++)
-        if (pages[i]->has(ui, t))
+        if (has(ui, t, pages[i]))
             there[(*n)++] = pages[i];
     *at = pw_within(ui->encoding.page, *n);
     return there[*at];
@@ -281,8 +286,8 @@ static void words(FILE *out, const struct pw_ui *ui)
         struct pw_str text = {0};
         bool again = false;
         for (int k = 0; k < i; k++)
-            again = again || (pages[k]->copy == pages[i]->copy && pages[k]->has(ui, t));
-        if (again || !pages[i]->has(ui, t))
+            again = again || (pages[k]->copy == pages[i]->copy && has(ui, t, pages[k]));
+        if (again || !has(ui, t, pages[i]))
             continue;
         pages[i]->copy(ui, t, &text);
         fprintf(out, "%s:\n", pages[i]->title);

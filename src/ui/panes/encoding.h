@@ -7,8 +7,8 @@
 /* A page of the pane. t is the table of the current arm; its length and number of heads are at least 1. */
 struct pw_enc_page {
     const char *name;
+    enum pw_encoding_view view;
     enum pw_enc_cursor x, y; /* the cursors that h l and j k move */
-    bool (*has)(const struct pw_ui *ui, const struct pw_ev_table *t);
     void (*draw)(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
     /* Appends a description of the value under the cursor. */
     void (*read)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);

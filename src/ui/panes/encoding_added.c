@@ -12,12 +12,6 @@
 /* Limits the cosines of a frame; with more positions, every n-th is shown. */
 enum { MOST_PRODUCTS = 1 << 21 };
 
-static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    return t->added && t->width > 0;
-}
-
 /* Registers the map's areas: a row of cells is a position (none in the gap), a column is a value of `across`.
  */
 static void place_map(struct pw_ui *ui, const struct pw_heat *m, const struct pw_enc_axes *axes, int y, int x,
@@ -63,7 +57,7 @@ void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m
     }
     for (int y = 0; y < m->h; y++) {
         int from = -1; /* the first position that begins in this row of cells */
-        for (int p = 0; p < m->rows && from < 0; p += m->pool_r)
+        for (int p = 0; p < m->data.rows && from < 0; p += m->pool_r)
             if (pw_heat_half_row(m, p) / 2 == y)
                 from = p * every;
         if (from < 0)
@@ -87,26 +81,16 @@ static float value(const struct pw_ev_table *t, int row, int col)
     return t->added[(size_t)row * t->width + col];
 }
 
-static float added_at(const void *arg, int row, int col)
-{
-    return value(arg, row, col);
-}
-
 static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
     char title[160], of[48] = "";
-    struct pw_heat m = {.rows = t->length,
-                        .cols = t->width,
-                        .value = added_at,
-                        .arg = t,
-                        .hi = pw_enc_scale(t->added, (size_t)t->length * t->width),
-                        .is_signed = true,
-                        .cursor_col = pw_enc_at(ui, PW_ENC_COLUMN)};
+    const struct pw_table_cells of_rows = {t, PW_ENCODING_ROWS, 1};
+    struct pw_heat m = {.data = pw_table_matrix(&of_rows), .cursor_col = pw_enc_at(ui, PW_ENC_COLUMN)};
 
     if (t->by_length)
         snprintf(of, sizeof of, " of a sequence of %d", t->length);
     snprintf(title, sizeof title, "position (down)%s x %d dimensions, %.2g .. %.2g, %s beyond training", of,
-             t->width, -(double)m.hi, (double)m.hi, ui->look.utf8 ? "┊" : ":");
+             t->width, -(double)m.data.hi, (double)m.data.hi, ui->look.utf8 ? "┊" : ":");
     pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_COLUMN, 1, 0, NULL}, title, c, r);
 }
 
@@ -187,42 +171,19 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     }
 }
 
-const struct pw_enc_page pw_enc_rows = {"rows",
-                                        PW_ENC_COLUMN,
-                                        PW_ENC_DISTANCE,
-                                        has,
-                                        draw_rows,
-                                        read_rows,
-                                        copy,
-                                        "rows; one that training never met keeps its first values"};
+const struct pw_enc_page pw_enc_rows = {
+    "rows",    PW_ENCODING_ROWS, PW_ENC_COLUMN, PW_ENC_DISTANCE,
+    draw_rows, read_rows,        copy,          "rows; one that training never met keeps its first values"};
 
 /* ---- cosine similarity */
 
-struct cosines {
-    const struct pw_ev_table *t;
-    int every;
-};
-
-static float cosine_at(const void *arg, int row, int col)
-{
-    const struct cosines *k = arg;
-    return (float)pw_rows_cosine(k->t, row * k->every, col * k->every);
-}
-
 static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
-    struct cosines k = {t, every_for(t)};
+    const struct pw_table_cells k = {t, PW_ENCODING_COSINE, every_for(t)};
+    struct pw_heat m = {
+        .data = pw_table_matrix(&k), .square = true, .cursor_col = pw_enc_at(ui, PW_ENC_OTHER) / k.every};
     char title[128];
 
-    int n = (t->length + k.every - 1) / k.every;
-    struct pw_heat m = {.rows = n,
-                        .cols = n,
-                        .value = cosine_at,
-                        .arg = &k,
-                        .hi = 1,
-                        .is_signed = true,
-                        .square = true,
-                        .cursor_col = pw_enc_at(ui, PW_ENC_OTHER) / k.every};
     int at = snprintf(title, sizeof title, "cosine of the rows of two positions, -1 .. 1");
     if (k.every > 1)
         snprintf(title + at, sizeof title - (size_t)at, ", of every %d. position", k.every);
@@ -240,5 +201,5 @@ static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, str
     read_position(t, p, out);
 }
 
-const struct pw_enc_page pw_enc_cosine = {"cosine",    PW_ENC_OTHER, PW_ENC_DISTANCE, has, draw_cosine,
-                                          read_cosine, copy,         "rows"};
+const struct pw_enc_page pw_enc_cosine = {"cosine",    PW_ENCODING_COSINE, PW_ENC_OTHER, PW_ENC_DISTANCE,
+                                          draw_cosine, read_cosine,        copy,         "rows"};

@@ -11,18 +11,6 @@
 
 #define HATCH 0x2591
 
-static bool has_list(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    return t->bucket && t->bucket_from && t->bucket_bias && t->n_buckets > 0;
-}
-
-static bool has_bias(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    return t->bias && !t->slopes;
-}
-
 static double mean_gradient(const struct pw_ev_table *t, int b)
 {
     double sum = 0;
@@ -74,8 +62,8 @@ static void read_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struc
 }
 
 const struct pw_enc_page pw_enc_bias = {
-    "bias",    PW_ENC_DISTANCE, PW_ENC_HEAD,           has_bias,
-    draw_bias, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
+    "bias",    PW_ENCODING_BIAS, PW_ENC_DISTANCE,       PW_ENC_HEAD,
+    draw_bias, read_bias,        pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
 /* ---- a row per bucket */
 
@@ -220,16 +208,10 @@ static void copy_list(const struct pw_ui *ui, const struct pw_ev_table *t, struc
 }
 
 const struct pw_enc_page pw_enc_buckets = {
-    "buckets", PW_ENC_HEAD, PW_ENC_BUCKET, has_list,
-    draw_list, read_list,   copy_list,     "buckets; one with 0 pairs was never trained"};
+    "buckets", PW_ENCODING_BUCKETS, PW_ENC_HEAD, PW_ENC_BUCKET,
+    draw_list, read_list,           copy_list,   "buckets; one with 0 pairs was never trained"};
 
 /* ---- query by key */
-
-/* The readout also needs the bias, which the table of a file can lack. */
-static bool has_matrix(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    return has_list(ui, t) && t->bias;
-}
 
 static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                            struct pw_rect r)
@@ -270,5 +252,5 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
 }
 
 const struct pw_enc_page pw_enc_matrix = {
-    "matrix",       PW_ENC_DISTANCE, PW_ENC_HEAD,           has_matrix,
-    draw_matrix_in, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
+    "matrix",       PW_ENCODING_MATRIX, PW_ENC_DISTANCE,       PW_ENC_HEAD,
+    draw_matrix_in, read_bias,          pw_enc_copy_distances, PW_ENC_BY_DISTANCE};

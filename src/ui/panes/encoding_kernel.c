@@ -8,19 +8,6 @@
 
 #include "ui/panes/encoding.h"
 
-/* Returns the kernel, or the mean scores if the encoding has no kernel. */
-static const float *values_of(const struct pw_ev_table *t)
-{
-    return t->kernel ? t->kernel : t->score;
-}
-
-static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    (void)t;
-    return true;
-}
-
 struct curve {
     const float *values; /* [heads,length]; NULL: none */
     int arm;
@@ -57,9 +44,8 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
     pw_enc_area_plot(ui, &p, n);
-    int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
-    for (int i = 0; edge >= 0 && i < p.field.h; i++)
-        pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
+    if (t->trained > 0)
+        pw_plot_edge(&p, c, t->trained);
     for (int i = 1; i >= 0; i--)
         if (curves[i].values)
             pw_plot_series(&p, ui, c, curves[i].arm,
@@ -74,7 +60,7 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
 
 static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
-    const float *values = values_of(t);
+    const float *values = pw_table_by_distance(t, PW_ENCODING_KERNEL);
     bool nothing = pw_table_empty(t);
 
     if (nothing && (r.h >= 6 || !values)) {
@@ -124,20 +110,15 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     else if (t->score)
         pw_str_add(out, "%s mean score %+.3f", t->kernel ? "," : ":", (double)t->score[i]);
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
-    if (values_of(t))
-        pw_enc_read_others(ui, t, values_of(t), out);
+    if (t->kernel || t->score)
+        pw_enc_read_others(ui, t, pw_table_by_distance(t, PW_ENCODING_KERNEL), out);
 }
 
-const struct pw_enc_page pw_enc_kernel = {"kernel", PW_ENC_DISTANCE,       PW_ENC_HEAD,       has, draw,
-                                          read,     pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
+const struct pw_enc_page pw_enc_kernel = {
+    "kernel", PW_ENCODING_KERNEL,    PW_ENC_DISTANCE,   PW_ENC_HEAD, draw,
+    read,     pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
 /* ---- two encodings */
-
-static bool has_difference(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)t;
-    return pw_enc_reference(ui) != NULL;
-}
 
 static void draw_difference(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                             struct pw_rect r)
@@ -222,9 +203,9 @@ static void copy_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
 
 const struct pw_enc_page pw_enc_difference = {
     "difference",
+    PW_ENCODING_DIFFERENCE,
     PW_ENC_DISTANCE,
     PW_ENC_HEAD,
-    has_difference,
     draw_difference,
     read_difference,
     copy_difference,

@@ -7,31 +7,14 @@
 
 #include "ui/panes/encoding.h"
 
-static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    return t->keys && t->n_keys > 0 && t->key_width > 0;
-}
-
-static float value(const void *arg, int row, int col)
-{
-    const struct pw_ev_table *t = arg;
-    return t->keys[(size_t)row * t->key_width + col];
-}
-
 static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
     char title[160];
-    struct pw_heat m = {.rows = t->n_keys,
-                        .cols = t->key_width,
-                        .value = value,
-                        .arg = t,
-                        .hi = pw_enc_scale(t->keys, (size_t)t->n_keys * t->key_width),
-                        .is_signed = true,
-                        .cursor_col = pw_enc_at(ui, PW_ENC_ENTRY)};
+    const struct pw_table_cells of = {t, PW_ENCODING_KEYS, 1};
+    struct pw_heat m = {.data = pw_table_matrix(&of), .cursor_col = pw_enc_at(ui, PW_ENC_ENTRY)};
 
     snprintf(title, sizeof title, "layer %d of %d  distance (down) x %d dimensions of a head, %.2g .. %.2g",
-             t->layer, t->layers, t->key_width, -(double)m.hi, (double)m.hi);
+             t->layer, t->layers, t->key_width, -(double)m.data.hi, (double)m.data.hi);
     pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_KEY, PW_ENC_ENTRY, 1, t->key_from, t->key_met}, title,
                c, r);
 }
@@ -42,7 +25,8 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     char range[32];
 
     pw_key_range(t, row, range);
-    pw_str_add(out, "layer %d distance %s dimension %d: %+.4f", t->layer, range, i, (double)value(t, row, i));
+    pw_str_add(out, "layer %d distance %s dimension %d: %+.4f", t->layer, range, i,
+               (double)t->keys[(size_t)row * t->key_width + i]);
     pw_enc_read_met(t, t->key_met ? t->key_met[row] : -1, "pairs", out);
     if (t->key_grad)
         pw_str_add(out, ", mean |gradient| %.2g over %" PRId64 " steps", (double)t->key_grad[row], t->n_grad);
@@ -67,5 +51,7 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 }
 
 const struct pw_enc_page pw_enc_keys = {
-    "keys", PW_ENC_ENTRY, PW_ENC_KEY, has,
-    draw,   read,         copy,       "relative keys of this layer; the last row is for all beyond"};
+    "keys",       PW_ENCODING_KEYS,
+    PW_ENC_ENTRY, PW_ENC_KEY,
+    draw,         read,
+    copy,         "relative keys of this layer; the last row is for all beyond"};

@@ -13,12 +13,6 @@
 
 enum { NOTE = 10 };
 
-static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    return t->query_bias && t->n_queries > 0;
-}
-
 /* Returns the rows [n_queries,length] of the cursor's head. */
 static const float *rows_of(const struct pw_ui *ui, const struct pw_ev_table *t)
 {
@@ -132,8 +126,11 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_str_add(out, "\n");
 }
 
-const struct pw_enc_page pw_enc_queries = {
-    "queries",    PW_ENC_DISTANCE,
-    PW_ENC_QUERY, has,
-    draw,         read,
-    copy,         "bias of a head by distance, a column for each of some queries"};
+const struct pw_enc_page pw_enc_queries = {"queries",
+                                           PW_ENCODING_QUERIES,
+                                           PW_ENC_DISTANCE,
+                                           PW_ENC_QUERY,
+                                           draw,
+                                           read,
+                                           copy,
+                                           "bias of a head by distance, a column for each of some queries"};

@@ -10,12 +10,6 @@
 
 #define TURN 6.283185307179586
 
-static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    return t->frequencies && t->pairs > 0;
-}
-
 static double degrees(const struct pw_ev_table *t, int pair, int d)
 {
     double turns = d * (double)t->frequencies[pair] / TURN;
@@ -128,10 +122,14 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 }
 
 const struct pw_enc_page pw_enc_frequencies = {
-    "frequencies", PW_ENC_DISTANCE,
-    PW_ENC_PAIR,   has,
-    draw,          read,
-    copy,          "pairs, radians a position and the share of a full turn that training saw"};
+    "frequencies",
+    PW_ENCODING_FREQUENCIES,
+    PW_ENC_DISTANCE,
+    PW_ENC_PAIR,
+    draw,
+    read,
+    copy,
+    "pairs, radians a position and the share of a full turn that training saw"};
 
 /* ---- how rotation changes a vector's similarity to itself */
 
@@ -140,16 +138,13 @@ static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     enum { MOST = 512 };
     int64_t x[MOST];
     float cosine[MOST], sum[MOST];
-    int n = t->length < MOST ? t->length : MOST, head = r.h > 6 ? 1 : 0;
-    struct pw_plot p = {.box = {r.y + head, r.x, r.h - head, r.w}, .x1 = n > 1 ? n - 1 : 1, .y0 = 0, .y1 = 1};
+    int head = r.h > 6 ? 1 : 0;
+    struct pw_plot p = {.box = {r.y + head, r.x, r.h - head, r.w}, .y1 = 1};
+    int n = pw_rotary_decay(t, MOST, cosine, sum, &p.y0);
 
-    for (int d = 0; d < n; d++) {
+    p.x1 = n > 1 ? n - 1 : 1;
+    for (int d = 0; d < n; d++)
         x[d] = d;
-        cosine[d] = (float)pw_rotary_cosine(t, d);
-        sum[d] = (float)pw_rotary_bound(t, d);
-        if ((double)cosine[d] < p.y0)
-            p.y0 = (double)cosine[d];
-    }
     if (head)
         pw_draw_cut(
             c, r, r.y, r.x, pw_style_dim(),
@@ -158,9 +153,8 @@ static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
     pw_enc_area_plot(ui, &p, n);
-    int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
-    for (int i = 0; edge >= 0 && i < p.field.h; i++)
-        pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
+    if (t->trained > 0)
+        pw_plot_edge(&p, c, t->trained);
     pw_plot_series(&p, ui, c, ui->snap->current, &(struct pw_points){.x = x, .y = sum, .n = n},
                    PW_STROKE_DOTTED);
     pw_plot_series(&p, ui, c, ui->snap->current, &(struct pw_points){.x = x, .y = cosine, .n = n},
@@ -190,7 +184,7 @@ static void copy_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
 }
 
 const struct pw_enc_page pw_enc_decay = {
-    "decay",     PW_ENC_DISTANCE,
-    PW_ENC_PAIR, has,
-    draw_decay,  read_decay,
-    copy_decay,  "likeness of a vector to itself at a distance, of frequencies alone"};
+    "decay",         PW_ENCODING_DECAY,
+    PW_ENC_DISTANCE, PW_ENC_PAIR,
+    draw_decay,      read_decay,
+    copy_decay,      "likeness of a vector to itself at a distance, of frequencies alone"};

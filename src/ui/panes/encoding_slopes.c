@@ -7,12 +7,6 @@
 
 #include "ui/panes/encoding.h"
 
-static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
-{
-    (void)ui;
-    return t->slopes && t->bias;
-}
-
 static double half_distance(const struct pw_ev_table *t, int head)
 {
     return log(2) / (double)t->slopes[head];
@@ -78,7 +72,11 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         pw_str_add(out, "%d\t%.6g\t%.4g\n", h, (double)t->slopes[h], half_distance(t, h));
 }
 
-const struct pw_enc_page pw_enc_slopes = {"slopes",    PW_ENC_DISTANCE,
-                                          PW_ENC_HEAD, has,
-                                          draw,        read,
-                                          copy,        "the ramps, a weight halves every so many positions"};
+const struct pw_enc_page pw_enc_slopes = {"slopes",
+                                          PW_ENCODING_SLOPES,
+                                          PW_ENC_DISTANCE,
+                                          PW_ENC_HEAD,
+                                          draw,
+                                          read,
+                                          copy,
+                                          "the ramps, a weight halves every so many positions"};

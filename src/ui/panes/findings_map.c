@@ -34,15 +34,11 @@ static bool fit(struct chart *t, const struct pw_ui *ui, const struct pw_block_o
     }
     t->label_w = t->label_w < r.w / 3 ? t->label_w : r.w / 3;
     t->x = r.x + t->label_w, t->y = r.y + t->heads;
-    t->m = (struct pw_heat){.rows = b->rows,
-                            .cols = b->cols,
-                            .value = pw_block_value,
-                            .arg = &t->k,
+    t->m = (struct pw_heat){.data = pw_block_matrix(&t->k),
                             .square = b->rows >= SQUARE && b->cols >= SQUARE,
                             .cursor_row = ui->findings.down,
                             .cursor_col = ui->findings.across};
-    pw_block_span(k, &t->m.lo, &t->m.hi, &t->m.is_signed);
-    t->m.bare = t->m.hi > 99;
+    t->m.bare = t->m.data.hi > 99;
     return pw_heat_fit(&t->m, &ui->look, r.w - t->label_w, r.h - t->heads - t->legend);
 }
 
@@ -53,7 +49,7 @@ static void draw_names(const struct pw_ui *ui, const struct chart *t, struct pw_
 
     if (t->heads)
         pw_draw_cut(c, t->r, t->r.y, t->r.x, pw_style_dim(), t->k.b->y, t->label_w - 1);
-    for (int col = 0; t->heads && col < t->m.cols; col += t->m.pool_c) {
+    for (int col = 0; t->heads && col < t->m.data.cols; col += t->m.pool_c) {
         bool here = ui->findings.across / t->m.pool_c == col / t->m.pool_c;
         int x = t->x + pw_heat_column(&t->m, col);
         pw_fnd_col(&t->k, col, name);
@@ -64,7 +60,7 @@ static void draw_names(const struct pw_ui *ui, const struct chart *t, struct pw_
             continue;
         free_from = pw_draw_cut(c, t->r, t->r.y, x, here ? pw_style_bold() : pw_style_dim(), name, w);
     }
-    for (int row = 0; row < t->m.rows; row += t->m.pool_r) {
+    for (int row = 0; row < t->m.data.rows; row += t->m.pool_r) {
         bool here = ui->findings.down / t->m.pool_r == row / t->m.pool_r;
         int y = t->y + (pw_heat_half_row(&t->m, row) + (t->m.sy - 1) / 2) / 2;
         if (y == last && !here)
@@ -82,13 +78,13 @@ static void draw_legend(const struct pw_ui *ui, const struct chart *t, struct pw
     int y = t->r.y + t->r.h - 1, x = t->x;
     char text[32];
 
-    snprintf(text, sizeof text, "%.3g ", (double)t->m.lo);
+    snprintf(text, sizeof text, "%.3g ", (double)t->m.data.lo);
     x = pw_draw_text(c, t->r, y, x, pw_style_dim(), text);
     for (int i = 0; i < LEGEND; i++)
         pw_heat_cell(&ui->look, c, t->r, y, x + i, 1,
-                     t->m.lo + (t->m.hi - t->m.lo) * (float)i / (float)(LEGEND - 1), t->m.lo, t->m.hi,
-                     t->m.is_signed);
-    snprintf(text, sizeof text, " %.3g", (double)t->m.hi);
+                     t->m.data.lo + (t->m.data.hi - t->m.data.lo) * (float)i / (float)(LEGEND - 1),
+                     t->m.data.lo, t->m.data.hi, t->m.data.is_signed);
+    snprintf(text, sizeof text, " %.3g", (double)t->m.data.hi);
     x = pw_draw_text(c, t->r, y, x + LEGEND, pw_style_dim(), text);
     if (t->k.b->x[0]) {
         char across[PW_FINDING_TOPIC + 16];

@@ -42,12 +42,6 @@ void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
 bool pw_lengths_failing_shown(const struct pw_snapshot *s);
 void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 
-/* pw_lengths_interval: the interval at a length in per cent, Wilson's of one model, or the range over
- * several; returns false if there is none. pw_lengths_beyond: the mean over all lengths longer than trained,
- * as a spread over the replicas. */
-bool pw_lengths_interval(const struct pw_arm_view *arm, int task, int length, double *lo, double *hi);
-struct pw_spread pw_lengths_beyond(const struct pw_ui *ui, const struct pw_arm_view *arm, int task);
-
 /* Append tab-separated values: counts of every model and length; the tests; the current arm's first errors;
  * its exact match over pairs. Without data, only the column names. */
 void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);

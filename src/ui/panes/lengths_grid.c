@@ -27,7 +27,7 @@ static void draw_axes(struct pw_canvas *c, struct pw_rect r, const struct pw_hea
 {
     int free_from = x, last = -1;
 
-    for (int i = 0; i < m->cols; i += m->pool_c) {
+    for (int i = 0; i < m->data.cols; i += m->pool_c) {
         char text[16];
         int at = x + pw_heat_column(m, i), a = g->lo[0] + i;
         snprintf(text, sizeof text, "%d", a);
@@ -37,7 +37,7 @@ static void draw_axes(struct pw_canvas *c, struct pw_rect r, const struct pw_hea
         free_from =
             pw_draw_text(c, r, y - 1, at, in_box(t, 0, a) ? pw_style_ok() : pw_style_warn(), text) + 1;
     }
-    for (int i = 0; i < m->rows; i += m->pool_r) {
+    for (int i = 0; i < m->data.rows; i += m->pool_r) {
         int row = pw_heat_half_row(m, i) / 2 + (m->sy > 2 ? (m->sy / 2 - 1) / 2 : 0), b = g->lo[1] + i;
         if (row > last)
             pw_draw_fmt(c, r, y + row, r.x, in_box(t, 1, b) ? pw_style_ok() : pw_style_warn(), "%3d", b);
@@ -90,12 +90,7 @@ static bool place(struct pw_ui *ui, const struct pw_grid *g, const struct pw_tas
 
     clamp(&ui->lengths.a, g->lo[0], g->hi[0]);
     clamp(&ui->lengths.b, g->lo[1], g->hi[1]);
-    *m = (struct pw_heat){.rows = g->hi[1] - g->lo[1] + 1,
-                          .cols = g->hi[0] - g->lo[0] + 1,
-                          .value = pw_grid_value,
-                          .arg = g,
-                          .lo = 0,
-                          .hi = 1,
+    *m = (struct pw_heat){.data = pw_grid_matrix(g),
                           .split_row = t->box_hi[1] + 1 - g->lo[1],
                           .split_col = t->box_hi[0] + 1 - g->lo[0],
                           .cursor_row = ui->lengths.b - g->lo[1],

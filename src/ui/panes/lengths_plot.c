@@ -49,10 +49,8 @@ static void draw_interval(const struct pw_ui *ui, struct pw_canvas *c, const str
     float ends[2][PW_MAX_LENGTHS];
 
     for (int i = 0; i < at.n; i++) {
-        const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, v->task, (int)at.x[i]);
-        double lo, hi;
-        pw_eval_wilson(row->exact, row->samples, &lo, &hi);
-        ends[0][i] = (float)lo, ends[1][i] = (float)hi;
+        struct pw_match m = pw_lengths_match(arm, v->task, (int)at.x[i]);
+        ends[0][i] = (float)m.lo, ends[1][i] = (float)m.hi;
     }
     struct pw_points three[] = {at, at, at};
     three[0].y = ends[0], three[2].y = ends[1];
@@ -201,11 +199,7 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
     if (!pw_plot_begin(&p, ui, c, ""))
         return;
     ui->lengths.drawn.plot = p.field;
-    int edge = v->range ? pw_plot_column(&p, v->range->train_hi + 0.5) : -1;
-    if (edge >= 0) {
-        for (int row = 0; row < p.field.h; row++)
-            pw_draw_cell(c, p.field, p.field.y + row, edge, pw_style_warn(), 0x250a);
-    }
+    int edge = v->range ? pw_plot_edge(&p, c, v->range->train_hi) : -1;
     float chance = draw_chance(ui, c, &p, v);
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);

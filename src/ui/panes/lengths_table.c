@@ -23,59 +23,30 @@ static int arm_width(const struct pw_ui *ui, int room, int *shown)
     return w;
 }
 
-bool pw_lengths_interval(const struct pw_arm_view *arm, int task, int length, double *lo, double *hi)
-{
-    const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, length);
-
-    if (arm->info.replicates > 1) {
-        struct pw_spread x = pw_spread_at(arm, task, length);
-        *lo = 100 * (double)x.lo, *hi = 100 * (double)x.hi;
-        return x.n > 0;
-    }
-    if (!row || row->samples <= 0)
-        return false;
-    pw_eval_wilson(row->exact, row->samples, lo, hi);
-    *lo *= 100, *hi *= 100;
-    return true;
-}
-
-struct pw_spread pw_lengths_beyond(const struct pw_ui *ui, const struct pw_arm_view *arm, int task)
-{
-    float mean[PW_MAX_REPLICATES];
-
-    for (int r = 0; r < arm->info.replicates; r++)
-        mean[r] = pw_eval_mean(&ui->snap->lab, &arm->rep[r].eval, task, true);
-    return pw_spread_of(mean, arm->info.replicates);
-}
-
 /* Draws the value at a length; BEYOND: the mean over all lengths that were not trained. */
 static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
                       const struct pw_arm_view *arm, int task, int length, bool grey)
 {
-    struct pw_spread all =
-        length == BEYOND ? pw_lengths_beyond(ui, arm, task) : pw_spread_at(arm, task, length);
-    float e = all.median;
+    struct pw_match e = length == BEYOND ? pw_lengths_mean(&ui->snap->lab, arm, task, true)
+                                         : pw_lengths_match(arm, task, length);
     struct pw_style s = grey ? pw_style_dim() : pw_style_plain(), bar = pw_style_arm(ui, arm->info.id);
-    double lo, hi;
 
-    if (!isfinite(e)) {
+    if (e.n == 0) {
         pw_draw_text(c, r, y, x + 3, pw_style_dim(), "·");
         return;
     }
-    s.attr |= e >= 0.995f ? PW_BOLD : 0;
+    s.attr |= e.median >= (double)0.995f ? PW_BOLD : 0;
     bar.attr |= grey ? PW_DIM : 0;
-    pw_draw_fmt(c, r, y, x, s, "%3d%%", (int)lrintf(e * 100));
+    pw_draw_fmt(c, r, y, x, s, "%3d%%", (int)lrintf((float)e.median * 100));
     if (w < INTERVAL_FROM) {
         if (w >= BAR_FROM)
-            pw_draw_bar(c, r, y, x + 5, bar, w - 6, (double)e);
+            pw_draw_bar(c, r, y, x + 5, bar, w - 6, e.median);
         return;
     }
-    if (length == BEYOND) /* lengths are not a sample, replicas are */
-        lo = 100 * (double)all.lo, hi = 100 * (double)all.hi;
-    if (length == BEYOND ? all.n > 1 : pw_lengths_interval(arm, task, length, &lo, &hi))
-        pw_draw_fmt(c, r, y, x + 5, pw_style_dim(), "%.0f..%.0f", lo, hi);
+    if (length != BEYOND || e.n > 1) /* lengths are not a sample, replicas are */
+        pw_draw_fmt(c, r, y, x + 5, pw_style_dim(), "%.0f..%.0f", 100 * e.lo, 100 * e.hi);
     if (w >= INTERVAL_FROM + 4)
-        pw_draw_bar(c, r, y, x + INTERVAL_FROM, bar, w - INTERVAL_FROM - 1, (double)e);
+        pw_draw_bar(c, r, y, x + INTERVAL_FROM, bar, w - INTERVAL_FROM - 1, e.median);
 }
 
 static float right_tokens(const struct pw_eval_row *row)
@@ -91,17 +62,17 @@ static float all_tokens_right(const struct pw_eval_row *row)
 static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v, int length,
                          const struct pw_eval_row *row, struct pw_str *s)
 {
-    double lo, hi;
+    struct pw_match x = pw_lengths_match(a, v->task, length);
 
-    if (!pw_lengths_interval(a, v->task, length, &lo, &hi))
+    if (x.n == 0)
         return;
     if (a->info.replicates > 1) {
-        struct pw_spread x = pw_spread_at(a, v->task, length);
-        pw_str_add(s, "  %.0f%% (%.0f..%.0f), medians of %d seeds%s", 100 * (double)x.median, lo, hi, x.n,
-                   pw_batches_text(&a->info));
+        pw_str_add(s, "  %.0f%% (%.0f..%.0f), medians of %d seeds%s", 100 * x.median, 100 * x.lo, 100 * x.hi,
+                   x.n, pw_batches_text(&a->info));
     } else {
         pw_str_add(s, "  %d of %d %s, %.0f..%.0f%%  (95%%, samples only)", row->exact, row->samples,
-                   row->judge == PW_JUDGE_DECODED ? "right" : pw_judge_name(row->judge), lo, hi);
+                   row->judge == PW_JUDGE_DECODED ? "right" : pw_judge_name(row->judge), 100 * x.lo,
+                   100 * x.hi);
     }
 }
 

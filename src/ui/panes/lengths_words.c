@@ -30,30 +30,14 @@ static struct remarks remarks_at(const struct pw_ui *ui, const struct pw_lengths
     return k;
 }
 
-/* Appends exact match with its interval: Wilson's for one model, the range for several: "0.981 (0.95..0.99)".
- */
-static void add_match(struct pw_str *out, const struct pw_arm_view *arm, const struct pw_lengths *v,
-                      int length)
+/* Appends exact match with its interval: "0.981 (0.95..0.99)". */
+static void add_match(struct pw_str *out, struct pw_match m, bool interval)
 {
-    struct pw_spread x = pw_spread_at(arm, v->task, length);
-    double lo, hi;
-
     pw_str_add(out, "\t");
-    if (x.n > 0)
-        pw_str_add(out, "%.3f", (double)x.median);
-    if (pw_lengths_interval(arm, v->task, length, &lo, &hi))
-        pw_str_add(out, " (%.2f..%.2f)", lo / 100, hi / 100);
-}
-
-static void add_beyond(struct pw_str *out, const struct pw_ui *ui, const struct pw_arm_view *arm, int task)
-{
-    struct pw_spread x = pw_lengths_beyond(ui, arm, task);
-
-    pw_str_add(out, "\t");
-    if (x.n > 0)
-        pw_str_add(out, "%.3f", (double)x.median);
-    if (x.n > 1)
-        pw_str_add(out, " (%.2f..%.2f)", (double)x.lo, (double)x.hi);
+    if (m.n > 0)
+        pw_str_add(out, "%.3f", m.median);
+    if (m.n > 0 && interval)
+        pw_str_add(out, " (%.2f..%.2f)", m.lo, m.hi);
 }
 
 /* Prints one row per length, one column per arm. */
@@ -75,9 +59,13 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
     pw_str_add(&text, "\tchance\tshare of training\tremarks");
     if (v->lengths[v->n - 1] > v->range->train_hi) {
         pw_str_add(&text, "\n>%d", v->range->train_hi);
-        for (int a = 1; a <= PW_MAX_ARMS; a++)
-            if (pw_find_arm(ui->snap, a))
-                add_beyond(&text, ui, pw_find_arm(ui->snap, a), v->task);
+        for (int a = 1; a <= PW_MAX_ARMS; a++) {
+            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+            if (!arm)
+                continue;
+            struct pw_match mean = pw_lengths_mean(&ui->snap->lab, arm, v->task, true);
+            add_match(&text, mean, mean.n > 1);
+        }
         pw_str_add(&text, "\t\t\tmean beyond training");
     }
     for (int i = 0; i < v->n; i++) {
@@ -85,7 +73,7 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
         pw_str_add(&text, "\n%d", v->lengths[i]);
         for (int a = 1; a <= PW_MAX_ARMS; a++)
             if (pw_find_arm(ui->snap, a))
-                add_match(&text, pw_find_arm(ui->snap, a), v, v->lengths[i]);
+                add_match(&text, pw_lengths_match(pw_find_arm(ui->snap, a), v->task, v->lengths[i]), true);
         pw_str_add(&text, "\t%.3f\t", (double)k.chance);
         if (isfinite(k.share))
             pw_str_add(&text, "%.3f", (double)k.share);
