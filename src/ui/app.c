@@ -178,7 +178,7 @@ static void draw(struct pw_loop *l)
         complain(l, err.msg);
     pw_term_size(l->term, &rows, &cols);
     pw_canvas_resize(&l->canvas, rows, cols);
-    pw_ui_draw(ui, &l->canvas);
+    pw_ui_frame(ui, &l->canvas);
     pw_ui_layout(ui, rows, cols, &at);
     pw_line_draw(l->line, &l->canvas, at.prompt);
     pw_term_present(l->term, &l->canvas);

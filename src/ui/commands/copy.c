@@ -12,6 +12,7 @@ static void copy_drawn(struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_layout at;
     struct pw_canvas c;
+    pw_ui_settle(ui, ui->rows, ui->cols);
     pw_ui_layout(ui, ui->rows, ui->cols, &at);
     struct pw_rect r = at.panes[ui->focus];
     pw_canvas_init(&c);

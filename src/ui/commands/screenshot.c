@@ -180,7 +180,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, rows, cols);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     bool light = ui.theme.backdrop == PW_ON_LIGHT;
     if (path) {
         code = write_as(&c, light, path, endings[kind], err);
