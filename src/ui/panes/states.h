@@ -15,14 +15,7 @@
 #include "ui/panes/step_state.h"
 
 /* Expands each(NAME) for every state. */
-#define PW_PANE_STATES(each) \
-    each(attention) \
-    each(curves) \
-    each(encoding) \
-    each(findings) \
-    each(io) \
-    each(lengths) \
-    each(log) \
-    each(step)
+#define PW_PANE_STATES(each)                                                                                 \
+    each(attention) each(curves) each(encoding) each(findings) each(io) each(lengths) each(log) each(step)
 
 #endif
