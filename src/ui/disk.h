@@ -1,5 +1,5 @@
-/* disk.h - writes files on a thread of its own, in the order in which they were handed over, so that no key press
- * waits for the disk.
+/* disk.h - writes files on a thread of its own, in the order in which they were handed over, so that no key
+ * press waits for the disk.
  *
  * One UI thread hands over and takes results. The thread starts with the first job. */
 #ifndef PW_DISK_H

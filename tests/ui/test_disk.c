@@ -43,7 +43,7 @@ static void stick(bool stuck)
 }
 
 /* Presses a key and runs the line that it stands for, as the loop does. */
-static void press(struct bench * b, int key)
+static void press(struct bench *b, int key)
 {
     struct pw_str line = {0};
     pw_ui_key(&b->app.ui, key, &line);
@@ -52,7 +52,7 @@ static void press(struct bench * b, int key)
     pw_str_fini(&line);
 }
 
-static void take_written(struct bench * b)
+static void take_written(struct bench *b)
 {
     pw_disk_wait(b->app.disk);
     assert_int_equal(pw_app_take_written(&b->app, &b->err), PW_OK);
@@ -130,7 +130,6 @@ static void no_line_waits_for_the_history(void **state)
     pw_history_close(&h);
     close(ends[0]);
 }
-
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bench_setup, bench_teardown)
 
