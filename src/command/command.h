@@ -72,6 +72,10 @@ struct pw_command {
     /* Runs while an answer is being decoded. Such a command neither needs the answer nor changes its
      * inputs. */
     bool beside;
+    /* Does the command, with these arguments, choose another model to answer the pinned prompt? Typed by a
+     * user who watches, it drops an answer that is still being decoded instead of waiting for it. NULL: no.
+     */
+    bool (*passes_over)(const struct pw_args *args);
     /* Continues in the background. In a typed line, the commands after it wait until it has ended. */
     bool lasts;
     const struct pw_opt *opts; /* its own table of key=value, for help and completion; or NULL */
