@@ -10,6 +10,16 @@
 
 #define CANT "the session can't be written"
 
+/* Finalise q, which writes the segment's row and stepped with rc, protect the row and commit. */
+static enum pw_code commit(struct pw_store *s, sqlite3_stmt *q, int rc, struct pw_err *err)
+{
+    enum pw_code code = rc == SQLITE_DONE ? PW_OK : pw_sql_fail(err, s->db, CANT);
+    sqlite3_finalize(q);
+    if (code == PW_OK)
+        code = pw_guard_write(s->db, "segment", s->seg, err);
+    return code == PW_OK ? pw_sql_run(s->db, "COMMIT", err) : code;
+}
+
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err)
 {
     const struct pw_environment *env = &s->cfg.env;
@@ -44,12 +54,7 @@ enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err
         sqlite3_bind_int64(q, 12, cleared);
         rc = sqlite3_step(q);
     }
-    if (rc != SQLITE_DONE)
-        code = pw_sql_fail(err, s->db, CANT);
-    sqlite3_finalize(q);
-    if (code == PW_OK)
-        code = pw_guard_write(s->db, "segment", s->seg, err);
-    return code == PW_OK ? pw_sql_run(s->db, "COMMIT", err) : code;
+    return commit(s, q, rc, err);
 }
 
 enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err *err)
@@ -67,12 +72,7 @@ enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err 
         sqlite3_bind_int64(q, 4, s->seg);
         rc = sqlite3_step(q);
     }
-    if (rc != SQLITE_DONE)
-        code = pw_sql_fail(err, s->db, CANT);
-    sqlite3_finalize(q);
-    if (code == PW_OK)
-        code = pw_guard_write(s->db, "segment", s->seg, err);
-    return code == PW_OK ? pw_sql_run(s->db, "COMMIT", err) : code;
+    return commit(s, q, rc, err);
 }
 
 /* Get the chain before the last process's events, and a number not above the first of them. */

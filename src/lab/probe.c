@@ -87,8 +87,7 @@ static void tell(struct pw_lab *lab, enum pw_job_state state)
 
 static void free_probing(struct pw_probing *p)
 {
-    if (p->at.probe->fini != NULL)
-        p->at.probe->fini(&p->at);
+    pw_probe_fini(&p->at);
     for (int i = 0; i < p->in.n; i++)
         pw_model_destroy(p->subjects[i].control);
     free(p->tokens);

@@ -157,8 +157,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct pw_ablation_state *s = p->state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < p->in->n; i++)
         free(s->of[i].done);
     free(s->of);

@@ -178,8 +178,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct pw_distances *d = p->state;
-    if (d == NULL)
-        return;
     for (int i = 0; d->maps != NULL && i < 2 * p->in->n; i++)
         free(d->maps[i]);
     free(d->maps);

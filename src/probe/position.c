@@ -288,8 +288,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < 2; i++) {
         for (int l = 0; l < s->streams && s->side[i].ridge != NULL; l++)
             pw_ridge_fini(&s->side[i].ridge[l]);

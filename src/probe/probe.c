@@ -69,6 +69,13 @@ bool pw_probe_nope(const struct pw_probe_subject *s, bool trained)
            (!trained || pw_model_step_count(s->model) > 0);
 }
 
+void pw_probe_fini(struct pw_probing_at *p)
+{
+    if (p->state != NULL)
+        p->probe->fini(p);
+    p->state = NULL;
+}
+
 void pw_probe_remark_one(struct pw_finding *f, const char *study)
 {
     pw_finding_remark(f, "the arm is one model, so nothing is claimed of it: 'reproduce %s' trains several",

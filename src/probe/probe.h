@@ -87,13 +87,14 @@ struct pw_probe {
     const struct pw_opt *opts;           /* or NULL */
     size_t opts_size;                    /* at most PW_PROBE_OPTS_MAX */
     unsigned takes;                      /* flags of enum pw_probe_takes */
-    /* begin checks options and models, allocates state and sets units. fini is called even if begin fails.
-     * NULL: the probe has nothing to check, no state and no units. unit runs unit i = 0..units-1. */
+    /* begin checks options and models, allocates state and sets units. NULL: the probe has nothing to check,
+     * no state and no units. unit runs unit i = 0..units-1. */
     enum pw_code (*begin)(struct pw_probing_at *p, struct pw_err *err);
     enum pw_code (*unit)(struct pw_probing_at *p, int i, struct pw_err *err);
     /* Fills a zero-initialised finding. Calls pw_finding_init first. */
     enum pw_code (*end)(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err);
-    void (*fini)(struct pw_probing_at *p); /* frees state, which may be NULL; NULL: no state */
+    /* Frees state, which is not NULL. pw_probe_fini calls it, even if begin fails. NULL: no state. */
+    void (*fini)(struct pw_probing_at *p);
 };
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */
@@ -102,6 +103,8 @@ const struct pw_probe *pw_probe_find(const char *name);
 /* Returns true if the causal mask is the subject's only source of order (NoPE). trained: also require that
  * the model has taken a step. */
 bool pw_probe_nope(const struct pw_probe_subject *s, bool trained);
+/* Frees the state of a measurement, if it has any. */
+void pw_probe_fini(struct pw_probing_at *p);
 /* Adds the remark that the arm is one model, so that nothing is claimed, and the study that trains several.
  */
 void pw_probe_remark_one(struct pw_finding *f, const char *study);

@@ -369,8 +369,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     pw_model_destroy(s->average);
     for (int i = 0; i < 2; i++) {
         pw_ridge_fini(&s->side[i].ridge);

@@ -161,8 +161,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < s->n; i++)
         for (int k = 0; k < 2; k++)
             pw_pe_tables_free(&s->at[i][k]);

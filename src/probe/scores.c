@@ -314,8 +314,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     free(s->score);
     for (int i = 0; i < SIDES; i++) {
         free(s->sum[i][0]);

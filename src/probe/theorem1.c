@@ -365,8 +365,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     pw_proof_fini(&s->proof);
     free_pass(&s->now);
     free_pass(&s->then);

@@ -269,8 +269,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     pw_proof_fini(&s->proof);
     free(s->now.q);
     free(s->now.k);

@@ -221,8 +221,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct state *s = p->state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < MODELS; i++)
         free(s->right[i]);
     free(s->tokens);

@@ -232,8 +232,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 static void fini(struct pw_probing_at *p)
 {
     struct pw_variance *s = p->state;
-    if (s == NULL)
-        return;
     pw_model_destroy(s->average);
     for (int i = 0; i < 2; i++) {
         free(s->side[i].ms);

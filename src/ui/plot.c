@@ -46,6 +46,15 @@ int pw_plot_column(const struct pw_plot *p, double x)
     return p->field.x + (int)lrint(d) * p->field.w / p->dots_x;
 }
 
+int pw_plot_edge(const struct pw_plot *p, struct pw_canvas *c, int last)
+{
+    int x = pw_plot_column(p, last + 0.5);
+
+    for (int i = 0; x >= 0 && i < p->field.h; i++)
+        pw_draw_cell(c, p->field, p->field.y + i, x, pw_style_warn(), 0x250a);
+    return x;
+}
+
 /* Computes the labels along x and their x values; returns how many. */
 static int x_ticks(const struct pw_plot *p, double name[PW_MAX_TICKS_AXIS], double at[PW_MAX_TICKS_AXIS])
 {

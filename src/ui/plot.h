@@ -107,6 +107,9 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
                   const struct pw_points *replicates, int n, enum pw_stroke stroke);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
 int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
+/* Draws the line between trained lengths or distances, up to `last`, and longer ones. Returns its column; -1:
+ * outside. */
+int pw_plot_edge(const struct pw_plot *p, struct pw_canvas *c, int last);
 
 /* ---- heat maps (heat.c) */
 struct pw_heat {

@@ -172,8 +172,7 @@ enum pw_code ref_probe_run(struct pw_finding *f, const char *name, const char *o
     memset(f, 0, sizeof *f);
     if (code == PW_OK)
         code = probe->end(&at, f, err);
-    if (probe->fini != NULL)
-        probe->fini(&at);
+    pw_probe_fini(&at);
     if (code == PW_OK && pw_finding_check(f) != NULL)
         fail_msg("%s: %s", name, pw_finding_check(f));
     return code;

@@ -10,13 +10,39 @@
 
 #include "ref_texts.h"
 
-#define MAX 2048
+#define MAX 4096
 
 void texts_open(struct pw_taskset *set, const char *text)
 {
     struct pw_err err = {0};
     if (pw_taskset_init(set, text, &err) != PW_OK)
         fail_msg("%s: %s", text, err.msg);
+}
+
+/* Appends the first n tokens as text, with a bar between prompt and answer. */
+static void spell(const struct pw_taskset *set, const struct pw_sample *s, int n, struct pw_str *out)
+{
+    for (int i = 0; i < n; i++)
+        pw_str_add(out, "%s%s", i == s->n_prompt ? "|" : "", set->vocab.words[s->tokens[i]]);
+}
+
+void texts_reads(const struct texts_good *g, const char *typed)
+{
+    struct pw_taskset set;
+    struct pw_err err = {0};
+    struct pw_str got = {0};
+    int tokens[MAX];
+    struct pw_sample s = {.tokens = tokens, .cap = MAX};
+    texts_open(&set, g->set);
+    if (pw_taskset_prompt(&set, typed, MAX, &s, &err) != PW_OK)
+        fail_msg("%s: '%s': %s", g->set, typed, err.msg);
+    assert_true(s.n > s.n_prompt && tokens[s.n - 1] == PW_EOS);
+    spell(&set, &s, s.n - 1, &got);
+    assert_string_equal(got.s, g->spelt);
+    assert_int_equal(s.task, g->task);
+    assert_int_equal(s.length, g->length);
+    pw_str_fini(&got);
+    pw_taskset_fini(&set);
 }
 
 void texts_typed(const struct typed *cases, size_t n, int max)
@@ -28,12 +54,13 @@ void texts_typed(const struct typed *cases, size_t n, int max)
         struct pw_str got = {0};
         struct pw_err err = {0};
         texts_open(&set, cases[i].set);
-        if (pw_taskset_prompt(&set, cases[i].typed, max, &s, &err) == PW_OK)
-            for (int k = 0; k < s.n; k++)
-                pw_str_add(&got, "%s%s", k == s.n_prompt ? "|" : "", set.vocab.words[tokens[k]]);
+        enum pw_code code = pw_taskset_prompt(&set, cases[i].typed, max, &s, &err);
+        if (code == PW_OK)
+            spell(&set, &s, s.n, &got);
         else
             pw_str_add(&got, "%s", err.msg);
         assert_string_equal(got.s, cases[i].said);
+        assert_true(code == PW_OK || code == PW_EUSER);
         pw_str_fini(&got);
         pw_taskset_fini(&set);
     }

@@ -15,6 +15,13 @@ struct typed {
     const char *set, *typed, *said;
 };
 void texts_typed(const struct typed *cases, size_t n, int max); /* max: tokens; a mismatch is a failure */
+/* A typed prompt that is read, and the result: "prompt|answer" without the end mark, the index of the task in
+ * the set, and the length. texts_reads reads `typed`, which may be another spelling of the case's prompt. */
+struct texts_good {
+    const char *set, *typed, *spelt;
+    int task, length;
+};
+void texts_reads(const struct texts_good *g, const char *typed);
 /* Returns the prompt of a sample; the caller frees it. Fills *s, whose tokens are valid until the next
  * call. */
 char *texts_one(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t i, int length,

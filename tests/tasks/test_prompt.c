@@ -12,42 +12,11 @@
 
 #define MAX 600
 
-/* The sample as "prompt|answer", with the bar between tokens. */
-static void spell(const struct pw_taskset *set, const struct pw_sample *s, struct pw_str *out)
-{
-    assert_true(s->n > s->n_prompt && s->tokens[s->n - 1] == PW_EOS);
-    for (int i = 0; i < s->n - 1; i++)
-        pw_str_add(out, "%s%s", i == s->n_prompt ? "|" : "", set->vocab.words[s->tokens[i]]);
-}
-
-struct good {
-    const char *set, *typed, *spelt;
-    int task, length;
-};
-
-static void assert_reads(const struct good *g, const char *typed)
-{
-    struct pw_taskset set;
-    struct pw_err err = {0};
-    struct pw_str got = {0};
-    int tokens[MAX];
-    struct pw_sample s = {.tokens = tokens, .cap = MAX};
-    texts_open(&set, g->set);
-    if (pw_taskset_prompt(&set, typed, MAX, &s, &err) != PW_OK)
-        fail_msg("%s: '%s': %s", g->set, typed, err.msg);
-    spell(&set, &s, &got);
-    assert_string_equal(got.s, g->spelt);
-    assert_int_equal(s.task, g->task);
-    assert_int_equal(s.length, g->length);
-    pw_str_fini(&got);
-    pw_taskset_fini(&set);
-}
-
 /* The texts of the paper's data. Its prompts end with a blank, which is the first character of the answer's
  * first token. */
 static void the_papers_texts_come_out_to_the_character(void **state)
 {
-    static const struct good cases[] = {
+    static const struct texts_good cases[] = {
         {"sort text=paper alphabet=62", "Sort the following list [ l, d, e, d ]. ",
          "Sort the following list [ l, d, e, d ].| The sorted list is [ d, d, e, l ].", 0, 4},
         {"lego text=paper", "If q = -1, t = - q, c = + t, f = - c. Then, what is the value of c? ",
@@ -71,22 +40,22 @@ static void the_papers_texts_come_out_to_the_character(void **state)
         char bare[256];
         size_t n;
         struct pw_str blanks = {0};
-        assert_reads(&cases[i], cases[i].typed);
+        texts_reads(&cases[i], cases[i].typed);
         /* Also without the final blank and separator, and with blanks around. */
         strcpy(bare, cases[i].typed);
         n = strlen(bare);
         while (n > 0 && strchr(" ]PES[>?.", bare[n - 1]) != NULL)
             bare[--n] = '\0';
-        assert_reads(&cases[i], bare);
+        texts_reads(&cases[i], bare);
         pw_str_add(&blanks, " \t %s \n", cases[i].typed);
-        assert_reads(&cases[i], blanks.s);
+        texts_reads(&cases[i], blanks.s);
         pw_str_fini(&blanks);
     }
 }
 
 static void a_task_and_its_payload(void **state)
 {
-    static const struct good cases[] = {
+    static const struct texts_good cases[] = {
         {"sort", "sort 3 1 4 1 5", "sort 3 1 4 1 5 >| 1 1 3 4 5", 0, 5},
         {"sort", "sort 3,1,4", "sort 3 1 4 >| 1 3 4", 0, 3},
         {"sort", "sort 7", "sort 7 >| 7", 0, 1}, /* shorter than trained lengths, but still answered */
@@ -124,14 +93,12 @@ static void a_task_and_its_payload(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_reads(&cases[i], cases[i].typed);
+        texts_reads(&cases[i], cases[i].typed);
 }
 
 static void what_is_wrong_is_said(void **state)
 {
-    static const struct {
-        const char *set, *typed, *message;
-    } cases[] = {
+    static const struct typed cases[] = {
         {"sort", "sort 3 x", "sort: 'x' is not one of the 10 symbols 0..9"},
         {"sort alphabet=20", "sort 3 x", "sort: 'x' is not one of the 20 symbols 0..9 a..j"},
         {"sort alphabet=40", "sort 3 Z", "sort: 'Z' is not one of the 40 symbols 0..9 a..z A..D"},
@@ -194,17 +161,7 @@ static void what_is_wrong_is_said(void **state)
          "lego: 'Therefore' is not one of the 26 variables a..z; write: lego a = -1, b = -a, c = +b, c ?"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pw_taskset set;
-        struct pw_err err = {0};
-        int tokens[MAX];
-        struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        texts_open(&set, cases[i].set);
-        if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) != PW_EUSER)
-            fail_msg("'%s' should be refused", cases[i].typed);
-        assert_string_equal(err.msg, cases[i].message);
-        pw_taskset_fini(&set);
-    }
+    texts_typed(cases, sizeof cases / sizeof *cases, MAX);
 }
 
 static void too_long_names_both_numbers(void **state)

@@ -15,146 +15,118 @@
 
 #define MAX 4096
 
-/* The sample as "prompt|answer", with the bar between tokens. */
-static void spell(const struct pw_taskset *set, const struct pw_sample *s, struct pw_str *out)
-{
-    for (int i = 0; i < s->n - 1; i++)
-        pw_str_add(out, "%s%s", i == s->n_prompt ? "|" : "", set->vocab.words[s->tokens[i]]);
-}
-
-struct good {
-    const char *set, *typed, *spelt;
-    int length;
-};
-
-static void assert_reads(const struct good *g)
-{
-    struct pw_taskset set;
-    struct pw_err err = {0};
-    struct pw_str got = {0};
-    int tokens[MAX];
-    struct pw_sample s = {.tokens = tokens, .cap = MAX};
-    texts_open(&set, g->set);
-    if (pw_taskset_prompt(&set, g->typed, MAX, &s, &err) != PW_OK)
-        fail_msg("%s: '%s': %s", g->set, g->typed, err.msg);
-    spell(&set, &s, &got);
-    assert_string_equal(got.s, g->spelt);
-    assert_int_equal(s.length, g->length);
-    pw_str_fini(&got);
-    pw_taskset_fini(&set);
-}
-
 static void the_datas_texts(void **state)
 {
-    static const struct good cases[] = {
-        {"addition text=paper", "Compute 7 2 6 + 5 9 ? ", "Compute 7 2 6 + 5 9 ?| The answer is 7 8 5.", 3},
-        {"addition text=paper", "Compute 9 7 + 5 ?", "Compute 9 7 + 5 ?| The answer is 1 0 2.", 2},
+    static const struct texts_good cases[] = {
+        {"addition text=paper", "Compute 7 2 6 + 5 9 ? ", "Compute 7 2 6 + 5 9 ?| The answer is 7 8 5.", 0,
+         3},
+        {"addition text=paper", "Compute 9 7 + 5 ?", "Compute 9 7 + 5 ?| The answer is 1 0 2.", 0, 2},
         {"polynomial text=paper", "Evaluate at x = - 2 in - 2 * x ** 2 + - 1 * x ** 0 + 3 * x ** 3 ? ",
-         "Evaluate at x = - 2 in - 2 * x ** 2 + - 1 * x ** 0 + 3 * x ** 3 ?| The answer is 7.", 3},
+         "Evaluate at x = - 2 in - 2 * x ** 2 + - 1 * x ** 0 + 3 * x ** 3 ?| The answer is 7.", 0, 3},
         {"sort text=paper alphabet=50", "Sort the following list [ l, d, e, d ]. ",
-         "Sort the following list [ l, d, e, d ].| The sorted list is [ d, d, e, l ].", 4},
+         "Sort the following list [ l, d, e, d ].| The sorted list is [ d, d, e, l ].", 0, 4},
         {"sort text=paper variant=multi", "Sort the following list [ 2 4 6 8, 6 8, 8 8 1 ]. ",
-         "Sort the following list [ 2 4 6 8, 6 8, 8 8 1 ].| The sorted list is [ 6 8, 8 8 1, 2 4 6 8 ].", 3},
+         "Sort the following list [ 2 4 6 8, 6 8, 8 8 1 ].| The sorted list is [ 6 8, 8 8 1, 2 4 6 8 ].", 0,
+         3},
         {"summation text=paper", "Compute: 3 + 9 + 1 + 8 .[SEP] ",
-         "Compute: 3 + 9 + 1 + 8 .[SEP]| The answer is 1 .", 4},
+         "Compute: 3 + 9 + 1 + 8 .[SEP]| The answer is 1 .", 0, 4},
         {"parity text=paper", "Is the number of 1's even in the sequence [ 1, 0, 1, 1 ] ? ",
-         "Is the number of 1's even in the sequence [ 1, 0, 1, 1 ] ?| The answer is No.", 4},
+         "Is the number of 1's even in the sequence [ 1, 0, 1, 1 ] ?| The answer is No.", 0, 4},
         {"parity text=paper", "parity 11",
-         "Is the number of 1's even in the sequence [ 1, 1 ] ?| The answer is Yes.", 2},
+         "Is the number of 1's even in the sequence [ 1, 1 ] ?| The answer is Yes.", 0, 2},
         {"lego text=paper", "If q = -1, t = - q, c = + t, f = - c. Then, what is the value of c? ",
-         "If q = -1, t = - q, c = + t, f = - c. Then, what is the value of c?| The answer is +1.", 4},
-        {"reverse text=paper", "Reverse: a b c [SEP] ", "Reverse: a b c [SEP]| c b a", 3},
+         "If q = -1, t = - q, c = + t, f = - c. Then, what is the value of c?| The answer is +1.", 0, 4},
+        {"reverse text=paper", "Reverse: a b c [SEP] ", "Reverse: a b c [SEP]| c b a", 0, 3},
         {"reverse text=paper variant=mc2x", "Reverse: a b c [SEP] ",
-         "Reverse: a b c [SEP]| c b a [NEXT] c b a", 3},
+         "Reverse: a b c [SEP]| c b a [NEXT] c b a", 0, 3},
         {"reverse text=paper variant=mcrv", "Reverse: a b c [SEP] ",
-         "Reverse: a b c [SEP]| c b a [NEXT] a b c", 3},
+         "Reverse: a b c [SEP]| c b a [NEXT] a b c", 0, 3},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_reads(&cases[i]);
+        texts_reads(&cases[i], cases[i].typed);
 }
 
 static void the_appendixs_texts(void **state)
 {
-    static const struct good cases[] = {
+    static const struct texts_good cases[] = {
         {"addition text=appendix", "Compute 5 3 7 2 6 + 1 9 1 7 ?",
-         "Compute 5 3 7 2 6 + 1 9 1 7 ?| The answer is 5 5 6 4 3.", 5},
+         "Compute 5 3 7 2 6 + 1 9 1 7 ?| The answer is 5 5 6 4 3.", 0, 5},
         {"addition text=seed", "Compute 5 3 7 2 6 + 1 9 1 7 ?", /* the old name, of older sessions */
-         "Compute 5 3 7 2 6 + 1 9 1 7 ?| The answer is 5 5 6 4 3.", 5},
+         "Compute 5 3 7 2 6 + 1 9 1 7 ?| The answer is 5 5 6 4 3.", 0, 5},
         {"polynomial text=appendix", "Evaluate x = 3 in (3 x ** 0 + 1 x ** 1 + 1 x ** 2) % 10 ?",
-         "Evaluate x = 3 in (3 x ** 0 + 1 x ** 1 + 1 x ** 2) % 10 ?| The answer is 5.", 3},
+         "Evaluate x = 3 in (3 x ** 0 + 1 x ** 1 + 1 x ** 2) % 10 ?| The answer is 5.", 0, 3},
         {"sort text=appendix", "Sort the following numbers: 3 1 4 1 5 ?",
-         "Sort the following numbers: 3 1 4 1 5 ?| The answer is 1 1 3 4 5.", 5},
+         "Sort the following numbers: 3 1 4 1 5 ?| The answer is 1 1 3 4 5.", 0, 5},
         {"sort text=appendix variant=multi", "Sort the following numbers: 3 1, 4 1, 5 9, 1 2 6, 5 3 3 ?",
          "Sort the following numbers: 3 1, 4 1, 5 9, 1 2 6, 5 3 3 ?| The answer is 3 1, 4 1, 5 9, 1 2 6, 5 3 "
          "3.",
-         5},
+         0, 5},
         {"summation text=appendix", "Compute: (1+2+3+4+7)%10?", "Compute: (1+2+3+4+7)%10?| The answer is 7.",
-         5},
+         0, 5},
         {"parity text=appendix", "Is the number of 1's even in [1 0 0 1 1] ?",
-         "Is the number of 1's even in [1 0 0 1 1] ?| The answer is No.", 5},
+         "Is the number of 1's even in [1 0 0 1 1] ?| The answer is No.", 0, 5},
         {"lego text=appendix", "If a = -1; b = -a; c = +b; d = +c. Then what is c?",
-         "If a = -1; b = -a; c = +b; d = +c. Then what is c?| The answer is +1.", 4},
+         "If a = -1; b = -a; c = +b; d = +c. Then what is c?| The answer is +1.", 0, 4},
         {"copy text=appendix", "Copy the following words: <w1> <w2> <w3> <w4> <w5> .",
-         "Copy the following words: <w1> <w2> <w3> <w4> <w5> .| <w1> <w2> <w3> <w4> <w5>", 5},
+         "Copy the following words: <w1> <w2> <w3> <w4> <w5> .| <w1> <w2> <w3> <w4> <w5>", 0, 5},
         {"copy text=appendix variant=rsc2x", "Copy the following words: <w1> <w1> .",
-         "Copy the following words: <w1> <w1> .| <w1> <w1> <w1> <w1>", 2},
+         "Copy the following words: <w1> <w1> .| <w1> <w1> <w1> <w1>", 0, 2},
         {"copy text=appendix variant=cmc2x", "Copy the following words: <w1> <w2> .",
-         "Copy the following words: <w1> <w2> .| <w1> <w2> [NEXT] <w1> <w2>", 2},
+         "Copy the following words: <w1> <w2> .| <w1> <w2> [NEXT] <w1> <w2>", 0, 2},
         {"copy text=appendix variant=rdc", "Replace <w7> with <w2> in the following words: <w7> <w7> .",
-         "Replace <w7> with <w2> in the following words: <w7> <w7> .| <w2> <w2>", 2},
+         "Replace <w7> with <w2> in the following words: <w7> <w7> .| <w2> <w2>", 0, 2},
         {"reverse text=appendix", "Reverse the following words: <w1> <w2> <w3> <w4> <w5> .",
-         "Reverse the following words: <w1> <w2> <w3> <w4> <w5> .| <w5> <w4> <w3> <w2> <w1> .", 5},
+         "Reverse the following words: <w1> <w2> <w3> <w4> <w5> .| <w5> <w4> <w3> <w2> <w1> .", 0, 5},
         {"reverse text=appendix variant=mcrv", "Reverse the following words: <w1> <w2> .",
-         "Reverse the following words: <w1> <w2> .| <w2> <w1> [NEXT] <w1> <w2> .", 2},
+         "Reverse the following words: <w1> <w2> .| <w2> <w1> [NEXT] <w1> <w2> .", 0, 2},
         {"reverse text=appendix", "reverse 0 1 a",
-         "Reverse the following words: <w1> <w2> <w11> .| <w11> <w2> <w1> .", 3},
+         "Reverse the following words: <w1> <w2> <w11> .| <w11> <w2> <w1> .", 0, 3},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_reads(&cases[i]);
+        texts_reads(&cases[i], cases[i].typed);
 }
 
 static void the_short_texts_and_payloads(void **state)
 {
-    static const struct good cases[] = {
-        {"addition", "addition 726 + 59", "addition 7 2 6 + 5 9 >| 7 8 5", 3},
-        {"addition", "addition 12+9", "addition 1 2 + 9 >| 2 1", 2},
-        {"addition", "addition 0 + 0", "addition 0 + 0 >| 0", 1},
-        {"addition", "addition 007 + 00", "addition 7 + 0 >| 7", 1},
-        {"addition", "addition 999 + 1 ?", "addition 9 9 9 + 1 >| 1 0 0 0", 3},
-        {"addition order=reversed", "addition 726 + 59", "addition 7 2 6 + 5 9 >| 5 8 7", 3},
-        {"summation", "summation 3 9 1 8", "summation 3 9 1 8 >| 1", 4},
-        {"summation", "summation 3+9+1+8", "summation 3 9 1 8 >| 1", 4},
-        {"summation", "summation (5+5)%10?", "summation 5 5 >| 0", 2},
-        {"parity", "parity 1 0 1 1", "parity 1 0 1 1 >| odd", 4},
-        {"parity", "parity 1011 0", "parity 1 0 1 1 0 >| odd", 5},
-        {"polynomial", "polynomial x=-2: -2x^2 - 1 + 3x^3", "polynomial -2 : -2 x^2 -1 x^0 +3 x^3 >| 7", 3},
-        {"polynomial", "polynomial x = 0 : 3 * x ** 0", "polynomial +0 : +3 x^0 >| 3", 1},
-        {"polynomial", "polynomial 1: x + x^2 - -x", "polynomial +1 : +1 x^1 +1 x^2 +1 x^1 >| 3", 3},
-        {"sort variant=multi", "sort 31 415 9", "sort 3 1, 4 1 5, 9 >| 9, 3 1, 4 1 5", 3},
-        {"sort variant=multi", "sort 31,4 1 5, 9", "sort 3 1, 4 1 5, 9 >| 9, 3 1, 4 1 5", 3},
-        {"sort variant=multi", "sort 3 1", "sort 3 1 >| 3 1", 1},
-        {"sort variant=multi", "sort 0", "sort 0 >| 0", 1},
-        {"reverse", "reverse 3 1 4", "reverse 3 1 4 >| 4 1 3", 3},
-        {"reverse variant=mc2x", "reverse 3 1", "reverse 3 1 >| 1 3 | 1 3", 2},
-        {"reverse variant=mcrv", "reverse 3 1", "reverse 3 1 >| 1 3 | 3 1", 2},
-        {"copy,sort variant=rsc", "copy 1 1", "copy 1 1 >| 1 1", 2}, /* sort has no such variant */
-        {"copy,sort variant=multi", "sort 31 41", "sort 3 1, 4 1 >| 3 1, 4 1", 2},
-        {"addition,summation text=paper", "Compute 1 + 2 ?", "Compute 1 + 2 ?| The answer is 3.", 1},
-        {"addition,summation text=paper", "Compute: 1 + 2 .", "Compute: 1 + 2 .[SEP]| The answer is 3 .", 2},
+    static const struct texts_good cases[] = {
+        {"addition", "addition 726 + 59", "addition 7 2 6 + 5 9 >| 7 8 5", 0, 3},
+        {"addition", "addition 12+9", "addition 1 2 + 9 >| 2 1", 0, 2},
+        {"addition", "addition 0 + 0", "addition 0 + 0 >| 0", 0, 1},
+        {"addition", "addition 007 + 00", "addition 7 + 0 >| 7", 0, 1},
+        {"addition", "addition 999 + 1 ?", "addition 9 9 9 + 1 >| 1 0 0 0", 0, 3},
+        {"addition order=reversed", "addition 726 + 59", "addition 7 2 6 + 5 9 >| 5 8 7", 0, 3},
+        {"summation", "summation 3 9 1 8", "summation 3 9 1 8 >| 1", 0, 4},
+        {"summation", "summation 3+9+1+8", "summation 3 9 1 8 >| 1", 0, 4},
+        {"summation", "summation (5+5)%10?", "summation 5 5 >| 0", 0, 2},
+        {"parity", "parity 1 0 1 1", "parity 1 0 1 1 >| odd", 0, 4},
+        {"parity", "parity 1011 0", "parity 1 0 1 1 0 >| odd", 0, 5},
+        {"polynomial", "polynomial x=-2: -2x^2 - 1 + 3x^3", "polynomial -2 : -2 x^2 -1 x^0 +3 x^3 >| 7", 0,
+         3},
+        {"polynomial", "polynomial x = 0 : 3 * x ** 0", "polynomial +0 : +3 x^0 >| 3", 0, 1},
+        {"polynomial", "polynomial 1: x + x^2 - -x", "polynomial +1 : +1 x^1 +1 x^2 +1 x^1 >| 3", 0, 3},
+        {"sort variant=multi", "sort 31 415 9", "sort 3 1, 4 1 5, 9 >| 9, 3 1, 4 1 5", 0, 3},
+        {"sort variant=multi", "sort 31,4 1 5, 9", "sort 3 1, 4 1 5, 9 >| 9, 3 1, 4 1 5", 0, 3},
+        {"sort variant=multi", "sort 3 1", "sort 3 1 >| 3 1", 0, 1},
+        {"sort variant=multi", "sort 0", "sort 0 >| 0", 0, 1},
+        {"reverse", "reverse 3 1 4", "reverse 3 1 4 >| 4 1 3", 0, 3},
+        {"reverse variant=mc2x", "reverse 3 1", "reverse 3 1 >| 1 3 | 1 3", 0, 2},
+        {"reverse variant=mcrv", "reverse 3 1", "reverse 3 1 >| 1 3 | 3 1", 0, 2},
+        {"copy,sort variant=rsc", "copy 1 1", "copy 1 1 >| 1 1", 0, 2}, /* sort has no such variant */
+        {"copy,sort variant=multi", "sort 31 41", "sort 3 1, 4 1 >| 3 1, 4 1", 1, 2},
+        {"addition,summation text=paper", "Compute 1 + 2 ?", "Compute 1 + 2 ?| The answer is 3.", 0, 1},
+        {"addition,summation text=paper", "Compute: 1 + 2 .", "Compute: 1 + 2 .[SEP]| The answer is 3 .", 1,
+         2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-
-        assert_reads(&cases[i]);
+        texts_reads(&cases[i], cases[i].typed);
 }
 
 static void what_is_wrong_is_said(void **state)
 {
-    static const struct {
-        const char *set, *typed, *message;
-    } cases[] = {
+    static const struct typed cases[] = {
         {"addition", "addition", "addition: a number is missing; write: addition 726 + 59"},
         {"addition", "addition 12",
          "addition: '+' is missing after the first number; write: addition 726 + 59"},
@@ -194,17 +166,7 @@ static void what_is_wrong_is_said(void **state)
          "copy: '<w6' is not one of the 5 symbols 0..4"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pw_taskset set;
-        struct pw_err err = {0};
-        int tokens[MAX];
-        struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        texts_open(&set, cases[i].set);
-        if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) != PW_EUSER)
-            fail_msg("'%s' should be refused", cases[i].typed);
-        assert_string_equal(err.msg, cases[i].message);
-        pw_taskset_fini(&set);
-    }
+    texts_typed(cases, sizeof cases / sizeof *cases, MAX);
 }
 
 int main(void)

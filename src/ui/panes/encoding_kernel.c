@@ -44,9 +44,8 @@ static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, con
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
     pw_enc_area_plot(areas, &p, n);
-    int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
-    for (int i = 0; edge >= 0 && i < p.field.h; i++)
-        pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
+    if (t->trained > 0)
+        pw_plot_edge(&p, c, t->trained);
     for (int i = 1; i >= 0; i--)
         if (curves[i].values)
             pw_plot_series(&p, ui, c, curves[i].arm,

@@ -156,9 +156,8 @@ static void draw_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
     pw_enc_area_plot(areas, &p, n);
-    int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
-    for (int i = 0; edge >= 0 && i < p.field.h; i++)
-        pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
+    if (t->trained > 0)
+        pw_plot_edge(&p, c, t->trained);
     pw_plot_series(&p, ui, c, ui->snap->current, &(struct pw_points){.x = x, .y = sum, .n = n},
                    PW_STROKE_DOTTED);
     pw_plot_series(&p, ui, c, ui->snap->current, &(struct pw_points){.x = x, .y = cosine, .n = n},

@@ -211,11 +211,7 @@ void pw_lengths_plot(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
 
     if (!pw_plot_begin(&p, ui, c, ""))
         return;
-    int edge = v->range ? pw_plot_column(&p, v->range->train_hi + 0.5) : -1;
-    if (edge >= 0) {
-        for (int row = 0; row < p.field.h; row++)
-            pw_draw_cell(c, p.field, p.field.y + row, edge, pw_style_warn(), 0x250a);
-    }
+    int edge = v->range ? pw_plot_edge(&p, c, v->range->train_hi) : -1;
     float chance = draw_chance(ui, c, &p, v);
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
