@@ -314,6 +314,14 @@ void pw_lab_answer_all(struct pw_lab *lab)
         go_on(lab);
 }
 
+void pw_lab_drop_answer(struct pw_lab *lab)
+{
+    if (!pw_lab_answering(lab))
+        return;
+    end_decoding(&lab->pin);
+    lab->pin.generation = 0;
+}
+
 bool pw_lab_answer_stands(struct pw_lab *lab)
 {
     const struct pw_pin *pin = &lab->pin;
