@@ -11,6 +11,7 @@ set(base "base/[^/]+")
 set(language "command/[^/]+") # the language, not the commands
 set(fold "sessions/(event|fold)[.]h")
 set(paired "sessions/paired[.]h")
+set(json "sessions/event_json[.]h")
 set(recording "sessions/(player|record)[.]h")
 set(plot "plot/[^/]+")
 # The doors of the lab: for its owner, for commands, for completion. All its other headers are private.
@@ -36,7 +37,7 @@ layer(src/lab               "${base}" "kernels/backend[.]h" "model/.+" "tasks/.+
                             "lab/.+")
 layer(src/command/commands  "${base}" "command/.+" "${doors}" "probe/probe[.]h" "reproduce/study[.]h")
 layer(src/plot              "${base}" "${fold}" "${paired}" "${plot}")
-layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${recording}" "${plot}"
+layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${json}" "${recording}" "${plot}"
                             "lab/(lab|offer)[.]h" "figure/figure[.]h" "reproduce/study[.]h" "ui/.+")
 layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
 layer(src/main.c            ".+")

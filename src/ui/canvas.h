@@ -36,6 +36,11 @@ struct pw_rect {
     int y, x, h, w;
 };
 
+/* Columns [from,to) of row y. */
+struct pw_span {
+    int y, from, to;
+};
+
 /* The abilities of the terminal. */
 enum pw_colors { PW_COLORS_MONO, PW_COLORS_16, PW_COLORS_256, PW_COLORS_TRUE };
 struct pw_look {
@@ -64,6 +69,8 @@ int pw_draw_fmt(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_s
 void pw_draw_cell(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, uint32_t cp);
 /* Draws the character in every cell of r. */
 void pw_draw_fill(struct pw_canvas *c, struct pw_rect r, struct pw_style s, uint32_t cp);
+/* Returns the part of r inside its frame; r itself if it is too small for one. */
+struct pw_rect pw_frame_inside(struct pw_rect r);
 /* Draws a frame with a title in its top border and `right` at the border's right end; heavy lines if focused.
  * Returns the inside. */
 struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_look *look, bool focused,
@@ -78,5 +85,11 @@ void pw_canvas_ansi(const struct pw_canvas *c, struct pw_str *out);
 void pw_canvas_changes(const struct pw_canvas *before, const struct pw_canvas *now, struct pw_str *out);
 /* Appends an SVG picture on a dark or light background. */
 void pw_canvas_svg(const struct pw_canvas *c, bool light, struct pw_str *out);
+/* The parts of such a picture, for a film: its beginning, with the elements in `head`; spans of rows,
+ * which cover what was drawn there before if `covers`; its end. */
+void pw_canvas_svg_open(int rows, int cols, bool light, const char *head, struct pw_str *out);
+void pw_canvas_svg_spans(const struct pw_canvas *c, const struct pw_span *span, int n, bool covers,
+                         bool light, struct pw_str *out);
+void pw_canvas_svg_close(struct pw_str *out);
 
 #endif

@@ -75,6 +75,15 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return drop ? pw_lab_drop_arm(ctx, (int)id, err) : pw_lab_choose_arm(ctx, (int)id, err);
 }
 
+/* `arm next`, `arm prev`, `arm N` */
+static bool passes_over(const struct pw_args *args)
+{
+    const char *what = pw_args_word(args, 0);
+    long id;
+    return args->n == 1 && what != NULL &&
+           (strcmp(what, "next") == 0 || strcmp(what, "prev") == 0 || pw_text_int(what, 1, PW_MAX_ARMS, &id));
+}
+
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     return pw_encoding_opts_at(so_far, 1); /* arm add PE */
@@ -105,5 +114,6 @@ const struct pw_command pw_cmd_arm = {
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .complete = complete,
+    .passes_over = passes_over,
     .run = run,
 };

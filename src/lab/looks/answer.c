@@ -247,6 +247,14 @@ void pw_lab_answer_all(struct pw_lab *lab)
         go_on(lab);
 }
 
+void pw_lab_drop_answer(struct pw_lab *lab)
+{
+    if (!pw_lab_answering(lab))
+        return;
+    end_decoding(&lab->pin);
+    lab->pin.generation = 0;
+}
+
 /* Answer the pinned prompt by arm without emitting anything. Takes the decoder. */
 static enum pw_code decode_quietly(struct pw_lab *lab, const struct pw_arm *arm, float temperature,
                                    struct pw_decoder *decoder, int limit, struct pw_err *err)

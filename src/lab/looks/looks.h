@@ -28,6 +28,7 @@ struct pw_arm *pw_lab_answerer(struct pw_lab *lab); /* the replica that answers;
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
+void pw_lab_drop_answer(struct pw_lab *lab); /* one that is being decoded; it is not valid then */
 /* Are the answer's tokens those that the present weights of its model produce? */
 bool pw_lab_answer_stands(struct pw_lab *lab);
 /* Decode the pinned prompt again under the same settings without emitting events. If the tokens differ, the

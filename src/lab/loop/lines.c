@@ -52,7 +52,20 @@ static enum pw_code as_told(char line[PW_COMMAND], const char *text, struct pw_e
     return PW_OK;
 }
 
-static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_err *err)
+/* Complete the answer that is being decoded, or drop it if the command chooses another model to answer: a
+ * viewer who goes on through the arms must not wait for those that were passed over. A re-run can complete
+ * it, because the record holds only events that occurred, and the next answer replaces it in either case. */
+static void end_answer(struct pw_lab *lab, const struct pw_command *cmd, const struct pw_args *args,
+                       bool typed)
+{
+    bool watched = typed && lab->cfg.live && lab->follow == NULL;
+    if (watched && cmd->passes_over != NULL && cmd->passes_over(args))
+        pw_lab_drop_answer(lab);
+    else if (!cmd->beside)
+        pw_lab_answer_all(lab);
+}
+
+static enum pw_code run_command(struct pw_lab *lab, const char *text, bool typed, struct pw_err *err)
 {
     struct pw_args args = {0};
     const struct pw_command *cmd;
@@ -63,8 +76,7 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
     if (code != PW_OK)
         return code;
     pw_lab_land(lab);
-    if (!cmd->beside)
-        pw_lab_answer_all(lab);
+    end_answer(lab, cmd, &args, typed);
     tell_command(lab, args.text);
     /* `set` has one half in the workbench and one in the lab */
     cmd = pw_command_find(lab->cfg.commands, args.name);
@@ -83,9 +95,12 @@ enum pw_code pw_lab_run_typed(void *arg, const char *text, int line)
     (void)line;
     struct pw_lab *lab = arg;
     struct pw_err err;
-    enum pw_code code = run_command(lab, text, &err);
+    bool answering = pw_lab_answering(lab);
+    enum pw_code code = run_command(lab, text, true, &err);
     if (code != PW_OK)
         pw_lab_tell_error(lab, err.msg);
+    if (code != PW_OK && answering && !pw_lab_answering(lab) && !pw_lab_answered(lab))
+        pw_lab_refresh(lab, false); /* the answer was dropped, but no other model was chosen */
     return code;
 }
 
@@ -94,7 +109,7 @@ void pw_lab_run(struct pw_lab *lab, const char *text)
     struct pw_err err;
     struct pw_lines *script = pw_lab_script(lab);
     char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? pw_lines_take(script) : NULL;
-    if (run_command(lab, text, &err) != PW_OK) {
+    if (run_command(lab, text, false, &err) != PW_OK) {
         pw_lab_tell_error(lab, err.msg);
         if (line != NULL)
             pw_lab_drop_script(lab);
@@ -187,7 +202,7 @@ bool pw_lab_serve_line(struct pw_lab *lab)
     char *line = lab->session.line;
     lab->session.line = NULL;
     if (lab->session.script) {
-        if (run_command(lab, line, &err) != PW_OK)
+        if (run_command(lab, line, false, &err) != PW_OK)
             pw_lab_trouble(lab, &err);
     } else if (pw_commands_split(line, pw_lab_run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
         /* the line could not be split; the failure of a command has been emitted already */

@@ -1,11 +1,11 @@
-/* report_json_finding.c - a finding as JSON: its blocks with their values as rows, claims, remarks.
+/* event_json_finding.c - a finding as JSON: its blocks with their values as rows, claims, remarks.
  *
  * A row of a table or map contains its values. A row of a plot contains x, then y for each curve, or y, low
  * and high if there is a band. */
 #include <math.h>
 
 #include "base/json.h"
-#include "ui/report_json.h"
+#include "sessions/event_json.h"
 
 static void add_number(cJSON *list, double x)
 {
@@ -46,7 +46,7 @@ static void add_block(cJSON *o, const struct pw_finding *f, const struct pw_bloc
     }
 }
 
-void pw_report_json_finding(cJSON *o, const struct pw_finding *f)
+void pw_finding_json(cJSON *o, const struct pw_finding *f)
 {
     pw_json_str(o, "name", f->name);
     pw_json_str(o, "topic", f->topic);
