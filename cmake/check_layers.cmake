@@ -66,7 +66,7 @@ set(cuda_place "^kernels/cuda/")
 # Tests and benchmarks of the lab's inside. All others use the doors.
 set(insiders
   bench/batch.h                # struct pw_samples
-  tests/lab/ref_state.h        # state.h
+  tests/lab/ref_state.h        # state.h, and the loop turn by turn
   tests/lab/test_failing.c     # counting the errors of one sample
   tests/lab/test_follow_found.c # flips a weight, and saves a state that differs
   tests/lab/test_heads.c       # a backend that runs out of memory

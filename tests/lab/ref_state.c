@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "command/commands/commands.h"
-#include "lab/loop/loop.h"
-#include "lab/train/train.h"
 #include "sessions/codec.h"
 
 static const struct pw_commands commands = {pw_lab_commands};

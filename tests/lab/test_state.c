@@ -1,7 +1,6 @@
 /* test_state.c - tests that a lab that was saved and restored continues as one that was not interrupted.
  * Losses, evaluations, tokens, attention and tables are the same, and finally the state is the same to the
  * bit. */
-#include "lab/jobs/evals.h"
 #include "ref_state.h"
 
 #include <stdio.h>
