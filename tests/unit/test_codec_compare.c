@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "lab/verify.h"
+#include "lab/recording/verify.h"
 #include "ref_codec.h"
 
 #define MOST 1000 /* fields of all tables */
