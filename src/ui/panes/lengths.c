@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-void pw_lengths_find(const struct pw_ui *ui, struct pw_lengths *v)
+static void find_lengths(const struct pw_ui *ui, struct pw_lengths *v)
 {
     pw_lengths_of(v, ui->snap, ui->lengths.task);
 }
@@ -24,7 +24,7 @@ int pw_lengths_cursor(const struct pw_ui *ui, const struct pw_lengths *v)
 /* Collects the lengths and clamps task and cursor to them. */
 static void find(struct pw_ui *ui, struct pw_lengths *v)
 {
-    pw_lengths_find(ui, v);
+    find_lengths(ui, v);
     ui->lengths.task = v->task;
     ui->lengths.cursor = pw_lengths_cursor(ui, v);
 }
@@ -138,7 +138,7 @@ void pw_lengths_find_areas(const struct pw_ui *ui, struct pw_rect r, struct pw_l
     int readout;
 
     *a = (struct pw_lengths_areas){0};
-    pw_lengths_find(ui, &v);
+    find_lengths(ui, &v);
     if (v.n == 0)
         return;
     switch (page_of(ui)) {
@@ -178,7 +178,7 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_lengths v;
 
-    pw_lengths_find(ui, &v);
+    find_lengths(ui, &v);
     if (v.n == 0) {
         static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,",
                                             "trained and beyond", NULL};
@@ -425,7 +425,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_lengths v;
 
-    pw_lengths_find(ui, &v);
+    find_lengths(ui, &v);
     switch (page_of(ui)) {
     case PW_LENGTHS_TESTS: pw_lengths_copy_tests(ui, &v, out); break;
     case PW_LENGTHS_ERRORS: pw_lengths_copy_errors(ui, &v, out); break;

@@ -13,8 +13,7 @@ enum pw_lengths_page {
     PW_LENGTHS_PAGES
 };
 
-/* pw_lengths_find collects the lengths; pw_lengths_cursor returns the one under the cursor. */
-void pw_lengths_find(const struct pw_ui *ui, struct pw_lengths *v);
+/* The length under the cursor. */
 int pw_lengths_cursor(const struct pw_ui *ui, const struct pw_lengths *v);
 /* Compare with an evaluation of the same weights and encoding before heads were switched. While heads are
  * off, that evaluation has all heads on. With all heads on again, it is the one with heads off.
