@@ -260,7 +260,7 @@ void __real_pw_lab_stop(struct pw_lab *lab, const char *why);
 void __wrap_pw_lab_stop(struct pw_lab *lab, const char *why);
 void __wrap_pw_lab_stop(struct pw_lab *lab, const char *why)
 {
-    if (sends_at_stop)
+    if (sends_at_stop && strcmp(why, "stopped") == 0)
         pw_lab_send(lab, "digest", PW_SEND_SCRIPT);
     __real_pw_lab_stop(lab, why);
 }
