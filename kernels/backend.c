@@ -1,7 +1,8 @@
 /* backend.c - find a backend by name: built in, or as a plug-in.
  *
- * A plug-in is searched for only when it is requested, so the program starts without it. A plug-in is never
- * unloaded: its threads and its exit handlers outlive every backend. */
+ * A plug-in is searched for only when it is requested, so the program starts, trains and explains itself
+ * without the plug-in, a driver or a device. It exports one function. It is never unloaded: its threads and
+ * its exit handlers outlive every backend. */
 #include "kernels/backend.h"
 
 #include <dlfcn.h>

@@ -49,8 +49,8 @@ struct pw_block {
 /* The verdict on a claim. The thresholds are constants in the file that makes the claim, fixed before
  * anything was measured. */
 enum pw_claim_verdict {
-    PW_CLAIM_REPRODUCED,
-    PW_CLAIM_TOY, /* the same order or sign, in a model of toy size */
+    PW_CLAIM_REPRODUCED, /* computed exactly, or at the paper's own size: docs/verdicts.md */
+    PW_CLAIM_TOY,        /* the same order or sign, in a model of toy size */
     PW_CLAIM_INCONCLUSIVE,
     PW_CLAIM_CONTRADICTED,
     PW_CLAIM_VERDICTS

@@ -1,7 +1,9 @@
 /* figure.h - exports the content of a pane as a file for a paper: vector graphics with real text, axes,
  * legend, a caption, and the commands that made it.
  *
- * A figure is a function of the snapshot and the options: equal inputs give the same bytes of SVG. */
+ * A figure is a function of the snapshot and the options: equal inputs give the same bytes of SVG, in tenths
+ * of a point and without times of day. A curve keeps the extremes of each column, and a map is an embedded
+ * image, so files stay small. */
 #ifndef PW_FIGURE_H
 #define PW_FIGURE_H
 #include "base/err.h"

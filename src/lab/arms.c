@@ -1,6 +1,11 @@
 /* arms.c - the models of the lab: which exist, and how they are created and dropped.
  *
- * Every change first builds the new models, and frees the old ones only if that succeeded. */
+ * Every change first builds the new models, and frees the old ones only if that succeeded.
+ *
+ * Events carry the number of a replica, the fold keeps a series for each, and panes compute median and band
+ * while they draw. With own batches replica k trains on the samples of seed + k - 1 in every arm, so arms
+ * stay paired by number. `race` sets this for all arms of the lab, so the two ways of drawing batches never
+ * mix. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

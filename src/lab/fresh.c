@@ -5,6 +5,9 @@
  * and computes the tables with the present weights. Then it puts a mark into the event queue, at which the
  * reader's snapshot stops. So the picture shows this moment even while training continues.
  *
+ * A picture of several arms names them in the request. Each of them decodes the pinned prompt between two
+ * steps, the chosen arm last, and the fold keeps the last maps of each arm.
+ *
  * Like inspection during training, a request is no command. Its events are recorded, and a re-run starts the
  * same work when they are due (follow.c). */
 #include <stdio.h>

@@ -223,7 +223,8 @@ struct pw_lab {
     float temperature;         /* of decoding; 0: greedy */
     struct pw_follow *follow;  /* follow.c; NULL: live */
     struct pw_verdict verdict; /* verify_session.c */
-    /* the lab's own snapshot: series and evaluations, for export and `until` */
+    /* the lab's own snapshot, by the same fold as the reader's: series and evaluations, for export and
+     * `until` */
     struct pw_snapshot *record;
     double t_state, t_live, rate_t; /* seconds: when last emitted or measured */
     double look_s;                  /* seconds that the latest answer took */

@@ -4,7 +4,8 @@
  *
  * The last query has all distances, and a display of one bias by distance shows that query's. The other
  * queries are spread evenly. If FIRE's threshold lies within the length, one query lies there, because the
- * curve is stretched from there on. */
+ * curve is stretched from there on. The kernel, the effect on scores by distance, is the mean over queries.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Training. The sequences of a batch go to S gradient slots by their index alone. S = min(B, 8); above 16 M
  * parameters S = min(B, 2), because eight gradients would cost more memory than they save time. The chunks of
  * a slot run in order, forward and backward, on any workers; the slots are added from 0 to S-1. Neither the
- * number of workers nor the chunk size can change a bit (ARCHITECTURE.md, Determinism). Only the optimiser's
+ * number of workers nor the chunk size can change a bit (docs/bits.md). Only the optimiser's
  * phase changes parameters, so a step abandoned before it, or a step with a loss that is not finite, changes
  * nothing.
  *

@@ -1,7 +1,11 @@
 /* tables.c - the encoding's tables on the backend, and host copies of them for display.
  *
  * Fixed tables are built on the host in double precision for as many positions as a batch needs, in powers of
- * two up to the context. An entry does not depend on the number of positions, so growing changes no bit. */
+ * two up to the context. An entry does not depend on the number of positions, so growing changes no bit.
+ *
+ * A dense bias has an entry for every pair of positions, and its parameters change with every step. So the
+ * backend computes it, for as many positions as the batch of a step has; evaluation, decoding and inspection
+ * have it for all positions of the context (pw_tables_lay). No step waits for the host. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

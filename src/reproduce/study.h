@@ -18,7 +18,7 @@
 
 #define PW_STUDY_OPTS_MAX 1024
 
-/* ---- seeds. The settings of the preset tiny, the steps of the toy tasks and the README's 8 buckets of T5
+/* ---- seeds. The settings of the preset tiny, the steps of the toy tasks and the demo's 8 buckets of T5
  * were tuned on seeds 0 to 4. bench/sort_seeds.sh then measured seeds 11 to 15. Studies begin at the seed
  * below, which no tuning and no earlier measurement used. Replica k of an arm has the seed PW_STUDY_SEED + k
  * - 1. */

@@ -82,6 +82,7 @@ struct pw_app {
     bool fresh;        /* the request of the command being run has completed */
     bool put_off;      /* the last command waits for its request */
     struct pw_lesson_pages pages;
+    struct pw_filming *filming; /* commands/film.c; NULL: no film is being made */
     enum pw_quit quit;
 };
 
@@ -161,6 +162,7 @@ void pw_app_settings(struct pw_settings *s, int color);
  * in the user's file to errors, one per line. */
 void pw_app_begin(struct pw_app *app, struct pw_str *errors);
 void pw_app_end(struct pw_app *app);
+void pw_app_drop_film(struct pw_app *app); /* commands/film.c: drops an unfinished film */
 
 /* Blocks the signals that the loop reads itself. Call it before any thread is created, because threads
  * inherit the mask. */

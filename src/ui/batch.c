@@ -54,6 +54,17 @@ static bool go_on(struct pw_app *app)
     return code == PW_OK;
 }
 
+/* Ends the workbench's part. well: everything succeeded. Returns false if that, or a film, is missing. */
+static bool finish(struct pw_app *app, bool well)
+{
+    bool filming = app->filming != NULL;
+    if (well && filming)
+        fprintf(stderr, "pewter: film: the script has no 'film end', so no file was written\n");
+    pw_script_end(app);
+    pw_app_end(app);
+    return well && !filming;
+}
+
 /* Starts the script without the user's file, so that a script means the same everywhere. Returns false if the
  * text is not a valid script. */
 static bool begin(struct pw_app *app, const char *first, const char *file, const char *script)
@@ -78,9 +89,7 @@ int pw_batch_replay(struct pw_player *recording, const struct pw_commands *all, 
         poll(NULL, 0, ms > 0 ? ms : 0);
         well = go_on(&app);
     }
-    pw_script_end(&app);
-    pw_app_end(&app);
-    return well ? 0 : 1;
+    return finish(&app, well) ? 0 : 1;
 }
 
 /* Returns the signals that end the run, except those that the process was started to ignore: by nohup, or in
@@ -141,7 +150,5 @@ int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *
         }
     }
     close(signals);
-    pw_script_end(&app);
-    pw_app_end(&app);
-    return !well || pw_lab_failures(lab) > 0 ? 1 : 0;
+    return finish(&app, well && pw_lab_failures(lab) == 0) || *signal != 0 ? 0 : 1;
 }

@@ -36,6 +36,11 @@ struct pw_rect {
     int y, x, h, w;
 };
 
+/* Columns [from,to) of row y. */
+struct pw_span {
+    int y, from, to;
+};
+
 /* The abilities of the terminal. */
 enum pw_colors { PW_COLORS_MONO, PW_COLORS_16, PW_COLORS_256, PW_COLORS_TRUE };
 struct pw_look {
@@ -78,5 +83,11 @@ void pw_canvas_ansi(const struct pw_canvas *c, struct pw_str *out);
 void pw_canvas_changes(const struct pw_canvas *before, const struct pw_canvas *now, struct pw_str *out);
 /* Appends an SVG picture on a dark or light background. */
 void pw_canvas_svg(const struct pw_canvas *c, bool light, struct pw_str *out);
+/* The parts of such a picture, for a film: its beginning, with the elements in `head`; spans of rows,
+ * which cover what was drawn there before if `covers`; its end. */
+void pw_canvas_svg_open(int rows, int cols, bool light, const char *head, struct pw_str *out);
+void pw_canvas_svg_spans(const struct pw_canvas *c, const struct pw_span *span, int n, bool covers,
+                         bool light, struct pw_str *out);
+void pw_canvas_svg_close(struct pw_str *out);
 
 #endif

@@ -204,6 +204,7 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
 
 void pw_app_end(struct pw_app *app)
 {
+    pw_app_drop_film(app);
     pw_undo_fini(&app->undo);
     pw_app_drop_held(app);
     pw_str_fini(&app->to_terminal);

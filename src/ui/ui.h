@@ -1,7 +1,8 @@
 /* ui.h - the state of the workbench (focus, cursors, pages), and the interface of a pane.
  *
  * Panes draw only from the snapshot and this state. A key either changes this state or becomes a command
- * line, because every change of the lab is a line. */
+ * line, because every change of the lab is a line. Such a line states a move, not a target (`inspect
+ * head=+1`): the lab moves on from its own state, so keys that arrive faster than answers all count. */
 #ifndef PW_UI_H
 #define PW_UI_H
 #include <stdio.h>

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# tour.sh - the tour of the README. Its script runs, with less training, and draws the same pictures with any number of
-# threads. The README shows these pictures, and names no key without effect.
+# tour.sh - the tour of the guide. Its script runs, with less training, and draws the same pictures with any number of
+# threads. The tour shows these pictures, and names no key without effect.
 ROOT=$(realpath "$(dirname "$0")/../..")
 . "$(dirname "$0")/lib_files.sh"
 
 # ---- the script
 sed 's/seeds=6/seeds=1/; s/^press Space$/train 2/; s/^press e$/eval samples=4/; s/^\(press .*\) e$/\1\neval samples=4/' \
     "$ROOT/docs/tour.pewter" >tour.pewter
-echo 'press 3 ] [ 2 e j k G f v v Enter ?' >>tour.pewter # further keys of the README
+echo 'press 3 ] [ 2 e j k G f v v Enter ?' >>tour.pewter # further keys of the tour
 for threads in 1 3; do
     mkdir -p docs/pictures
     timeout 600 "$PEWTER" --threads $threads run tour.pewter >out 2>err </dev/null
@@ -17,11 +17,11 @@ for threads in 1 3; do
 done
 check 'the same pictures' diff -r docs1 docs3
 
-# ---- the README
-sed -n '/^## A tour/,/^## More to try/p' "$ROOT/README.md" >section
-grep -o 'docs/pictures/[a-z]*\.svg' "$ROOT/README.md" | sort -u >shown
+# ---- the text
+sed -n '1,/^The pictures are/p' "$ROOT/docs/guide/tour.md" >section
+grep -o 'pictures/[a-z]*\.svg' section | sed 's:^:docs/:' | sort -u >shown
 grep -o 'docs/pictures/[a-z]*\.svg' "$ROOT/docs/tour.pewter" | sort -u >drawn
-check 'the README shows what the script draws' diff shown drawn
+check 'the tour shows what the script draws' diff shown drawn
 while read -r picture; do
     check "$picture is there and below 100 kB" test "$(stat -c %s "$ROOT/$picture" || echo 999999)" -lt 100000
 done <drawn

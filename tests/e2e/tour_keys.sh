@@ -1,11 +1,11 @@
-# tour_keys.sh - the tour of the README, key by key as its text names them. The claims of the text are read from the
+# tour_keys.sh - the tour of the guide, key by key as its text names them. The claims of the text are read from the
 # text. A key with another effect fails, and so does a number that isn't on the screen. It trains eighteen models.
 . "$(dirname "$0")/lib.sh"
-README=$(realpath "$(dirname "$0")/../../README.md")
+TOUR=$(realpath "$(dirname "$0")/../../docs/guide/tour.md")
 
 # The text between pieces of code; those are keys, commands, names of files and of a row.
 # shellcheck disable=SC2016 # the backquotes belong to the text
-section=$(sed -n '/^## A tour/,/^The pictures are/p' "$README" | grep -v -e '^!\[' -e '^## ' -e '^The pictures' | tr '\n' ' ' |
+section=$(sed -n '1,/^The pictures are/p' "$TOUR" | grep -v -e '^!\[' -e '^# ' -e '^The pictures' | tr '\n' ' ' |
     sed 's/``` *\([^`]*[^` ]\) *```/`\1`/')
 IFS='`' read -ra parts <<<"$section"
 [ ${#parts[@]} -gt 60 ] || fail "the tour has ${#parts[@]} parts only"

@@ -30,12 +30,14 @@ break_rule() {
 
 printf 'int x;\n' >"$folder/fine.c"
 cp "$1/.clang-format" "$folder/"
-for rule in format shell clean length; do expect 0 "$rule"; done
+for rule in format shell clean length links; do expect 0 "$rule"; done
 
 break_rule format src/deep/bad.c <<<'int   x ;'
 break_rule shell bad.sh <<<"if [ \$x = 1 ]; then echo \$y; fi"
 break_rule clean notes.md <<<"see /ho""me/somebody/notes"
 break_rule clean notes.md <<<"get it from https://py""pi.org/project"
 break_rule clean big.bin < <(head -c 1100000 /dev/zero)
+break_rule links deep/notes.md <<<"see [the guide](guide/none.md#top)"
+break_rule links README.md < <(yes '' | head -n 61)
 break_rule length long.c < <(yes '' | head -n 801)
 exit "$((failures > 0))"

@@ -147,6 +147,7 @@ static const char *const offered[] = {
     "goto mark ",      "copy ",        "screenshot ",    "source ",   "present ",     "wait ",
     "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",   "config ",      "config save ",
     "delete ",         "quit ",        "backend ",       "tune ",     "transplant ",  "construct ",
+    "film ",           "film begin ",
 };
 
 /* Lines at which no word may be offered: commands without words, or with a number or text of the user's
@@ -199,9 +200,9 @@ static void test_words(void **state)
 /* Keys whose value is a number or a text of the user's own. For the options of a model, a task, an encoding
  * or the screen, this holds for every number. */
 static const char *const free_keys[] = {
-    " samples=", " acc=",    " loss=",        " step=",     " flops=",  " n=",       " index=", " size=",
-    " fps=",     " seeds=",  "table length=", "open from=", " optim=",  " title=",   "label=",  " names=",
-    " width=",   " height=", " every=",       "tune ",      " figure=", " sessions="};
+    " samples=", " acc=",    " loss=",        " step=",     " flops=",  " n=",        " index=",  " size=",
+    " fps=",     " seeds=",  "table length=", "open from=", " optim=",  " title=",    "label=",   " names=",
+    " width=",   " height=", " every=",       "tune ",      " figure=", " sessions=", " caption="};
 
 static bool is_number(const struct pw_opt *o)
 {

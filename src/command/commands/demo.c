@@ -2,7 +2,8 @@
  *
  * sort: the settings (alphabet, untied head, AdamW's second beta, heads) were tuned on the model without an
  * encoding. T5's 8 buckets up to distance 16 were chosen after inspecting the results beyond the trained
- * lengths. README has the experiment on seeds that no tuning used, also with T5's 32 buckets up to 128.
+ * lengths. docs/guide/measuring.md has the experiment on seeds that no tuning used, also with T5's 32 buckets
+ * up to 128.
  *
  * copy: a race that NoPE does not win. */
 #include <string.h>

@@ -13,6 +13,7 @@ const struct pw_command *const pw_ui_commands[] = {
     &pw_ui_cmd_filter,
     &pw_ui_cmd_copy,
     &pw_ui_cmd_screenshot,
+    &pw_ui_cmd_film,
     &pw_ui_cmd_export,
     &pw_ui_cmd_source,
     &pw_ui_cmd_reproduce,

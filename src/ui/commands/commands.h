@@ -8,6 +8,7 @@ extern const struct pw_command pw_ui_cmd_bind;
 extern const struct pw_command pw_ui_cmd_config;
 extern const struct pw_command pw_ui_cmd_copy;
 extern const struct pw_command pw_ui_cmd_export;
+extern const struct pw_command pw_ui_cmd_film;
 extern const struct pw_command pw_ui_cmd_filter;
 extern const struct pw_command pw_ui_cmd_find;
 extern const struct pw_command pw_ui_cmd_focus;
