@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# reference.sh - each command and each encoding has a reference page, every example of an option of an encoding is a
+# command that works, and the site of the documents is built without dead links (where there is pandoc).
+PEWTER=$(realpath "$1")
+site=$(realpath "$PEWTER_SOURCE_DIR/docs/site")
+WORK=$(mktemp -d /tmp/pewter-reference-XXXXXX)
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK" || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+
+"$PEWTER" --reference >all || fail "status $?"
+awk '/^<!-- page / { page = $3; next } { gsub("\\\\", "") } /^\|/ { print page " " $0 }' all >rows
+grep '^<!-- page ' all | awk '{ print $3 }' | sort >pages
+[ -z "$(uniq -d pages)" ] || fail "pages that are there twice: $(uniq -d pages)"
+"$PEWTER" --no-session -c help | awk '{ print "reference/commands/" $1 ".md" }' | sort >commands
+[ "$(wc -l <commands)" -gt 50 ] || fail "too few commands: $(cat commands)"
+[ -z "$(comm -23 commands pages)" ] || fail "no page: $(comm -23 commands pages)"
+
+# Encodings: the examples of all options of an encoding together, and each with the bare name.
+for page in $(grep '^reference/encodings/' pages); do
+    name=$(basename "$page" .md)
+    echo "pe $name"
+    awk -F '`' -v page="$page" -v name="$name" '$1 ~ "^" page " " && NF > 3 { print "pe " name " " $(NF - 1) }' rows
+done >encodings.pewter
+[ "$(grep -c = encodings.pewter)" -ge 15 ] || fail "too few examples: $(cat encodings.pewter)"
+"$PEWTER" --no-session run encodings.pewter >out 2>&1 || fail "an example of an encoding: $(tail -n 2 out)"
+
+# Each option has a type, what is allowed, a meaning and an example.
+awk -F ' \\| ' '/ \| `[a-z._]+` \| / || / \| `[a-z._]+`/ { if (NF < 6 || $2 == "" || $3 == "" || $(NF - 1) == "") print }' rows |
+    grep -v '^reference/index' >bad
+[ ! -s bad ] || fail "rows that miss something: $(head -n 3 bad)"
+
+# The check of links can fail: on a file, on an anchor, and on a site without links.
+mkdir -p try/sub
+page() {
+    printf '<h1 id="here">page</h1>%s\n' "$1" >"try/$2"
+}
+page '<a href="sub/b.html#here">b</a> <a href="#here">here</a> <a href="https://example.org/x">x</a>' a.html
+page '<a href="../a.html">a</a>' sub/b.html
+bash "$site/check.sh" try || fail "good links are refused"
+for link in c.html sub/b.html#there '#there' ../a.html sub/../b.html; do
+    page "<a href=\"$link\">link</a>" a.html
+    bash "$site/check.sh" try >out && fail "not refused: $link"
+    grep -qF "a.html: $link: there is no such" out || fail "the message for $link: $(cat out)"
+done
+
+command -v pandoc >/dev/null || {
+    echo "the reference is right; pandoc is not installed, so the site was not built"
+    exit 0
+}
+mkdir site
+bash "$site/build.sh" "$PEWTER_SOURCE_DIR" "$PEWTER" "$WORK/site" >out 2>&1 || fail "the site: $(cat out)"
+for page in index docs/glossary docs/guide/python reference/index reference/commands/train reference/encodings/t5; do
+    [ -s "site/$page.html" ] || fail "the site has no $page.html"
+done
+[ "$(find site/reference -name '*.html' | wc -l)" = "$(wc -l <pages)" ] || fail "not every page of the reference is there"
+exit 0
