@@ -42,6 +42,7 @@ convert() {
 }
 export -f convert
 export work here
+# shellcheck disable=SC2016 # the inner shell expands $1
 (cd "$work/pages" && find . -name '*.md' -print0) | xargs -0 -P "$(nproc)" -I '{}' bash -eu -c 'convert "$1"' _ '{}'
 
 bash "$here/check.sh" "$work/site"

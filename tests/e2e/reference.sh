@@ -21,7 +21,7 @@ grep '^<!-- page ' all | awk '{ print $3 }' | sort >pages
 [ -z "$(comm -23 commands pages)" ] || fail "no page: $(comm -23 commands pages)"
 
 # Encodings: the examples of all options of an encoding together, and each with the bare name.
-for page in $(grep '^reference/encodings/' pages); do
+grep '^reference/encodings/' pages | while IFS= read -r page; do
     name=$(basename "$page" .md)
     echo "pe $name"
     awk -F '`' -v page="$page" -v name="$name" '$1 ~ "^" page " " && NF > 3 { print "pe " name " " $(NF - 1) }' rows
