@@ -2,7 +2,7 @@
  * the lab. bench_batches_fini frees them. */
 #ifndef BENCH_BATCH_H
 #define BENCH_BATCH_H
-#include "lab/lab_int.h"
+#include "lab/core/lab_int.h"
 #include <stdio.h>
 
 struct bench_batches {

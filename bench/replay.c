@@ -251,7 +251,7 @@ static void measure(const char *folder, const struct options *o)
             uint64_t seq = any_moment(p, &rng);
             begin = seconds();
             ui.snap = pw_player_at(p, seq);
-            pw_ui_draw(&ui, &c);
+            pw_ui_frame(&ui, &c);
             x[i] = seconds() - begin;
         }
         note(&frame, x, o->seeks);
@@ -260,7 +260,7 @@ static void measure(const char *folder, const struct options *o)
         ui.zoom = true;
         for (int i = 0; i < frames; i++) {
             begin = seconds();
-            pw_ui_draw(&ui, &c);
+            pw_ui_frame(&ui, &c);
             x[i] = seconds() - begin;
         }
         note(&curves, x, frames);

@@ -11,8 +11,11 @@ set(base "base/[^/]+")
 set(language "command/[^/]+") # the language, not the commands
 set(fold "sessions/(event|fold)[.]h")
 set(paired "sessions/paired[.]h")
+set(json "sessions/event_json[.]h")
 set(recording "sessions/(player|record)[.]h")
 set(plot "plot/[^/]+")
+# The doors of the lab: for its owner, for commands, for completion. All its other headers are private.
+set(doors "lab/(lab|follow|actions|arm|offer|scope|encodings|saved)[.]h")
 
 set(folders "")
 function(layer folder)
@@ -32,9 +35,9 @@ layer(src/reproduce         "${base}" "${fold}" "reproduce/.+")
 layer(src/command           "${base}" "${language}")
 layer(src/lab               "${base}" "kernels/backend[.]h" "model/.+" "tasks/.+" "sessions/.+" "probe/.+" "${language}"
                             "lab/.+")
-layer(src/command/commands  "${base}" "command/.+" "lab/.+" "probe/probe[.]h" "reproduce/study[.]h")
+layer(src/command/commands  "${base}" "command/.+" "${doors}" "probe/probe[.]h" "reproduce/study[.]h")
 layer(src/plot              "${base}" "${fold}" "${paired}" "${plot}")
-layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${recording}" "${plot}"
+layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${json}" "${recording}" "${plot}"
                             "lab/(lab|offer)[.]h" "figure/figure[.]h" "reproduce/study[.]h" "ui/.+")
 layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
 layer(src/main.c            ".+")
@@ -61,6 +64,18 @@ set(png_header "^png[.]h$")
 set(png_place "^src/figure/png[.]c$")
 set(cuda_header "^(cuda|cublas|cusparse|cusolver|curand|cudnn|cufft|nccl|nvrtc|nvml|nvToolsExt|nvtx|cooperative_groups|device_|vector_types|driver_types|mma[.]h|cub/|thrust/|cutlass/|cute/)")
 set(cuda_place "^kernels/cuda/")
+
+# Tests and benchmarks of the lab's inside. All others use the doors.
+set(insiders
+  bench/batch.h                # struct pw_samples
+  tests/lab/ref_state.h        # state.h, and the loop turn by turn
+  tests/lab/test_failing.c     # counting the errors of one sample
+  tests/lab/test_follow_found.c # flips a weight, and saves a state that differs
+  tests/lab/test_heads.c       # a backend that runs out of memory
+  tests/lab/test_jobs.c        # live evaluation, and whether the lab sleeps
+  tests/lab/test_queue.c       # queue.h
+  tests/lab/test_replicates.c  # an event with every place
+  tests/unit/test_codec_compare.c) # verify.h
 
 set(failures 0)
 function(complain file number line why)
@@ -146,6 +161,20 @@ foreach(file IN LISTS files)
     elseif(code MATCHES "(^|[^A-Za-z0-9_.>])(exit|quick_exit|_exit|_Exit|abort)[ \t]*[(]" AND NOT file STREQUAL "src/main.c"
         AND NOT file STREQUAL "src/base/alloc.c")
       complain(${file} ${number} "${code}" "only src/main.c ends the program, and src/base/alloc.c for want of memory")
+    endif()
+  endforeach()
+endforeach()
+
+# Headers of the lab that are not doors, included from outside of it.
+file(GLOB_RECURSE users RELATIVE ${ROOT} ${ROOT}/src/*.[ch] ${ROOT}/tests/*.[ch] ${ROOT}/bench/*.[ch])
+foreach(file IN LISTS users)
+  if(file MATCHES "^src/lab/" OR file IN_LIST insiders)
+    continue()
+  endif()
+  file(STRINGS ${ROOT}/${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"lab/")
+  foreach(line IN LISTS includes)
+    if(NOT line MATCHES "\"${doors}\"")
+      complain(${file} 0 "${line}" "a private header of the lab; lab/actions.h has what commands call")
     endif()
   endforeach()
 endforeach()

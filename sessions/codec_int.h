@@ -1,7 +1,7 @@
 /* codec_int.h - internals of the codec: the types of its field tables, and functions that its files share.
  *
- * A table lists the members of an event that are fields. One table drives writing, reading, checking and
- * comparing. */
+ * A table lists the members of an event that are fields. One table drives writing, reading, checking,
+ * comparing, freeing, copying, measuring (event_memory.c) and JSON (event_json.c). */
 #ifndef PW_CODEC_INT_H
 #define PW_CODEC_INT_H
 #include "sessions/codec.h"

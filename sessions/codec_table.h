@@ -1,5 +1,11 @@
 /* codec_table.h - macros for writing the codec's field tables. The type of a field follows from its member,
- * so a table can't state a wrong type. S is the struct whose members are listed; each table defines it. */
+ * so a table can't state a wrong type. S is the struct whose members are listed; each table defines it.
+ *
+ * A kind of event is a row of pw_messages (codec_fields.c) with a table of its payload's members. A member is
+ * a row of that table: a number that never changes, the member, its limits, and for an array the members that
+ * give its length. The row is all that a member needs: it is then written, read and checked, freed and
+ * copied, compared by `replay --verify`, and shown by --json. HOST marks a value that depended on the
+ * machine. Only the header of an event (number, time, arm, replica, step) is no row. */
 #ifndef PW_CODEC_TABLE_H
 #define PW_CODEC_TABLE_H
 #include <limits.h>

@@ -216,7 +216,7 @@ struct pw_ev_job {
 struct pw_ev_checkpoint {
     char text[PW_LINE * 2]; /* one line: the file, or its content */
     uint64_t as_of;         /* number of the last event included in the state; 0: weights only */
-    char *state;            /* the state (src/lab/state.h); NULL: weights only */
+    char *state;            /* the state (src/lab/recording/state.h); NULL: weights only */
     int n_files;
     uint8_t (*files)[PW_SHA256]; /* [n_files] the models, in the order of the state's replicas */
     int64_t bytes;               /* of all files */

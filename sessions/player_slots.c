@@ -5,43 +5,52 @@
 #include "base/alloc.h"
 #include "sessions/player_int.h"
 
-/* Consecutive members `from` to `to` of a struct. */
-struct range {
-    size_t at, size;
+/* All plain members of the snapshot's structs are kept, in pieces. A table lists, in the order of the struct,
+ * what is kept elsewhere, and members at which a new piece begins because they change often or are large. So
+ * a new member is kept without a line here. */
+struct cut {
+    size_t at, end;
 };
-#define RANGE(type, from, to)                                                                                \
+#define ELSEWHERE(type, from, to)                                                                            \
     {                                                                                                        \
-        offsetof(type, from), offsetof(type, to) + sizeof(((type *)NULL)->to) - offsetof(type, from)         \
+        offsetof(type, from), offsetof(type, to) + sizeof(((type *)NULL)->to)                                \
+    }
+#define PIECE(type, member)                                                                                  \
+    {                                                                                                        \
+        offsetof(type, member), offsetof(type, member)                                                       \
+    }
+#define END(type)                                                                                            \
+    {                                                                                                        \
+        sizeof(type), sizeof(type)                                                                           \
     }
 
-static const struct range whole[] = {
-    RANGE(struct pw_snapshot, began_ns, began_ns),
-    RANGE(struct pw_snapshot, lab, lab),
-    RANGE(struct pw_snapshot, state, state),
-    RANGE(struct pw_snapshot, current, prompt_seq),
-    RANGE(struct pw_snapshot, has_cursor, cursor),
-    RANGE(struct pw_snapshot, has_look, look_seq),
-    RANGE(struct pw_snapshot, has_attention, attention_seq),
-    RANGE(struct pw_snapshot, has_foreign, foreign_seq),
-    RANGE(struct pw_snapshot, has_patch, patch_seq),
-    RANGE(struct pw_snapshot, failing, failing_seq),
-    RANGE(struct pw_snapshot, job, job),
-    RANGE(struct pw_snapshot, dropped, dropped),
+static const struct cut whole[] = {
+    ELSEWHERE(struct pw_snapshot, seq, seq),
+    ELSEWHERE(struct pw_snapshot, session, session),
+    PIECE(struct pw_snapshot, state),
+    ELSEWHERE(struct pw_snapshot, arms, arms),
+    ELSEWHERE(struct pw_snapshot, tokens, cap_tokens),
+    PIECE(struct pw_snapshot, has_look),
+    PIECE(struct pw_snapshot, has_attention),
+    PIECE(struct pw_snapshot, has_foreign),
+    PIECE(struct pw_snapshot, has_patch),
+    PIECE(struct pw_snapshot, failing),
+    ELSEWHERE(struct pw_snapshot, findings, n_ticks),
+    ELSEWHERE(struct pw_snapshot, log, log_before),
+    END(struct pw_snapshot),
 };
-/* The step has its own range, because it often changes alone. */
-static const struct range of_arm[] = {
-    RANGE(struct pw_arm_view, used, info.seed),
-    RANGE(struct pw_arm_view, info.step, info.step),
-    RANGE(struct pw_arm_view, info.swaps, info.parent_step),
-    RANGE(struct pw_arm_view, pe_seq, marks),
-    RANGE(struct pw_arm_view, has_table, table_seq),
+static const struct cut of_arm[] = {
+    PIECE(struct pw_arm_view, info.step),      PIECE(struct pw_arm_view, info.swaps),
+    ELSEWHERE(struct pw_arm_view, rep, rep),   PIECE(struct pw_arm_view, has_table),
+    ELSEWHERE(struct pw_arm_view, kept, kept), END(struct pw_arm_view),
 };
-static const struct range of_finding[] = {RANGE(struct pw_finding_view, f, step)};
-static const struct range of_replicate[] = {
-    RANGE(struct pw_replicate_view, eval, eval_off),
-    RANGE(struct pw_replicate_view, eval_before, eval_before_seq),
-    RANGE(struct pw_replicate_view, heads_off, heads_changed),
-    RANGE(struct pw_replicate_view, has_digest, digest_step),
+static const struct cut of_finding[] = {END(struct pw_finding_view)};
+static const struct cut of_replicate[] = {
+    ELSEWHERE(struct pw_replicate_view, series, track),
+    PIECE(struct pw_replicate_view, eval_before),
+    PIECE(struct pw_replicate_view, heads_off),
+    PIECE(struct pw_replicate_view, has_digest),
+    END(struct pw_replicate_view),
 };
 
 /* A slot with arrays: the kind of event that holds them, where the event's number is, and which member says
@@ -76,16 +85,16 @@ static const struct slot replicate_slots[] = {
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 enum {
     REPS = PW_MAX_ARMS * PW_MAX_REPLICATES,
-    RANGES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replicate) +
+    PIECES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replicate) +
              PW_MAX_FINDINGS * COUNT(of_finding),
-    ARM_RANGES = COUNT(of_arm) + PW_MAX_REPLICATES * COUNT(of_replicate),
-    STEP_RANGE = 1, /* index in of_arm */
+    ARM_PIECES = COUNT(of_arm) + PW_MAX_REPLICATES * COUNT(of_replicate),
+    STEP_PIECE = 1, /* index in of_arm */
     SLOTS = COUNT(whole_slots) + PW_MAX_ARMS * COUNT(arm_slots) + REPS * COUNT(replicate_slots) +
             PW_MAX_FINDINGS * COUNT(finding_slots),
 };
 
 struct pw_slots {
-    struct pw_shelf values[RANGES];
+    struct pw_shelf values[PIECES];
     struct pw_event *held[SLOTS]; /* events that own the arrays of the restored snapshot */
     struct pw_trail ticks, tokens;
     struct pw_past_kept kept[PW_MAX_ARMS];
@@ -109,7 +118,7 @@ void pw_slots_free(struct pw_slots *s)
 {
     if (s == NULL)
         return;
-    for (int i = 0; i < RANGES; i++)
+    for (int i = 0; i < PIECES; i++)
         pw_shelf_fini(&s->values[i]);
     for (int i = 0; i < SLOTS; i++)
         pw_event_free(s->held[i]);
@@ -126,17 +135,25 @@ void pw_slots_free(struct pw_slots *s)
 
 uint64_t pw_slots_told_step(const struct pw_slots *s, int arm, uint64_t seq)
 {
-    const struct pw_shelf *v = &s->values[COUNT(whole) + (arm - 1) * ARM_RANGES + STEP_RANGE];
+    const struct pw_shelf *v = &s->values[COUNT(whole) + (arm - 1) * ARM_PIECES + STEP_PIECE];
     int n = pw_shelf_upto(v, seq);
     return n > 0 ? v->seq[n - 1] : 0;
 }
 
-static struct pw_shelf *note(struct pw_shelf *v, const void *of, const struct range *r, int n, uint64_t seq)
+/* Piece i ends where cut i begins. */
+static size_t piece(const struct cut *c, int i, size_t *at)
+{
+    *at = i > 0 ? c[i - 1].end : 0;
+    return c[i].at - *at;
+}
+
+static struct pw_shelf *note(struct pw_shelf *v, const void *of, const struct cut *c, int n, uint64_t seq)
 {
     for (int i = 0; i < n; i++, v++) {
-        const char *value = (const char *)of + r[i].at;
-        v->size = r[i].size;
-        if (v->n == 0 || memcmp(pw_shelf_at(v, v->n - 1), value, r[i].size) != 0)
+        size_t at, size = piece(c, i, &at);
+        const char *value = (const char *)of + at;
+        v->size = size;
+        if (size > 0 && (v->n == 0 || memcmp(pw_shelf_at(v, v->n - 1), value, size) != 0))
             pw_shelf_put(v, seq, value);
     }
     return v;
@@ -195,15 +212,16 @@ const char *pw_slots_line(const struct pw_slots *s, uint64_t seq)
 
 /* ---- the state at an event */
 
-static const struct pw_shelf *restore(const struct pw_shelf *v, void *of, const struct range *r, int n,
+static const struct pw_shelf *restore(const struct pw_shelf *v, void *of, const struct cut *c, int n,
                                       uint64_t seq)
 {
     for (int i = 0; i < n; i++, v++) {
+        size_t at, size = piece(c, i, &at);
         const void *value = v->n > 0 ? pw_shelf_last(v, seq) : NULL;
         if (value != NULL)
-            memcpy((char *)of + r[i].at, value, r[i].size);
+            memcpy((char *)of + at, value, size);
         else
-            memset((char *)of + r[i].at, 0, r[i].size);
+            memset((char *)of + at, 0, size);
     }
     return v;
 }

@@ -72,6 +72,10 @@ struct pw_command {
     /* Runs while an answer is being decoded. Such a command neither needs the answer nor changes its
      * inputs. */
     bool beside;
+    /* Does the command, with these arguments, choose another model to answer the pinned prompt? Typed by a
+     * user who watches, it drops an answer that is still being decoded instead of waiting for it. NULL: no.
+     */
+    bool (*passes_over)(const struct pw_args *args);
     /* Continues in the background. In a typed line, the commands after it wait until it has ended. */
     bool lasts;
     const struct pw_opt *opts; /* its own table of key=value, for help and completion; or NULL */
@@ -133,6 +137,19 @@ enum pw_code pw_commands_split(const char *text,
  * come from, such as "s.pewter:5". The lexer rejects this character in input lines. */
 #define PW_PLACE '\001'
 
+/* The commands of a text, in order. The caller frees the members with pw_parsed_fini. */
+struct pw_parsed {
+    struct pw_parsed_command {
+        const struct pw_command *cmd;
+        struct pw_args args;
+    } * command;
+    int n;
+};
+/* Parse all commands of text. On failure *p is empty, and the message gives the place of the error in text.
+ */
+enum pw_code pw_commands_parse(const struct pw_commands *t, const char *text, struct pw_parsed *p,
+                               struct pw_err *err);
+void pw_parsed_fini(struct pw_parsed *p);
 /* Check that all commands of text can be parsed. The message gives the place of the error in text. */
 enum pw_code pw_commands_check(const struct pw_commands *t, const char *text, struct pw_err *err);
 

@@ -102,18 +102,39 @@ static enum pw_code parse(const struct pw_commands *t, const char *text, const s
     return code;
 }
 
-enum pw_code pw_commands_check(const struct pw_commands *t, const char *text, struct pw_err *err)
+void pw_parsed_fini(struct pw_parsed *p)
+{
+    for (int i = 0; i < p->n; i++)
+        pw_args_fini(&p->command[i].args);
+    free(p->command);
+    *p = (struct pw_parsed){0};
+}
+
+enum pw_code pw_commands_parse(const struct pw_commands *t, const char *text, struct pw_parsed *p,
+                               struct pw_err *err)
 {
     struct pw_lex_command c;
+    *p = (struct pw_parsed){0};
     enum pw_code code = pw_lex_check(text, err);
     for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next) {
-        struct pw_args args = {0};
-        const struct pw_command *cmd;
         code = check_quote(text, &c, err);
-        if (code == PW_OK && c.begin < c.end)
-            code = parse(t, text, &c, &args, &cmd, err);
-        pw_args_fini(&args);
+        if (code != PW_OK || c.begin == c.end)
+            continue;
+        p->command = pw_grow(p->command, (size_t)p->n + 1, sizeof *p->command);
+        struct pw_parsed_command *one = &p->command[p->n++];
+        *one = (struct pw_parsed_command){0};
+        code = parse(t, text, &c, &one->args, &one->cmd, err);
     }
+    if (code != PW_OK)
+        pw_parsed_fini(p);
+    return code;
+}
+
+enum pw_code pw_commands_check(const struct pw_commands *t, const char *text, struct pw_err *err)
+{
+    struct pw_parsed p;
+    enum pw_code code = pw_commands_parse(t, text, &p, err);
+    pw_parsed_fini(&p);
     return code;
 }
 

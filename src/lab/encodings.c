@@ -1,7 +1,7 @@
 /* encodings.c - completion of arguments that name an encoding, and splitting lists of encodings. */
 #include "lab/encodings.h"
 
-#include "lab/lab_int.h"
+#include "lab/core/lab_int.h"
 
 void pw_offer_encodings(struct pw_completion *c)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lab/session.h"
+#include "lab/recording/session.h"
 
 const struct pw_arm_view *pw_offer_arm(const struct pw_completion *c)
 {

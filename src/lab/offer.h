@@ -23,6 +23,8 @@ void pw_offer_arms(struct pw_completion *c);
 void pw_offer_heads(struct pw_completion *c, bool off);
 /* Offer the trained and tested lengths of the task that task= names, or of all tasks. */
 void pw_offer_lengths(struct pw_completion *c);
+/* Offer the names of the sessions in the user's folder. */
+void pw_complete_session(struct pw_completion *c);
 /* Offer from, ..., end - 1. */
 void pw_offer_numbers(struct pw_completion *c, int from, int end);
 

@@ -26,7 +26,8 @@ struct pw_saved_list {
 
 /* Reads only headers, and only of files *.safetensors directly in the folder. */
 enum pw_code pw_saved_list(struct pw_saved_list *list, const char *folder, struct pw_err *err);
-/* Add the arms of the sessions NAME.pewter in a folder, at their last checkpoint. */
+/* Add the arms of the sessions NAME.pewter in a folder (NULL: the user's folder), at their last checkpoint.
+ */
 enum pw_code pw_saved_sessions(struct pw_saved_list *list, const char *folder, struct pw_err *err);
 void pw_saved_free(struct pw_saved_list *list); /* {0} is a no-op */
 

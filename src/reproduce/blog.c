@@ -28,26 +28,28 @@ int pw_blog_arms(const struct pw_blog_plan *plan)
     return arms;
 }
 
-int pw_blog_arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, int model)
+/* Number of encodings that are trained for this model. */
+static int arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, int model)
 {
     return model == o->seeds ? pw_blog_arms(plan) : plan->judged;
 }
 
-/* Return the length of the text that names the first `arms` encodings of the plan. */
-static int pes_length(const struct pw_blog_plan *plan, int arms)
-{
-    int length;
-    const char *last = pw_blog_pe(plan, arms, &length);
-    return (int)(last - plan->pes) + length;
-}
-
-const char *pw_blog_pe(const struct pw_blog_plan *plan, int arm, int *length)
+/* Return the encoding of arm 1, 2, ... and set *length to the length of its text. */
+static const char *pe_of(const struct pw_blog_plan *plan, int arm, int *length)
 {
     const char *p = plan->pes;
     while (--arm > 0)
         p = strchr(p, ',') + 1;
     *length = (int)strcspn(p, ",");
     return p;
+}
+
+/* Return the length of the text that names the first `arms` encodings of the plan. */
+static int pes_length(const struct pw_blog_plan *plan, int arms)
+{
+    int length;
+    const char *last = pe_of(plan, arms, &length);
+    return (int)(last - plan->pes) + length;
 }
 
 int pw_blog_numbers(const struct pw_blog_plan *plan)
@@ -84,8 +86,7 @@ bool pw_blog_plan_model(const struct pw_blog_plan *plan, const struct pw_blog *g
                             .seeds = 1,
                             .points = 1};
     snprintf(out->optim, sizeof out->optim, "steps=%d", o.steps);
-    snprintf(out->race, sizeof out->race, "%.*s", pes_length(plan, pw_blog_arms_of(plan, &o, o.model)),
-             plan->pes);
+    snprintf(out->race, sizeof out->race, "%.*s", pes_length(plan, arms_of(plan, &o, o.model)), plan->pes);
     return true;
 }
 
@@ -99,7 +100,7 @@ void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *given
         pw_blog_plan_model(plan, &one, &of);
         pw_suite_start(&of, out);
         pw_str_add(out, "train\n");
-        for (int arm = 1; arm <= pw_blog_arms_of(plan, o, k); arm++)
+        for (int arm = 1; arm <= arms_of(plan, o, k); arm++)
             pw_str_add(out, "probe %s arm=%d\n", plan->probe, arm);
         pw_str_add(out, "judge %s", plan->name);
         pw_opt_print(pw_blog_opts, &one, true, out);
@@ -176,16 +177,15 @@ void pw_blog_model_name(const struct pw_blog_plan *plan, const struct pw_blog *o
 {
     snprintf(topic, PW_FINDING_TOPIC, "model %d", k);
     snprintf(title, PW_FINDING_TEXT, "probe %s of %.*s after %d steps of copying random tokens, seed %d",
-             plan->probe, pes_length(plan, pw_blog_arms_of(plan, o, k)), plan->pes, o->steps,
-             o->seed + k - 1);
+             plan->probe, pes_length(plan, arms_of(plan, o, k)), plan->pes, o->steps, o->seed + k - 1);
 }
 
 static enum pw_code judge_model(const struct pw_blog_plan *plan, const struct pw_blog *o,
                                 const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err)
 {
     char topic[PW_FINDING_TOPIC], title[PW_FINDING_TEXT];
-    int arms = pw_blog_arms_of(plan, o, o->model), claims = pw_blog_claims(plan),
-        numbers = pw_blog_numbers(plan), length;
+    int arms = arms_of(plan, o, o->model), claims = pw_blog_claims(plan), numbers = pw_blog_numbers(plan),
+        length;
     if (o->model > o->seeds)
         return pw_fail(err, PW_EUSER, "judge %s: model=%d: the study has %d models", plan->name, o->model,
                        o->seeds);
@@ -204,7 +204,7 @@ static enum pw_code judge_model(const struct pw_blog_plan *plan, const struct pw
         enum pw_code code = find_arm(&of, plan, o->steps, arm, s, err);
         if (code != PW_OK)
             return code;
-        const char *pe = pw_blog_pe(plan, arm, &length);
+        const char *pe = pe_of(plan, arm, &length);
         for (int k = 0; k < numbers; k++) {
             pw_finding_row(f, table, arm - 1, "%d %.*s", arm, length, pe);
             pw_finding_put(f, table, arm - 1, k, number_of(of, &plan->numbers[k]));
@@ -249,7 +249,7 @@ enum pw_code pw_blog_add_plots(const struct pw_blog_plan *plan, int steps, const
     for (int arm = 1; arm <= pw_blog_arms(plan) && code == PW_OK; arm++) {
         const struct pw_finding *of = NULL;
         int length;
-        const char *pe = pw_blog_pe(plan, arm, &length);
+        const char *pe = pe_of(plan, arm, &length);
         code = find_arm(&of, plan, steps, arm, s, err);
         if (code == PW_OK)
             copy_plot(f, of, plan->plot, pe, length);

@@ -5,10 +5,6 @@
 
 /* Number of encodings of the plan. */
 int pw_blog_arms(const struct pw_blog_plan *plan);
-/* Number of encodings that are trained for this model. */
-int pw_blog_arms_of(const struct pw_blog_plan *plan, const struct pw_blog *o, int model);
-/* Return the encoding of arm 1, 2, ... and set *length to the length of its text. */
-const char *pw_blog_pe(const struct pw_blog_plan *plan, int arm, int *length);
 int pw_blog_numbers(const struct pw_blog_plan *plan);
 int pw_blog_claims(const struct pw_blog_plan *plan);
 

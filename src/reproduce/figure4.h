@@ -30,7 +30,6 @@ enum pw_figure4_view {
     PW_FIGURE4_JSD_OTHER,
     PW_FIGURE4_VIEWS
 };
-extern const char *const pw_figure4_topics[PW_FIGURE4_VIEWS]; /* of the probe's findings */
 
 /* Blocks of a run's finding 'figure4 run K': a plot of the mean over layers for each view, then two tables,
  * then a plot per layer by the released formula. The second table has a row per encoding and a column per

@@ -10,9 +10,10 @@
 #include "reproduce/study.h"
 
 const char *const pw_figure4_names[PW_PAPER_PES] = {"NoPE*", "T5", "ALiBi", "rotary", "APE"};
-const char *const pw_figure4_topics[PW_FIGURE4_VIEWS] = {"1 2 3 4 5 6 released", "1 2 3 4 5 6",
-                                                         "2 1 3 4 5 6 released", "2 1 3 4 5 6"};
 
+/* Topics of the probe's findings. */
+static const char *const topics[PW_FIGURE4_VIEWS] = {"1 2 3 4 5 6 released", "1 2 3 4 5 6",
+                                                     "2 1 3 4 5 6 released", "2 1 3 4 5 6"};
 static const char *const view_names[PW_FIGURE4_VIEWS] = {"released", "JSD", "released, other init",
                                                          "JSD, other init"};
 
@@ -190,7 +191,7 @@ enum pw_code pw_figure4_judge_run(const struct pw_figure4 *o, const struct pw_sn
     struct pw_figure4 made;
     char topic[PW_FINDING_TOPIC];
     for (int i = 0; i < PW_FIGURE4_VIEWS; i++) {
-        enum pw_code code = find(s, pw_figure4_topics[i], o->samples, &v[i], err);
+        enum pw_code code = find(s, topics[i], o->samples, &v[i], err);
         if (code != PW_OK)
             return code;
     }

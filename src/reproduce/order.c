@@ -92,8 +92,9 @@ enum pw_pair_order pw_order_pair(const struct pw_runs *first, const struct pw_ru
     return a.lo > b.hi ? PW_PAIR_FIRST : b.lo > a.hi ? PW_PAIR_SECOND : PW_PAIR_UNDECIDED;
 }
 
-void pw_order_compare(struct pw_order *o, const struct pw_runs *first, const struct pw_runs *second,
-                      float in_paper, float second_in_paper)
+/* Adds one pair. Its numbers in the paper are in per cent (< 0: none). */
+static void compare_pair(struct pw_order *o, const struct pw_runs *first, const struct pw_runs *second,
+                         float in_paper, float second_in_paper)
 {
     double theirs = (double)(in_paper - second_in_paper) / 100;
     if (in_paper < 0 || second_in_paper < 0 || fabs(theirs) < PW_ORDER_PAPER)
@@ -109,7 +110,7 @@ void pw_order_compare_all(struct pw_order *o, const struct pw_runs runs[PW_PAPER
 {
     for (int i = 0; i < PW_PAPER_PES; i++)
         for (int k = i + 1; k < PW_PAPER_PES; k++)
-            pw_order_compare(o, &runs[i], &runs[k], paper[i], paper[k]);
+            compare_pair(o, &runs[i], &runs[k], paper[i], paper[k]);
 }
 
 void pw_order_text(const struct pw_order *o, char *out, size_t size)

@@ -148,10 +148,7 @@ enum pw_pair_order pw_order_pair(const struct pw_runs *first, const struct pw_ru
 struct pw_order {
     int pairs, alike, opposite, incomparable; /* the remaining pairs are undecided */
 };
-/* Add one pair; its numbers in the paper are in per cent (< 0: none). */
-void pw_order_compare(struct pw_order *o, const struct pw_runs *first, const struct pw_runs *second,
-                      float in_paper, float second_in_paper);
-/* Add every pair of encodings. */
+/* Add every pair of encodings. The paper's numbers are in per cent (< 0: none). */
 void pw_order_compare_all(struct pw_order *o, const struct pw_runs runs[PW_PAPER_PES], const float *paper);
 /* Write "of 9 pairs that the paper parts by 10 points or more 5 are in its order, 1 in the opposite one, 2
  * undecided, 1 not comparable". */

@@ -145,6 +145,14 @@ static void read_stray(struct pw_loop *l)
     pw_str_fini(&text);
 }
 
+static void read_written(struct pw_loop *l)
+{
+    struct pw_err err;
+    if (pw_app_take_written(&l->app, &err) != PW_OK)
+        complain(l, err.msg);
+    l->dirty = true;
+}
+
 /* ---- frames */
 
 /* Sends bytes for the terminal that are not part of the screen. They go between two frames, when curses has
@@ -178,7 +186,7 @@ static void draw(struct pw_loop *l)
         complain(l, err.msg);
     pw_term_size(l->term, &rows, &cols);
     pw_canvas_resize(&l->canvas, rows, cols);
-    pw_ui_draw(ui, &l->canvas);
+    pw_ui_frame(ui, &l->canvas);
     pw_ui_layout(ui, rows, cols, &at);
     pw_line_draw(l->line, &l->canvas, at.prompt);
     pw_term_present(l->term, &l->canvas);
@@ -230,6 +238,7 @@ static void wait_for_news(struct pw_loop *l)
     struct pollfd p[] = {
         {STDIN_FILENO, POLLIN, 0},
         {l->signals, POLLIN, 0},
+        {pw_disk_fd(l->app.disk), POLLIN, 0},
         {l->app.lab ? pw_lab_fd(l->app.lab) : -1, POLLIN, 0},
     };
     double until = l->dirty ? l->next_frame : 0;
@@ -242,7 +251,7 @@ static void wait_for_news(struct pw_loop *l)
     left = left > 0 ? left : 0;
     struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
     bool forever = !l->dirty && key_at == 0 && frame_at == 0;
-    int n = ppoll(p, l->dirty ? 2 : 3, forever ? NULL : &t, NULL);
+    int n = ppoll(p, l->dirty ? 3 : 4, forever ? NULL : &t, NULL);
     if (n < 0 && errno != EINTR)
         end(l, strerror(errno));
     if (n <= 0)
@@ -252,6 +261,8 @@ static void wait_for_news(struct pw_loop *l)
     if (p[0].revents && !l->ended)
         read_terminal(l);
     if (p[2].revents)
+        read_written(l);
+    if (p[3].revents)
         l->dirty = true; /* the frame takes the snapshot */
 }
 
@@ -301,6 +312,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     l->app.recording = cfg->recording;
     l->app.commands = all;
     l->app.screen = true;
+    l->app.disk = pw_disk_open();
     pw_app_settings(&l->app.settings, cfg->color);
     l->shown = (struct pw_term_config){.in = STDIN_FILENO, .out = STDOUT_FILENO, .ascii = cfg->ascii};
     l->shown = wanted(l);
@@ -309,6 +321,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     enum pw_code code = pw_term_open(&l->term, &l->shown, err);
     if (code != PW_OK) {
         pw_player_close(cfg->recording);
+        pw_disk_close(l->app.disk);
         free(l);
         return code;
     }
@@ -324,6 +337,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
         pw_app_say(&l->app, "%s", cfg->greeting);
     if (pw_history_open(&l->history, &why) != PW_OK)
         pw_app_say(&l->app, "%s", why.msg);
+    l->history.disk = l->app.disk;
     show_errors(l, &errors);
     l->seen = (struct pw_seen){{[PW_AT_LAB] = l->app.ui.snap, [PW_AT_UI] = &l->app.ui}};
     l->line = pw_line_new(all, &l->seen, &l->history);
@@ -335,8 +349,8 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
 
     pw_script_end(&l->app);
     pw_line_free(l->line);
+    pw_app_end(&l->app); /* waits for the history's last line */
     pw_history_close(&l->history);
-    pw_app_end(&l->app);
     close(l->signals);
     pw_keys_fini(&l->keys);
     pw_canvas_fini(&l->canvas);

@@ -7,6 +7,7 @@
 #include "base/opt.h"
 #include "command/command.h"
 #include "lab/lab.h"
+#include "ui/disk.h"
 #include "ui/term.h"
 #include "ui/ui.h"
 #include "ui/undo.h"
@@ -71,6 +72,7 @@ struct pw_app {
     struct pw_settings settings; /* take effect before the next frame */
     struct pw_settings begin;    /* the settings at program start */
     struct pw_undo undo;
+    struct pw_disk *disk;      /* writes files beside the screen; NULL: they are written at once */
     struct pw_str to_terminal; /* bytes to send besides the frames, for the clipboard */
     bool screen;               /* false in plain mode: panes have no focus there */
     FILE *words;               /* without a screen: the stream for answers */
@@ -150,6 +152,13 @@ enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err 
 /* Like pw_lab_idle and pw_lab_failures; without a lab they return true and 0. */
 bool pw_app_idle(const struct pw_app *app);
 int pw_app_failures(const struct pw_app *app);
+
+/* Writes the files of a job and says its text; takes its members. From the keyboard they are written beside
+ * the screen, and text or error follow (pw_app_take_written). In a script and without a screen they are
+ * written when the call returns, because the next command possibly reads them. */
+enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw_err *err);
+/* Says what has been written since the last call; returns the last error. */
+enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err);
 
 /* Shows a line of text as a command's answer; without a screen prints it. */
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -124,10 +124,20 @@ static const uint32_t borders[2][2][6] = {
     {{0x250c, 0x2510, 0x2518, 0x2514, 0x2500, 0x2502}, {0x250f, 0x2513, 0x251b, 0x2517, 0x2501, 0x2503}},
 };
 
+static bool has_frame(struct pw_rect r)
+{
+    return r.h >= 3 && r.w >= 4; /* else a border would leave no room inside */
+}
+
+struct pw_rect pw_frame_inside(struct pw_rect r)
+{
+    return has_frame(r) ? (struct pw_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2} : r;
+}
+
 struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_look *look, bool focused,
                              const char *title, const char *right)
 {
-    if (r.h < 3 || r.w < 4) /* a border would leave no room inside */
+    if (!has_frame(r))
         return r;
 
     const uint32_t *b = borders[look->utf8][focused];

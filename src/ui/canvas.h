@@ -69,6 +69,8 @@ int pw_draw_fmt(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_s
 void pw_draw_cell(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, uint32_t cp);
 /* Draws the character in every cell of r. */
 void pw_draw_fill(struct pw_canvas *c, struct pw_rect r, struct pw_style s, uint32_t cp);
+/* Returns the part of r inside its frame; r itself if it is too small for one. */
+struct pw_rect pw_frame_inside(struct pw_rect r);
 /* Draws a frame with a title in its top border and `right` at the border's right end; heavy lines if focused.
  * Returns the inside. */
 struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_look *look, bool focused,

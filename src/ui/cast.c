@@ -166,7 +166,7 @@ static void put_frames(FILE *f, struct pw_ui *ui, struct film *film, struct pw_c
     do {
         struct pw_canvas other = *before;
         pw_time_to_event(ui, film->seq);
-        pw_ui_draw(ui, now);
+        pw_ui_frame(ui, now);
         pw_canvas_changes(before, now, &sent);
         if (sent.len > 0)
             put_frame(f, film->at_ns, sent.s);

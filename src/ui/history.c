@@ -76,6 +76,7 @@ enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
     struct pw_str path = {0};
     h->fd = -1;
     h->n = 0;
+    h->disk = NULL;
     h->lines = pw_alloc(PW_HISTORY_MAX, sizeof *h->lines);
     struct pw_err why;
     enum pw_code code = pw_state_path("history", &path, &why);
@@ -114,14 +115,15 @@ bool pw_history_add(struct pw_history *h, const char *line)
     bool again = h->n > 0 && !strcmp(h->lines[h->n - 1], line);
     remember(h, line, strlen(line));
     if (h->fd >= 0 && !again) {
-        struct pw_str b = {0};
-        pw_str_add(&b, "%s\n", line);
         /* One write call, so that two programs do not mix lines. */
-        if (write(h->fd, b.s, b.len) != (ssize_t)b.len) {
+        struct pw_disk_job job = {.append_to = h->fd};
+        pw_str_add(&job.file[0].text, "%s\n", line);
+        if (h->disk) {
+            pw_disk_hand(h->disk, &job);
+        } else if (pw_disk_write(&job, NULL) != PW_OK) {
             close(h->fd);
             h->fd = -1;
         }
-        pw_str_fini(&b);
     }
     return true;
 }

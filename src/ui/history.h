@@ -6,12 +6,14 @@
 #ifndef PW_HISTORY_H
 #define PW_HISTORY_H
 #include "base/err.h"
+#include "ui/disk.h"
 #include <stdbool.h>
 
 #define PW_HISTORY_MAX 1000
 
 struct pw_history {
-    int fd; /* the file, opened for appending; -1: memory only */
+    int fd;               /* the file, opened for appending; -1: memory only */
+    struct pw_disk *disk; /* borrowed: appends the lines; NULL: they are appended at once */
     int n;
     char **lines; /* [n] owned, oldest first; at most PW_HISTORY_MAX */
 };

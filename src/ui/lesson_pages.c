@@ -41,16 +41,10 @@ static void show_view(struct pw_ui *ui, const struct pw_ui *view)
     ui->focus = view->focus;
     ui->zoom = view->zoom, ui->half = view->half, ui->half_of = view->half_of;
     memcpy(ui->recent, view->recent, sizeof ui->recent);
-    ui->curves = view->curves;
-    ui->attention = view->attention;
+#define SHOW(name) ui->name = view->name;
+    PW_PANE_STATES(SHOW)
+#undef SHOW
     ui->attention.ref = ref;
-    ui->step = view->step;
-    ui->lengths = view->lengths;
-    ui->encoding = view->encoding;
-    ui->findings = view->findings;
-    ui->io = view->io;
-    ui->log = view->log;
-    ui->patch = view->patch;
 }
 
 bool pw_lesson_turn(struct pw_app *app, int by)

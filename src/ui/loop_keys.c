@@ -157,8 +157,18 @@ static void prompt_key(struct pw_loop *l, const struct pw_input *in)
     }
 }
 
+/* Input acts on the screen as it is now: on its present size and snapshot, whether or not they were drawn. */
+static void settle(struct pw_loop *l)
+{
+    int rows, cols;
+
+    pw_term_size(l->term, &rows, &cols);
+    pw_ui_settle(&l->app.ui, rows, cols);
+}
+
 void pw_loop_key(struct pw_loop *l, const struct pw_input *in)
 {
+    settle(l);
     if (in->key == PW_KEY_MOUSE && in->mouse == PW_MOUSE_MOVE) {
         /* Drawn with the next frame, because there can be hundreds of moves. */
         l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty;

@@ -17,9 +17,7 @@ static int pane_at(const struct pw_layout *l, int y, int x)
 static void point_into(struct pw_ui *ui, const struct pw_layout *l, int pane, int y, int x, bool dragging,
                        struct pw_str *line)
 {
-    struct pw_rect r = l->panes[pane];
-    if (r.h >= 3 && r.w >= 4) /* the pane has a frame */
-        r = (struct pw_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
+    struct pw_rect r = pw_ui_inside(l, pane);
     if (r.h < 1 || !pw_panes[pane]->click || (!dragging && !pw_rect_has(r, y, x)))
         return;
     y = y < r.y ? r.y : y < r.y + r.h ? y : r.y + r.h - 1;

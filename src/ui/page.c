@@ -71,17 +71,29 @@ static int draw_lines(struct pw_canvas *c, struct pw_rect r, int y, const char *
     return rows;
 }
 
-void pw_page_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static struct pw_rect text_area(struct pw_rect in)
 {
-    const char *s = pw_str_text(&ui->page.text);
+    return (struct pw_rect){in.y, in.x + 1, in.h, in.w - 2};
+}
 
-    pw_draw_fill(c, r, pw_style_plain(), ' ');
-    struct pw_rect in = pw_draw_frame(c, r, &ui->look, true, ui->page.title, "j k scroll  Esc back");
-    in.x++, in.w -= 2;
-    if (in.h < 1 || in.w < 1)
+void pw_page_settle(struct pw_ui *ui, struct pw_rect r)
+{
+    struct pw_rect in = text_area(pw_frame_inside(r));
+    struct pw_canvas nowhere = {0}; /* nothing is drawn: only the rows are counted */
+
+    if (ui->page.text.len == 0 || in.h < 1 || in.w < 1)
         return;
-    int lines = draw_lines(c, (struct pw_rect){in.y, in.x, 0, in.w}, in.y, s);
+    int lines = draw_lines(&nowhere, in, 0, pw_str_text(&ui->page.text));
     int last = lines > in.h ? lines - in.h : 0;
     ui->page.top = ui->page.top > last ? last : ui->page.top < 0 ? 0 : ui->page.top;
-    draw_lines(c, in, in.y - ui->page.top, s);
+}
+
+void pw_page_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    pw_draw_fill(c, r, pw_style_plain(), ' ');
+    struct pw_rect in =
+        text_area(pw_draw_frame(c, r, &ui->look, true, ui->page.title, "j k scroll  Esc back"));
+    if (in.h < 1 || in.w < 1)
+        return;
+    draw_lines(c, in, in.y - ui->page.top, pw_str_text(&ui->page.text));
 }

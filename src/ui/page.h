@@ -7,6 +7,8 @@
  * ui->page.text is not empty. */
 void pw_page_open(struct pw_ui *ui, const char *title, const char *text);
 void pw_page_key(struct pw_ui *ui, int key);
-void pw_page_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+/* pw_page_settle clamps the first visible line; r: the area with its frame. */
+void pw_page_settle(struct pw_ui *ui, struct pw_rect r);
+void pw_page_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 
 #endif

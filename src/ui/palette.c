@@ -296,12 +296,45 @@ static int draw_in_full(struct pw_canvas *c, struct pw_rect in, const struct pw_
     return rows;
 }
 
-void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+/* Returns the rows of the list: the inside of the frame below the filter. The entry in full follows below. */
+static struct pw_rect list_area(struct pw_rect in)
 {
-    static struct pw_palette_list l;
+    return (struct pw_rect){in.y + 1, in.x, in.h - 1, in.w};
+}
+
+static struct pw_palette_list *collect(const struct pw_ui *ui)
+{
+    static struct pw_palette_list l; /* owned by the UI thread; too large for the stack */
     pw_palette_collect(&l, ui);
-    if (ui->palette.at >= l.n)
-        ui->palette.at = l.n > 0 ? l.n - 1 : 0;
+    return &l;
+}
+
+void pw_palette_settle(struct pw_ui *ui, struct pw_rect r)
+{
+    const struct pw_palette_list *l = collect(ui);
+    struct pw_rect in = pw_frame_inside(r);
+    struct pw_canvas nowhere = {0}; /* nothing is drawn: only the rows are counted */
+
+    if (ui->palette.at >= l->n)
+        ui->palette.at = l->n > 0 ? l->n - 1 : 0;
+    if (in.h < 1 || in.w < 1)
+        return;
+    in = list_area(in);
+    if (l->n > 0)
+        in.h -= draw_in_full(&nowhere, in, &l->entries[ui->palette.at]);
+    int chosen = lines_before(l, ui->palette.at);
+    int total = lines_before(l, l->n - 1) + 1, last = total > in.h ? total - in.h : 0;
+    if (ui->help_top > chosen - 1)
+        ui->help_top = chosen - 1; /* including the heading directly above */
+    if (ui->help_top < chosen - in.h + 1)
+        ui->help_top = chosen - in.h + 1;
+    ui->help_top = ui->help_top > last ? last : ui->help_top < 0 ? 0 : ui->help_top;
+}
+
+void pw_palette_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_palette_list *l = collect(ui);
+
     pw_draw_fill(c, r, pw_style_plain(), ' ');
     struct pw_rect in =
         pw_draw_frame(c, r, &ui->look, true, "Keys and commands", "↑↓ choose  Enter runs  Esc back");
@@ -310,26 +343,18 @@ void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     int x = pw_draw_text(c, in, in.y, in.x + 1, pw_style_dim(), "find: ");
     x = pw_draw_text(c, in, in.y, x, pw_style_bold(), ui->palette.filter);
     pw_draw_text(c, in, in.y, x, pw_style_dim(), ui->palette.filter[0] ? "_" : "_  type to narrow the list");
-    in.y++, in.h--;
-    if (l.n > 0)
-        in.h -= draw_in_full(c, in, &l.entries[ui->palette.at]);
-
-    int chosen = lines_before(&l, ui->palette.at);
-    int total = lines_before(&l, l.n - 1) + 1, last = total > in.h ? total - in.h : 0;
-    if (ui->help_top > chosen - 1)
-        ui->help_top = chosen - 1; /* including the heading directly above */
-    if (ui->help_top < chosen - in.h + 1)
-        ui->help_top = chosen - in.h + 1;
-    ui->help_top = ui->help_top > last ? last : ui->help_top < 0 ? 0 : ui->help_top;
-    if (l.n == 0)
+    in = list_area(in);
+    if (l->n > 0)
+        in.h -= draw_in_full(c, in, &l->entries[ui->palette.at]);
+    if (l->n == 0)
         pw_draw_cut(c, in, in.y, in.x + 3, pw_style_dim(), "no key and no command is about that", in.w - 4);
-    for (int i = 0; i < l.n; i++) {
-        int y = in.y + lines_before(&l, i) - ui->help_top;
-        if (i == 0 || l.entries[i].heading != l.entries[i - 1].heading) {
+    for (int i = 0; i < l->n; i++) {
+        int y = in.y + lines_before(l, i) - ui->help_top;
+        if (i == 0 || l->entries[i].heading != l->entries[i - 1].heading) {
             if (y - 1 >= in.y)
-                pw_draw_text(c, in, y - 1, in.x + 1, pw_style_bold(), l.entries[i].heading);
+                pw_draw_text(c, in, y - 1, in.x + 1, pw_style_bold(), l->entries[i].heading);
         }
         if (y >= in.y && y < in.y + in.h)
-            draw_entry(ui, c, in, y, &l.entries[i], i == ui->palette.at);
+            draw_entry(ui, c, in, y, &l->entries[i], i == ui->palette.at);
     }
 }

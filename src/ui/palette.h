@@ -10,7 +10,9 @@ void pw_palette_open(struct pw_ui *ui);
 /* Handles a key while the list is open. Enter stores the choice in ui->press (a key, for the focused pane) or
  * in ui->ask (a command to complete). */
 void pw_palette_key(struct pw_ui *ui, int key);
-void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+/* Clamps the selection and scrolls to it; r: the area with its frame. */
+void pw_palette_settle(struct pw_ui *ui, struct pw_rect r);
+void pw_palette_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 
 /* Returns the n-th key of a table's entry such as "h j k l", "PgUp PgDn", "Tab 1-8"; 0 if it has fewer keys.
  */

@@ -109,41 +109,64 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
         pw_draw_text(c, p->box, y + line, name_at, pw_style_dim(), name);
 }
 
-bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name)
-{
+/* The rows below the field, and the ticks along y with the width of their labels (-1: no y axis). */
+struct axes {
+    int x_rows, n, label;
     double at[PW_MAX_TICKS_AXIS];
-    char text[32];
-    int x_rows = p->box.h >= 8 ? 2 : p->box.h >= 4 ? 1 : 0; /* a small plot needs every row for its curves */
-    int max = (p->box.h - x_rows + 2) / 3, label = 0;
+};
 
+static bool fit(struct pw_plot *p, const struct pw_ui *ui, struct axes *a)
+{
+    char text[32];
+
+    /* a small plot needs every row for its curves */
+    *a = (struct axes){.x_rows = p->box.h >= 8 ? 2 : p->box.h >= 4 ? 1 : 0};
     if (!(p->x1 > p->x0))
         p->x1 = p->x0 + 1;
     if (!(p->y1 > p->y0))
         p->y1 = p->log ? p->y0 * 1.1 : p->y0 + 1;
-    int n = pw_ticks(at, max, p->y0, p->y1, p->log);
-    for (int i = 0; i < n; i++) {
-        pw_tick_text(text, sizeof text, at[i], p->percent);
+    a->n = pw_ticks(a->at, (p->box.h - a->x_rows + 2) / 3, p->y0, p->y1, p->log);
+    for (int i = 0; i < a->n; i++) {
+        pw_tick_text(text, sizeof text, a->at[i], p->percent);
         int w = pw_text_cells(text);
-        label = w > label ? w : label;
+        a->label = w > a->label ? w : a->label;
     }
-    if (p->box.w < label + 12)
-        label = -1; /* no y axis */
-    p->field = (struct pw_rect){p->box.y, p->box.x + label + 1, p->box.h - x_rows, p->box.w - label - 1};
+    if (p->box.w < a->label + 12)
+        a->label = -1;
+    p->field =
+        (struct pw_rect){p->box.y, p->box.x + a->label + 1, p->box.h - a->x_rows, p->box.w - a->label - 1};
     if (p->field.h < 1 || p->field.w < 2)
         return false;
     p->dots_x = ui->look.utf8 ? 2 * p->field.w : p->field.w;
     p->dots_y = !ui->look.utf8 ? p->field.h : (ui->theme.marker == PW_BLOCKS ? 2 : 4) * p->field.h;
-    if (label >= 0) {
+    return true;
+}
+
+bool pw_plot_fit(struct pw_plot *p, const struct pw_ui *ui)
+{
+    struct axes a;
+
+    return fit(p, ui, &a);
+}
+
+bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name)
+{
+    struct axes a;
+    char text[32];
+
+    if (!fit(p, ui, &a))
+        return false;
+    if (a.label >= 0) {
         for (int y = 0; y < p->field.h; y++)
             pw_draw_cell(c, p->box, p->field.y + y, p->field.x - 1, pw_style_dim(), 0x2502);
-        for (int i = 0; i < n; i++) {
-            int y = pw_plot_row(p, at[i]);
-            pw_tick_text(text, sizeof text, at[i], p->percent);
+        for (int i = 0; i < a.n; i++) {
+            int y = pw_plot_row(p, a.at[i]);
+            pw_tick_text(text, sizeof text, a.at[i], p->percent);
             pw_draw_text(c, p->box, y, p->field.x - 1 - pw_text_cells(text), pw_style_dim(), text);
             pw_draw_cell(c, p->box, y, p->field.x - 1, pw_style_dim(), 0x2524);
         }
     }
-    if (x_rows)
-        draw_x_axis(p, c, x_name, x_rows == 2);
+    if (a.x_rows)
+        draw_x_axis(p, c, x_name, a.x_rows == 2);
     return true;
 }

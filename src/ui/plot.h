@@ -85,6 +85,8 @@ struct pw_plot {
     struct pw_rect field; /* out: the area of the curves */
     int dots_x, dots_y;   /* out: size of the field in dots */
 };
+/* Computes the field. Returns false if the area is too small for curves. */
+bool pw_plot_fit(struct pw_plot *p, const struct pw_ui *ui);
 /* Draws the axes and computes the field. x_name replaces the last label of x; with "" that label stays.
  * Returns false if the area is too small for curves. */
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name);
@@ -143,7 +145,8 @@ void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rec
 /* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, if the snapshot has one */
 bool pw_step_patch_shown(const struct pw_ui *ui); /* the user opened it, or the map is new */
 void pw_step_patch_leave(struct pw_ui *ui);       /* closes the page until the next map */
-void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+void pw_step_patch_settle(struct pw_ui *ui);      /* clamps its cursor */
+void pw_step_patch_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key has no effect */
 bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* for a map drawn into r */
 void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out);

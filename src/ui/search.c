@@ -28,7 +28,6 @@ static void tell(struct pw_ui *ui)
         snprintf(ui->message, sizeof ui->message, "'%s': %d of %d; n next, N previous, Esc ends",
                  ui->find.text, ui->find.at + 1, ui->find.n);
     ui->message_is_error = false;
-    ui->find.fresh = false;
 }
 
 static void scroll(struct pw_ui *ui, int direction)
@@ -36,7 +35,7 @@ static void scroll(struct pw_ui *ui, int direction)
     const struct pw_pane *pane = pw_panes[ui->focus];
     if (!pane->find) {
         ui->find.at += direction;
-        ui->find.fresh = true; /* the next frame counts the matches */
+        ui->find.fresh = true; /* pw_search_settle counts the matches */
         return;
     }
     int n = pane->find(ui, ui->find.text, direction);
@@ -122,29 +121,56 @@ static int mark_row(struct pw_canvas *c, const struct row *row, int y, const cha
     return n;
 }
 
-void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static struct row row; /* only the UI thread uses it; too large for the stack */
+
+/* Returns the number of matches in the drawn cells. */
+static int count(const struct pw_canvas *c, struct pw_rect r, const char *text)
 {
-    static struct row row; /* only the UI thread uses it; too large for the stack */
-    bool drawn_only = !pw_panes[ui->focus]->find;
     int n = 0;
+
+    for (int y = r.y; y < r.y + r.h; y++) {
+        read_row(c, r, y, &row);
+        for (const char *s = pw_str_text(&row.text); (s = pw_search_in(s, text)) != NULL; s += strlen(text))
+            n++;
+    }
+    pw_str_fini(&row.text);
+    return n;
+}
+
+/* Returns which of n matches is the current one. */
+static int current(const struct pw_ui *ui, int n)
+{
+    return n > 0 ? (ui->find.at % n + n) % n : 0;
+}
+
+void pw_search_settle(struct pw_ui *ui, struct pw_rect r)
+{
+    struct pw_canvas c;
+
+    if (!ui->find.fresh || ui->help || ui->page.text.len > 0 || r.h <= 0 || r.w <= 0)
+        return;
+    ui->find.fresh = false;
+    if (ui->find.text[0] == '\0')
+        return;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, ui->rows, ui->cols);
+    pw_ui_draw_pane(ui, &c, r, ui->focus);
+    ui->find.n = count(&c, r, ui->find.text);
+    pw_canvas_fini(&c);
+    ui->find.at = current(ui, ui->find.n);
+    tell(ui);
+}
+
+void pw_search_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    bool drawn_only = !pw_panes[ui->focus]->find;
 
     if (ui->find.text[0] == '\0')
         return;
-    if (drawn_only) { /* the number of matches determines the current one, so count them first */
-        for (int y = r.y; y < r.y + r.h; y++) {
-            read_row(c, r, y, &row);
-            for (const char *s = pw_str_text(&row.text); (s = pw_search_in(s, ui->find.text)) != NULL;
-                 s += strlen(ui->find.text))
-                n++;
-        }
-        ui->find.n = n;
-        ui->find.at = n > 0 ? (ui->find.at % n + n) % n : 0;
-    }
+    int at = drawn_only ? current(ui, count(c, r, ui->find.text)) : -1;
     for (int y = r.y, before = 0; y < r.y + r.h; y++) {
         read_row(c, r, y, &row);
-        before += mark_row(c, &row, y, ui->find.text, drawn_only ? ui->find.at - before : -1);
+        before += mark_row(c, &row, y, ui->find.text, drawn_only ? at - before : -1);
     }
     pw_str_fini(&row.text);
-    if (ui->find.fresh)
-        tell(ui);
 }

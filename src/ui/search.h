@@ -14,7 +14,10 @@ void pw_search_begin(struct pw_ui *ui, const char *text); /* "" ends the search 
  * restores the state before the preview. */
 void pw_search_try(struct pw_ui *ui, const char *line);
 void pw_search_next(struct pw_ui *ui, int direction); /* 1: next, -1: previous */
-/* Highlights the matches in the focused pane's rectangle after the pane was drawn, and counts them. */
-void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+/* Counts and reports the matches in the drawn cells if the search changed. r: the focused pane's rectangle.
+ */
+void pw_search_settle(struct pw_ui *ui, struct pw_rect r);
+/* Highlights the matches in that rectangle after the pane was drawn. */
+void pw_search_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 
 #endif

@@ -18,19 +18,15 @@ struct submission {
     struct pw_err *err;
 };
 
-static enum pw_code each_command(void *arg, const char *text, int line)
+static enum pw_code each_command(struct submission *s, const struct pw_command *cmd,
+                                 const struct pw_args *args)
 {
-    (void)line;
-    struct submission *s = arg;
-    struct pw_args args;
-    const struct pw_command *cmd;
+    const char *text = args->text;
+    enum pw_code code;
     if (s->held) {
         pw_app_hold_rest(s->app, text);
         return PW_OK;
     }
-    enum pw_code code = pw_command_parse(s->app->commands, text, &args, &cmd, s->err);
-    if (code != PW_OK)
-        return code;
     if (strcmp(cmd->name, "wait") == 0)
         s->how = PW_SEND_SCRIPT; /* for the rest of the line too */
     bool busy = pw_script_busy(s->app);
@@ -38,7 +34,7 @@ static enum pw_code each_command(void *arg, const char *text, int line)
     if (s->how == PW_SEND_SCRIPT)
         code = pw_script_add(s->app, NULL, text, s->err);
     else if (cmd->where == PW_AT_UI)
-        code = cmd->run(s->app, &args, s->err);
+        code = cmd->run(s->app, args, s->err);
     else
         code = pw_app_send(s->app, text, s->how, s->err);
     s->app->fresh = false;
@@ -46,7 +42,6 @@ static enum pw_code each_command(void *arg, const char *text, int line)
     if (cmd->lasts || (!busy && pw_script_busy(s->app)))
         /* This command, or the script that it started, precedes the rest of the line. */
         s->how = PW_SEND_SCRIPT;
-    pw_args_fini(&args);
     return code;
 }
 
@@ -106,10 +101,13 @@ enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *e
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err)
 {
     struct submission s = {.app = app, .how = how, .err = err};
-    enum pw_code code = pw_app_check(app, text, err);
+    struct pw_parsed p;
+    enum pw_code code = pw_commands_parse(app->commands, text, &p, err);
     if (code != PW_OK)
         return code;
-    code = pw_commands_split(text, each_command, &s, err);
+    for (int i = 0; i < p.n && code == PW_OK; i++)
+        code = each_command(&s, p.command[i].cmd, &p.command[i].args);
+    pw_parsed_fini(&p);
     pw_undo_note(app);
     return code;
 }
@@ -162,6 +160,38 @@ void pw_app_say(struct pw_app *app, const char *fmt, ...)
     va_end(ap);
 }
 
+enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw_err *err)
+{
+    if (app->disk && !app->script) {
+        pw_disk_hand(app->disk, job);
+        return PW_OK;
+    }
+    if (app->disk) /* earlier files come first */
+        pw_disk_wait(app->disk);
+    char *said = job->said;
+    job->said = NULL;
+    enum pw_code code = pw_disk_write(job, err);
+    if (code == PW_OK && said)
+        pw_app_say(app, "%s", said);
+    free(said);
+    return code;
+}
+
+enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err)
+{
+    enum pw_code code, last = PW_OK;
+    struct pw_err why;
+    char *said;
+    while (app->disk && pw_disk_result(app->disk, &said, &code, &why)) {
+        if (code != PW_OK)
+            *err = why, last = code;
+        else if (said)
+            pw_app_say(app, "%s", said);
+        free(said);
+    }
+    return last;
+}
+
 void pw_app_page(struct pw_app *app, const char *title, const char *text)
 {
     if (app->screen)
@@ -207,6 +237,8 @@ void pw_app_end(struct pw_app *app)
     pw_app_drop_film(app);
     pw_undo_fini(&app->undo);
     pw_app_drop_held(app);
+    pw_disk_close(app->disk);
+    app->disk = NULL;
     pw_str_fini(&app->to_terminal);
     pw_ui_fini(&app->ui);
 }

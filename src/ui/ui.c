@@ -10,7 +10,6 @@
 #include "ui/lesson.h"
 #include "ui/page.h"
 #include "ui/palette.h"
-#include "ui/panes/attention.h"
 #include "ui/plot.h"
 #include "ui/search.h"
 #include "ui/status.h"
@@ -22,18 +21,18 @@ void pw_ui_init(struct pw_ui *ui)
         .focus = PW_PANE_LENGTHS, .half_of = PW_PANE_LENGTHS, .time = -1, .transport = {.speed = 1}};
     memcpy(ui->recent, pw_panes_at_first, sizeof ui->recent);
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
-    ui->curves.metric = PW_M_LOSS;
-    ui->curves.log = true; /* arms differ most if the loss is small */
-    ui->curves.cursor = -1;
-    ui->attention.follow = true;
-    ui->encoding.cursor[PW_ENC_DISTANCE] = 1;
     pw_opt_defaults(pw_split_opts, &ui->split);
+    for (int i = 0; i < PW_PANES; i++)
+        if (pw_panes[i]->init)
+            pw_panes[i]->init(ui);
 }
 
 void pw_ui_fini(struct pw_ui *ui)
 {
     pw_str_fini(&ui->page.text);
-    pw_att_forget(ui);
+    for (int i = 0; i < PW_PANES; i++)
+        if (pw_panes[i]->fini)
+            pw_panes[i]->fini(ui);
     pw_time_fini(ui);
 }
 
@@ -77,6 +76,41 @@ void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *
     l->timeline.y += lesson;
     l->hints.y += lesson;
     l->prompt.y += lesson;
+}
+
+struct pw_rect pw_ui_inside(const struct pw_layout *l, int pane)
+{
+    return pw_frame_inside(l->panes[pane]);
+}
+
+/* ---- settling: everything that depends on the snapshot or the size, before it is drawn */
+
+/* Returns the area of a page or list that covers the panes. */
+static struct pw_rect cover_of(int rows, int cols)
+{
+    return (struct pw_rect){1, 0, rows - 2, cols};
+}
+
+void pw_ui_settle(struct pw_ui *ui, int rows, int cols)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
+    struct pw_layout l;
+
+    ui->rows = rows, ui->cols = cols;
+    int findings = pw_findings(ui->snap, list);
+    if (findings > ui->findings_seen && ui->focus != PW_PANE_ENCODING)
+        move_before(ui, PW_PANE_FINDINGS, PW_PANE_ENCODING); /* a new finding comes to the front */
+    ui->findings_seen = findings;
+    pw_page_settle(ui, cover_of(rows, cols));
+    if (ui->help)
+        pw_palette_settle(ui, cover_of(rows, cols));
+    pw_ui_layout(ui, rows, cols, &l);
+    for (int i = 0; i < PW_PANES; i++) {
+        struct pw_rect in = pw_ui_inside(&l, i);
+        if (in.h > 0 && in.w > 0 && pw_panes[i]->settle)
+            pw_panes[i]->settle(ui, in);
+    }
+    pw_search_settle(ui, l.panes[ui->focus]);
 }
 
 /* ---- hints: "hjkl cursor  [ ] head": two blanks separate items; an item's last word describes its keys */
@@ -185,7 +219,7 @@ static void shorten(struct pw_str *note, int room)
     }
 }
 
-static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int id)
+void pw_ui_draw_pane(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int id)
 {
     struct pw_str title = {0}, right = {0};
 
@@ -203,22 +237,16 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
         pw_search_draw(ui, c, r); /* including the frame, so that a search finds its title */
 }
 
-void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
+void pw_ui_draw(const struct pw_ui *ui, struct pw_canvas *c)
 {
-    const struct pw_finding_view *list[PW_MAX_FINDINGS];
     struct pw_layout l;
 
-    ui->rows = c->rows, ui->cols = c->cols;
-    int findings = pw_findings(ui->snap, list);
-    if (findings > ui->findings_seen && ui->focus != PW_PANE_ENCODING)
-        move_before(ui, PW_PANE_FINDINGS, PW_PANE_ENCODING); /* a new finding comes to the front */
-    ui->findings_seen = findings;
     pw_canvas_clear(c);
     pw_ramp_use(ui->theme.map, ui->look.colors);
     pw_ui_layout(ui, c->rows, c->cols, &l);
     if (l.status.h > 0)
         pw_status_draw(ui, c, l.status);
-    struct pw_rect cover = {1, 0, c->rows - 2, c->cols};
+    struct pw_rect cover = cover_of(c->rows, c->cols);
     if (ui->page.text.len > 0 && cover.h > 0) {
         pw_page_draw(ui, c, cover);
     } else if (ui->help && cover.h > 0) {
@@ -226,7 +254,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
     } else {
         for (int i = 0; i < PW_PANES; i++)
             if (l.panes[i].h > 0)
-                draw_pane(ui, c, l.panes[i], i);
+                pw_ui_draw_pane(ui, c, l.panes[i], i);
         if (l.lesson.h > 0)
             pw_lesson_draw(ui, c, l.lesson);
         if (l.timeline.h > 0)
@@ -236,6 +264,12 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
     }
     draw_message(ui, c, l.prompt);
     pw_theme_fit_on(c, &ui->look, ui->theme.backdrop);
+}
+
+void pw_ui_frame(struct pw_ui *ui, struct pw_canvas *c)
+{
+    pw_ui_settle(ui, c->rows, c->cols);
+    pw_ui_draw(ui, c);
 }
 
 /* ---- keys */

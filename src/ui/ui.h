@@ -15,6 +15,7 @@
 #include "ui/bindings.h"
 #include "ui/canvas.h"
 #include "ui/layout.h"
+#include "ui/panes/states.h"
 #include "ui/transport.h"
 
 #define PW_KEY_ESCAPE 27
@@ -50,38 +51,12 @@ struct pw_theme {
     enum pw_colormap map;      /* for values from 0 up */
 };
 
-/* The cursors of the encoding pane's pages. */
-enum pw_enc_cursor {
-    PW_ENC_DISTANCE, /* from a query to its key; on pages of added rows, the position */
-    PW_ENC_HEAD,
-    PW_ENC_BUCKET,
-    PW_ENC_PAIR,   /* of a rotation */
-    PW_ENC_COLUMN, /* of an added row */
-    PW_ENC_OTHER,  /* the second position */
-    PW_ENC_KEY,    /* a row of the relative keys */
-    PW_ENC_ENTRY,  /* an entry of such a row */
-    PW_ENC_QUERY,  /* a query whose bias the table contains */
-    PW_ENC_CURSORS
-};
-
-/* An area of cells that stand for values of such a cursor. A click or the pointer moves the cursor to the
- * value at its cell. */
-struct pw_enc_area {
-    struct pw_rect r;
-    enum pw_enc_cursor cursor;
-    enum pw_enc_along { PW_ENC_ACROSS, PW_ENC_DOWN, PW_ENC_BETWEEN } along; /* BETWEEN: row minus column */
-    int first;                                                              /* value of the first cell */
-    double size; /* cells per value, possibly below one */
-    int pool;    /* values that are drawn as one; 0 means 1 */
-};
-#define PW_ENC_AREAS 4 /* maximum per page */
-
 struct pw_ui {
     const struct pw_snapshot *snap;    /* never NULL while drawing */
     const struct pw_snapshot *present; /* the right end, while snap is of a session's past; else NULL */
     struct pw_look look;
     struct pw_theme theme;
-    int rows, cols; /* size of the screen when last drawn */
+    int rows, cols; /* size of the screen; 0: not known yet */
     int focus;      /* enum pw_pane_id */
     bool zoom;      /* the focused pane fills the screen */
     bool half;      /* the pane half_of has half of the screen or more */
@@ -106,9 +81,8 @@ struct pw_ui {
     const struct pw_commands *commands; /* for that list; NULL: no commands */
     struct {                            /* search and filter: search.h */
         char text[64];                  /* "": no search */
-        char filter[64];                /* the log shows only lines with this text; "": all */
-        int at, n;                      /* the current match and the number of matches, when last drawn */
-        bool fresh;                     /* the next frame reports the number of matches */
+        int at, n;                      /* the current match and the number of matches */
+        bool fresh;                     /* the matches are to be counted and reported */
         bool trying; /* text is still being typed; before and up hold the state to restore */
         char before[64];
         int up; /* of the log */
@@ -134,88 +108,10 @@ struct pw_ui {
         bool read, waiting;     /* read: the next `say` begins a new step; waiting: a key continues */
         bool over;              /* the lesson ended, and no key was pressed since */
     } lesson;
-    struct {        /* curves */
-        int metric; /* enum pw_metric, or PW_METRICS for exact match */
-        bool log;
-        int smooth;     /* 0: moving mean, 1: over a wider window, 2: every point */
-        int axis;       /* enum pw_curves_axis: what x is */
-        int zoom;       /* how many times the x range was halved */
-        int64_t cursor; /* on the x axis; -1: none, the view follows the right end */
-        double x0, x1;  /* the range of x in the last frame */
-        int left, w;    /* the columns of that range; 0: none */
-        bool passing;   /* the cursor follows the pointer and ends with it */
-    } curves;
-    struct {                 /* attention */
-        int query, key;      /* cursor; clamped when drawn */
-        bool follow;         /* keep the cursor at the last row */
-        bool overview;       /* all heads as small maps; else one */
-        bool mean;           /* the mean over the heads of the layer */
-        bool first_hidden;   /* the first position is left out, the rest renormalised */
-        bool no_hatch;       /* no hatching of distances that were not seen in training */
-        bool no_gold;        /* gold pointers are not marked */
-        bool list;           /* the head's scores, instead of the map if the pane is narrow */
-        bool scroll;         /* one token per row, instead of pooling */
-        int scale;           /* enum pw_att_scale */
-        int score;           /* of the overview, in display order */
-        int top, left;       /* the first query and key shown when scrolling */
-        struct {             /* attention from a file; a new file is shown before the arm's own attention */
-            uint64_t left;   /* foreign_seq of the file that the user left for the arm's own attention */
-            int layer, head; /* the map shown; clamped when drawn */
-            bool score;      /* its scores, instead of probabilities */
-        } file;
-        struct pw_att_ref *ref; /* owned: the map to compare with; NULL: none */
-    } attention;
-    struct {        /* step */
-        int page;   /* the section on top: panes/step_int.h */
-        int row[8]; /* cursor of each section; clamped when drawn */
-        int chosen; /* the token whose logit is decomposed: enum pw_step_chosen */
-        bool mean;  /* compare with the mean over the vocabulary, not with the runner-up */
-        bool order; /* parts in the order of the stream, not by size */
-    } step;
-    struct {        /* lengths */
-        int cursor; /* row */
-        int task;   /* index in a mixture */
-        int page;   /* enum pw_lengths_page */
-        int place;  /* errors: the token of the answer under the cursor */
-        int a, b;   /* grid: the pair under the cursor */
-        int top;    /* tests: the first row shown */
-        int chosen; /* failing: the selected example */
-        bool alone; /* tests: only at the cursor's length, not over all lengths beyond training */
-        int held;   /* 1 + the first row shown, after the pointer set the cursor; 0: a key set it */
-        struct {    /* areas in the last frame; h = 0: not drawn */
-            struct pw_rect plot, table, places;
-            int first;            /* the cursor value of the table's first row */
-            int place_w, place_n; /* of places: columns per cell, and answer places that share a cell */
-        } drawn;
-    } lengths;
-    struct {                        /* encoding */
-        int cursor[PW_ENC_CURSORS]; /* clamped when drawn */
-        int page;                   /* index among the pages of the encoding; clamped when drawn */
-        int reference;              /* id of the arm to compare with; 0: none */
-        int held[PW_ENC_CURSORS];   /* 1 + the first value shown; 0: a key set the cursor */
-        int n_areas;
-        struct pw_enc_area areas[PW_ENC_AREAS]; /* of the last frame */
-    } encoding;
     int findings_seen; /* number of findings seen; a new finding shows its pane */
-    struct {           /* findings */
-        char name[PW_FINDING_NAME], topic[PW_FINDING_TOPIC]; /* of the selected finding; "": the newest */
-        char shown[PW_FINDING_NAME + PW_FINDING_TOPIC];      /* name and topic in the last frame */
-        int page; /* index of a block; after the last block comes the page of claims; clamped when drawn */
-        int down, across;    /* cursor: row and column of a table or map, curve and point of a plot */
-        int held;            /* 1 + the first row shown, after the pointer set the cursor; 0: a key set it */
-        struct pw_rect body; /* area of the block in the last frame */
-    } findings;
-    struct {     /* prompt */
-        int top; /* the first band of the answer shown; clamped when drawn */
-    } io;
-    struct {    /* log */
-        int up; /* lines scrolled back from the end */
-    } log;
-    struct {           /* the map of `patch`: a page of the step pane */
-        bool asked;    /* the user opened the page by its key; a new map opens it by itself */
-        uint64_t left; /* patch_seq of the map that the user closed */
-        int row, col;  /* cursor, clamped when drawn */
-    } patch;
+#define PW_PANE_STATE(name) struct pw_##name##_state name;
+    PW_PANE_STATES(PW_PANE_STATE) /* panes/states.h */
+#undef PW_PANE_STATE
 };
 
 /* The data that a pane needs besides the events: the answer to the pinned prompt with its attention and
@@ -228,7 +124,8 @@ struct pw_pane {
     const char *hints; /* keys of this pane, for the hint line: "hjkl cursor  [ ] head" */
     /* Appends the text at the right end of the title; can leave it empty. */
     void (*status)(const struct pw_ui *ui, struct pw_str *out);
-    void (*draw)(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect inside);
+    /* Draws a settled state into `inside`. */
+    void (*draw)(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect inside);
     /* Handles a key while the pane has the focus; appends a command line to `line` if the key is a command.
      * Returns false if the key has no effect here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
@@ -240,8 +137,16 @@ struct pw_pane {
 
     /* The rest is optional: NULL if the pane lacks it. */
 
-    /* Handles a press of the left button in a cell of its inside, or a drag to it; otherwise like `key`. line
-     * NULL: the pointer only hovers, which moves the readout and has no other effect. */
+    /* Set the pane's state at the program's start; free what it owns. */
+    void (*init)(struct pw_ui *ui);
+    void (*fini)(struct pw_ui *ui);
+    /* Fits the state to the snapshot and to this inside: clamps cursors, scrolls. Called before the pane is
+     * drawn and before input; a second call with the same arguments changes nothing. */
+    void (*settle)(struct pw_ui *ui, struct pw_rect inside);
+
+    /* Handles a press of the left button in a cell of its inside, or a drag to it; otherwise like `key`.
+     * Computes the place of what it draws from inside and the state, as `draw` does. line NULL: the pointer
+     * only hovers, which moves the readout and has no other effect. */
     bool (*click)(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line);
     /* The pointer left the pane. */
     void (*leave)(struct pw_ui *ui);
@@ -267,8 +172,18 @@ void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);
 /* Computes the layout of a screen of this size. */
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l);
-/* Draws everything but the prompt's text: status line, panes, timeline, hints, message, help. */
-void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
+/* Returns a pane's rectangle without its frame. */
+struct pw_rect pw_ui_inside(const struct pw_layout *l, int pane);
+/* Fits the state to the snapshot and to a screen of this size. Call it before drawing, and before input after
+ * one of them changed; a second call with the same arguments changes nothing. */
+void pw_ui_settle(struct pw_ui *ui, int rows, int cols);
+/* Draws everything but the prompt's text: status line, panes, timeline, hints, message, help. The state must
+ * be settled for the canvas' size. */
+void pw_ui_draw(const struct pw_ui *ui, struct pw_canvas *c);
+/* Draws one pane into r with its frame. */
+void pw_ui_draw_pane(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int pane);
+/* Settles the state for the canvas' size and draws it. */
+void pw_ui_frame(struct pw_ui *ui, struct pw_canvas *c);
 /* Handles a key. The order is: a list or page that covers the screen, the user's bindings, the focused pane,
  * the workbench (Tab, 1-8, z, space, ?, ...). Appends a command line to `line` if the key is a command, such
  * as "quit". Returns false if the key has no effect. The caller handles ':'. */

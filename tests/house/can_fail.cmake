@@ -46,7 +46,7 @@ if(CHECK STREQUAL "layers")
       "src/base/a.c|base/err.h" "kernels/cpu/a.c|base/pool.h" "kernels/cpu/a.c|kernels/cpu/ops.h"
       "src/model/pe/a.c|kernels/backend.h" "src/model/a.c|model/pe.h" "tasks/a.c|tasks/task.h" "sessions/a.c|base/text.h"
       "src/probe/a.c|model/model.h" "src/command/a.c|command/lex.h" "src/lab/a.c|command/command.h"
-      "src/lab/a.c|tasks/task.h" "src/command/commands/a.c|lab/lab_int.h" "src/ui/panes/a.c|sessions/fold.h"
+      "src/lab/a.c|tasks/task.h" "src/command/commands/a.c|lab/actions.h" "src/ui/panes/a.c|sessions/fold.h"
       "src/ui/a.c|lab/lab.h" "src/plot/a.c|sessions/fold.h" "src/figure/a.c|plot/ramp.h" "src/ui/a.c|figure/figure.h"
       "src/ui/a.c|sessions/player.h" "src/figure/a.c|sessions/paired.h" "src/reproduce/a.c|sessions/event.h"
       "src/main.c|kernels/cpu/cpu.h")
@@ -68,8 +68,8 @@ if(CHECK STREQUAL "layers")
       "tasks/a.c|model/model.h" "tasks/a.c|kernels/backend.h" "sessions/a.c|lab/lab.h" "sessions/a.c|command/command.h"
       "src/probe/a.c|tasks/task.h" "src/probe/a.c|kernels/backend.h" "src/command/a.c|lab/lab.h"
       "src/command/a.c|command/commands/commands.h" "src/lab/a.c|command/commands/commands.h" "src/lab/a.c|ui/ui.h"
-      "src/lab/a.c|kernels/cpu/cpu.h" "src/command/commands/a.c|ui/ui.h" "src/command/commands/a.c|model/model.h"
-      "src/ui/a.c|lab/lab_int.h" "src/ui/panes/a.c|model/pe.h" "src/ui/a.c|sessions/store.h" "src/ui/a.c|tasks/task.h"
+      "src/lab/a.c|kernels/cpu/cpu.h" "src/command/commands/a.c|lab/core/lab_int.h" "src/command/commands/a.c|ui/ui.h" "src/command/commands/a.c|model/model.h"
+      "src/ui/a.c|lab/core/lab_int.h" "src/ui/panes/a.c|model/pe.h" "src/ui/a.c|sessions/store.h" "src/ui/a.c|tasks/task.h"
       "src/figure/a.c|ui/ui.h" "src/figure/a.c|sessions/player.h" "src/plot/a.c|sessions/record.h" "src/plot/a.c|ui/ui.h"
       "src/reproduce/a.c|sessions/paired.h" "src/reproduce/a.c|sessions/player.h" "src/ui/a.c|figure/svg.h"
       "src/base/a.c|err.h" "src/base/a.c|../model/model.h" "src/ui/a.c|curses.h")
@@ -82,6 +82,7 @@ if(CHECK STREQUAL "layers")
   fails("src/base/a.c:3: " src/base/a.c "/* one\ntwo */\n  #  include \"lab/lab.h\"")
   fails("src/base/a.c:1: " src/base/a.c "/* x */ #include \"lab/lab.h\"")
   fails("can't be checked" src/base/a.c "#include HEADER")
+  fails("tests/lab/a.c:0: a private header" tests/lab/a.c "#include \"lab/core/lab_int.h\"" src/base/a.c "int x%")
   fails("no rule for this folder" src/other/a.c "int x%")
   foreach(pair "src/lab/a.c|sqlite3.h" "src/ui/a.c|sqlite3.h" "src/ui/ui.c|curses.h" "src/ui/panes/a.c|ncursesw/curses.h"
       "src/main.c|term.h" "src/ui/term.c|readline/history.h" "src/main.c|readline/readline.h"

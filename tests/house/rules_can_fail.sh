@@ -9,10 +9,10 @@ trap 'rm -rf "$folder"' EXIT
 export GIT_CEILING_DIRECTORIES=$folder # no repository around the temporary folder counts
 failures=0
 
-# expect STATUS RULE: runs a rule on the folder. A rule that exits with 77 (tool missing) is skipped.
+# expect STATUS RULE [ARGUMENT]: runs a rule on the folder. A rule that exits with 77 (tool missing) is skipped.
 expect() {
     local out status
-    out=$(bash "$rules/$2.sh" "$folder" 2>&1)
+    out=$(bash "$rules/$2.sh" "$folder" "${@:3}" 2>&1)
     status=$?
     if [ "$status" -ne 77 ] && [ "$status" -ne "$1" ]; then
         printf '%s.sh: status %d instead of %d: %s\n' "$2" "$status" "$1" "$out"
@@ -40,4 +40,23 @@ break_rule clean big.bin < <(head -c 1100000 /dev/zero)
 break_rule links deep/notes.md <<<"see [the guide](guide/none.md#top)"
 break_rule links README.md < <(yes '' | head -n 61)
 break_rule length long.c < <(yes '' | head -n 801)
+
+# A build of two files: one function is used by the other file, one only by its own.
+mkdir "$folder/build" "$folder/bench"
+: >"$folder/bench/none.c"
+printf 'int used(void);\nint used(void) { return 1; }\n' >"$folder/one.c"
+printf 'int used(void);\nint main(void) { return used(); }\n' >"$folder/two.c"
+build_both() {
+    local name
+    for name in one two; do
+        "${CC:-cc}" -c "$folder/$name.c" -o "$folder/build/$name.o" || return
+        printf '  "command": "cc -o %s.o -c %s/%s.c",\n' "$name" "$folder" "$name"
+    done >"$folder/build/compile_commands.json"
+}
+if build_both; then
+    expect 0 externals "$folder/build"
+    printf 'int unused(void);\nint unused(void) { return 2; }\n' >>"$folder/one.c"
+    build_both
+    expect 1 externals "$folder/build"
+fi
 exit "$((failures > 0))"

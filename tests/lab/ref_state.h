@@ -4,7 +4,10 @@
  * stop after every slice. */
 #ifndef PW_REF_STATE_H
 #define PW_REF_STATE_H
-#include "lab/state.h"
+#include "lab/jobs/evals.h"
+#include "lab/loop/loop.h"
+#include "lab/recording/state.h"
+#include "lab/train/train.h"
 #include "ref_lab.h"
 
 struct life {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "ref_record.h"
 #include "ref_state.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "ref_record.h"
 #include "reproduce/figure4.h"
 
@@ -69,16 +69,17 @@ static double naive_least(struct pw_lab *lab, int length, int index, int layer, 
 {
     int tokens[64];
     struct pw_sample x = {.tokens = tokens, .cap = 64};
-    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
-    int T = x.n - 1, H = lab->arms[0].cfg.heads, L = lab->arms[0].cfg.layers,
-        from = answer ? x.n_prompt - 1 : 0;
+    const struct pw_arm *one = pw_lab_arm(lab, 1), *other = pw_lab_arm(lab, 2);
+    struct pw_lab_facts now = pw_lab_facts(lab);
+    pw_taskset_sample(now.tasks, now.record->lab.seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
+    int T = x.n - 1, H = one->cfg.heads, L = one->cfg.layers, from = answer ? x.n_prompt - 1 : 0;
     float *P = pw_alloc((size_t)L * H * T * T, sizeof *P), *Q = pw_alloc((size_t)L * H * T * T, sizeof *Q);
     double least = INFINITY;
     struct pw_err err;
-    assert_int_equal(
-        pw_model_inspect(lab->arms[0].model, tokens, T, &(struct pw_inspection){.probs = P}, &err), PW_OK);
-    assert_int_equal(
-        pw_model_inspect(lab->arms[1].model, tokens, T, &(struct pw_inspection){.probs = Q}, &err), PW_OK);
+    assert_int_equal(pw_model_inspect(one->model, tokens, T, &(struct pw_inspection){.probs = P}, &err),
+                     PW_OK);
+    assert_int_equal(pw_model_inspect(other->model, tokens, T, &(struct pw_inspection){.probs = Q}, &err),
+                     PW_OK);
     for (int a = 0; a < H; a++)
         for (int b = 0; b < H; b++) {
             double sum = 0;

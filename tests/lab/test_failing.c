@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
 
 static void test_classes(void **state)
 {

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "lab/lab_int.h"
-#include "lab/state.h"
+#include "lab/core/lab_int.h"
+#include "lab/recording/state.h"
 #include "ref_record.h"
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/core/lab_int.h"
 #include "ref_lab.h"
 
 #define SMALL "model tiny width=16 heads=8 ffn=16; optim batch=8; "

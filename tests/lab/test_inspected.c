@@ -226,6 +226,49 @@ static void test_refused(void **state)
 
 /* ---- sessions */
 
+/* Returns the number of answers that were decoded to their end. */
+static int answers_of(const struct record *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->n; i++)
+        n += r->e[i]->kind == PW_EV_TOKEN && r->e[i]->u.token.last;
+    return n;
+}
+
+/* Whoever goes on through the arms does not wait for the answers of those that were passed over: only the
+ * last one answers. A choice that fails leaves the answer to the arm before it. A re-run finds what was
+ * recorded. */
+static void test_passed_over(void **state)
+{
+    struct record r;
+    struct bench b;
+    (void)state;
+    record_open(&b, &r, 1, true);
+    bench_must(&b, SMALL "race none,t5,alibi,rotary; prompt sort 3 1 2");
+    assert_int_equal(b.s->prompt_arm, 1);
+    int before = answers_of(&r);
+    bench_send(&b, "arm next; arm 3; arm next");
+    bench_until_idle(&b);
+    assert_int_equal(answers_of(&r), before + 1);
+    assert_int_equal(b.s->prompt_arm, 4);
+    assert_true(b.s->tokens[b.s->n_tokens - 1].last);
+    before = answers_of(&r);
+    bench_send(&b, "arm prev; arm 7");
+    bench_until_idle(&b);
+    assert_true(record_find(&r, PW_EV_ERROR, NULL) > 0);
+    assert_int_equal(answers_of(&r), before + 1);
+    assert_int_equal(b.s->prompt_arm, 3);
+    assert_true(b.s->tokens[b.s->n_tokens - 1].last);
+    before = answers_of(&r);
+    bench_send(&b, "arm prev; inspect head=1"); /* needs the answer */
+    bench_until_idle(&b);
+    assert_int_equal(answers_of(&r), before + 1);
+    assert_int_equal(b.s->attention_arm, 2);
+    bench_close(&b);
+    record_must(&r, 1);
+    record_free(&r);
+}
+
 /* Replicas are chosen at random moments of training, with live events. The re-run has the same bits. */
 static void test_recorded(void **state)
 {
@@ -299,8 +342,9 @@ static void test_old_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),    cmocka_unit_test(test_exports),  cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_recorded), cmocka_unit_test(test_old_state),
+        cmocka_unit_test(test_bits),      cmocka_unit_test(test_exports),     cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_passed_over), cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_old_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

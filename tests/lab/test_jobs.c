@@ -6,7 +6,9 @@
 
 #include "../unit/ref_session.h"
 #include "command/commands/commands.h"
-#include "lab/lab_int.h"
+#include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+#include "lab/loop/loop.h"
 #include "ref_lab.h"
 
 /* Millions of samples as text: Ctrl-C cancels the export at once, and no file is left. */

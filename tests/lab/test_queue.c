@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "lab/queue.h"
+#include "lab/core/queue.h"
 
 #define MOST 20000 /* bytes */
 

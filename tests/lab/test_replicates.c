@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "lab/lab_int.h"
+#include "lab/core/lab_int.h"
+#include "lab/loop/loop.h"
 #include "ref_lab.h"
 
 /* Returns line i of the output of `digest`, without the arm and the replica. */

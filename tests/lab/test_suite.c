@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/plan.h"
+#include "lab/actions.h"
 #include "ref_lab.h"
 #include "reproduce/study.h"
 #include "reproduce/suite.h"

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "ref_lab.h"
 
 #define TASK  "sort lengths=2..5 test=6..8"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 static void text_of(struct bench *b, int id, char out[PW_LINE])
 {

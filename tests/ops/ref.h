@@ -58,9 +58,8 @@ double ref_expect_values(const char *what, const struct ref_case *rc, const stru
 /* The dropout factor of entry (row, col) of head h: 0 or 1/(1-rate). row counts within the operation. */
 float ref_mask(const struct pw_dropout *d, int h, int row, int col);
 
-/* Random numbers: xorshift64*, and approximately normal numbers with variance 1. */
+/* Returns the next random number of xorshift64*. */
 uint64_t ref_next(uint64_t *state);
-float ref_normal(uint64_t *state);
 
 /* Returns a new array of n random numbers, multiplied by scale. The caller frees it. It has no slack at the
  * end, so that ASan detects reads beyond it. */

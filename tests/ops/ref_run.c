@@ -19,7 +19,7 @@ uint64_t ref_next(uint64_t *s)
     return *s * 0x2545F4914F6CDD1DULL;
 }
 
-float ref_normal(uint64_t *s)
+static float normal(uint64_t *s)
 {
     float sum = -2.0f;
     for (int i = 0; i < 4; i++)
@@ -38,7 +38,7 @@ float *ref_random(uint64_t *s, size_t n, float scale)
 {
     float *p = room(n * sizeof *p);
     for (size_t i = 0; i < n; i++)
-        p[i] = scale * ref_normal(s);
+        p[i] = scale * normal(s);
     return p;
 }
 

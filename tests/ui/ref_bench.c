@@ -13,7 +13,7 @@ static const struct pw_commands commands = {pw_ui_commands};
 
 void bench_draw(struct bench *b)
 {
-    pw_ui_draw(&b->app.ui, &b->c);
+    pw_ui_frame(&b->app.ui, &b->c);
 }
 
 int bench_setup(void **state)

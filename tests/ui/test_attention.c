@@ -49,6 +49,7 @@ static const char *after(struct bench *b, int rows, int cols, const char *keys)
     for (const char *k = keys;; k++) {
         struct pw_rect all = {0, 0, rows, cols};
         pw_canvas_clear(&b->c);
+        pw_pane_attention.settle(&b->ui, all);
         pw_pane_attention.draw(&b->ui, &b->c, all);
         if (*k == '\0')
             break;

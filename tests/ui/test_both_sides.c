@@ -76,12 +76,12 @@ static void the_pane(void **state)
     ui.focus = PW_PANE_ENCODING, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 120);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     assert_true(pw_ui_key(&ui, 'v', &line));
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     shows(&c, list);
     assert_true(pw_ui_key(&ui, 'v', &line));
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     shows(&c, matrix);
     pw_canvas_fini(&c);
     pw_str_fini(&line);

@@ -189,7 +189,7 @@ static void assert_shows(struct bench *b, const struct film *f, int64_t step)
     assert_int_equal(pw_time_player(&ui, &p, &b->err), PW_OK);
     pw_time_to_event(&ui, step < 0 ? UINT64_MAX : pw_player_step(p, 0, step));
     ui.no_machine = true;
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     for (int i = 0; i < c.rows * c.cols; i++)
         if (memcmp(&c.cells[i], &f->t.c.cells[i], sizeof *c.cells) != 0)
             fail_msg("row %d, column %d differs", i / c.cols, i % c.cols);
@@ -278,7 +278,7 @@ static void test_changes(void **state)
         struct pw_ui ui = screen_ui(s, i % 3 == 0 ? PW_COLORS_16 : PW_COLORS_TRUE, i % 5 != 0);
         struct pw_rect all = {0, 0, 40, 130};
         ui.focus = i % PW_PANES, ui.zoom = i % 2 == 0;
-        pw_ui_draw(&ui, &c[i % 2]);
+        pw_ui_frame(&ui, &c[i % 2]);
         for (int x = i % 3; x < 129; x += 3) /* glyphs of two columns, at odd and even places */
             pw_draw_cell(&c[i % 2], all, 20, x, (struct pw_style){PW_DEFAULT, PW_DEFAULT, 0}, 0x732b);
         pw_str_clear(&sent);

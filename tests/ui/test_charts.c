@@ -37,7 +37,7 @@ static void line_of(struct pw_ui *ui, const char *keys, const char *want)
     for (; *keys; keys++) {
         pw_str_clear(&line);
         assert_true(pw_ui_key(ui, *keys, &line));
-        pw_ui_draw(ui, &c);
+        pw_ui_frame(ui, &c);
     }
     assert_string_equal(pw_str_text(&line), want);
     pw_str_fini(&line);
@@ -59,12 +59,12 @@ static void lengths_before_heads_went_off(void **state)
     ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 100);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &none);
     rep->heads_off = (struct pw_ev_heads){.layers = 1, .heads = 2, .mode = calloc(2, 1)};
     rep->heads_off.mode[1] = PW_ABLATE_MEAN;
     rep->heads_changed = true;
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &since);
     rep->heads_changed = false;
     rep->eval_before =
@@ -75,13 +75,13 @@ static void lengths_before_heads_went_off(void **state)
             .task = r->task, .length = r->length, .samples = r->samples, .exact = r->samples / 4};
     }
     rep->eval_before_step = rep->eval_step, rep->eval_before_seq = rep->eval_seq;
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &off);
     rep->heads_off.mode[1] = PW_ABLATE_NONE;
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &on);
     arm->info.step++; /* other weights: the curves are of different models */
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &later);
     assert_null(strstr(none.s, "heads"));
     assert_null(strstr(later.s, "heads"));
@@ -117,7 +117,7 @@ static void lengths_read_out_medians(void **state)
     ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 100);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
     if (!strstr(text.s, "40% (20..60), medians of 3 seeds  tokens 50.0%  forced 60%"))
         fail_msg("%s", text.s);
@@ -140,7 +140,7 @@ static void the_readout_of_lengths_is_whole(void **state)
     ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 24, 80);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
     assert_non_null(strstr(text.s, "┃length 2  ■3 t5 8/16↻  64 of 64 exact, 94..100%  (95%, samples only)"));
     assert_non_null(strstr(text.s, "tokens 100.0%  forced 100%"));
@@ -161,7 +161,7 @@ static void the_longest_length_is_named(void **state)
     ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 100);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
     assert_non_null(strstr(text.s, "14           16┃\n"));
     assert_non_null(strstr(text.s, "▇ trained: how often "));
@@ -185,22 +185,22 @@ static void keys_of_the_prompt(void **state)
     ui.focus = PW_PANE_IO, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 100);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &first);
     press_key(&ui, PW_KEY_UP);
     press_key(&ui, PW_KEY_DOWN);
     assert_int_equal(ui.io.top, 1);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &second);
     assert_string_not_equal(first.s, second.s);
     press_key(&ui, PW_KEY_END);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &last);
     assert_non_null(strstr(first.s, "more …"));
     assert_null(strstr(last.s, "more …"));
     int end = ui.io.top;
     press_key(&ui, PW_KEY_DOWN);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     assert_int_equal(ui.io.top, end);
     press_key(&ui, PW_KEY_HOME);
     assert_int_equal(ui.io.top, 0);
@@ -250,7 +250,7 @@ static void read_outs_are_whole(void **state)
         ui.focus = pane;
         pw_canvas_init(&c);
         pw_canvas_resize(&c, 36, 120);
-        pw_ui_draw(&ui, &c);
+        pw_ui_frame(&ui, &c);
         pw_ui_layout(&ui, 36, 120, &l);
         struct pw_rect r = l.panes[pane];
         for (int y = r.y + r.h - 3; y < r.y + r.h - 1 && pane != PW_PANE_LOG; y++)
@@ -327,7 +327,7 @@ static void keys_of_curves(void **state)
         struct pw_str text = {0};
         line_of(&ui, zoom ? "w" : "h", "");
         ui.curves.cursor = 320;
-        pw_ui_draw(&ui, &c);
+        pw_ui_frame(&ui, &c);
         pw_canvas_text(&c, &text);
         snprintf(want, sizeof want, "step 320  ●%.3g  ▲%.3g  ■%.3g",
                  (double)s->arms[0].rep[0].series.v[PW_M_LOSS][319],
@@ -348,7 +348,7 @@ static void keys_of_curves(void **state)
     assert_true(ui.curves.cursor == -1 && ui.curves.zoom == 0);
     assert_true(ui.curves.x1 == 15e8 * 640);
     ui.time = 320; /* the time cursor is shown on any axis */
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     struct pw_str text = {0};
     pw_canvas_text(&c, &text);
     assert_non_null(strstr(text.s, "4.16e+11 FLOP"));
@@ -373,7 +373,7 @@ static void a_swap_can_be_read(void **state)
     for (int step = 1; step <= 640; step++) {
         struct pw_str text = {0};
         s->arms[0].marks[0] = step;
-        pw_ui_draw(&ui, &c);
+        pw_ui_frame(&ui, &c);
         pw_canvas_text(&c, &text);
         if (strstr(text.s, "swap") == NULL)
             fail_msg("step %d\n%s", step, text.s);
@@ -392,7 +392,7 @@ static void draw_both(const struct pw_ui *at, struct pw_canvas *c, struct pw_str
     struct pw_figure_options o = {0};
     struct pw_err err;
 
-    pw_ui_draw(&ui, c);
+    pw_ui_frame(&ui, c);
     pw_opt_defaults(pw_figure_opts, &o);
     for (o.pane = 1; strcmp(pw_figure_names[o.pane], "curves") != 0;)
         o.pane++;

@@ -27,7 +27,7 @@ static void open_desk(struct desk *d, enum screen_table kind)
     d->ui.focus = PW_PANE_ENCODING, d->ui.zoom = true;
     pw_canvas_init(&d->c);
     pw_canvas_resize(&d->c, 30, 120);
-    pw_ui_draw(&d->ui, &d->c);
+    pw_ui_frame(&d->ui, &d->c);
 }
 
 static void close_desk(struct desk *d)
@@ -45,7 +45,7 @@ static const char *press(struct desk *d, const char *keys)
         pw_str_clear(&d->line);
         assert_true(pw_ui_key(&d->ui, *keys, &d->line));
     }
-    pw_ui_draw(&d->ui, &d->c);
+    pw_ui_frame(&d->ui, &d->c);
     return pw_str_text(&d->line);
 }
 
@@ -195,7 +195,7 @@ static void queries_beyond_training_are_marked(void **state)
     assert_int_equal(style_of(&d, "q 15 ").fg, pw_style_warn().fg);
     assert_int_not_equal(pw_style_plain().fg, pw_style_warn().fg);
     d.s->arms[d.s->current - 1].table.trained = 20; /* from a file of weights, so there are no counts */
-    pw_ui_draw(&d.ui, &d.c);
+    pw_ui_frame(&d.ui, &d.c);
     assert_int_equal(style_of(&d, "q 15 ").fg, pw_style_plain().fg);
     assert_int_equal(style_of(&d, "q 26 ").fg, pw_style_warn().fg);
     close_desk(&d);
@@ -318,7 +318,7 @@ static void rows_of_a_length(void **state)
     t->by_length = true; /* no middle position was seen from both ends */
     for (int p = 0; p < 32; p++)
         t->rows[p] = p < 4 || p > 27 ? 100 : 0;
-    pw_ui_draw(&d.ui, &d.c);
+    pw_ui_frame(&d.ui, &d.c);
     shows(&d, "position (down) of a sequence of 32 x 64 dimensions");
     shows(&d, "   2 ┃");
     shows(&d, "   4 ┊");
@@ -363,7 +363,7 @@ static void the_difference_of_two(void **state)
     press(&d, "d");
     assert_non_null(strstr(d.ui.message, "arm 3 is the reference"));
     screen_set_table(d.s, SCREEN_ALIBI);
-    pw_ui_draw(&d.ui, &d.c);
+    pw_ui_frame(&d.ui, &d.c);
     shows(&d, "difference 3/3");
     shows(&d, "kernel of ▲ 2 layer 0 minus ■ 3 layer 0, from distance 0 on");
     /* ALiBi's -0.25 d, and the learned difference of T5's head 0 between distances 1 and 0 */
@@ -372,12 +372,12 @@ static void the_difference_of_two(void **state)
     press(&d, "V");
     shows(&d, "kernel 2/3");
     screen_set_table(d.s, SCREEN_T5); /* the reference arm has no difference from itself */
-    pw_ui_draw(&d.ui, &d.c);
+    pw_ui_frame(&d.ui, &d.c);
     shows(&d, "2/4");
     press(&d, "c");
     assert_string_equal(d.ui.message, "no reference any more");
     screen_set_table(d.s, SCREEN_ALIBI);
-    pw_ui_draw(&d.ui, &d.c);
+    pw_ui_frame(&d.ui, &d.c);
     shows(&d, "2/2");
     close_desk(&d);
 }

@@ -14,6 +14,7 @@
 #include "plot/finding.h"
 #include "ref_bench.h"
 #include "ui/mouse.h"
+#include "ui/panes/findings.h"
 
 static struct pw_finding_view *newest(struct pw_snapshot *s)
 {
@@ -214,6 +215,13 @@ static void written(void **state)
     bench_refused(b, "export finding", "usage");
 }
 
+static struct pw_rect inside_of(struct bench *b)
+{
+    struct pw_layout l;
+    pw_ui_layout(&b->app.ui, b->app.ui.rows, b->app.ui.cols, &l);
+    return pw_ui_inside(&l, PW_PANE_FINDINGS);
+}
+
 /* A click in a cell moves the cursor there: in each kind of block, by its drawn position. */
 static void the_pointer_reads_out(void **state)
 {
@@ -222,11 +230,11 @@ static void the_pointer_reads_out(void **state)
     pw_canvas_resize(&b->c, 30, 160);
     open_pane(b);
     for (int page = 0; page < 3; page++, press(b, "v")) {
-        struct pw_rect r = b->app.ui.findings.body;
+        struct pw_rect in = inside_of(b), r = pw_fnd_body(&b->app.ui, in);
         int hits = 0, seen = 0;
         for (int y = r.y; y < r.y + r.h; y++)
             for (int x = r.x; x < r.x + r.w; x++) {
-                if (!pw_panes[PW_PANE_FINDINGS]->click(&b->app.ui, y, x, r, &line))
+                if (!pw_panes[PW_PANE_FINDINGS]->click(&b->app.ui, y, x, in, &line))
                     continue;
                 hits++;
                 seen |= 1 << (b->app.ui.findings.across < 30 ? b->app.ui.findings.across : 30);
@@ -315,10 +323,10 @@ static void nothing_is_too_odd(void **state)
             for (const char *keys = "lljjGlvhkgvGljvVV[]"; *keys; keys++) {
                 b->app.ui.look.utf8 = k % 2;
                 pw_canvas_resize(&b->c, sizes[k][0], sizes[k][1]);
-                pw_ui_draw(&b->app.ui, &b->c);
+                pw_ui_frame(&b->app.ui, &b->c);
                 pw_ui_key(&b->app.ui, *keys, &line);
-                struct pw_rect r = b->app.ui.findings.body;
-                pw_panes[PW_PANE_FINDINGS]->click(&b->app.ui, r.y + r.h / 2, r.x + r.w / 2, r, &line);
+                struct pw_rect in = inside_of(b), r = pw_fnd_body(&b->app.ui, in);
+                pw_panes[PW_PANE_FINDINGS]->click(&b->app.ui, r.y + r.h / 2, r.x + r.w / 2, in, &line);
                 pw_panes[PW_PANE_FINDINGS]->copy(&b->app.ui, &text);
             }
         FILE *out = fopen("/dev/null", "w");

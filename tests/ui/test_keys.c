@@ -26,7 +26,7 @@ static int setup(void **state)
     b.ui = screen_ui(b.s, PW_COLORS_TRUE, true);
     pw_canvas_init(&b.c);
     pw_canvas_resize(&b.c, 24, 80);
-    pw_ui_draw(&b.ui, &b.c);
+    pw_ui_frame(&b.ui, &b.c);
     *state = &b;
     return 0;
 }
@@ -152,7 +152,7 @@ static void attention_keys(void **state)
 {
     struct bench *b = *state;
     b->ui.focus = PW_PANE_ATTENTION;
-    pw_ui_draw(&b->ui, &b->c);
+    pw_ui_frame(&b->ui, &b->c);
     static const char *const lines[][2] = {{"[", "inspect head=-1"},  {"]", "inspect head=+1"},
                                            {"{", "inspect layer=-1"}, {"}", "inspect layer=+1"},
                                            {"v", "inspect view=+1"},  {"V", "inspect view=-1"}};
@@ -168,7 +168,7 @@ static void attention_keys(void **state)
     press(b, PW_KEY_UP);
     assert_int_equal(b->ui.attention.query, 0);
     press(b, 'f');
-    pw_ui_draw(&b->ui, &b->c);
+    pw_ui_frame(&b->ui, &b->c);
     assert_int_equal(b->ui.attention.query, 15);
 }
 
@@ -317,7 +317,7 @@ static void panes_without_data_send_nothing_absurd(void **state)
             pw_ui_key(&b->ui, keys[i], &b->line);
             if (b->line.len > 0 && keys[i] != 'y') /* y is copy, where no pane uses it */
                 assert_memory_equal(b->line.s, pane == PW_PANE_IO ? "sample" : "table", 5);
-            pw_ui_draw(&b->ui, &b->c);
+            pw_ui_frame(&b->ui, &b->c);
         }
     pw_snapshot_free(empty);
     b->ui.snap = b->s;

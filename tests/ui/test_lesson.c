@@ -68,7 +68,7 @@ static void the_step_has_its_place_at_every_size(void **state)
                     assert_true(l.lesson.y + l.lesson.h <= (l.hints.h > 0 ? l.hints.y : l.prompt.y));
                 }
                 pw_canvas_resize(&c, rows, cols);
-                pw_ui_draw(&ui, &c);
+                pw_ui_frame(&ui, &c);
                 pw_canvas_text(&c, &text);
                 if (rows >= 16 && cols >= 60) {
                     assert_non_null(strstr(text.s, "── Counting ──"));

@@ -40,8 +40,8 @@ static void draw(struct pw_canvas *c, const struct pw_snapshot *s, int focus, st
     ui.focus = focus;
     ui.theme.backdrop = PW_ON_DARK; /* so that named colours are resolved, too */
     pw_canvas_resize(c, rows, cols);
-    pw_ui_draw(&ui, c); /* drawing clamps cursors to the available data */
-    pw_ui_draw(&ui, c);
+    pw_ui_frame(&ui, c); /* drawing clamps cursors to the available data */
+    pw_ui_frame(&ui, c);
 }
 
 static void put_color(struct pw_str *out, uint32_t color)

@@ -9,6 +9,10 @@
 
 #include "ref_screen.h"
 #include "ui/mouse.h"
+#include "ui/panes/curves.h"
+#include "ui/panes/encoding.h"
+#include "ui/panes/lengths.h"
+#include "ui/search.h"
 
 /* Feeds bytes, and returns the decoded keys. */
 static int decode(const char *bytes, struct pw_input *in, int max)
@@ -94,7 +98,7 @@ static int setup(void **state)
     b.ui = screen_ui(b.s, PW_COLORS_TRUE, true);
     pw_canvas_init(&b.c);
     pw_canvas_resize(&b.c, 48, 160);
-    pw_ui_draw(&b.ui, &b.c);
+    pw_ui_frame(&b.ui, &b.c);
     *state = &b;
     return 0;
 }
@@ -117,7 +121,7 @@ static bool left(struct bench *b, enum pw_mouse what, int y, int x)
              what == PW_MOUSE_RELEASE ? 'm' : 'M');
     assert_int_equal(decode(bytes, in, 1), 1);
     bool dragging = pw_ui_mouse(&b->ui, in, &b->line);
-    pw_ui_draw(&b->ui, &b->c);
+    pw_ui_frame(&b->ui, &b->c);
     return dragging;
 }
 
@@ -156,7 +160,7 @@ static void a_click_reaches_its_pane(void **state)
         pw_ui_focus(&b->ui, PW_PANE_STEP);
         pw_ui_focus(&b->ui, PW_PANE_LENGTHS);
         b->ui.half_of = PW_PANE_ATTENTION;
-        pw_ui_draw(&b->ui, &b->c);
+        pw_ui_frame(&b->ui, &b->c);
         struct pw_rect r = layout(b).panes[PW_PANE_STEP];
         assert_true(r.h > 0);
         for (int x = r.x + 1; x < r.x + r.w - 1; x++) {
@@ -244,7 +248,7 @@ static bool hover(struct bench *b, int y, int x)
     assert_int_equal(decode(bytes, in, 1), 1);
     assert_int_equal(in[0].mouse, PW_MOUSE_MOVE);
     bool changed = pw_ui_hover(&b->ui, in);
-    pw_ui_draw(&b->ui, &b->c);
+    pw_ui_frame(&b->ui, &b->c);
     return changed;
 }
 
@@ -260,7 +264,7 @@ static void the_pointer_only_reads(void **state)
             b->ui.attention.overview = page % 2;
             b->ui.curves.zoom = page;
             pw_canvas_resize(&b->c, sizes[k][0], sizes[k][1]);
-            pw_ui_draw(&b->ui, &b->c);
+            pw_ui_frame(&b->ui, &b->c);
             for (int i = 0; i < sizes[k][0] * sizes[k][1]; i += 41) { /* every row, and various columns */
                 int y = i / sizes[k][1], x = i % sizes[k][1];
                 hover(b, y, x);
@@ -273,39 +277,160 @@ static void the_pointer_only_reads(void **state)
         }
 }
 
+static struct pw_lengths_areas lengths_areas(struct bench *b)
+{
+    struct pw_lengths_areas a;
+    struct pw_layout l;
+    pw_ui_layout(&b->ui, b->ui.rows, b->ui.cols, &l);
+    pw_lengths_find_areas(&b->ui, pw_ui_inside(&l, PW_PANE_LENGTHS), &a);
+    return a;
+}
+
 /* Each pane's cursor follows the pointer: every column of a plot is reached in turn. */
 static void cursors_follow_the_pointer(void **state)
 {
     struct bench *b = *state;
     struct pw_rect r = layout(b).panes[PW_PANE_CURVES];
     int64_t last = -1;
+    struct pw_plot p;
     int y = r.y + r.h / 2;
-    for (int x = b->ui.curves.left; x < b->ui.curves.left + b->ui.curves.w; x++) {
+    assert_true(pw_curves_field(&b->ui, pw_frame_inside(r), &p));
+    for (int x = p.field.x; x < p.field.x + p.field.w; x++) {
         assert_true(hover(b, y, x));
         assert_true(b->ui.curves.cursor > last);
         last = b->ui.curves.cursor;
     }
     assert_true(hover(b, 0, 0)); /* the pointer has left */
     assert_int_equal(b->ui.curves.cursor, -1);
-    left(b, PW_MOUSE_PRESS, y, b->ui.curves.left + 9);
-    left(b, PW_MOUSE_RELEASE, y, b->ui.curves.left + 9);
+    left(b, PW_MOUSE_PRESS, y, p.field.x + 9);
+    left(b, PW_MOUSE_RELEASE, y, p.field.x + 9);
     last = b->ui.curves.cursor;
     assert_true(last > 0);
-    assert_false(hover(b, y, b->ui.curves.left + 3)); /* a cursor that was set stays */
+    assert_false(hover(b, y, p.field.x + 3)); /* a cursor that was set stays */
     assert_false(hover(b, 0, 0));
     assert_int_equal(b->ui.curves.cursor, last);
 
-    struct pw_rect plot = b->ui.lengths.drawn.plot, table = b->ui.lengths.drawn.table;
+    struct pw_lengths_areas a = lengths_areas(b);
+    struct pw_rect plot = a.plot, table = a.table;
     assert_true(plot.h > 0 && table.h > 0);
     hover(b, plot.y, plot.x + plot.w - 1);
     int longest = b->ui.lengths.cursor;
     assert_true(longest > 0);
     hover(b, plot.y + plot.h - 1, plot.x);
     assert_int_equal(b->ui.lengths.cursor, 0);
-    int row = b->ui.lengths.drawn.table.y + 2, want = b->ui.lengths.drawn.first + 2;
+    a = lengths_areas(b);
+    int row = a.table.y + 2, want = a.first + 2;
     left(b, PW_MOUSE_PRESS, row, table.x + 1);
     left(b, PW_MOUSE_RELEASE, row, table.x + 1);
     assert_int_equal(b->ui.lengths.cursor, want);
+}
+
+/* Draws the state and checks that this changed none of its bytes. */
+static void draw_only(const struct pw_ui *ui, struct pw_canvas *c)
+{
+    static unsigned char before[sizeof(struct pw_ui)];
+
+    memcpy(before, ui, sizeof before);
+    pw_ui_draw(ui, c);
+    assert_memory_equal(before, ui, sizeof before);
+}
+
+/* A frame follows from state, snapshot and size: also after frames of another size, and the second time. */
+static void drawing_changes_no_state(void **state)
+{
+    static const int sizes[][2] = {{48, 160}, {24, 80}, {60, 220}, {16, 60}};
+    struct bench *b = *state;
+    struct pw_canvas other, again;
+    pw_canvas_init(&other);
+    pw_canvas_init(&again);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int pane = 0; pane < PW_PANES; pane++)
+            for (int page = 0; page < 6; page++) {
+                int rows = sizes[i][0], cols = sizes[i][1];
+                pw_ui_focus(&b->ui, pane);
+                b->ui.lengths.page = b->ui.encoding.page = b->ui.step.page = page % 5;
+                b->ui.attention.overview = page % 2, b->ui.attention.scroll = page % 3 == 2;
+                b->ui.curves.zoom = page, b->ui.log.up = page == 5 ? 1 << 20 : page;
+                b->ui.lengths.cursor = page * 7, b->ui.curves.cursor = page > 2 ? 100 * page : -1;
+                b->ui.help = pane == 0 && page == 5;
+                pw_search_begin(&b->ui, page == 4 ? "e" : "");
+                pw_canvas_resize(&b->c, rows, cols);
+                pw_canvas_resize(&other, sizes[(i + 1) % 4][0], sizes[(i + 1) % 4][1]);
+                pw_canvas_resize(&again, rows, cols);
+                pw_ui_settle(&b->ui, rows, cols);
+                struct pw_ui elsewhere = b->ui;
+                pw_ui_settle(&elsewhere, other.rows, other.cols);
+                draw_only(&b->ui, &b->c);
+                draw_only(&elsewhere, &other);
+                draw_only(&b->ui, &again);
+                size_t n = (size_t)rows * (size_t)cols;
+                assert_memory_equal(b->c.cells, again.cells, n * sizeof *again.cells);
+                pw_ui_settle(&b->ui, rows, cols); /* and to settle twice is to settle once */
+                draw_only(&b->ui, &again);
+                assert_memory_equal(b->c.cells, again.cells, n * sizeof *again.cells);
+            }
+    pw_canvas_fini(&other);
+    pw_canvas_fini(&again);
+}
+
+static void click(struct bench *b, int y, int x)
+{
+    struct pw_input press = {
+        .key = PW_KEY_MOUSE, .mouse = PW_MOUSE_PRESS, .button = PW_BUTTON_LEFT, .y = y, .x = x};
+    struct pw_input release = press;
+    release.mouse = PW_MOUSE_RELEASE;
+    pw_ui_mouse(&b->ui, &press, &b->line);
+    pw_ui_mouse(&b->ui, &release, &b->line);
+}
+
+/* A click goes to what is at its cell now: after another size, page or cursor that no frame has shown yet. */
+static void a_click_needs_no_frame(void **state)
+{
+    struct bench *b = *state;
+    struct pw_layout l;
+    pw_ui_settle(&b->ui, 60, 220);
+    pw_ui_layout(&b->ui, 60, 220, &l);
+    for (int i = 0; i < PW_PANES; i++)
+        if (l.panes[i].h > 0) {
+            click(b, l.panes[i].y + l.panes[i].h / 2, l.panes[i].x + l.panes[i].w / 2);
+            assert_int_equal(b->ui.focus, i);
+        }
+
+    pw_ui_focus(&b->ui, PW_PANE_LENGTHS);
+    b->ui.zoom = true;
+    pw_ui_settle(&b->ui, 24, 80); /* now the pane is alone, and its table scrolls */
+    pw_ui_key(&b->ui, 'G', &b->line);
+    struct pw_lengths_areas a = lengths_areas(b);
+    assert_true(a.table.h > 1 && a.first > 0);
+    click(b, a.table.y + 1, a.table.x + 1);
+    assert_int_equal(b->ui.lengths.cursor, a.first + 1);
+    pw_ui_key(&b->ui, 'v', &b->line);
+    struct pw_lengths_areas errors = lengths_areas(b);
+    assert_true(errors.places.h > 0 && errors.plot.h == 0);
+    click(b, errors.table.y, errors.places.x + errors.place_w);
+    assert_true(b->ui.lengths.place == errors.place_n && b->ui.lengths.cursor == errors.first);
+
+    pw_ui_focus(&b->ui, PW_PANE_CURVES);
+    pw_ui_layout(&b->ui, 24, 80, &l);
+    struct pw_plot p;
+    assert_true(pw_curves_field(&b->ui, pw_ui_inside(&l, PW_PANE_CURVES), &p));
+    click(b, p.field.y, p.field.x + p.field.w - 1);
+    assert_int_equal(b->ui.curves.cursor, (int64_t)p.x1);
+    click(b, p.field.y, p.field.x);
+    assert_int_equal(b->ui.curves.cursor, (int64_t)p.x0);
+
+    pw_ui_focus(&b->ui, PW_PANE_ENCODING);
+    pw_ui_settle(&b->ui, 30, 100);
+    pw_ui_layout(&b->ui, 30, 100, &l);
+    struct pw_enc_areas areas;
+    pw_enc_find_areas(&b->ui, pw_ui_inside(&l, PW_PANE_ENCODING), &areas);
+    assert_true(areas.n > 0);
+    const struct pw_enc_area *first = &areas.area[0];
+    int value;
+    assert_true(pw_enc_area_at(first, first->r.y + first->r.h - 1, first->r.x + first->r.w - 1, &value));
+    click(b, first->r.y + first->r.h - 1, first->r.x + first->r.w - 1);
+    assert_int_equal(b->ui.encoding.cursor[first->cursor], value);
+    assert_int_equal(b->line.len, 0);
 }
 
 /* No report may crash the program: at any place, in any order, at any size. */
@@ -323,14 +448,14 @@ static void any_report(void **state)
         if (i % 50 == 0) {
             pw_canvas_resize(&b->c, 1 + (int)(n >> 20) % 70, 1 + (int)(n >> 12) % 240);
             b->ui.help = i % 200 == 0;
-            pw_ui_draw(&b->ui, &b->c);
+            pw_ui_frame(&b->ui, &b->c);
         }
         if (i % 3 == 0)
             pw_ui_hover(&b->ui, &in);
         else
             pw_ui_mouse(&b->ui, &in, &b->line);
     }
-    pw_ui_draw(&b->ui, &b->c);
+    pw_ui_frame(&b->ui, &b->c);
 }
 
 int main(void)
@@ -346,6 +471,8 @@ int main(void)
         TEST(the_wheel_scrolls_what_it_is_over),
         TEST(the_pointer_only_reads),
         TEST(cursors_follow_the_pointer),
+        TEST(drawing_changes_no_state),
+        TEST(a_click_needs_no_frame),
         TEST(any_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,7 @@ static void page_is(struct pw_ui *ui, int h, int w, const char *want)
 
     pw_canvas_init(&c);
     pw_canvas_resize(&c, h, w);
+    pw_step_patch_settle(ui);
     pw_step_patch_draw(ui, &c, (struct pw_rect){0, 0, h, w});
     pw_theme_fit(&c, &ui->look);
     pw_canvas_text(&c, &text);
@@ -78,7 +79,7 @@ static void the_stream(void **state)
 
     (void)state;
     put_patch(s, PW_PATCH_RESID, 2, 4);
-    ui.patch.row = 2, ui.patch.col = 1;
+    ui.step.patch.row = 2, ui.step.patch.col = 1;
     page_is(&ui, 11, 60,
             "1 over 2 after position 4: logits +9.97 clean, -8.88 corrupt\n"
             "into layer     0     1   out\n"
@@ -93,15 +94,15 @@ static void the_stream(void **state)
             "27 % back: stream into layer 1 at position 2 (\"1\" for \"4\")\n");
     const struct pw_rect r = {5, 7, 11, 60}; /* a click selects the cell that is drawn there */
     assert_true(pw_step_patch_click(&ui, 5 + 2 + 3, 7 + 11 + 6 + 2, r));
-    assert_int_equal(ui.patch.row, 3);
-    assert_int_equal(ui.patch.col, 1);
+    assert_int_equal(ui.step.patch.row, 3);
+    assert_int_equal(ui.step.patch.col, 1);
     assert_false(pw_step_patch_click(&ui, 5 + 1, 7 + 12, r)); /* the names */
     assert_false(pw_step_patch_click(&ui, 5 + 3, 7 + 4, r));  /* the tokens */
     assert_false(pw_step_patch_click(&ui, 5 + 8, 7 + 12, r)); /* below */
     assert_false(pw_step_patch_click(&ui, 5 + 3, 7 + 50, r)); /* beside */
     assert_true(pw_step_patch_click(&ui, 5 + 4, 7 + 18, r));
     struct pw_str text = {0};
-    ui.focus = PW_PANE_STEP, ui.patch.asked = true;
+    ui.focus = PW_PANE_STEP, ui.step.patch.asked = true;
     pw_panes[PW_PANE_STEP]->copy(&ui, &text);
     assert_string_equal(pw_str_text(&text), "position\tclean\tcorrupt\t0\t1\tout\n"
                                             "0\tsort\tsort\t-0.06\t0.66\t0.25\n"
@@ -163,12 +164,12 @@ static void the_key(void **state)
     assert_string_equal(ui.ask, "patch heads from=\"sort 3 1 4 1 5 9 2");
     put_patch(s, PW_PATCH_RESID, 2, 4);
     pw_ui_key(&ui, 'j', &line);
-    assert_int_equal(ui.patch.row, 1);
+    assert_int_equal(ui.step.patch.row, 1);
     assert_int_equal(line.len, 0);
     pw_ui_key(&ui, 'P', &line);
     assert_false(pw_step_patch_shown(&ui));
     pw_ui_key(&ui, 'j', &line);
-    assert_int_equal(ui.patch.row, 1);
+    assert_int_equal(ui.step.patch.row, 1);
     pw_ui_key(&ui, 'P', &line);
     pw_ui_key(&ui, 'v', &line); /* on to the other pages */
     assert_false(pw_step_patch_shown(&ui));
@@ -201,8 +202,9 @@ static void draw_all(const struct pw_snapshot *s)
             for (int i = 0; i < 3; i++) {
                 struct pw_ui ui = screen_ui(s, looks[i].colors, looks[i].utf8);
                 struct pw_rect r = {2, 2, h, w};
-                ui.patch.row = 1 << 30, ui.patch.col = i ? -5 : 1 << 30;
+                ui.step.patch.row = 1 << 30, ui.step.patch.col = i ? -5 : 1 << 30;
                 pw_canvas_clear(&c);
+                pw_step_patch_settle(&ui);
                 pw_step_patch_draw(&ui, &c, r);
                 pw_step_patch_click(&ui, 2 + h / 2, 2 + w / 2, r);
                 for (int y = 0; y < c.rows; y++)
@@ -268,7 +270,7 @@ static void heads_that_are_off(void **state)
     ui.focus = PW_PANE_ATTENTION, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 48, 160);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
     assert_non_null(strstr(text.s, "heads off L0H1 L1H2"));
     assert_non_null(strstr(text.s, "L0H1✗"));
@@ -323,7 +325,7 @@ static void heads_off_in_one_replicate(void **state)
     ui.focus = PW_PANE_LENGTHS;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 48, 160);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
     assert_non_null(strstr(text.s, "head off L1H2 in some replicates"));
     assert_non_null(strstr(text.s, "before heads off"));

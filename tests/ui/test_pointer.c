@@ -10,6 +10,8 @@
 
 #include "ref_screen.h"
 #include "ui/mouse.h"
+#include "ui/panes/encoding.h"
+#include "ui/panes/lengths.h"
 
 struct desk {
     struct pw_snapshot *s;
@@ -20,7 +22,7 @@ struct desk {
 
 static void redraw(struct desk *d)
 {
-    pw_ui_draw(&d->ui, &d->c);
+    pw_ui_frame(&d->ui, &d->c);
     pw_str_clear(&d->text);
     pw_canvas_text(&d->c, &d->text);
 }
@@ -106,6 +108,28 @@ static uint32_t glyph_at(struct desk *d, int y, int x)
     return d->c.cells[(size_t)y * (size_t)d->c.cols + (size_t)x].cp;
 }
 
+static struct pw_rect inside_of(const struct desk *d, int pane)
+{
+    struct pw_layout l;
+    pw_ui_layout(&d->ui, d->ui.rows, d->ui.cols, &l);
+    return pw_ui_inside(&l, pane);
+}
+
+static struct pw_enc_area first_area(const struct desk *d)
+{
+    struct pw_enc_areas a;
+    pw_enc_find_areas(&d->ui, inside_of(d, PW_PANE_ENCODING), &a);
+    assert_true(a.n > 0);
+    return a.area[0];
+}
+
+static struct pw_lengths_areas lengths_areas(const struct desk *d)
+{
+    struct pw_lengths_areas a;
+    pw_lengths_find_areas(&d->ui, inside_of(d, PW_PANE_LENGTHS), &a);
+    return a;
+}
+
 /* ---- the encoding */
 
 /* Moves over every row, and over every column of some rows. Counts the different values of each cursor, and
@@ -117,7 +141,7 @@ static void sweep(struct desk *d, int seen[PW_ENC_CURSORS])
     for (int y = 1; y < d->c.rows - 2; y++)
         for (int x = 1 + y % 5; x < d->c.cols - 1; x += 5) {
             bool hit = send(d, MOVE, y, x);
-            pw_ui_draw(&d->ui, &d->c);
+            pw_ui_frame(&d->ui, &d->c);
             if (hit && send(d, MOVE, y, x))
                 fail_msg("row %d column %d: it moves under the pointer", y, x);
             for (int i = 0; i < PW_ENC_CURSORS; i++)
@@ -188,7 +212,7 @@ static void its_mark_is_there(void **state)
     (void)state;
     open_desk(&d, PW_PANE_ENCODING, SCREEN_ROTARY, 40, 120);
     press(&d, "v");
-    const struct pw_rect plot = d.ui.encoding.areas[0].r;
+    const struct pw_rect plot = first_area(&d).r;
     for (int x = plot.x; x < plot.x + plot.w; x += 7) {
         int marks = 0, near = 0;
         point(&d, MOVE, plot.y + 3, x);
@@ -250,15 +274,15 @@ static void a_list_stays_under_the_pointer(void **state)
     (void)state;
     open_desk(&d, PW_PANE_ENCODING, SCREEN_ROTARY, 10, 60);
     press(&d, "jjjj");
-    int top = d.ui.encoding.areas[0].first, y = d.ui.encoding.areas[0].r.y;
-    assert_true(top > 0 && d.ui.encoding.areas[0].r.h >= 3);
+    int top = first_area(&d).first, y = first_area(&d).r.y;
+    assert_true(top > 0 && first_area(&d).r.h >= 3);
     for (int i = 0; i < 3; i++) {
         point(&d, i == 1 ? PRESS : MOVE, y + i, 10);
-        assert_int_equal(d.ui.encoding.areas[0].first, top);
+        assert_int_equal(first_area(&d).first, top);
         assert_int_equal(d.ui.encoding.cursor[PW_ENC_PAIR], top + i);
     }
     press(&d, "gkkkkkkkk");
-    assert_int_equal(d.ui.encoding.areas[0].first, 0);
+    assert_int_equal(first_area(&d).first, 0);
     close_desk(&d);
 }
 
@@ -300,11 +324,11 @@ static void where_answers_go_wrong(void **state)
     open_desk(&d, PW_PANE_LENGTHS, SCREEN_AS_IS, 24, 100);
     d.ui.lengths.page = 2;
     redraw(&d);
-    const struct pw_rect map = d.ui.lengths.drawn.places, rows = d.ui.lengths.drawn.table;
+    const struct pw_rect map = lengths_areas(&d).places, rows = lengths_areas(&d).table;
     assert_true(map.h > 3 && rows.h > 3);
-    point(&d, MOVE, rows.y + 2, map.x + 3 * d.ui.lengths.drawn.place_w);
+    point(&d, MOVE, rows.y + 2, map.x + 3 * lengths_areas(&d).place_w);
     assert_int_equal(d.ui.lengths.place, 3);
-    assert_int_equal(d.ui.lengths.cursor, d.ui.lengths.drawn.first + 2);
+    assert_int_equal(d.ui.lengths.cursor, lengths_areas(&d).first + 2);
     shows(&d, "length 4, token 4:");
     point(&d, MOVE, rows.y + 3, map.x + map.w + 3); /* its numbers: selects only the length */
     shows(&d, "length 5, token 4:");
@@ -318,16 +342,16 @@ static void a_long_table(void **state)
     (void)state;
     open_desk(&d, PW_PANE_LENGTHS, SCREEN_AS_IS, 24, 80);
     press(&d, "jjjjjjjj");
-    const struct pw_rect r = d.ui.lengths.drawn.table;
-    int first = d.ui.lengths.drawn.first;
+    const struct pw_rect r = lengths_areas(&d).table;
+    int first = lengths_areas(&d).first;
     assert_true(first > 0 && r.h > 2);
     for (int i = 0; i < r.h; i++) {
         point(&d, MOVE, r.y + i, 4);
-        assert_int_equal(d.ui.lengths.drawn.first, first);
+        assert_int_equal(lengths_areas(&d).first, first);
         assert_int_equal(d.ui.lengths.cursor, first + i);
     }
     press(&d, "j");
-    assert_true(d.ui.lengths.drawn.first > first);
+    assert_true(lengths_areas(&d).first > first);
     close_desk(&d);
 }
 

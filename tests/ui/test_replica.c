@@ -43,7 +43,7 @@ static const char *screen_of(struct pw_ui *ui, int pane, int rows, int cols, str
     pw_str_clear(text);
     pw_canvas_init(&c);
     pw_canvas_resize(&c, rows, cols);
-    pw_ui_draw(ui, &c);
+    pw_ui_frame(ui, &c);
     pw_canvas_text(&c, text);
     pw_canvas_fini(&c);
     return text->s;

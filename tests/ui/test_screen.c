@@ -240,10 +240,10 @@ static void screens_are_as_accepted(void **state)
         ui.focus = k->focus, ui.zoom = k->zoom, ui.encoding.reference = k->reference;
         pw_canvas_init(&c);
         pw_canvas_resize(&c, k->rows, k->cols);
-        pw_ui_draw(&ui, &c); /* drawing clamps cursors to the available data */
+        pw_ui_frame(&ui, &c); /* drawing clamps cursors to the available data */
         press(&ui, k->keys);
         ui.time = k->time > 0 ? k->time : ui.time;
-        pw_ui_draw(&ui, &c);
+        pw_ui_frame(&ui, &c);
         pw_canvas_text(&c, &text);
         snprintf(path, sizeof path, PEWTER_SOURCE_DIR "/tests/ui/golden/%s.txt", k->name);
         if (accept)
@@ -276,7 +276,7 @@ static void ascii_screens_hold_ascii_only(void **state)
     pw_canvas_resize(&c, 60, 200);
     for (int table = SCREEN_NONE; table < SCREEN_TABLES; table++) {
         screen_set_table(s, (enum screen_table)table);
-        pw_ui_draw(&ui, &c);
+        pw_ui_frame(&ui, &c);
         for (int i = 0; i < c.rows * c.cols; i++) {
             assert_in_range(c.cells[i].cp, 0x20, 0x7e);
             assert_int_equal(c.cells[i].style.fg, PW_DEFAULT);
@@ -299,7 +299,7 @@ static void the_map_on_the_screen_has_the_ramp_s_colors(void **state)
     ui.focus = PW_PANE_ATTENTION, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 48, 160);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     const struct pw_ev_attention *a = &s->attention;
     size_t at =
         (((size_t)a->layer * a->heads + a->head) * a->T + ui.attention.query) * a->T + ui.attention.key;
@@ -326,7 +326,7 @@ static void others_train(void **state)
     s->state.others = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 10, 100);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
     *strchr(text.s, '\n') = '\0';
     assert_non_null(strstr(text.s, "TRAIN other arms  all 412 it/s  ETA 0:04"));
@@ -350,7 +350,7 @@ static void the_encoding_is_always_told(void **state)
             struct pw_str text = {0};
             s->job = (struct pw_ev_job){"eval", job ? PW_JOB_RUNNING : PW_JOB_DONE, 12, 40};
             pw_canvas_resize(&c, 10, cols);
-            pw_ui_draw(&ui, &c);
+            pw_ui_frame(&ui, &c);
             pw_canvas_text(&c, &text);
             *strchr(text.s, '\n') = '\0';
             if (!strstr(text.s, "3 t5 8/16") || !strstr(text.s, job ? "eval 12/40" : "TRAIN 640/1000"))

@@ -49,6 +49,8 @@ static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int 
                 pw_canvas_clear(&c);
                 ring(&c, h + 1, w + 1);
                 ui.focus = i;
+                if (pw_panes[i]->settle)
+                    pw_panes[i]->settle(&ui, r);
                 pw_panes[i]->status(&ui, &note);
                 pw_panes[i]->draw(&ui, &c, r);
                 pw_str_fini(&note);
@@ -125,7 +127,7 @@ static void every_screen_size(void **state)
                 strcpy(ui.message, "pe: no encoding 'rotry'");
                 ui.message_is_error = true;
                 pw_canvas_resize(&c, rows, cols);
-                pw_ui_draw(&ui, &c);
+                pw_ui_frame(&ui, &c);
                 int at = rows - 1; /* the message ends on the last row at any size */
                 while (at > 0 && cols < 30 && c.cells[at * cols].cp == ' ')
                     at--;
@@ -259,7 +261,7 @@ static void draw_numbers_that_are_none(int of)
                 ui.encoding.cursor[i] = i % 2 ? -5 : 1 << 30;
             ui.attention.query = -9, ui.attention.key = 1 << 30, ui.attention.follow = false,
             ui.log.up = 1 << 30;
-            pw_ui_draw(&ui, &c);
+            pw_ui_frame(&ui, &c);
         }
     draw_sizes(s, looks[0], -1, 7);
     pw_canvas_fini(&c);
@@ -295,7 +297,7 @@ static void long_runs_draw_quickly(void **state)
     pw_canvas_resize(&c, 60, 200);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from); /* CPU time, because other processes may be running */
     for (int i = 0; i < FRAMES; i++)
-        pw_ui_draw(&ui, &c);
+        pw_ui_frame(&ui, &c);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     double ms =
         ((double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6) / FRAMES;

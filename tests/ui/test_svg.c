@@ -134,7 +134,7 @@ static void whole_screens_are_small_and_always_the_same(void **state)
             struct pw_str one = {0}, two = {0};
             ui.focus = focus;
             pw_canvas_resize(&c, sizes[i].rows, sizes[i].cols);
-            pw_ui_draw(&ui, &c);
+            pw_ui_frame(&ui, &c);
             pw_canvas_svg(&c, focus % 2, &one);
             pw_canvas_svg(&c, focus % 2, &two);
             assert_string_equal(one.s, two.s);

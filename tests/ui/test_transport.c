@@ -102,7 +102,7 @@ static const char *press(struct bench *b, int key)
 static void shows(struct bench *b, const char *what, bool shown)
 {
     struct pw_str text = {0};
-    pw_ui_draw(&b->app.ui, &b->c);
+    pw_ui_frame(&b->app.ui, &b->c);
     pw_canvas_text(&b->c, &text);
     if ((strstr(text.s, what) != NULL) != shown)
         fail_msg("'%s' is %s\n%s", what, shown ? "missing" : "there", text.s);

@@ -107,7 +107,7 @@ static void samples(void **state)
     pw_ui_focus(&ui, PW_PANE_LENGTHS);
     for (int i = 0; i < 3; i++) {
         pw_canvas_resize(&c, sizes[i][0], sizes[i][1]);
-        pw_ui_draw(&ui, &c);
+        pw_ui_frame(&ui, &c);
         pw_str_clear(&drawn);
         pw_canvas_text(&c, &drawn);
         assert_non_null(strstr(drawn.s, "  samples 256 (1,3,4,5), 64 live (2) "));
@@ -176,10 +176,10 @@ static void seeds(void **state)
     ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 120);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &curve);
     ui.lengths.page = 2; /* errors */
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &errors);
     assert_non_null(strstr(curve.s, "medians of seeds"));
     assert_non_null(strstr(curve.s, "line: median, band: least..greatest seed"));

@@ -299,7 +299,7 @@ void codec_draw(const struct pw_snapshot *s, uint64_t which)
         for (int k = 0; k < 4; k++) {
             ui.focus = i;
             ui.zoom = which & 16;
-            pw_ui_draw(&ui, &c);
+            pw_ui_frame(&ui, &c);
             pw_panes[i]->key(&ui, keys[codec_next(&which) % (sizeof keys - 1)], &line);
         }
         if (pw_panes[i]->copy != NULL)

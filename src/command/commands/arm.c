@@ -2,12 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/actions.h"
 #include "lab/encodings.h"
-#include "lab/lab_int.h"
 #include "lab/offer.h"
 
 static void list(struct pw_lab *lab)
 {
+    struct pw_lab_facts now = pw_lab_facts(lab);
     for (int i = 1; i <= PW_MAX_ARMS; i++) {
         struct pw_arm *a = pw_lab_arm(lab, i);
         struct pw_str pe = {0};
@@ -20,13 +21,13 @@ static void list(struct pw_lab *lab)
         char seeds[96] = "";
         int n = pw_lab_replicates(lab, i);
         char inspected[32] = "";
-        if (i == lab->current && lab->replica > 1)
-            snprintf(inspected, sizeof inspected, ", replica %d inspected", lab->replica);
+        if (i == now.current && now.replica > 1)
+            snprintf(inspected, sizeof inspected, ", replica %d inspected", now.replica);
         if (n > 1)
             snprintf(seeds, sizeof seeds, "..%llu n=%d%s%s", (unsigned long long)a->seed + n - 1, n,
-                     lab->own_batches ? ", own batches" : "", inspected);
+                     now.own_batches ? ", own batches" : "", inspected);
         pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu%s, step %lld%s%s",
-                    i == lab->current ? '*' : ' ', i, pw_str_text(&pe), pw_lab_shape(a), a->cfg.layers,
+                    i == now.current ? '*' : ' ', i, pw_str_text(&pe), pw_lab_shape(a), a->cfg.layers,
                     a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, seeds,
                     (long long)a->step, parent, a->swaps > 0 ? ", encoding swapped" : "");
         pw_str_fini(&pe);
@@ -74,6 +75,15 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return drop ? pw_lab_drop_arm(ctx, (int)id, err) : pw_lab_choose_arm(ctx, (int)id, err);
 }
 
+/* `arm next`, `arm prev`, `arm N` */
+static bool passes_over(const struct pw_args *args)
+{
+    const char *what = pw_args_word(args, 0);
+    long id;
+    return args->n == 1 && what != NULL &&
+           (strcmp(what, "next") == 0 || strcmp(what, "prev") == 0 || pw_text_int(what, 1, PW_MAX_ARMS, &id));
+}
+
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     return pw_encoding_opts_at(so_far, 1); /* arm add PE */
@@ -104,5 +114,6 @@ const struct pw_command pw_cmd_arm = {
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .complete = complete,
+    .passes_over = passes_over,
     .run = run,
 };

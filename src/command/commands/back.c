@@ -1,5 +1,5 @@
 /* back - move the cursor backwards through the pinned prompt's answer. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_back;
 

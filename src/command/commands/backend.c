@@ -1,7 +1,7 @@
 /* backend - choose the hardware that computes: the processors or an NVIDIA device. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 struct choice {
     int mode, precision;

@@ -1,7 +1,7 @@
 /* cancel - end a job before it is done; Ctrl-C runs this command. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_cancel;
 

@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/actions.h"
 #include "lab/encodings.h"
-#include "lab/lab_int.h"
-#include "lab/plan.h"
 
 extern const struct pw_command pw_cmd_check;
 

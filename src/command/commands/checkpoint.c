@@ -1,6 +1,6 @@
 /* checkpoint - save the state of this moment, from which the session can resume. It is kept even beyond the
  * storage budget. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_checkpoint;
 

@@ -1,6 +1,5 @@
 /* compare - run the probe of attention distances (src/probe/distance.c) under a name that users look for. */
-#include "lab/jobs.h"
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 #include "probe/probe.h"

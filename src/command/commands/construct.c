@@ -1,7 +1,7 @@
 /* construct - give an arm the weights of a proof. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

@@ -1,30 +1,13 @@
 /* delete - delete a recorded session. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
+#include "lab/offer.h"
 
 extern const struct pw_command pw_cmd_delete;
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct pw_lab *lab = ctx;
-    char folder[sizeof lab->session.now.folder], name[PW_LINE];
-    struct pw_err why;
     enum pw_code code = pw_args_limit(&pw_cmd_delete, args, 1, 1, err);
-    if (code == PW_OK)
-        code = pw_session_folder(folder, sizeof folder, pw_args_word(args, 0), err);
-    if (code != PW_OK)
-        return code;
-    pw_session_name(name, sizeof name, folder);
-    if (pw_session_is_open(lab, folder))
-        return pw_fail(
-            err, PW_EUSER,
-            "delete: %s is the session that is open; open another one, or quit and 'pewter session "
-            "delete %s'",
-            name, name);
-    code = pw_session_delete(folder, &why);
-    if (code != PW_OK)
-        return pw_fail(err, code, "delete: %s: %s", name, why.msg);
-    pw_lab_note(lab, "deleted %s", name);
-    return PW_OK;
+    return code == PW_OK ? pw_session_delete_typed(ctx, pw_args_word(args, 0), err) : code;
 }
 
 static void complete(struct pw_completion *c)

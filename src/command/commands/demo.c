@@ -8,7 +8,7 @@
  * copy: a race that NoPE does not win. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 static const struct demo {
     const char *name, *summary, *script;

@@ -1,5 +1,5 @@
 /* devices - list the devices on which models can be trained, or the reasons why there are none. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_devices;
 

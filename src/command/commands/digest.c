@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_digest;
 
@@ -12,27 +12,29 @@ static void choices_text(char dst[64], const struct pw_lab *lab, const struct pw
 {
     uint64_t digest;
     int n = pw_model_choices(m, &digest);
-    snprintf(dst, 64, lab->ops->portable ? "" : "  class machine");
+    snprintf(dst, 64, pw_lab_facts(lab).portable ? "" : "  class machine");
     if (n > 0)
         snprintf(dst, 64, "  class machine, %d plans of products %016" PRIx64, n, digest);
+}
+
+static void tell(struct pw_lab *lab, const struct pw_arm *a)
+{
+    char which[32] = "";
+    char text[33], choices[64];
+    if (pw_lab_replicates(lab, a->id) > 1)
+        snprintf(which, sizeof which, "  replicate %d", a->replicate);
+    pw_lab_tell_digest(lab, a, text);
+    choices_text(choices, lab, a->model);
+    pw_lab_note(lab, "arm %d%s  step %lld  digest %s%s", a->id, which, (long long)a->step, text, choices);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     enum pw_code code = pw_args_limit(&pw_cmd_digest, args, 0, 0, err);
     const struct pw_lab *lab = ctx;
-    struct pw_arm all[PW_MAX_PLACES];
-    int n = code == PW_OK ? pw_lab_collect(ctx, 0, all) : 0;
-    for (int i = 0; i < n; i++) {
-        char which[32] = "";
-        char text[33], choices[64];
-        if (pw_lab_replicates(ctx, all[i].id) > 1)
-            snprintf(which, sizeof which, "  replicate %d", all[i].replicate);
-        pw_lab_tell_digest(ctx, &all[i], text);
-        choices_text(choices, lab, all[i].model);
-        pw_lab_note(ctx, "arm %d%s  step %lld  digest %s%s", all[i].id, which, (long long)all[i].step, text,
-                    choices);
-    }
+    for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS; id++)
+        for (int r = 1; r <= pw_lab_replicates(lab, id); r++)
+            tell(ctx, pw_lab_replicate(ctx, id, r));
     return code;
 }
 

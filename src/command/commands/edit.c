@@ -1,7 +1,7 @@
 /* edit - replace a token of the pinned prompt or its answer. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

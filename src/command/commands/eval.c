@@ -1,5 +1,5 @@
 /* eval - measure exact match and token accuracy by length, for all arms. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 struct eval_opts {

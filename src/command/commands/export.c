@@ -1,5 +1,6 @@
 /* export - write data of the lab to a file. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
+#include "lab/lab.h"
 #include "lab/offer.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

@@ -1,7 +1,7 @@
 /* failing - examples that the last evaluation found wrong: list them with their errors, or pin one. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 
@@ -59,7 +59,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     if (o.index < 0)
         return pw_lab_failing(lab, pw_lab_inspected_of(lab, arm->id), task, o.length, o.n, err);
-    if (arm->id != lab->current)
+    if (arm->id != pw_lab_facts(lab).current)
         return pw_fail(err, PW_EUSER, "failing: index= is pinned for the current arm: 'arm %d' first",
                        arm->id);
     return pw_lab_pin_failing(lab, task, o.length, o.index, err);

@@ -1,8 +1,8 @@
 /* fork - copy the current arm with its weights, moments and batches, optionally with another encoding. */
 #include <string.h>
 
+#include "lab/actions.h"
 #include "lab/encodings.h"
-#include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_fork;
 

@@ -1,5 +1,5 @@
 /* help - print help, which comes from the command tables. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_help;
 
@@ -9,9 +9,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_str text = {0};
     enum pw_code code = pw_args_limit(&pw_cmd_help, args, 0, 2, err);
     if (code == PW_OK && args->n > 0)
-        code = pw_command_help(lab->cfg.help, pw_args_word(args, 0), pw_args_word(args, 1), &text, err);
+        code =
+            pw_command_help(pw_lab_facts(lab).help, pw_args_word(args, 0), pw_args_word(args, 1), &text, err);
     else if (code == PW_OK)
-        pw_command_help_list(lab->cfg.help, &text);
+        pw_command_help_list(pw_lab_facts(lab).help, &text);
     if (code == PW_OK)
         pw_lab_note_lines(lab, pw_str_text(&text));
     pw_str_fini(&text);

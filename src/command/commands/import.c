@@ -1,7 +1,7 @@
 /* import - load data of other programs: weights into the current arm, attention next to it. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {

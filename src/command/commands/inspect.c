@@ -1,6 +1,6 @@
 /* inspect - choose the replica of the current arm that answers prompts and is inspected, and its inspected
  * layer, head and view. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 struct inspect_opts {

@@ -1,9 +1,7 @@
 /* judge - judge the present measurements against a study's claims; `reproduce` ends with this command. */
 #include <stdio.h>
 
-#include "lab/jobs.h"
-#include "lab/lab_int.h"
-#include "lab/plan.h"
+#include "lab/actions.h"
 #include "reproduce/study.h"
 
 extern const struct pw_command pw_cmd_judge;
@@ -53,7 +51,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = check_plan(lab, study, opts.bytes, err);
     if (code == PW_OK)
-        code = pw_study_judge(study, opts.bytes, lab->record, &f, err);
+        code = pw_study_judge(study, opts.bytes, pw_lab_facts(lab).record, &f, err);
     if (code == PW_OK)
         pw_lab_tell_finding(lab, NULL, &f);
     pw_finding_fini(&f);

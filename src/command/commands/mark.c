@@ -1,5 +1,5 @@
 /* mark - put a remark at this moment of training into the log and on the timeline. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_mark;
 
@@ -10,9 +10,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_lab_check_remark(ctx, &pw_cmd_mark, args, err);
     if (code != PW_OK)
         return code;
-    struct pw_event *e = pw_lab_event(PW_EV_MARK, pw_lab_current(ctx));
-    pw_text_copy(e->u.text, sizeof e->u.text, args->rest);
-    pw_lab_emit(ctx, e);
+    pw_lab_mark(ctx, args->rest);
     return PW_OK;
 }
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 
@@ -48,7 +48,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
     int least = cfg.context;
     if (code == PW_OK)
         code = pw_args_opts(args, pw_config_opts, &cfg, err);
-    pw_lab_fit_context(&lab->tasks, &cfg, least);
+    pw_lab_fit_context(pw_lab_facts(lab).tasks, &cfg, least);
     if (code == PW_OK)
         code = pw_lab_set_model(lab, arm, preset, &cfg, &optim, err);
     if (code == PW_OK && args->n == 0) {

@@ -1,5 +1,5 @@
 /* next - move the cursor forwards through the pinned prompt's answer. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_next;
 

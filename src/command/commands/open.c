@@ -1,5 +1,6 @@
 /* open - resume a recorded session. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
+#include "lab/offer.h"
 
 extern const struct pw_command pw_cmd_open;
 

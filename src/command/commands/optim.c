@@ -1,5 +1,5 @@
 /* optim - set an arm's optimiser and schedule, from its next step on. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

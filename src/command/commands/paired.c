@@ -1,5 +1,5 @@
 /* paired - compare arms on the same samples, and report whether one may be called the best. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 static const char usage[] = "paired [ARM ARM...] [lengths=A..B] [task=NAME]";

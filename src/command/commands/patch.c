@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lab/jobs.h"
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

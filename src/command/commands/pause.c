@@ -1,5 +1,5 @@
 /* pause - suspend training; `resume` continues it. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_pause;
 

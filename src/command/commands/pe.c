@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/actions.h"
 #include "lab/encodings.h"
-#include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 extern const struct pw_command pw_cmd_probe;

@@ -1,5 +1,5 @@
 /* prompt - let the current arm answer a text, which stays pinned for inspection. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/actions.h"
 #include "lab/encodings.h"
-#include "lab/lab_int.h"
 
 struct race_opts {
     int seeds, batches;

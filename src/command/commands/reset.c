@@ -1,5 +1,5 @@
 /* reset - initialise the weights again and return to step 0. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

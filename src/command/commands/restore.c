@@ -2,8 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "lab/jobs.h"
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

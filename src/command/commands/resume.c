@@ -1,5 +1,5 @@
 /* resume - continue training after `pause`. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_resume;
 

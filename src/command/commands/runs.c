@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/actions.h"
 #include "lab/encodings.h"
-#include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/saved.h"
 
@@ -92,7 +92,8 @@ static void describe_arm(struct pw_lab *lab, const struct pw_arm *a, const char 
     struct pw_str text = {0};
     *row = (struct row){.arm = a, .step = a->step};
     int n = pw_lab_replicates(lab, a->id);
-    describe(row, &a->pe, a->preset, &a->cfg, &a->optim, a->seed, n, n > 1 && lab->own_batches, task);
+    describe(row, &a->pe, a->preset, &a->cfg, &a->optim, a->seed, n, n > 1 && pw_lab_facts(lab).own_batches,
+             task);
     if (a->swaps > 0)
         pw_str_add(&text, " swaps=%d", a->swaps);
     if (a->parent > 0)
@@ -121,7 +122,7 @@ static void describe_file(const struct pw_saved *saved, struct row *row)
 static void collect(struct pw_lab *lab, const struct pw_saved_list *saved, struct rows *rows)
 {
     struct pw_str task = {0};
-    pw_taskset_print(&lab->tasks, &task);
+    pw_taskset_print(pw_lab_facts(lab).tasks, &task);
     rows->n = 0;
     rows->at = pw_alloc((size_t)(PW_MAX_ARMS + saved->n), sizeof *rows->at);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
@@ -264,16 +265,17 @@ static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct r
 {
     struct pw_str line = {0};
     const struct pw_arm *a = row->arm;
+    struct pw_lab_facts now = pw_lab_facts(lab);
     if (a != NULL) {
-        const struct pw_arm_view *seen = &lab->record->arms[a->id - 1];
+        const struct pw_arm_view *seen = &now.record->arms[a->id - 1];
         char work[24] = "-", loss[24], in[24], beyond[24];
         int n = pw_lab_replicates(lab, a->id);
         if (a->flops > 0)
             snprintf(work, sizeof work, "%.2e", (double)a->flops);
-        pw_str_add(&line, "%c %3d %7lld %8s %9s %9s %8s %2d ", a->id == lab->current ? '*' : ' ', a->id,
+        pw_str_add(&line, "%c %3d %7lld %8s %9s %9s %8s %2d ", a->id == now.current ? '*' : ' ', a->id,
                    (long long)row->step, work, over(loss, pw_spread_last(seen, PW_M_LOSS), n, "%.4f", 1.0),
-                   over(in, pw_spread_mean(&lab->record->lab, seen, false), n, "%.1f%%", 100.0),
-                   over(beyond, pw_spread_mean(&lab->record->lab, seen, true), n, "%.1f%%", 100.0), n);
+                   over(in, pw_spread_mean(&now.record->lab, seen, false), n, "%.1f%%", 100.0),
+                   over(beyond, pw_spread_mean(&now.record->lab, seen, true), n, "%.1f%%", 100.0), n);
     } else {
         const struct pw_saved *x = row->saved;
         char in[24], beyond[24];
@@ -308,7 +310,6 @@ static void tell(struct pw_lab *lab, const struct rows *rows, int all, const str
 static enum pw_code list_saved(const struct pw_args *args, struct pw_saved_list *saved, struct pw_err *err)
 {
     struct runs_opts o = {.path = ""};
-    char home[PW_LINE * 4];
     enum pw_code code = PW_OK;
     for (int i = 0; i < args->n && code == PW_OK; i++)
         if (args->words[i].key != NULL && pw_opt_find(opts, args->words[i].key) != NULL)
@@ -319,9 +320,7 @@ static enum pw_code list_saved(const struct pw_args *args, struct pw_saved_list 
         saved->at = pw_alloc(PW_MOST_SAVED, sizeof *saved->at);
     if (code == PW_OK && o.path[0] != '\0')
         code = pw_saved_sessions(saved, o.path, err);
-    if (code == PW_OK && o.sessions)
-        code = pw_session_home(home, sizeof home, err);
-    return code == PW_OK && o.sessions ? pw_saved_sessions(saved, home, err) : code;
+    return code == PW_OK && o.sessions ? pw_saved_sessions(saved, NULL, err) : code;
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

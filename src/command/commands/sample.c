@@ -1,7 +1,7 @@
 /* sample - pin a test sample as the prompt. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 struct sample_opts {

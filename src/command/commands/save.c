@@ -1,5 +1,5 @@
 /* save - name the session, or take a checkpoint now. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_save;
 
@@ -12,8 +12,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     const char *name = pw_args_word(args, 0);
     if (name != NULL)
         return pw_session_save(lab, name, err);
-    return lab->session.store != NULL ? pw_session_checkpoint(lab, "saved", err)
-                                      : pw_session_none(lab, "save", err);
+    return pw_lab_facts(lab).records ? pw_session_checkpoint(lab, "saved", err)
+                                     : pw_session_none(lab, "save", err);
 }
 
 static const char *const aliases[] = {"w", "w!", NULL}; /* as in vi */

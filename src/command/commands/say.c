@@ -1,5 +1,5 @@
 /* say - print a line of text; scripts use it. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_say;
 

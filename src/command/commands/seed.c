@@ -1,5 +1,5 @@
 /* seed - set the seed of the data and of every initialisation, or of one arm's initialisation only. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 
 struct seed_opts {

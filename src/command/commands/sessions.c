@@ -1,5 +1,5 @@
 /* sessions - list recorded sessions with size, steps, arms and last use. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_sessions;
 

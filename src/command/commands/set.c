@@ -1,7 +1,7 @@
 /* set - change settings of the lab that do not belong to tasks or models. */
 #include <string.h>
 
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 struct settings {
     int threads;

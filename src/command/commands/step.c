@@ -1,5 +1,5 @@
 /* step - run a few optimiser steps of every arm at once. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_step;
 
@@ -10,7 +10,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_number(&pw_cmd_step, args, 1000, &n, err);
     if (code != PW_OK)
         return code;
-    if (pw_lab_training(lab) && !lab->paused)
+    if (pw_lab_training(lab) && !pw_lab_facts(lab).paused)
         return pw_fail(err, PW_EUSER, "training is running; 'pause' first");
     if (pw_lab_training(lab)) { /* while paused, the steps count towards the goal */
         pw_lab_step(lab, n);

@@ -1,5 +1,5 @@
 /* stop - end training and jobs, and drop the rest of the script. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_stop;
 

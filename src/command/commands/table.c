@@ -1,6 +1,6 @@
 /* table - report an encoding's tables (buckets, slopes, frequencies, rows, queries), what was seen in
  * training, and the encoding's effect on scores by distance. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

@@ -1,5 +1,5 @@
 /* task - choose the task, or mixture of tasks, that all arms learn. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 
 extern const struct pw_command pw_cmd_task;
 

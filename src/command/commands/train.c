@@ -1,8 +1,7 @@
 /* train - train all arms or one: in the background at the prompt, to the end in a script. */
 #include <string.h>
 
-#include "lab/jobs.h"
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

@@ -1,5 +1,5 @@
 /* transplant - copy the learned parameters of another arm's encoding into an arm. */
-#include "lab/lab_int.h"
+#include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

@@ -1,8 +1,8 @@
 /* tune - change options of an arm's encoding while all weights stay. */
 #include <string.h>
 
+#include "lab/actions.h"
 #include "lab/encodings.h"
-#include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
 

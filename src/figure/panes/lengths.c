@@ -20,13 +20,14 @@ static const struct pw_eval_row *row_of(const struct pw_figure *f, int length)
     return row;
 }
 
-bool pw_figure_evaluated(const struct pw_figure *f, const struct pw_figure_line *l)
+static bool has_evaluation(const struct pw_figure *f, const struct pw_figure_line *l)
 {
     (void)f;
     return l->arm->rep[0].eval.n > 0;
 }
 
-void pw_figure_lengths_of(const struct pw_figure *f, struct pw_lengths *v)
+/* Collects the evaluated lengths of the lines of f. */
+static void lengths_of(const struct pw_figure *f, struct pw_lengths *v)
 {
     pw_lengths_begin(v, f->snap, pw_figure_task(f));
     for (int i = 0; i < f->n_lines; i++)
@@ -190,7 +191,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     struct pw_lengths v;
     bool one = false, several = false, dashed = false, seen = false;
 
-    pw_figure_lengths_of(f, &v);
+    lengths_of(f, &v);
     enum pw_code code = pw_figure_one_task(f, err);
     if (code != PW_OK || v.n == 0)
         return code != PW_OK ? code : pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
@@ -343,7 +344,7 @@ static void draw(struct pw_figure *f)
     struct pw_lengths v;
     double keys = legend(f, 0, false) + 4;
 
-    pw_figure_lengths_of(f, &v);
+    lengths_of(f, &v);
     struct pw_axes a = {.box = {f->box.x, f->box.y, f->box.w, f->box.h - keys},
                         .x0 = v.lengths[0] - 0.5,
                         .x1 = v.lengths[v.n - 1] + 0.5,
@@ -365,11 +366,11 @@ static void draw(struct pw_figure *f)
 }
 
 static const struct pw_figure_several curves = {
-    .sessions = true, .has = pw_figure_evaluated, .lacks = "no evaluation", .make = "eval"};
+    .sessions = true, .has = has_evaluation, .lacks = "no evaluation", .make = "eval"};
 static const struct pw_figure_several grids = {
     .sessions = true, .has = pw_figure_has_pairs, .lacks = "no evaluation by pairs", .make = "eval"};
 static const struct pw_figure_several tests = {
-    .has = pw_figure_evaluated, .lacks = "no evaluation", .make = "eval"};
+    .has = has_evaluation, .lacks = "no evaluation", .make = "eval"};
 
 static const struct pw_figure_page pages[] = {
     {"curve", 0, prepare, draw, &curves},

@@ -13,10 +13,7 @@ void pw_figure_tests_draw(struct pw_figure *f);
 enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_failing_draw(struct pw_figure *f);
 
-/* About the lines of f: collect their evaluated lengths; test a line for an evaluation, or for pairs; fail
- * with PW_EUSER if the lines have different tasks. */
-void pw_figure_lengths_of(const struct pw_figure *f, struct pw_lengths *v);
-bool pw_figure_evaluated(const struct pw_figure *f, const struct pw_figure_line *l);
+/* About the lines of f: test a line for pairs; fail with PW_EUSER if the lines have different tasks. */
 bool pw_figure_has_pairs(const struct pw_figure *f, const struct pw_figure_line *l);
 enum pw_code pw_figure_one_task(const struct pw_figure *f, struct pw_err *err);
 

@@ -1,5 +1,4 @@
 /* copy.c - copies the focused pane's contents to the clipboard and to a file. */
-#include "base/file.h"
 #include "ui/app.h"
 #include "ui/clipboard.h"
 #include "ui/commands/commands.h"
@@ -12,6 +11,7 @@ static void copy_drawn(struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_layout at;
     struct pw_canvas c;
+    pw_ui_settle(ui, ui->rows, ui->cols);
     pw_ui_layout(ui, ui->rows, ui->cols, &at);
     struct pw_rect r = at.panes[ui->focus];
     pw_canvas_init(&c);
@@ -20,16 +20,6 @@ static void copy_drawn(struct pw_ui *ui, struct pw_str *out)
     pw_theme_fit(&c, &ui->look);
     pw_canvas_text(&c, out);
     pw_canvas_fini(&c);
-}
-
-static enum pw_code write_file(const char *path, const struct pw_str *text, struct pw_err *err)
-{
-    struct pw_file *f;
-    enum pw_code code = pw_file_create(&f, path, err);
-    if (code != PW_OK)
-        return code;
-    fwrite(text->s, 1, text->len, pw_file_stream(f));
-    return pw_file_commit(f, err);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -53,15 +43,19 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         pw_str_add(&path, "%s", pw_args_word(args, 0));
     else
         code = pw_state_path("copy.tsv", &path, err);
-    if (code == PW_OK)
-        code = write_file(path.s, &text, err);
     bool fits = text.len <= PW_CLIPBOARD_MAX;
     if (code == PW_OK && fits)
         pw_clipboard_sequence(text.s, text.len, getenv("TMUX") != NULL, &app->to_terminal);
-    if (code == PW_OK)
-        pw_app_say(app, "%s %s: %zu bytes in %s%s", pane->title,
+    if (code == PW_OK) {
+        struct pw_disk_job job = {0};
+        struct pw_str said = {0};
+        pw_str_add(&said, "%s %s: %zu bytes in %s%s", pane->title,
                    pane->copy ? "copied" : "copied as it is drawn", text.len, path.s,
                    fits ? ", and to the terminal's clipboard" : "; too much for a clipboard");
+        job.said = said.s;
+        pw_disk_add(&job, path.s, &text);
+        code = pw_app_write(app, &job, err);
+    }
     pw_str_fini(&text);
     pw_str_fini(&path);
     return code;

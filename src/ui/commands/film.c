@@ -189,7 +189,7 @@ static enum pw_code shoot(struct pw_app *app, const struct pw_args *args, struct
     struct pw_ui ui;
     pw_app_pose(app, &ui);
     ui.no_machine = true;
-    pw_ui_draw(&ui, c);
+    pw_ui_frame(&ui, c);
     if (shot.caption[0])
         draw_caption(c, shot.caption);
     pw_film_shot(film, (int)(seconds * 1e3 + 0.5));

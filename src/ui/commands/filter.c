@@ -10,9 +10,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_ui *ui = &app->ui;
     if (!app->screen)
         return pw_fail(err, PW_EUSER, "filter: there is no log in plain mode");
-    if (strlen(args->rest) >= sizeof ui->find.filter)
-        return pw_fail(err, PW_EUSER, "filter: at most %zu bytes", sizeof ui->find.filter - 1);
-    snprintf(ui->find.filter, sizeof ui->find.filter, "%s", args->rest);
+    if (strlen(args->rest) >= sizeof ui->log.filter)
+        return pw_fail(err, PW_EUSER, "filter: at most %zu bytes", sizeof ui->log.filter - 1);
+    snprintf(ui->log.filter, sizeof ui->log.filter, "%s", args->rest);
     ui->log.up = 0;
     if (*args->rest)
         pw_ui_focus(ui, PW_PANE_LOG);

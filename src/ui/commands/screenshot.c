@@ -1,7 +1,6 @@
 /* screenshot.c - writes the screen to a file, as shown or as the options select.
  *
  * The screen is drawn again from the snapshot, so the command also works without a terminal. */
-#include "base/file.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include "ui/state.h"
@@ -55,24 +54,17 @@ static const struct pw_opt opts[] = {
 
 static const char *const endings[] = {"txt", "ans", "svg", NULL};
 
-static enum pw_code write_as(const struct pw_canvas *c, bool light, const char *path, const char *ending,
-                             struct pw_err *err)
+static void add_as(struct pw_disk_job *job, const struct pw_canvas *c, bool light, const char *path,
+                   const char *ending)
 {
     struct pw_str text = {0};
-    struct pw_file *f;
     if (!strcmp(ending, "svg"))
         pw_canvas_svg(c, light, &text);
     else if (!strcmp(ending, "ans"))
         pw_canvas_ansi(c, &text);
     else
         pw_canvas_text(c, &text);
-    enum pw_code code = pw_file_create(&f, path, err);
-    if (code == PW_OK) {
-        fwrite(text.s, 1, text.len, pw_file_stream(f));
-        code = pw_file_commit(f, err);
-    }
-    pw_str_fini(&text);
-    return code;
+    pw_disk_add(job, path, &text);
 }
 
 static enum pw_code read_size(const char *text, int *rows, int *cols, struct pw_err *err)
@@ -116,7 +108,8 @@ static enum pw_code prepare(const struct pw_app *app, const struct options *o, s
 }
 
 /* Chooses the name PANE-STEP in the state folder, with a number if the name is taken, and without ending. */
-static enum pw_code choose_name(const struct pw_ui *ui, struct pw_str *path, struct pw_err *err)
+static enum pw_code choose_name(const struct pw_app *app, const struct pw_ui *ui, struct pw_str *path,
+                                struct pw_err *err)
 {
     const struct pw_snapshot *s = ui->snap;
     long long step = s->current > 0 ? (long long)s->arms[s->current - 1].info.step : 0;
@@ -130,7 +123,7 @@ static enum pw_code choose_name(const struct pw_ui *ui, struct pw_str *path, str
     for (int k = 2; code == PW_OK; k++) {
         pw_str_clear(&taken);
         pw_str_add(&taken, "%s.svg", path->s);
-        if (access(taken.s, F_OK) != 0)
+        if (access(taken.s, F_OK) != 0 && !pw_disk_pending(app->disk, taken.s))
             break;
         path->len = bare; /* remove the last number */
         path->s[bare] = '\0';
@@ -141,19 +134,19 @@ static enum pw_code choose_name(const struct pw_ui *ui, struct pw_str *path, str
     return code;
 }
 
-static enum pw_code write_all(struct pw_app *app, const struct pw_ui *ui, const struct pw_canvas *c,
-                              bool light, struct pw_err *err)
+static enum pw_code add_all(struct pw_disk_job *job, const struct pw_app *app, const struct pw_ui *ui,
+                            const struct pw_canvas *c, bool light, struct pw_str *said, struct pw_err *err)
 {
     struct pw_str name = {0};
-    enum pw_code code = choose_name(ui, &name, err);
+    enum pw_code code = choose_name(app, ui, &name, err);
     for (int i = 0; code == PW_OK && endings[i]; i++) {
         struct pw_str path = {0};
         pw_str_add(&path, "%s.%s", name.s, endings[i]);
-        code = write_as(c, light, path.s, endings[i], err);
+        add_as(job, c, light, path.s, endings[i]);
         pw_str_fini(&path);
     }
     if (code == PW_OK)
-        pw_app_say(app, "wrote %s.{txt,ans,svg}", name.s);
+        pw_str_add(said, "wrote %s.{txt,ans,svg}", name.s);
     pw_str_fini(&name);
     return code;
 }
@@ -180,17 +173,19 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, rows, cols);
-    pw_ui_draw(&ui, &c);
+    pw_ui_frame(&ui, &c);
     bool light = ui.theme.backdrop == PW_ON_LIGHT;
+    struct pw_disk_job job = {0};
+    struct pw_str said = {0};
     if (path) {
-        code = write_as(&c, light, path, endings[kind], err);
-        if (code == PW_OK)
-            pw_app_say(app, "wrote %s", path);
+        add_as(&job, &c, light, path, endings[kind]);
+        pw_str_add(&said, "wrote %s", path);
     } else {
-        code = write_all(app, &ui, &c, light, err);
+        code = add_all(&job, app, &ui, &c, light, &said, err);
     }
+    job.said = said.s;
     pw_canvas_fini(&c);
-    return code;
+    return code == PW_OK ? pw_app_write(app, &job, err) : code;
 }
 
 const struct pw_command pw_ui_cmd_screenshot = {

@@ -146,7 +146,7 @@ static struct pw_rect map_part(const struct pw_ui *ui, const struct pw_att *w, s
     return r;
 }
 
-static void draw_shown(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+static void draw_shown(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     if (ui->attention.overview) {
         pw_att_draw_heads(ui, w, c, r);
@@ -157,14 +157,26 @@ static void draw_shown(struct pw_ui *ui, const struct pw_att *w, struct pw_canva
         pw_att_draw_profile(ui, w, c, (struct pw_rect){r.y + taken, r.x, r.h - taken, r.w});
         return;
     }
-    place_cursor(ui, w);
     struct pw_rect map = map_part(ui, w, r);
     pw_att_draw_map(ui, w, c, map);
     if (map.h < r.h)
         draw_readout(ui, w, c, (struct pw_rect){r.y + map.h, r.x, r.h - map.h, r.w});
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void settle(struct pw_ui *ui, struct pw_rect r)
+{
+    struct pw_att w;
+
+    if (!pw_att_shown(ui) || ui->attention.overview || only_list(ui, r))
+        return;
+    if (pw_att_init(&w, ui)) {
+        place_cursor(ui, &w);
+        pw_att_scroll(ui, &w, map_part(ui, &w, r));
+    }
+    pw_att_fini(&w);
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_att w;
 
@@ -431,12 +443,20 @@ static const char *page(const struct pw_ui *ui)
     return ui->attention.overview ? "file_heads" : w.view == PW_VIEW_SCORE ? "file_scores" : "file";
 }
 
+static void init(struct pw_ui *ui)
+{
+    ui->attention = (struct pw_attention_state){.follow = true};
+}
+
 const struct pw_pane pw_pane_attention = {
     .name = "attention",
     .title = "Attention",
     .hints = "Enter heads  [ ] head  s kind  X off  v view  hjkl cursor  { } layer",
     .status = status,
     .draw = draw,
+    .init = init,
+    .fini = pw_att_forget,
+    .settle = settle,
     .key = key,
     .keys = keys,
     .shows = PW_SHOWS_ANSWER,

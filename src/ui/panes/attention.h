@@ -84,9 +84,11 @@ bool pw_att_untrained(const struct pw_att *w, int q, int k);
 
 /* ---- attention_map.c: one map with its labels and margins */
 /* Finds the query and key drawn at a cell; false: there are none. */
-bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x, int *query,
-                    int *key);
-void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
+bool pw_att_pair_at(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x,
+                    int *query, int *key);
+/* Scrolls to the cursor. */
+void pw_att_scroll(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r);
+void pw_att_draw_map(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 /* The visible part of the map, and its place on the canvas. */
 struct pw_att_window {
     const struct pw_ui *ui;

@@ -117,7 +117,7 @@ static int scrolled(int first, int cursor, int shown, int T)
 }
 
 /* Chooses the part and the scale of the map; returns false if there is no room. */
-static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int margin_w, int margin_h,
+static bool fit(struct pw_att_window *p, const struct pw_ui *ui, struct pw_rect r, int margin_w, int margin_h,
                 bool wide)
 {
     const struct pw_att *w = p->w;
@@ -128,8 +128,8 @@ static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int
     if (ui->attention.scroll && room_h > 0 && room_w > 1) {
         p->rows = room_h < w->T ? room_h : w->T;
         p->cols = room_w / 2 < w->T ? room_w / 2 : w->T;
-        p->top = ui->attention.top = scrolled(ui->attention.top, ui->attention.query, p->rows, w->T);
-        p->left = ui->attention.left = scrolled(ui->attention.left, ui->attention.key, p->cols, w->T);
+        p->top = scrolled(ui->attention.top, ui->attention.query, p->rows, w->T);
+        p->left = scrolled(ui->attention.left, ui->attention.key, p->cols, w->T);
     }
     p->m = (struct pw_heat){.data = {.rows = p->rows,
                                      .cols = p->cols,
@@ -171,8 +171,8 @@ static void draw_side(const struct pw_ui *ui, const struct pw_att *w, struct pw_
 
 /* Places the map in body, beside the columns that are reserved for the panel; returns false if there is no
  * room. */
-static bool place(struct pw_att_window *p, struct pw_ui *ui, const struct pw_att *w, struct pw_rect body,
-                  bool *margins)
+static bool place(struct pw_att_window *p, const struct pw_ui *ui, const struct pw_att *w,
+                  struct pw_rect body, bool *margins)
 {
     int side = body.w < 44 ? 0 : ui->attention.list ? 34 : 20;
 
@@ -201,7 +201,16 @@ static struct pw_rect above_legend(struct pw_rect r)
     return r;
 }
 
-void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+void pw_att_scroll(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r)
+{
+    struct pw_att_window p;
+    bool margins;
+
+    if (ui->attention.scroll && place(&p, ui, w, above_legend(r), &margins))
+        ui->attention.top = p.top, ui->attention.left = p.left;
+}
+
+void pw_att_draw_map(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_rect body = above_legend(r);
     struct pw_att_window p;
@@ -224,8 +233,8 @@ void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas 
     draw_side(ui, w, c, (struct pw_rect){r.y, r.x + right, body.h, r.w - right});
 }
 
-bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x, int *query,
-                    int *key)
+bool pw_att_pair_at(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x,
+                    int *query, int *key)
 {
     struct pw_att_window p;
     bool margins;

@@ -6,6 +6,7 @@
  * maximum; its label ends with n. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ui/panes/curves.h"
 
@@ -121,67 +122,108 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_missing(ui, c, r, metric_of(ui) == EXACT && any ? evaluate : train);
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
-{
-    struct pw_curve k[PW_MAX_CURVES], all[PW_MAX_CURVES];
+/* What is drawn, and where. */
+struct chart {
+    struct pw_plot p;
+    struct pw_curve all[PW_MAX_CURVES], cut[PW_MAX_CURVES]; /* cut: to the window */
+    int n;
     struct pw_curve_end ends[PW_MAX_ARMS];
-    int n = curves_of(ui, all), n_ends = 0, label_w = 0;
-    struct pw_plot p = {.box = r,
-                        .log = is_log(ui),
-                        .percent = pw_metric_views[metric_of(ui)].percent,
-                        .x_unit = pw_axis_views[axis_of(ui)].unit,
-                        .reach = reaches[ui->curves.smooth == 1]};
+    int n_ends;
+    bool readout; /* the last row */
+    bool beside;  /* the labels are at the curves' ends, else above them if there is room */
+    struct pw_rect r;
+};
+
+/* Returns false if there is nothing to draw. */
+static bool fit(struct chart *t, const struct pw_ui *ui, struct pw_rect r)
+{
+    int label_w = 0;
     int64_t first, last;
 
-    ui->curves.w = 0;
-    if (!pw_curves_extent(all, n, &first, &last)) {
-        invite(ui, c, r, n > 0);
+    *t = (struct chart){.p = {.log = is_log(ui),
+                              .percent = pw_metric_views[metric_of(ui)].percent,
+                              .x_unit = pw_axis_views[axis_of(ui)].unit,
+                              .reach = reaches[ui->curves.smooth == 1]}};
+    t->n = curves_of(ui, t->all);
+    if (!pw_curves_extent(t->all, t->n, &first, &last))
+        return false;
+    t->p.x0 = (double)first, t->p.x1 = (double)last;
+    find_window(ui, &t->p.x0, &t->p.x1);
+    memcpy(t->cut, t->all, sizeof t->cut);
+    cut(t->cut, t->n, t->p.x0, t->p.x1);
+    pw_curves_range(t->cut, t->n, t->p.percent, &t->p.log, &t->p.y0, &t->p.y1);
+    t->readout = r.h >= 5 && pw_curves_moment(ui) >= 0;
+    r.h -= t->readout;
+    for (int i = 0; i < t->n; i++)
+        if (!t->all[i].dotted && t->all[i].rep[0].n > 0) {
+            struct pw_curve_end *end = &t->ends[t->n_ends++];
+            end->arm = t->all[i].arm;
+            pw_curves_describe_end(ui, end, &t->all[i]);
+            int w = pw_text_cells(end->text);
+            label_w = w > label_w ? w : label_w;
+        }
+    t->beside = r.w >= 2 * label_w + 20 && r.h >= t->n_ends + 2;
+    t->r = t->p.box = r;
+    if (t->beside)
+        t->p.box.w -= label_w + 1;
+    else if (r.h >= 5)
+        t->p.box.y++, t->p.box.h--;
+    return true;
+}
+
+bool pw_curves_field(const struct pw_ui *ui, struct pw_rect r, struct pw_plot *p)
+{
+    struct chart t;
+    bool there = fit(&t, ui, r) && pw_plot_fit(&t.p, ui);
+
+    *p = t.p;
+    return there;
+}
+
+static void settle(struct pw_ui *ui, struct pw_rect r)
+{
+    struct pw_curve k[PW_MAX_CURVES];
+    int n = curves_of(ui, k);
+    int64_t first, last;
+
+    (void)r;
+    if (!pw_curves_extent(k, n, &first, &last))
         return;
-    }
     if (ui->curves.cursor > last)
         ui->curves.cursor = -1;
     if (ui->curves.cursor >= 0 && ui->curves.cursor < first)
         ui->curves.cursor = first;
-    p.x0 = (double)first, p.x1 = (double)last;
-    find_window(ui, &p.x0, &p.x1);
-    ui->curves.x0 = p.x0, ui->curves.x1 = p.x1;
-    for (int i = 0; i < n; i++)
-        k[i] = all[i];
-    cut(k, n, p.x0, p.x1);
-    pw_curves_range(k, n, pw_metric_views[metric_of(ui)].percent, &p.log, &p.y0, &p.y1);
-    bool readout = r.h >= 5 && pw_curves_moment(ui) >= 0;
-    r.h -= readout, p.box.h -= readout;
-    for (int i = 0; i < n; i++)
-        if (!all[i].dotted && all[i].rep[0].n > 0) {
-            ends[n_ends].arm = all[i].arm;
-            pw_curves_describe_end(ui, &ends[n_ends], &all[i]);
-            int w = pw_text_cells(ends[n_ends++].text);
-            label_w = w > label_w ? w : label_w;
-        }
-    bool beside = r.w >= 2 * label_w + 20 && r.h >= n_ends + 2;
-    if (beside) {
-        p.box.w -= label_w + 1;
-    } else if (r.h >= 5) {
-        pw_curves_draw_legend(ui, c, r, ends, n_ends);
-        p.box.y++, p.box.h--;
+    double x0 = (double)first, x1 = (double)last;
+    find_window(ui, &x0, &x1);
+    ui->curves.x0 = x0, ui->curves.x1 = x1;
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    struct chart t;
+
+    if (!fit(&t, ui, r)) {
+        invite(ui, c, r, t.n > 0);
+        return;
     }
-    if (readout)
-        pw_curves_draw_readout(ui, c, (struct pw_rect){r.y, r.x, r.h + 1, r.w}, r.y + r.h, all, n);
-    if (!pw_plot_begin(&p, ui, c, pw_axis_views[axis_of(ui)].name))
+    if (!t.beside && t.r.h >= 5)
+        pw_curves_draw_legend(ui, c, t.r, t.ends, t.n_ends);
+    if (t.readout)
+        pw_curves_draw_readout(ui, c, r, t.r.y + t.r.h, t.all, t.n);
+    if (!pw_plot_begin(&t.p, ui, c, pw_axis_views[axis_of(ui)].name))
         return;
-    ui->curves.left = p.field.x, ui->curves.w = p.field.w;
-    pw_curves_draw_marks(ui, c, &p, false);
-    draw_curves(ui, c, &p, k, n);
-    pw_curves_draw_marks(ui, c, &p, true);
-    if (!beside)
+    pw_curves_draw_marks(ui, c, &t.p, false);
+    draw_curves(ui, c, &t.p, t.cut, t.n);
+    pw_curves_draw_marks(ui, c, &t.p, true);
+    if (!t.beside)
         return;
-    for (int i = 0, e = 0; i < n; i++)
-        if (!all[i].dotted && all[i].rep[0].n > 0) {
-            struct pw_spread v = pw_curves_at(&all[i], (int64_t)p.x1);
-            ends[e++].row = pw_plot_row(&p, v.n > 0 ? (double)v.median : p.y0);
+    for (int i = 0, e = 0; i < t.n; i++)
+        if (!t.all[i].dotted && t.all[i].rep[0].n > 0) {
+            struct pw_spread v = pw_curves_at(&t.all[i], (int64_t)t.p.x1);
+            t.ends[e++].row = pw_plot_row(&t.p, v.n > 0 ? (double)v.median : t.p.y0);
         }
-    p.box = r;
-    pw_curves_draw_ends(ui, c, &p, ends, n_ends);
+    t.p.box = t.r;
+    pw_curves_draw_ends(ui, c, &t.p, t.ends, t.n_ends);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
@@ -226,7 +268,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'x': /* cursor and window belong to the old axis */
         ui->curves.axis = (axis_of(ui) + 1) % PW_AXES;
         ui->curves.cursor = -1, ui->curves.zoom = 0;
-        ui->curves.x0 = ui->curves.x1 = 0; /* until the next frame */
+        ui->curves.x0 = ui->curves.x1 = 0; /* no earlier window */
         return true;
     case 'h':
     case PW_KEY_LEFT: move(ui, -1); return true;
@@ -246,10 +288,13 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 /* Moves the cursor to the column's data. A cursor that was placed by a click does not follow the pointer. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
-    int at = x - ui->curves.left, w = ui->curves.w;
+    struct pw_plot p;
 
-    (void)y, (void)inside;
-    if (at < 0 || at >= w || w < 2 || (!line && ui->curves.cursor >= 0 && !ui->curves.passing))
+    (void)y;
+    if ((!line && ui->curves.cursor >= 0 && !ui->curves.passing) || !pw_curves_field(ui, inside, &p))
+        return false;
+    int at = x - p.field.x, w = p.field.w;
+    if (at < 0 || at >= w)
         return false;
     ui->curves.passing = line == NULL;
     ui->curves.cursor = (int64_t)(ui->curves.x0 + (ui->curves.x1 - ui->curves.x0) * at / (w - 1) + 0.5);
@@ -302,12 +347,20 @@ static const char *page(const struct pw_ui *ui)
     return pw_metric_views[metric_of(ui)].word;
 }
 
+static void init(struct pw_ui *ui)
+{
+    ui->curves = (struct pw_curves_state){
+        .metric = PW_M_LOSS, .log = true, .cursor = -1}; /* log: arms differ most if the loss is small */
+}
+
 const struct pw_pane pw_pane_curves = {
     .name = "curves",
     .title = "Curves",
     .hints = "m metric  a log  s smooth  x across  hl cursor  wW zoom",
     .status = status,
     .draw = draw,
+    .init = init,
+    .settle = settle,
     .key = key,
     .click = click,
     .leave = leave,

@@ -6,6 +6,10 @@
 
 /* Writes a value of the current metric: "0.0123", "97%". */
 void pw_curves_value(const struct pw_ui *ui, char *dst, size_t size, float v);
+/* Sets *p to the plot in the pane's inside r; p->field is the area of the curves. Returns false if there is
+ * none.
+ */
+bool pw_curves_field(const struct pw_ui *ui, struct pw_rect r, struct pw_plot *p);
 /* ---- curves_ends.c: labels at the right end, or above the curves */
 struct pw_curve_end {
     int arm, row;

@@ -76,26 +76,57 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void settle(struct pw_ui *ui, struct pw_rect r)
 {
     const struct pw_ev_table *t = table_of(ui);
     int at, n;
 
-    ui->encoding.n_areas = 0;
-    if (!t) {
-        static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
-        pw_draw_missing(ui, c, r, lines);
-        return;
-    }
+    (void)r;
+    if (t)
+        clamp(ui, t, page_of(ui, t, &at, &n));
+}
+
+static void draw_page(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                      struct pw_rect r, struct pw_enc_areas *areas)
+{
+    int at, n;
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
-    clamp(ui, t, page);
+
+    areas->n = 0;
     if (r.h >= 4) {
         struct pw_str text = {0};
         page->read(ui, t, &text);
         r.h -= pw_draw_readout(c, r, &text);
         pw_str_fini(&text);
     }
-    page->draw(ui, t, c, r);
+    page->draw(ui, t, c, r, areas);
+}
+
+void pw_enc_find_areas(const struct pw_ui *ui, struct pw_rect inside, struct pw_enc_areas *areas)
+{
+    const struct pw_ev_table *t = table_of(ui);
+    struct pw_canvas unseen;
+
+    areas->n = 0;
+    if (!t)
+        return;
+    pw_canvas_init(&unseen);
+    pw_canvas_resize(&unseen, inside.y + inside.h, inside.x + inside.w);
+    draw_page(ui, t, &unseen, inside, areas);
+    pw_canvas_fini(&unseen);
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_table *t = table_of(ui);
+    struct pw_enc_areas areas;
+
+    if (t) {
+        draw_page(ui, t, c, r, &areas);
+    } else {
+        static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
+        pw_draw_missing(ui, c, r, lines);
+    }
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
@@ -198,13 +229,14 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     const struct pw_ev_table *t = table_of(ui);
+    struct pw_enc_areas areas;
     bool hit = false;
     int at, n, value;
 
-    (void)inside;
     (void)line;
-    for (int i = 0; t && i < ui->encoding.n_areas; i++) {
-        const struct pw_enc_area *a = &ui->encoding.areas[i];
+    pw_enc_find_areas(ui, inside, &areas);
+    for (int i = 0; t && i < areas.n; i++) {
+        const struct pw_enc_area *a = &areas.area[i];
         if (!pw_enc_area_at(a, y, x, &value))
             continue;
         ui->encoding.cursor[a->cursor] = value;
@@ -316,12 +348,19 @@ static const char *page(const struct pw_ui *ui)
     return t ? page_of(ui, t, &at, &n)->name : NULL;
 }
 
+static void init(struct pw_ui *ui)
+{
+    ui->encoding.cursor[PW_ENC_DISTANCE] = 1;
+}
+
 const struct pw_pane pw_pane_encoding = {
     .name = "encoding",
     .title = "Encoding",
     .hints = "hjkl cursor  v page  { } layer  d difference  Enter refresh",
     .status = status,
     .draw = draw,
+    .init = init,
+    .settle = settle,
     .key = key,
     .click = click,
     .keys = keys,

@@ -4,12 +4,30 @@
 #include "plot/encoding.h"
 #include "ui/plot.h"
 
+/* An area of cells that stand for values of a cursor. A click or the pointer moves the cursor to the value at
+ * its cell. */
+struct pw_enc_area {
+    struct pw_rect r;
+    enum pw_enc_cursor cursor;
+    enum pw_enc_along { PW_ENC_ACROSS, PW_ENC_DOWN, PW_ENC_BETWEEN } along; /* BETWEEN: row minus column */
+    int first;                                                              /* value of the first cell */
+    double size; /* cells per value, possibly below one */
+    int pool;    /* values that are drawn as one; 0 means 1 */
+};
+#define PW_ENC_AREAS 4 /* maximum per page */
+struct pw_enc_areas {
+    int n;
+    struct pw_enc_area area[PW_ENC_AREAS];
+};
+
 /* A page of the pane. t is the table of the current arm; its length and number of heads are at least 1. */
 struct pw_enc_page {
     const char *name;
     enum pw_encoding_view view;
     enum pw_enc_cursor x, y; /* the cursors that h l and j k move */
-    void (*draw)(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
+    /* Draws the page and adds its areas to an empty *areas. */
+    void (*draw)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
+                 struct pw_enc_areas *areas);
     /* Appends a description of the value under the cursor. */
     void (*read)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
     /* Appends the page's values as tab-separated text; title names these values. */
@@ -41,20 +59,24 @@ struct pw_enc_axes {
     int from;           /* the number of the first row */
     const int64_t *met; /* counts per row, if the rows are not distances; else NULL */
 };
-/* Draws a map into r below its title, with row numbers at the left, and registers its areas. */
-void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, const struct pw_enc_axes *x,
-                const char *title, struct pw_canvas *c, struct pw_rect r);
+/* Draws a map into r below its title, with row numbers at the left, and adds its areas. */
+void pw_enc_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m,
+                const struct pw_enc_axes *x, const char *title, struct pw_canvas *c, struct pw_rect r,
+                struct pw_enc_areas *areas);
 
 /* ---- encoding_area.c: screen areas, for the pointer */
-void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area); /* registers an area of this frame */
+void pw_enc_area(struct pw_enc_areas *areas, struct pw_enc_area area); /* adds an area */
+/* Finds the areas of the page that is shown in the pane's inside. */
+void pw_enc_find_areas(const struct pw_ui *ui, struct pw_rect inside, struct pw_enc_areas *areas);
 /* Sets *value to the value at a cell; returns false if the cell has none. */
 bool pw_enc_area_at(const struct pw_enc_area *a, int y, int x, int *value);
-/* Registers the columns of a plot of n distances. */
-void pw_enc_area_plot(struct pw_ui *ui, const struct pw_plot *p, int n);
+/* Adds the columns of a plot of n distances. */
+void pw_enc_area_plot(struct pw_enc_areas *areas, const struct pw_plot *p, int n);
 /* pw_enc_scroll returns the first of n values to show in `rows` rows or columns. pw_enc_list does the same
- * for rows in r with one value each, and registers their area. */
+ * for rows in r with one value each, and adds their area. */
 int pw_enc_scroll(const struct pw_ui *ui, enum pw_enc_cursor cursor, int n, int rows);
-int pw_enc_list(struct pw_ui *ui, enum pw_enc_cursor cursor, int n, struct pw_rect r);
+int pw_enc_list(const struct pw_ui *ui, enum pw_enc_cursor cursor, int n, struct pw_rect r,
+                struct pw_enc_areas *areas);
 
 /* ---- encoding_ruler.c: distances along x, starting at the left margin of the rows below */
 struct pw_enc_ruler {
@@ -83,8 +105,8 @@ struct pw_enc_strips {
     const char *note_head;
     int note_w;
 };
-int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
-                  struct pw_canvas *c, struct pw_rect r);
+int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+                  struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas);
 /* Returns the count of one distance or position from counts (t->met, t->rows; NULL: none); -1 if unknown. */
 int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at);
 /* Appends "  met 12345 pairs in training" or "  never met in training"; nothing if met is negative. */

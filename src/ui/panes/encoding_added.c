@@ -14,8 +14,8 @@ enum { MOST_PRODUCTS = 1 << 21 };
 
 /* Registers the map's areas: a row of cells is a position (none in the gap), a column is a value of `across`.
  */
-static void place_map(struct pw_ui *ui, const struct pw_heat *m, const struct pw_enc_axes *axes, int y, int x,
-                      int left)
+static void place_map(struct pw_enc_areas *areas, const struct pw_heat *m, const struct pw_enc_axes *axes,
+                      int y, int x, int left)
 {
     int below = m->gap_r > 0 ? pw_heat_half_row(m, m->split_row) / 2 : m->h;
     struct pw_enc_area rows = {{y, left, m->gap_r > 0 ? below - 1 : below, x + m->w - left},
@@ -24,18 +24,19 @@ static void place_map(struct pw_ui *ui, const struct pw_heat *m, const struct pw
                                .size = m->sy / 2.0,
                                .pool = m->pool_r * axes->every};
 
-    pw_enc_area(ui, rows);
+    pw_enc_area(areas, rows);
     rows.r.y = y + below, rows.r.h = m->h - below;
     rows.first = m->split_row;
-    pw_enc_area(ui, rows);
+    pw_enc_area(areas, rows);
     pw_enc_area(
-        ui,
+        areas,
         (struct pw_enc_area){
             {y, x, m->h, m->w}, axes->across, PW_ENC_ACROSS, .size = m->sx, .pool = m->pool_c * axes->every});
 }
 
-void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, const struct pw_enc_axes *x,
-                const char *title, struct pw_canvas *c, struct pw_rect r)
+void pw_enc_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m,
+                const struct pw_enc_axes *x, const char *title, struct pw_canvas *c, struct pw_rect r,
+                struct pw_enc_areas *areas)
 {
     int head = r.h >= 4, left = 6, at = pw_enc_at(ui, x->down), every = x->every;
 
@@ -73,7 +74,7 @@ void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m
                      known ? 0x2503 : 0x250a);
     }
     pw_heat_draw(m, &ui->look, c, r, r.y + head, r.x + left);
-    place_map(ui, m, x, r.y + head, r.x + left, r.x);
+    place_map(areas, m, x, r.y + head, r.x + left, r.x);
 }
 
 static float value(const struct pw_ev_table *t, int row, int col)
@@ -81,7 +82,8 @@ static float value(const struct pw_ev_table *t, int row, int col)
     return t->added[(size_t)row * t->width + col];
 }
 
-static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw_rows(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                      struct pw_rect r, struct pw_enc_areas *areas)
 {
     char title[160], of[48] = "";
     const struct pw_table_cells of_rows = {t, PW_ENCODING_ROWS, 1};
@@ -91,7 +93,8 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
         snprintf(of, sizeof of, " of a sequence of %d", t->length);
     snprintf(title, sizeof title, "position (down)%s x %d dimensions, %.2g .. %.2g, %s beyond training", of,
              t->width, -(double)m.data.hi, (double)m.data.hi, ui->look.utf8 ? "┊" : ":");
-    pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_COLUMN, 1, 0, NULL}, title, c, r);
+    pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_COLUMN, 1, 0, NULL}, title, c, r,
+               areas);
 }
 
 /* Returns the step between the positions that are compared. */
@@ -177,7 +180,8 @@ const struct pw_enc_page pw_enc_rows = {
 
 /* ---- cosine similarity */
 
-static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                        struct pw_rect r, struct pw_enc_areas *areas)
 {
     const struct pw_table_cells k = {t, PW_ENCODING_COSINE, every_for(t)};
     struct pw_heat m = {
@@ -187,8 +191,8 @@ static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw
     int at = snprintf(title, sizeof title, "cosine of the rows of two positions, -1 .. 1");
     if (k.every > 1)
         snprintf(title + at, sizeof title - (size_t)at, ", of every %d. position", k.every);
-    pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_OTHER, k.every, 0, NULL}, title, c,
-               r);
+    pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_OTHER, k.every, 0, NULL}, title, c, r,
+               areas);
 }
 
 static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)

@@ -22,10 +22,11 @@ static double mean_gradient(const struct pw_ev_table *t, int b)
 
 /* ---- bias by distance */
 
-static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
-                           struct pw_rect r);
+static void draw_matrix_in(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                           struct pw_rect r, struct pw_enc_areas *areas);
 
-static void draw_bias(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                      struct pw_rect r, struct pw_enc_areas *areas)
 {
     struct pw_enc_strips strips = {.values = t->bias, .buckets = t->bucket};
     struct pw_rect top = r;
@@ -33,10 +34,10 @@ static void draw_bias(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
 
     if (t->bucket && r.h >= fixed + 8)
         top.h = fixed;
-    int used = pw_enc_strips(ui, t, &strips, c, top);
+    int used = pw_enc_strips(ui, t, &strips, c, top, areas);
     struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
     if (t->bucket && rest.h >= 7)
-        draw_matrix_in(ui, t, c, rest);
+        draw_matrix_in(ui, t, c, rest, areas);
     if (pw_table_bias_query(t) >= 0 && rest.h > 0)
         pw_draw_fmt(c, rest, rest.y, rest.x, pw_style_dim(),
                     "of the query at %d, the last one; the page queries has others", pw_table_bias_query(t));
@@ -134,7 +135,8 @@ static void draw_list_row(const struct pw_ui *ui, const struct pw_ev_table *t, s
         pw_draw_text(c, r, y, r.x + k->grad, s, "       -");
 }
 
-static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw_list(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                      struct pw_rect r, struct pw_enc_areas *areas)
 {
     struct columns k = columns_for(t, r);
     float top = pw_enc_scale(t->bucket_bias, (size_t)t->n_buckets * t->heads);
@@ -158,12 +160,12 @@ static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
             pw_draw_cut(c, r, y, r.x + k.heads, pw_style_dim(), "heads", r.w - k.heads);
         y++;
     }
-    int first = pw_enc_list(ui, PW_ENC_BUCKET, t->n_buckets, (struct pw_rect){y, r.x, end - y, r.w});
-    pw_enc_area(ui, (struct pw_enc_area){{r.y, r.x + k.heads, end - r.y, k.shown * k.head_w},
-                                         PW_ENC_HEAD,
-                                         PW_ENC_ACROSS,
-                                         .first = head,
-                                         .size = k.head_w});
+    int first = pw_enc_list(ui, PW_ENC_BUCKET, t->n_buckets, (struct pw_rect){y, r.x, end - y, r.w}, areas);
+    pw_enc_area(areas, (struct pw_enc_area){{r.y, r.x + k.heads, end - r.y, k.shown * k.head_w},
+                                            PW_ENC_HEAD,
+                                            PW_ENC_ACROSS,
+                                            .first = head,
+                                            .size = k.head_w});
     for (int b = first; b < t->n_buckets && y < end; b++, y++) {
         draw_list_row(ui, t, c, r, y, &k, b);
         draw_biases(ui, t, c, r, y, &k, b, top);
@@ -213,8 +215,8 @@ const struct pw_enc_page pw_enc_buckets = {
 
 /* ---- query by key */
 
-static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
-                           struct pw_rect r)
+static void draw_matrix_in(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                           struct pw_rect r, struct pw_enc_areas *areas)
 {
     int w = t->n_buckets > 100 ? 4 : 3, x0 = r.x + 7, across = (r.w - 7) / w, down = r.h - 2;
 
@@ -225,8 +227,8 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
         return;
     }
     across = down; /* later keys are masked, or resemble the cells below */
-    pw_enc_area(ui, (struct pw_enc_area){
-                        {r.y + 2, x0, down, across * w}, PW_ENC_DISTANCE, PW_ENC_BETWEEN, .size = w});
+    pw_enc_area(areas, (struct pw_enc_area){
+                           {r.y + 2, x0, down, across * w}, PW_ENC_DISTANCE, PW_ENC_BETWEEN, .size = w});
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(),
                 "bucket of query (down) and key (across); ░ a distance never met in training", r.w);
     for (int i = 0; i < across; i++)

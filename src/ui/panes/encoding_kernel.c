@@ -23,8 +23,8 @@ static int measured(const float *row, int n)
 }
 
 /* Draws two curves for the cursor's head, the first one on top. */
-static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
-                        struct pw_canvas *c, struct pw_rect r)
+static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
+                        struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas)
 {
     enum { MOST = 1024 };
     int64_t x[MOST];
@@ -43,7 +43,7 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
     p.y0 = (double)lo, p.y1 = hi > lo ? (double)hi : (double)lo + 1;
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
-    pw_enc_area_plot(ui, &p, n);
+    pw_enc_area_plot(areas, &p, n);
     if (t->trained > 0)
         pw_plot_edge(&p, c, t->trained);
     for (int i = 1; i >= 0; i--)
@@ -58,7 +58,8 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
         pw_draw_cell(c, p.field, pw_plot_row(&p, (double)top[row + (size_t)d]), at, pw_style_bold(), 0x25cf);
 }
 
-static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
+                 struct pw_enc_areas *areas)
 {
     const float *values = pw_table_by_distance(t, PW_ENCODING_KERNEL);
     bool nothing = pw_table_empty(t);
@@ -80,7 +81,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
     struct pw_rect top = r;
     if (r.h >= t->heads + 2 + 9)
         top.h = t->heads + 2;
-    int used = pw_enc_strips(ui, t, &strips, c, top);
+    int used = pw_enc_strips(ui, t, &strips, c, top, areas);
     struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
     if (rest.h < 7)
         return;
@@ -93,7 +94,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
     const struct curve curves[2] = {
         {t->kernel, ui->snap->current, PW_STROKE_LINE},
         {t->score, ui->snap->current, t->kernel ? PW_STROKE_DOTTED : PW_STROKE_LINE}};
-    draw_curves(ui, t, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w});
+    draw_curves(ui, t, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w}, areas);
 }
 
 static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
@@ -120,8 +121,8 @@ const struct pw_enc_page pw_enc_kernel = {
 
 /* ---- two encodings */
 
-static void draw_difference(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
-                            struct pw_rect r)
+static void draw_difference(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                            struct pw_rect r, struct pw_enc_areas *areas)
 {
     struct pw_enc_pair p;
     struct pw_str text = {0};
@@ -147,7 +148,7 @@ static void draw_difference(struct pw_ui *ui, const struct pw_ev_table *t, struc
     struct pw_rect top = r;
     if (r.h >= p.heads + 2 + 9)
         top.h = p.heads + 2;
-    int used = pw_enc_strips(ui, &p.common, &strips, c, top);
+    int used = pw_enc_strips(ui, &p.common, &strips, c, top, areas);
     struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
     if (rest.h >= 7) {
         pw_str_add(&text, "head %d: line arm %d, dotted arm %d", pw_enc_at(ui, PW_ENC_HEAD),
@@ -155,7 +156,8 @@ static void draw_difference(struct pw_ui *ui, const struct pw_ev_table *t, struc
         pw_draw_cut(c, rest, rest.y, rest.x, pw_style_dim(), text.s, rest.w);
         const struct curve curves[2] = {{p.from, ui->snap->current, PW_STROKE_LINE},
                                         {p.to, ref, PW_STROKE_DOTTED}};
-        draw_curves(ui, &p.common, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w});
+        draw_curves(ui, &p.common, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w},
+                    areas);
         pw_str_fini(&text);
     }
     pw_enc_pair_fini(&p);

@@ -7,7 +7,8 @@
 
 #include "ui/panes/encoding.h"
 
-static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
+                 struct pw_enc_areas *areas)
 {
     char title[160];
     const struct pw_table_cells of = {t, PW_ENCODING_KEYS, 1};
@@ -16,7 +17,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
     snprintf(title, sizeof title, "layer %d of %d  distance (down) x %d dimensions of a head, %.2g .. %.2g",
              t->layer, t->layers, t->key_width, -(double)m.data.hi, (double)m.data.hi);
     pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_KEY, PW_ENC_ENTRY, 1, t->key_from, t->key_met}, title,
-               c, r);
+               c, r, areas);
 }
 
 static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)

@@ -60,7 +60,8 @@ static void draw_tensors(const struct pw_ev_table *t, struct pw_canvas *c, struc
     }
 }
 
-static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
+                 struct pw_enc_areas *areas)
 {
     struct pw_enc_strips strips = {.values = rows_of(ui, t),
                                    .rows = t->n_queries,
@@ -84,7 +85,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
         r.y++, r.h--;
     }
     pw_str_fini(&head);
-    int used = pw_enc_strips(ui, t, &strips, c, r);
+    int used = pw_enc_strips(ui, t, &strips, c, r, areas);
     struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
     if (t->n_tensors > 0 && rest.h > t->n_tensors)
         draw_tensors(t, c, rest);

@@ -59,16 +59,18 @@ static int complete(const struct pw_ev_table *t)
     return n;
 }
 
-static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
+static void draw_decay(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                       struct pw_rect r, struct pw_enc_areas *areas);
 
-static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
+                 struct pw_enc_areas *areas)
 {
     int y = r.y, end = r.y + r.h, x = r.x + (r.w >= 64 ? 15 : 5);
     char text[96];
 
     if (r.h >= t->pairs + 11) { /* room for the other page too */
         struct pw_rect rest = {r.y + t->pairs + 3, r.x, r.h - t->pairs - 3, r.w};
-        draw_decay(ui, t, c, rest);
+        draw_decay(ui, t, c, rest, areas);
         end = rest.y - 1;
     }
     if (r.h >= 5) {
@@ -87,7 +89,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
         pw_draw_fmt(c, r, y, x + 11, pw_style_dim(), "at %d", pw_enc_at(ui, PW_ENC_DISTANCE));
         pw_draw_cut(c, r, y++, x + 18, pw_style_dim(), "of a turn seen in training", r.x + r.w - x - 18);
     }
-    int first = pw_enc_list(ui, PW_ENC_PAIR, t->pairs, (struct pw_rect){y, r.x, end - y, r.w});
+    int first = pw_enc_list(ui, PW_ENC_PAIR, t->pairs, (struct pw_rect){y, r.x, end - y, r.w}, areas);
     for (int i = first; i < t->pairs && y < end; i++, y++)
         draw_pair(ui, t, c, r, y, i);
 }
@@ -133,7 +135,8 @@ const struct pw_enc_page pw_enc_frequencies = {
 
 /* ---- how rotation changes a vector's similarity to itself */
 
-static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw_decay(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                       struct pw_rect r, struct pw_enc_areas *areas)
 {
     enum { MOST = 512 };
     int64_t x[MOST];
@@ -152,7 +155,7 @@ static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
             r.w);
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
-    pw_enc_area_plot(ui, &p, n);
+    pw_enc_area_plot(areas, &p, n);
     if (t->trained > 0)
         pw_plot_edge(&p, c, t->trained);
     pw_plot_series(&p, ui, c, ui->snap->current, &(struct pw_points){.x = x, .y = sum, .n = n},

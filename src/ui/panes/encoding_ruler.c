@@ -127,8 +127,8 @@ static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const str
     }
 }
 
-int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
-                  struct pw_canvas *c, struct pw_rect r)
+int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+                  struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas)
 {
     int left = 8 + (s->note && r.w >= 30 + s->note_w ? s->note_w : 0), right = r.w >= 40 ? 9 : 0, y = r.y;
     int n = s->rows > 0 ? s->rows : t->heads;
@@ -148,13 +148,13 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
-    int rows = r.y + r.h - y, first = pw_enc_list(ui, down, n, (struct pw_rect){y, r.x, rows, r.w});
+    int rows = r.y + r.h - y, first = pw_enc_list(ui, down, n, (struct pw_rect){y, r.x, rows, r.w}, areas);
     rows = rows < n - first ? rows : n - first;
-    pw_enc_area(ui, (struct pw_enc_area){{r.y, k.x, y + rows - r.y, k.columns},
-                                         PW_ENC_DISTANCE,
-                                         PW_ENC_ACROSS,
-                                         .size = k.w,
-                                         .pool = k.pool});
+    pw_enc_area(areas, (struct pw_enc_area){{r.y, k.x, y + rows - r.y, k.columns},
+                                            PW_ENC_DISTANCE,
+                                            PW_ENC_ACROSS,
+                                            .size = k.w,
+                                            .pool = k.pool});
     for (int i = 0; i < rows; i++, y++) {
         int h = first + i;
         const float *row = s->values + (size_t)h * t->length;

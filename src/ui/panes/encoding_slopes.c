@@ -19,12 +19,13 @@ static void note(const struct pw_ev_table *t, int head, char text[32])
     snprintf(text, 32, "%.5f %6s", (double)t->slopes[head], half);
 }
 
-static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
+                 struct pw_enc_areas *areas)
 {
     struct pw_enc_strips strips = {
         .values = t->bias, .note = note, .note_head = "slope   halves", .note_w = 16};
 
-    int used = pw_enc_strips(ui, t, &strips, c, r);
+    int used = pw_enc_strips(ui, t, &strips, c, r, areas);
     struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
     if (rest.h < 6)
         return;
@@ -36,8 +37,9 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
     int most = rest.h - 1 < 12 ? rest.h - 1 : 12, every = (t->length + most - 1) / most;
     most = (t->length + every - 1) / every;
     pw_enc_area(
-        ui, (struct pw_enc_area){
-                {rest.y + 1, rest.x, most, rest.w}, PW_ENC_DISTANCE, PW_ENC_DOWN, .size = 1, .pool = every});
+        areas,
+        (struct pw_enc_area){
+            {rest.y + 1, rest.x, most, rest.w}, PW_ENC_DISTANCE, PW_ENC_DOWN, .size = 1, .pool = every});
     for (int i = 0; i < most; i++) {
         int d = i * every;
         double weight = exp(-(double)t->slopes[head] * d);

@@ -106,8 +106,14 @@ static int claims_rows(struct pw_rect r)
     return r.h >= 12 ? (r.h - 3) / 3 : r.h >= 5;
 }
 
-static void draw_block(struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+/* Draws the claims and the title above a block, and its readout. Returns the rest of r, for the block's body.
+ */
+static struct pw_rect draw_around(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c,
+                                  struct pw_rect r)
 {
+    int used = pw_fnd_claims(c, r, k->f, claims_rows(r));
+
+    r.y += used, r.h -= used;
     if (r.h >= 3) {
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), k->b->title, r.w);
         r.y++, r.h--;
@@ -118,40 +124,67 @@ static void draw_block(struct pw_ui *ui, const struct pw_block_of *k, struct pw_
         r.h -= pw_draw_readout(c, r, &s);
         pw_str_fini(&s);
     }
-    if (r.h < 1)
-        return;
-    ui->findings.body = r;
-    pw_fnd_kinds[k->b->kind]->draw(ui, k, c, r);
+    return r;
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+/* Draws the finding's title if there is room. Returns the rest of r. */
+static struct pw_rect draw_title(const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+{
+    bool roomy = r.h >= 12;
+
+    if (roomy || !k->b || (r.h >= 5 && k->b->kind == PW_BLOCK_TABLE)) { /* a picture needs the rows more */
+        int used = pw_draw_wrapped(c, r, r.y, pw_style_plain(), k->f->title, roomy ? 2 : 1);
+        r.y += used, r.h -= used;
+    }
+    return r;
+}
+
+struct pw_rect pw_fnd_body(const struct pw_ui *ui, struct pw_rect r)
+{
+    const struct pw_finding_view *v = shown(ui);
+    struct pw_canvas nowhere = {0}; /* nothing is drawn: only the rows are counted */
+
+    if (!v)
+        return (struct pw_rect){0};
+    const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
+    r = draw_title(&k, &nowhere, r);
+    return k.b ? draw_around(ui, &k, &nowhere, r) : (struct pw_rect){0};
+}
+
+static void settle(struct pw_ui *ui, struct pw_rect r)
+{
+    const struct pw_finding_view *v = shown(ui);
+    struct pw_canvas nowhere = {0};
+
+    if (!v)
+        return;
+    clamp(ui, &v->f);
+    const struct pw_block_of k = {&v->f, block_of(&v->f, ui->findings.page)};
+    if (k.b)
+        return;
+    r = draw_title(&k, &nowhere, r);
+    int lines = pw_fnd_claims_page(&nowhere, r, &v->f, 0);
+    if (ui->findings.down > 0 && ui->findings.down > lines - r.h) /* not beyond its end */
+        ui->findings.down = lines > r.h ? lines - r.h : 0;
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_finding_view *v = shown(ui);
 
-    ui->findings.body = (struct pw_rect){0};
     if (!v) {
         invite(ui, c, r);
         return;
     }
-    clamp(ui, &v->f);
-    const struct pw_block_of k = {&v->f, block_of(&v->f, ui->findings.page)};
-    bool roomy = r.h >= 12;
-    if (roomy || !k.b || (r.h >= 5 && k.b->kind == PW_BLOCK_TABLE)) { /* a picture needs the rows more */
-        int used = pw_draw_wrapped(c, r, r.y, pw_style_plain(), v->f.title, roomy ? 2 : 1);
-        r.y += used, r.h -= used;
-    }
-    if (k.b) {
-        int used = pw_fnd_claims(c, r, &v->f, claims_rows(r));
-        r.y += used, r.h -= used;
-        draw_block(ui, &k, c, r);
+    const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
+    r = draw_title(&k, c, r);
+    if (!k.b) {
+        pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
         return;
     }
-    int lines = pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
-    if (ui->findings.down > 0 && ui->findings.down > lines - r.h) { /* not beyond its end */
-        ui->findings.down = lines > r.h ? lines - r.h : 0;
-        pw_draw_fill(c, r, pw_style_plain(), ' ');
-        pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
-    }
+    r = draw_around(ui, &k, c, r);
+    if (r.h >= 1)
+        pw_fnd_kinds[k.b->kind]->draw(ui, &k, c, r);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
@@ -250,10 +283,10 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     const struct pw_finding_view *v = shown(ui);
-    struct pw_rect r = ui->findings.body;
+    struct pw_rect r = pw_fnd_body(ui, inside);
     int down = ui->findings.down, across = ui->findings.across;
 
-    (void)inside, (void)line;
+    (void)line;
     if (!v || !pw_rect_has(r, y, x))
         return false;
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
@@ -386,6 +419,7 @@ const struct pw_pane pw_pane_findings = {
     .hints = "v page  [ ] finding  hjkl cursor",
     .status = status,
     .draw = draw,
+    .settle = settle,
     .key = key,
     .click = click,
     .keys = keys,

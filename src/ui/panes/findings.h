@@ -6,7 +6,7 @@
 
 /* A kind of block. The cursor is ui->findings.down and across. */
 struct pw_fnd_kind {
-    void (*draw)(struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r);
+    void (*draw)(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r);
     /* Appends a description of the value under the cursor. */
     void (*read)(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_str *out);
     /* Sets the cursor position that is drawn at a cell of r; returns false if there is none. */
@@ -18,6 +18,10 @@ struct pw_fnd_kind {
 
 extern const struct pw_fnd_kind pw_fnd_table, pw_fnd_plot, pw_fnd_map;
 extern const struct pw_fnd_kind *const pw_fnd_kinds[]; /* by enum pw_block_kind */
+
+/* ---- findings.c */
+/* Returns the area of the block in the pane's inside r; h = 0: no block is drawn. */
+struct pw_rect pw_fnd_body(const struct pw_ui *ui, struct pw_rect r);
 
 /* ---- findings_table.c */
 /* Writes the name of a row or column, or its number from 0 if it has no name. */

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "sessions/event_json.h"
 #include "ui/panes/findings.h"
-#include "ui/report_json.h"
 
 static void write_json(FILE *out, const struct pw_finding_view *v)
 {
@@ -15,7 +15,7 @@ static void write_json(FILE *out, const struct pw_finding_view *v)
         pw_json_num(o, "arm", v->arm);
         pw_json_num(o, "step", (double)v->step);
     }
-    pw_report_json_finding(o, &v->f);
+    pw_finding_json(o, &v->f);
     pw_json_line(out, o);
 }
 

@@ -97,7 +97,7 @@ static void draw_legend(const struct pw_ui *ui, const struct chart *t, struct pw
     }
 }
 
-static void draw(struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
 {
     struct chart t;
 

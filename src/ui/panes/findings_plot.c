@@ -140,7 +140,7 @@ static void draw_cursor(const struct pw_ui *ui, const struct pw_block_of *k, con
 }
 
 /* Draws reference curves first and the cursor's curve last, on top. */
-static void draw(struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
 {
     struct chart t;
 
@@ -192,17 +192,12 @@ static void read(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_
 static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x, int *down,
                int *across)
 {
-    struct pw_canvas nowhere;
     struct chart t;
     int best = -1, off = 0;
 
     (void)down;
     fit(&t, k, r);
-    pw_canvas_init(&nowhere); /* pw_plot_begin computes the field while it draws the axes */
-    pw_canvas_resize(&nowhere, 1, 1);
-    bool there = pw_plot_begin(&t.p, ui, &nowhere, "");
-    pw_canvas_fini(&nowhere);
-    if (!there || !pw_rect_has(t.p.field, y, x))
+    if (!pw_plot_fit(&t.p, ui) || !pw_rect_has(t.p.field, y, x))
         return false;
     for (int i = 0; i < k->b->rows; i++) {
         int to = pw_plot_column(&t.p, (double)grid_at(&t.a, pw_finding_x_at(k->f, k->b, i), 0)) - x;

@@ -154,7 +154,7 @@ static void draw_right(struct pw_canvas *c, struct pw_rect r, int y, int x, int 
     pw_draw_cut(c, r, y, n < w ? x + w - n : x, style, text, w);
 }
 
-static void draw_head(struct pw_ui *ui, const struct pw_block_of *k, const struct sheet *s,
+static void draw_head(const struct pw_ui *ui, const struct pw_block_of *k, const struct sheet *s,
                       struct pw_canvas *c, struct pw_rect r)
 {
     int x = s->cells.x;
@@ -172,7 +172,7 @@ static void draw_head(struct pw_ui *ui, const struct pw_block_of *k, const struc
         pw_draw_cell(c, r, r.y, r.x + r.w - 1, pw_style_warn(), 0x2026);
 }
 
-static void draw(struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+static void draw(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
 {
     struct sheet s;
 

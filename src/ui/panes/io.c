@@ -144,7 +144,35 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_missing(ui, c, r, lines);
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+/* The place of the answer: bands below each other, of which the first `most` can be at the top. */
+struct bands {
+    int y, rows, shown, most;
+};
+
+/* Draws the prompt and returns the place of the answer below it. */
+static struct bands lay_out(const struct pw_snapshot *s, struct pw_canvas *c, struct pw_rect r)
+{
+    int y = draw_prompt(s, c, r, r.y, r.h >= 12 ? 3 : r.h >= 8 ? 2 : 1), end = pw_answer_end(s);
+    int left = r.y + r.h - y, n = 0;
+    int want = s->prompt.has_answer ? 4 : 2; /* rows of a band */
+    struct bands b = {.y = y + (left > want + 1), .rows = left > want ? want : left - 1};
+
+    b.shown = b.rows > 0 ? (r.y + r.h - 1 - b.y) / b.rows : 0;
+    for (int at = s->prompt.n_prompt; at < end; n++)
+        at = band_end(s, at, end, r.w);
+    b.most = n - b.shown + 1;
+    return b;
+}
+
+static void settle(struct pw_ui *ui, struct pw_rect r)
+{
+    struct pw_canvas nowhere = {0};
+
+    if (ui->snap->has_prompt)
+        ui->io.top = pw_within(ui->io.top, lay_out(ui->snap, &nowhere, r).most);
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_snapshot *s = ui->snap;
 
@@ -152,20 +180,12 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         invite(ui, c, r);
         return;
     }
-    int y = draw_prompt(s, c, r, r.y, r.h >= 12 ? 3 : r.h >= 8 ? 2 : 1), end = pw_answer_end(s);
-    int left = r.y + r.h - y;
-    int want = s->prompt.has_answer ? 4 : 2; /* rows of a band */
-    int rows = left > want ? want : left - 1;
-
-    y += left > want + 1;
-    int bands = 0, shown = rows > 0 ? (r.y + r.h - 1 - y) / rows : 0, pos = s->prompt.n_prompt;
-    for (int at = pos; at < end; bands++)
-        at = band_end(s, at, end, r.w);
-    ui->io.top = pw_within(ui->io.top, bands - shown + 1);
-    for (int i = 0; i < ui->io.top; i++)
+    struct bands b = lay_out(s, c, r);
+    int y = b.y, pos = s->prompt.n_prompt, end = pw_answer_end(s);
+    for (int i = 0; i < ui->io.top && pos < end; i++)
         pos = band_end(s, pos, end, r.w);
-    for (int i = 0; i < shown && pos < end; i++, y += rows)
-        pos = draw_band(ui, c, r, y, pos, end, rows);
+    for (int i = 0; i < b.shown && pos < end; i++, y += b.rows)
+        pos = draw_band(ui, c, r, y, pos, end, b.rows);
     draw_verdict(ui, c, r, y);
     if (pos < end)
         pw_draw_fmt(c, r, y, r.x + r.w - 10, pw_style_dim(), "%d more …", end - pos);
@@ -311,6 +331,7 @@ const struct pw_pane pw_pane_io = {
     .hints = "letters prompt  [ ] sample  { } length  Enter again  Esc leave",
     .status = status,
     .draw = draw,
+    .settle = settle,
     .key = key,
     .copy = copy,
     .keys = keys,

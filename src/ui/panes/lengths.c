@@ -11,11 +11,22 @@
 #include <math.h>
 #include <stdio.h>
 
-void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
+static void find_lengths(const struct pw_ui *ui, struct pw_lengths *v)
 {
     pw_lengths_of(v, ui->snap, ui->lengths.task);
+}
+
+int pw_lengths_cursor(const struct pw_ui *ui, const struct pw_lengths *v)
+{
+    return pw_within(ui->lengths.cursor, v->n);
+}
+
+/* Collects the lengths and clamps task and cursor to them. */
+static void find(struct pw_ui *ui, struct pw_lengths *v)
+{
+    find_lengths(ui, v);
     ui->lengths.task = v->task;
-    ui->lengths.cursor = pw_within(ui->lengths.cursor, v->n);
+    ui->lengths.cursor = pw_lengths_cursor(ui, v);
 }
 
 bool pw_lengths_has_before(const struct pw_arm_view *arm)
@@ -51,8 +62,9 @@ const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw
                                          const struct pw_arm_view **arm)
 {
     *arm = pw_find_arm(ui->snap, ui->snap->current);
-    return *arm && v->n > 0 ? pw_eval_find(&(*arm)->rep[0].eval, v->task, v->lengths[ui->lengths.cursor])
-                            : NULL;
+    return *arm && v->n > 0
+               ? pw_eval_find(&(*arm)->rep[0].eval, v->task, v->lengths[pw_lengths_cursor(ui, v)])
+               : NULL;
 }
 
 void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor)
@@ -65,14 +77,11 @@ void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, 
     pw_draw_fmt(c, r, y, r.x, s, "%4d", length);
 }
 
-int pw_lengths_list(struct pw_ui *ui, int cursor, int n, struct pw_rect r)
+void pw_lengths_list(const struct pw_ui *ui, int cursor, int n, struct pw_rect r, struct pw_lengths_areas *a)
 {
-    int first = pw_scroll_held(ui->lengths.held, cursor, n, r.h);
-
-    r.h = r.h < n - first ? r.h : n - first;
-    ui->lengths.drawn.table = r;
-    ui->lengths.drawn.first = first;
-    return first;
+    a->first = pw_scroll_held(ui->lengths.held, cursor, n, r.h);
+    a->table = r;
+    a->table.h = r.h < n - a->first ? r.h : n - a->first;
 }
 
 static bool has_pairs(const struct pw_ui *ui)
@@ -93,29 +102,83 @@ static enum pw_lengths_page page_of(const struct pw_ui *ui)
                : (enum pw_lengths_page)page;
 }
 
-static void draw_curve_page(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
-                            const struct pw_lengths *v)
+/* Cuts the plot off the top of *r; h = 0: there is no room for it. The table keeps *readout rows for the
+ * readout. */
+static struct pw_rect cut_plot(struct pw_rect *r, int *readout, const struct pw_lengths *v)
 {
     /* The shape matters more than the numbers: a table that cannot show all lengths yields its space to the
      * plot. */
-    int readout = r.h >= 18 && r.w < 120 ? 2 : 1, whole = v->n + 2 + readout;
-    bool all = whole <= r.h;
+    *readout = r->h >= 18 && r->w < 120 ? 2 : 1;
+    int whole = v->n + 2 + *readout;
+    bool all = whole <= r->h;
+    struct pw_rect plot = {r->y, r->x, 0, r->w};
 
-    if (r.w >= 40 && v->n > 1 && (r.h >= 18 || (r.h >= 9 && !all))) {
-        int table = r.h < 18 ? 4 : whole < r.h * 55 / 100 ? whole : r.h * 55 / 100;
-        struct pw_rect plot = {r.y, r.x, r.h - table, r.w};
-        pw_lengths_plot(ui, c, plot, v);
-        r.y += plot.h, r.h = table;
+    if (r->w >= 40 && v->n > 1 && (r->h >= 18 || (r->h >= 9 && !all))) {
+        int table = r->h < 18 ? 4 : whole < r->h * 55 / 100 ? whole : r->h * 55 / 100;
+        plot.h = r->h - table;
+        r->y += plot.h, r->h = table;
     }
+    return plot;
+}
+
+static void draw_curve_page(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                            const struct pw_lengths *v)
+{
+    int readout;
+    struct pw_rect plot = cut_plot(&r, &readout, v);
+
+    if (plot.h > 0)
+        pw_lengths_plot(ui, c, plot, v);
     pw_lengths_table(ui, c, r, readout, v);
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+void pw_lengths_find_areas(const struct pw_ui *ui, struct pw_rect r, struct pw_lengths_areas *a)
+{
+    struct pw_lengths v;
+    int readout;
+
+    *a = (struct pw_lengths_areas){0};
+    find_lengths(ui, &v);
+    if (v.n == 0)
+        return;
+    switch (page_of(ui)) {
+    case PW_LENGTHS_GRID:
+    case PW_LENGTHS_TESTS: break;
+    case PW_LENGTHS_ERRORS: pw_lengths_errors_areas(ui, r, &v, a); break;
+    case PW_LENGTHS_FAILING: pw_lengths_failing_areas(ui, r, &v, a); break;
+    default: {
+        struct pw_rect plot = cut_plot(&r, &readout, &v);
+        if (plot.h > 0)
+            a->plot = pw_lengths_plot_field(ui, plot, &v);
+        pw_lengths_table_areas(ui, r, readout, &v, a);
+    }
+    }
+}
+
+static void settle(struct pw_ui *ui, struct pw_rect r)
 {
     struct pw_lengths v;
 
-    pw_lengths_find(ui, &v);
-    ui->lengths.drawn.plot.h = ui->lengths.drawn.table.h = ui->lengths.drawn.places.h = 0;
+    find(ui, &v);
+    if (v.n == 0)
+        return;
+    switch (page_of(ui)) {
+    case PW_LENGTHS_GRID: pw_lengths_grid_settle(ui, &v); break;
+    case PW_LENGTHS_ERRORS: pw_lengths_errors_settle(ui, &v); break;
+    case PW_LENGTHS_TESTS: pw_lengths_tests_settle(ui, r, &v); break;
+    case PW_LENGTHS_FAILING:
+        if (pw_lengths_failing_shown(ui->snap))
+            ui->lengths.chosen = pw_within(ui->lengths.chosen, ui->snap->failing.n);
+        break;
+    default: break;
+    }
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    struct pw_lengths v;
+
+    find_lengths(ui, &v);
     if (v.n == 0) {
         static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,",
                                             "trained and beyond", NULL};
@@ -218,7 +281,7 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     const struct pw_arm_view *arm;
     struct pw_lengths v;
 
-    pw_lengths_find(ui, &v);
+    find(ui, &v);
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     const struct pw_ev_eval *e = row ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
     const struct pw_eval_row *own = row ? pw_eval_find(e, row->task, row->length) : NULL;
@@ -241,7 +304,7 @@ static void list(struct pw_ui *ui, struct pw_str *line)
     const struct pw_arm_view *arm;
     struct pw_lengths v;
 
-    pw_lengths_find(ui, &v);
+    find(ui, &v);
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     ui->lengths.page = PW_LENGTHS_FAILING, ui->lengths.chosen = 0;
     if (!row) {
@@ -322,16 +385,15 @@ static int nearest(const struct pw_lengths *v, double length)
 }
 
 /* Selects the list's row at a cell, and the answer's token in the map of errors. */
-static bool click_list(struct pw_ui *ui, int y, int x)
+static bool click_list(struct pw_ui *ui, const struct pw_lengths_areas *a, int y, int x)
 {
-    const struct pw_rect *table = &ui->lengths.drawn.table, *places = &ui->lengths.drawn.places;
-    bool across = pw_rect_has(*places, y, x), down = pw_rect_has(*table, y, x);
+    bool across = pw_rect_has(a->places, y, x), down = pw_rect_has(a->table, y, x);
 
     if (across)
-        ui->lengths.place = (x - places->x) / ui->lengths.drawn.place_w * ui->lengths.drawn.place_n;
+        ui->lengths.place = (x - a->places.x) / a->place_w * a->place_n;
     if (down) {
-        *cursor_of(ui) = ui->lengths.drawn.first + y - table->y;
-        ui->lengths.held = ui->lengths.drawn.first + 1;
+        *cursor_of(ui) = a->first + y - a->table.y;
+        ui->lengths.held = a->first + 1;
     }
     return across || down;
 }
@@ -339,20 +401,21 @@ static bool click_list(struct pw_ui *ui, int y, int x)
 /* Moves the cursor to the plot's or row's length, or to the grid's pair; also pins a failing example. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
-    const struct pw_rect *plot = &ui->lengths.drawn.plot;
+    struct pw_lengths_areas a;
     struct pw_lengths v;
 
-    pw_lengths_find(ui, &v);
+    find(ui, &v);
     if (v.n == 0)
         return false;
     if (page_of(ui) == PW_LENGTHS_GRID)
         return pw_lengths_grid_click(ui, &v, inside, y, x);
-    if (plot->w > 1 && pw_rect_has(*plot, y, x)) {
-        double share = (double)(x - plot->x) / (plot->w - 1);
+    pw_lengths_find_areas(ui, inside, &a);
+    if (a.plot.w > 1 && pw_rect_has(a.plot, y, x)) {
+        double share = (double)(x - a.plot.x) / (a.plot.w - 1);
         ui->lengths.cursor = nearest(&v, v.lengths[0] + share * (v.lengths[v.n - 1] - v.lengths[0]));
         return true;
     }
-    bool hit = click_list(ui, y, x);
+    bool hit = click_list(ui, &a, y, x);
     if (hit && page_of(ui) == PW_LENGTHS_FAILING && line && !ui->drag.moved)
         pin(ui, line);
     return hit;
@@ -360,15 +423,14 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
-    struct pw_ui own = *ui; /* a copy, because pw_lengths_find moves the cursor */
     struct pw_lengths v;
 
-    pw_lengths_find(&own, &v);
+    find_lengths(ui, &v);
     switch (page_of(ui)) {
-    case PW_LENGTHS_TESTS: pw_lengths_copy_tests(&own, &v, out); break;
-    case PW_LENGTHS_ERRORS: pw_lengths_copy_errors(&own, &v, out); break;
-    case PW_LENGTHS_GRID: pw_lengths_copy_grid(&own, &v, out); break;
-    default: pw_lengths_copy_table(&own, &v, out); break;
+    case PW_LENGTHS_TESTS: pw_lengths_copy_tests(ui, &v, out); break;
+    case PW_LENGTHS_ERRORS: pw_lengths_copy_errors(ui, &v, out); break;
+    case PW_LENGTHS_GRID: pw_lengths_copy_grid(ui, &v, out); break;
+    default: pw_lengths_copy_table(ui, &v, out); break;
     }
 }
 
@@ -395,6 +457,7 @@ const struct pw_pane pw_pane_lengths = {
     .hints = "v page  jk length  Enter failing  f list  e evaluate  t task",
     .status = status,
     .draw = draw,
+    .settle = settle,
     .key = key,
     .click = click,
     .copy = copy,

@@ -13,8 +13,8 @@ enum pw_lengths_page {
     PW_LENGTHS_PAGES
 };
 
-/* Collects the lengths and clamps ui's cursor to them. */
-void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
+/* The length under the cursor. */
+int pw_lengths_cursor(const struct pw_ui *ui, const struct pw_lengths *v);
 /* Compare with an evaluation of the same weights and encoding before heads were switched. While heads are
  * off, that evaluation has all heads on. With all heads on again, it is the one with heads off.
  * pw_lengths_before returns exact match at a length, the median over replicas; NaN: unknown. The name is
@@ -28,19 +28,43 @@ const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw
 /* Draws a length at the left of a row, with the sign of a trained length: "12 ┊". */
 void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor);
 
-/* Returns the first visible row of a list of n rows, one per row of r, and stores the geometry for clicks. */
-int pw_lengths_list(struct pw_ui *ui, int cursor, int n, struct pw_rect r);
+/* The areas that a page has in the pane's inside, for the pointer; h = 0: the page has none. */
+struct pw_lengths_areas {
+    struct pw_rect plot, table, places;
+    int first;            /* the cursor value of the table's first row */
+    int place_w, place_n; /* of places: columns per cell, and answer places that share a cell */
+};
+void pw_lengths_find_areas(const struct pw_ui *ui, struct pw_rect inside, struct pw_lengths_areas *a);
+/* Sets the table of a list of n rows, one per row of r. */
+void pw_lengths_list(const struct pw_ui *ui, int cursor, int n, struct pw_rect r, struct pw_lengths_areas *a);
+/* Set the areas of a page that is drawn into r. */
+struct pw_rect pw_lengths_plot_field(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_table_areas(const struct pw_ui *ui, struct pw_rect r, int readout, const struct pw_lengths *v,
+                            struct pw_lengths_areas *a);
+void pw_lengths_errors_areas(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v,
+                             struct pw_lengths_areas *a);
+void pw_lengths_failing_areas(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v,
+                              struct pw_lengths_areas *a);
+/* Clamp the cursors of a page. */
+void pw_lengths_errors_settle(struct pw_ui *ui, const struct pw_lengths *v);
+void pw_lengths_tests_settle(struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_grid_settle(struct pw_ui *ui, const struct pw_lengths *v);
 
 /* Draw a page. The last one or two rows of the table (readout) are the readout. */
-void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
-void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
+void pw_lengths_plot(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                     const struct pw_lengths *v);
+void pw_lengths_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
                       const struct pw_lengths *v);
-void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
-void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
-void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                     const struct pw_lengths *v);
+void pw_lengths_errors(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                       const struct pw_lengths *v);
+void pw_lengths_tests(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                      const struct pw_lengths *v);
 /* Returns true if the list belongs to the inspected replica of the current arm. */
 bool pw_lengths_failing_shown(const struct pw_snapshot *s);
-void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_failing(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                        const struct pw_lengths *v);
 
 /* Append tab-separated values: counts of every model and length; the tests; the current arm's first errors;
  * its exact match over pairs. Without data, only the column names. */

@@ -96,7 +96,7 @@ static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
 static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int rows,
                          const struct pw_arm_view *a, const struct pw_lengths *v, const struct map *m)
 {
-    int length = v->lengths[ui->lengths.cursor], place = ui->lengths.place;
+    int length = v->lengths[pw_lengths_cursor(ui, v)], place = ui->lengths.place;
     struct pw_error_sum s = pw_error_sum_at(a, v->task, length);
     struct pw_str text = {0};
 
@@ -111,35 +111,77 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&text);
 }
 
-void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+/* The rows below the map, and the columns beside it. */
+struct sheet {
+    int key, readout;
+    struct map m;
+    int numbers, bar; /* first columns; numbers is -1 if there is no room for both */
+};
+
+/* Places the page in r; returns false if the arm was not evaluated. */
+static bool lay_out(struct sheet *s, const struct pw_arm_view *arm, const struct pw_lengths *v,
+                    struct pw_rect r)
 {
-    const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
     float most = 0;
 
-    if (!a || a->rep[0].eval.n == 0) {
+    if (!arm || arm->rep[0].eval.n == 0)
+        return false;
+    int places = pw_error_places(arm, v, &most);
+    int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
+    *s = (struct sheet){.key = r.h >= 6,
+                        .readout = r.h >= 12 ? 2 : r.h >= 3,
+                        .m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1)};
+    s->numbers = beside > 0 ? r.x + LEFT + s->m.cols : -1;
+    s->bar = s->numbers + COLUMNS * COLUMN + 2;
+    return true;
+}
+
+void pw_lengths_errors_areas(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v,
+                             struct pw_lengths_areas *a)
+{
+    struct sheet s;
+
+    if (!lay_out(&s, pw_find_arm(ui->snap, ui->snap->current), v, r))
+        return;
+    int below = s.readout + s.key;
+    pw_lengths_list(ui, pw_lengths_cursor(ui, v), v->n, (struct pw_rect){r.y + 1, r.x, r.h - 1 - below, r.w},
+                    a);
+    a->places = (struct pw_rect){r.y, r.x + LEFT, r.h - below, s.m.cols};
+    a->place_w = s.m.w, a->place_n = s.m.pool;
+}
+
+void pw_lengths_errors_settle(struct pw_ui *ui, const struct pw_lengths *v)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    float most = 0;
+
+    if (arm && arm->rep[0].eval.n > 0)
+        ui->lengths.place = pw_within(ui->lengths.place, pw_error_places(arm, v, &most));
+}
+
+void pw_lengths_errors(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                       const struct pw_lengths *v)
+{
+    const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
+    struct pw_lengths_areas areas;
+    struct sheet at;
+
+    if (!lay_out(&at, a, v, r)) {
         static const char *const lines[] = {"the current arm was not evaluated", ":eval",
                                             "then: at which token its answers go wrong first", NULL};
         pw_draw_missing(ui, c, r, lines);
         return;
     }
-    int places = pw_error_places(a, v, &most), key = r.h >= 6, readout = r.h >= 12 ? 2 : r.h >= 3;
-    int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
-    struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
-    int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
-    int rows = r.h - 1 - readout - key,
-        top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1, r.x, rows, r.w});
-
-    ui->lengths.drawn.places = (struct pw_rect){r.y, r.x + LEFT, r.h - readout - key, m.cols};
-    ui->lengths.drawn.place_w = m.w, ui->lengths.drawn.place_n = m.pool;
-    ui->lengths.place = ui->lengths.place < places ? ui->lengths.place : places - 1;
-    ui->lengths.place = ui->lengths.place > 0 ? ui->lengths.place : 0;
+    const struct map m = at.m;
+    int numbers = at.numbers, bar = at.bar;
+    pw_lengths_errors_areas(ui, r, v, &areas);
     draw_head(c, r, &m, numbers);
     int room = r.x + r.w - bar < 40 ? r.x + r.w - bar : 40;
     if (numbers >= 0 && room >= 10)
         pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "answers", room);
-    for (int i = 0; i < rows && top + i < v->n; i++) {
-        int length = v->lengths[top + i], y = r.y + 1 + i;
-        bool here = top + i == ui->lengths.cursor;
+    for (int i = 0; i < areas.table.h; i++) {
+        int length = v->lengths[areas.first + i], y = areas.table.y + i;
+        bool here = areas.first + i == pw_lengths_cursor(ui, v);
         struct pw_error_sum s = pw_error_sum_at(a, v->task, length);
         pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length), here);
         if (s.samples == 0)
@@ -150,17 +192,17 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
         if (numbers >= 0 && room >= 10)
             draw_bar(c, r, y, bar, room, &s);
     }
-    if (key) {
+    if (at.key) {
         struct pw_str meaning = {0};
         pw_str_add(&meaning, "%s",
                    room >= 10 && numbers >= 0
                        ? "map: share first wrong there  bar: █ exact ▓ late ▒ wrong ░ early"
                        : "map: share of answers first wrong there  early, late: the end mark");
-        pw_draw_parts(c, (struct pw_rect){r.y, r.x, r.h - readout, r.w}, 1, pw_style_dim(), &meaning);
+        pw_draw_parts(c, (struct pw_rect){r.y, r.x, r.h - at.readout, r.w}, 1, pw_style_dim(), &meaning);
         pw_str_fini(&meaning);
     }
-    if (readout)
-        draw_readout(ui, c, r, readout, a, v, &m);
+    if (at.readout)
+        draw_readout(ui, c, r, at.readout, a, v, &m);
 }
 
 void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)

@@ -34,7 +34,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     const char *lines[] = {"no failing examples listed yet", ask, "or f here: what the current arm got wrong",
                            "at the cursor's length; Enter pins one", NULL};
 
-    snprintf(ask, sizeof ask, ":failing length=%d", v->lengths[ui->lengths.cursor]);
+    snprintf(ask, sizeof ask, ":failing length=%d", v->lengths[pw_lengths_cursor(ui, v)]);
     pw_draw_missing(ui, c, r, lines);
 }
 
@@ -45,18 +45,42 @@ bool pw_lengths_failing_shown(const struct pw_snapshot *s)
     return a && s->failing_arm == s->current && s->failing_replica == pw_inspected(s, a);
 }
 
-void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+/* Returns true if the list of failing examples belongs to what the page shows. */
+static bool is_listed(const struct pw_ui *ui, const struct pw_lengths *v)
 {
     const struct pw_ev_failing *f = &ui->snap->failing;
+
+    return pw_lengths_failing_shown(ui->snap) && f->task == v->task && f->samples > 0;
+}
+
+/* Returns the rows below the list, for the selected example in full. */
+static int rows_below(const struct pw_ev_failing *f, struct pw_rect r)
+{
+    return f->n == 0 || r.h < 6 ? 0 : 4;
+}
+
+void pw_lengths_failing_areas(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v,
+                              struct pw_lengths_areas *a)
+{
+    const struct pw_ev_failing *f = &ui->snap->failing;
+
+    if (is_listed(ui, v))
+        pw_lengths_list(ui, ui->lengths.chosen, f->n,
+                        (struct pw_rect){r.y + 1, r.x, r.h - 1 - rows_below(f, r), r.w}, a);
+}
+
+void pw_lengths_failing(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                        const struct pw_lengths *v)
+{
+    const struct pw_ev_failing *f = &ui->snap->failing;
+    struct pw_lengths_areas areas;
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->failing_arm);
     struct pw_str head = {0};
 
-    if (!a || !pw_lengths_failing_shown(ui->snap) || f->task != v->task || f->samples <= 0) {
+    if (!is_listed(ui, v)) {
         invite(ui, c, r, v);
         return;
     }
-    if (ui->lengths.chosen >= f->n)
-        ui->lengths.chosen = f->n > 0 ? f->n - 1 : 0;
     pw_arm_short(ui, a, &head);
     pw_replica_text(a, ui->snap->failing_replica, &head);
     if (f->n == 0)
@@ -69,11 +93,10 @@ void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
         pw_str_add(&head, ", as of step %lld", (long long)ui->snap->failing_step);
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), head.s, r.w);
     pw_str_fini(&head);
-    int below = f->n == 0 || r.h < 6 ? 0 : 4, rows = r.h - 1 - below;
-    int top = pw_lengths_list(ui, ui->lengths.chosen, f->n, (struct pw_rect){r.y + 1, r.x, rows, r.w});
-    for (int i = 0; i < rows && top + i < f->n; i++)
-        draw_line(c, r, r.y + 1 + i, &f->list[top + i], top + i == ui->lengths.chosen);
-    if (below == 0)
+    pw_lengths_failing_areas(ui, r, v, &areas);
+    for (int i = 0, at = areas.first; i < areas.table.h; i++, at++)
+        draw_line(c, r, areas.table.y + i, &f->list[at], at == ui->lengths.chosen);
+    if (rows_below(f, r) == 0)
         return;
     const struct pw_failing *x = &f->list[ui->lengths.chosen];
     int y = r.y + r.h - 3;

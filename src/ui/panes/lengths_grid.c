@@ -82,14 +82,23 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&s);
 }
 
-/* Fits the map, clamps its cursor to the data, and finds its place in r; false: it does not fit. */
-static bool place(struct pw_ui *ui, const struct pw_grid *g, const struct pw_task_view *t, struct pw_rect r,
-                  struct pw_heat *m, int *y, int *x)
+void pw_lengths_grid_settle(struct pw_ui *ui, const struct pw_lengths *v)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    struct pw_grid g;
+
+    if (!arm || !v->range || !pw_grid_collect(&g, arm, v->task))
+        return;
+    clamp(&ui->lengths.a, g.lo[0], g.hi[0]);
+    clamp(&ui->lengths.b, g.lo[1], g.hi[1]);
+}
+
+/* Fits the map and finds its place in r; false: it does not fit. */
+static bool place(const struct pw_ui *ui, const struct pw_grid *g, const struct pw_task_view *t,
+                  struct pw_rect r, struct pw_heat *m, int *y, int *x)
 {
     int names = r.h >= 8;
 
-    clamp(&ui->lengths.a, g->lo[0], g->hi[0]);
-    clamp(&ui->lengths.b, g->lo[1], g->hi[1]);
     *m = (struct pw_heat){.data = pw_grid_matrix(g),
                           .split_row = t->box_hi[1] + 1 - g->lo[1],
                           .split_col = t->box_hi[0] + 1 - g->lo[0],
@@ -99,7 +108,8 @@ static bool place(struct pw_ui *ui, const struct pw_grid *g, const struct pw_tas
     return pw_heat_fit(m, &ui->look, r.w - LEFT, r.h - names - 2);
 }
 
-void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+void pw_lengths_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                     const struct pw_lengths *v)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     const struct pw_task_view *t = v->range;

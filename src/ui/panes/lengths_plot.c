@@ -186,19 +186,31 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
         pw_draw_text(c, r, y, name_at, pw_style_dim(), name);
 }
 
-void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+static struct pw_plot plot_of(struct pw_rect r, const struct pw_lengths *v)
+{
+    return (struct pw_plot){.box = {r.y, r.x, r.h - 1, r.w},
+                            .x0 = v->lengths[0],
+                            .x1 = v->lengths[v->n - 1],
+                            .y0 = 0,
+                            .y1 = 1,
+                            .percent = true};
+}
+
+struct pw_rect pw_lengths_plot_field(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v)
+{
+    struct pw_plot p = plot_of(r, v);
+
+    return pw_plot_fit(&p, ui) ? p.field : (struct pw_rect){0};
+}
+
+void pw_lengths_plot(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                     const struct pw_lengths *v)
 {
     const struct pw_arm_view *current = pw_find_arm(ui->snap, ui->snap->current);
-    struct pw_plot p = {.box = {r.y, r.x, r.h - 1, r.w},
-                        .x0 = v->lengths[0],
-                        .x1 = v->lengths[v->n - 1],
-                        .y0 = 0,
-                        .y1 = 1,
-                        .percent = true};
+    struct pw_plot p = plot_of(r, v);
 
     if (!pw_plot_begin(&p, ui, c, ""))
         return;
-    ui->lengths.drawn.plot = p.field;
     int edge = v->range ? pw_plot_edge(&p, c, v->range->train_hi) : -1;
     float chance = draw_chance(ui, c, &p, v);
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
@@ -218,7 +230,7 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
         name_chance(c, &p, chance);
     if (current && current->rep[0].eval.n > 0)
         name_band(c, &p, current->info.replicates > 1);
-    int cursor = pw_plot_column(&p, v->lengths[ui->lengths.cursor]);
+    int cursor = pw_plot_column(&p, v->lengths[pw_lengths_cursor(ui, v)]);
     draw_shares(c, r, &p, v, cursor);
     if (cursor >= 0) /* on the axis; below the plot if there is no axis line */
         pw_draw_cell(c, r, p.box.h >= 8 ? p.field.y + p.field.h : p.box.y + p.box.h, cursor, pw_style_bold(),

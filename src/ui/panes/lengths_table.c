@@ -102,7 +102,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 {
     const struct pw_arm_view *a;
     const struct pw_eval_row *row = pw_lengths_row(ui, v, &a);
-    int length = v->lengths[ui->lengths.cursor];
+    int length = v->lengths[pw_lengths_cursor(ui, v)];
     struct pw_str s = {0};
 
     pw_str_add(&s, "length %d  ", length);
@@ -174,28 +174,41 @@ static void draw_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     }
 }
 
-void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
+static bool has_mean(struct pw_rect r, const struct pw_lengths *v)
+{
+    return r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
+}
+
+void pw_lengths_table_areas(const struct pw_ui *ui, struct pw_rect r, int readout, const struct pw_lengths *v,
+                            struct pw_lengths_areas *a)
+{
+    int head = 1 + has_mean(r, v);
+    struct pw_rect rows = {r.y + head, r.x, r.h - head - (r.h < 3 ? 0 : readout), r.w};
+
+    pw_lengths_list(ui, pw_lengths_cursor(ui, v), v->n, rows, a);
+}
+
+void pw_lengths_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
                       const struct pw_lengths *v)
 {
     int shown, w = arm_width(ui, r.w - LEFT, &shown);
-    readout = r.h < 3 ? 0 : readout;
-    bool mean = r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
-    int rows = r.h - 1 - readout - mean,
-        top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1 + mean, r.x, rows, r.w});
+    struct pw_lengths_areas a;
 
+    pw_lengths_table_areas(ui, r, readout, v, &a);
     draw_head(ui, c, r, shown, w);
-    if (mean) { /* the most important number: all longer lengths */
+    if (has_mean(r, v)) { /* the most important number: all longer lengths */
         char label[16];
         snprintf(label, sizeof label, ">%d", v->range->train_hi);
         pw_draw_fmt(c, r, r.y + 1, r.x, pw_style_warn(), "%4s ┊", label);
         draw_row(ui, c, r, r.y + 1, shown, w, v, BEYOND);
     }
-    for (int i = 0; i < rows && top + i < v->n; i++) {
-        int length = v->lengths[top + i], y = r.y + 1 + mean + i;
-        pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length), top + i == ui->lengths.cursor);
+    for (int i = 0; i < a.table.h; i++) {
+        int length = v->lengths[a.first + i], y = a.table.y + i;
+        pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length),
+                         a.first + i == pw_lengths_cursor(ui, v));
         draw_row(ui, c, r, y, shown, w, v, length);
     }
-    if (readout > 0)
+    if (readout > 0 && r.h >= 3)
         draw_readout(ui, c, r, readout, v);
 }
 

@@ -102,7 +102,7 @@ static void find(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_p
 {
     bool alone = ui->lengths.alone || !v->range;
 
-    *lo = !alone ? v->range->train_hi + 1 : v->n > 0 ? v->lengths[ui->lengths.cursor] : 0;
+    *lo = !alone ? v->range->train_hi + 1 : v->n > 0 ? v->lengths[pw_lengths_cursor(ui, v)] : 0;
     *hi = !alone ? INT_MAX : *lo;
     pw_paired_find(x, ui->snap, ~0u, v->task, *lo, *hi);
 }
@@ -125,20 +125,50 @@ void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, s
     }
 }
 
-void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+/* Draws the verdict with its cautions. Returns the rest of r, for the table. */
+static struct pw_rect draw_verdict(const struct pw_ui *ui, const struct pw_paired *x,
+                                   const struct pw_lengths *v, struct pw_canvas *c, struct pw_rect r)
 {
-    struct pw_paired x;
+    struct pw_rect foot = {r.y, r.x, r.h > 6 ? 3 : r.h > 3 ? 1 : 0, r.w};
     struct pw_str text = {0};
+
+    pw_paired_verdict(x, ui->snap, &text);
+    pw_str_add(&text, ".");
+    add_cautions(ui, x, v, &text);
+    int used =
+        pw_draw_wrapped(c, foot, foot.y, x->best > 0 ? pw_style_ok() : pw_style_warn(), text.s, foot.h);
+    pw_str_fini(&text);
+    r.y += used, r.h -= used;
+    return r;
+}
+
+/* Returns the rows of the note below a table in r. */
+static int note_rows(struct pw_rect r)
+{
+    return r.w < 40 ? 0 : r.h >= 9 ? 2 : r.h >= 6;
+}
+
+void pw_lengths_tests_settle(struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v)
+{
+    struct pw_canvas nowhere = {0}; /* nothing is drawn: only the rows are counted */
+    struct pw_paired x;
     int lo, hi;
 
     find(ui, v, &x, &lo, &hi);
-    pw_paired_verdict(&x, ui->snap, &text);
-    pw_str_add(&text, ".");
-    add_cautions(ui, &x, v, &text);
-    struct pw_rect foot = {r.y, r.x, r.h > 6 ? 3 : r.h > 3 ? 1 : 0, r.w};
-    int used = pw_draw_wrapped(c, foot, foot.y, x.best > 0 ? pw_style_ok() : pw_style_warn(), text.s, foot.h);
-    pw_str_fini(&text);
-    r.y += used, r.h -= used;
+    r = draw_verdict(ui, &x, v, &nowhere, r);
+    int rows = r.h - 1 - note_rows(r);
+    if (ui->lengths.top > x.n - rows)
+        ui->lengths.top = x.n > rows && rows > 0 ? x.n - rows : 0;
+}
+
+void pw_lengths_tests(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                      const struct pw_lengths *v)
+{
+    struct pw_paired x;
+    int lo, hi;
+
+    find(ui, v, &x, &lo, &hi);
+    r = draw_verdict(ui, &x, v, c, r);
     int names = r.w < NAMES + COLUMN ? r.w - COLUMN : NAMES;
     int shown = names > 8 ? (r.w - names) / COLUMN : 0;
     shown = shown > N_COLUMNS ? N_COLUMNS : shown;
@@ -151,9 +181,7 @@ void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), what, names);
         draw_columns(c, r, r.y, r.x + names, shown, NULL);
     }
-    int note = r.w < 40 ? 0 : r.h >= 9 ? 2 : r.h >= 6, rows = r.h - 1 - note;
-    if (ui->lengths.top > x.n - rows)
-        ui->lengths.top = x.n > rows && rows > 0 ? x.n - rows : 0;
+    int note = note_rows(r), rows = r.h - 1 - note;
     for (int i = 0; i < rows && ui->lengths.top + i < x.n; i++) {
         const struct pw_pair_test *t = &x.tests[ui->lengths.top + i];
         draw_names(ui, c, r, r.y + 1 + i, t, names);

@@ -213,13 +213,11 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
 void pw_lengths_words(FILE *out, const struct pw_ui *ui)
 {
     const struct pw_snapshot *s = ui->snap;
-    struct pw_ui own = *ui; /* a copy, because pw_lengths_find moves the cursor */
 
     for (int t = 0; t < s->lab.n_tasks; t++) {
         struct pw_lengths v;
-        own.lengths.task = t;
-        pw_lengths_find(&own, &v);
-        tell_task(out, &own, &v);
+        pw_lengths_of(&v, s, t);
+        tell_task(out, ui, &v);
     }
     if (s->failing.samples > 0 && pw_find_arm(s, s->failing_arm))
         pw_report_failing(out, &s->failing, s->failing_arm, s->failing_replica, s->failing_step, s);

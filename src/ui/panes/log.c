@@ -55,29 +55,33 @@ static int collect(const struct pw_ui *ui, const struct pw_log_line *lines[PW_LO
     int n = 0;
     for (int64_t i = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0; i < s->n_log; i++) {
         const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
-        if (!ui->find.filter[0] || pw_search_in(l->text, ui->find.filter))
+        if (!ui->log.filter[0] || pw_search_in(l->text, ui->log.filter))
             lines[n++] = l;
     }
     return n;
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void settle(struct pw_ui *ui, struct pw_rect r)
+{
+    const struct pw_log_line *lines[PW_LOG_LINES];
+
+    (void)r;
+    ui->log.up = pw_within(ui->log.up, collect(ui, lines));
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_log_line *lines[PW_LOG_LINES];
     int indent = r.w >= 30 && !ui->no_machine ? 11 : NO_TIME;
-    int n = collect(ui, lines), most = n - 1;
+    int n = collect(ui, lines);
 
     if (n == 0) {
         static const char *const first[] = {"nothing happened yet", ":help", "lists the commands", NULL};
         static const char *const filtered[] = {"no line has the filter's text", ":filter", "shows all lines",
                                                NULL};
-        pw_draw_invitation(c, r, ui->find.filter[0] ? filtered : first);
+        pw_draw_invitation(c, r, ui->log.filter[0] ? filtered : first);
         return;
     }
-    if (ui->log.up > most)
-        ui->log.up = most;
-    if (ui->log.up < 0)
-        ui->log.up = 0;
     int last = n - 1 - ui->log.up, first = last;
     int rows = rows_of(lines[last], r.w - indent);
     while (first > 0 && rows < r.h)
@@ -92,8 +96,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
 {
-    if (ui->find.filter[0])
-        pw_str_add(out, "only '%s'  ", ui->find.filter);
+    if (ui->log.filter[0])
+        pw_str_add(out, "only '%s'  ", ui->log.filter);
     if (ui->log.up > 0)
         pw_str_add(out, "%d newer below", ui->log.up);
     else if (ui->snap->dropped > 0)
@@ -176,6 +180,7 @@ const struct pw_pane pw_pane_log = {
     .hints = "jk scroll  g oldest  G newest",
     .status = status,
     .draw = draw,
+    .settle = settle,
     .key = key,
     .keys = keys,
     .copy = copy,

@@ -147,7 +147,7 @@ static void widen(struct flow *f, const struct pw_ui *ui, const struct pw_step_v
     }
 }
 
-static void draw_sections(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+static void draw_sections(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                           const struct pw_step_view *v)
 {
     int columns = r.w / COLUMN < 1 ? 1 : r.w / COLUMN > 3 ? 3 : r.w / COLUMN;
@@ -166,7 +166,13 @@ static void draw_sections(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
     }
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void settle(struct pw_ui *ui, struct pw_rect r)
+{
+    (void)r;
+    pw_step_patch_settle(ui);
+}
+
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_step_view v;
     struct pw_rect all = r;
@@ -285,7 +291,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
         if (pw_step_patch_shown(ui))
             pw_step_patch_leave(ui);
         else
-            ui->patch.asked = true;
+            ui->step.patch.asked = true;
         return true;
     }
     if (pw_step_patch_shown(ui) && pw_step_patch_key(ui, k))
@@ -366,6 +372,7 @@ const struct pw_pane pw_pane_step = {
     .hints = ". next  , back  v page  jk row  e edit  t chosen  r against",
     .status = status,
     .draw = draw,
+    .settle = settle,
     .key = key,
     .keys = keys,
     .shows = PW_SHOWS_ANSWER,

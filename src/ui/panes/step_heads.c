@@ -45,7 +45,7 @@ static int strongest(const struct pw_ev_attention *a, int head, int q, int n, in
     return best;
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
 {
     const struct pw_ev_attention *a = maps(ui, v);
     int n = a->layers * a->heads, row = pw_step_row(ui, PW_STEP_HEADS, n), h = r.h - 1, q = v->pos - 1;

@@ -16,7 +16,7 @@ struct pw_step_section {
     /* Returns the number of items, one per row, that the cursor moves through; 0: the section is empty. */
     int (*rows)(const struct pw_ui *ui, const struct pw_step_view *v);
     int extra; /* rows besides the items: title, sum */
-    void (*draw)(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v);
+    void (*draw)(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v);
     /* Describes the row under the cursor. */
     void (*say)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
     /* Appends the section as tab-separated values. */

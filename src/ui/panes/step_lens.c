@@ -27,7 +27,7 @@ static int draw_token(struct pw_canvas *c, struct pw_rect r, int y, int x, const
                        (double)k->lens_prob[at], pw_step_rank(k->lens_rank[at]));
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
 {
     const struct pw_ev_look *k = v->look;
     int n = k->layers + 1, row = pw_step_row(ui, PW_STEP_LENS, n), h = r.h - 1;

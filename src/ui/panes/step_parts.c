@@ -82,7 +82,7 @@ static void draw_sum(const struct pw_ui *ui, struct pw_canvas *canvas, struct pw
     pw_str_fini(&s);
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
 {
     const struct pw_ev_look *k = v->look;
     struct pw_part *e = entries(ui, k);

@@ -47,8 +47,8 @@ static void place_cursor(struct pw_ui *ui)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
 
-    ui->patch.row = pw_within(ui->patch.row, rows_of(p));
-    ui->patch.col = pw_within(ui->patch.col, cols_of(p));
+    ui->step.patch.row = pw_within(ui->step.patch.row, rows_of(p));
+    ui->step.patch.col = pw_within(ui->step.patch.col, cols_of(p));
 }
 
 /* Writes "2 1 for 4" or "5 >": a position and its token; if the tokens differ, the clean one before the
@@ -98,8 +98,8 @@ static struct table fit(const struct pw_ui *ui, struct pw_rect r, bool header)
     t.cell_w = cols * WIDE <= t.body.w ? WIDE : cols * 3 <= t.body.w ? 3 : t.body.w >= 2 * WIDE ? WIDE : 2;
     t.rows = t.body.h < rows_of(p) ? t.body.h : rows_of(p);
     t.cols = t.body.w / t.cell_w < cols ? t.body.w / t.cell_w : cols;
-    t.top = pw_scroll(ui->patch.row, rows_of(p), t.rows);
-    t.left = pw_scroll(ui->patch.col, cols, t.cols);
+    t.top = pw_scroll(ui->step.patch.row, rows_of(p), t.rows);
+    t.left = pw_scroll(ui->step.patch.col, cols, t.cols);
     return t;
 }
 
@@ -107,7 +107,7 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, const struct 
 {
     float v = value(&ui->snap->patch, row, col);
     int y = t->body.y + row - t->top, x = t->body.x + (col - t->left) * t->cell_w;
-    bool here = row == ui->patch.row && col == ui->patch.col;
+    bool here = row == ui->step.patch.row && col == ui->step.patch.col;
     bool shades = !ui->look.utf8 || ui->look.colors <= PW_COLORS_16;
     float at = v > 1 ? 1 : v > -1 ? v : -1;
 
@@ -137,7 +137,7 @@ static void draw_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     if (header)
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), is_resid(p) ? "into layer" : "head", t.label_w);
     for (int col = t.left; header && col < t.left + t.cols; col++) {
-        struct pw_style s = col == ui->patch.col ? pw_style_bold() : pw_style_dim();
+        struct pw_style s = col == ui->step.patch.col ? pw_style_bold() : pw_style_dim();
         name_col(p, col, t.cell_w, name, sizeof name);
         int w = pw_text_cells(name), x = t.body.x + (col - t.left) * t.cell_w;
         if (w < t.cell_w || col % 5 == 0)
@@ -145,7 +145,7 @@ static void draw_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     }
     for (int row = t.top; row < t.top + t.rows; row++) {
         bool differs = is_resid(p) && strcmp(p->clean[row], p->corrupt[row]) != 0;
-        struct pw_style s = row == ui->patch.row || differs ? pw_style_bold() : pw_style_plain();
+        struct pw_style s = row == ui->step.patch.row || differs ? pw_style_bold() : pw_style_plain();
         name_row(p, row, name, sizeof name);
         pw_draw_cut(c, r, t.body.y + row - t.top, r.x, s, name, t.label_w);
         for (int col = t.left; col < t.left + t.cols; col++)
@@ -205,7 +205,7 @@ static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
 static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
-    int row = ui->patch.row, col = ui->patch.col;
+    int row = ui->step.patch.row, col = ui->step.patch.col;
     float v = value(p, row, col);
     struct pw_str s = {0};
 
@@ -253,16 +253,22 @@ static struct page lay_out(const struct pw_ui *ui, struct pw_rect r)
 
 bool pw_step_patch_shown(const struct pw_ui *ui)
 {
-    return ui->patch.asked || (ui->snap->has_patch && ui->snap->patch_seq != ui->patch.left);
+    return ui->step.patch.asked || (ui->snap->has_patch && ui->snap->patch_seq != ui->step.patch.left);
 }
 
 void pw_step_patch_leave(struct pw_ui *ui)
 {
-    ui->patch.asked = false;
-    ui->patch.left = ui->snap->patch_seq;
+    ui->step.patch.asked = false;
+    ui->step.patch.left = ui->snap->patch_seq;
 }
 
-void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+void pw_step_patch_settle(struct pw_ui *ui)
+{
+    if (ui->snap->has_patch && usable(&ui->snap->patch))
+        place_cursor(ui);
+}
+
+void pw_step_patch_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     static const char *const none[] = {"nothing patched yet: what carries the answer?",
                                        ":patch resid from=\"PROMPT\"",
@@ -272,7 +278,6 @@ void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         pw_draw_missing(ui, c, r, none);
         return;
     }
-    place_cursor(ui);
     struct page g = lay_out(ui, r);
     if (g.what)
         draw_what(ui, c, r);
@@ -295,8 +300,8 @@ bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r)
     int row = y - t.body.y, col = x < t.body.x ? -1 : (x - t.body.x) / t.cell_w;
     if (row < 0 || row >= t.rows || col < 0 || col >= t.cols)
         return false;
-    ui->patch.row = t.top + row;
-    ui->patch.col = t.left + col;
+    ui->step.patch.row = t.top + row;
+    ui->step.patch.col = t.left + col;
     return true;
 }
 
@@ -337,17 +342,17 @@ bool pw_step_patch_key(struct pw_ui *ui, int k)
     place_cursor(ui);
     switch (k) {
     case 'j':
-    case PW_KEY_DOWN: ui->patch.row++; break;
+    case PW_KEY_DOWN: ui->step.patch.row++; break;
     case 'k':
-    case PW_KEY_UP: ui->patch.row--; break;
+    case PW_KEY_UP: ui->step.patch.row--; break;
     case 'l':
-    case PW_KEY_RIGHT: ui->patch.col++; break;
+    case PW_KEY_RIGHT: ui->step.patch.col++; break;
     case 'h':
-    case PW_KEY_LEFT: ui->patch.col--; break;
+    case PW_KEY_LEFT: ui->step.patch.col--; break;
     case 'g':
-    case PW_KEY_HOME: ui->patch.row = ui->patch.col = 0; break;
+    case PW_KEY_HOME: ui->step.patch.row = ui->step.patch.col = 0; break;
     case 'G':
-    case PW_KEY_END: ui->patch.row = rows_of(&ui->snap->patch) - 1; break;
+    case PW_KEY_END: ui->step.patch.row = rows_of(&ui->snap->patch) - 1; break;
     default: return false;
     }
     place_cursor(ui);

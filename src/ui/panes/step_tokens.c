@@ -121,7 +121,7 @@ static const char *mark_of(const struct pw_ev_look *k, int i, bool brief)
     return i != k->target ? "" : i == k->said ? "✓" : brief ? "←" : "← right";
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
 {
     const struct pw_ev_look *k = v->look;
     int row = pw_step_row(ui, PW_STEP_TOKENS, k->n), h = r.h - 1, first = pw_step_first(row, k->n, h);

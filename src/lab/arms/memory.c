@@ -1,0 +1,208 @@
+/* memory.c - reject models that would not fit before they are built, and steps before they are run.
+ *
+ * The system hands out memory that it does not have and kills the process that touches it later, so a failing
+ * allocation comes too late. One tenth is left free for other programs and other buffers of this one. A
+ * device rejects an allocation by itself, but does not say what would fit. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/arms/arms.h"
+#include "lab/core/lab_int.h"
+
+size_t pw_lab_memory(void)
+{
+    size_t kib = SIZE_MAX;
+    char line[128];
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return kib == SIZE_MAX ? SIZE_MAX : kib * 1024 / 10 * 9;
+}
+
+/* Where models are to be built: backend, free bytes there, and the tokens of the longest sample. */
+struct place {
+    const struct pw_lab *lab;
+    const struct pw_backend_ops *ops;
+    struct pw_backend *be;
+    size_t room;
+    int tokens;
+};
+
+static struct place look_at(const struct pw_lab *lab, const struct pw_backend_ops *ops, struct pw_backend *be)
+{
+    struct place p = {lab, ops, be, 0, lab->tasks.max_tokens};
+    size_t total;
+    if (ops->memory == NULL) {
+        p.room = pw_lab_memory();
+        return p;
+    }
+    ops->memory(be, &p.room, &total);
+    p.room = p.room / 10 * 9;
+    return p;
+}
+
+static size_t bytes_of(const struct place *p, const struct pw_arm *settings, const struct pw_config *cfg)
+{
+    struct pw_config c = *cfg;
+    c.vocab = p->lab->tasks.vocab.n;
+    if (pw_config_check(&c, NULL) != PW_OK)
+        return 0; /* building it reports the reason */
+    size_t bytes =
+        pw_model_bytes(p->ops, &c, &settings->pe, settings->optim.batch, p->ops->workers(p->be), p->tokens);
+    return bytes < SIZE_MAX ? bytes : 0; /* likewise: there is no memory to count it */
+}
+
+/* Propose a model that fits: the same with fewer layers; if none fits, smaller sizes in general. */
+static void propose(const struct place *p, const struct pw_arm *settings, struct pw_str *out)
+{
+    struct pw_config cfg = settings->cfg;
+    while (--cfg.layers >= 1)
+        if (bytes_of(p, settings, &cfg) <= p->room) {
+            pw_str_add(out, "layers=%d would fit", cfg.layers);
+            return;
+        }
+    pw_str_add(out, "even one such layer doesn't fit: a smaller width, ffn or context");
+}
+
+/* Write a size as "1.5 GiB" or "300 MiB". */
+static void size_text(char dst[32], size_t bytes)
+{
+    if (bytes < (size_t)1 << 30)
+        snprintf(dst, 32, "%zu MiB", bytes >> 20);
+    else
+        snprintf(dst, 32, "%.1f GiB", (double)bytes / (1 << 30));
+}
+
+enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
+                                 struct pw_backend *be, const struct pw_arm *settings, int n,
+                                 struct pw_err *err)
+{
+    size_t need = 0, largest = 0, worst = 0;
+    char needed[32], there[32];
+    struct place p = look_at(lab, ops, be);
+    for (int i = 0; i < n; i++) {
+        size_t bytes = bytes_of(&p, &settings[i], &settings[i].cfg);
+        if (bytes > largest) {
+            largest = bytes;
+            worst = (size_t)i;
+        }
+        need += bytes;
+    }
+    if (need <= p.room)
+        return PW_OK;
+    struct pw_str hint = {0};
+    if (n == 1 || largest > p.room)
+        propose(&p, &settings[worst], &hint);
+    else
+        pw_str_add(&hint, "%zu such models would fit", p.room / largest);
+    size_text(needed, need);
+    size_text(there, p.room);
+    enum pw_code code = pw_fail(err, PW_ENOMEM, "%s %s, %s are free%s; %s",
+                                n == 1 ? "this model needs" : "these models need together", needed, there,
+                                ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
+    pw_str_fini(&hint);
+    return code;
+}
+
+/* ---- steps of existing models */
+
+static size_t bytes_of_all(const struct place *p, const struct pw_arm *arms, int n)
+{
+    size_t sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += bytes_of(p, &arms[i], &arms[i].cfg);
+    return sum;
+}
+
+/* Return how much of the needed memory the models hold already. tokens: the longest sample so far. */
+static size_t held_by_all(const struct place *p, const struct pw_arm *arms, int n, int tokens)
+{
+    struct place before = *p;
+    size_t sum = 0;
+    before.tokens = tokens;
+    for (int i = 0; i < n; i++) {
+        struct pw_arm has = arms[i];
+        has.optim.batch = pw_model_largest(has.model);
+        size_t held = bytes_of(&before, &has, &has.cfg), needed = bytes_of(p, &arms[i], &arms[i].cfg);
+        sum += held < needed ? held : needed;
+    }
+    return sum;
+}
+
+/* Halve the batch of arm id (0: of all arms) until everything fits into `bytes`. Returns the batch; 0: none
+ * fits. */
+static int fitting_batch(const struct place *p, struct pw_arm *arms, int n, int id, size_t bytes)
+{
+    int batch = 0;
+    for (int i = 0; i < n; i++)
+        if ((id == 0 || arms[i].id == id) && arms[i].optim.batch > batch)
+            batch = arms[i].optim.batch;
+    for (batch /= 2; batch > 0; batch /= 2) {
+        for (int i = 0; i < n; i++)
+            if ((id == 0 || arms[i].id == id) && arms[i].optim.batch > batch)
+                arms[i].optim.batch = batch;
+        if (bytes_of_all(p, arms, n) <= bytes)
+            break;
+    }
+    return batch;
+}
+
+static void say_batch(struct pw_str *out, int batch)
+{
+    if (batch > 0)
+        pw_str_add(out, "optim batch=%d would fit", batch);
+    else
+        pw_str_add(out, "no batch would fit: a smaller model, or one arm less (arm drop)");
+}
+
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *settings, int n, int id, int tokens,
+                                struct pw_err *err)
+{
+    char more[32], there[32];
+    struct place p = look_at(lab, lab->ops, lab->be);
+    size_t need = bytes_of_all(&p, settings, n), held = held_by_all(&p, settings, n, tokens);
+    if (need - held <= p.room)
+        return PW_OK;
+    struct pw_str hint = {0};
+    say_batch(&hint, fitting_batch(&p, settings, n, id, held + p.room));
+    size_text(more, need - held);
+    size_text(there, p.room);
+    enum pw_code code = pw_fail(err, PW_ENOMEM, "training would need %s more, %s are free%s; %s", more, there,
+                                lab->ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
+    pw_str_fini(&hint);
+    return code;
+}
+
+void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
+{
+    struct place p = look_at(lab, lab->ops, lab->be);
+    struct pw_arm less = *arm; /* the model holds at most what a batch of one needs */
+    less.optim.batch = 1;
+    if (lab->ops->memory == NULL || err->code != PW_ENOMEM)
+        return;
+    size_t held = bytes_of(&p, &less, &less.cfg);
+    struct pw_err why = *err;
+    struct pw_str hint = {0};
+    char there[32];
+    less.optim.batch = arm->optim.batch;
+    say_batch(&hint, fitting_batch(&p, &less, 1, 0, held + p.room));
+    size_text(there, p.room);
+    pw_fail(err, PW_ENOMEM, "arm %d: %.200s; %s are free on the device; %s", arm->id, why.msg, there,
+            pw_str_text(&hint));
+    pw_str_fini(&hint);
+}
+
+float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)
+{
+    size_t bytes = (4 * (size_t)cfg->layers * cfg->heads * T * T + more) * sizeof(float);
+    /* three times: these maps, the model's own, and the event's */
+    float *maps = 3 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
+    if (maps == NULL)
+        pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
+                3 * bytes >> 20);
+    return maps;
+}

@@ -1,0 +1,37 @@
+/* export_int.h - internal interface of the command `export`: export.c has the table of kinds, export_sheet.c
+ * the kinds that write rows. */
+#ifndef PW_EXPORT_INT_H
+#define PW_EXPORT_INT_H
+#include "base/err.h"
+#include "base/opt.h"
+#include "sessions/fold.h"
+
+/* Write rows of measurements of every replica of every arm. The format is CSV (RFC 4180), or JSON Lines if
+ * path ends in .jsonl. The file appears complete or not at all. */
+enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+enum pw_code pw_export_updates(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+
+/* Write the measurements for TensorBoard into a folder. */
+enum pw_code pw_export_tensorboard(const struct pw_snapshot *record, const char *folder, struct pw_err *err);
+
+struct pw_lab;
+struct pw_args;
+
+/* ---- export_step.c */
+enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                struct pw_err *err);
+
+/* ---- activations.c: the job `export activations` of the current arm */
+enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                         struct pw_err *err);
+extern const struct pw_opt pw_dump_opts[];
+
+/* ---- export_data.c: the job `export data` */
+enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                               struct pw_err *err);
+extern const struct pw_opt pw_data_opts[];
+
+#endif

@@ -1,0 +1,488 @@
+/* eval.c - exact match by length, from teacher-forced passes.
+ *
+ * Greedy decoding gives the right answer if and only if every teacher-forced argmax is right. So a length
+ * curve needs no decoding; tests/lab/test_lab.c compares the two. Up to the first error both have read the
+ * same tokens, so the kind and place of that error are those of greedy decoding. Later tokens are not
+ * evaluated.
+ *
+ * If this equivalence does not hold (pw_lab_decodes), `eval` decodes the necessary answers after each pass,
+ * and the decoded result counts. Live evaluations use only the passes and mark their results as
+ * teacher-forced.
+ *
+ * Work is cut into slices, so that commands run in between. Sample k of a task and length is the same for all
+ * arms at all times. So outcomes of arms can be paired, and a failing sample can be drawn again. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/core/lab_int.h"
+#include "lab/jobs/evals.h"
+
+#define SLICE_S      0.04
+#define PASS_S       0.01 /* seconds of one pass within a slice, since the clock is read only between passes */
+#define LARGEST      256  /* most sequences of a pass */
+#define LIVE_SAMPLES 64   /* standard error at most 6 % */
+
+/* Evaluation by length. A slice evaluates one row (replica, task, length), so that commands are served
+ * between rows. */
+struct pw_eval_plan {
+    /* small evaluation for the screen during training; false: started by a command */
+    bool live;
+    int samples;                 /* per length */
+    int n, place[PW_MAX_PLACES]; /* places of the replicas, arm by arm */
+    int at;                      /* index into place */
+    double took;                 /* seconds so far */
+    int n_rows, row;             /* rows per replica; the next row */
+    struct pw_eval_row *rows;    /* [n_rows] counts of the rows finished so far */
+    int n_pairs;
+    struct pw_eval_pair *pairs; /* [n_pairs] of the same rows */
+    int n_words;
+    uint64_t *outcomes;           /* [n_words] of the same rows */
+    struct pw_decoding *decoding; /* decoding of the row's next samples; NULL: none */
+};
+
+static struct pw_eval_plan *plan_of(const struct pw_lab *lab)
+{
+    return pw_job_state(lab, PW_JOB_EVAL);
+}
+
+static void free_plan(void *state)
+{
+    struct pw_eval_plan *p = state;
+    free(p->rows);
+    free(p->pairs);
+    free(p->outcomes);
+    pw_decoding_end(p->decoding);
+    free(p);
+}
+
+static int64_t progress(const void *state, int64_t *total)
+{
+    const struct pw_eval_plan *p = state;
+    *total = (int64_t)p->n * p->n_rows;
+    return (int64_t)p->at * p->n_rows + p->row;
+}
+
+static void run_slice(struct pw_lab *lab);
+
+static void begin_job(struct pw_lab *lab, struct pw_eval_plan *p)
+{
+    pw_job_begin(
+        lab, PW_JOB_EVAL,
+        &(struct pw_job){.name = "eval",
+                         .cancelled = "eval",
+                         .reads = PW_CHANGE_ARMS | PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK,
+                         .live = p->live,
+                         .state = p,
+                         .free_state = free_plan,
+                         .progress = progress,
+                         .slice = run_slice});
+}
+
+static float chance_of(const struct pw_task_use *use, int length)
+{
+    return use->task->chance != NULL ? (float)use->task->chance(&use->o, length) : 0.0f;
+}
+
+/* Add the row of a task and length, with its pairs. */
+static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, int t, int length,
+                            struct pw_err *err)
+{
+    const struct pw_task_use *use = &lab->tasks.use[t];
+    struct pw_pair at[PW_MAX_PAIRS];
+    int n = pw_task_pairs_at(use, length, at);
+    struct pw_eval_row *rows = realloc(p->rows, (size_t)(p->n_rows + 1) * sizeof *rows);
+    p->rows = rows != NULL ? rows : p->rows;
+    struct pw_eval_pair *pairs = realloc(p->pairs, (size_t)(p->n_pairs + n + 1) * sizeof *pairs);
+    p->pairs = pairs != NULL ? pairs : p->pairs;
+    int words = (pw_task_samples_at(use, length, p->samples) + 63) / 64;
+    uint64_t *outcomes = realloc(p->outcomes, (size_t)(p->n_words + words) * sizeof *outcomes);
+    p->outcomes = outcomes != NULL ? outcomes : p->outcomes;
+    if (rows == NULL || pairs == NULL || outcomes == NULL)
+        return pw_fail(err, PW_ENOMEM, "eval: out of memory");
+    memset(outcomes + p->n_words, 0, (size_t)words * sizeof *outcomes);
+    rows[p->n_rows++] = (struct pw_eval_row){.task = t,
+                                             .length = length,
+                                             .seen = pw_task_seen(use, length),
+                                             .first_pair = p->n_pairs,
+                                             .n_pairs = n,
+                                             .chance = chance_of(use, length),
+                                             .first_word = p->n_words};
+    p->n_words += words;
+    for (int i = 0; i < n; i++)
+        pairs[p->n_pairs++] = (struct pw_eval_pair){.a = at[i].a, .b = at[i].b};
+    return PW_OK;
+}
+
+/* Add one row per task and length. lengths {0,0}: the trained and the test lengths of each task. */
+static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct pw_range lengths,
+                              struct pw_err *err)
+{
+    int context = INT_MAX;
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        if (lab->arms[i].model != NULL && lab->arms[i].cfg.context < context)
+            context = lab->arms[i].cfg.context;
+    for (int t = 0; t < lab->tasks.n; t++) {
+        const struct pw_task_use *use = &lab->tasks.use[t];
+        struct pw_range r = lengths, limits = use->task->length_limits;
+        bool asked = lengths.hi > 0;
+        if (!asked)
+            r = (struct pw_range){pw_task_train(use).lo, pw_task_test(use).hi};
+        if (asked && (r.lo < limits.lo || r.hi > limits.hi))
+            return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: %s has lengths %d..%d", r.lo, r.hi,
+                           use->task->name, limits.lo, limits.hi);
+        while (r.hi >= r.lo && !pw_task_has(use, r.hi))
+            r.hi--;
+        if (r.hi < r.lo)
+            continue;
+        int rows = pw_lab_rows_at(lab, t, r.hi);
+        if (rows > context)
+            return pw_fail(err, PW_EUSER,
+                           "eval: length %d of %s takes %d positions, the model has %d: 'model context=%d'",
+                           r.hi, use->task->name, rows, context, rows);
+        for (int length = r.lo; length <= r.hi; length++) {
+            if (!asked && length > pw_task_train(use).hi && length < pw_task_test(use).lo)
+                continue;
+            if (!pw_task_has(use, length))
+                continue;
+            enum pw_code code = add_row(lab, p, t, length, err);
+            if (code != PW_OK)
+                return code;
+        }
+    }
+    if (p->n_rows == 0)
+        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no such samples", lengths.lo,
+                       lengths.hi);
+    return PW_OK;
+}
+
+static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)
+{
+    struct pw_arm *a;
+    for (int r = 1; p->n < PW_MAX_PLACES && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        p->place[p->n++] = (int)(a - lab->arms);
+}
+
+/* Start an evaluation of arm id, or of all arms (0), in place of the present one. */
+static enum pw_code start(struct pw_lab *lab, int id, struct pw_range lengths, int samples,
+                          struct pw_err *err)
+{
+    struct pw_eval_plan *p = pw_alloc(1, sizeof *p);
+    p->samples = samples;
+    enum pw_code code = plan_rows(lab, p, lengths, err);
+    if (code != PW_OK) {
+        free_plan(p);
+        return code;
+    }
+    for (int i = 1; i <= PW_MAX_ARMS; i++)
+        if (id == 0 || i == id)
+            add_arm(lab, p, i);
+    begin_job(lab, p);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err)
+{
+    return start(lab, 0, lengths, samples, err);
+}
+
+void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
+{
+    struct pw_eval_plan *p = plan_of(lab);
+    if (p != NULL && !p->live)
+        return;
+    if (p == NULL) {
+        p = pw_alloc(1, sizeof *p);
+        *p = (struct pw_eval_plan){.live = true, .samples = LIVE_SAMPLES};
+        if (plan_rows(lab, p, (struct pw_range){0, 0}, NULL) != PW_OK) {
+            free_plan(p);
+            return;
+        }
+        begin_job(lab, p);
+    }
+    add_arm(lab, p, arm->id);
+}
+
+static struct pw_eval_pair *pair_of(const struct pw_lab *lab, const struct pw_eval_row *row,
+                                    struct pw_pair pair)
+{
+    struct pw_eval_pair *pairs = row->n_pairs > 0 ? plan_of(lab)->pairs : NULL;
+    for (int i = row->first_pair; i < row->first_pair + row->n_pairs; i++)
+        if (pairs[i].a == pair.a && pairs[i].b == pair.b)
+            return &pairs[i];
+    return NULL;
+}
+
+/* Return the number of sequences of the next pass, at most `left`: as many as arm's model evaluates in PASS_S
+ * at its latest rate, and at first one per worker. Results don't depend on it. */
+static int pass_size(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_eval_row *row,
+                     int left)
+{
+    int rows = row->length > 0 ? pw_lab_rows_at(lab, row->task, row->length) : lab->tasks.max_tokens;
+    int least = lab->ops->workers(lab->be);
+    double n = arm->row_s > 0.0 ? PASS_S / (arm->row_s * rows) : least;
+    n = n < least ? least : n > LARGEST ? LARGEST : n;
+    return n < left ? (int)n : left;
+}
+
+int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_error *kind)
+{
+    for (int k = 0; k < n; k++)
+        if (choices[k] != right[k]) {
+            *kind = choices[k] == PW_EOS ? PW_ERROR_EARLY
+                    : right[k] == PW_EOS ? PW_ERROR_LATE
+                                         : PW_ERROR_WRONG;
+            return k;
+        }
+    return -1;
+}
+
+/* Count the next sample of a row: right, or wrong with its first error at answer token `place`. */
+static void add_outcome(struct pw_eval_row *row, uint64_t *outcomes, bool right, int place,
+                        enum pw_error kind)
+{
+    if (right) {
+        row->exact++;
+        if (outcomes != NULL)
+            outcomes[row->samples / 64] |= UINT64_C(1) << row->samples % 64;
+    } else {
+        row->errors[kind]++;
+        row->places[place < PW_PLACES ? place : PW_PLACES - 1]++;
+    }
+    row->samples++;
+}
+
+static void add_tokens(struct pw_eval_row *row, const int *choices, const int *right, int n)
+{
+    for (int k = 0; k < n; k++)
+        row->tokens_right += choices[k] == right[k];
+    row->tokens += n;
+}
+
+void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n)
+{
+    enum pw_error kind = PW_ERROR_WRONG;
+    int place = pw_eval_first_error(choices, right, n, &kind);
+    add_tokens(row, choices, right, n);
+    add_outcome(row, outcomes, place < 0, place, kind);
+}
+
+/* Count a decoded answer. An answer that is not right differs from the right one in some token. */
+static void count_decoded(struct pw_eval_row *row, uint64_t *outcomes, const struct pw_decoded *x)
+{
+    enum pw_error kind = PW_ERROR_WRONG;
+    add_tokens(row, x->choices, x->right, x->n_right);
+    row->taught += pw_eval_first_error(x->choices, x->right, x->n_right, &kind) < 0;
+    add_outcome(row, outcomes, x->well,
+                x->well ? -1 : pw_eval_first_error(x->said, x->right, x->n_right, &kind), kind);
+}
+
+/* Add to a pair what the last sample, which has this pair, added to the row. */
+static void count_pair(const struct pw_lab *lab, const struct pw_eval_row *before,
+                       const struct pw_eval_row *row, struct pw_pair at)
+{
+    struct pw_eval_pair *pair = pair_of(lab, row, at);
+    if (pair == NULL)
+        return;
+    pair->exact += row->exact - before->exact;
+    pair->taught += row->taught - before->taught;
+    pair->tokens += row->tokens - before->tokens;
+    pair->tokens_right += row->tokens_right - before->tokens_right;
+    pair->samples++;
+}
+
+/* Load the next n samples of a row into the lab's scratch and run a teacher-forced pass. *best: its choices,
+ * which the caller frees. */
+static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int n,
+                         const struct pw_eval_row *row, int **best, struct pw_err *err)
+{
+    struct pw_samples *s = &lab->scratch;
+    pw_samples_fill(s, &lab->tasks, lab->seed, split, (uint64_t)row->samples, n, row->task, row->length);
+    double begin = pw_now();
+    *best = malloc((size_t)s->b.n_scored * sizeof **best);
+    if (*best == NULL)
+        return pw_fail(err, PW_ENOMEM, "eval: out of memory");
+    enum pw_code code = pw_model_eval(arm->model, &s->b, *best, NULL, err);
+    arm->row_s = (pw_now() - begin) / s->b.n_rows;
+    if (code != PW_OK)
+        free(*best);
+    return code;
+}
+
+/* Evaluate the next samples of a row by one pass. outcomes: the row's words, or NULL. */
+static enum pw_code count_pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
+                               struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
+{
+    struct pw_samples *s = &lab->scratch;
+    int *best, n = pass_size(lab, arm, row, samples - row->samples);
+    enum pw_code code = pass(lab, arm, split, n, row, &best, err);
+    if (code != PW_OK)
+        return code;
+    for (int i = 0; i < n; i++) {
+        struct pw_eval_row before = *row;
+        int at = s->seq_scored[i];
+        pw_eval_count(row, outcomes, best + at, s->targets + at, s->seq_scored[i + 1] - at);
+        count_pair(lab, &before, row, s->pairs[i]);
+    }
+    free(best);
+    return PW_OK;
+}
+
+/* Evaluate the next samples of a row by a pass and decoding. The first call runs the pass; each later call
+ * decodes one token of some answers. */
+static enum pw_code count_decoding(struct pw_lab *lab, struct pw_arm *arm, int samples,
+                                   struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
+{
+    struct pw_decoding **d = &plan_of(lab)->decoding;
+    enum pw_code code;
+    struct pw_decoded x;
+    int *best;
+    if (*d == NULL) {
+        code =
+            pass(lab, arm, PW_SPLIT_TEST, pass_size(lab, arm, row, samples - row->samples), row, &best, err);
+        return code == PW_OK ? pw_decoding_begin(d, lab, arm, &lab->scratch, row->task, best, err) : code;
+    }
+    if (!pw_decoding_over(*d))
+        return pw_decoding_go_on(*d, err);
+    for (int i = 0; pw_decoding_at(*d, i, &x); i++) {
+        struct pw_eval_row before = *row;
+        count_decoded(row, outcomes, &x);
+        count_pair(lab, &before, row, x.pair);
+    }
+    pw_decoding_end(*d);
+    *d = NULL;
+    return PW_OK;
+}
+
+uint64_t pw_lab_draw(const struct pw_lab *lab)
+{
+    struct pw_str task = {0}, text = {0};
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a hash of the seed and the task's text */
+    pw_taskset_print(&lab->tasks, &task);
+    pw_str_add(&text, "%llu ", (unsigned long long)lab->seed);
+    pw_opt_old_names(&text, task.s); /* so that evaluations of older sessions have the same samples */
+    pw_str_fini(&task);
+    for (const char *c = text.s; *c != '\0'; c++)
+        h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    pw_str_fini(&text);
+    return h;
+}
+
+/* The rows of a replica are complete: emit them and start the next replica. */
+static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
+{
+    struct pw_eval_plan *p = plan_of(lab);
+    struct pw_event *e = pw_lab_event(PW_EV_EVAL, arm);
+    e->u.eval.n = p->n_rows;
+    e->u.eval.live = p->live;
+    e->u.eval.n_pairs = p->n_pairs;
+    e->u.eval.rows = pw_copy(p->rows, (size_t)p->n_rows, sizeof *p->rows);
+    e->u.eval.pairs = pw_copy(p->pairs, (size_t)p->n_pairs, sizeof *p->pairs);
+    e->u.eval.draw = pw_lab_draw(lab);
+    e->u.eval.n_words = p->n_words;
+    e->u.eval.outcomes = pw_copy(p->outcomes, (size_t)p->n_words, sizeof *p->outcomes);
+    memset(p->outcomes, 0, (size_t)p->n_words * sizeof *p->outcomes);
+    for (int i = 0; i < p->n_rows; i++) {
+        struct pw_eval_row *r = &p->rows[i];
+        r->samples = r->exact = r->taught = 0;
+        r->tokens = r->tokens_right = 0;
+        memset(r->errors, 0, sizeof r->errors);
+        memset(r->places, 0, sizeof r->places);
+    }
+    for (int i = 0; i < p->n_pairs; i++)
+        p->pairs[i] = (struct pw_eval_pair){.a = p->pairs[i].a, .b = p->pairs[i].b};
+    pw_lab_emit(lab, e);
+    p->row = 0;
+    p->at++;
+}
+
+static bool go_on(struct pw_lab *lab, double end)
+{
+    return pw_now() < end && !atomic_load(&lab->yield);
+}
+
+static void run_slice(struct pw_lab *lab)
+{
+    struct pw_eval_plan *p = plan_of(lab);
+    double begin = pw_now(), end = begin + SLICE_S;
+    while (p->at < p->n && go_on(lab, end)) {
+        /* the arm exists: dropping an arm cancels the evaluation first */
+        struct pw_arm *arm = &lab->arms[p->place[p->at]];
+        struct pw_eval_row *row = &p->rows[p->row];
+        int all = pw_task_samples_at(&lab->tasks.use[row->task], row->length, p->samples);
+        uint64_t *outcomes = p->outcomes + row->first_word;
+        bool decodes = pw_lab_decodes(lab, arm, row->task);
+        struct pw_err err;
+        row->judge = !decodes ? PW_JUDGE_EXACT : p->live ? PW_JUDGE_TAUGHT : PW_JUDGE_DECODED;
+        enum pw_code code = row->judge == PW_JUDGE_DECODED
+                                ? count_decoding(lab, arm, all, row, outcomes, &err)
+                                : count_pass(lab, arm, PW_SPLIT_TEST, all, row, outcomes, &err);
+        if (code != PW_OK) {
+            pw_job_fail(lab, PW_JOB_EVAL, &err);
+            return;
+        }
+        if (row->samples == all && ++p->row == p->n_rows)
+            end_replicate(lab, arm);
+    }
+    pw_job_tell(lab, PW_JOB_EVAL, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
+    p->took += pw_now() - begin;
+    if (p->at < p->n)
+        return;
+    if (p->live) {
+        lab->eval_s = p->took;
+        lab->t_eval = pw_now();
+    }
+    pw_job_end(lab, PW_JOB_EVAL);
+}
+
+int pw_lab_valid_samples(const struct pw_lab *lab, int n)
+{
+    int all = 0; /* samples of all fixed sets, each used once */
+    for (int t = 0; t < lab->tasks.n; t++) {
+        int has = pw_task_data(&lab->tasks.use[t], PW_SPLIT_VALID);
+        all = has == 0 || all + has > n ? n : all + has;
+    }
+    return all;
+}
+
+enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
+                                bool whole, struct pw_err *err)
+{
+    double end = pw_now() + SLICE_S;
+    enum pw_code code = PW_OK;
+    while (code == PW_OK && row->samples < n && (whole || go_on(lab, end)))
+        code = count_pass(lab, arm, PW_SPLIT_VALID, n, row, NULL, err);
+    return code;
+}
+
+/* Answers that are being decoded hold their models. The evaluation decodes these samples again. */
+static void hear_change(struct pw_lab *lab, const struct pw_notice *n)
+{
+    struct pw_eval_plan *p = plan_of(lab);
+    if (p == NULL || (n->what & PW_CHANGE_BACKEND) == 0)
+        return;
+    pw_decoding_end(p->decoding);
+    p->decoding = NULL;
+}
+
+/* Evaluate one arm at all lengths, with as many samples as in its last evaluation, if it has one. */
+static void eval_again(struct pw_lab *lab, int id)
+{
+    const struct pw_ev_eval *before = &lab->record->arms[id - 1].rep[0].eval;
+    if (before->n > 0 && before->rows[0].samples > 0)
+        (void)start(lab, id, (struct pw_range){0, 0}, before->rows[0].samples, NULL);
+}
+
+/* What is known of a model that now computes something else is measured again: beside training with other
+ * heads, and with another encoding as it was measured before. */
+static void hear_changed(struct pw_lab *lab, const struct pw_notice *n)
+{
+    if (n->what == PW_CHANGE_TUNED)
+        eval_again(lab, n->arm);
+    bool live = n->what == PW_CHANGE_HEADS || (n->what == PW_CHANGE_TUNED && n->live && plan_of(lab) == NULL);
+    if (live && lab->cfg.live)
+        pw_lab_eval_live(lab, pw_lab_arm(lab, n->arm));
+}
+
+const struct pw_listener pw_eval_listener = {.changes = hear_change, .changed = hear_changed};

@@ -1,0 +1,67 @@
+/* inspect.c - choose what is inspected: replica, layer, head and view. */
+#include "lab/arms/arms.h"
+#include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
+
+/* Choose the replica of the current arm that answers prompts and is inspected. Emits the arm; the caller
+ * refreshes the rest. The replica must exist. */
+static void choose_replica(struct pw_lab *lab, int replica)
+{
+    lab->replica = replica;
+    pw_lab_tell_arm(lab, pw_lab_current(lab), false);
+}
+
+/* Number of views that apply: the terms need a position part in the stream. */
+static int views(const struct pw_arm *arm, int layer)
+{
+    return layer > 0 || (arm->pe.pe->uses & PW_PE_ADDED) ? PW_VIEWS : PW_VIEW_CC;
+}
+
+static bool moves(struct pw_move m)
+{
+    return m.n != 0 || !m.by;
+}
+
+enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_move layer,
+                         struct pw_move head, struct pw_move view, struct pw_err *err)
+{
+    const struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_pin *pin = &lab->pin;
+    int R = pw_lab_replicates(lab, lab->current), before = lab->replica;
+    int r = replica.by ? pw_move_round(replica, before - 1, R) + 1 : replica.n;
+    int L = arm->cfg.layers, H = arm->cfg.heads;
+    int l = pw_move_round(layer, pin->layer < L ? pin->layer : L - 1, L);
+    int h = pw_move_round(head, pin->head < H ? pin->head : H - 1, H);
+    enum pw_code code = pw_lab_need_replica(lab, arm, "inspect", r, err);
+    if (code != PW_OK)
+        return code;
+    if (l >= L)
+        return pw_fail(err, PW_EUSER, "inspect: layer=%d: arm %d has layers 0..%d", l, arm->id, L - 1);
+    if (h >= H)
+        return pw_fail(err, PW_EUSER, "inspect: head=%d: arm %d has heads 0..%d", h, arm->id, H - 1);
+    bool alone = moves(replica) && !moves(layer) && !moves(head) && !moves(view);
+    if (pin->id == 0 && !alone)
+        return pw_lab_want_prompt(lab, "inspect: nothing to look at yet; type a prompt first", err);
+    if (r != before)
+        choose_replica(lab, r);
+    arm = pw_lab_inspected(lab);
+    bool whole = pw_pin_fits(pin, arm); /* else show as many tokens as fit */
+    if (pin->id != 0 && whole && (r != before || lab->follow == NULL || lab->rerun.known))
+        code = pw_lab_need_answer(lab, "inspect", err);
+    if (code != PW_OK && r != before)
+        choose_replica(lab, before);
+    if (code != PW_OK)
+        return code;
+    int n = views(arm, l);
+    if (moves(view)) /* a view that does not apply is kept unless the user moves on from it */
+        pin->view = view.by && pin->view >= n ? 0 : pw_move_round(view, pin->view, n);
+    if (moves(layer))
+        pin->layer = l;
+    if (moves(head))
+        pin->head = h;
+    if (pin->id != 0)
+        code = pw_lab_tell_attention(lab, arm, true, err);
+    if (r != before && lab->cfg.live)
+        pw_lab_refresh_tables(lab, true, 0);
+    return code;
+}

@@ -1,0 +1,181 @@
+/* look.c - inspect one token of the pinned prompt's answer: the candidates with probability and logit, the
+ * contribution of every part of the model to each of these logits, and the logit lens of each layer. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/maths.h"
+#include "lab/arms/arms.h"
+#include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
+#include "model/attribution.h"
+
+/* Return the number of tokens with a larger logit; among equal logits the lower id comes first. */
+static int rank_of(const float *logits, int V, int token)
+{
+    int rank = 0;
+    for (int v = 0; v < V; v++)
+        rank += logits[v] > logits[token] || (logits[v] == logits[token] && v < token);
+    return rank;
+}
+
+/* Choose the candidates to report: the best tokens, and also `said` and `target` (-1: none) if they are not
+ * among the best. Returns the number of candidates. */
+static int choose(int *ids, const float *logits, int V, int said, int target)
+{
+    int n = pw_lab_top(ids, PW_LOOK_TOP, logits, V), more[] = {said, target};
+    for (int i = 0; i < 2; i++) {
+        bool there = more[i] < 0;
+        for (int k = 0; k < n; k++)
+            there = there || ids[k] == more[i];
+        if (!there)
+            ids[n++] = more[i];
+    }
+    return n;
+}
+
+static void tell_tokens(const struct pw_lab *lab, struct pw_ev_look *k, const int *ids, const float *logits,
+                        int said, int target)
+{
+    int V = k->vocab;
+    double sum = 0.0;
+    float *p = pw_alloc((size_t)V, sizeof *p);
+    pw_lab_softmax(p, logits, V, (double)k->temperature);
+    k->entropy = pw_lab_entropy(p, V);
+    k->token = pw_alloc((size_t)k->n, sizeof *k->token);
+    k->target = -1;
+    for (int v = 0; v < V; v++)
+        sum += (double)logits[v];
+    k->mean_logit = (float)(sum / V);
+    for (int i = 0; i < k->n; i++) {
+        struct pw_look_token *t = &k->token[i];
+        *t = (struct pw_look_token){ids[i], rank_of(logits, V, ids[i]), p[ids[i]], logits[ids[i]], {0}};
+        pw_lab_label(lab, ids[i], t->label);
+        k->said = ids[i] == said ? i : k->said;
+        k->target = ids[i] == target ? i : k->target;
+    }
+    free(p);
+}
+
+static void name_part(struct pw_look_part *out, const struct pw_part *p)
+{
+    static const char *const names[] = {
+        [PW_PART_EMBED] = "embedding", [PW_PART_POSITION] = "position", [PW_PART_BIAS] = "biases"};
+    *out = (struct pw_look_part){.layer = -1, .head = -1};
+    if (p->kind == PW_PART_HEAD || p->kind == PW_PART_MLP)
+        out->layer = p->layer;
+    if (p->kind == PW_PART_HEAD) {
+        out->head = p->head;
+        snprintf(out->name, sizeof out->name, "head %d.%d", p->layer, p->head);
+    } else if (p->kind == PW_PART_MLP) {
+        snprintf(out->name, sizeof out->name, "MLP %d", p->layer);
+    } else {
+        snprintf(out->name, sizeof out->name, "%s", names[p->kind]);
+    }
+}
+
+static enum pw_code tell_parts(struct pw_ev_look *k, struct pw_model *m, const struct pw_inspection *in,
+                               const int *tokens, int T, const int *ids, struct pw_err *err)
+{
+    int n = pw_model_parts(m, NULL);
+    struct pw_part *parts = pw_alloc((size_t)n, sizeof *parts);
+    pw_model_parts(m, parts);
+    k->n_parts = n;
+    k->parts = pw_alloc((size_t)n, sizeof *k->parts);
+    k->part = pw_alloc((size_t)n * (size_t)k->n, sizeof *k->part);
+    k->mean = pw_alloc((size_t)n, sizeof *k->mean);
+    for (int i = 0; i < n; i++)
+        name_part(&k->parts[i], &parts[i]);
+    free(parts);
+    enum pw_code code = pw_model_attribute(m, in, tokens, T, T - 1, ids, k->n, k->part, k->mean, err);
+    for (int j = 0; j < k->n && code == PW_OK; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < n; i++)
+            sum += k->part[i * k->n + j];
+        k->worst = fmax(k->worst, fabs(sum - (double)k->token[j].logit));
+    }
+    return code;
+}
+
+static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_look *k, struct pw_model *m,
+                              const struct pw_inspection *in, int T, const int *ids, struct pw_err *err)
+{
+    int L = pw_model_config(m)->layers, V = k->vocab;
+    double *all = pw_alloc((size_t)(L + 1) * (size_t)V, sizeof *all);
+    float *logits = pw_alloc(2 * (size_t)V, sizeof *logits), *p = logits + V;
+    enum pw_code code = pw_model_lens(m, in, T, T - 1, all, err);
+    k->layers = L;
+    k->lens = pw_alloc((size_t)L + 1, sizeof *k->lens);
+    k->lens_prob = pw_alloc((size_t)(L + 1) * (size_t)k->n, sizeof *k->lens_prob);
+    k->lens_rank = pw_alloc((size_t)(L + 1) * (size_t)k->n, sizeof *k->lens_rank);
+    for (int l = 0; l <= L && code == PW_OK; l++) {
+        int top = 0;
+        for (int v = 0; v < V; v++) {
+            logits[v] = (float)all[(size_t)l * V + v];
+            top = logits[v] > logits[top] ? v : top;
+        }
+        pw_lab_softmax(p, logits, V, (double)k->temperature);
+        pw_lab_label(lab, top, k->lens[l].label);
+        k->lens[l].prob = p[top];
+        k->lens[l].entropy = pw_lab_entropy(p, V);
+        for (int j = 0; j < k->n; j++) {
+            k->lens_prob[l * k->n + j] = p[ids[j]];
+            k->lens_rank[l * k->n + j] = rank_of(logits, V, ids[j]);
+        }
+    }
+    free(logits);
+    free(all);
+    return code;
+}
+
+enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int pos, struct pw_event **out,
+                            struct pw_err *err)
+{
+    const struct pw_pin *pin = &lab->pin;
+    const struct pw_config *c = &arm->cfg;
+    int T = pos, V = c->vocab, ids[PW_LOOK_TOP + 2]; /* inspect rows 0..pos - 1; the last one predicts pos */
+    size_t resid = (size_t)(c->layers + 1) * T * c->width,
+           z = (size_t)c->layers * T * c->heads * c->head_width, mlp = (size_t)c->layers * T * c->ffn,
+           logits = (size_t)T * V, bytes = (resid + z + mlp + logits) * sizeof(float);
+    /* twice, because the model needs as much for its own buffers */
+    float *mem = 2 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
+    if (mem == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory: to look into %d tokens needs %zu MiB", T, bytes >> 20);
+    struct pw_inspection in = {
+        .resid = mem, .z = mem + resid, .mlp = mem + resid + z, .logits = mem + resid + z + mlp};
+    enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);
+    if (code != PW_OK) {
+        free(mem);
+        return code;
+    }
+    struct pw_event *e = pw_lab_event(PW_EV_LOOK, arm);
+    struct pw_ev_look *k = &e->u.look;
+    const float *last = in.logits + (size_t)(T - 1) * V;
+    int said = pin->tokens[pos], target = pos < pin->sample.n ? pin->sample.tokens[pos] : -1;
+    k->prompt = pin->id;
+    k->pos = pos;
+    k->temperature = lab->temperature > 0.0f ? lab->temperature : 1.0f;
+    k->vocab = V;
+    k->n = choose(ids, last, V, said, target);
+    tell_tokens(lab, k, ids, last, said, target);
+    code = tell_parts(k, arm->model, &in, pin->tokens, T, ids, err);
+    if (code == PW_OK)
+        code = tell_lens(lab, k, arm->model, &in, T, ids, err);
+    free(mem);
+    if (code == PW_OK)
+        *out = e;
+    else
+        pw_event_free(e);
+    return code;
+}
+
+enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
+{
+    struct pw_event *e;
+    enum pw_code code = pw_lab_look_at(lab, arm, pw_lab_cursor(&lab->pin), &e, err);
+    if (code == PW_OK)
+        pw_lab_emit(lab, e);
+    return code;
+}

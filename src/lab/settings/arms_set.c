@@ -1,0 +1,240 @@
+/* arms_set.c - settings of arms: task, shape, seed, encoding, optimiser. The replicas of an arm change
+ * together, all or none. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/arms/arms.h"
+#include "lab/core/lab_int.h"
+#include "lab/settings/settings.h"
+#include "lab/train/train.h"
+
+/* Rebuild every arm with these settings. */
+static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES];
+    enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code == PW_OK)
+        pw_lab_put_only(lab, fresh, n);
+    return code;
+}
+
+/* Rebuild one arm with n replicas; the others are unaffected. */
+static enum pw_code rebuild_one(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES];
+    enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_put(lab, fresh, n);
+    pw_lab_tell_arm(lab, pw_lab_arm(lab, fresh[0].id), true);
+    pw_lab_tell_state(lab);
+    return PW_OK;
+}
+
+void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n)
+{
+    if (n > 0)
+        pw_lab_put_only(lab, fresh, n);
+    pw_taskset_fini(old);
+    pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_TASK});
+    pw_lab_tell_lab(lab);
+    pw_lab_tell_all(lab, n > 0);
+}
+
+/* Emit notes about loaded data: how many lines of a file are held out. */
+static void tell_loaded(struct pw_lab *lab)
+{
+    struct pw_str text = {0};
+    for (int i = 0; i < lab->tasks.n; i++)
+        if (lab->tasks.use[i].task->tell != NULL)
+            lab->tasks.use[i].task->tell(&lab->tasks.use[i].o, &text);
+    if (text.len > 0)
+        pw_lab_note_lines(lab, text.s);
+    pw_str_fini(&text);
+}
+
+static bool same_tasks(const struct pw_taskset *a, const struct pw_taskset *b)
+{
+    struct pw_str x = {0}, y = {0};
+    pw_taskset_print(a, &x);
+    pw_taskset_print(b, &y);
+    bool same = strcmp(pw_str_text(&x), pw_str_text(&y)) == 0;
+    pw_str_fini(&x);
+    pw_str_fini(&y);
+    return same;
+}
+
+enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_taskset set, old = lab->tasks;
+    enum pw_code code = pw_taskset_init(&set, text, err);
+    if (code != PW_OK)
+        return code;
+    bool same = pw_vocab_same(&set.vocab, &old.vocab);
+    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
+    int n = pw_lab_collect(lab, 0, settings);
+    for (int i = 0; i < n && code == PW_OK; i++)
+        code = pw_lab_check_context(&set, &settings[i].cfg, true, err);
+    if (code == PW_OK)
+        pw_lab_end_checks(lab);
+    lab->tasks = set;
+    for (int i = 0; i < n && code == PW_OK && !same; i++)
+        code = pw_lab_check_bos(lab, &settings[i].cfg, err);
+    if (code == PW_OK && !same)
+        code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code == PW_OK && same && set.max_tokens > old.max_tokens)
+        code = pw_lab_check_steps(lab, settings, n, 0, old.max_tokens, err);
+    if (code != PW_OK) {
+        lab->tasks = old;
+        pw_taskset_fini(&set);
+        return code;
+    }
+    if (same && !same_tasks(&old, &set))
+        for (int id = 1; id <= PW_MAX_ARMS; id++)
+            pw_lab_alter(lab, id, PW_ALTERED_TASK);
+    pw_lab_put_task(lab, &old, fresh, same ? 0 : n);
+    pw_lab_note(lab,
+                same ? "the tokens are the same: weights are kept" : "other tokens: all arms begin anew");
+    tell_loaded(lab);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_TASK});
+    return PW_OK;
+}
+
+enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+{
+    enum pw_code code = rebuild_one(lab, settings, n, err);
+    if (code != PW_OK)
+        return code;
+    struct pw_notice notice = {.what = PW_CHANGE_SHAPE, .arm = settings[0].id};
+    pw_lab_changes(lab, &notice);
+    pw_lab_changed(lab, &notice);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
+                              const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err)
+{
+    struct pw_arm settings[PW_MAX_PLACES];
+    int n = pw_lab_collect(lab, arm->id, settings);
+    for (int i = 0; i < n; i++) {
+        snprintf(settings[i].preset, sizeof settings[i].preset, "%s", preset);
+        settings[i].cfg = *cfg;
+        settings[i].optim = *optim;
+    }
+    return pw_lab_reshape(lab, settings, n, err);
+}
+
+enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct pw_err *err)
+{
+    struct pw_arm settings[PW_MAX_PLACES], *arm;
+    enum pw_code code = id != 0 ? pw_lab_need_arm(lab, id, &arm, err) : PW_OK;
+    if (code != PW_OK)
+        return code;
+    int n = pw_lab_collect(lab, id, settings);
+    for (int i = 0; i < n; i++)
+        settings[i].seed = seed + (uint64_t)settings[i].replicate - 1;
+    if (id != 0) {
+        code = rebuild_one(lab, settings, n, err);
+        if (code != PW_OK)
+            return code;
+    } else {
+        code = rebuild(lab, settings, n, err);
+        if (code != PW_OK)
+            return code;
+        lab->seed = seed;
+        pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_SEED});
+        pw_lab_tell_lab(lab);
+        pw_lab_tell_all(lab, true);
+    }
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS | PW_CHANGE_SEED, .arm = id});
+    return PW_OK;
+}
+
+enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
+                           struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES];
+    int n;
+    enum pw_code code = pw_lab_copy_all(lab, fresh, &n, arm, text, restart, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_put(lab, fresh, n);
+    pw_lab_tell_arm(lab, arm, false);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = arm->id});
+    return PW_OK;
+}
+
+/* Emit a note if the encoding has the values that its bare name means in this model. */
+static void note_choice(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    const struct pw_pe *pe = arm->pe.pe;
+    struct pw_pe_use_opts bare;
+    struct pw_str text = {0}, name = {0};
+    if (pe->choice == NULL || pw_pe_parse(&bare, pe->name, &arm->cfg, NULL) != PW_OK ||
+        memcmp(&bare, &arm->pe, sizeof bare) != 0)
+        return;
+    pw_pe_print(&arm->pe, &text);
+    pw_encoding_name(&name, text.s);
+    pw_lab_note(lab, "arm %d: %s (context %d): %s alone is %s", arm->id, name.s, arm->cfg.context, pe->name,
+                pe->choice);
+    pw_str_fini(&name);
+    pw_str_fini(&text);
+}
+
+void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    note_choice(lab, arm);
+    pw_lab_warn_of_length(lab, arm);
+}
+
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    if (arm->cfg.causal && pw_pe_uses_length(arm->pe.pe))
+        pw_lab_note(lab,
+                    "arm %d: %s goes by the final length: causal training leaks it, and in decoding (length: "
+                    "the tokens so far) every token changes all earlier keys",
+                    arm->id, arm->pe.pe->name);
+}
+
+static bool same_optim(const struct pw_optim *a, const struct pw_optim *b)
+{
+    struct pw_str x = {0}, y = {0};
+    pw_opt_print(pw_optim_opts, a, true, &x);
+    pw_opt_print(pw_optim_opts, b, true, &y);
+    bool same = strcmp(pw_str_text(&x), pw_str_text(&y)) == 0;
+    pw_str_fini(&x);
+    pw_str_fini(&y);
+    return same;
+}
+
+enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim,
+                              struct pw_err *err)
+{
+    struct pw_arm settings[PW_MAX_PLACES], *a;
+    int n = pw_lab_collect(lab, 0, settings);
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < n; i++)
+        settings[i].optim = settings[i].id == arm->id ? *optim : settings[i].optim;
+    if (optim->batch > arm->optim.batch)
+        code = pw_lab_check_steps(lab, settings, n, arm->id, lab->tasks.max_tokens, err);
+    if (code != PW_OK)
+        return code;
+    if (!same_optim(&arm->optim, optim))
+        pw_lab_alter(lab, arm->id, PW_ALTERED_OPTIM);
+    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
+        a->optim = *optim;
+    return PW_OK;
+}
+
+enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)
+{
+    struct pw_arm settings[PW_MAX_PLACES];
+    int n = pw_lab_collect(lab, id, settings);
+    enum pw_code code = id != 0 ? rebuild_one(lab, settings, n, err) : rebuild(lab, settings, n, err);
+    if (code != PW_OK)
+        return code;
+    if (id == 0)
+        pw_lab_tell_all(lab, true);
+    pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = id});
+    return PW_OK;
+}

@@ -1,0 +1,208 @@
+/* disk.c - two lists under one lock: jobs to do, and jobs that are done with their results. */
+#include "ui/disk.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+struct job {
+    struct pw_disk_job j;
+    enum pw_code code;
+    struct pw_err err;
+    struct job *next;
+};
+
+struct pw_disk {
+    pthread_t thread;
+    bool runs, ends;
+    pthread_mutex_t lock;
+    pthread_cond_t more, idle;
+    struct job *todo; /* the first one is being written */
+    struct job *done;
+    int fd;
+};
+
+static void append(struct job **list, struct job *job)
+{
+    while (*list)
+        list = &(*list)->next;
+    *list = job;
+}
+
+static void job_fini(struct pw_disk_job *j)
+{
+    for (int i = 0; i < PW_DISK_FILES; i++) {
+        free(j->file[i].path);
+        pw_str_fini(&j->file[i].text);
+    }
+    free(j->said);
+    memset(j, 0, sizeof *j);
+}
+
+static enum pw_code replace(const char *path, const struct pw_str *text, struct pw_err *err)
+{
+    struct pw_file *f;
+    enum pw_code code = pw_file_create(&f, path, err);
+    if (code != PW_OK)
+        return code;
+    fwrite(text->s, 1, text->len, pw_file_stream(f));
+    return pw_file_commit(f, err);
+}
+
+static enum pw_code write_files(const struct pw_disk_job *j, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < j->n && code == PW_OK; i++)
+        code = replace(j->file[i].path, &j->file[i].text, err);
+    const struct pw_str *line = &j->file[0].text;
+    if (j->n == 0 && write(j->append_to, line->s, line->len) != (ssize_t)line->len)
+        code = pw_fail(err, PW_EIO, "history: a line was not written");
+    return code;
+}
+
+static void *run(void *arg)
+{
+    struct pw_disk *d = arg;
+    pthread_mutex_lock(&d->lock);
+    while (d->todo || !d->ends) {
+        struct job *job = d->todo;
+        if (!job) {
+            pthread_cond_wait(&d->more, &d->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&d->lock);
+        job->code = write_files(&job->j, &job->err);
+        pthread_mutex_lock(&d->lock);
+        d->todo = job->next;
+        job->next = NULL;
+        append(&d->done, job);
+        if (!d->todo)
+            pthread_cond_broadcast(&d->idle);
+        const uint64_t one = 1;
+        ssize_t n = write(d->fd, &one, sizeof one);
+        (void)n; /* fails only if the reader is notified already */
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+struct pw_disk *pw_disk_open(void)
+{
+    struct pw_disk *d = pw_alloc(1, sizeof *d);
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->more, NULL);
+    pthread_cond_init(&d->idle, NULL);
+    d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return d;
+}
+
+void pw_disk_close(struct pw_disk *d)
+{
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->ends = true;
+    pthread_cond_signal(&d->more);
+    pthread_mutex_unlock(&d->lock);
+    if (d->runs)
+        pthread_join(d->thread, NULL);
+    for (struct job *job; (job = d->done) != NULL;) {
+        d->done = job->next;
+        job_fini(&job->j);
+        free(job);
+    }
+    if (d->fd >= 0)
+        close(d->fd);
+    pthread_cond_destroy(&d->idle);
+    pthread_cond_destroy(&d->more);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+int pw_disk_fd(const struct pw_disk *d)
+{
+    return d->fd;
+}
+
+void pw_disk_add(struct pw_disk_job *job, const char *path, struct pw_str *text)
+{
+    job->file[job->n].path = pw_text_dup(path);
+    job->file[job->n++].text = *text;
+    *text = (struct pw_str){0};
+}
+
+enum pw_code pw_disk_write(struct pw_disk_job *job, struct pw_err *err)
+{
+    enum pw_code code = write_files(job, err);
+    job_fini(job);
+    return code;
+}
+
+void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *j)
+{
+    struct job *job = pw_alloc(1, sizeof *job);
+    job->j = *j;
+    memset(j, 0, sizeof *j);
+    if (!d->runs) {
+        sigset_t all, old;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &old);
+        d->runs = pthread_create(&d->thread, NULL, run, d) == 0;
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+    }
+    if (!d->runs) /* no thread is left: write here */
+        job->code = write_files(&job->j, &job->err);
+    pthread_mutex_lock(&d->lock);
+    append(d->runs ? &d->todo : &d->done, job);
+    pthread_cond_signal(&d->more);
+    pthread_mutex_unlock(&d->lock);
+}
+
+bool pw_disk_pending(struct pw_disk *d, const char *path)
+{
+    bool found = false;
+    if (!d)
+        return false;
+    pthread_mutex_lock(&d->lock);
+    for (const struct job *job = d->todo; job; job = job->next)
+        for (int i = 0; i < job->j.n; i++)
+            found = found || strcmp(job->j.file[i].path, path) == 0;
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}
+
+bool pw_disk_result(struct pw_disk *d, char **said, enum pw_code *code, struct pw_err *err)
+{
+    uint64_t n;
+    ssize_t got = read(d->fd, &n, sizeof n);
+    (void)got; /* nothing to read: the list decides */
+    pthread_mutex_lock(&d->lock);
+    struct job *job = d->done;
+    if (job)
+        d->done = job->next;
+    pthread_mutex_unlock(&d->lock);
+    if (!job)
+        return false;
+    *said = job->j.said;
+    *code = job->code;
+    *err = job->err;
+    job->j.said = NULL;
+    job_fini(&job->j);
+    free(job);
+    return true;
+}
+
+void pw_disk_wait(struct pw_disk *d)
+{
+    pthread_mutex_lock(&d->lock);
+    while (d->todo)
+        pthread_cond_wait(&d->idle, &d->lock);
+    pthread_mutex_unlock(&d->lock);
+}

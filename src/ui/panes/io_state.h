@@ -1,0 +1,8 @@
+/* io_state.h - what the prompt pane remembers between two frames. */
+#ifndef PW_IO_STATE_H
+#define PW_IO_STATE_H
+
+struct pw_io_state {
+    int top; /* the first band of the answer shown */
+};
+#endif
