@@ -36,7 +36,7 @@ convert() {
     rest=${page//[!\/]/}
     up=${rest//\//../}
     mkdir -p "$(dirname "$work/site/$page")"
-    pandoc --from gfm --to html5 --standalone --template "$here/page.html" --lua-filter "$here/pages.lua" \
+    pandoc --from gfm --to html5 --columns 10000 --no-highlight --standalone --template "$here/page.html" --lua-filter "$here/pages.lua" \
         --variable "root=$up" --metadata "pagetitle=$(sed -n '0,/^# /s/^# //p' "$work/pages/$page")" \
         --output "$work/site/${page%.md}.html" "$work/pages/$page"
 }

@@ -34,6 +34,33 @@ awk -F ' \\| ' '/ \| `[a-z._]+` \| / || / \| `[a-z._]+`/ { if (NF < 6 || $2 == "
     grep -v '^reference/index' >bad
 [ ! -s bad ] || fail "rows that miss something: $(head -n 3 bad)"
 
+# Commands in the documents: each `:NAME ...` is a command, and the page of a command has each option that is used.
+awk '/^<!-- page / { page = $3; next } { print page " " $0 }' all | sed 's/\\//g' >lines
+words() { # of the pages that match $1: "key" for each "key=" and for each row of options
+    # shellcheck disable=SC2016 # the backquotes belong to the text
+    grep -E "^reference/$1\.md " lines | grep -oE '[a-z0-9_.]+=|\| `[a-z0-9_.]+` \|' | tr -d '=|` '
+}
+used=0
+# shellcheck disable=SC2016,SC2001 # the backquotes belong to the text
+while IFS= read -r command; do
+    name=${command%% *} asked=${command#:}
+    asked=${asked%% *}
+    if ! grep -qxF "reference/commands/$asked.md" commands; then
+        [ "$name" = "$asked" ] || fail "the documents: no command: $command"
+        continue
+    fi
+    # The text of other programs and of raw commands is no option.
+    for key in $(sed 's/"[^"]*"//g' <<<"$command" | grep -oE '[ (,][a-z][a-z_]*=' | tr -d ' (,='); do
+        case $asked in
+        pe | race | fork | tune | check) words "(commands/$asked|commands/race|encodings/.*)" ;;
+        *) words "commands/$asked" ;;
+        esac | grep -qxF -- "$key" || fail "the documents: no option $key: $command"
+        used=$((used + 1))
+    done
+done < <(grep -ohE '`:?[a-z][^`]*`' "$PEWTER_SOURCE_DIR"/docs/guide/*.md "$PEWTER_SOURCE_DIR/README.md" | tr -d '`' |
+    tr ';' '\n' | sed 's/^ *//' | sort -u)
+[ $used -ge 30 ] || fail "too few options in the documents: $used"
+
 # The check of links can fail: on a file, on an anchor, and on a site without links.
 mkdir -p try/sub
 page() {
