@@ -62,7 +62,7 @@ def find_components(edges):
 
 def read_edges(root, build, folder):
     objects = {}
-    for o in build.rglob("*.c.o"):
+    for o in build.glob(f"CMakeFiles/*.dir/{folder}/**/*.c.o"):
         name = re.sub(r".*\.dir/", "", str(o))[:-2]
         if name.startswith(folder + "/") and (root / name).exists():
             objects[str(o)] = name

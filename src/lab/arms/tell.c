@@ -168,3 +168,11 @@ struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct
                                        .seed = arm->seed,
                                        .step = arm->step};
 }
+
+void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        if (lab->arms[i].model != NULL)
+            pw_lab_tell_arm(lab, &lab->arms[i], restarted);
+    pw_lab_tell_state(lab);
+}

@@ -16,14 +16,6 @@
 #include "lab/train/train.h"
 #include "model/theorem.h"
 
-void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
-{
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (lab->arms[i].model != NULL)
-            pw_lab_tell_arm(lab, &lab->arms[i], restarted);
-    pw_lab_tell_state(lab);
-}
-
 enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, const struct pw_arm *arm,
                              const char *pe, bool restart, struct pw_err *err)
 {
