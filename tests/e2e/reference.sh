@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# reference.sh - each command and each encoding has a reference page, every example of an option of an encoding is a
-# command that works, and the site of the documents is built without dead links (where there is pandoc).
+# reference.sh - each command and each encoding has a reference page, the examples of commands and of options of
+# encodings work, and the site of the documents is built without dead links (where there is pandoc).
 PEWTER=$(realpath "$1")
 site=$(realpath "$PEWTER_SOURCE_DIR/docs/site")
 WORK=$(mktemp -d /tmp/pewter-reference-XXXXXX)
@@ -60,6 +60,29 @@ while IFS= read -r command; do
 done < <(grep -ohE '`:?[a-z][^`]*`' "$PEWTER_SOURCE_DIR"/docs/guide/*.md "$PEWTER_SOURCE_DIR/README.md" | tr -d '`' |
     tr ';' '\n' | sed 's/^ *//' | sort -u)
 [ $used -ge 30 ] || fail "too few options in the documents: $used"
+
+# Each command has an example, and the examples work: in a lab with two trained arms, a prompt and a saved session.
+# shellcheck disable=SC2016 # the backquotes belong to the text
+sed -n 's/^Example: `\(.*\)`$/\1/p' all >examples
+[ -z "$(cut -d ' ' -f 1 examples | sed 's:.*:reference/commands/&.md:' | sort -u | comm -13 - commands)" ] ||
+    fail "commands without an example: $(cut -d ' ' -f 1 examples | sed 's:.*:reference/commands/&.md:' | sort -u | comm -13 - commands)"
+export XDG_STATE_HOME=$WORK/state XDG_CONFIG_HOME=$WORK/config
+lab='model tiny width=16 layers=2 heads=2; optim batch=4; race t5,t5 seeds=2; train 30; eval samples=4
+prompt sort 3 1 4 1 5'
+echo 'train 1' >script.pewter
+"$PEWTER" --session base -c "$lab; export attention sort.npz; save monday" >out 2>&1 || fail "the lab: $(tail -n 1 out)"
+n=0
+while IFS= read -r example; do
+    n=$((n + 1))
+    "$PEWTER" --session "s$n" -c "$lab; $example" >out 2>err </dev/null && continue
+    case ${example%% *} in
+    # These need a screen, a training that runs, or a command before them.
+    focus | zoom | goto | play | find | filter | copy | pause | resume | judge | unbind | undo | redo)
+        grep -qE "usage|no option|no command|too many|allowed" err || continue
+        ;;
+    esac
+    fail "the example $example: $(tail -n 1 err)"
+done <examples
 
 # The check of links can fail: on a file, on an anchor, and on a site without links.
 mkdir -p try/sub
