@@ -252,6 +252,36 @@ static void test_own_batches(void **state)
     verify(branch, "own batches from step 33");
 }
 
+/* While a session that goes on elsewhere stops its training, a line of the user may arrive. It is not lost.
+ */
+static bool sends_at_stop;
+
+void __real_pw_lab_stop(struct pw_lab *lab, const char *why);
+void __wrap_pw_lab_stop(struct pw_lab *lab, const char *why);
+void __wrap_pw_lab_stop(struct pw_lab *lab, const char *why)
+{
+    if (sends_at_stop)
+        pw_lab_send(lab, "digest", PW_SEND_SCRIPT);
+    __real_pw_lab_stop(lab, why);
+}
+
+static void test_line_during_stop(void **state)
+{
+    char folder[4096];
+    struct bench b;
+    lab_on(&b, scratch_path(state, "line.pewter", folder), false);
+    bench_must(&b, SMALL "race t5; train 60");
+    bench_close(&b);
+    sends_at_stop = true;
+    lab_at(&b, folder, 33, false);
+    while (b.s == NULL || b.s->session.how != PW_REC_ON)
+        bench_look(&b, 50);
+    bench_until_idle(&b);
+    sends_at_stop = false;
+    assert_true(b.s->arms[0].rep[0].has_digest && b.s->arms[0].rep[0].digest_step == 33);
+    bench_close(&b);
+}
+
 /* Returns the event number of the newest checkpoint, and its step. */
 static uint64_t checkpoint_of(const char *folder, int64_t *step)
 {
@@ -425,6 +455,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cut_off, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_from, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_own_batches, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_line_during_stop, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_once, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left_in_the_middle, setup, session_teardown),

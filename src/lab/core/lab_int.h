@@ -93,6 +93,7 @@ struct pw_lab {
     bool stored; /* the store has something to report */
     int failures;
     struct pw_lines now, script;
+    bool keeps_script;     /* nothing drops the script: its lines were sent after what is dropped */
     char place[PW_LINE];   /* place of the script's last command; "": none */
     struct pw_queue queue; /* a mark is where a request was served */
 

@@ -65,6 +65,8 @@ void pw_lab_tell_error(struct pw_lab *lab, const char *msg)
 
 void pw_lab_drop_script(struct pw_lab *lab)
 {
+    if (lab->keeps_script)
+        return;
     pthread_mutex_lock(&lab->lock);
     lines_clear(pw_lab_script(lab));
     pthread_mutex_unlock(&lab->lock);

@@ -185,16 +185,13 @@ static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last
 
 /* Stop training and jobs of a session that continues elsewhere. The training goal belonged to the script that
  * was interrupted, so it is dropped. A job would block all lines, since the new session's first checkpoint
- * waits for the job's end. Lines that wait at this point come from the user who opened the session, so they
- * are kept. */
+ * waits for the job's end. Lines that wait at this point, or arrive meanwhile, come from the user who opened
+ * the session, so they are kept. */
 static void stop(struct pw_lab *lab)
 {
-    pthread_mutex_lock(&lab->lock);
-    struct pw_lines waiting = lab->script;
-    lab->script = (struct pw_lines){0};
-    pthread_mutex_unlock(&lab->lock);
+    lab->keeps_script = true;
     pw_lab_run(lab, "stop");
-    pw_lab_resume_script(lab, &waiting, true);
+    lab->keeps_script = false;
 }
 
 /* Has something been computed again? Then a checkpoint saves the next opening that work. */
