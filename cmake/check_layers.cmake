@@ -43,9 +43,11 @@ layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+
 layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")
 layer(src/manual.c          "${base}" "(manual|options)[.]h" "command/command[.]h")
+layer(src/reference.c       "${base}" "reference[.]h" "command/command[.]h" "model/pe[.]h")
 layer(src/entry.c           "${base}" "entry[.]h" "command/command[.]h" "sessions/(store|event)[.]h")
 layer(src/options.h         "${base}")
 layer(src/manual.h          "command/command[.]h")
+layer(src/reference.h       "command/command[.]h")
 layer(src/entry.h           "command/command[.]h" "sessions/event[.]h")
 
 # Libraries that only one place may use: a pattern of the header and one of the file.

@@ -21,6 +21,7 @@
 #include "lab/lab.h"
 #include "manual.h"
 #include "options.h"
+#include "reference.h"
 #include "sessions/pack.h"
 #include "sessions/store.h"
 #include "ui/app.h"
@@ -380,6 +381,7 @@ int main(int argc, char **argv)
     case PW_VERB_HELP: fputs(pw_usage, stdout); return finish(0);
     case PW_VERB_VERSION: puts("pewter " PEWTER_VERSION); return finish(0);
     case PW_VERB_MANUAL: pw_manual_print(&all); return finish(0);
+    case PW_VERB_REFERENCE: pw_reference_print(&all); return finish(0);
     case PW_VERB_PACK:
     case PW_VERB_UNPACK: return finish(move_session(&o));
     case PW_VERB_DELETE: return finish(delete_session(&o));

@@ -40,11 +40,26 @@ const char pw_usage[] = "usage: pewter [options] [SESSION]\n"
                         "                   goes on with it where its own is not there\n"
                         "  --threads N      of the cpu backend; 0, the default: all processors\n"
                         "  --manual         print the manual page (troff)\n"
+                        "  --reference      print a page for each command and encoding (Markdown)\n"
                         "  --version, --help\n"
                         "\n"
                         "pewter -c help lists the commands.\n";
 
-enum { DEMO = 256, SESSION, NO_SESSION, VERIFY, FROM, JSON, PLAIN, BACKEND, THREADS, MANUAL, VERSION, HELP };
+enum {
+    DEMO = 256,
+    SESSION,
+    NO_SESSION,
+    VERIFY,
+    FROM,
+    JSON,
+    PLAIN,
+    BACKEND,
+    THREADS,
+    MANUAL,
+    REFERENCE,
+    VERSION,
+    HELP
+};
 
 static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                       {"session", required_argument, NULL, SESSION},
@@ -56,6 +71,7 @@ static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                       {"backend", required_argument, NULL, BACKEND},
                                       {"threads", required_argument, NULL, THREADS},
                                       {"manual", no_argument, NULL, MANUAL},
+                                      {"reference", no_argument, NULL, REFERENCE},
                                       {"version", no_argument, NULL, VERSION},
                                       {"help", no_argument, NULL, HELP},
                                       {NULL, 0, NULL, 0}};
@@ -104,6 +120,7 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
             o->threads = (int)n;
             break;
         case MANUAL: o->verb = PW_VERB_MANUAL; break;
+        case REFERENCE: o->verb = PW_VERB_REFERENCE; break;
         case VERSION: o->verb = PW_VERB_VERSION; break;
         case 'h':
         case HELP: o->verb = PW_VERB_HELP; break;

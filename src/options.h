@@ -15,6 +15,7 @@ enum pw_verb {
     PW_VERB_HELP,
     PW_VERB_VERSION,
     PW_VERB_MANUAL,
+    PW_VERB_REFERENCE,
 };
 
 /* Texts point into argv; NULL: not given. */

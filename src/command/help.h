@@ -1,4 +1,5 @@
-/* help.h - helpers shared by help.c (the command `help`) and manual.c (the manual page). */
+/* help.h - helpers shared by help.c (the command `help`), manual.c (the manual page)
+ * and reference.c (the reference pages). */
 #ifndef PW_HELP_H
 #define PW_HELP_H
 #include "command/command.h"

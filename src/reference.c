@@ -1,0 +1,138 @@
+/* reference.c - the reference pages: an index, a page for each command and a page for each encoding. */
+#include "reference.h"
+
+#include <stdio.h>
+
+#include "model/pe.h"
+
+/* What an encoding changes in the model, by its bits of enum pw_pe_use. */
+static const struct use {
+    unsigned use;
+    const char *what;
+} uses[] = {
+    {PW_PE_ADDED, "rows added to the embeddings"},
+    {PW_PE_ROTATION, "a rotation of queries and keys"},
+    {PW_PE_BIAS, "a bias on the scores, by the distance of query and key"},
+    {PW_PE_KEYS, "vectors added to the keys, by the distance of query and key"},
+    {PW_PE_DENSE, "a bias on the scores, by the positions of query and key"},
+};
+
+/* An example of each command. A test runs them, all but those that need a screen or a command before them. */
+static const char *const examples[] = {
+    "task copy variant=rsc lengths=2..10",
+    "model tiny context=256",
+    "construct theorem1 T=16",
+    "optim lr=0.002 batch=16",
+    "seed 7",
+    "pe t5 buckets=8 distance=16",
+    "race none,t5,alibi seeds=2",
+    "arm add rotary",
+    "fork alibi",
+    "runs lr=0.001",
+    "train 300 until acc=0.01",
+    "pause",
+    "resume",
+    "step 5",
+    "stop",
+    "cancel eval",
+    "reset arm=1",
+    "eval lengths=2..12 samples=16",
+    "failing length=8 n=3",
+    "paired lengths=9..16",
+    "prompt sort 3 1 4 1 5",
+    "sample length=6",
+    "next 2",
+    "back 2",
+    "edit 7 4",
+    "inspect layer=0 head=1",
+    "ablate L0H1 mode=mean",
+    "restore L0H1",
+    "patch heads from=\"sort 3 1 4 1 6\"",
+    "tune stretch=0.5",
+    "transplant 2",
+    "probe dispersion every=50",
+    "compare 1 2",
+    "check",
+    "judge lengths",
+    "table length=32",
+    "export weights sort.safetensors",
+    "import attention sort.npz",
+    "save sunday",
+    "open monday from=20",
+    "checkpoint before the swap",
+    "sessions",
+    "delete monday",
+    "digest",
+    "backend auto",
+    "devices",
+    "set threads 2",
+    "mark here the loss jumps",
+    "say the swap comes now",
+    "demo copy",
+    "help pe t5",
+    "focus lengths",
+    "zoom on",
+    "show curves",
+    "press 2 v v",
+    "goto 10",
+    "play speed=4",
+    "find wrong",
+    "filter wrote",
+    "copy values.tsv",
+    "screenshot screen.svg size=160x48 focus=attention",
+    "source script.pewter",
+    "reproduce theorem1",
+    "present head",
+    "wait done",
+    "film begin a.svg width=100; film shot 0.1 times=5 before=\"train 2\"; film end",
+    "bind F5 \"eval; focus lengths\"",
+    "unbind F5",
+    "undo",
+    "redo",
+    "config save",
+    "quit",
+    NULL,
+};
+
+static void put_encoding(const struct pw_pe *pe, struct pw_str *out)
+{
+    pw_str_add(out, "<!-- page reference/encodings/%s.md -->\n# %s\n\n**%s**: %s\n\n", pe->name, pe->name,
+               pe->name, pe->summary);
+    pw_str_add(out, "- Choose it: `pe %s` for the current arm, `race %s` for a new one\n", pe->name,
+               pe->name);
+    if (pe->source != NULL)
+        pw_str_add(out, "- Paper: %s\n", pe->source);
+    for (const char *const *alias = pe->aliases; *alias != NULL; alias++)
+        pw_str_add(out, "%s`%s`%s", alias == pe->aliases ? "- Also read as " : ", ", *alias,
+                   alias[1] == NULL ? "\n" : "");
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if ((pe->uses & uses[i].use) != 0)
+            pw_str_add(out, "- Uses %s\n", uses[i].what);
+    pw_str_add(out, "- Parameters: %s\n",
+               pw_pe_learns(pe) ? "trained with the model" : "none, all values are fixed");
+    if (pw_pe_uses_length(pe))
+        pw_str_add(out,
+                   "- Needs the length of the whole sequence, which leaks the length of the answer in causal "
+                   "training\n");
+    if (pe->choice != NULL)
+        pw_str_add(out, "- `%s` without options is %s\n", pe->name, pe->choice);
+    pw_reference_options(&(struct pw_command){.opts = pe->opts}, out);
+    pw_str_add(
+        out, "\nThe command [pe](../commands/pe.md) swaps the encoding, [tune](../commands/tune.md) changes "
+             "options without retraining, [table](../commands/table.md) reads the values.\n");
+}
+
+void pw_reference_print(const struct pw_commands *all)
+{
+    struct pw_str s = {0};
+    pw_command_reference(all, &s);
+    pw_str_add(&s, "\n## Encodings\n\n| encoding | meaning | paper |\n|---|---|---|\n");
+    for (const struct pw_pe *const *pe = pw_pes; *pe != NULL; pe++)
+        pw_str_add(&s, "| [%s](encodings/%s.md) | %s | %s |\n", (*pe)->name, (*pe)->name, (*pe)->summary,
+                   (*pe)->source != NULL ? (*pe)->source : "");
+    pw_command_reference_pages(all, examples, &s);
+    for (const struct pw_pe *const *pe = pw_pes; *pe != NULL; pe++)
+        put_encoding(*pe, &s);
+    fputs(pw_str_text(&s), stdout);
+    pw_str_fini(&s);
+}
