@@ -1,14 +1,19 @@
 /* test_expr.c - tests formulas of encodings: values of known ones, 10,000 random ones that are printed,
  * parsed again and differentiated, and malformed ones, each with one line that names its column. */
-#include "model/expr/expr.h"
-#include "unit/unit.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "model/pe.h"
+#include "model/expr/expr.h"
 
 static struct pw_expr *parsed(const char *text)
 {

@@ -7,7 +7,7 @@ void pw_expr_print(const struct pw_expr *x, struct pw_str *out)
 {
     static const char tight_after[] = "([!", tight_before[] = ")](,[";
     struct pw_token t = {0}, last = {0};
-    bool tight = true;
+    bool tight = true, closes = false;
     for (;;) {
         last = t;
         if (pw_expr_lex(x->text, t.at + t.length, &t, NULL) != PW_OK || t.kind == PW_TOK_END)
@@ -22,10 +22,13 @@ void pw_expr_print(const struct pw_expr *x, struct pw_str *out)
         }
         const char *s = x->text + t.at;
         bool opens = *s == '(' && last.kind != PW_TOK_NAME; /* a bracket, not a call */
+        bool operand = last.kind == PW_TOK_NUMBER || last.kind == PW_TOK_NAME || closes;
         if (!tight && (opens || t.kind != PW_TOK_SIGN || strchr(tight_before, *s) == NULL))
             pw_str_put(out, " ", 1);
         pw_str_put(out, s, (size_t)t.length);
-        tight = t.kind == PW_TOK_SIGN && strchr(tight_after, *s) != NULL && t.length == 1;
+        closes = t.kind == PW_TOK_SIGN && (*s == ')' || *s == ']');
+        tight = t.kind == PW_TOK_SIGN && t.length == 1 &&
+                (strchr(tight_after, *s) != NULL || (!operand && (*s == '-' || *s == '+'))); /* a sign */
     }
 }
 
