@@ -9,6 +9,7 @@ struct pass {
     const struct pw_expr *x;
     const double *vars, *const *param;
     double *regs, counter[PW_EXPR_SUMS];
+    int terms; /* of sums, in this evaluation */
 };
 
 /* Index of the entry, and the share of the one after it. */
@@ -36,7 +37,7 @@ static void eval_range(struct pass *p, int from, int to, int loop);
 static long sum_from(const struct pass *p, const struct pw_node *node, long *to)
 {
     double a = ceil(p->regs[node->arg[0]]), b = floor(p->regs[node->arg[1]]);
-    if (!(a <= b) || b - a >= PW_SUM_MOST) { /* also NaN */
+    if (!(a <= b)) { /* also NaN */
         *to = -1;
         return 0;
     }
@@ -66,10 +67,12 @@ static double value_of(struct pass *p, int k)
     case PW_NODE_SELECT: return a[0] != 0 ? a[1] : a[2];
     case PW_NODE_NETWORK: return network(p, node, a[0]);
     case PW_NODE_SUM:
-        if (p->regs[node->arg[1]] - p->regs[node->arg[0]] >= PW_SUM_MOST)
+        if (!(p->regs[node->arg[1]] - p->regs[node->arg[0]] < PW_SUM_MOST))
             return NAN;
         from = sum_from(p, node, &to);
         for (long c = from; c <= to; c++) {
+            if (p->terms++ == PW_SUM_MOST)
+                return NAN;
             p->counter[node->index] = (double)c;
             eval_range(p, 0, k, node->index);
             sum += p->regs[node->arg[2]];
@@ -124,7 +127,10 @@ static void back_range(struct back *b, int to, int loop);
 static void back_sum(struct back *b, int k, double g)
 {
     const struct pw_node *node = &b->p.x->node[k];
-    long to, from = sum_from(&b->p, node, &to);
+    long to, from;
+    if (isnan(b->p.regs[k]))
+        return; /* too many terms, or a term that is no number */
+    from = sum_from(&b->p, node, &to);
     for (long c = from; c <= to; c++) {
         b->p.counter[node->index] = (double)c;
         eval_range(&b->p, 0, k, node->index);

@@ -36,7 +36,7 @@ struct pw_node {
 };
 
 enum { PW_NETWORK_PARAMS = 4 }; /* of mlp: weights and biases [hidden], weights [hidden] and bias of a head */
-enum { PW_EXPR_SUMS = 16, PW_SUM_MOST = 65536 };
+enum { PW_EXPR_SUMS = 16, PW_SUM_MOST = 65536 /* most terms of an evaluation; with more it is NaN */ };
 
 struct pw_expr {
     char *text;
