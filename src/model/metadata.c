@@ -13,7 +13,8 @@
 
 #include "model/model_int.h"
 
-#define RULE "rule" /* beside an encoding's options: see pe.h */
+#define FORMULA "formula"
+#define RULE    "rule" /* beside an encoding's options: see pe.h */
 
 /* ---- writing */
 
@@ -83,6 +84,12 @@ static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw
     ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) &&
          add_options(pe, use->pe->opts, use->o.bytes, NULL) &&
          add_options(pe, pw_pe_tune_opts, &use->tune, &as_it_is);
+    if (use->pe->print) {
+        struct pw_str text = {0};
+        use->pe->print(use->o.bytes, &text);
+        ok = ok && cJSON_AddStringToObject(pe, FORMULA, pw_str_text(&text));
+        pw_str_fini(&text);
+    }
     if (use->pe->rule && use->pe->rule(cfg) != 0)
         ok = ok && cJSON_AddNumberToObject(pe, RULE, use->pe->rule(cfg));
     return add_text(meta, "pewter.config", config) && ok;
@@ -175,9 +182,11 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
 
     if (!name)
         return pw_fail(err, PW_EUSER, "%s: 'pe' must name an encoding", what);
-    pw_str_add(&text, "%s", name);
+    const char *formula = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, FORMULA));
+    pw_str_add(&text, formula ? "%s '%s'" : "%s", name, formula);
     for (const cJSON *item = json->child; item && code == PW_OK; item = item->next) {
-        if (strcmp(item->string, "name") == 0 || strcmp(item->string, RULE) == 0)
+        if (strcmp(item->string, "name") == 0 || strcmp(item->string, RULE) == 0 ||
+            strcmp(item->string, FORMULA) == 0)
             continue;
         if (as_text(item, value, sizeof value))
             pw_str_add(&text, " %s=%s", item->string, value);

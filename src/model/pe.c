@@ -138,6 +138,27 @@ enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_
     return pw_opt_set(use->pe->opts, use->o.bytes, use->pe->name, word, equals + 1, err);
 }
 
+/* Reads "'FORMULA' [option=value ...]", "(FORMULA)" or "FORMULA" at rest. Returns the formula, ended by NUL,
+ * and where the options begin. */
+static char *cut_formula(char *rest, char **options)
+{
+    char *s = rest + strspn(rest, " "), *end;
+    for (size_t n = strlen(s); n > 0 && s[n - 1] == ' ';)
+        s[--n] = '\0';
+    if (*s == '(' && s[strlen(s) - 1] == ')' && s[1] != '\0') {
+        s[strlen(s) - 1] = '\0';
+        s++;
+    }
+    end = s + strlen(s);
+    if ((*s == '\'' || *s == '"') && (end = strchr(s + 1, *s)) != NULL) {
+        *end++ = '\0';
+        s++;
+    } else
+        end = s + strlen(s);
+    *options = end;
+    return s;
+}
+
 /* Modifies copy. Words are separated by spaces, inside parentheses also by commas. */
 static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct pw_config *cfg,
                           struct pw_err *err)
@@ -147,16 +168,24 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct p
     const char *separators = " ";
 
     rest = name + n;
-    if (*rest == '(') {
+    bool formula = n == 4 && strncasecmp(name, "expr", n) == 0;
+    if (formula) {
+        char *text = cut_formula(rest, &rest);
+        enum pw_code code = pw_pe_formula(use, text, err);
+        if (code != PW_OK)
+            return code;
+    } else if (*rest == '(') {
         char *close = strchr(rest, ')');
         if (!close || close[1 + strspn(close + 1, " ")] != '\0')
             return pw_fail(err, PW_EUSER, "encoding: one ')' must end '%s'", name);
         *close = '\0';
         separators = " ,";
     }
-    if (*rest != '\0')
-        *rest++ = '\0';
-    use->pe = pw_pe_find(name);
+    if (!formula) {
+        if (*rest != '\0')
+            *rest++ = '\0';
+        use->pe = pw_pe_find(name);
+    }
     if (!use->pe)
         return unknown(name, err);
     assert(use->pe->opts_size <= sizeof use->o.bytes);
@@ -217,5 +246,10 @@ void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out)
     pw_str_add(out, "%s", use->pe->name);
     if (use->pe->opts)
         pw_opt_print(use->pe->opts, use->o.bytes, false, out);
+    if (use->pe->print) {
+        pw_str_add(out, " '");
+        use->pe->print(use->o.bytes, out);
+        pw_str_add(out, "'");
+    }
     pw_opt_print(pw_pe_tune_opts, &use->tune, true, out);
 }

@@ -14,6 +14,7 @@
 #ifndef PW_PE_H
 #define PW_PE_H
 #include "base/opt.h"
+#include "base/text.h"
 #include "kernels/backend.h"
 #include "model/config.h"
 
@@ -97,6 +98,9 @@ struct pw_pe {
      * the first edition. */
     int (*rule)(const struct pw_config *cfg);
 
+    /* Appends the text of options that are no table of options: a formula's. NULL: there is none. */
+    void (*print)(const void *opts, struct pw_str *out);
+
     /* Rotation: number of pairs, and which columns form a pair. */
     int (*pairs)(const void *opts, const struct pw_config *cfg);
     enum pw_pairing (*pairing)(const void *opts);
@@ -171,6 +175,9 @@ struct pw_pe_use_opts {
  * value is PW_EUSER with one line of message, and *use is unchanged. */
 enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
                          struct pw_err *err);
+/* Sets the encoding of *use to "expr", which the formula in text defines (model/expr/expr.h). Fails if it is
+ * no formula, with the column. Its other options are unchanged. */
+enum pw_code pw_pe_formula(struct pw_pe_use_opts *use, const char *text, struct pw_err *err);
 /* Appends "t5 buckets=8 distance=16", options resolved. */
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
 

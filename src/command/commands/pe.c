@@ -20,7 +20,11 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
     for (int i = 0; i < args->n; i++) {
         const struct pw_word *w = &args->words[i];
         if (w->key == NULL) {
-            pw_str_add(&text, "%s%s", i > 0 ? " " : "", w->value);
+            pw_str_add(&text,
+                       i == 1 && pw_text_same(args->words[0].value, "expr") ? " '%s'"
+                       : i > 0                                              ? " %s"
+                                                                            : "%s",
+                       w->value);
         } else if (strcmp(w->key, "restart") == 0) {
             enum pw_code code = pw_opt_set(pw_cmd_pe.opts, &restart, "pe", w->key, w->value, err);
             if (code != PW_OK) {
@@ -92,7 +96,10 @@ const struct pw_command pw_cmd_pe = {
         "  rspe aspe 2dspe dpe                sines that go by the position from the end, or the length, "
         "too\n"
         "  ldpe learned_reversed              learned rows by the position from the end, too, or alone\n"
-        "The last two lines need the length of the whole sequence: causal training leaks it. In decoding\n"
+        "  expr \"FORMULA\"                     your own: fixed bias, angle, gain or embed, as in\n"
+        "                                     pe expr \"m = slopes()[h]; bias = -m * d\"\n"
+        "The two lines before expr need the length of the whole sequence: causal training leaks it. In "
+        "decoding\n"
         "it is that of the tokens so far, so every new one changes the keys of all before it.\n"
         "Case doesn't matter, and 'help pe NAME' lists aliases: nope, rope, sin, and ape, which is\n"
         "sinusoidal as in Kazemnejad et al. 2023.\n"

@@ -1,0 +1,121 @@
+/* expr.c - questions about a parsed formula, and its text. */
+#include <string.h>
+
+#include "model/expr/expr_int.h"
+
+void pw_expr_print(const struct pw_expr *x, struct pw_str *out)
+{
+    static const char tight_after[] = "([!", tight_before[] = ")](,[";
+    struct pw_token t = {0}, last = {0};
+    bool tight = true, closes = false;
+    for (;;) {
+        last = t;
+        if (pw_expr_lex(x->text, t.at + t.length, &t, NULL) != PW_OK || t.kind == PW_TOK_END)
+            return;
+        if (t.kind == PW_TOK_BREAK) {
+            struct pw_token next;
+            if (pw_expr_lex(x->text, t.at + t.length, &next, NULL) == PW_OK && next.kind != PW_TOK_END &&
+                last.length > 0)
+                pw_str_put(out, ";", 1);
+            tight = last.length == 0;
+            continue;
+        }
+        const char *s = x->text + t.at;
+        bool opens = *s == '(' && last.kind != PW_TOK_NAME; /* a bracket, not a call */
+        bool operand = last.kind == PW_TOK_NUMBER || last.kind == PW_TOK_NAME || closes;
+        if (!tight && (opens || t.kind != PW_TOK_SIGN || strchr(tight_before, *s) == NULL))
+            pw_str_put(out, " ", 1);
+        pw_str_put(out, s, (size_t)t.length);
+        closes = t.kind == PW_TOK_SIGN && (*s == ')' || *s == ']');
+        tight = t.kind == PW_TOK_SIGN && t.length == 1 &&
+                (strchr(tight_after, *s) != NULL || (!operand && (*s == '-' || *s == '+'))); /* a sign */
+    }
+}
+
+static bool same_params(const struct pw_expr *a, const struct pw_expr *b)
+{
+    for (int k = 0; k < a->n_params; k++) {
+        const struct pw_expr_param *x = &a->param[k], *y = &b->param[k];
+        if (strcmp(x->name, y->name) != 0 || x->per_head != y->per_head || x->per_layer != y->per_layer ||
+            x->size != y->size || x->value != y->value || x->drawn != y->drawn)
+            return false;
+    }
+    return true;
+}
+
+static bool same_nodes(const struct pw_expr *a, const struct pw_expr *b)
+{
+    for (int k = 0; k < a->n; k++)
+        if (!pw_node_same(&a->node[k], &b->node[k]))
+            return false;
+    return true;
+}
+
+bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b)
+{
+    return a->n == b->n && a->n_params == b->n_params && memcmp(a->root, b->root, sizeof a->root) == 0 &&
+           same_nodes(a, b) && same_params(a, b);
+}
+
+bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage)
+{
+    return x->root[stage] >= 0;
+}
+
+/* Marks the nodes that a stage needs. */
+static void mark(const struct pw_expr *x, int root, bool *needed)
+{
+    memset(needed, 0, PW_EXPR_NODES * sizeof *needed);
+    needed[root] = true;
+    for (int k = root; k >= 0; k--)
+        for (int i = 0; needed[k] && i < 3; i++)
+            if (x->node[k].arg[i] >= 0)
+                needed[x->node[k].arg[i]] = true;
+}
+
+bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_var var)
+{
+    bool needed[PW_EXPR_NODES];
+    if (x->root[stage] < 0)
+        return false;
+    mark(x, x->root[stage], needed);
+    for (int k = 0; k <= x->root[stage]; k++)
+        if (needed[k] && x->node[k].op == PW_NODE_VAR && x->node[k].index == (int)var)
+            return true;
+    return false;
+}
+
+bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage)
+{
+    bool needed[PW_EXPR_NODES];
+    if (x->root[stage] < 0)
+        return false;
+    mark(x, x->root[stage], needed);
+    for (int k = 0; k <= x->root[stage]; k++)
+        switch (x->node[k].op) {
+        case PW_NODE_PARAM:
+        case PW_NODE_ENTRY:
+        case PW_NODE_BETWEEN:
+        case PW_NODE_NETWORK:
+            if (needed[k])
+                return true;
+            break;
+        default: break;
+        }
+    return false;
+}
+
+int pw_expr_n_params(const struct pw_expr *x)
+{
+    return x->n_params;
+}
+
+const struct pw_expr_param *pw_expr_param(const struct pw_expr *x, int k)
+{
+    return &x->param[k];
+}
+
+int pw_expr_n_nodes(const struct pw_expr *x)
+{
+    return x->n;
+}

@@ -1,0 +1,112 @@
+/* expr.h - formulas of positional encodings: parsed into a register program, evaluated in double precision,
+ * and differentiated with respect to their learned parameters.
+ *
+ *   formula   = statement { (";" | newline) statement }
+ *   statement = stage "=" expression              what the encoding does: bias = -m * d
+ *             | name "=" "learn" "(" init ["," size] ")" ["per" scope {"," scope}]
+ *             | name "=" expression               a name for an expression: m = slopes()[h]
+ *   init      = expression of numbers | "normal" "(" deviation ")"
+ *   scope     = "head" | "layer"
+ *
+ * Expressions have the operators of C, ** for powers, and `condition ? a : b`. A comparison is 1 or 0. A
+ * learned table T of `size` entries is read as T[n], n rounded to a whole number, or T(x), interpolated
+ * between entries; both clamp to the first and the last entry. sum(k=A..B, e) adds e for whole numbers k; an
+ * evaluation with more than 65,536 terms is NaN.
+ * mlp(x, hidden=K) is a small learned network, 1 -> K -> 1 with a ReLU, whose first layer all heads share.
+ *
+ * Equal subexpressions are one node of the program, and an operation on constants is a constant. The bits of
+ * a result depend on the formula and its inputs alone, on no machine (base/maths.h).
+ *
+ * A formula is constant after parsing: any thread may use it. It owns its memory. */
+#ifndef PW_EXPR_H
+#define PW_EXPR_H
+#include "base/err.h"
+#include "base/text.h"
+#include <stdbool.h>
+
+enum {
+    PW_EXPR_TEXT = 4000,  /* most bytes of a formula */
+    PW_EXPR_DEPTH = 64,   /* most nested brackets and operators */
+    PW_EXPR_NODES = 2048, /* most registers */
+    PW_EXPR_NAMES = 64,   /* most names of a formula */
+    PW_EXPR_PARAMS = 24,  /* most learned parameters */
+    PW_EXPR_TABLE = 4096, /* most entries of a learned table */
+};
+
+/* The parts of attention that a formula can define. */
+enum pw_stage {
+    PW_STAGE_POSITION, /* the position of a token, instead of its index */
+    PW_STAGE_EMBED,    /* what is added to channel c of an embedding */
+    PW_STAGE_ANGLE,    /* the angle by which pair p of a query and a key is rotated, in radians */
+    PW_STAGE_GAIN,     /* a factor on rotated queries and keys */
+    PW_STAGE_BIAS,     /* added to a score */
+    PW_STAGE_SCALE,    /* a factor on the scores of a query */
+    PW_STAGE_SCORE,    /* the score that replaces the finished score s */
+    PW_STAGE_MASK,     /* which causal pairs attend: not 0 */
+    PW_STAGES
+};
+extern const char *const pw_stage_names[PW_STAGES + 1]; /* NULL-terminated */
+
+/* Inputs of a formula. */
+enum pw_expr_var {
+    PW_VAR_I,        /* i: index of the query, from 0 */
+    PW_VAR_J,        /* j: index of the key, from 0 */
+    PW_VAR_DISTANCE, /* d: position(i) - position(j) */
+    PW_VAR_N,        /* n: length of the sequence so far */
+    PW_VAR_TRAINED,  /* L: longest trained length */
+    PW_VAR_CONTEXT,  /* context: positions of the model */
+    PW_VAR_HEAD,     /* h: head, from 0 */
+    PW_VAR_HEADS,    /* H */
+    PW_VAR_LAYER,    /* l: layer, from 0 */
+    PW_VAR_LAYERS,   /* layers */
+    PW_VAR_PAIR,     /* p: pair of rotated columns, from 0 */
+    PW_VAR_PAIRS,    /* pairs */
+    PW_VAR_CHANNEL,  /* c: column of the embedding, from 0 */
+    PW_VAR_CHANNELS, /* C */
+    PW_VAR_WIDTH,    /* D: width of a head */
+    PW_VAR_SCORE,    /* s: the finished score; in `score` only */
+    PW_VARS
+};
+
+/* A learned parameter, in the order of declaration. */
+struct pw_expr_param {
+    char name[32];
+    bool per_head, per_layer;
+    int size;     /* entries of a table; 1: a number */
+    double value; /* initial value; of a drawn one the standard deviation */
+    bool drawn;   /* initial values are normal with standard deviation `value` */
+};
+
+struct pw_expr;
+
+/* Parses text. On failure: PW_EUSER with one line that names the column, and *at is the offset of the error
+ * in bytes (at may be NULL). pw_expr_free accepts NULL. */
+enum pw_code pw_expr_parse(struct pw_expr **out, const char *text, int *at, struct pw_err *err);
+void pw_expr_free(struct pw_expr *x);
+
+/* Appends the formula with one space between words, statements separated by "; ". Parsing this text gives an
+ * equal program. */
+void pw_expr_print(const struct pw_expr *x, struct pw_str *out);
+/* Do both have the same stages, parameters and nodes? */
+bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b);
+
+bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage);
+/* Does the stage depend on the variable, directly or through names? */
+bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_var var);
+/* Does the stage depend on a learned parameter? */
+bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
+int pw_expr_n_params(const struct pw_expr *x);
+const struct pw_expr_param *pw_expr_param(const struct pw_expr *x, int k);
+int pw_expr_n_nodes(const struct pw_expr *x);
+
+/* Evaluates a stage. vars: [PW_VARS]. param[k] points to the entries of parameter k for this head and layer.
+ * regs: [pw_expr_n_nodes] scratch, afterwards the value of every node. */
+double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                    const double *const *param, double *regs);
+/* After pw_expr_eval with the same arguments: adds grad times the derivative of the stage with respect to
+ * every entry of parameter k to d_param[k]. adjoint: [pw_expr_n_nodes] scratch. */
+void pw_expr_gradient(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                      const double *const *param, double *regs, double grad, double *const *d_param,
+                      double *adjoint);
+
+#endif

@@ -1,0 +1,68 @@
+/* expr_int.h - inside of src/model/expr: tokens, nodes of the register program, and the table of functions.
+ */
+#ifndef PW_EXPR_INT_H
+#define PW_EXPR_INT_H
+#include "model/expr/expr.h"
+
+/* ---- lex.c */
+enum pw_tok { PW_TOK_END, PW_TOK_NUMBER, PW_TOK_NAME, PW_TOK_SIGN, PW_TOK_BREAK /* ";" or newlines */ };
+struct pw_token {
+    enum pw_tok kind;
+    int at, length; /* offset and bytes in the text */
+    double value;   /* NUMBER */
+};
+/* Reads the token at offset `at`, after blanks and comments (# to the end of the line). Fails at a character
+ * that begins no token; the token then has its place. */
+enum pw_code pw_expr_lex(const char *text, int at, struct pw_token *out, struct pw_err *err);
+
+/* ---- nodes. Node k reads nodes below k only. */
+enum pw_node_op {
+    PW_NODE_NUMBER,  /* value */
+    PW_NODE_VAR,     /* variable `index` */
+    PW_NODE_BOUND,   /* the counter of sum `index` */
+    PW_NODE_PARAM,   /* parameter `index` */
+    PW_NODE_ENTRY,   /* entry arg[0], rounded, of parameter `index` */
+    PW_NODE_BETWEEN, /* parameter `index` interpolated at arg[0] */
+    PW_NODE_CALL,    /* function `index` of arg[] */
+    PW_NODE_SELECT,  /* arg[0] != 0 ? arg[1] : arg[2] */
+    PW_NODE_SUM,     /* sum `index`: arg[2] for counters arg[0]..arg[1] */
+    PW_NODE_NETWORK, /* mlp of arg[0]; its parameters are index..index+3 */
+};
+struct pw_node {
+    enum pw_node_op op;
+    int index, arg[3]; /* arg: -1 if unused */
+    unsigned counters; /* bit k: it depends on the counter of sum k */
+    double value;
+};
+
+enum { PW_NETWORK_PARAMS = 4 }; /* of mlp: weights and biases [hidden], weights [hidden] and bias of a head */
+enum { PW_EXPR_SUMS = 16, PW_SUM_MOST = 65536 /* most terms of an evaluation; with more it is NaN */ };
+
+struct pw_expr {
+    char *text;
+    int n, n_params, n_sums;
+    struct pw_node node[PW_EXPR_NODES];
+    struct pw_expr_param param[PW_EXPR_PARAMS];
+    int root[PW_STAGES]; /* -1: the formula has no such stage */
+};
+
+bool pw_node_same(const struct pw_node *a, const struct pw_node *b);
+/* Returns the number of an equal node, a folded constant, or a new node; -1 if there are too many. */
+int pw_expr_node(struct pw_expr *x, struct pw_node node);
+int pw_expr_number(struct pw_expr *x, double value);
+/* Is `loop` the innermost sum whose counter the node depends on? loop -1: does it depend on none? */
+bool pw_node_in(const struct pw_node *node, int loop);
+
+/* ---- functions.c: operators and named functions of numbers */
+struct pw_function {
+    const char *name;
+    int args;
+    double (*value)(const double *a);
+    /* Writes the derivatives with respect to each argument; NULL: all zero. y: the value. */
+    void (*slope)(const double *a, double y, double *out);
+};
+extern const struct pw_function pw_functions[];
+int pw_function_find(const char *name, int length); /* -1: there is none */
+/* Operators have names such as "+" and "<=", which no call can contain. */
+
+#endif

@@ -1,0 +1,236 @@
+/* parse.c - text of a formula to its register program: tokens and statements. Every error names its column.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/expr/parse_int.h"
+
+const char *const pw_stage_names[PW_STAGES + 1] = {"position", "embed", "angle", "gain", "bias",
+                                                   "scale",    "score", "mask",  NULL};
+/* Words with a meaning of their own, besides variables, stages and functions. */
+static const char *const words[] = {"learn",  "normal", "per", "head",   "layer",
+                                    "slopes", "sum",    "mlp", "hidden", NULL};
+
+/* ---- tokens */
+
+int pw_parse_fail(struct pw_parser *p, int at, const char *fmt, ...)
+{
+    if (!p->failed) {
+        char text[300];
+        va_list list;
+        va_start(list, fmt);
+        vsnprintf(text, sizeof text, fmt, list);
+        va_end(list);
+        pw_fail(p->err, PW_EUSER, "column %d: %s", at + 1, text);
+        p->failed = true;
+        p->error_at = at;
+    }
+    return 0;
+}
+
+void pw_parse_advance(struct pw_parser *p)
+{
+    struct pw_err err;
+    if (p->failed)
+        return;
+    if (pw_expr_lex(p->x->text, p->t.at + p->t.length, &p->t, &err) != PW_OK)
+        pw_parse_fail(p, p->t.at, "%s", err.msg);
+}
+
+const char *pw_parse_text(const struct pw_parser *p)
+{
+    return p->x->text + p->t.at;
+}
+
+bool pw_parse_is(const struct pw_parser *p, const char *word)
+{
+    return !p->failed && (p->t.kind == PW_TOK_NAME || p->t.kind == PW_TOK_SIGN) &&
+           (int)strlen(word) == p->t.length && memcmp(pw_parse_text(p), word, (size_t)p->t.length) == 0;
+}
+
+bool pw_parse_take(struct pw_parser *p, const char *word)
+{
+    if (!pw_parse_is(p, word))
+        return false;
+    pw_parse_advance(p);
+    return true;
+}
+
+void pw_parse_expect(struct pw_parser *p, const char *word, const char *place)
+{
+    if (p->failed || pw_parse_take(p, word))
+        return;
+    if (p->t.kind == PW_TOK_END || p->t.kind == PW_TOK_BREAK)
+        pw_parse_fail(p, p->t.at, "'%s' is missing %s", word, place);
+    else
+        pw_parse_fail(p, p->t.at, "'%s' was expected %s, not '%.*s'", word, place, p->t.length,
+                      pw_parse_text(p));
+}
+
+int pw_parse_find(const char *const *list, const char *text, int length)
+{
+    for (int i = 0; list[i] != NULL; i++)
+        if ((int)strlen(list[i]) == length && memcmp(list[i], text, (size_t)length) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- statements */
+
+/* learn(INIT [, size]) [per head [, layer]] */
+static void learned(struct pw_parser *p, struct pw_parse_name *name)
+{
+    struct pw_expr_param *q = pw_parse_param(p, p->x->text + name->at, name->length, name->at);
+    int at;
+    if (q == NULL)
+        return;
+    name->param = p->x->n_params - 1;
+    pw_parse_expect(p, "(", "after learn");
+    at = p->t.at;
+    if (pw_parse_take(p, "normal")) {
+        q->drawn = true;
+        pw_parse_expect(p, "(", "after normal");
+    }
+    int k = pw_parse_expression(p);
+    if (q->drawn)
+        pw_parse_expect(p, ")", "after the deviation");
+    if (p->failed)
+        return;
+    q->value = p->x->node[k].value;
+    if (p->x->node[k].op != PW_NODE_NUMBER || !isfinite(q->value) || (q->drawn && q->value < 0)) {
+        pw_parse_fail(p, at, "the initial value is a number or normal(deviation)");
+        return;
+    }
+    if (pw_parse_take(p, ","))
+        q->size = pw_parse_whole(p, "the size of a table", 2, PW_EXPR_TABLE);
+    pw_parse_expect(p, ")", "after the initial value");
+    if (!pw_parse_take(p, "per"))
+        return;
+    do {
+        bool head = pw_parse_is(p, "head");
+        if (!head && !pw_parse_is(p, "layer")) {
+            pw_parse_fail(p, p->t.at, "'per head', 'per layer' or 'per head, layer'");
+            return;
+        }
+        *(head ? &q->per_head : &q->per_layer) = true;
+        pw_parse_advance(p);
+    } while (pw_parse_take(p, ","));
+}
+
+static bool is_reserved(const char *text, int length)
+{
+    return pw_parse_find(pw_parse_variables, text, length) >= 0 || pw_parse_find(words, text, length) >= 0 ||
+           pw_function_find(text, length) >= 0;
+}
+
+static void statement(struct pw_parser *p)
+{
+    const char *text = pw_parse_text(p);
+    int at = p->t.at, length = p->t.length, stage = pw_parse_find(pw_stage_names, text, length);
+    if (p->t.kind != PW_TOK_NAME) {
+        pw_parse_fail(p, at, "a statement was expected: 'bias = ...' or 'name = ...'");
+        return;
+    }
+    pw_parse_advance(p);
+    if (!p->failed && !pw_parse_is(p, "=")) {
+        pw_parse_fail(p, p->t.at, "'=' was expected after '%.*s': 'bias = ...' or 'name = ...'", length,
+                      text);
+        return;
+    }
+    if (stage < 0 && is_reserved(text, length)) {
+        pw_parse_fail(p, at, "'%.*s' has a meaning in formulas; choose another name", length, text);
+        return;
+    }
+    for (int k = 0; k < p->n_names; k++)
+        if (p->names[k].length == length && memcmp(p->x->text + p->names[k].at, text, (size_t)length) == 0) {
+            pw_parse_fail(p, at, "'%.*s' is defined twice", length, text);
+            return;
+        }
+    if (stage >= 0 && p->x->root[stage] >= 0) {
+        pw_parse_fail(p, at, "'%s' is defined twice", pw_stage_names[stage]);
+        return;
+    }
+    if (stage < 0 && p->n_names == PW_EXPR_NAMES) {
+        pw_parse_fail(p, at, "too many names: at most %d", PW_EXPR_NAMES);
+        return;
+    }
+    int before = p->t.at + p->t.length;
+    pw_parse_advance(p);
+    p->stage = stage;
+    if (stage >= 0) {
+        int k = pw_parse_expression(p);
+        p->x->root[stage] = k;
+        if (stage == PW_STAGE_POSITION)
+            p->position_at = before;
+    } else {
+        struct pw_parse_name name = {.at = at, .length = length, .param = -1};
+        if (pw_parse_take(p, "learn"))
+            learned(p, &name);
+        else
+            name.node = pw_parse_expression(p);
+        p->names[p->n_names++] = name;
+    }
+    p->stage = -1;
+}
+
+static void check_used(struct pw_parser *p)
+{
+    bool any = false;
+    for (int k = 0; k < PW_STAGES; k++)
+        any |= p->x->root[k] >= 0;
+    if (!any)
+        pw_parse_fail(
+            p, p->t.at,
+            "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, mask");
+    for (int k = 0; k < p->n_names; k++)
+        if (p->names[k].param >= 0 && !p->names[k].used)
+            pw_parse_fail(p, p->names[k].at, "nothing uses the parameter '%s'",
+                          p->x->param[p->names[k].param].name);
+}
+
+enum pw_code pw_expr_parse(struct pw_expr **out, const char *text, int *at, struct pw_err *err)
+{
+    struct pw_err mine;
+    struct pw_parser p = {.err = err != NULL ? err : &mine, .position_at = -1, .stage = -1};
+    *out = NULL;
+    if (at != NULL)
+        *at = 0;
+    if (strlen(text) > PW_EXPR_TEXT)
+        return pw_fail(err, PW_EUSER, "a formula has at most %d characters", PW_EXPR_TEXT);
+    p.x = pw_alloc(1, sizeof *p.x);
+    p.x->text = pw_copy(text, strlen(text) + 1, 1);
+    for (int k = 0; k < PW_STAGES; k++)
+        p.x->root[k] = -1;
+    pw_parse_advance(&p);
+    while (!p.failed && p.t.kind != PW_TOK_END) {
+        if (p.t.kind == PW_TOK_BREAK) {
+            pw_parse_advance(&p);
+            continue;
+        }
+        statement(&p);
+        if (!p.failed && p.t.kind != PW_TOK_END && p.t.kind != PW_TOK_BREAK)
+            pw_parse_fail(&p, p.t.at, "';' or the end was expected, not '%.*s'", p.t.length,
+                          pw_parse_text(&p));
+    }
+    if (!p.failed)
+        check_used(&p);
+    if (p.failed) {
+        pw_expr_free(p.x);
+        if (at != NULL)
+            *at = p.error_at;
+        return PW_EUSER;
+    }
+    *out = p.x;
+    return PW_OK;
+}
+
+void pw_expr_free(struct pw_expr *x)
+{
+    if (x != NULL)
+        free(x->text);
+    free(x);
+}

@@ -1,0 +1,48 @@
+/* parse_int.h - the parser of formulas: parse.c reads statements, parse_terms.c expressions. */
+#ifndef PW_PARSE_INT_H
+#define PW_PARSE_INT_H
+#include "model/expr/expr_int.h"
+
+struct pw_parse_name {
+    int at, length;
+    int node, param; /* an expression; or a parameter, -1 otherwise */
+    bool used;
+};
+
+struct pw_parser {
+    struct pw_expr *x;
+    struct pw_token t; /* the token to be read next */
+    struct pw_err *err;
+    int depth, error_at;
+    bool failed;
+    struct pw_parse_name names[PW_EXPR_NAMES];
+    int n_names;
+    int counter_at[PW_EXPR_SUMS], counter_length[PW_EXPR_SUMS]; /* names of the open sums' counters */
+    bool counter_open[PW_EXPR_SUMS];
+    int position_at; /* where the expression of stage position begins */
+    bool for_key;    /* reading that expression for the key: i is j */
+    int stage;       /* of the statement that is read; -1: none */
+};
+
+/* The first error stays: after it nothing is read any more, and all functions return at once. */
+
+/* Reports an error at an offset of the text. Returns 0, a node that exists. */
+int pw_parse_fail(struct pw_parser *p, int at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void pw_parse_advance(struct pw_parser *p); /* reads the next token */
+const char *pw_parse_text(const struct pw_parser *p);
+/* Is the token this word or sign? take: and advances. expect: an error if it is not. */
+bool pw_parse_is(const struct pw_parser *p, const char *word);
+bool pw_parse_take(struct pw_parser *p, const char *word);
+void pw_parse_expect(struct pw_parser *p, const char *word, const char *place);
+/* The index in a NULL-terminated list, or -1. */
+int pw_parse_find(const char *const *list, const char *text, int length);
+extern const char *const pw_parse_variables[PW_VARS + 1];
+
+/* ---- parse_terms.c */
+int pw_parse_expression(struct pw_parser *p); /* returns its node */
+/* Reads a whole number that is written as such, for a size. */
+int pw_parse_whole(struct pw_parser *p, const char *of, int lo, int hi);
+/* Adds a learned number; NULL after an error. */
+struct pw_expr_param *pw_parse_param(struct pw_parser *p, const char *name, int length, int at);
+
+#endif

@@ -1,0 +1,55 @@
+/* fuzz_formula.c - fuzz target of formulas: arbitrary text is parsed, printed, parsed again to the same
+ * program, evaluated and differentiated.
+ *
+ * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON -DPEWTER_SANITIZE=address,undefined
+ * && ninja -C build/fuzz fuzz_formula && build/fuzz/tests/fuzz/fuzz_formula */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/expr/expr.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Evaluates every stage with its gradient; any value is allowed, also NaN. */
+static void run(const struct pw_expr *x)
+{
+    static double value[PW_EXPR_TABLE], grad[PW_EXPR_TABLE], regs[PW_EXPR_NODES], adjoint[PW_EXPR_NODES];
+    const double *params[PW_EXPR_PARAMS];
+    double *grads[PW_EXPR_PARAMS],
+        vars[PW_VARS] = {[PW_VAR_I] = 5, [PW_VAR_J] = 2, [PW_VAR_DISTANCE] = 3, [PW_VAR_HEADS] = 4};
+    for (int k = 0; k < PW_EXPR_PARAMS; k++) {
+        params[k] = value;
+        grads[k] = grad;
+    }
+    for (int s = 0; s < PW_STAGES; s++)
+        if (pw_expr_has(x, (enum pw_stage)s)) {
+            pw_expr_eval(x, (enum pw_stage)s, vars, params, regs);
+            pw_expr_gradient(x, (enum pw_stage)s, vars, params, regs, 1, grads, adjoint);
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pw_str text = {0}, printed = {0}, again = {0};
+    struct pw_expr *x, *y;
+    struct pw_err err;
+    int at;
+    pw_str_put(&text, (const char *)data, size);
+    if (pw_expr_parse(&x, pw_str_text(&text), &at, &err) == PW_OK) {
+        pw_expr_print(x, &printed);
+        if (pw_expr_parse(&y, pw_str_text(&printed), NULL, &err) != PW_OK || !pw_expr_same(x, y))
+            abort();
+        pw_expr_print(y, &again);
+        if (strcmp(pw_str_text(&printed), pw_str_text(&again)) != 0)
+            abort();
+        run(x);
+        pw_expr_free(y);
+        pw_expr_free(x);
+    } else if (at < 0 || (size_t)at > strlen(pw_str_text(&text)) || strchr(err.msg, '\n') != NULL)
+        abort();
+    pw_str_fini(&text);
+    pw_str_fini(&printed);
+    pw_str_fini(&again);
+    return 0;
+}

@@ -1,0 +1,129 @@
+/* test_formula.c - tests encodings that a formula defines: they have the bits of the built-in encodings that
+ * they write down, in training, sessions and files, and what is refused changes nothing. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ref_record.h"
+
+#define SMALL "model tiny width=32 layers=2 heads=4; optim batch=4; "
+
+static const struct {
+    const char *pe, *formula;
+} same[] = {
+    {"alibi", "\"m = slopes()[h]; bias = -m * d\""},
+    {"rotary", "\"angle = i * 10000 ** (-2 * p / D)\""},
+    {"none", "\"bias = 0\""},
+    {"sinusoidal amplitude=1",
+     "\"w = 10000 ** (-2 * floor(c / 2) / C); embed = c % 2 == 0 ? sin(i * w) : cos(i * w)\""},
+    {"alibi offset=0 stretch=0.5", "\"bias = -slopes()[h] * d\" stretch=0.5"},
+};
+
+/* Line i of the digests without arm and replica, as in "step 20  digest ...". */
+static const char *life(const struct bench *b, int i)
+{
+    const char *line = strstr(digest_line(b->digests, i), "  step");
+    assert_non_null(line);
+    return line;
+}
+
+static void test_bits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct bench built_in, typed;
+        char line[512];
+        bench_open(&built_in, 2, false);
+        snprintf(line, sizeof line, SMALL "pe %s; train 20; eval samples=4; digest", same[i].pe);
+        bench_must(&built_in, line);
+        bench_open(&typed, 1, false);
+        snprintf(line, sizeof line, SMALL "pe expr %s; train 20; eval samples=4; digest", same[i].formula);
+        bench_must(&typed, line);
+        if (!same_line(life(&built_in, 0), life(&typed, 0)))
+            fail_msg("%s:\n%s%s", same[i].pe, built_in.digests, typed.digests);
+        bench_close(&typed);
+        bench_close(&built_in);
+    }
+}
+
+/* An arm of a race, forks, replicas, files and tuning take a formula as any encoding. */
+static void test_everywhere(void **state)
+{
+    struct bench b;
+    char folder[] = "/tmp/pewter-formula-XXXXXX", line[512];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    bench_open(&b, 2, false);
+    bench_must(&b, SMALL "race alibi,expr(\"m = slopes()[h]; bias = -m * d\") seeds=2; train 10; digest");
+    assert_true(same_line(life(&b, 0), life(&b, 2)) && same_line(life(&b, 1), life(&b, 3)));
+    bench_must(&b, "arm 2; fork; tune gain=2; train 3; prompt sort 3 1 2; reset arm=3");
+    bench_must(&b, "race expr(bias = -0.25 * d); train 4; digest");
+    struct bench before = b;
+    snprintf(line, sizeof line,
+             "export weights %s/w.safetensors; pe none; import weights %s/w.safetensors; digest", folder,
+             folder);
+    bench_must(&b, line);
+    assert_string_equal(b.s->arms[0].info.pe, "expr 'bias = -0.25 * d'");
+    assert_string_equal(b.digests, before.digests);
+    bench_close(&b);
+    snprintf(line, sizeof line, "%s/w.safetensors", folder);
+    unlink(line);
+    rmdir(folder);
+}
+
+static void test_session(void **state)
+{
+    struct bench b;
+    struct record r;
+    (void)state;
+    record_open(&b, &r, 2, false);
+    bench_must(&b, SMALL "race t5,expr(\"bias = d > 3 ? -1 : 0.5 * cos(d)\"); train 12; prompt sort 4 1; "
+                         "pe expr \"embed = 0.1 * sin(i + c)\"; train 3; digest; eval samples=2");
+    bench_close(&b);
+    record_must(&r, 1);
+    record_free(&r);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *line, *message;
+    } cases[] = {
+        {"pe expr",
+         "expr: column 1: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
+         "score, mask"},
+        {"pe expr \"bias = lgo(d)\"", "expr: column 8: nothing has the name 'lgo'; did you mean 'log'?"},
+        {"pe expr \"bias = 1 / d\"", "expr: bias is not finite at d=0, head 0"},
+        {"pe expr \"bias = d == 7 ? log(-1) : 0\"", "expr: bias is not finite at d=7, head 0"},
+        {"pe expr \"angle = 1e7 * i\"", "expr: angle is too large (1e6) at i=1, p=0"},
+        {"pe expr \"a = learn(1); bias = a * d\"", "expr: bias: no learned parameters yet: write numbers"},
+        {"pe expr \"mask = d < 4\"", "expr: no 'mask' yet: a formula has embed, angle, gain and bias"},
+        {"pe expr \"bias = i - j\"", "expr: bias: no 'j' yet"},
+        {"pe expr \"bias = d\" speed=3", "expr: no option 'speed'; it has none"},
+        {"race t5,expr(\"bias = \")", "expr: column 8: the expression is not complete"},
+    };
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "pe alibi; train 3; digest");
+    struct bench before = b;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench_run(&b, cases[i].line);
+        assert_string_equal(b.error, cases[i].message);
+    }
+    bench_must(&b, "digest");
+    assert_string_equal(b.digests, before.digests);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_everywhere),
+        cmocka_unit_test(test_session),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests_name("formula", tests, NULL, NULL);
+}
