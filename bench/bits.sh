@@ -20,7 +20,7 @@ flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno '-DPEW
 # sources BUILD: prints "object source flags..." for every object of a build, one line each.
 sources() {
     local file isa isas=(scalar)
-    for file in "${base[@]/#/src/base/}" src/model/pe/*.c src/model/*.c kernels/backend kernels/cpu/{cpu,isa} \
+    for file in "${base[@]/#/src/base/}" src/model/{pe,expr}/*.c src/model/*.c kernels/backend kernels/cpu/{cpu,isa} \
         tests/model/ref_digests bench/bits; do
         file=${file%.c}
         case $file in */checkpoint* | */metadata | */safetensors) continue ;; esac # these need cJSON
