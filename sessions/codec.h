@@ -32,8 +32,8 @@ struct pw_difference {
     char what[64]; /* "loss", "exact at length 12", "candidate's probability at position 9 [2]" */
     char recorded[64], now[64];
 };
-/* Do both events have the same bits in every recorded field? Ignores fields that depend on the host, and
- * fields that the recorded event's writer did not have. If not, *d is filled. */
+/* Do both events have the same bits in every recorded field? Ignores fields that depend on the host,
+ * prose (codec_finding.c), and fields that the recorded event's writer did not have. If not, *d is filled. */
 bool pw_event_same(const struct pw_event *recorded, const struct pw_event *now, struct pw_difference *d);
 
 /* Are seq, arm, replicate, step and time in their valid ranges? They are not part of a payload, so a reader

@@ -2,8 +2,9 @@
  *
  * The re-run event is first encoded and decoded, as the recorded one was. That cleans texts, makes every NaN
  * the same, and leaves out arrays that are too large to be recorded. So every field is compared, and a new
- * field needs no code here. Two kinds of fields are skipped: those that depended on the machine in edition 0,
- * for sessions of that edition; and those that the session's edition did not have. */
+ * field needs no code here. Three kinds of fields are skipped: prose, whose wording may change between
+ * versions; those that depended on the machine in edition 0, for sessions of that edition; and those that the
+ * session's edition did not have. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +220,7 @@ static bool same_fields(struct walk *w, const struct pw_message *m, const char *
     bool same = true;
     for (int i = 0; same && i < m->n; i++) {
         const struct pw_field *f = &m->fields[i];
-        if ((f->host != NULL && w->edition == 0) || (!is_known(w, m, f) && is_nothing(f, then)))
+        if (f->prose || (f->host != NULL && w->edition == 0) || (!is_known(w, m, f) && is_nothing(f, then)))
             continue;
         same = f->form == PW_FORM_ONE ? same_value(w, f, -1, then + f->at, now + f->at)
                                       : same_list(w, f, then, now);

@@ -1,13 +1,17 @@
 /* codec_finding.c - the field tables of a finding, as codec_fields.c has them for other events.
- * pw_finding_check (base/finding.h) checks the shapes. */
+ * pw_finding_check (base/finding.h) checks the shapes.
+ *
+ * Titles, names of axes, statements of claims and remarks are prose, which a re-run does not compare. A
+ * re-run compares name, topic, every value and label, the shape of every block, and the verdict of every
+ * claim. */
 #include "sessions/codec_table.h"
 
 #define S struct pw_block
 static const struct pw_field block[] = {
     RANGE(1, kind, 0, PW_BLOCK_MAP),
-    TEXT(2, title),
-    TEXT(3, x),
-    TEXT(4, y),
+    PROSE(2, title),
+    PROSE(3, x),
+    PROSE(4, y),
     RANGE(5, rows, 0, FAR),
     RANGE(6, cols, 0, FAR),
     RANGE(7, decimals, -1, 17),
@@ -28,14 +32,14 @@ static const struct pw_message block_message = {.fields = block, .n = N(block)};
 #define S struct pw_claim
 static const struct pw_field claim[] = {
     RANGE(1, verdict, 0, PW_CLAIM_VERDICTS - 1),
-    TEXT(2, claim),
-    TEXT(3, found),
+    PROSE(2, claim),
+    PROSE(3, found),
 };
 #undef S
 static const struct pw_message claim_message = {.fields = claim, .n = N(claim)};
 
 #define S struct pw_remark
-static const struct pw_field remark[] = {TEXT(1, text)};
+static const struct pw_field remark[] = {PROSE(1, text)};
 #undef S
 static const struct pw_message remark_message = {.fields = remark, .n = N(remark)};
 
@@ -43,7 +47,7 @@ static const struct pw_message remark_message = {.fields = remark, .n = N(remark
 const struct pw_field pw_finding_fields[PW_FINDING_FIELDS] = {
     TEXT(1, name),
     TEXT(2, topic),
-    TEXT(3, title),
+    PROSE(3, title),
     RANGE(4, n_blocks, 0, FAR),
     ARRAY_STRUCTS(5, blocks, block_message, OF(n_blocks)),
     RANGE(6, n_values, 0, COUNT),

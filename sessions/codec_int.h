@@ -55,6 +55,9 @@ struct pw_field {
     /* The reason why the value depended on the machine in edition 0, where it is not compared; NULL: it did
      * not. */
     const char *host;
+    /* A sentence for the reader. A later version may word it differently, so a re-run does not compare it;
+     * the values that it reports are compared where they are members of their own. */
+    bool prose;
 };
 
 /* The edition of the field tables: which fields a session's writer had. 0 is pewter 0.1, before editions were

@@ -34,8 +34,8 @@
 #define ALL        .lo = INT64_MIN, .hi = INT64_MAX
 #define FROM(l, h) .lo = (l), .hi = (h)
 
-/* Fields with one value: ANY value, a value in a RANGE, a HOST-dependent value, a TEXT, a STRING, a struct
- * INSIDE. The first argument is the field's number. */
+/* Fields with one value: ANY value, a value in a RANGE, a HOST-dependent value, a TEXT, PROSE that is not
+ * compared, a STRING, a struct INSIDE. The first argument is the field's number. */
 #define ANY(n, m)                                                                                            \
     {                                                                                                        \
         HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL                           \
@@ -51,6 +51,10 @@
 #define TEXT(n, m)                                                                                           \
     {                                                                                                        \
         HEAD(n, m), SCALAR, .type = PW_F_TEXT, .size = sizeof MEMBER(m)                                      \
+    }
+#define PROSE(n, m)                                                                                          \
+    {                                                                                                        \
+        HEAD(n, m), SCALAR, .type = PW_F_TEXT, .size = sizeof MEMBER(m), .prose = true                       \
     }
 #define STRING(n, m)                                                                                         \
     {                                                                                                        \
