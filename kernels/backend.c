@@ -52,7 +52,7 @@ static bool look_for(const char *name, char path[PATH + 64], struct pw_err *err)
         }
         pw_str_add(&where, "%s%s", i > 0 ? ", " : "", in);
     }
-    pw_fail(err, PW_EUSER, "%s: there is no plug-in libpewter_%s.so in %s", name, name, pw_str_text(&where));
+    pw_fail(err, PW_EUSER, "%s: no plug-in libpewter_%s.so in %s", name, name, pw_str_text(&where));
     pw_str_fini(&where);
     return false;
 }
@@ -74,7 +74,7 @@ const struct pw_backend_plugin *pw_backend_plugin_of(const char *name, char *pat
     const struct pw_backend_plugin *plugin = entry != NULL ? entry() : NULL;
     if (plugin == NULL || plugin->abi != PW_BACKEND_ABI) {
         if (plugin == NULL)
-            pw_fail(err, PW_EUSER, "%s: %s is no plug-in of pewter", name, file);
+            pw_fail(err, PW_EUSER, "%s: %s is not a plug-in of pewter", name, file);
         else
             pw_fail(err, PW_EUSER, "%s: %s is of another pewter (contract %d, this one has %d)", name, file,
                     plugin->abi, PW_BACKEND_ABI);
@@ -124,7 +124,7 @@ static const struct pw_backend_ops *find_plugin(const char *name, const char *mo
         return NULL;
     }
     if (colon != NULL && !pw_text_int(colon + 1, 0, 1023, &n)) {
-        pw_fail(err, PW_EUSER, "backend '%.40s': behind the colon stands a device's number: 0, 1, ...", name);
+        pw_fail(err, PW_EUSER, "backend '%.40s': after the colon write a device number: 0, 1, ...", name);
         return NULL;
     }
     *unit = (int)n;

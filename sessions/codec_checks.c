@@ -13,7 +13,7 @@ const char *pw_check_row(const void *row)
     for (int i = 0; i < PW_ERRORS; i++)
         sum += r->errors[i];
     return sum > r->samples || r->taught > r->samples || r->tokens_right > r->tokens
-               ? "more is right or wrong than was tried"
+               ? "more samples are right or wrong than were tried"
                : NULL;
 }
 
@@ -21,7 +21,7 @@ const char *pw_check_pair(const void *pair)
 {
     const struct pw_eval_pair *p = pair;
     return p->exact > p->samples || p->taught > p->samples || p->tokens_right > p->tokens
-               ? "more is right than was tried"
+               ? "more samples are right than were tried"
                : NULL;
 }
 
@@ -35,18 +35,18 @@ const char *pw_check_eval(const void *eval)
         const struct pw_eval_row *r = &e->rows[i];
         int64_t samples = 0;
         if (i > 0 && (r->task < r[-1].task || (r->task == r[-1].task && r->length <= r[-1].length)))
-            return "its rows don't ascend";
+            return "its rows are not in ascending order";
         if (r->first_pair < pairs || (pairs = (int64_t)r->first_pair + r->n_pairs) > e->n_pairs)
-            return "a row has pairs that are not there";
+            return "a row refers to pairs that do not exist";
         for (int k = 0; k < r->n_pairs; k++)
             samples += e->pairs[r->first_pair + k].samples;
         if (samples > r->samples)
             return "the pairs of a row have more samples than it has";
         if ((all += r->samples) > INT_MAX / PW_MAX_REPLICATES) /* panes sum over all replicas */
-            return "it has more samples than can be counted";
+            return "its number of samples is out of range";
         if (e->n_words > 0 &&
             (r->first_word < words || (words = r->first_word + ((int64_t)r->samples + 63) / 64) > e->n_words))
-            return "a row has outcomes that are not there";
+            return "a row refers to outcomes that do not exist";
     }
     return NULL;
 }
@@ -61,7 +61,7 @@ const char *pw_check_look(const void *look)
 {
     const struct pw_ev_look *k = look;
     return (k->n > 0 ? k->said >= k->n : k->said > 0) || k->target >= (k->n > 0 ? k->n : 1)
-               ? "the token that was said, or the right one, is not among those told"
+               ? "the chosen token, or the right one, is not among the candidates"
                : NULL;
 }
 
@@ -69,7 +69,7 @@ const char *pw_check_attention(const void *attention)
 {
     const struct pw_ev_attention *a = attention;
     if ((a->layers > 0 && a->layer >= a->layers) || (a->heads > 0 && a->head >= a->heads))
-        return "the head that is looked at is none of the model's";
+        return "the inspected head does not exist";
     for (int i = 0; i < a->n_gold; i++)
         if (a->gold[i].query >= a->T || a->gold[i].key >= a->T)
             return "a gold pointer lies outside of the map";
@@ -81,16 +81,16 @@ const char *pw_check_table(const void *table)
     const struct pw_ev_table *t = table;
     for (int i = 0; t->bucket != NULL && i < t->length; i++)
         if (t->bucket[i] >= t->n_buckets)
-            return "a distance lies in no bucket";
+            return "a distance has no bucket";
     for (int b = 0; t->bucket_from != NULL && b < t->n_buckets; b++)
         if (t->bucket_from[b + 1] < t->bucket_from[b] && (t->later == 0 || b + 1 != t->n_buckets - t->later))
-            return "its buckets don't ascend";
+            return "its buckets are not in ascending order";
     for (int q = 0; q < t->n_queries; q++)
         if (t->queries[q] >= t->length || (q > 0 && t->queries[q] <= t->queries[q - 1]))
-            return "the queries whose bias is told are not positions that ascend";
+            return "the queries of the bias are not ascending positions";
     if (t->grad != NULL && t->n_buckets > 0 && t->added != NULL)
-        return "its gradients are of buckets and of rows"; /* the length of grad would be ambiguous */
-    return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;
+        return "it has gradients of both buckets and rows"; /* the length of grad would be ambiguous */
+    return t->layers > 0 && t->layer >= t->layers ? "its layer does not exist" : NULL;
 }
 
 const char *pw_check_finding(const void *finding)

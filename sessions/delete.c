@@ -21,10 +21,10 @@ static enum pw_code check_deletable(const char *folder, struct pw_err *err)
     if (code != PW_OK)
         return code;
     if (!S_ISDIR(st.st_mode))
-        return pw_fail(err, PW_EUSER, "it is a %s, no session's folder: 'rm' deletes it",
+        return pw_fail(err, PW_EUSER, "it is a %s, not a session's folder; 'rm' deletes it",
                        S_ISLNK(st.st_mode) ? "link" : "packed file");
     if (snprintf(db, sizeof db, "%s/%s", folder, PW_SESSION_DB) >= (int)sizeof db || lstat(db, &st) != 0)
-        return pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB);
+        return pw_fail(err, PW_EUSER, "not a session: there is no %s in it", PW_SESSION_DB);
     return PW_OK;
 }
 
@@ -38,7 +38,7 @@ static enum pw_code remove_renamed(const char *folder, struct pw_err *err)
         return pw_fail(err, PW_EIO, "it can't be deleted: %s", strerror(errno));
     pw_session_remove(aside);
     return access(aside, F_OK) == 0
-               ? pw_fail(err, PW_EIO, "not all of it could be deleted: %s is left", aside)
+               ? pw_fail(err, PW_EIO, "it could not be deleted completely: %s is left", aside)
                : PW_OK;
 }
 

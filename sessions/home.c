@@ -27,9 +27,9 @@ static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
     else if (home != NULL && home[0] == '/')
         n = snprintf(dst, size, "%s/.local/state/pewter/sessions", home);
     if (n < 0)
-        return pw_fail(err, PW_EUSER, "no place for sessions: neither XDG_STATE_HOME nor HOME is set");
+        return pw_fail(err, PW_EUSER, "no folder for sessions: neither XDG_STATE_HOME nor HOME is set");
     if ((size_t)n + NAME_MAX_BYTES + sizeof PW_SESSION_ENDING + 1 > size)
-        return pw_fail(err, PW_EUSER, "no place for sessions: XDG_STATE_HOME or HOME is too long");
+        return pw_fail(err, PW_EUSER, "no folder for sessions: XDG_STATE_HOME or HOME is too long");
     return PW_OK;
 }
 
@@ -40,7 +40,7 @@ enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
     if (code != PW_OK)
         return code;
     code = pw_folder_make(dst, &why);
-    return code == PW_OK ? code : pw_fail(err, code, "no place for sessions: %s", why.msg);
+    return code == PW_OK ? code : pw_fail(err, code, "no folder for sessions: %s", why.msg);
 }
 
 static enum pw_code check_name(const char *name, struct pw_err *err)
@@ -126,7 +126,7 @@ static bool is_text(const char *path)
 enum pw_code pw_session_no_text(const char *path, struct pw_err *err)
 {
     return is_text(path)
-               ? pw_fail(err, PW_EUSER, "it is a script, no session: 'pewter run %.200s' runs it", path)
+               ? pw_fail(err, PW_EUSER, "it is a script, not a session; 'pewter run %.200s' runs it", path)
                : PW_OK;
 }
 

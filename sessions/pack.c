@@ -34,7 +34,7 @@ static enum pw_code no_place(const char *path, struct pw_err *err)
     if (strlen(path) + sizeof ASIDE + 80 > PW_PATH)
         return pw_fail(err, PW_EUSER, "%.60s...: a path has at most %d bytes", path, PW_PATH);
     if (lstat(path, &st) == 0)
-        return pw_fail(err, PW_EUSER, "%s is there already", path);
+        return pw_fail(err, PW_EUSER, "%s already exists", path);
     return PW_OK;
 }
 
@@ -52,7 +52,7 @@ static enum pw_code put_in_place(const char *aside, const char *path, struct pw_
     folder_of(parent, path);
     int failed = renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_NOREPLACE) != 0 ? errno : 0;
     if (failed == EEXIST)
-        return pw_fail(err, PW_EUSER, "%s is there already", path);
+        return pw_fail(err, PW_EUSER, "%s already exists", path);
     failed = failed == 0 ? pw_sync_folder(parent) : failed;
     return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "%s can't be written: %s", path, strerror(failed));
 }

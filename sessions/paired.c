@@ -225,7 +225,7 @@ static void why_none(const struct pw_paired *x, const struct pw_snapshot *s, int
     pw_p_text(p, t->p);
     pw_str_add(out, "%d %s and %d %s ", t->a, s->arms[t->a - 1].info.name, t->b, s->arms[t->b - 1].info.name);
     if (t->ahead_a > 0 && t->ahead_b > 0)
-        pw_str_add(out, "change places between seeds (%d to %d, p=%s)", t->ahead_a, t->ahead_b, p);
+        pw_str_add(out, "change order between seeds (%d to %d, p=%s)", t->ahead_a, t->ahead_b, p);
     else
         pw_str_add(out, "differ by no more than chance between seeds (p=%s)", p);
 }

@@ -181,14 +181,14 @@ static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_e
     r->folder = r->path != NULL ? open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (r->folder < 0)
         return errno == ENOENT    ? pw_fail(err, PW_EUSER, "there is no such session")
-               : errno == ENOTDIR ? pw_fail(err, PW_EUSER, "no session: it is neither a folder nor a file")
+               : errno == ENOTDIR ? pw_fail(err, PW_EUSER, "not a session: it is neither a folder nor a file")
                                   : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
     r->saved = pw_saved_read(r->folder); /* before the database: another process may record */
     if (fstatat(r->folder, PW_SESSION_DB, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT ? pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB)
+        return errno == ENOENT ? pw_fail(err, PW_EUSER, "not a session: there is no %s in it", PW_SESSION_DB)
                                : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return pw_fail(err, PW_EUSER, "no session: %s in it is not a file", PW_SESSION_DB);
+        return pw_fail(err, PW_EUSER, "not a session: %s in it is not a file", PW_SESSION_DB);
     snprintf(db, sizeof db, "%.4000s/" PW_SESSION_DB, r->path);
     enum pw_code code = connect_to(r, db, err);
     if (code == PW_EIO && !somebody_records(r))
@@ -350,7 +350,7 @@ static enum pw_code file_row(struct pw_record *r, const uint8_t sha[PW_SHA256], 
     int rc = sqlite3_step(q);
     int64_t bytes = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : -1;
     if (rc == SQLITE_ROW && sqlite3_column_int(q, 1) != 0)
-        code = pw_fail(err, PW_EUSER, "the budget has taken it");
+        code = pw_fail(err, PW_EUSER, "it was deleted to keep the budget");
     else if (rc == SQLITE_DONE)
         code = pw_fail(err, PW_EUSER, "the session has no such file");
     else if (rc != SQLITE_ROW)
@@ -388,7 +388,7 @@ static enum pw_code read_beside(struct pw_record *r, const char *name, void **by
         return pw_fail(err, errno == ENOENT || errno == ELOOP ? PW_EUSER : PW_EIO, "it can't be opened: %s",
                        strerror(errno));
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size != n)
-        code = pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", n);
+        code = pw_fail(err, PW_EUSER, "its size is not %zu bytes, as recorded", n);
     else if ((*bytes = malloc(n > 0 ? n : 1)) == NULL)
         code = pw_fail(err, PW_ENOMEM, "no memory for its %zu bytes", n);
     else
@@ -411,7 +411,7 @@ static enum pw_code read_chunks(struct pw_record *r, const uint8_t sha[PW_SHA256
     bool whole = sqlite3_step(q) == SQLITE_ROW && sqlite3_column_double(q, 0) == (double)n;
     sqlite3_finalize(q);
     if (!whole)
-        return pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", n);
+        return pw_fail(err, PW_EUSER, "its size is not %zu bytes, as recorded", n);
     if ((*bytes = malloc(n > 0 ? n : 1)) == NULL)
         return pw_fail(err, PW_ENOMEM, "no memory for its %zu bytes", n);
     int rc = sqlite3_prepare_v2(r->db, "SELECT data FROM chunk WHERE sha=?1 ORDER BY n", -1, &q, NULL);
@@ -425,9 +425,8 @@ static enum pw_code read_chunks(struct pw_record *r, const uint8_t sha[PW_SHA256
     }
     enum pw_code code = rc == SQLITE_DONE ? PW_OK : pw_sql_fail(err, r->db, "it can't be read");
     sqlite3_finalize(q);
-    return code == PW_OK && done != n
-               ? pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", n)
-               : code;
+    return code == PW_OK && done != n ? pw_fail(err, PW_EUSER, "its size is not %zu bytes, as recorded", n)
+                                      : code;
 }
 
 static enum pw_code read_file(struct pw_record *r, const uint8_t sha[PW_SHA256], const char *name,

@@ -113,7 +113,7 @@ static enum pw_code check_ends(struct pw_record *r, struct pw_err *err)
         code = pw_fail(err, PW_EUSER, "the last events of segment %" PRId64 " are missing", lost);
     if (code == PW_OK && r->saved > r->last)
         code = pw_fail(err, PW_EUSER,
-                       "events %" PRIu64 " to %" PRIu64 " were on disk and are gone: its log is damaged",
+                       "events %" PRIu64 " to %" PRIu64 " were on disk and are lost: its log is damaged",
                        r->last + 1, r->saved);
     return code;
 }

@@ -21,7 +21,7 @@
 #define OF_EACH     64
 #define OF_EACH_ROW ((int64_t)64 << 10)
 
-static const char alone[] = "the row before it can't be read, so nothing vouches for it";
+static const char alone[] = "the row before it cannot be read, so its checksum cannot be tested";
 static const char wild[] = "its numbers are out of range";
 
 struct pw_record_cursor {
@@ -83,21 +83,21 @@ enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, co
     const void *packed = rc == SQLITE_ROW ? sqlite3_column_blob(r->blob, 2) : NULL;
     *dropped = rc == SQLITE_ROW && sqlite3_column_int(r->blob, 1) == 1 && packed == NULL;
     if (rc != SQLITE_ROW)
-        code = rc == SQLITE_DONE ? pw_fail(err, PW_EUSER, "what it carries is missing")
-                                 : pw_sql_fail(err, r->db, "what it carries can't be read");
+        code = rc == SQLITE_DONE ? pw_fail(err, PW_EUSER, "its payload is missing")
+                                 : pw_sql_fail(err, r->db, "its payload cannot be read");
     else if (!*dropped && bytes > r->unpacks)
-        code = pw_fail(err, PW_EUSER, "what it carries is too much for a session of so few bytes");
+        code = pw_fail(err, PW_EUSER, "its payload is too large for a session of this size");
     else if (!*dropped &&
              (packed == NULL || bytes < 0 || bytes > (int64_t)PW_PAYLOAD_MAX ||
               !inflate_all(&r->payload, (size_t)bytes, packed, (size_t)sqlite3_column_bytes(r->blob, 2))))
-        code = pw_fail(err, PW_EUSER, "what it carries is damaged");
+        code = pw_fail(err, PW_EUSER, "its payload is damaged");
     sqlite3_reset(r->blob);
     if (code != PW_OK || *dropped)
         return code;
     r->unpacks -= bytes;
     pw_sha256_of(is, r->payload.s, (size_t)bytes);
     if (memcmp(is, row->blob, sizeof is) != 0)
-        return pw_fail(err, PW_EUSER, "what it carries is damaged");
+        return pw_fail(err, PW_EUSER, "its payload is damaged");
     *data = r->payload.s;
     *n = (size_t)bytes;
     return PW_OK;
@@ -392,7 +392,7 @@ struct pw_event *pw_record_next(struct pw_record_cursor *c)
         }
         bool ascends = e == NULL || e->seq > c->given;
         if (!ascends)
-            pw_record_damage(r, e->seq, "its number was there before");
+            pw_record_damage(r, e->seq, "its number is a duplicate");
         else if (e != NULL)
             c->given = e->seq;
         if (e != NULL && ascends && e->seq >= c->from)
@@ -416,6 +416,6 @@ enum pw_code pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
     }
     pw_record_end(c);
     if (more && to >= r->saved && r->saved > r->last)
-        pw_record_damage(r, r->last + 1, "it was on disk and is gone, with what followed");
+        pw_record_damage(r, r->last + 1, "it was on disk and is lost, with all later events");
     return PW_OK;
 }

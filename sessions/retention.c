@@ -366,8 +366,8 @@ enum pw_code pw_store_budget(struct pw_store *s, struct pw_err *err)
     s->budget_why[0] = '\0';
     if (s->thinned > 0)
         snprintf(s->budget_why, sizeof s->budget_why,
-                 "it takes %.1f MB of a budget of %.1f MB: nothing more can go", (double)used / 1e6,
-                 (double)s->cfg.budget / 1e6);
+                 "it takes %.1f MB of a budget of %.1f MB, and nothing more can be deleted",
+                 (double)used / 1e6, (double)s->cfg.budget / 1e6);
     pthread_mutex_unlock(&s->lock);
     return code;
 }

@@ -102,8 +102,7 @@ enum pw_code pw_sql_fail(struct pw_err *err, sqlite3 *db, const char *doing)
                         : code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? PW_EUSER
                                                                           : PW_EIO;
     if (code == SQLITE_INTERRUPT)
-        return pw_fail(err, PW_EUSER, "%s: it takes too long; what is there is not as pewter writes it",
-                       doing);
+        return pw_fail(err, PW_EUSER, "%s: it takes too long; its content is not written by pewter", doing);
     return pw_fail(err, ours, "%s: %s", doing,
                    code == SQLITE_FULL   ? "no space left on the disk"
                    : disk && number != 0 ? strerror(number)
@@ -289,9 +288,9 @@ enum pw_code pw_schema_check(sqlite3 *db, bool packed, bool *newer, struct pw_er
     if (code != PW_OK)
         return code;
     if (app == 0 && version == 0)
-        return pw_fail(err, PW_EUSER, "no session: it was never finished, or is something else");
+        return pw_fail(err, PW_EUSER, "not a session: it is unfinished, or another kind of file");
     if (app != PW_SESSION_APP || version < 1000)
-        return pw_fail(err, PW_EUSER, "no session: it is the database of another program");
+        return pw_fail(err, PW_EUSER, "not a session: it is another program's database");
     if (version / 1000 != PW_SESSION_MAJOR)
         return pw_fail(err, PW_EUSER,
                        "a session of version %" PRId64 ".%" PRId64 "; this pewter knows those of version %d",

@@ -398,7 +398,7 @@ static enum pw_code look_for_lost(const struct pw_store *s, struct pw_err *err)
     time_t t = (time_t)(s->writing.rows[0].row.t_ns / 1000000000);
     if (localtime_r(&t, &tm) != NULL)
         strftime(when, sizeof when, "%H:%M:%S", &tm);
-    return pw_fail(err, PW_EIO, "%.100s: nothing is on record from %s on (%lld events): %.200s", name, when,
+    return pw_fail(err, PW_EIO, "%.100s: nothing is recorded from %s on (%lld events): %.200s", name, when,
                    (long long)(s->writing.events + s->queue.events + s->lost), s->why);
 }
 

@@ -57,8 +57,7 @@ static enum pw_code still_linked(struct pw_store *s, struct pw_err *err)
     for (int i = 0; i < 2; i++) {
         pw_store_path(s, path, name[i]);
         if (lstat(path, &st) != 0 || st.st_ino != inode[i])
-            return pw_fail(err, PW_EUSER, "somebody has removed %s: nothing more can be recorded here",
-                           name[i]);
+            return pw_fail(err, PW_EUSER, "%s was removed: recording here has ended", name[i]);
     }
     return PW_OK;
 }
@@ -105,7 +104,7 @@ static enum pw_code reconnect(struct pw_store *s, struct pw_err *err)
         return code;
     if (s->last < s->saved) {
         pw_store_disconnect(s);
-        return pw_fail(err, PW_EUSER, "events that were on disk are gone: nothing more can be recorded here");
+        return pw_fail(err, PW_EUSER, "events that were on disk are lost: recording here has ended");
     }
     drop_written(s);
     return PW_OK;

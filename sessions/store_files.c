@@ -83,7 +83,7 @@ static enum pw_code begin(struct pw_store *s, struct pw_new_file *f, const char 
 {
     struct statvfs fs;
     if (statvfs(s->folder, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < f->n + RESERVE)
-        return pw_fail(err, PW_EIO, "no space for a file of %.1f MB beside the %.1f MB that events keep",
+        return pw_fail(err, PW_EIO, "no space for a file of %.1f MB next to the %.1f MB reserved for events",
                        (double)f->n / 1e6, (double)RESERVE / 1e6);
     f->done = 0;
     f->fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);

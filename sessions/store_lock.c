@@ -68,7 +68,7 @@ enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err)
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (*fd < 0)
         return pw_fail(err, PW_EIO, "it can't be locked: %s%s", strerror(errno),
-                       errno == EROFS || errno == EACCES ? "; 'pewter replay' reads it" : "");
+                       errno == EROFS || errno == EACCES ? "; 'pewter replay' can read it" : "");
     enum pw_code code = PW_OK;
     const char *shared = shared_system(*fd);
     if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode))
@@ -76,7 +76,7 @@ enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err)
     else if (shared != NULL)
         code =
             pw_fail(err, PW_EUSER,
-                    "it lies on %s, where recording isn't safe; set XDG_STATE_HOME to a local disk", shared);
+                    "it is on %s, where recording is not safe; set XDG_STATE_HOME to a local disk", shared);
     else if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
         code = errno == EWOULDBLOCK ? held(*fd, folder, err)
                                     : pw_fail(err, PW_EIO, "it can't be locked: %s", strerror(errno));

@@ -19,7 +19,7 @@
 
 static enum pw_code fail_errno(struct pw_err *err, const char *doing, int number)
 {
-    return number == EEXIST ? pw_fail(err, PW_EUSER, "it is there already")
+    return number == EEXIST ? pw_fail(err, PW_EUSER, "it already exists")
                             : pw_fail(err, PW_EIO, "%s: %s", doing, strerror(number));
 }
 

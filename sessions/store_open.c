@@ -58,7 +58,7 @@ static enum pw_code make_folders(const struct pw_store *s, struct pw_err *err)
         /* A link is not followed, because files in the folder will be removed. */
         DIR *d = pw_folder_inside(s, inside[i]);
         if (d == NULL)
-            return pw_fail(err, PW_EUSER, "no session: %s in it is not a folder", inside[i]);
+            return pw_fail(err, PW_EUSER, "not a session: %s in it is not a folder", inside[i]);
         closedir(d);
     }
     return PW_OK;
@@ -141,7 +141,7 @@ enum pw_code pw_store_make(struct pw_store *s, struct pw_err *err)
                                        "."};
     char path[PW_PATH];
     if (mkdir(s->folder, 0700) != 0)
-        return errno == EEXIST ? pw_fail(err, PW_EUSER, "it is there already")
+        return errno == EEXIST ? pw_fail(err, PW_EUSER, "it already exists")
                                : pw_fail(err, PW_EIO, "the folder can't be made: %s", strerror(errno));
     if (!absolute(s))
         return pw_fail(err, PW_EIO, "the folder can't be found: %s", strerror(errno));
@@ -177,15 +177,15 @@ static enum pw_code regular_inside(struct pw_store *s, struct pw_err *err)
         return code;
     if (!S_ISDIR(st.st_mode))
         return pw_fail(err, PW_EUSER,
-                       "it is packed: 'pewter session unpack FILE' makes a session of it that can go on");
+                       "it is packed; 'pewter session unpack FILE' makes a session that can continue");
     if (!absolute(s))
         return pw_fail(err, PW_EIO, "the folder can't be found: %s", strerror(errno));
     pw_store_path(s, path, PW_SESSION_DB);
     if (lstat(path, &st) != 0)
-        return errno == ENOENT ? pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB)
+        return errno == ENOENT ? pw_fail(err, PW_EUSER, "not a session: there is no %s in it", PW_SESSION_DB)
                                : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return pw_fail(err, PW_EUSER, "no session: %s in it is not a file", PW_SESSION_DB);
+        return pw_fail(err, PW_EUSER, "not a session: %s in it is not a file", PW_SESSION_DB);
     return PW_OK;
 }
 

@@ -12,12 +12,12 @@ enum pw_code pw_entry_check(const struct pw_commands *all, const char *name, str
     const char *near = pw_text_nearest(name, verbs);
     enum pw_code code = pw_session_no_text(name, err);
     if (code != PW_OK)
-        return pw_fail(err, code, "'%.200s' is a script, no session: 'pewter run %.200s' runs it", name,
+        return pw_fail(err, code, "'%.200s' is a script, not a session; 'pewter run %.200s' runs it", name,
                        name);
     if (pw_command_find(all, name) != NULL)
         return pw_fail(err, PW_EUSER,
-                       "'%s' is a command: 'pewter -c %s' runs it, and so does ':%s' in the workbench", name,
-                       name, name);
+                       "'%s' is a command; run it with 'pewter -c %s', or ':%s' in the workbench", name, name,
+                       name);
     if (near != NULL)
         return pw_fail(err, PW_EUSER,
                        "no session '%s'; did you mean 'pewter %s'? ('--session %s' makes a session)", name,
@@ -40,9 +40,9 @@ static void add_shell_word(struct pw_str *out, const char *name)
 
 void pw_entry_greet(struct pw_str *out, const char *session)
 {
-    pw_str_add(out, "new session %s; everything is recorded, and 'pewter ", session);
+    pw_str_add(out, "new session %s; everything is recorded; 'pewter ", session);
     add_shell_word(out, session);
-    pw_str_add(out, "' comes back to it");
+    pw_str_add(out, "' continues it");
 }
 
 void pw_entry_goodbye(FILE *words, const struct pw_ev_session *s)
@@ -50,7 +50,7 @@ void pw_entry_goodbye(FILE *words, const struct pw_ev_session *s)
     struct pw_str line = {0};
     if (s->how == PW_REC_NONE || s->folder[0] == '\0' || access(s->folder, F_OK) != 0)
         return;
-    pw_str_add(&line, "session %s; to come back: pewter ", s->name);
+    pw_str_add(&line, "session %s; to continue: pewter ", s->name);
     add_shell_word(&line, s->name);
     fprintf(words, "%s\n", line.s);
     pw_str_fini(&line);

@@ -62,7 +62,7 @@ static char *read_file(const char *path)
         return read_stdin();
     if (pw_file_read(path, MAX_SCRIPT, &text, &size, &err) == PW_OK && strlen(text) == size)
         return text;
-    fprintf(stderr, "pewter: %s\n", text != NULL ? "the script has NUL bytes: it is no text" : err.msg);
+    fprintf(stderr, "pewter: %s\n", text != NULL ? "the script has NUL bytes; it must be text" : err.msg);
     exit(1);
 }
 
@@ -97,8 +97,8 @@ static void check_session(struct pw_options *o, const struct pw_commands *all)
     if (pw_entry_check(all, o->session, &err) != PW_OK)
         fail(err.msg, 2);
     if (!isatty(STDIN_FILENO)) {
-        fprintf(stderr, "pewter: no session '%s'; without a terminal '--session %s' makes it\n", o->session,
-                o->session);
+        fprintf(stderr, "pewter: no session '%s'; without a terminal, '--session %s' creates it\n",
+                o->session, o->session);
         exit(2);
     }
     o->fresh = true;

@@ -11,29 +11,29 @@ static const struct example {
     const char *what, *shell;
 } examples[] = {
     {"The workbench with a race of five encodings; q leaves it:", "pewter --demo"},
-    {"A session of one's own, made the first time and gone on with from then on:", "pewter mine"},
+    {"A session of your own: created the first time, continued from then on:", "pewter mine"},
     {"Train two encodings on the same batches, evaluate them beyond the trained\nlengths, draw a figure:",
      "pewter -c 'seed 1; race nope,rope; train 200; eval samples=64\n"
      "  export figure lengths.svg pane=lengths'"},
-    {"The buckets of T5's bias that training has met:",
+    {"The buckets of T5's bias that were seen in training:",
      "pewter -c 'pe t5; train 100\n"
      "  export figure buckets.pdf pane=encoding page=buckets'"},
-    {"Train on lines of one's own, a prompt, a TAB and its answer each:",
+    {"Train on lines of your own, each a prompt, a TAB and its answer:",
      "printf '%s\\t%s\\n' '1 2' '2 1' '3 4' '4 3' '5 6 7' '7 6 5' > own.tsv\n"
      "pewter -c 'task file path=own.tsv; train 50; prompt 3 4'"},
-    {"Losses for other programs, an object a line:",
+    {"Losses for other programs, one JSON object per line:",
      "pewter --json -c 'train 20' | grep '\"kind\":\"step\"' > steps.jsonl"},
     {"A script:", "printf 'pe alibi\\ntrain 100\\ndigest\\n' > alibi.pewter\npewter run alibi.pewter"},
-    {"Record without a screen, look at an earlier step, check every bit:",
+    {"Record without a screen, show an earlier step, verify every bit:",
      "pewter --session rope -c 'seed 1; pe rope; train 120'\n"
      "pewter replay rope -c 'goto 60; show curves'\n"
      "pewter replay rope --verify"},
-    {"Go on from an earlier step with another encoding, as a new session:",
+    {"Continue from an earlier step with another encoding, as a new session:",
      "pewter replay rope --from 60 -c 'pe alibi; train 60; save alibi'"},
-    {"Hand a session on as one file, and clean up:", "pewter session pack rope -o rope.pwt\n"
-                                                     "pewter replay rope.pwt --plain > rope.txt\n"
-                                                     "pewter session delete rope\n"
-                                                     "pewter sessions"},
+    {"Pack a session into one file, and clean up:", "pewter session pack rope -o rope.pwt\n"
+                                                    "pewter replay rope.pwt --plain > rope.txt\n"
+                                                    "pewter session delete rope\n"
+                                                    "pewter sessions"},
     {"Look up a command, an option, a word:", "pewter -c 'help train; help pe t5; help heatmap'"},
 };
 

@@ -97,26 +97,26 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
         case DEMO: o->demo = optarg != NULL ? optarg : "sort"; break;
         case SESSION:
             if (optarg[0] == '\0') /* an unset variable of a script: nothing would be recorded */
-                return fail(err, "%s needs a name, and the one it has is empty", "--session");
+                return fail(err, "%s: the name is empty", "--session");
             o->session = optarg;
             break;
         case NO_SESSION: o->unrecorded = true; break;
         case VERIFY: *verify = true; break;
         case FROM:
             if (!pw_text_int(optarg, 0, LONG_MAX, &n))
-                return fail(err, "--from %s: a step, 0 or more", optarg);
+                return fail(err, "--from %s: must be a step, 0 or more", optarg);
             o->from = n;
             break;
         case JSON: o->json = true; break;
         case PLAIN: o->plain = true; break;
         case BACKEND:
             if (optarg[0] == '\0' || strpbrk(optarg, ";\n#") != NULL)
-                return fail(err, "--backend '%s': cpu, cuda, cuda:N or auto", optarg);
+                return fail(err, "--backend '%s': allowed are cpu, cuda, cuda:N, auto", optarg);
             o->backend = optarg;
             break;
         case THREADS:
             if (!pw_text_int(optarg, 0, 64, &n))
-                return fail(err, "--threads %s: a number, 0..64", optarg);
+                return fail(err, "--threads %s: allowed are 0..64", optarg);
             o->threads = (int)n;
             break;
         case MANUAL: o->verb = PW_VERB_MANUAL; break;
@@ -164,7 +164,7 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
     }
     if (strcmp(verb, "replay") == 0) {
         if (o->session != NULL)
-            return fail(err, "%s takes no --session: that is the word after it", verb);
+            return fail(err, "%s: --session is not allowed; name the session after the verb", verb);
         o->verb = PW_VERB_REPLAY;
         o->session = about;
         return about != NULL ? PW_OK : fail(err, "%s needs a SESSION", verb);
@@ -205,14 +205,13 @@ enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct
     if (o->unrecorded && o->session != NULL)
         return fail(err, "--no-session and the session '%s' together", o->session);
     if (!replay && (verify || o->from >= 0))
-        return fail(err, "%s is of 'replay SESSION'", verify ? "--verify" : "--from");
+        return fail(err, "%s is only allowed with 'replay SESSION'", verify ? "--verify" : "--from");
     if (o->output != NULL && o->verb != PW_VERB_PACK && o->verb != PW_VERB_UNPACK)
-        return fail(err, "%s is of 'session pack' and 'session unpack'", "-o");
+        return fail(err, "%s is only allowed with 'session pack' and 'session unpack'", "-o");
     if (replay && (o->demo != NULL || (o->commands != NULL && verify)))
-        return fail(err, "replay takes no %s", o->demo != NULL ? "--demo" : "-c with --verify");
+        return fail(err, "replay: %s is not allowed", o->demo != NULL ? "--demo" : "-c with --verify");
     if (replay && o->backend != NULL && (verify || o->from < 0))
-        return fail(err,
-                    "%s is of a laboratory: replay computes nothing, --verify computes as it was recorded",
+        return fail(err, "%s has no effect on replay: it computes nothing, and --verify computes as recorded",
                     "--backend");
     if (replay && verify)
         o->verb = PW_VERB_VERIFY;

@@ -30,7 +30,7 @@ struct addition_opts {
 
 static const struct pw_opt opts[] = {
     {"order", PW_OPT_CHOICE, offsetof(struct addition_opts, order), "normal", 0, 0, orders, 0,
-     "the answer's digits: most significant first, or last"},
+     "order of the answer's digits: most significant first, or last"},
     {0},
 };
 
@@ -174,14 +174,14 @@ static enum pw_code read_number(const char **text, int *digits, int *n, struct p
 {
     *n = pw_read_digits(text, digits, MAX_LENGTH);
     if (*n > MAX_LENGTH)
-        return pw_fail(err, PW_EUSER, "addition: a number of %d digits; at most %d are allowed", *n,
+        return pw_fail(err, PW_EUSER, "addition: the number has %d digits; at most %d are allowed", *n,
                        MAX_LENGTH);
     if (*n > 0)
         return PW_OK;
     struct pw_piece piece = pw_read_piece(text);
     if (piece.n == 0)
         return pw_fail(err, PW_EUSER, "addition: a number is missing; write: addition " EXAMPLE);
-    return pw_fail(err, PW_EUSER, "addition: '%s' is no number; write: addition " EXAMPLE,
+    return pw_fail(err, PW_EUSER, "addition: '%s' is not a number; write: addition " EXAMPLE,
                    pw_piece_text(piece).s);
 }
 
@@ -209,7 +209,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     const struct addition_opts *opt = o;
     const char *opening = opt->common.text == PW_TEXT_SHORT ? "addition" : "Compute";
     if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "addition: a prompt begins with '%s'", opening);
+        return pw_fail(err, PW_EUSER, "addition: a prompt must start with '%s'", opening);
     return payload(o, text, item, err);
 }
 

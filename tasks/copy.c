@@ -32,9 +32,9 @@ struct copy_opts {
 
 static const struct pw_opt opts[] = {
     {"alphabet", PW_OPT_INT, offsetof(struct copy_opts, common.alphabet), "20", 1, PW_MAX_SYMBOLS, NULL, 0,
-     "symbols in use, of 0-9 a-z A-Z"},
+     "number of symbols, from 0-9 a-z A-Z"},
     {"variant", PW_OPT_CHOICE, offsetof(struct copy_opts, variant), "cmc", 0, 0, variants, 0,
-     "rsc: one symbol repeated, rdc: and replaced, cmc: any symbols, 2x: twice"},
+     "rsc: one symbol repeated, rdc: repeated and replaced, cmc: any symbols, 2x: output twice"},
     {0},
 };
 
@@ -42,7 +42,8 @@ static enum pw_code check(const void *o, struct pw_err *err)
 {
     const struct copy_opts *opt = o;
     if (opt->variant == RDC && opt->common.alphabet < 2)
-        return pw_fail(err, PW_EUSER, "copy: variant=rdc replaces a symbol by another: alphabet=2 at least");
+        return pw_fail(err, PW_EUSER,
+                       "copy: variant=rdc replaces a symbol by another; use alphabet=2 or more");
     return PW_OK;
 }
 
@@ -171,7 +172,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
     if (opt->variant == RDC) {
         for (int i = 3; i < item->n; i++)
             if (item->v[i] != item->v[2])
-                return pw_fail(err, PW_EUSER, "copy: variant=rdc replaces one repeated symbol, not %s and %s",
+                return pw_fail(err, PW_EUSER, "copy: variant=rdc expects one repeated symbol, not %s and %s",
                                pw_symbol(item->v[2]), pw_symbol(item->v[i]));
         if (!pw_read_accept(&text, "->"))
             return pw_fail(err, PW_EUSER, "copy: variant=rdc needs a replacement; write: %s", example(opt));
@@ -196,7 +197,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     int style = opt->common.text;
     enum pw_code code = PW_OK;
     if (!pw_read_accept(&text, openings[style][rdc]))
-        return pw_fail(err, PW_EUSER, "copy: a prompt begins with '%s'", openings[style][rdc]);
+        return pw_fail(err, PW_EUSER, "copy: a prompt must start with '%s'", openings[style][rdc]);
     for (int i = 0; rdc && i < 2 && code == PW_OK; i++) {
         const char *next = after[style][i];
         code = pw_read_symbol(&text, "copy", opt->common.alphabet, &item->v[i], err);

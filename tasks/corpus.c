@@ -42,7 +42,7 @@ static int take_words(struct pw_corpus *c, char *s, char **to, const char *path,
         copy[bytes] = '\0';
         pw_vocab_add(&c->words, copy);
         if (c->words.n > MAX_VOCAB) {
-            pw_fail(err, PW_EUSER, "file: %s: line %d brings more than %d different words", path, number,
+            pw_fail(err, PW_EUSER, "file: %s: line %d exceeds the limit of %d different words", path, number,
                     MAX_VOCAB);
             return -1;
         }
@@ -216,18 +216,20 @@ void pw_corpus_tell(const struct pw_corpus *c, struct pw_range r, struct pw_str 
         shorter += r.lo > 0 ? pw_corpus_count(c, g, 0, r.lo - 1) : 0;
         longer += r.hi < PW_CORPUS_WORDS ? pw_corpus_count(c, g, r.hi + 1, PW_CORPUS_WORDS) : 0;
     }
-    pw_str_add(out, "file: of %d lines %u are trained, %u are longer (tested), %u shorter (not used)\n", c->n,
+    pw_str_add(out, "file: %d lines: %u for training, %u longer (for testing), %u shorter (not used)\n", c->n,
                trained > 0 ? trained : held, longer, shorter);
     if (trained == 0 || held == 0) {
-        pw_str_add(out, "file: too few lines to hold any out: the trained ones are evaluated\n");
+        pw_str_add(out, "file: too few lines to hold any out; evaluation uses the trained ones\n");
     } else {
         pw_str_add(out, "file: %u lines are held out for evaluation, one in ten by its prompt", held);
         list_held(c, r, out);
         pw_str_add(out, "%s\n",
-                   held > LISTED ? "; 'export data F.jsonl split=all' has all with their split" : "");
+                   held > LISTED ? "; 'export data F.jsonl split=all' writes all lines with their split"
+                                 : "");
     }
     size_t n = common_word(c, &word);
     if (n > 0 && c->n > 1)
-        pw_str_add(out, "file: every prompt %s '%.*s', which its length counts; skip=%d leaves it out\n",
-                   c->skip > 0 ? "goes on with" : "begins with", (int)n, word, c->skip + 1);
+        pw_str_add(out,
+                   "file: every prompt %s '%.*s', which counts towards its length; skip=%d excludes it\n",
+                   c->skip > 0 ? "continues with" : "starts with", (int)n, word, c->skip + 1);
 }

@@ -37,22 +37,22 @@ static enum pw_code take_line(struct pw_task_use *use, char *line, size_t n, int
     shown = pw_piece_text((struct pw_piece){words[0], strlen(words[0])});
     if (words[1] == NULL || words[2] != NULL || !pw_text_int(words[0], 0, 1000000, &length))
         return pw_fail(err, PW_EUSER,
-                       "%s: dist: %s: line %d ('%s'...) is no length and weight, such as: 5 0.25", name,
-                       o->dist, number, shown.s);
+                       "%s: dist: %s: line %d ('%s'...): expected a length and a weight, such as: 5 0.25",
+                       name, o->dist, number, shown.s);
     if (length < o->lengths.lo || length > o->lengths.hi)
-        return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: length %ld is none of lengths=%d..%d", name,
+        return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: length %ld is outside of lengths=%d..%d", name,
                        o->dist, number, length, o->lengths.lo, o->lengths.hi);
     if (!pw_text_double(words[1], &weight) || !isfinite(weight) || weight < 0)
         return pw_fail(err, PW_EUSER,
-                       "%s: dist: %s: line %d: '%s' is no weight; allowed is any number from 0 on", name,
+                       "%s: dist: %s: line %d: '%s' is not a weight; allowed are numbers from 0 on", name,
                        o->dist, number, pw_piece_text((struct pw_piece){words[1], strlen(words[1])}).s);
     if (!pw_task_has(use, (int)length))
         return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: there are no samples of length %ld", name,
                        o->dist, number, length);
     double *w = &use->weights[length - o->lengths.lo];
     if (*w >= 0)
-        return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: length %ld stands twice", name, o->dist, number,
-                       length);
+        return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: length %ld is given twice", name, o->dist,
+                       number, length);
     *w = weight;
     return PW_OK;
 }
@@ -91,18 +91,18 @@ enum pw_code pw_dist_init(struct pw_task_use *use, struct pw_err *err)
     for (int i = 0; i < n; i++)
         there += pw_task_has(use, r.lo + i);
     if (there == 0)
-        return pw_fail(err, PW_EUSER, "%s: lengths=%d..%d: there are no such samples", use->task->name, r.lo,
-                       r.hi);
+        return pw_fail(err, PW_EUSER, "%s: lengths=%d..%d: there are no samples of these lengths",
+                       use->task->name, r.lo, r.hi);
     if (is(use, "") || (is(use, "uniform") && there == n)) /* "": the task has no option dist */
         return PW_OK;
     if (is(use, "natural") && use->task->weight == NULL)
         return pw_fail(err, PW_EUSER,
-                       "%s: dist=natural: its lengths come as often as one likes; allowed are uniform, "
+                       "%s: dist=natural: this task has no natural distribution; allowed are uniform, "
                        "geometric, %sor a file",
                        use->task->name, use->task->pairs != NULL ? "pairs, " : "");
     if (is(use, "pairs") && use->task->pairs == NULL)
         return pw_fail(err, PW_EUSER,
-                       "%s: dist=pairs: its lengths are no pairs; allowed are uniform, geometric, or a file",
+                       "%s: dist=pairs: its lengths are not pairs; allowed are uniform, geometric, or a file",
                        use->task->name);
     use->weights = calloc((size_t)n + 1, sizeof *use->weights);
     if (use->weights == NULL)

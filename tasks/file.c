@@ -28,13 +28,13 @@ struct file_opts {
 
 static const struct pw_opt opts[] = {
     {"path", PW_OPT_TEXT, offsetof(struct file_opts, path), "", 0, 0, NULL,
-     sizeof((struct file_opts *)0)->path, "of the file: a line is a prompt, a TAB and its answer"},
+     sizeof((struct file_opts *)0)->path, "name of the file; a line is a prompt, a TAB and its answer"},
     {"lengths", PW_OPT_RANGE, offsetof(struct file_opts, common.lengths), "0", 0, PW_CORPUS_WORDS, NULL, 0,
      "trained lengths, in words of the prompt; 0: all"},
     {"test", PW_OPT_RANGE, offsetof(struct file_opts, common.test), "0", 0, PW_CORPUS_WORDS, NULL, 0,
-     "lengths evaluated beyond; 0: all that are longer"},
+     "longer lengths, only evaluated; 0: all that are longer"},
     {"skip", PW_OPT_INT, offsetof(struct file_opts, skip), "0", 0, PW_CORPUS_SKIP, NULL, 0,
-     "words that prompts begin with and lengths don't count: 1 for 'sort' in 'sort 3 1 2'"},
+     "words at the start of a prompt that its length does not count: 1 for 'sort' in 'sort 3 1 2'"},
     {0},
 };
 
@@ -42,10 +42,10 @@ static const struct pw_opt opts[] = {
 static const struct pw_refusal refused[] = {
     {"data", "the lines of the file are the training set; a shorter file makes a smaller one"},
     {"held", "one line in ten is always held out"},
-    {"dist", "lines are drawn uniformly, so a length comes as often as the file has it"},
-    {"text", "the file has the text as it is"},
-    {"alphabet", "the words of the file are the alphabet"},
-    {"scratchpad", "the file has the steps, if there are any: write them before the answer"},
+    {"dist", "lines are drawn uniformly, so each length is as frequent as in the file"},
+    {"text", "the file gives the text"},
+    {"alphabet", "the file gives the alphabet"},
+    {"scratchpad", "the file gives the steps, if any: write them before the answer"},
     {NULL, NULL},
 };
 
@@ -98,7 +98,7 @@ static enum pw_code open_file(void *o, struct pw_err *err)
     int shortest = 1, longest = PW_CORPUS_WORDS;
     if (opt->path[0] == '\0')
         return pw_fail(err, PW_EUSER,
-                       "file: path=F is missing; a line of F is a prompt, a TAB and its answer");
+                       "file: path=F is missing; each line of F is a prompt, a TAB and its answer");
     enum pw_code code = pw_corpus_create(&opt->corpus, opt->path, opt->skip, err); /* close_file frees it */
     if (code != PW_OK)
         return code;
@@ -117,7 +117,7 @@ static enum pw_code open_file(void *o, struct pw_err *err)
     if (pw_corpus_count(c, PW_CORPUS_TRAINED, r->lo, r->hi) +
             pw_corpus_count(c, PW_CORPUS_HELD, r->lo, r->hi) ==
         0)
-        return pw_fail(err, PW_EUSER, "file: lengths=%d..%d: %s has no lines of so many words", r->lo, r->hi,
+        return pw_fail(err, PW_EUSER, "file: lengths=%d..%d: %s has no lines of these lengths", r->lo, r->hi,
                        opt->path);
     return PW_OK;
 }
@@ -232,7 +232,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         int id = pw_vocab_find(&c->words, text, bytes);
         bool separator = bytes == 1 && *text == '>' && text[1 + strspn(text + 1, PW_CORPUS_BLANKS)] == '\0';
         if (id < 0 && !separator && code == PW_OK)
-            code = pw_fail(err, PW_EUSER, "file: '%s' is no word of %s",
+            code = pw_fail(err, PW_EUSER, "file: '%s' is not a word of %s",
                            pw_piece_text((struct pw_piece){text, bytes}).s, opt->path);
         last = whole.len;
         pw_str_add(&whole, whole.len > 0 ? " %.*s" : "%.*s", (int)bytes, text);
@@ -250,8 +250,8 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     pw_str_fini(&whole);
     item->n = item->v[0] >= 0 ? 1 : 1 + item->length;
     if (code == PW_OK && item->length > PW_CORPUS_WORDS)
-        code =
-            pw_fail(err, PW_EUSER, "file: %d words; at most %d are allowed", item->length, PW_CORPUS_WORDS);
+        code = pw_fail(err, PW_EUSER, "file: the prompt has %d words; at most %d are allowed", item->length,
+                       PW_CORPUS_WORDS);
     if (code == PW_OK && (item->length == 0 || (item->v[0] < 0 && item->v[1] < 0)))
         code = pw_fail(err, PW_EUSER, "file: no words; write: file %s", pw_corpus_prompt(c, 0));
     item->length = item->length > c->skip ? item->length - c->skip : 1;

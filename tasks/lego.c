@@ -30,11 +30,11 @@ static const char *const orders[] = {"chain", "shuffled", NULL};
 
 static const struct pw_opt opts[] = {
     {"alphabet", PW_OPT_INT, offsetof(struct pw_lego_opts, common.alphabet), "26", 2, LETTERS, NULL, 0,
-     "letters in use, from a on; as many as the longest chain at least"},
+     "number of letters, from a on; at least the longest chain"},
     {"sampling", PW_OPT_CHOICE, offsetof(struct pw_lego_opts, sampling), "code", 0, 0, pw_samplings, 0,
-     "asked for is the second half; seed: and the middle one of an odd number, as in the appendix"},
+     "questions ask for the second half of the chain; appendix: also for the middle of an odd number"},
     {"clauses", PW_OPT_CHOICE, offsetof(struct pw_lego_opts, clauses), "chain", 0, 0, orders, 0,
-     "in the order of the chain, or in a fresh order for every sample"},
+     "order of clauses: that of the chain, or a new random one per sample"},
     {0},
 };
 

@@ -46,12 +46,12 @@ static enum pw_code read_clause(const struct pw_lego_opts *opt, const char **tex
     enum pw_code code;
     piece = pw_read_piece(text);
     if (!equals && !plus && !minus)
-        return pw_fail(err, PW_EUSER, "lego: '%s' after '%s'; a clause is like a = -1 or b = -a",
+        return pw_fail(err, PW_EUSER, "lego: '%s' after '%s': expected a clause such as a = -1 or b = -a",
                        pw_piece_text(piece).s, pw_lego_letter(var));
     c.sign = minus ? -1 : 1;
     pw_lego_solve(item, value);
     if (pw_lego_clause_for(item, var) >= 0)
-        return pw_fail(err, PW_EUSER, "lego: '%s' gets a value twice", pw_lego_letter(var));
+        return pw_fail(err, PW_EUSER, "lego: '%s' is assigned twice", pw_lego_letter(var));
     if (!pw_piece_is(piece, "1")) {
         code = read_var(&opt->common, piece, &c.from, err);
         if (code != PW_OK)
@@ -116,6 +116,6 @@ enum pw_code pw_lego_read(const void *o, const char *text, struct pw_item *item,
     const struct pw_task_opts *opt = o;
     const char *opening = opt->text == PW_TEXT_SHORT ? "lego" : "If";
     if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "lego: a prompt begins with '%s'", opening);
+        return pw_fail(err, PW_EUSER, "lego: a prompt must start with '%s'", opening);
     return pw_lego_payload(o, text, item, err);
 }

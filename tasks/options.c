@@ -21,16 +21,17 @@ static const char *const stream[] = {"stream", NULL};
 static const struct pw_opt common[] = {
     {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), NULL, 0, 0, NULL, 0, NULL},
     {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, 0, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
+     "longer lengths, only evaluated; 0: up to twice the longest trained"},
     {"text", PW_OPT_CHOICE, offsetof(struct pw_task_opts, text), "short", 0, 0, text_styles, 0,
-     "short: few tokens; paper: the sentences of its data; seed: those of its appendix"},
+     "short: few tokens; paper: the sentences of its data; appendix: those of its appendix"},
     {"dist", PW_OPT_TEXT, offsetof(struct pw_task_opts, dist), "uniform", 0, 0, dists,
      sizeof((struct pw_task_opts *)0)->dist,
-     "trained lengths: all alike, each half as often as the last, pairs alike, as in its source; or a file"},
+     "distribution of trained lengths: uniform, each half as often as the last, uniform over pairs, as in "
+     "the source; or a file"},
     {"data", PW_OPT_INT, offsetof(struct pw_task_opts, data), "stream", 1, PW_MAX_DATA, stream, 0,
-     "training samples: never the same, or so many, visited in epochs"},
+     "training samples: always new, or a fixed set of N, used in epochs"},
     {"held", PW_OPT_SWITCH, offsetof(struct pw_task_opts, held), "off", 0, 0, NULL, 0,
-     "one input in ten is kept from training, for validation and evaluation"},
+     "keep one input in ten from training, for validation and evaluation"},
 };
 
 /* For tasks with scratchpads. */
@@ -44,7 +45,7 @@ static const struct pw_opt scratchpad = {
     0,
     scratchpads,
     sizeof((struct pw_task_opts *)0)->scratchpad,
-    "steps before the answer: all parts, computation and output, none; or letters of icovr"};
+    "steps before the answer: all parts, computation and output, only marks; or letters of icovr"};
 
 enum { LENGTHS, TEST, TEXT, DIST, DATA, HELD, N_COMMON = sizeof common / sizeof *common };
 

@@ -71,7 +71,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
             break;
         for (size_t i = 0; i < piece.n; i++) {
             if (piece.s[i] != '0' && piece.s[i] != '1')
-                return pw_fail(err, PW_EUSER, "parity: '%s' is not made of the bits 0 and 1",
+                return pw_fail(err, PW_EUSER, "parity: '%s': allowed are the bits 0 and 1",
                                pw_piece_text(piece).s);
             if (item->n == MAX_LENGTH)
                 return pw_fail(err, PW_EUSER, "parity: at most %d bits are allowed", MAX_LENGTH);
@@ -98,7 +98,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
                                            "Is the number of 1's even in ["};
     const struct pw_task_opts *opt = o;
     if (!pw_read_accept(&text, openings[opt->text]))
-        return pw_fail(err, PW_EUSER, "parity: a prompt begins with '%s'", openings[opt->text]);
+        return pw_fail(err, PW_EUSER, "parity: a prompt must start with '%s'", openings[opt->text]);
     return payload(o, text, item, err);
 }
 

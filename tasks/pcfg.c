@@ -49,11 +49,11 @@ static const char *const texts[] = {"short", "paper", NULL};
 
 static const struct pw_opt opts[] = {
     {"alphabet", PW_OPT_INT, offsetof(struct pw_pcfg_opts, common.alphabet), "20", 2, PW_PCFG_SYMBOLS, NULL,
-     0, "symbols in use, of A1..A20 B1.. to Z20"},
+     0, "number of symbols, from A1..A20, B1.. to Z20"},
     {"tokens", PW_OPT_INT, offsetof(struct pw_pcfg_opts, tokens), "71", 3, PW_PCFG_TOKENS, NULL, 0,
-     "a source has so many tokens at most"},
+     "maximum tokens of a prompt"},
     {"answer", PW_OPT_INT, offsetof(struct pw_pcfg_opts, answer), "48", 10, PW_PCFG_ANSWER, NULL, 0,
-     "an answer has so many tokens at most"},
+     "maximum tokens of an answer"},
     {0},
 };
 
@@ -211,7 +211,7 @@ static enum pw_code no_word(const struct pw_pcfg_opts *opt, struct pw_piece word
         pw_fail(err, PW_EUSER, "pcfg: no function '%s'; did you mean '%s'?", shown.s, nearest);
     else
         pw_fail(err, PW_EUSER,
-                "pcfg: '%s' is none of the functions " UNARY " " BINARY " and of the symbols A1..%s", shown.s,
+                "pcfg: '%s': allowed are the functions " UNARY " " BINARY " and the symbols A1..%s", shown.s,
                 last.s + 1);
     pw_str_fini(&last);
     return PW_EUSER;
@@ -259,7 +259,7 @@ static enum pw_code read_argument(const struct pw_pcfg_opts *opt, const char **t
     if (found < 0)
         return no_word(opt, word, err);
     if (found == PW_PCFG_COMMA)
-        return pw_fail(err, PW_EUSER, "pcfg: ',' stands where an argument of '%s' must" WRITE, functions[of]);
+        return pw_fail(err, PW_EUSER, "pcfg: ',' instead of an argument of '%s'" WRITE, functions[of]);
     if (function < 0)
         return read_string(opt, text, item, err);
     *text = at;
@@ -275,7 +275,7 @@ static enum pw_code read_argument(const struct pw_pcfg_opts *opt, const char **t
     if (word.n > 0 && found < 0)
         return no_word(opt, word, err);
     if (found != PW_PCFG_COMMA)
-        return pw_fail(err, PW_EUSER, "pcfg: '%s' takes two arguments, and ',' is missing between them" WRITE,
+        return pw_fail(err, PW_EUSER, "pcfg: '%s' takes two arguments; ',' is missing between them" WRITE,
                        functions[function]);
     *text = at;
     code = add_code(item, found, err);
@@ -294,11 +294,11 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
     struct pw_piece word = next_word(&at);
     if (pw_piece_is(word, ","))
         return pw_fail(err, PW_EUSER,
-                       "pcfg: there is an argument too many behind ','; " BINARY " take two, " UNARY " one");
+                       "pcfg: too many arguments after ','; " BINARY " take two, " UNARY " one");
     if (word.n > 0 && code_of(opt, word) < 0)
         return no_word(opt, word, err);
     if (pw_pcfg_solve(item, value, PW_PCFG_ANSWER) < 0)
-        return pw_fail(err, PW_EUSER, "pcfg: its answer, or a part of it, has more than %d symbols",
+        return pw_fail(err, PW_EUSER, "pcfg: the answer, or a part of it, has more than %d symbols",
                        PW_PCFG_ANSWER);
     (void)(pw_read_accept(&text, "[SEP]") || pw_read_accept(&text, ">"));
     return pw_read_end(&text, "pcfg", "pcfg " EXAMPLE, err);
@@ -309,7 +309,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     const struct pw_task_opts *opt = o;
     const char *opening = opt->text == PW_TEXT_SHORT ? "pcfg" : "Solve:";
     if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "pcfg: a prompt begins with '%s'", opening);
+        return pw_fail(err, PW_EUSER, "pcfg: a prompt must start with '%s'", opening);
     return payload(o, text, item, err);
 }
 

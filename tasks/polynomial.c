@@ -143,8 +143,8 @@ static enum pw_code out_of_place(const char *s, struct pw_err *err)
 {
     struct pw_piece piece = pw_read_piece(&s);
     if (piece.n == 0)
-        return pw_fail(err, PW_EUSER, "polynomial: the text ends too early; write: polynomial " EXAMPLE);
-    return pw_fail(err, PW_EUSER, "polynomial: '%s' is out of place; write: polynomial " EXAMPLE,
+        return pw_fail(err, PW_EUSER, "polynomial: the text is incomplete; write: polynomial " EXAMPLE);
+    return pw_fail(err, PW_EUSER, "polynomial: unexpected '%s'; write: polynomial " EXAMPLE,
                    pw_piece_text(piece).s);
 }
 
@@ -159,7 +159,7 @@ static enum pw_code read_size(const char **s, const char *what, int *v, struct p
         if (n < 2)
             digits[n++] = **s - '0';
     if (n > 1 || digits[0] > MOST)
-        return pw_fail(err, PW_EUSER, "polynomial: %s is %d at most", what, MOST);
+        return pw_fail(err, PW_EUSER, "polynomial: %s may be at most %d", what, MOST);
     *v = digits[0];
     return PW_OK;
 }
@@ -240,7 +240,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     static const char *const openings[] = {"polynomial", "Evaluate at x =", "Evaluate x ="};
     const struct pw_task_opts *opt = o;
     if (!pw_read_accept(&text, openings[opt->text]))
-        return pw_fail(err, PW_EUSER, "polynomial: a prompt begins with '%s'", openings[opt->text]);
+        return pw_fail(err, PW_EUSER, "polynomial: a prompt must start with '%s'", openings[opt->text]);
     return payload(o, text, item, err);
 }
 

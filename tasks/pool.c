@@ -146,10 +146,10 @@ static enum pw_code check(const struct pw_task_use *use, struct pw_err *err)
     struct pw_range r = use->o.common.lengths;
     for (int i = 0; i <= r.hi - r.lo; i++)
         if (pw_dist_weight(use, r.lo + i) > 0 && pool->first[i + 1] == pool->first[i])
-            return pw_fail(
-                err, PW_EUSER,
-                "%s: data=%d is too few: of %d samples in %d bins none validates length %d; take more",
-                use->task->name, pool->n, pool->size, pool->n_bins, r.lo + i);
+            return pw_fail(err, PW_EUSER,
+                           "%s: data=%d is too small: of %d samples in %d bins none is left to validate "
+                           "length %d; use more",
+                           use->task->name, pool->n, pool->size, pool->n_bins, r.lo + i);
     return PW_OK;
 }
 
@@ -159,9 +159,10 @@ enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err)
     if (use->o.common.data == 0)
         return PW_OK;
     if (use->task->nth != NULL)
-        return pw_fail(err, PW_EUSER,
-                       "%s: data=%d: all its inputs are a fixed set already; held=on keeps some",
-                       use->task->name, use->o.common.data);
+        return pw_fail(
+            err, PW_EUSER,
+            "%s: data=%d: its inputs are a fixed set already; use held=on to keep some from training",
+            use->task->name, use->o.common.data);
     struct pw_pool *pool = use->pool = calloc(1, sizeof *pool);
     bool there = pool != NULL;
     if (there) {
@@ -171,10 +172,10 @@ enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err)
     if (there) {
         fill_bins(use, pool);
         if (pool->size <= pool->n)
-            code = pw_fail(err, PW_EUSER,
-                           "%s: data=%d is too few for %d bins: they have %d samples in all, training and "
-                           "validation",
-                           use->task->name, pool->n, pool->n_bins, pool->size);
+            code = pw_fail(
+                err, PW_EUSER,
+                "%s: data=%d is too small for %d bins, which have %d samples in all, training and validation",
+                use->task->name, pool->n, pool->n_bins, pool->size);
         else
             there = list_valid(use, pool);
     }

@@ -103,11 +103,11 @@ enum pw_code pw_read_symbol(const char **text, const char *what, int alphabet, i
     }
     alphabet_text(allowed, alphabet);
     if (piece.n == 0)
-        return pw_fail(err, PW_EUSER, "%s: the text ends before one of the %d symbols %s", what, alphabet,
-                       allowed);
+        return pw_fail(err, PW_EUSER, "%s: the text ends where one of the %d symbols %s must follow", what,
+                       alphabet, allowed);
     return pw_fail(err, PW_EUSER, "%s: '%s' is not one of the %d symbols %s%s", what, pw_piece_text(piece).s,
                    alphabet, allowed,
-                   piece.n > 1 && pw_symbol_index(piece.s, 1) >= 0 ? ", with blanks between" : "");
+                   piece.n > 1 && pw_symbol_index(piece.s, 1) >= 0 ? ", separated by blanks" : "");
 }
 
 int pw_read_symbols(const char **text, const char *what, int alphabet, int *v, int max, struct pw_err *err)
@@ -161,8 +161,7 @@ enum pw_code pw_read_end(const char **text, const char *what, const char *exampl
     struct pw_piece piece = pw_read_piece(text);
     if (piece.n == 0)
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "%s: '%s' is out of place; write: %s", what, pw_piece_text(piece).s,
-                   example);
+    return pw_fail(err, PW_EUSER, "%s: unexpected '%s'; write: %s", what, pw_piece_text(piece).s, example);
 }
 
 const char *pw_symbol(int i)

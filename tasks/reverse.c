@@ -27,9 +27,9 @@ struct reverse_opts {
 
 static const struct pw_opt opts[] = {
     {"alphabet", PW_OPT_INT, offsetof(struct reverse_opts, common.alphabet), "20", 1, PW_MAX_SYMBOLS, NULL, 0,
-     "symbols in use, of 0-9 a-z A-Z"},
+     "number of symbols, from 0-9 a-z A-Z"},
     {"variant", PW_OPT_CHOICE, offsetof(struct reverse_opts, variant), "mc", 0, 0, variants, 0,
-     "mc: backwards; mc2x: twice; mcrv: and then forwards"},
+     "mc: backwards; mc2x: twice; mcrv: backwards, then forwards"},
     {0},
 };
 
@@ -104,7 +104,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     const struct reverse_opts *opt = o;
     const char *opening = form[opt->common.text].first;
     if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "reverse: a prompt begins with '%s'", opening);
+        return pw_fail(err, PW_EUSER, "reverse: a prompt must start with '%s'", opening);
     return payload(o, text, item, err);
 }
 

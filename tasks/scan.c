@@ -292,7 +292,7 @@ static enum pw_code expected(const char **text, const char *what, struct pw_err 
     struct pw_piece piece = pw_read_piece(text);
     if (piece.n == 0)
         return pw_fail(err, PW_EUSER, "scan: the command ends where %s must follow" WRITE, what);
-    return pw_fail(err, PW_EUSER, "scan: '%s' stands where %s must" WRITE, pw_piece_text(piece).s, what);
+    return pw_fail(err, PW_EUSER, "scan: '%s' instead of %s" WRITE, pw_piece_text(piece).s, what);
 }
 
 static enum pw_code read_part(const char **text, struct part *p, struct pw_err *err)
@@ -336,7 +336,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     const struct pw_task_opts *opt = o;
     const char *opening = opt->text == PW_TEXT_SHORT ? "scan" : "Solve:";
     if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "scan: a prompt begins with '%s'", opening);
+        return pw_fail(err, PW_EUSER, "scan: a prompt must start with '%s'", opening);
     return payload(o, text, item, err);
 }
 

@@ -78,23 +78,20 @@ enum pw_code pw_scratch_init(struct pw_task_use *use, struct pw_err *err)
         return PW_OK;
     int parts = parts_of(use, o->scratchpad);
     if (parts < 0)
-        return pw_fail(
-            err, PW_EUSER,
-            "%s: scratchpad=%s: allowed are off, full, minimal (co), bare, or letters of %s: what a "
-            "step reads (i), computes (c), gives (o), its variables (v), the rest (r)",
-            name, pw_piece_text((struct pw_piece){o->scratchpad, strlen(o->scratchpad)}).s,
-            use->task->scratch->vars ? "icovr" : "icor");
+        return pw_fail(err, PW_EUSER,
+                       "%s: scratchpad=%s: allowed are off, full, minimal (co), bare, or letters of %s: "
+                       "input (i), computation (c), output (o), variables (v), remaining input (r)",
+                       name, pw_piece_text((struct pw_piece){o->scratchpad, strlen(o->scratchpad)}).s,
+                       use->task->scratch->vars ? "icovr" : "icor");
     if ((parts & ~all_parts(use)) != 0)
-        return pw_fail(
-            err, PW_EUSER,
-            "%s: scratchpad=%s: its steps have no variables (v); 'scratchpad=full' is all they have", name,
-            o->scratchpad);
+        return pw_fail(err, PW_EUSER,
+                       "%s: scratchpad=%s: its steps have no variables (v); 'scratchpad=full' has all parts",
+                       name, o->scratchpad);
     if (o->text == PW_TEXT_APPENDIX)
-        return pw_fail(
-            err, PW_EUSER,
-            "%s: text=appendix has no scratchpad, the appendix shows none; text=paper has the released "
-            "code's",
-            name);
+        return pw_fail(err, PW_EUSER,
+                       "%s: text=appendix has no scratchpad, because the appendix shows none; use text=paper "
+                       "(the released code's)",
+                       name);
     name_parts(use, parts, o->scratchpad);
     o->parts = PW_SCRATCH_ON | parts;
     return PW_OK;

@@ -36,11 +36,11 @@ struct session_opts {
 
 static const struct pw_opt opts[] = {
     {"alphabet", PW_OPT_INT, offsetof(struct session_opts, common.alphabet), "10", 2, PW_MAX_SYMBOLS, NULL, 0,
-     "items there are, of 0-9 a-z A-Z; as many as the longest session at least"},
+     "number of items, from 0-9 a-z A-Z; at least the longest session"},
     {"by", PW_OPT_CHOICE, offsetof(struct session_opts, by), "first", 0, 0, rules, 0,
-     "what decides the next item: one counted from the front, from the back, or the two together"},
+     "which item decides the next one: counted from the front, from the back, or both together"},
     {"at", PW_OPT_INT, offsetof(struct session_opts, at), "1", 1, MAX_LENGTH / 2, NULL, 0,
-     "the place that is counted to"},
+     "position of the deciding item"},
     {0},
 };
 
@@ -63,8 +63,8 @@ static enum pw_code check(const void *o, struct pw_err *err)
     int least = a.lo < b.lo ? a.lo : b.lo, most = a.hi > b.hi ? a.hi : b.hi;
     if (opt->common.alphabet < most)
         return pw_fail(err, PW_EUSER,
-                       "session: its items differ, so sessions of %d need alphabet=%d or more, not %d", most,
-                       most, opt->common.alphabet);
+                       "session: items do not repeat, so sessions of %d need alphabet=%d or more, not %d",
+                       most, most, opt->common.alphabet);
     if (least < shortest(opt))
         return pw_fail(err, PW_EUSER, "session: by=%s at=%d needs sessions of %d items or more, not %d",
                        rules[opt->by], opt->at, shortest(opt), least);

@@ -38,7 +38,7 @@ static const struct pw_opt opts[] = {
     {"variant", PW_OPT_CHOICE, offsetof(struct sort_opts, variant), "single", 0, 0, variants, 0,
      "single: symbols; multi: numbers of several digits"},
     {"sampling", PW_OPT_CHOICE, offsetof(struct sort_opts, sampling), "code", 0, 0, pw_samplings, 0,
-     "variant=multi draws from 10..9999 as the released code, or 0..10000 as the appendix"},
+     "variant=multi draws from 10..9999 (as the released code) or 0..10000 (as the appendix)"},
     {0},
 };
 
@@ -174,7 +174,7 @@ static int read_numbers(const char **text, int most, int *v, struct pw_err *err)
             return -1;
         }
         if (!take_number(text, blanks, most, &v[n])) {
-            pw_fail(err, PW_EUSER, "sort: '%s' is no number of 0..%d; write: sort " EXAMPLE_MULTI,
+            pw_fail(err, PW_EUSER, "sort: '%s' is not a number of 0..%d; write: sort " EXAMPLE_MULTI,
                     pw_piece_text(piece).s, most);
             return -1;
         }
@@ -204,7 +204,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     const struct sort_opts *opt = o;
     const char *opening = form[opt->common.text].first;
     if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "sort: a prompt begins with '%s'", opening);
+        return pw_fail(err, PW_EUSER, "sort: a prompt must start with '%s'", opening);
     return payload(o, text, item, err);
 }
 

@@ -103,7 +103,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     const struct pw_task_opts *opt = o;
     const char *opening = opt->text == PW_TEXT_SHORT ? "summation" : "Compute:";
     if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "summation: a prompt begins with '%s'", opening);
+        return pw_fail(err, PW_EUSER, "summation: a prompt must start with '%s'", opening);
     return payload(o, text, item, err);
 }
 

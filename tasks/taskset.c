@@ -280,7 +280,7 @@ static enum pw_code parse_list(struct pw_taskset *set, const char **text, struct
         for (int i = 0; i < set->n; i++)
             if (set->use[i].task == task)
                 return pw_fail(err, PW_EUSER,
-                               "task: '%s' stands twice in the mixture; each task can be in it once",
+                               "task: '%s' occurs twice in the mixture; each task may occur once",
                                task->name);
         if (set->n == PW_MAX_TASKS)
             return pw_fail(err, PW_EUSER, "task: at most %d tasks in a mixture", PW_MAX_TASKS);
@@ -301,7 +301,7 @@ static enum pw_code parse_list(struct pw_taskset *set, const char **text, struct
         const char *next = skip_blanks(s);
         if (*next != ',') {
             if (*next != '\0' && next == s)
-                return pw_fail(err, PW_EUSER, "task: '%s' after '%s'; a blank or a comma must follow",
+                return pw_fail(err, PW_EUSER, "task: '%s' after '%s': a blank or a comma must follow",
                                pw_piece_text((struct pw_piece){s, strlen(s)}).s, task->name);
             *text = next;
             return PW_OK;
@@ -319,7 +319,8 @@ static enum pw_code check_use(const struct pw_task_use *use, struct pw_err *err)
     bool given = use->o.common.test.hi != 0;
     if (train.hi >= limits.hi && !given && !use->task->to_the_end)
         return pw_fail(err, PW_EUSER,
-                       "%s: lengths=%d..%d leave none to test beyond; at most %d, or test= below the trained",
+                       "%s: lengths=%d..%d: no longer lengths are left to test; use at most %d, or test= "
+                       "below the trained",
                        name, train.lo, train.hi, limits.hi - 1);
     if (test.lo < limits.lo || test.hi > limits.hi)
         return pw_fail(err, PW_EUSER, "%s: test=%d..%d: allowed are %d..%d", name, test.lo, test.hi,

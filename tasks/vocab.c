@@ -104,7 +104,7 @@ static int unknown(const struct pw_vocab *v, const char *at, struct pw_err *err)
     size_t blank = strspn(at, " "), n = blank + strcspn(at + blank, " ");
     for (int id = PW_EOS + 1; id < v->n && id < PW_EOS + 13; id++)
         pw_str_add(&some, "%s'%s'", id > PW_EOS + 1 ? " " : "", v->words[id]);
-    pw_fail(err, PW_EUSER, "'%s' is no token; tokens are %s%s", pw_piece_text((struct pw_piece){at, n}).s,
+    pw_fail(err, PW_EUSER, "no token '%s'; tokens are %s%s", pw_piece_text((struct pw_piece){at, n}).s,
             pw_str_text(&some), v->n > PW_EOS + 13 ? " ..." : "");
     pw_str_fini(&some);
     return -1;

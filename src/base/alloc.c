@@ -27,7 +27,7 @@ void pw_exhausted(size_t bytes)
 
     if (atomic_exchange(&before, true))
         pause(); /* another thread is already ending the program */
-    int n = snprintf(line, sizeof line, "pewter: out of memory: %zu bytes more are needed\n", bytes);
+    int n = snprintf(line, sizeof line, "pewter: out of memory: cannot allocate %zu bytes\n", bytes);
     if (first != NULL)
         first();
     fflush(stdout);

@@ -52,8 +52,8 @@ static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit
         len += (size_t)got;
         if (len > limit) {
             free(buf);
-            return pw_fail(err, PW_EUSER, "%.240s: has more than %zu bytes, which is the most read here",
-                           path, limit);
+            return pw_fail(err, PW_EUSER, "%.240s: has more than %zu bytes, the limit for this file", path,
+                           limit);
         }
         if (len == cap) {
             cap = cap < 4096 ? 4096 : 2 * cap;
@@ -63,7 +63,7 @@ static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit
             buf = larger;
         }
     }
-    return pw_fail(err, PW_ENOMEM, "%.240s: out of memory for %zu bytes", path, cap);
+    return pw_fail(err, PW_ENOMEM, "%.240s: out of memory: %zu bytes needed", path, cap);
 }
 
 /* Open a regular file for reading and get its size. */
@@ -96,12 +96,12 @@ enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *s
     *data = NULL;
     *size = 0;
     if (real == NULL)
-        return pw_fail(err, PW_EIO, "%.240s: the recording has no copy of it", path);
+        return pw_fail(err, PW_EIO, "%.240s: the session has no copy of this file", path);
     enum pw_code code = open_regular(&fd, real, &bytes, err);
     if (code != PW_OK)
         return code;
     if (bytes > limit)
-        code = pw_fail(err, PW_EUSER, "%.240s: has %zu bytes; at most %zu are read here", path, bytes, limit);
+        code = pw_fail(err, PW_EUSER, "%.240s: has %zu bytes; the limit is %zu", path, bytes, limit);
     else
         code = read_all(fd, path, bytes, limit, data, size, err);
     close(fd);
@@ -130,7 +130,7 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
             break;
     }
     if (buf == NULL)
-        code = pw_fail(err, PW_ENOMEM, "%.240s: out of memory for %zu bytes", path, n);
+        code = pw_fail(err, PW_ENOMEM, "%.240s: out of memory: %zu bytes needed", path, n);
     else if (once < 0)
         code = fail_errno(err, path, "read", errno);
     close(fd);

@@ -232,9 +232,9 @@ enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_er
 
     *out = NULL;
     if (path[0] == '\0')
-        return pw_fail(err, PW_EUSER, "the name of the file to write is empty");
+        return pw_fail(err, PW_EUSER, "the file's name is empty");
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return pw_fail(err, PW_EUSER, "%.240s: is %s; a file is written here", path,
+        return pw_fail(err, PW_EUSER, "%.240s: is %s, not a regular file", path,
                        S_ISDIR(st.st_mode) ? "a directory" : "a device or a pipe");
     struct pw_file *f = calloc(1, sizeof *f);
     char *folder = folder_of(path);
@@ -343,10 +343,9 @@ static int finish(struct pw_file *f)
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err)
 {
     int number = finish(f);
-    enum pw_code code = number == 0 ? PW_OK
-                        : f->fresh && number == EEXIST
-                            ? pw_fail(err, PW_EUSER, "%s is there already", f->path)
-                            : fail_errno(err, f->path, "write", number);
+    enum pw_code code = number == 0                    ? PW_OK
+                        : f->fresh && number == EEXIST ? pw_fail(err, PW_EUSER, "%s already exists", f->path)
+                                                       : fail_errno(err, f->path, "write", number);
 
     pw_file_abandon(f);
     return code;

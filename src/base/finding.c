@@ -258,9 +258,9 @@ const char *pw_finding_check(const struct pw_finding *f)
         } else if (b->kind == PW_BLOCK_MAP && b->n_labels == 0)
             labels = 0;
         if (b->n_values != values || b->n_labels != labels || b->n_reference > b->cols)
-            return "a block doesn't have the values or names of its shape";
+            return "a block's values or labels do not match its shape";
         if ((int64_t)b->value + b->n_values > f->n_values || (int64_t)b->label + b->n_labels > f->n_labels)
-            return "a block has values or names that are not there";
+            return "a block refers to values or labels outside of the finding";
     }
     return NULL;
 }

@@ -22,7 +22,7 @@ enum pw_code pw_folder_list(struct pw_folder *f, const char *folder, const char 
     *f = (struct pw_folder){0};
     int n = scandir(folder, &all, NULL, by_bytes);
     if (n < 0)
-        return pw_fail(err, PW_EUSER, "%.240s: can't list this folder: %s", folder, strerror(errno));
+        return pw_fail(err, PW_EUSER, "%.240s: cannot list this folder: %s", folder, strerror(errno));
     f->names = pw_alloc((size_t)n + 1, sizeof *f->names);
     for (int i = 0; i < n; i++) {
         const char *name = all[i]->d_name;
@@ -49,7 +49,8 @@ static enum pw_code make_one(const char *path, struct pw_err *err)
     if (mkdir(path, 0700) == 0 || errno == EEXIST)
         return PW_OK;
     const char *why = strerror(errno);
-    return stat(path, &st) == 0 ? PW_OK : pw_fail(err, PW_EIO, "%.240s can't be made: %s", path, why);
+    return stat(path, &st) == 0 ? PW_OK
+                                : pw_fail(err, PW_EIO, "%.240s: cannot create this folder: %s", path, why);
 }
 
 enum pw_code pw_folder_make(const char *path, struct pw_err *err)

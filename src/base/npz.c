@@ -126,12 +126,13 @@ static void add(struct pw_npz *z, const char *name, const char *descr, size_t el
      * size. */
     uint64_t rest = LOCAL_SIZE + CENTRAL_SIZE + 2 * name_bytes + head + END_SIZE;
     if (bytes > UINT32_MAX || z->offset + z->directory.len + rest + bytes > UINT32_MAX) {
-        pw_fail(&z->failed, PW_EUSER,
-                "array '%s': the archive would pass 4 GiB, which is the most an .npz holds here", name);
+        pw_fail(&z->failed, PW_EUSER, "array '%s': the archive would exceed 4 GiB, the limit of an .npz",
+                name);
         return;
     }
     if (z->entries == ENTRIES_MAX) {
-        pw_fail(&z->failed, PW_EUSER, "array '%s': an .npz holds at most %d arrays", name, ENTRIES_MAX);
+        pw_fail(&z->failed, PW_EUSER, "array '%s': too many arrays: an .npz holds at most %d here", name,
+                ENTRIES_MAX);
         return;
     }
     uint32_t at = (uint32_t)z->offset, size = (uint32_t)(head + bytes);

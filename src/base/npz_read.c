@@ -60,10 +60,10 @@ static enum pw_code unpack(struct pw_npz_file *z, const struct entry *e, const c
 {
     size_t n = e->size > 0 ? e->size : 1;
     if (z->unpacked + n > z->limit)
-        return broken(z, name, "unpacks to more than is read", err);
+        return broken(z, name, "is larger than the limit when unpacked", err);
     unsigned char *out = malloc(n);
     if (out == NULL)
-        return broken(z, name, "no memory to unpack it", err);
+        return broken(z, name, "out of memory to unpack it", err);
     z->owned[z->n] = out;
     z->unpacked += n;
     z_stream s = {
@@ -71,7 +71,7 @@ static enum pw_code unpack(struct pw_npz_file *z, const struct entry *e, const c
     bool well = inflateInit2(&s, -MAX_WBITS) == Z_OK;
     well = well && inflate(&s, Z_FINISH) == Z_STREAM_END && s.total_out == e->size;
     inflateEnd(&s);
-    return well ? PW_OK : broken(z, name, "can't be unpacked", err);
+    return well ? PW_OK : broken(z, name, "cannot be unpacked", err);
 }
 
 /* ---- .npy: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } */
@@ -152,7 +152,7 @@ static bool read_dictionary(const char *s, struct pw_npz_array *a)
 static enum pw_code read_npy(struct pw_npz_file *z, struct pw_npz_array *a, const char *data, size_t n,
                              struct pw_err *err)
 {
-    static const char wrong[] = "no array of numbers or strings in C order, as numpy.save writes it";
+    static const char wrong[] = "not an array of numbers or strings in C order, as numpy.save writes it";
     if (n < 12 || memcmp(data, "\x93NUMPY", 6) != 0 || data[6] < 1 || data[6] > 3)
         return broken(z, a->name, wrong, err);
     size_t at = data[6] == 1 ? 10 : 12, head = data[6] == 1 ? get16(data + 8) : get32(data + 8);
@@ -165,7 +165,7 @@ static enum pw_code read_npy(struct pw_npz_file *z, struct pw_npz_array *a, cons
         return broken(z, a->name, wrong, err);
     a->data = (const unsigned char *)data + at + head;
     if ((uint64_t)a->n * (uint64_t)a->size != n - at - head)
-        return broken(z, a->name, "its size is not what its shape says", err);
+        return broken(z, a->name, "its size does not match its shape", err);
     return PW_OK;
 }
 
@@ -183,11 +183,11 @@ static enum pw_code read_entry(struct pw_npz_file *z, const struct entry *e, str
     pw_text_copy(a->name, sizeof a->name, name);
     if (e->local > z->size || z->size - e->local < LOCAL_SIZE ||
         memcmp(z->bytes + e->local, "PK\x03\x04", 4) != 0)
-        return broken(z, a->name, "it is not where the directory says", err);
+        return broken(z, a->name, "it is not at the place that the directory names", err);
     const char *local = z->bytes + e->local;
     size_t at = e->local + LOCAL_SIZE + get16(local + 26) + get16(local + 28);
     if (at > z->size || e->packed > z->size - at)
-        return broken(z, a->name, "the file is cut off in it", err);
+        return broken(z, a->name, "the file ends inside it", err);
     const char *data = z->bytes + at;
     if (e->method == 8) {
         enum pw_code code = unpack(z, e, data, a->name, err);
@@ -195,7 +195,7 @@ static enum pw_code read_entry(struct pw_npz_file *z, const struct entry *e, str
             return code;
         data = z->owned[z->n];
     } else if (e->method != 0 || e->packed != e->size) {
-        return broken(z, a->name, "neither stored nor deflated", err);
+        return broken(z, a->name, "its compression is neither 'stored' nor 'deflate'", err);
     }
     if (crc32(0, (const unsigned char *)data, e->size) != e->crc)
         return broken(z, a->name, "its checksum is wrong", err);
@@ -206,7 +206,7 @@ static enum pw_code read_entry(struct pw_npz_file *z, const struct entry *e, str
 
 static enum pw_code read_directory(struct pw_npz_file *z, struct pw_err *err)
 {
-    static const char none[] = "no .npz: it has no directory of a ZIP archive";
+    static const char none[] = "not an .npz: it has no ZIP directory";
     const char *end = NULL;
     for (size_t back = END_SIZE; end == NULL && back <= z->size && back <= END_SIZE + 0xffff; back++)
         if (memcmp(z->bytes + z->size - back, "PK\x05\x06", 4) == 0)

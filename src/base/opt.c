@@ -417,7 +417,7 @@ static enum pw_code fail_key(const struct pw_opt *table, const char *what, const
     if (nearest != NULL)
         pw_fail(err, PW_EUSER, "%s: no option '%s'; did you mean '%s'?", what, shown, nearest);
     else if (n == 0)
-        pw_fail(err, PW_EUSER, "%s: no option '%s'; it has none", what, shown);
+        pw_fail(err, PW_EUSER, "%s: no option '%s'; there are no options", what, shown);
     else
         pw_fail(err, PW_EUSER, "%s: no option '%s'; there are %s", what, shown, pw_str_text(&list));
     pw_str_fini(&list);

@@ -121,7 +121,7 @@ enum pw_code pw_pool_create(struct pw_pool **out, int threads, struct pw_err *er
     if (failed != 0) {
         int got = pool->started + 1;
         pw_pool_destroy(pool);
-        return pw_fail(err, PW_EUSER, "threads=%d: the system allows only %d here: %s", threads, got,
+        return pw_fail(err, PW_EUSER, "threads=%d: the system allows only %d: %s", threads, got,
                        strerror(failed));
     }
     *out = pool;

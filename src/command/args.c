@@ -47,7 +47,7 @@ enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a
     bool options = cmd->opts != NULL || cmd->also != NULL || cmd->opts_for != NULL;
     if (n >= min && n <= max)
         return options ? PW_OK : pw_args_opts(a, NULL, NULL, err);
-    return pw_fail(err, PW_EUSER, "%s: too %s words; usage: %s", cmd->name, n < min ? "few" : "many",
+    return pw_fail(err, PW_EUSER, "%s: too %s arguments; usage: %s", cmd->name, n < min ? "few" : "many",
                    cmd->usage);
 }
 
@@ -56,8 +56,8 @@ enum pw_code pw_args_text(const struct pw_command *cmd, const struct pw_args *a,
 {
     size_t n = a->rest != NULL ? strlen(a->rest) : 0;
     return n <= most ? PW_OK
-                     : pw_fail(err, PW_EUSER, "%s: a text of at most %zu bytes; this one has %zu", cmd->name,
-                               most, n);
+                     : pw_fail(err, PW_EUSER, "%s: at most %zu bytes of text are allowed; this one has %zu",
+                               cmd->name, most, n);
 }
 
 enum pw_code pw_args_number(const struct pw_command *cmd, const struct pw_args *a, long most, long *n,

@@ -97,8 +97,7 @@ static enum pw_code help_word(const struct pw_command *cmd, const char *word, st
     if (cmd->about == NULL || !cmd->about(word, out))
         return help_option(cmd, word, out)
                    ? PW_OK
-                   : pw_fail(err, PW_EUSER,
-                             "help: there is no more to say of '%s'; 'help %s' says what there is", word,
+                   : pw_fail(err, PW_EUSER, "help: no topic '%s'; 'help %s' lists the topics", word,
                              cmd->name);
     if (pw_help_row(&with, 0) != NULL)
         help_options(&with, out);
@@ -114,7 +113,7 @@ static enum pw_code help_about(const struct pw_commands *t, const char *name, st
     if (n == 0)
         return pw_command_unknown(t, name, err);
     found[n] = NULL;
-    pw_str_add(out, "no command '%s'; about it, 'help COMMAND' says more:\n", name);
+    pw_str_add(out, "no command '%s'; these commands mention it ('help COMMAND'):\n", name);
     list_commands(found, out);
     return PW_OK;
 }

@@ -139,11 +139,11 @@ enum pw_code pw_lex_check(const char *s, struct pw_err *err)
         if (cp == '\n')
             start = i + 1;
         else if (i - start >= PW_LINE_LIMIT)
-            return pw_lex_fail(s, i, "a line may have 64 KiB", err);
+            return pw_lex_fail(s, i, "the line is longer than 64 KiB", err);
         else if (cp == 0xfffd && used == 1)
             return pw_lex_fail(s, i, "not valid UTF-8", err);
         else if ((cp < 0x20 && cp != '\t' && !(cp == '\r' && s[i + 1] == '\n')) || (cp >= 0x7f && cp < 0xa0))
-            return pw_lex_fail(s, i, "a control character; a line is plain text", err);
+            return pw_lex_fail(s, i, "control character; a line must be plain text", err);
     }
     return PW_OK;
 }

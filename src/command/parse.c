@@ -25,8 +25,7 @@ static enum pw_code check_quote(const char *text, const struct pw_lex_command *c
 {
     if (c->quote == PW_NOWHERE)
         return PW_OK;
-    return pw_lex_fail(text, c->quote, "this quote is never closed (a quote inside quotes is written \\\")",
-                       err);
+    return pw_lex_fail(text, c->quote, "unclosed quote (write a quote inside quotes as \\\")", err);
 }
 
 enum pw_code pw_commands_split(const char *text,
@@ -57,13 +56,13 @@ static enum pw_code parse_word(struct pw_args *args, const char *text, const str
                                struct pw_err *err)
 {
     if (w->stray != PW_NOWHERE)
-        return pw_lex_fail(text, w->stray, "this ')' has no '(' before it", err);
+        return pw_lex_fail(text, w->stray, "')' without '('", err);
     if (w->open != PW_NOWHERE)
-        return pw_lex_fail(text, w->open, "this '(' is never closed", err);
+        return pw_lex_fail(text, w->open, "unclosed '('", err);
     if (w->equals == w->begin)
-        return pw_lex_fail(text, w->begin, "a name must stand before this '='", err);
+        return pw_lex_fail(text, w->begin, "'=' without a name before it", err);
     if (args->n == PW_MAX_WORDS)
-        return pw_lex_fail(text, w->begin, "one word too many: a command may have 32", err);
+        return pw_lex_fail(text, w->begin, "too many words: a command has at most 32", err);
     struct pw_word *word = &args->words[args->n++];
     *word = (struct pw_word){0};
     if (w->equals == PW_NOWHERE) {
@@ -74,7 +73,7 @@ static enum pw_code parse_word(struct pw_args *args, const char *text, const str
     word->value = unquoted(text, w->equals + 1, w->end);
     for (int i = 0; i < args->n - 1; i++)
         if (args->words[i].key != NULL && strcmp(args->words[i].key, word->key) == 0)
-            return pw_fail(err, PW_EUSER, "%s: %s= is given a second time", args->name, word->key);
+            return pw_fail(err, PW_EUSER, "%s: %s= is given twice", args->name, word->key);
     return PW_OK;
 }
 
@@ -150,7 +149,7 @@ enum pw_code pw_command_parse(const struct pw_commands *t, const char *text, str
     if (code == PW_OK)
         code = check_quote(text, &c, err);
     if (code == PW_OK && pw_lex_command(text, c.next, &more))
-        code = pw_lex_fail(text, more.begin, "a second command, where one is taken", err);
+        code = pw_lex_fail(text, more.begin, "a second command; only one is allowed here", err);
     if (code == PW_OK)
         code = parse(t, text, &c, args, cmd, err);
     if (code != PW_OK) {

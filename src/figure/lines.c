@@ -32,9 +32,10 @@ enum pw_code pw_figure_arms(const char *list, unsigned *arms, bool *all, struct 
         if (*at++ != ',')
             break;
     }
-    return pw_fail(err, PW_EUSER,
-                   "export figure: arms=%s: allowed are numbers 1..%d parted by commas, as arms=1,3, or all",
-                   list, PW_MAX_ARMS);
+    return pw_fail(
+        err, PW_EUSER,
+        "export figure: arms=%s: allowed are numbers 1..%d separated by commas, as arms=1,3, or all", list,
+        PW_MAX_ARMS);
 }
 
 static bool takes(const struct pw_figure_page *page, const struct pw_figure_options *o)
@@ -204,8 +205,8 @@ static enum pw_code find(struct search *s, struct pw_err *err)
     }
     if (code == PW_OK && s->n > PW_FIGURE_LINES)
         code = pw_fail(err, PW_EUSER,
-                       "export figure: %d arms in one figure: at most %d can be told apart; name fewer "
-                       "sessions, or the arms of each, as arms=1,2",
+                       "export figure: %d arms in one figure: at most %d are allowed; name fewer sessions, "
+                       "or the arms of each, as arms=1,2",
                        s->n, PW_FIGURE_LINES);
     return code;
 }

@@ -9,7 +9,7 @@ const struct pw_opt pw_scope_opts[] = {{.name = "arm",
                                         .offset = 0,
                                         .min = 1,
                                         .max = PW_MAX_ARMS,
-                                        .help = "the arm that it is about"},
+                                        .help = "arm that is meant; default: the current one"},
                                        {.name = NULL}};
 
 const char *const pw_scope_inspected[] = {"inspected", NULL};

@@ -15,7 +15,7 @@ extern const struct pw_opt pw_scope_opts[];
     {                                                                                                        \
         .name = "replica", .type = PW_OPT_INT, .offset = offsetof(target, member), .def = "inspected",       \
         .min = 1, .max = PW_MAX_REPLICATES, .choices = pw_scope_inspected,                                   \
-        .help = "of an arm with several seeds; 'inspect replica=R' chooses the one that is inspected"        \
+        .help = "replica of the arm; default: the inspected one"                                             \
     }
 extern const char *const pw_scope_inspected[];
 /* Replace *arm, any replica of an arm, by replica number replica_or_0; 0: the inspected one. Fails if there

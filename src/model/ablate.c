@@ -43,7 +43,7 @@ static enum pw_code replace(struct pw_model *m, struct pw_replaced *head, uint8_
     float *copy = table ? m->ops->alloc(m->be, table_bytes(m)) : NULL;
 
     if (table && !copy)
-        return pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
+        return pw_fail(err, PW_ENOMEM, "out of memory for a head's replacement");
     if (table)
         m->ops->upload(m->be, copy, table, table_bytes(m));
     m->ops->free(m->be, head->table);
@@ -56,7 +56,7 @@ static struct pw_replaced *make_list(const struct pw_model *m, struct pw_err *er
     struct pw_replaced *list = calloc((size_t)m->cfg.layers * m->cfg.heads, sizeof *list);
 
     if (!list)
-        pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
+        pw_fail(err, PW_ENOMEM, "out of memory for a head's replacement");
     return list;
 }
 
@@ -109,7 +109,7 @@ enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct
     enum pw_code code = PW_OK;
 
     if (from->replaced && !table)
-        return pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
+        return pw_fail(err, PW_ENOMEM, "out of memory for a head's replacement");
     for (int i = 0; from->replaced && code == PW_OK && i < from->cfg.layers * from->cfg.heads; i++) {
         const struct pw_replaced *head = &from->replaced[i];
         if (!head->as)

@@ -191,7 +191,8 @@ static enum pw_code take_tables(struct loading *x, int64_t *as, int64_t *at, flo
         code = take(x, tables, "heads.tables", PW_ST_F32, 3, of_tables, err);
     for (int i = 0; i < cfg->layers * cfg->heads && code == PW_OK; i++)
         if (as[i] < 0 || as[i] > UINT8_MAX || at[i] < -1 || at[i] >= n)
-            code = pw_fail(err, PW_EUSER, "%s: heads.as and heads.at name what is not there", x->c->path);
+            code = pw_fail(err, PW_EUSER, "%s: heads.as and heads.at name a head that does not exist",
+                           x->c->path);
     return code == PW_OK ? pw_replaced_make(&x->replaced, x->m, as, at, tables, err) : code;
 }
 
@@ -207,7 +208,7 @@ static enum pw_code take_heads(struct loading *x, struct pw_err *err)
     if (as && at && (tables || !list))
         code = take_tables(x, as, at, tables, n, err);
     else
-        code = pw_fail(err, PW_ENOMEM, "out of memory for what replaces heads");
+        code = pw_fail(err, PW_ENOMEM, "out of memory for the heads' replacements");
     free(as);
     free(at);
     free(tables);
@@ -226,8 +227,8 @@ static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_
         for (size_t k = 0; k < sizeof others / sizeof *others && more && !known; k++)
             known = strcmp(others[k], x->c->st.tensors[i].name) == 0;
         if (!known)
-            return pw_fail(err, PW_EUSER, "%s: has a tensor '%.80s', this model has not", x->c->path,
-                           x->c->st.tensors[i].name);
+            return pw_fail(err, PW_EUSER, "%s: has a tensor '%.80s' that this model does not have",
+                           x->c->path, x->c->st.tensors[i].name);
     }
     return PW_OK;
 }
@@ -252,8 +253,7 @@ static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *e
     if (code == PW_OK)
         code = check_surplus(x, false, err);
     if (code == PW_OK && !pw_met_set(x->m, x->met, x->seqs, x->grad))
-        code =
-            pw_fail(err, PW_EUSER, "%s: met.steps and met.seqs can't be counts of one training", x->c->path);
+        code = pw_fail(err, PW_EUSER, "%s: met.steps and met.seqs are inconsistent", x->c->path);
     return code;
 }
 

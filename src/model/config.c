@@ -23,41 +23,44 @@ static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /
 
 const struct pw_opt pw_config_opts[] = {
     {"layers", PW_OPT_INT, AT(layers), "2", 1, PW_MAX_LAYERS, NULL, 0, "blocks of attention and MLP"},
-    {"width", PW_OPT_INT, AT(width), "64", 1, 8192, NULL, 0, "of the residual stream"},
-    {"heads", PW_OPT_INT, AT(heads), "8", 1, 128, NULL, 0, "attention heads of a layer"},
-    {"head_width", PW_OPT_INT, AT(head_width), "0", 0, 1024, NULL, 0, "of q, k and v; 0: width / heads"},
+    {"width", PW_OPT_INT, AT(width), "64", 1, 8192, NULL, 0, "width of the residual stream"},
+    {"heads", PW_OPT_INT, AT(heads), "8", 1, 128, NULL, 0, "attention heads per layer"},
+    {"head_width", PW_OPT_INT, AT(head_width), "0", 0, 1024, NULL, 0,
+     "width of q, k and v per head; 0: width / heads"},
     {"ffn", PW_OPT_INT, AT(ffn), "0", 0, 65536, NULL, 0, "hidden width of the MLP; 0: 4 * width"},
     {"norm", PW_OPT_CHOICE, AT(norm), "rmsnorm", 0, 0, norms, 0, "rmsnorm: eps 1e-6, layernorm: eps 1e-5"},
-    {"norm_at", PW_OPT_CHOICE, AT(norm_at), "both", 0, 0, places, 0, "before attention and MLP, or MLP only"},
-    {"act", PW_OPT_CHOICE, AT(act), "relu", 0, 0, acts, 0, "of the MLP; gelu is exact, gelu_tanh GPT-2's"},
-    {"bias", PW_OPT_SWITCH, AT(bias), "off", 0, 0, NULL, 0, "of attention and MLP, and of layernorm"},
+    {"norm_at", PW_OPT_CHOICE, AT(norm_at), "both", 0, 0, places, 0,
+     "place of norms: before attention and MLP, or MLP only"},
+    {"act", PW_OPT_CHOICE, AT(act), "relu", 0, 0, acts, 0,
+     "activation of the MLP; gelu is exact, gelu_tanh is GPT-2's"},
+    {"bias", PW_OPT_SWITCH, AT(bias), "off", 0, 0, NULL, 0, "biases of attention, MLP and layernorm"},
     {"tied", PW_OPT_SWITCH, AT(tied), "off", 0, 0, NULL, 0, "the output head is the embedding"},
-    {"scale", PW_OPT_SWITCH, AT(scale), "on", 0, 0, NULL, 0, "scores times 1/sqrt(head_width)"},
+    {"scale", PW_OPT_SWITCH, AT(scale), "on", 0, 0, NULL, 0, "multiply scores by 1/sqrt(head_width)"},
     {"logit_scale", PW_OPT_FLOAT, AT(logit_scale), "1", 0, 100, NULL, 0,
-     "times the normed state before the head; 0: width^-0.5"},
+     "factor on the normed state before the head; 0: width^-0.5"},
     {"init", PW_OPT_CHOICE, AT(init), "pewter", 0, 0, inits, 0,
-     "first values; t5: as T5 draws them; theorem1, theorem2: those of 'construct'"},
-    {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "a query sees no later key"},
-    {"dropout", PW_OPT_FLOAT, AT(dropout), "0", 0, 0.9, NULL, 0, "part that training drops at random"},
+     "initialisation; t5: as in T5; theorem1, theorem2: as in 'construct'"},
+    {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "mask later keys"},
+    {"dropout", PW_OPT_FLOAT, AT(dropout), "0", 0, 0.9, NULL, 0, "dropout rate in training"},
     {"context", PW_OPT_INT, AT(context), "128", 2, 65536, contexts, 0,
-     "positions the model can take; fit: those of the task's longest sample, and no fewer than the preset's"},
+     "positions the model can read; fit: those of the task's longest sample, at least the preset's"},
     {0},
 };
 
 const struct pw_opt pw_optim_opts[] = {
-    {"lr", PW_OPT_FLOAT, OF(lr), "0.003", 0, 10, NULL, 0, "learning rate at the end of the warm-up"},
-    {"beta1", PW_OPT_FLOAT, OF(beta1), "0.9", 0, 0.9999, NULL, 0, "decay of the mean gradient"},
-    {"beta2", PW_OPT_FLOAT, OF(beta2), "0.95", 0, 0.99999, NULL, 0, "decay of the mean squared gradient"},
-    {"eps", PW_OPT_FLOAT, OF(eps), "1e-08", 1e-12, 0.1, NULL, 0, "added to the root of the mean square"},
-    {"decay", PW_OPT_FLOAT, OF(decay), "0.01", 0, 10, NULL, 0, "weight decay of matrices, embeddings too"},
-    {"decay_gains", PW_OPT_SWITCH, OF(decay_gains), "off", 0, 0, NULL, 0, "weight decay of norms, too"},
+    {"lr", PW_OPT_FLOAT, OF(lr), "0.003", 0, 10, NULL, 0, "learning rate after warm-up"},
+    {"beta1", PW_OPT_FLOAT, OF(beta1), "0.9", 0, 0.9999, NULL, 0, "decay rate of the first moment"},
+    {"beta2", PW_OPT_FLOAT, OF(beta2), "0.95", 0, 0.99999, NULL, 0, "decay rate of the second moment"},
+    {"eps", PW_OPT_FLOAT, OF(eps), "1e-08", 1e-12, 0.1, NULL, 0, "AdamW's epsilon"},
+    {"decay", PW_OPT_FLOAT, OF(decay), "0.01", 0, 10, NULL, 0, "weight decay of matrices and embeddings"},
+    {"decay_gains", PW_OPT_SWITCH, OF(decay_gains), "off", 0, 0, NULL, 0, "also decay norm gains"},
     {"clip", PW_OPT_FLOAT, OF(clip), "1", 0, 1e6, NULL, 0, "largest global gradient norm; 0: off"},
-    {"warmup", PW_OPT_INT, OF(warmup), "100", 0, 1e9, NULL, 0, "steps of linear rise from 0"},
+    {"warmup", PW_OPT_INT, OF(warmup), "100", 0, 1e9, NULL, 0, "warm-up steps: linear from 0"},
     {"steps", PW_OPT_INT, OF(steps), "1000", 1, 1e9, NULL, 0, "length of the schedule"},
     {"schedule", PW_OPT_CHOICE, OF(schedule), "cosine", 0, 0, schedules, 0,
-     "of the learning rate after warm-up"},
-    {"floor", PW_OPT_FLOAT, OF(floor), "0.05", 0, 1, NULL, 0, "where the schedule ends, as a part of lr"},
-    {"batch", PW_OPT_INT, OF(batch), "32", 1, 4096, NULL, 0, "sequences in a step"},
+     "schedule of the learning rate after warm-up"},
+    {"floor", PW_OPT_FLOAT, OF(floor), "0.05", 0, 1, NULL, 0, "final learning rate, as a fraction of lr"},
+    {"batch", PW_OPT_INT, OF(batch), "32", 1, 4096, NULL, 0, "sequences per step"},
     {0},
 };
 
@@ -143,12 +146,12 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
     int head_width = cfg->head_width, ffn = cfg->ffn;
 
     if (cfg->context == 0)
-        return pw_fail(err, PW_EUSER, "context=fit: there is no task to fit here; give context=N");
+        return pw_fail(err, PW_EUSER, "context=fit: there is no task here; use context=N");
     if (head_width == 0) {
         if (cfg->width % cfg->heads != 0)
             return pw_fail(
                 err, PW_EUSER,
-                "width=%d heads=%d: the width must be a multiple of the heads, or give head_width=N",
+                "width=%d heads=%d: the width must be a multiple of the heads; or use head_width=N",
                 cfg->width, cfg->heads);
         head_width = cfg->width / cfg->heads;
     }

@@ -123,7 +123,8 @@ static enum pw_code make_room(struct pw_decoder *d, int *R, int n, struct pw_err
 
     assert(n >= 1);
     if (T > d->cache.cap)
-        return pw_fail(err, PW_EUSER, "a sequence of %d tokens: this decoder takes %d", T, d->cache.cap);
+        return pw_fail(err, PW_EUSER, "the sequence has %d tokens; this decoder reads at most %d", T,
+                       d->cache.cap);
     if (!d->m->cfg.causal || pw_pe_uses_length(d->m->pe.pe) || d->generation != d->m->generation)
         d->cache.T = 0;
     *R = T - d->cache.T;

@@ -64,7 +64,7 @@ static enum pw_code fit(struct pw_model *m, struct pw_flight *f, const struct pw
     if (f->batch && (f->grad || !f->looked))
         return PW_OK;
     f->batch_cap = f->batch ? f->batch_cap : 0;
-    return pw_fail(err, PW_ENOMEM, "out of memory for what comes out of a step");
+    return pw_fail(err, PW_ENOMEM, "out of memory for the results of a step");
 }
 
 static void note_batch(struct pw_flight *f, const struct pw_batch *b)
@@ -274,7 +274,7 @@ static enum pw_code forget(struct pw_model *m, bool loss, struct pw_err *err)
     code = m->ops->sync(m->be, err);
     return code ? code
                 : pw_fail(err, PW_EUSER,
-                          "the %s is not finite at step %lld; the weights are as they were before it",
+                          "the %s is not finite at step %lld; the weights are those before that step",
                           loss ? "gradient" : "loss", (long long)m->steps + 1);
 }
 

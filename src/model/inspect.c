@@ -76,7 +76,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         m->tap_host_cap = m->tap_host ? host : 0;
     }
     if (m->tap_cap < need || m->tap_host_cap < host)
-        return pw_fail(err, PW_ENOMEM, "out of memory: to look into %d tokens needs %zu MiB", T,
+        return pw_fail(err, PW_ENOMEM, "out of memory: inspecting %d tokens needs %zu MiB", T,
                        need * sizeof(float) >> 20);
     next = m->tap;
     *tap = (struct pw_tap){

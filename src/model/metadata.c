@@ -143,7 +143,7 @@ static enum pw_code set_option(const struct pw_opt *table, void *target, const c
     char text[64];
 
     if (!as_text(item, text, sizeof text))
-        return pw_fail(err, PW_EUSER, "%s: '%.40s' has no value that an option can take", what, item->string);
+        return pw_fail(err, PW_EUSER, "%s: '%.40s' has a value that is not allowed", what, item->string);
     return pw_opt_set(table, target, what, item->string, text, err);
 }
 
@@ -166,8 +166,8 @@ static enum pw_code check_rule(const struct pw_pe_use_opts *use, const struct pw
     if (theirs == ours)
         return PW_OK;
     return pw_fail(err, PW_EUSER,
-                   "%s: %s of %s version, where it is another function of the distance in this model; these "
-                   "weights can't be used",
+                   "%s: %s of %s version, which is a different function of the distance in this model; these "
+                   "weights cannot be used",
                    what, use->pe->name, theirs < ours ? "an earlier" : "a later");
 }
 
@@ -191,8 +191,7 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
         if (as_text(item, value, sizeof value))
             pw_str_add(&text, " %s=%s", item->string, value);
         else
-            code = pw_fail(err, PW_EUSER, "%s: '%.40s' has no value that an option can take", what,
-                           item->string);
+            code = pw_fail(err, PW_EUSER, "%s: '%.40s' has a value that is not allowed", what, item->string);
     }
     if (code == PW_OK)
         code = pw_pe_parse(&info->pe, pw_str_text(&text), &info->config, err);

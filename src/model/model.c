@@ -115,8 +115,8 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     enum pw_code code = pw_config_check(&m->cfg, err);
 
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
-        return pw_fail(err, PW_EUSER, "head_width=%d: %s takes heads of 1..%d, the cpu any",
-                       m->cfg.head_width, m->ops->name, m->ops->widest_head);
+        return pw_fail(err, PW_EUSER, "head_width=%d: %s allows 1..%d, the cpu any", m->cfg.head_width,
+                       m->ops->name, m->ops->widest_head);
     if (code == PW_OK && pe->check)
         code = pe->check(m->pe.o.bytes, &m->cfg, err);
     if (code == PW_OK)
@@ -232,8 +232,7 @@ enum pw_code pw_model_may_tune(const struct pw_model *m, const struct pw_pe_use_
     assert(pe->pe == m->pe.pe);
     enum pw_code code = pw_layout_init(&lay, &m->cfg, pe, err);
     if (code == PW_OK && lay.size != m->lay.size)
-        code = pw_fail(err, PW_EUSER,
-                       "%s: that changes how many parameters it has; 'pe %s ...' begins them anew",
+        code = pw_fail(err, PW_EUSER, "%s: this changes the number of parameters; 'pe %s ...' draws new ones",
                        pe->pe->name, pe->pe->name);
     pw_layout_fini(&lay);
     return code;

@@ -134,7 +134,7 @@ enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_
     if (pw_opt_find(pw_pe_tune_opts, word))
         return pw_opt_set(pw_pe_tune_opts, &use->tune, use->pe->name, word, equals + 1, err);
     if (!use->pe->opts)
-        return pw_fail(err, PW_EUSER, "%s: no option '%s'; it has none", use->pe->name, word);
+        return pw_fail(err, PW_EUSER, "%s: no option '%s'; there are no options", use->pe->name, word);
     return pw_opt_set(use->pe->opts, use->o.bytes, use->pe->name, word, equals + 1, err);
 }
 

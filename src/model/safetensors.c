@@ -92,9 +92,8 @@ static enum pw_code read_tensor(struct pw_st_tensor *t, int64_t span[2], const c
     *t = (struct pw_st_tensor){.name = item->string};
     if (!cJSON_IsObject(item) || cJSON_GetArraySize(item) != 3 || !cJSON_IsString(type) ||
         !cJSON_IsArray(shape) || !cJSON_IsArray(offsets) || cJSON_GetArraySize(offsets) != 2)
-        return pw_fail(err, PW_EUSER,
-                       "%s: tensor '%.80s' must have dtype, shape and data_offsets, and no more", path,
-                       t->name);
+        return pw_fail(err, PW_EUSER, "%s: tensor '%.80s' must have exactly dtype, shape and data_offsets",
+                       path, t->name);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(types[i].name, type->valuestring) == 0) {
             t->type = types[i].type;
@@ -119,7 +118,7 @@ static enum pw_code read_tensor(struct pw_st_tensor *t, int64_t span[2], const c
         !whole_number(cJSON_GetArrayItem(offsets, 1), &span[1]) || span[1] < span[0] ||
         span[1] - span[0] != bytes)
         return pw_fail(err, PW_EUSER,
-                       "%s: tensor '%.80s' needs %lld bytes, and its data_offsets say otherwise", path,
+                       "%s: tensor '%.80s' needs %lld bytes, which contradicts its data_offsets", path,
                        t->name, (long long)bytes);
     t->bytes = (size_t)bytes;
     return PW_OK;
@@ -150,12 +149,13 @@ static enum pw_code place(struct pw_st *st, struct placed *list, const char *dat
     for (int i = 0; i < st->n; i++) {
         if (list[i].span[0] != end)
             return pw_fail(err, PW_EUSER,
-                           "%s: tensor '%.80s' begins at byte %lld, the one before it ends at %lld", path,
+                           "%s: tensor '%.80s' starts at byte %lld, the previous one ends at %lld", path,
                            list[i].t.name, (long long)list[i].span[0], (long long)end);
         end = list[i].span[1];
         if ((uint64_t)end > n_data)
-            return pw_fail(err, PW_EUSER, "%s: the file is cut off: tensor '%.80s' ends at byte %lld of %zu",
-                           path, list[i].t.name, (long long)end, n_data);
+            return pw_fail(err, PW_EUSER,
+                           "%s: the file is truncated: tensor '%.80s' ends at byte %lld of %zu", path,
+                           list[i].t.name, (long long)end, n_data);
         st->tensors[i] = list[i].t;
         st->tensors[i].data = data ? data + list[i].span[0] : NULL;
     }
@@ -211,14 +211,14 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
     if (header > MAX_HEADER)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file, or its header is over 1 MiB", path);
     if (header > size - 8)
-        return pw_fail(err, PW_EUSER, "%s: the file is cut off inside its header", path);
+        return pw_fail(err, PW_EUSER, "%s: the file is truncated inside its header", path);
     if (header < 2 || text[0] != '{' || memchr(text, '\0', header))
-        return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is no JSON object", path);
+        return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is not a JSON object", path);
     st->header = cJSON_ParseWithLengthOpts(text, header, &end, false);
     while (st->header && end < text + header && *end == ' ')
         end++;
     if (!st->header || end != text + header)
-        return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is no JSON object", path);
+        return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is not a JSON object", path);
     n = cJSON_GetArraySize(st->header);
     if (n > MAX_TENSORS)
         return pw_fail(err, PW_EUSER, "%s: more than %d tensors", path, MAX_TENSORS);

@@ -19,9 +19,9 @@ const struct pw_opt pw_sines_opts[] = {
     {"base", PW_OPT_FLOAT, AT(base), "10000", 1.01, 1e9, NULL, 0,
      "ratio of the longest to the shortest wavelength"},
     {"layout", PW_OPT_CHOICE, AT(layout), "auto", 0, 0, layouts, 0,
-     "sin cos sin cos ..., or all sines, then all cosines; split where scale=off init=t5"},
+     "sin cos sin cos ..., or all sines, then all cosines; default with scale=off init=t5: split"},
     {"amplitude", PW_OPT_FLOAT, AT(amplitude), "1", 0, 100, NULL, 0,
-     "of each sine; token embeddings start with standard deviation 1"},
+     "amplitude of each sine; token embeddings start with standard deviation 1"},
     {0},
 };
 
@@ -55,9 +55,10 @@ enum pw_code pw_sines_check(const char *name, int tables, const struct pw_config
     if (cfg->width % (2 * tables) == 0)
         return PW_OK;
     if (tables == 1)
-        return pw_fail(err, PW_EUSER, "%s: width=%d: the width must be even, a sine and a cosine each", name,
+        return pw_fail(err, PW_EUSER, "%s: width=%d: the width must be even (pairs of sine and cosine)", name,
                        cfg->width);
-    return pw_fail(err, PW_EUSER,
-                   "%s: width=%d: the width must be a multiple of 4, a sine and a cosine each in either half",
-                   name, cfg->width);
+    return pw_fail(
+        err, PW_EUSER,
+        "%s: width=%d: the width must be a multiple of 4 (pairs of sine and cosine in both halves)", name,
+        cfg->width);
 }

@@ -55,7 +55,7 @@ enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_er
 
     plan->ints = ints;
     if (grows && train && m->n_flights > 0) /* their results are still to be copied from these buffers */
-        return pw_fail(err, PW_EYIELD, "a batch of more scored tokens waits for the steps under way");
+        return pw_fail(err, PW_EYIELD, "a batch with more scored tokens must wait for the steps in flight");
     if (places * ints > plan->int_cap) {
         ints += ints / 4;
         assert(plan->staged == 0);

@@ -68,8 +68,8 @@ enum pw_code pw_theorem_check(const struct pw_config *cfg, struct pw_err *err)
                     (of == 1 || (!cfg->scale && cfg->layers >= 2 && cfg->head_width >= 2))))
         return PW_OK;
     return pw_fail(err, PW_EUSER,
-                   "init=theorem%d takes norm=none act=relu bias=off causal=on, width from %d, ffn %d..%d%s; "
-                   "'construct theorem%d' sets them, init=pewter leaves it",
+                   "init=theorem%d needs norm=none act=relu bias=off causal=on, width from %d, ffn %d..%d%s; "
+                   "'construct theorem%d' sets these; init=pewter is the default",
                    of, PW_THEOREM_DIMS + 1, pw_theorem_ffn(1), pw_theorem_ffn(PW_THEOREM_MOST),
                    of == 2 ? ", scale=off, layers and head_width from 2" : "", of);
 }

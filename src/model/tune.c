@@ -28,13 +28,13 @@
 #define AT(m) offsetof(struct pw_pe_tune, m)
 
 const struct pw_opt pw_pe_tune_opts[] = {
-    {"offset", PW_OPT_FLOAT, AT(offset), "0", 0, 1e5, NULL, 0, "added to all positions"},
+    {"offset", PW_OPT_FLOAT, AT(offset), "0", 0, 1e5, NULL, 0, "number added to all positions"},
     {"stretch", PW_OPT_FLOAT, AT(stretch), "1", 1e-4, 1e4, NULL, 0,
      "factor on positions and distances; 0.5: interpolation by 2"},
     {"gain", PW_OPT_FLOAT, AT(gain), "1", 0, 1e4, NULL, 0, "factor on a fixed bias, ALiBi's slopes"},
-    {"temperature", PW_OPT_FLOAT, AT(temperature), "1", 1e-3, 1e3, NULL, 0, "that q.k is divided by"},
+    {"temperature", PW_OPT_FLOAT, AT(temperature), "1", 1e-3, 1e3, NULL, 0, "divisor of q.k"},
     {"logn", PW_OPT_INT, AT(logn), "0", 0, 1e6, NULL, 0,
-     "length from which on q.k grows with the logarithm of the keys; 0: it doesn't"},
+     "length beyond which q.k grows with the logarithm of the keys; 0: never"},
     {0},
 };
 
@@ -46,26 +46,27 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     bool learned = pw_pe_learns(pe), rows = learned && (pe->uses & (PW_PE_BIASES | PW_PE_KEYS)) == 0;
     bool places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION | PW_PE_DENSE)) != 0;
     if (t->offset != 0 && !places)
-        return pw_fail(err, PW_EUSER, "%s: offset=%g: it knows no positions that could begin elsewhere",
-                       pe->name, (double)t->offset);
+        return pw_fail(err, PW_EUSER, "%s: offset=%g: it has no positions to shift", pe->name,
+                       (double)t->offset);
     if (t->offset != 0 && rows && (t->offset != floorf(t->offset) || t->offset > (float)(cfg->context - 2)))
-        return pw_fail(err, PW_EUSER, "%s: offset=%g: its rows are learned: whole numbers up to %d", pe->name,
+        return pw_fail(err, PW_EUSER,
+                       "%s: offset=%g: its rows are learned, so allowed are whole numbers up to %d", pe->name,
                        (double)t->offset, cfg->context - 2);
     if (t->stretch != 1 && pe->uses == 0)
-        return pw_fail(err, PW_EUSER, "%s: stretch=%g: it knows no positions that could be stretched",
-                       pe->name, (double)t->stretch);
-    if (t->stretch != 1 && learned && (pe->uses & PW_PE_BIASES) == 0)
-        return pw_fail(err, PW_EUSER, "%s: stretch=%g: between its learned rows there are none", pe->name,
+        return pw_fail(err, PW_EUSER, "%s: stretch=%g: it has no positions to stretch", pe->name,
                        (double)t->stretch);
+    if (t->stretch != 1 && learned && (pe->uses & PW_PE_BIASES) == 0)
+        return pw_fail(err, PW_EUSER, "%s: stretch=%g: there are no values between its learned rows",
+                       pe->name, (double)t->stretch);
     if (t->gain != 1 && ((pe->uses & PW_PE_BIAS) == 0 || learned))
-        return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias; alibi has", pe->name,
+        return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias (only alibi has)", pe->name,
                        (double)t->gain);
     if (t->logn == 1)
-        return pw_fail(err, PW_EUSER, "logn=1: a length of 2 or more, or 0 for none");
+        return pw_fail(err, PW_EUSER, "logn=1: allowed are lengths from 2 on, or 0 for none");
     if (t->logn > 0 && !cfg->causal)
         return pw_fail(err, PW_EUSER, "logn=%d: with causal=off every query sees all keys", t->logn);
     if (t->logn > 0 && (pe->uses & PW_PE_KEYS) != 0)
-        return pw_fail(err, PW_EUSER, "%s: logn=%d: not together with relative keys", pe->name, t->logn);
+        return pw_fail(err, PW_EUSER, "%s: logn=%d: not allowed with relative keys", pe->name, t->logn);
     return PW_OK;
 }
 

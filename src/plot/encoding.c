@@ -43,7 +43,7 @@ void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out)
     if (n > 0)
         pw_str_add(out, "never trained: bucket%s%s", n > 1 ? "s" : "", list.s);
     else
-        pw_str_add(out, "every bucket was met in training");
+        pw_str_add(out, "every bucket was seen in training");
     pw_str_fini(&list);
 }
 
@@ -159,9 +159,9 @@ const char *pw_kernel_how(const struct pw_ev_table *t)
     if (t->kernel)
         return "kernel: the positions' own term, layer 0, norm frozen";
     if (t->added && t->score)
-        return "mean score: beyond layer 0 no part is the positions' alone";
+        return "mean score: beyond layer 0 no part depends on positions only";
     if (t->score)
-        return "mean score: nothing here is the encoding's alone";
+        return "mean score: no part depends on the encoding only";
     return "not measured: Enter measures it";
 }
 

@@ -78,7 +78,7 @@ void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out)
             most = d, at = i;
     }
     if (!x)
-        pw_str_add(out, "of different families: only what they do can be compared");
+        pw_str_add(out, "different families: only their effects can be compared");
     else if (rows > 1)
         pw_str_add(out, "parameters: rms difference %.3g, largest at %s %d %s %d: %+.3g",
                    sqrt(sum / (rows * cols)), names[0], at / cols, names[1], at % cols,

@@ -41,7 +41,7 @@ enum pw_code pw_finding_need(const struct pw_snapshot *s, const char *text, cons
         return PW_OK;
     if (n == 0)
         return pw_fail(err, PW_EUSER,
-                       "%s: nothing to draw yet: nothing was measured; 'probe' lists what can be", what);
+                       "%s: nothing to draw yet: there is no finding; 'probe' lists the probes", what);
     for (int i = 0; i < n; i++)
         pw_str_add(&all, "%s%s%s%s", i ? ", " : "", list[i]->f.name, list[i]->f.topic[0] ? " " : "",
                    list[i]->f.topic);

@@ -81,7 +81,7 @@ static void read_terminal(struct pw_loop *l)
     char bytes[4096];
     ssize_t n = pw_term_read(l->term, bytes, sizeof bytes);
     if (n < 0) {
-        end(l, "the terminal went away");
+        end(l, "the terminal was closed");
         return;
     }
     for (size_t at = 0; at < (size_t)n && !l->ended;) {

@@ -61,8 +61,9 @@ static enum pw_code may_stand_here(void *arg, const char *text, int line)
         return code;
     bool begins = !strcmp(cmd->name, "source") || !strcmp(cmd->name, "present"); /* both start a script */
     if (cmd->where != PW_AT_UI || begins || !strcmp(cmd->name, "config"))
-        code = pw_fail(c->err, PW_EUSER,
-                       "%s: only commands of the workbench may stand here: set, bind, focus ...", cmd->name);
+        code =
+            pw_fail(c->err, PW_EUSER,
+                    "%s: only commands of the workbench are allowed here: set, bind, focus ...", cmd->name);
     c->skip = c->skip || (!c->app->screen && strcmp(cmd->name, "set") != 0);
     pw_args_fini(&args);
     return code;
@@ -85,7 +86,7 @@ enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str 
         return code;
     if (strlen(text) != size) {
         free(text);
-        return pw_fail(err, PW_EUSER, "%s: has NUL bytes: it is no text", path);
+        return pw_fail(err, PW_EUSER, "%s: has NUL bytes; it must be text", path);
     }
     for (char *line = text, *end; *line; line = end, number++) {
         struct pw_err why = {0};

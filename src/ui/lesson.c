@@ -155,7 +155,7 @@ void pw_lesson_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
     int x = pw_draw_text(c, r, r.y, r.x + 2, line, " ");
     x = pw_draw_text(c, r, r.y, x, pw_style_bold(), ui->lesson.title);
     pw_draw_text(c, r, r.y, x, line, " ");
-    const char *enter = ui->lesson.step < ui->lesson.steps ? "Enter goes on" : "Enter ends it";
+    const char *enter = ui->lesson.step < ui->lesson.steps ? "Enter continues" : "Enter ends it";
     pw_str_add(&right, " %d/%d  %s%s  q leaves ", ui->lesson.step, ui->lesson.steps,
                ui->lesson.waiting ? enter : "please wait",
                ui->lesson.waiting && ui->lesson.step > 1 ? "  Backspace back" : "");

@@ -101,7 +101,7 @@ static void screen_key(struct pw_loop *l, const struct pw_input *in)
         if (pw_script_press(&l->app, in->key))
             return;
         if (over && in->key == 'q') { /* the key was meant for the lesson */
-            pw_app_say(&l->app, "the lesson is over already; q again quits pewter");
+            pw_app_say(&l->app, "the lesson has ended; q again quits pewter");
             return;
         }
         pane_key(l, in->key);

@@ -20,7 +20,7 @@ const char *const pw_help_keys[] = {
     "+ _",
     "more and less screen for the focused pane: normal, half, all",
     "0",
-    "the borders where they were, no zoom",
+    "reset borders and zoom",
     "Space",
     "pause, resume, or train when idle",
     ". ,",
@@ -32,7 +32,7 @@ const char *const pw_help_keys[] = {
     "( )",
     "previous and next replica of the arm as the one that is inspected\tseed",
     "S-Left S-Right",
-    "look at an earlier moment of training, a later one\trewind replay history scrub",
+    "show an earlier moment of training, a later one\trewind replay history scrub",
     "L",
     "back to live",
     "=",
@@ -52,7 +52,7 @@ const char *const pw_help_keys[] = {
     "Ctrl-C",
     "cancel a job, or pause training\tstop abort interrupt kill",
     "Ctrl-L",
-    "draw the whole screen anew",
+    "redraw the screen",
     "Ctrl-Z",
     "suspend; `fg` in the shell comes back",
     "↻",
@@ -121,7 +121,7 @@ static const char *reason(const struct pw_ui *ui, const struct pw_palette_entry 
     if (e->command)
         return NULL;
     if (key <= 0)
-        return "an explanation: there is nothing to run";
+        return "an explanation: not a command";
     if (e->pane >= 0 || pw_bindings_find(&ui->bindings, key))
         return NULL;
     int arms = 0;
@@ -133,9 +133,9 @@ static const char *reason(const struct pw_ui *ui, const struct pw_palette_entry 
     if ((key == '(' || key == ')') && (!arm || arm->info.replicates < 2))
         return "the arm has one replica; `race PE,... seeds=N` makes N of each";
     if ((key == 'n' || key == 'N') && !ui->find.text[0])
-        return "nothing is searched for; / begins";
+        return "no search is active; / starts one";
     if (key == 'L' && !pw_time_is_past(ui))
-        return "it is live already";
+        return "the present is already shown";
     return NULL;
 }
 
@@ -347,7 +347,7 @@ void pw_palette_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     if (l->n > 0)
         in.h -= draw_in_full(c, in, &l->entries[ui->palette.at]);
     if (l->n == 0)
-        pw_draw_cut(c, in, in.y, in.x + 3, pw_style_dim(), "no key and no command is about that", in.w - 4);
+        pw_draw_cut(c, in, in.y, in.x + 3, pw_style_dim(), "no key and no command matches", in.w - 4);
     for (int i = 0; i < l->n; i++) {
         int y = in.y + lines_before(l, i) - ui->help_top;
         if (i == 0 || l->entries[i].heading != l->entries[i - 1].heading) {

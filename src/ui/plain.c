@@ -107,7 +107,7 @@ static void read_input(struct plain *p)
         p->prompted = false; /* the terminal has echoed the line end */
     } else {
         if (n > 0)
-            complain(p, "a line of more than a megabyte is no command");
+            complain(p, "the line is longer than a megabyte");
         p->input_ended = true;
         if (p->input.len > 0 && p->input.s[p->input.len - 1] != '\n')
             pw_str_put(&p->input, "\n", 1); /* the last line can lack its line end */

@@ -51,7 +51,7 @@ enum pw_code pw_replay_events(struct pw_record *r, bool (*each)(void *arg, struc
     if (after.damaged > before.damaged)
         pw_str_add(missing, "%d records could not be read: %s", after.damaged - before.damaged, after.damage);
     if (after.unknown > before.unknown)
-        pw_str_add(missing, "%s%d values are of a newer pewter and were left out",
+        pw_str_add(missing, "%s%d values were written by a newer pewter and are left out",
                    missing->len > 0 ? "; " : "", after.unknown - before.unknown);
     return code;
 }

@@ -155,8 +155,7 @@ static bool take(void *arg, struct pw_event *e)
         w->arms[of_arm ? e->arm : 0].moved = true;
         break;
     case PW_EV_GAP:
-        fprintf(w->out,
-                "# events are missing here: recording was paused, and what was typed then is not known\n");
+        fprintf(w->out, "# events are missing here: recording was paused, so commands may be missing\n");
         w->gap = true;
         break;
     default: break;
@@ -174,9 +173,10 @@ static void write_head(FILE *out, struct pw_record *r)
     if (gmtime_r(&t, &tm) != NULL)
         strftime(day, sizeof day, "%Y-%m-%d", &tm);
     fprintf(out,
-            "# The session %s, recorded since %s, as a script: 'pewter run FILE' does it again.\n"
+            "# The session %s, recorded since %s, as a script: 'pewter run FILE' re-runs it.\n"
             "# Written by pewter " PEWTER_VERSION " from %" PRIu64 " events; recorded with pewter %s.\n"
-            "# Training stands here as it went: up to where the next command came.\n\n",
+            "# Each training command stops where the next command was typed.\n"
+            "\n",
             info.name, day, info.last, info.env);
 }
 

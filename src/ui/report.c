@@ -116,7 +116,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     if (off[0] != '\0')
         fprintf(out, "  heads off: %s\n", off);
     if (seen)
-        fputs("  * seen: so few inputs that training has met them\n", out);
+        fputs("  * seen: so few inputs that training has seen them\n", out);
 }
 
 /* The numbers of an arm arrive replica by replica; all are printed with the last one. The event is not folded
@@ -351,10 +351,9 @@ static void arm_change(FILE *out, const struct pw_ev_arm *a, int replica, const 
     if (!before->used || before->info.swaps > a->swaps)
         fprintf(out, "arm %d: %s, %s\n", a->id, a->pe, a->model);
     else if (strcmp(before->info.pe, a->pe) != 0)
-        fprintf(out, "arm %d: %s now, before %s; all other weights are kept\n", a->id, a->pe,
-                before->info.pe);
+        fprintf(out, "arm %d: %s, before: %s; all other weights are kept\n", a->id, a->pe, before->info.pe);
     else if (a->current && s->current != a->id)
-        fprintf(out, "arm %d, %s, is the current one\n", a->id, a->pe);
+        fprintf(out, "arm %d, %s, is the current arm\n", a->id, a->pe);
     else if (a->current && s->replica != replica)
         fprintf(out, "arm %d: replica %d of %d is inspected\n", a->id, replica, a->replicates);
 }
@@ -373,10 +372,12 @@ void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snaps
 {
     switch (e->kind) {
     case PW_EV_ARM: arm_change(out, &e->u.arm, pw_event_replica(e), s); break;
-    case PW_EV_DROP: fprintf(out, "arm %d is gone\n", e->arm); break;
+    case PW_EV_DROP: fprintf(out, "arm %d was dropped\n", e->arm); break;
     case PW_EV_STATE: state_change(out, &e->u.state, &s->state); break;
     case PW_EV_CHECKPOINT: fprintf(out, "weights written: %s\n", e->u.checkpoint.text); break;
-    case PW_EV_GAP: fprintf(out, "%lld steps were too quick to be told\n", (long long)e->u.gap); break;
+    case PW_EV_GAP:
+        fprintf(out, "%lld steps were not printed: too many at once\n", (long long)e->u.gap);
+        break;
     default: break;
     }
 }

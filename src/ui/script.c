@@ -116,7 +116,7 @@ static enum pw_code put_on_page(struct pw_ui *ui, const char *text, struct pw_er
     }
     size_t n = strlen(ui->lesson.text), more = strlen(text);
     if (n + 1 + more >= size)
-        return pw_fail(err, PW_EUSER, "say: a step of at most %zu bytes; with this paragraph it has %zu",
+        return pw_fail(err, PW_EUSER, "say: a step has at most %zu bytes; with this paragraph it has %zu",
                        size - 1, n + 1 + more);
     if (n > 0)
         ui->lesson.text[n++] = '\n';
@@ -214,7 +214,7 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
     } else if (idle && s->at == s->n && s->waiting == PW_WAIT_NOTHING && app->ui.lesson.title[0]) {
         pw_script_end(app);
         app->ui.lesson.over = true;
-        pw_app_say(app, "the lesson is over; the laboratory stays as it is");
+        pw_app_say(app, "the lesson has ended; the lab keeps its state");
     }
     return code;
 }
@@ -242,7 +242,7 @@ bool pw_script_press(struct pw_app *app, int key)
             pw_app_say(app, "this is the first step");
     } else if (leaves) {
         pw_script_end(app);
-        pw_app_say(app, "left; the laboratory stays as it is");
+        pw_app_say(app, "the lesson was left; the lab keeps its state");
     } else if (!pw_lesson_turn(app, 1)) {
         pw_script_key(app);
     }
@@ -261,7 +261,7 @@ void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)
     if (what == PW_WAIT_KEY && app->ui.lesson.title[0])
         pw_lesson_keep(app);
     if (what == PW_WAIT_KEY)
-        pw_app_say(app, app->screen ? "Enter goes on, q leaves" : "press Enter to go on");
+        pw_app_say(app, app->screen ? "Enter continues, q leaves" : "press Enter to continue");
 }
 
 double pw_script_wakes(const struct pw_app *app)

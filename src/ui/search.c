@@ -77,7 +77,7 @@ void pw_search_next(struct pw_ui *ui, int direction)
     if (ui->find.text[0]) {
         scroll(ui, direction);
     } else {
-        pw_ui_say(ui, "nothing is searched for; / begins");
+        pw_ui_say(ui, "no search is active; / starts one");
     }
 }
 

@@ -71,14 +71,14 @@ enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how,
     if (!app->lab)
         return pw_fail(
             err, PW_EUSER,
-            "%.*s: this is a recording; `pewter replay %s --from STEP` takes over from a step of it", (int)n,
+            "%.*s: this is a recording; `pewter replay %s --from STEP` continues from a step of it", (int)n,
             text, app->ui.snap->session.name);
     if (app->ui.present) {
         pw_time_live(&app->ui);
-        pw_app_say(app, "live again: `%.*s` is about the present", (int)n, text);
+        pw_app_say(app, "live again: `%.*s` acts on the present", (int)n, text);
     }
     if (how == PW_SEND_NOW && pw_time_end(&app->ui)->session.how == PW_REC_READ)
-        pw_app_say(app, "waits until the session is done again; Ctrl-C ends that");
+        pw_app_say(app, "waits for the re-run of the session; Ctrl-C ends it");
     pw_lab_send(app->lab, text, how);
     return PW_OK;
 }

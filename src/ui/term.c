@@ -188,7 +188,7 @@ static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
         t->screen = newterm(NULL, t->out, t->in);
     if (!t->screen)
         return pw_fail(err, PW_EUSER,
-                       "TERM=%s: no such terminal is described here; set TERM=xterm-256color, or use --plain",
+                       "TERM=%s: this terminal is unknown here; set TERM=xterm-256color, or use --plain",
                        getenv("TERM"));
     typeahead(-1); /* always send whole frames, even if keys are waiting */
     noecho();
@@ -213,7 +213,7 @@ enum pw_code pw_term_possible(int in, int out, struct pw_err *err)
     if (!isatty(in) || !isatty(out))
         return pw_fail(err, PW_EUSER, "the workbench needs a terminal for input and output; use --plain");
     if (!name || !*name || !strcmp(name, "dumb"))
-        return pw_fail(err, PW_EUSER, "TERM=%s is no terminal for a full screen; use --plain",
+        return pw_fail(err, PW_EUSER, "TERM=%s: this terminal cannot show a full screen; use --plain",
                        name ? name : "");
     return PW_OK;
 }

@@ -190,12 +190,12 @@ enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
     int64_t most = last_step(t, near, arm);
     look(ui);
     if (most < 0)
-        return pw_fail(err, PW_EUSER, "goto: there is no arm whose steps could be meant");
+        return pw_fail(err, PW_EUSER, "goto: there is no arm");
     if (step < 0 || step > most)
         return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d had 0..%lld", (long long)step, arm,
                        (long long)most);
     if (seq == 0)
-        return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d began later", (long long)step, arm);
+        return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d was added later", (long long)step, arm);
     pw_time_to_event(ui, seq);
     return PW_OK;
 }

@@ -75,12 +75,12 @@ static enum pw_code nothing_to_undo(const struct pw_app *app, struct pw_err *err
     const char *quote = strchr(s->name, ' ') ? "\"" : "";
     if (!app->lab && s->how == PW_REC_READ)
         return pw_fail(err, PW_EUSER,
-                       "undo: no setting to undo; 'pewter replay %s --from STEP' takes over from a step",
+                       "undo: no setting to undo; 'pewter replay %s --from STEP' continues from a step",
                        s->name);
     if (s->how == PW_REC_NONE || s->name[0] == '\0')
         return pw_fail(err, PW_EUSER,
-                       "undo: no setting to undo; nothing is recorded, so only commands change the lab back: "
-                       "pe NAME, import, reset");
+                       "undo: no setting to undo; nothing is recorded; to change the lab back use pe NAME, "
+                       "import, reset");
     return pw_fail(err, PW_EUSER, "undo: no setting to undo; 'open %s%s%s from=STEP' goes back in training",
                    quote, s->name, quote);
 }

@@ -26,7 +26,7 @@ refused() {
 mkdir "$WORK/empty" "$WORK/other" "$WORK/text"
 cp "$OTHER" "$WORK/other/libpewter_cuda.so"
 echo 'no library' >"$WORK/text/libpewter_cuda.so"
-refused cuda "cuda: there is no plug-in libpewter_cuda.so in $WORK/empty$" "PEWTER_BACKEND_DIR=$WORK/empty"
+refused cuda "cuda: no plug-in libpewter_cuda.so in $WORK/empty$" "PEWTER_BACKEND_DIR=$WORK/empty"
 refused cuda "cuda: the plug-in can't be loaded: $WORK/text/" "PEWTER_BACKEND_DIR=$WORK/text"
 refused cuda "cuda: $WORK/other/.* is of another pewter \(contract" "PEWTER_BACKEND_DIR=$WORK/other"
 refused cuda 'cuda: there is no NVIDIA driver$' PEWTER_EMU=device=no-driver
@@ -41,24 +41,24 @@ refused 'cuda mode=ref' 'this model needs .* are free on the device; ' PEWTER_EM
 refused 'cpu precision=tf32' 'precision=tf32: the cpu has fp32 and bf16$'
 refused 'cpu mode=ref' 'mode=ref: the cpu has no modes'
 refused 'gpu' "no backend 'gpu'; there are cpu, cuda"
-refused 'cuda:x' "backend 'cuda:x': behind the colon stands a device's number"
+refused 'cuda:x' "backend 'cuda:x': after the colon write a device number"
 refused 'cuda mode=slow' 'backend: mode=slow: allowed are fast\|ref'
-refused '' 'backend: too few words; usage: backend auto\|cpu\|cuda\[:N\]'
+refused '' 'backend: too few arguments; usage: backend auto\|cpu\|cuda\[:N\]'
 
 said=$("$PEWTER" -c 'backend cuda; set threads 2' 2>&1) && fail "threads on a device: $said"
-grep -q "set threads is of the cpu, and cuda computes; 'backend cpu' goes there" <<<"$said" || fail "$said"
+grep -q "set threads: only for the cpu backend, the current one is cuda; 'backend cpu' switches to it" <<<"$said" || fail "$said"
 said=$("$PEWTER" -c 'backend cuda; set precision bf16; set precision fp32; backend cpu; set isa auto' 2>&1) || fail "$said"
 [ "$(grep -c '^cuda: emulated, fast' <<<"$said")" -eq 3 ] || fail "precisions of a device: $said"
 
 # auto takes the available device, and reports the reason.
 said=$("$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
-grep -q '^auto takes cuda; there is emulated, fast tf32' <<<"$said" || fail "auto: $said"
+grep -q '^auto chooses cuda; there is emulated, fast tf32' <<<"$said" || fail "auto: $said"
 said=$(PEWTER_EMU=device=none "$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
-grep -q '^auto takes the cpu; cuda: there is no NVIDIA device' <<<"$said" || fail "auto without a device: $said"
+grep -q '^auto chooses the cpu; cuda: there is no NVIDIA device' <<<"$said" || fail "auto without a device: $said"
 said=$(PEWTER_EMU=device=old-driver "$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
-grep -q '^auto takes the cpu; cuda: the NVIDIA driver is too old' <<<"$said" || fail "auto with an old driver: $said"
+grep -q '^auto chooses the cpu; cuda: the NVIDIA driver is too old' <<<"$said" || fail "auto with an old driver: $said"
 said=$(PEWTER_EMU=no-blas "$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
-grep -q '^auto takes the cpu; cuda: cuBLASLt .* gives no handle' <<<"$said" || fail "auto without cuBLASLt: $said"
+grep -q '^auto chooses the cpu; cuda: cuBLASLt .* gives no handle' <<<"$said" || fail "auto without cuBLASLt: $said"
 "$PEWTER" --backend 'cpu;quit' -c 'train 1' >/dev/null 2>&1
 [ $? -eq 2 ] || fail "--backend takes commands"
 
@@ -67,7 +67,7 @@ grep -qE '^cpu +[0-9]+ processors, .*: fp32' <<<"$said" || fail "devices: $said"
 grep -qE '^cuda:0 +emulated, compute capability 8.6, .* free' <<<"$said" || fail "devices: $said"
 grep -qE "^ +by $PEWTER_BACKEND_DIR/libpewter_cuda.so: CUDA 13.0, driver 13.0, cuBLASLt 13" <<<"$said" || fail "devices: $said"
 said=$(PEWTER_EMU=device=61 "$PEWTER" devices) || fail "devices: $said"
-grep -q "can't be used: its compute capability is 6.1" <<<"$said" || fail "devices: $said"
+grep -q "cannot be used: its compute capability is 6.1" <<<"$said" || fail "devices: $said"
 said=$(PEWTER_EMU=device=none "$PEWTER" devices) || fail "devices: $said"
 grep -qE '^cuda +there is no NVIDIA device \(' <<<"$said" || fail "devices: $said"
 said=$(PEWTER_EMU=device=old-driver "$PEWTER" devices) || fail "devices: $said"

@@ -11,7 +11,7 @@ for k in 1 2 3 4; do
     grep -q "^  seed $((9000 + k)) " out || fail "model $k: $(cat out)"
 done
 "$PEWTER" -c 'judge shift model=1' >out2 2>err && fail "judged without a measurement"
-grep -q "judge shift: the lab has task 'sort', the study asks for 'copy variant=rdc'" err || fail "$(cat err)"
+grep -q "judge shift: the lab has task 'sort', the study needs 'copy variant=rdc'" err || fail "$(cat err)"
 grep -q '^ the arms side by side' out || fail "the arms side by side: $(cat out)"
 for arm in '1 none' '2 learned' '3 rotary' '4 alibi'; do
     grep -q "^  $arm " out || fail "arm $arm: $(cat out)"

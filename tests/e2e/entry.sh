@@ -20,46 +20,46 @@ shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 
 # ---- a new name creates a session; an unused session is removed
 workbench first
-wait_for "^ new session first; everything is recorded, and 'pewter first' comes back to it"
+wait_for "^ new session first; everything is recorded; 'pewter first' continues it"
 command_line 'q'
 wait_exit 10
 wait_for '^status=0'
-screen_has 'to come back' && fail "says how to come back to nothing"
+screen_has 'to continue:' && fail "says how to come back to nothing"
 says 0 'no sessions in' sessions
 
 workbench "'my first'"
-wait_for "^ new session my first; everything is recorded, and 'pewter 'my first'' comes back to it"
+wait_for "^ new session my first; everything is recorded; 'pewter 'my first'' continues it"
 command_line 'model tiny layers=1 width=16; train 3'
 wait_for 'idle 3'
 command_line 'w'
-wait_for '^ checkpoint at step 3; everything is recorded as it happens: my first \('
+wait_for '^ checkpoint at step 3, in session my first \('
 keys u
 wait_for "^! undo: no setting to undo; 'open \"my first\" from=STEP' goes back in training"
 command_line 'save first'
-wait_for '^ my first goes on as first'
+wait_for '^ my first is now first'
 
 # ---- an open session can't be deleted, from inside or from outside
 command_line 'delete first'
-wait_for '^! delete: first is the session that is open'
+wait_for '^! delete: first is the open session'
 says 1 "first: it is open in pewter $APP_PID " session delete first
 says 1 "delete: first: it is open in pewter $APP_PID " -c 'delete first'
 command_line 'wq'
 wait_exit 10
-wait_for '^session first; to come back: pewter first$'
+wait_for '^session first; to continue: pewter first$'
 
 # ---- it is continued, and exit quits; without a session wq doesn't quit
 workbench first
-wait_for '^ goes on at step 3'
+wait_for '^ continues at step 3'
 command_line 'exit'
 wait_exit 10
-wait_for '^session first; to come back: pewter first$'
+wait_for '^session first; to continue: pewter first$'
 workbench --no-session
 command_line 'wq'
-wait_for "^! wq: nothing is recorded.*'quit' leaves all the same"
+wait_for "^! wq: nothing is recorded.*'quit' leaves anyway"
 command_line 'q!'
 wait_exit 10
 wait_for '^status=0'
-screen_has 'to come back' && fail "says how to come back to what isn't recorded"
+screen_has 'to continue:' && fail "says how to come back to what isn't recorded"
 
 # ---- a packed file is found by its name, with any ending, unless a session has that name
 says 0 'packed first into t.pew' session pack first -o t.pew
@@ -75,7 +75,7 @@ rm -r t.pewter
 # ---- deletion
 says 1 'it is a packed file' session delete t.pew
 mkdir -p "$XDG_STATE_HOME/pewter/sessions/plain.pewter"
-says 1 'no session: there is no session.db in it' session delete plain
+says 1 'not a session: there is no session.db in it' session delete plain
 ln -s first.pewter "$XDG_STATE_HOME/pewter/sessions/link.pewter"
 says 1 'it is a link' session delete link
 rm "$XDG_STATE_HOME/pewter/sessions/link.pewter"
@@ -91,9 +91,9 @@ says 1 'delete: first: there is no such session' -c 'delete first'
 # ---- mistyped commands create no session
 printf 'say hello\n' >script
 says 2 "'pewter run script' runs it" script
-says 2 "'train' is a command: 'pewter -c train' runs it" train
+says 2 "'train' is a command; run it with 'pewter -c train', or ':train' in the workbench" train
 says 2 "did you mean 'pewter sessions'?" sesions
-says 2 'needs a name, and the one it has is empty' --session '' -c 'mark x'
+says 2 '--session: the name is empty; ' --session '' -c 'mark x'
 says 2 "the session's name is empty" ''
 says 2 'a word is empty' replay ''
 says 2 "no verb 'rnu'; there are run, replay, session, sessions, devices" rnu script

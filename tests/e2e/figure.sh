@@ -94,7 +94,7 @@ complains 'without a screen it must be named: pane=curves|lengths|attention' 'tr
 complains "nothing to draw yet: no prompt's attention; 'prompt copy " 'task copy; export figure x.svg pane=attention'
 complains "nothing to draw yet: no prompt; 'prompt sort " 'export figure x.svg pane=prompt'
 complains 'nothing to draw yet: this encoding has no buckets' 'train 2; export figure x.svg pane=encoding page=buckets'
-complains 'x.gif: the ending is one of .svg, .pdf, .png' 'train 2; export figure x.gif pane=curves'
+complains 'export figure: x.gif: the extension must be .svg, .pdf or .png' 'train 2; export figure x.gif pane=curves'
 complains 'pane=heads: allowed are focused|curves' 'export figure x.svg pane=heads'
 complains "curves has no page 'map'; there are loss, exact" 'train 2; export figure x.svg pane=curves page=map'
 complains 'width=10: allowed are 240..2000' 'export figure x.svg pane=curves width=10'
@@ -102,7 +102,7 @@ complains 'usage: export figure FILE.svg|pdf|png' 'export figure'
 complains "no option 'size'" 'export figure x.svg size=3'
 complains "did you mean 'lengths'" 'export length x.csv'
 # A command that fails in the lab drops the rest of the line in the workbench.
-complains "export: can't export 'nothing': weights" 'export nothing x.csv; export figure x.svg pane=log'
+complains "export: cannot export 'nothing': weights" 'export nothing x.csv; export figure x.svg pane=log'
 
 # Line mode, one command a line.
 printf 'train 2\nexport figure p.svg pane=curves\nexport curves p.csv\n' | "$PEWTER" --plain >out 2>err || fail "$(cat err)"

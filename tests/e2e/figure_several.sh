@@ -73,7 +73,7 @@ echo 'train 5' >script.pewter
 FIGURE='export figure x.svg pane=lengths'
 complains 'sessions: wednesday: there is no such session' "$FIGURE sessions=monday,wednesday"
 complains 'broken' "$FIGURE sessions=broken.pewter"
-complains 'script.pewter: it is a script, no session' "$FIGURE sessions=script.pewter"
+complains 'script.pewter: it is a script, not a session' "$FIGURE sessions=script.pewter"
 complains "session 'untold' has no evaluation to draw" "$FIGURE sessions=monday,untold"
 complains "two of them are called 'monday'" "$FIGURE sessions=monday,tuesday,monday"
 complains 'a name is missing' "$FIGURE sessions=monday,"
@@ -109,7 +109,7 @@ cmp -s p.svg rp.svg || fail "the recording draws another picture"
 
 complains "arm 1 none has no attention on a pinned prompt" 'train 2; export figure x.svg pane=attention arms=1'
 complains 'arms=1,4: there is no arm 4' "$RACE; export figure x.svg pane=attention arms=1,4"
-complains 'arms=1-3: allowed are numbers 1..8 parted by commas' "$RACE; export figure x.svg pane=attention arms=1-3"
+complains 'arms=1-3: allowed are numbers 1..8 separated by commas' "$RACE; export figure x.svg pane=attention arms=1-3"
 complains 'attention heads takes no arms=' "$RACE; export figure x.svg pane=attention page=heads arms=1,2"
 complains 'arm=1 and arms=2: only one of the two' "$RACE; export figure x.svg pane=attention arm=1 arms=2"
 complains 'arm 1 none has nothing that rotates' "$RACE; export figure x.svg pane=encoding page=decay arms=1,3"

@@ -14,7 +14,7 @@ fail() {
 
 old() { # VERSION DIGEST: checks a session that ends at step 50
     local file=$WORK/$1.pwt said
-    gzip -dc "$PEWTER_SOURCE_DIR/tests/golden/session-$1.pwt.gz" >"$file" || fail "$1: can't be unpacked"
+    gzip -dc "$PEWTER_SOURCE_DIR/tests/golden/session-$1.pwt.gz" >"$file" || fail "$1: cannot be unpacked"
     said=$("$PEWTER" replay "$file" --json 2>&1) || fail "$1: not shown: $said"
     [ "$(grep -c '"kind":"step"' <<<"$said")" -eq 50 ] || fail "$1: not 50 steps"
     grep -q '"kind":"mark".*half way' <<<"$said" || fail "$1: its mark is not there"

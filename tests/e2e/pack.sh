@@ -24,8 +24,8 @@ export XDG_STATE_HOME=$WORK/one
 "$PEWTER" --threads 1 --session mine -c 'model layers=1 width=16 heads=2; train 12; checkpoint' >/dev/null ||
     fail "no session"
 says 0 "packed mine into mine.pwt" session pack mine -o mine.pwt
-says 1 "mine.pwt is there already" session pack mine -o mine.pwt
-says 1 "mine.pewter is there already" session unpack mine.pwt
+says 1 "mine.pwt already exists" session pack mine -o mine.pwt
+says 1 "mine.pewter already exists" session unpack mine.pwt
 
 export XDG_STATE_HOME=$WORK/two
 says 0 "mine.pewter" session unpack mine.pwt
@@ -59,9 +59,9 @@ says 1 "'pewter session unpack FILE'" --session own.pwt -c 'train 1'
 "$PEWTER" replay own -c 'export session script.pewter' >/dev/null || fail "no script"
 for words in script.pewter "replay script.pewter" "replay script.pewter --verify" "--session script.pewter -c 'train 1'" \
     "--no-session -c 'open script.pewter'"; do
-    eval "says 1 \"script.pewter: it is a script, no session: 'pewter run script.pewter' runs it\" $words"
+    eval "says 1 \"script.pewter: it is a script, not a session; 'pewter run script.pewter' runs it\" $words"
 done
-says 1 "./script.pewter: it is a script, no session: 'pewter run ./script.pewter' runs it" session pack ./script.pewter -o x.pwt
+says 1 "./script.pewter: it is a script, not a session; 'pewter run ./script.pewter' runs it" session pack ./script.pewter -o x.pwt
 mkdir list
 cp script.pewter list
 says 0 "no sessions in list" sessions list

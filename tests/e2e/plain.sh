@@ -111,7 +111,7 @@ printf 'say before\nfocus log\nsay after\n' >focuses
 [ "$(cat out)" = before ] || fail "only what stands before the failure"
 printf 'source itself\n' >itself
 "$PEWTER" -c 'source itself' >out 2>err && fail "a file that names itself"
-[ "$(cat err)" = 'pewter: itself:1: source: 1000 files in one script; does itself name itself?' ] || fail "without an end"
+[ "$(cat err)" = 'pewter: itself:1: source: more than 1000 nested files; does itself source itself?' ] || fail "without an end"
 "$PEWTER" -c 'source nowhere' >out 2>err && fail "no such file"
 { [ "$(wc -l <err)" = 1 ] && grep -q '^pewter: .*nowhere' err; } || fail "one line of it"
 
@@ -131,10 +131,10 @@ cmp -s <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' a.svg) <(sed 's/[0-9][0-9]:[
 x=$(printf '%0501d' 0)
 printf '# Long\nsay %s\nwait key\n' "$x" >long.pewter
 plain 'present ./long.pewter' && fail "a paragraph that is too long"
-grep -q 'say: a text of at most 500 bytes; this one has 501$' err || fail "the message about a paragraph"
+grep -q 'say: at most 500 bytes of text are allowed; this one has 501$' err || fail "the message about a paragraph"
 printf '# Long\nsay %s\nsay %s\nsay %s\nsay %s\nwait key\n' "${x%?}" "${x%?}" "${x%?}" "${x%?}" >long.pewter
 plain 'present ./long.pewter' && fail "a step that is too long"
-grep -q 'say: a step of at most 1535 bytes; with this paragraph it has 2003$' err || fail "the message about a step"
+grep -q 'say: a step has at most 1535 bytes; with this paragraph it has 2003$' err || fail "the message about a step"
 
 # the lessons, from the first line to the last; `present` alone lists them
 "$PEWTER" --plain <<<present >out 2>err || fail "present"
@@ -147,8 +147,8 @@ for lesson in "${lessons[@]}"; do
     # the real commands in order, but with two steps of training
     sed -E 's/^train .*/train 2/; s/^eval$/eval samples=2/' "$PEWTER_SOURCE_DIR/lessons/$lesson.pewter" >"$lesson.pewter"
     plain "present ./$lesson.pewter" || fail "$lesson ended with $?"
-    has 'the lesson is over'
-    [ "$(grep -c 'press Enter to go on' out)" = "$steps" ] || fail "$lesson: not $steps steps"
+    has 'the lesson has ended'
+    [ "$(grep -c 'press Enter to continue' out)" = "$steps" ] || fail "$lesson: not $steps steps"
     [ ! -s err ] || fail "$lesson complained"
     # a paragraph fits an event
     awk '/^say / && length > 460 { print FILENAME ": too long: " $0; bad = 1 } END { exit bad }' "$lesson.pewter" || fail "$lesson"

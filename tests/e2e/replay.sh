@@ -50,11 +50,11 @@ wrong() {
 wrong 'needs a SESSION' replay
 wrong "no session 'nix'" replay nix
 wrong 'too many words' replay race more
-wrong 'takes no --session' replay race --session other
+wrong 'replay: --session is not allowed; name the session after the verb' replay race --session other
 wrong "no option '-x'" replay -x
 wrong 'goto: step 121: arm 1 had 0..120' replay race -c 'goto 121; show curves'
-wrong 'there is no timeline in plain mode' -c 'goto 3'
-wrong "'goto' moves in a recording" replay race -c play
+wrong 'goto: plain mode has no timeline' -c 'goto 3'
+wrong "play: not available in plain mode; use 'goto' to move in a recording" replay race -c play
 wrong 'must end in .jsonl' replay race -c 'export events x.json'
 wrong 'usage: export events FILE.jsonl' replay race -c 'export events'
 wrong "no option 'n'" replay race -c 'export events x.jsonl n=3'
@@ -86,7 +86,7 @@ wait_for "^! goto: no mark has 'nothing'"
 command_line 'goto command -2'
 wait_for '^ *eval lengths=2..4'
 command_line 'goto command 99'
-wait_for '^! goto command 99: there are not so many after'
+wait_for '^! goto command 99: too few commands after this moment'
 command_line 'goto around'
 wait_for '^! goto: .around.: allowed are'
 command_line 'train 5'

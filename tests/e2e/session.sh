@@ -49,7 +49,7 @@ sleep 0.2
 kill $pid
 wait $pid 2>/dev/null
 [ "$(wc -l <"$WORK/lost")" -eq 1 ] || fail "not one line: $(cat "$WORK/lost")"
-grep -qE '^pewter: gone: nothing is on record from [0-9:]{8} on \([0-9]+ events\): somebody has removed' "$WORK/lost" ||
+grep -qE '^pewter: gone: nothing is recorded from [0-9:]{8} on \([0-9]+ events\): session\.db was removed' "$WORK/lost" ||
     fail "not said that nothing is recorded: $(cat "$WORK/lost")"
 rm -r "$XDG_STATE_HOME/pewter/sessions/gone.pewter"
 
@@ -81,7 +81,7 @@ kill -KILL "$APP_PID"
 wait_for 'status=137'
 
 workbench mine
-wait_for 'goes on at step [0-9]*; [0-9]* steps were computed again, every bit as recorded|^.*: pause'
+wait_for 'continues at step [0-9]*; [0-9]* steps were re-run, with the recorded bits|^.*: pause'
 wait_for 'PAUSE' # it waits where it stopped
 wait_for '1 alibi'
 wait_for 'given sort 3 1 2'
@@ -91,7 +91,7 @@ wait_for '1 none' # the encoding of that time
 command_line 'goto live'
 command_line 'stop'
 command_line 'open mine from=50'
-wait_for 'is the session that is open|goes on as a new session, [0-9-]*, at step 50'
+wait_for 'is already open|continues as a new session, [0-9-]*, at step 50'
 wait_for '1 none'
 command_line 'train 5'
 wait_for 'idle 55'
@@ -100,7 +100,7 @@ wait_for 'TRAIN'
 command_line 'quit'
 wait_exit 10
 left=$("$PEWTER" sessions | sed -n 2p)
-"$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter was left: 'eval' and 1 more" || fail "not said what waited"
+"$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter ended: 'eval' and 1 more" || fail "not said what waited"
 
 "$PEWTER" sessions >"$WORK/list"
 [ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"
@@ -115,7 +115,7 @@ wait $pid 2>/dev/null
 workbench again
 wait_for 're-running event [0-9]*/[0-9]'
 command_line 'digest'
-wait_for '^ waits until the session is done again; Ctrl-C ends that'
+wait_for '^ waits for the re-run of the session; Ctrl-C ends it'
 keys C-c
 wait_for 'digest [0-9a-f]{32}'
 command_line 'quit'

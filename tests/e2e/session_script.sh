@@ -41,7 +41,7 @@ train until step=2 arm=2
 train until step=7 arm=3
 END
 grep -qx '# train until loss=9' plain.pewter || fail "what was asked for is gone: $(cat plain.pewter)"
-grep -qx '# train until step=3 arm=1  # failed: arm 1 is there already.*' plain.pewter || fail "no failure: $(cat plain.pewter)"
+grep -qx '# train until step=3 arm=1  # failed: arm 1 has reached this goal.*' plain.pewter || fail "no failure: $(cat plain.pewter)"
 head -n 1 plain.pewter | grep -q '^# The session plain, recorded since 20[0-9-]*, as a script' || fail "no head"
 
 # ---- lines typed during training

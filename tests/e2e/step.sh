@@ -52,7 +52,7 @@ wait_for 'TRAIN'
 wait_for 'position 8'
 wait_for '9\*'
 command_line 'edit 8 nonsense'
-wait_for "edit: 'nonsense' is no token"
+wait_for "edit: no token 'nonsense'; there are </s> sort > "
 screen_has 'TRAIN' || fail 'a bad token ended training'
 command_line 'stop'
 wait_for 'idle'

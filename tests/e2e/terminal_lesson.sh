@@ -29,7 +29,7 @@ command_line "present $WORK/nofile.pewter"
 wait_for "^! .*nofile"
 
 command_line "present $WORK/mine.pewter"
-wait_for "Counting to three .* 1/3  Enter goes on"
+wait_for "Counting to three .* 1/3  Enter continues"
 wait_for "^ One is what"
 wait_for "┏━ 1 Curves"
 screen_has "idle 3" && fail "it did not wait"
@@ -41,19 +41,19 @@ command_line "seed x"
 wait_for "^! seed"
 screen_has "1/3" || fail "an error at the prompt ended the lesson"
 keys Enter
-wait_for "2/3  Enter goes on"
+wait_for "2/3  Enter continues"
 wait_for "idle 3"
 wait_gone "One is" # the first step's text
 # a step back shows its moment and its view, and runs nothing again
 keys BSpace
-wait_for "1/3  Enter goes on"
+wait_for "1/3  Enter continues"
 wait_for "^ One is what"
 wait_for "┏━ 1 Curves"
 wait_for "nothing trained yet|step 0"
 keys BSpace
 wait_for "this is the first step"
 keys Enter
-wait_for "2/3  Enter goes on  Backspace back"
+wait_for "2/3  Enter continues  Backspace back"
 wait_for "^ Two comes after"
 wait_for "idle 3"
 screen_has "past" && fail "it is not the present"
@@ -69,17 +69,17 @@ resize 80x24
 wait_for "^ Three is the end"
 wait_for "3/3  Enter ends it"
 keys Enter
-wait_for "the lesson is over"
+wait_for "the lesson has ended"
 screen_has "Counting to three" && fail "its box is still there"
 # a q for the lesson that has just ended doesn't quit the program; only the first q is ignored
 keys q
-wait_for "the lesson is over already; q again quits pewter"
+wait_for "the lesson has ended; q again quits pewter"
 
 # q cancels the lesson, not the program; its remaining commands don't run
 command_line "present $WORK/mine.pewter"
-wait_for "1/3  Enter goes on"
+wait_for "1/3  Enter continues"
 keys q
-wait_for "^ left; the laboratory stays as it is"
+wait_for "^ the lesson was left; the lab keeps its state"
 screen_has "Counting to three" && fail "the box stayed"
 screen_has "idle 3" || fail "the laboratory changed"
 
@@ -87,7 +87,7 @@ screen_has "idle 3" || fail "the laboratory changed"
 command_line "train 1000000"
 wait_for "TRAIN"
 command_line "present encodings"
-wait_for "^! present: training goes on; 'stop' ends it"
+wait_for "^! present: training is running; 'stop' it first"
 command_line "stop"
 wait_for "idle"
 

@@ -14,6 +14,6 @@ shell 80x24
 workbench
 command_line "model width=8 heads=1 layers=1"
 command_line "train 1000000000"
-wait_for "^pewter: out of memory: [0-9]+ bytes more are needed$"
+wait_for "^pewter: out of memory: cannot allocate [0-9]+ bytes$"
 wait_for "^status=1$"
 assert_terminal_is_back

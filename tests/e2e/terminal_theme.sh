@@ -65,9 +65,9 @@ for ending in txt ans svg; do
     ls "$WORK"/home/.local/state/pewter/screenshots/attention-5*."$ending" >/dev/null || fail "no $ending"
 done
 command_line "screenshot $WORK/d.png"
-wait_for "^! screenshot: .*d.png: the ending is one of .txt, .ans, .svg"
+wait_for "^! screenshot: .*d.png: the extension must be .txt, .ans or .svg"
 command_line "screenshot $WORK/d.svg size=80"
-wait_for "^! screenshot: size=80: columns x rows"
+wait_for "^! screenshot: size=80: write columns x rows, such as 160x48"
 command_line "screenshot $WORK/d.svg focus=heads"
 wait_for "^! screenshot: no pane 'heads'; there are curves"
 command_line "screenshot $WORK/no/such/d.svg"

@@ -92,7 +92,7 @@ wait_for 'no longer: set split.dash.left='
 keys C-r
 until_true 'redo' border_moved "$before"
 command_line 'config save'
-wait_for 'config: kept in'
+wait_for 'config: saved in'
 grep -q '^set split.dash.left=0.5' "$rc" || fail 'the border is not in the file'
 grep -q '^# mine$' "$rc" || fail "the user's lines are gone"
 grep -q '^bind "F5" "mark five"$' "$rc" || fail 'the binding is not in the file'

@@ -125,7 +125,7 @@ status=0
 timeout 600 "$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 60; digest" >"$dir/run" 2>"$dir/err" ||
     status=$?
 [ "$status" = 1 ] || fail "status $status"
-seen "recording is paused: no space for a file of .*; training goes on"
+seen "recording is paused: no space for a file of .*; training continues"
 grep -q "not all of it is on disk: no space for a file" "$dir/err" || fail "it doesn't say what is lost"
 [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
 verify "$disk/n.pewter"
@@ -133,9 +133,9 @@ rm -r "$disk/n.pewter"
 : >"$dir/run" # else the output of the run before could match while the next one has not started
 "$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 100000000" >"$dir/run" 2>&1 &
 pid=$!
-seen "recording is paused: no space for a file of .*; training goes on"
+seen "recording is paused: no space for a file of .*; training continues"
 mount -o remount,size=64m "$disk" # room for the file, and for the events that are emitted meanwhile
-seen "recording goes on"
+seen "recording continues"
 terminate "$disk/n.pewter"
 rm -r "$disk/n.pewter" "$disk/filler"
 mount -o remount,size=8m "$disk"
@@ -153,14 +153,14 @@ typed() {
     until "$pewter" replay "$1" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
     dd if=/dev/zero of="$disk/filler" bs=4k count=4000 2>/dev/null || :
     echo 'train 2000' >&3
-    seen "recording is paused: .*no space left on the disk; training goes on"
+    seen "recording is paused: .*no space left on the disk; training continues"
 }
 
 what="full disk"
 typed "$disk/s.pewter"
 rm "$disk/filler"
 echo 'train 2000; digest' >&3
-seen "recording goes on"
+seen "recording continues"
 exec 3>&-
 wait "$pid" || fail "the program ended with $?"
 pid=
@@ -176,7 +176,7 @@ status=0
 wait "$pid" || status=$?
 pid=
 [ "$status" = 1 ] || fail "status $status"
-grep -q "nothing is on record from .* on" "$dir/err" || fail "it doesn't say what is lost"
+grep -q "nothing is recorded from .* on" "$dir/err" || fail "it doesn't say what is lost"
 [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
 rm -r "$disk/filler" "$disk/e.pewter"
 
@@ -192,7 +192,7 @@ while kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
 pid=
 "$pewter" replay "$disk/s.pewter" --json >"$dir/before" 2>"$dir/err" || fail "it can't be replayed"
 mount -o remount,ro "$disk"
-one_line "can't be locked: Read-only file system; 'pewter replay' reads it" "$pewter" --session "$disk/s.pewter" -c digest
+one_line "can't be locked: Read-only file system; 'pewter replay' can read it" "$pewter" --session "$disk/s.pewter" -c digest
 one_line "can't be made: Read-only file system" "$pewter" --session "$disk/new.pewter" -c digest
 "$pewter" replay "$disk/s.pewter" --json >"$dir/run" 2>"$dir/err" || fail "it can't be replayed"
 cmp -s "$dir/run" "$dir/before" || fail "not all of it is read"

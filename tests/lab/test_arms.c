@@ -275,14 +275,14 @@ static void test_runs(void **state)
         {"seed=3 task=sort none", "file=b.safetensors"},
         {"seed=3 task=sort NoPE", "file=b.safetensors"},
         {"seed=3 task=sort pe=nope", "file=b.safetensors"},
-        {"seed=3 task=sort alibi", "no run of 4 is like that"},
+        {"seed=3 task=sort alibi", "no run of 4 matches"},
         {"", "file=b.safetensors"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(line, sizeof line, "runs path=%s %s", dir, cases[i].filter);
         bench_run(&b, line);
         assert_int_equal(b.errors, cases[i].last == NULL);
-        assert_true(cases[i].last == NULL || strstr(b.note, "1 that can't be read: ") != NULL);
+        assert_true(cases[i].last == NULL || strstr(b.note, "1 cannot be read: ") != NULL);
     }
     unlink(path[2]); /* without this file the last line is the last run */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -310,9 +310,9 @@ static void test_choice_is_said(void **state)
     static const struct {
         const char *line, *note;
     } cases[] = {
-        {"race none,t5", "arm 2: t5 8/16 (context 128): t5 alone is 8/16 up to context 256, 32/128 beyond"},
-        {"pe shaw arm=1", "arm 1: shaw 8 (context 128): shaw alone is 8 up to context 256, 16 beyond"},
-        {"arm add fire", "arm 3: fire threshold=8 (context 128): fire alone is a threshold of a sixteenth"},
+        {"race none,t5", "arm 2: t5 8/16 (context 128); default t5: 8/16 up to context 256, 32/128 beyond"},
+        {"pe shaw arm=1", "arm 1: shaw 8 (context 128); default shaw: 8 up to context 256, 16 beyond"},
+        {"arm add fire", "arm 3: fire threshold=8 (context 128); default fire: a threshold of a sixteenth"},
         {"fork t5", "arm 4: t5 8/16 (context 128)"},
         {"model tiny context=512; pe t5", "arm 1: t5 32/128 (context 512)"},
     };

@@ -199,7 +199,7 @@ static void test_refused(void **state)
     must_fail(&b, "backend cuda", "there is no NVIDIA device");
     pw_emu_set_devices(1, cudaSuccess);
     setenv("PEWTER_BACKEND_DIR", "/nowhere", 1);
-    must_fail(&b, "backend cuda", "there is no plug-in libpewter_cuda.so in /nowhere");
+    must_fail(&b, "backend cuda", "no plug-in libpewter_cuda.so in /nowhere");
     setenv("PEWTER_BACKEND_DIR", getenv("PLUGIN_DIR"), 1);
     bench_must(&b, "train 2; digest");
     must_be(&b, want);
@@ -234,7 +234,7 @@ static void test_no_memory(void **state)
     assert_in_range(failed, 5, 14);
 }
 
-/* A model that doesn't fit is refused with a proposal that would fit. */
+/* A model that does not fit is refused with a proposal that would fit. */
 static void test_fits(void **state)
 {
     struct bench b;
@@ -306,7 +306,7 @@ static void test_fits_with_scratch(void **state)
         bench_must(&b, "model layers=1 width=8 heads=1");
         pw_emu_set_memory((size_t)mib << 20);
         bench_run(&b, script);
-        if (b.errors > 0 && strstr(b.error, "would fit") == NULL && strstr(b.error, "doesn't fit") == NULL)
+        if (b.errors > 0 && strstr(b.error, "would fit") == NULL && strstr(b.error, "does not fit") == NULL)
             fail_msg("%d MiB, %s: %s", mib, modes[n % 3], b.error);
         refused += b.errors > 0;
         trained += b.errors == 0;
@@ -323,9 +323,9 @@ static void test_wide_heads(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b, "model tiny layers=1 width=160 heads=1");
-    must_fail(&b, "backend cuda mode=ref", "head_width=160: cuda takes heads of 1..128, the cpu any");
+    must_fail(&b, "backend cuda mode=ref", "head_width=160: cuda allows 1..128, the cpu any");
     bench_must(&b, "model tiny layers=1 width=128 heads=1; backend cuda mode=ref");
-    must_fail(&b, "model width=129", "head_width=129: cuda takes heads of 1..128, the cpu any");
+    must_fail(&b, "model width=129", "head_width=129: cuda allows 1..128, the cpu any");
     bench_must(&b, "optim batch=2; train 1");
     bench_close(&b);
 }
@@ -400,7 +400,8 @@ static void test_lost(void **state)
     pw_emu_fail_launch(20, cudaErrorIllegalAddress);
     must_fail(&b, "train 9", "an illegal memory access was encountered; the device is lost to this process");
     must_fail(&b, "train 1", "lost to this process");
-    must_fail(&b, "backend cpu", "begun with --backend cpu, a session goes on from its last checkpoint");
+    must_fail(&b, "backend cpu",
+              "lost to this process; with --backend cpu the session continues from its last checkpoint");
     bench_run(&b, "digest; runs"); /* must not crash */
     bench_close(&b);
     pw_emu_reset();

@@ -185,7 +185,7 @@ static void test_named(void **state)
     assert_note(
         &b, "no arm is called best: p < 0.05 needs 6 seeds"); /* 4 if only the initialisation seeds differ */
     bench_must(&b, "runs batches=shared");
-    assert_string_equal(b.note, "no arm of 2 is like that");
+    assert_string_equal(b.note, "no arm of 2 matches");
     bench_must(&b, "race none,t5 seeds=2; arm");
     assert_null(strstr(b.note, "own batches"));
     assert_false(b.s->arms[0].info.own_batches);
@@ -227,8 +227,8 @@ static void test_export_batch(void **state)
     for (int i = 0; i < 3; i++)
         free(text[i]);
     bench_run(&b, "export batch x.npz replica=2");
-    assert_string_equal(b.error,
-                        "export batch: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each");
+    assert_string_equal(
+        b.error, "export batch: replica=2: arm 1 has one replica; 'race PE,... seeds=N' makes N of each");
     bench_close(&b);
     rmdir(dir);
 }

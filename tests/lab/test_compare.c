@@ -205,7 +205,7 @@ static void test_refused(void **state)
     static const struct {
         const char *line, *error;
     } wrong[] = {
-        {"compare 1", "arm 1 with which other?"},
+        {"compare 1", "compare: arm 1: name at least one other arm"},
         {"compare 1 4", "there is no arm 4"},
         {"compare 1 1", "compare: arm 1 is named twice"},
         {"compare 1 9", "there is no arm 9"},
@@ -217,7 +217,7 @@ static void test_refused(void **state)
         {"compare 1 2 pairs=same", "compare: pairs=same: all of these began with other weights"},
         {"probe distance 1 2 pairs=same", "probe distance: pairs=same: all of these began"},
         {"probe distance 1 1", "probe distance: arm 1 is named twice"},
-        {"compare 1 2 arm=2", "compare: no option 'arm'; name the arms behind it"},
+        {"compare 1 2 arm=2", "compare: no option 'arm'; write the arms' numbers after the name"},
         {"compare 1 2 samples=0", "samples=0"},
     };
     struct bench b;

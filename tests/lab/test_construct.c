@@ -127,23 +127,23 @@ static void test_trains(void **state)
 static void test_refused(void **state)
 {
     static const char *const wrong[][2] = {
-        {"construct", "construct: too few words"},
+        {"construct", "construct: too few arguments"},
         {"construct theorem3", "construct: no 'theorem3'; there are theorem1 and theorem2"},
-        {"construct theorem1 theorem2", "construct: too many words"},
+        {"construct theorem1 theorem2", "construct: too many arguments"},
         {"construct theorem1 T=0", "T=0: allowed are"},
         {"construct theorem1 T=2049", "T=2049: allowed are"},
-        {"construct theorem1 T=64 context=32", "context=32 is less than the T=64 positions"},
+        {"construct theorem1 T=64 context=32", "context=32: must be at least T=64"},
         {"construct theorem1 T=2 context=8", "the longest sample has"},
         {"construct theorem1 width=10", "width=10 heads=4"},
-        {"construct theorem2 width=8 heads=8", "init=theorem2 takes"},
-        {"construct theorem2 layers=1", "init=theorem2 takes"},
+        {"construct theorem2 width=8 heads=8", "init=theorem2 needs"},
+        {"construct theorem2 layers=1", "init=theorem2 needs"},
         {"construct theorem1 arm=2", "there is no arm 2"},
-        {"model norm=rmsnorm", "init=theorem1 takes norm=none"},
-        {"task session", "prompts of the task session begin with different words"},
+        {"model norm=rmsnorm", "init=theorem1 needs norm=none"},
+        {"task session", "prompts of the task session start with different words"},
         {"model init=theorem1", NULL},
         {"probe theorem2", "isn't this proof's construction"},
         {"probe theorem1 positions=4000", "positions=4000: arm 1 has context=64"},
-        {"probe theorem1 5", "'5' is too much"},
+        {"probe theorem1 5", "'5': unexpected; it measures one arm, the current one or arm=K"},
     };
     struct bench b;
     char before[64];
@@ -182,7 +182,7 @@ static void test_first_word(void **state)
     write_lines(path, true);
     bench_must(&b, "task file path=construct-test.txt");
     bench_run(&b, "construct theorem1 T=16");
-    assert_non_null(strstr(b.error, "prompts of the task file begin with different words"));
+    assert_non_null(strstr(b.error, "prompts of the task file start with different words"));
     write_lines(path, false);
     bench_must(&b,
                "task file path=construct-test.txt; construct theorem1 T=16; prompt a go c; probe theorem1");

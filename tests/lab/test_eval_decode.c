@@ -237,17 +237,16 @@ static void test_long_ones(void **state)
     assert_int_equal(row_of(&b, 1, 0)->samples, 1);
     assert_true(row_of(&b, 1, 0)->tokens > 1000);
     bench_run(&b, "eval lengths=60 samples=1");
-    assert_string_equal(b.error, "eval: length 60 of sort takes 4639 positions, the model has 3000: 'model "
-                                 "context=4639'");
+    assert_string_equal(
+        b.error,
+        "eval: length 60 of sort needs 4639 positions, the model has 3000: use 'model context=4639'");
     bench_run(&b, "task sort scratchpad=full lengths=2..40 text=paper");
-    assert_string_equal(b.error,
-                        "the longest sample has 7779 positions, this model takes 3000: use shorter lengths= "
-                        "or test=, or give the model before the task: 'model context=7779'");
+    assert_string_equal(b.error, "the longest sample has 7779 positions, this model reads 3000: use shorter "
+                                 "lengths= or test=, or set the model before the task: 'model context=7779'");
     bench_must(&b, "task sort lengths=2..5");
     bench_run(&b, "model context=9");
-    assert_string_equal(b.error,
-                        "the longest sample has 22 positions, this model takes 9: use shorter lengths= "
-                        "or test=, or 'model context=22'");
+    assert_string_equal(b.error, "the longest sample has 22 positions, this model reads 9: use shorter "
+                                 "lengths= or test=, or 'model context=22'");
     bench_run(&b, "model context=22");
     assert_string_equal(b.error, "");
     bench_close(&b);

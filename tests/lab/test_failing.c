@@ -126,7 +126,7 @@ static void test_list(void **state)
     struct bench b;
     bench_open(&b, 2, false);
     bench_run(&b, "failing");
-    assert_string_equal(b.error, "failing: arm 1 was not evaluated yet; run 'eval' first");
+    assert_string_equal(b.error, "failing: arm 1 has no evaluation yet; run 'eval' first");
     bench_must(&b, "race none,alibi; train 40; eval lengths=3..4 samples=70; failing length=4 n=3 arm=2");
     const struct pw_ev_failing *f = &b.s->failing;
     const struct pw_ev_eval *e = &b.s->arms[1].rep[0].eval;
@@ -147,15 +147,15 @@ static void test_list(void **state)
         assert_non_null(strstr(x->right, "</s>"));
     }
     bench_run(&b, "failing length=5");
-    assert_string_equal(b.error, "failing: length 5 was not evaluated; 'eval lengths=5' does it");
+    assert_string_equal(b.error, "failing: length 5 was not evaluated; run 'eval lengths=5' first");
     bench_run(&b, "failing length=4 index=70");
     assert_string_equal(b.error, "failing: index=70: length 4 has samples 0..69");
     bench_run(&b, "failing length=4 index=1 arm=2");
-    assert_string_equal(b.error, "failing: index= is pinned for the current arm: 'arm 2' first");
+    assert_string_equal(b.error, "failing: index= pins for the current arm only; run 'arm 2' first");
     bench_run(&b, "failing task=copy");
     assert_string_equal(b.error, "failing: the lab has no task 'copy': sort");
     bench_run(&b, "seed 9; failing"); /* the arm restarts: its evaluation is gone */
-    assert_string_equal(b.error, "failing: arm 1 was not evaluated yet; run 'eval' first");
+    assert_string_equal(b.error, "failing: arm 1 has no evaluation yet; run 'eval' first");
     bench_run(&b, "eval lengths=3 samples=9; task sort lengths=2..7; failing"); /* the weights are kept */
     assert_string_equal(b.error, "failing: arm 1 was evaluated on another task or seed; run 'eval' first");
     bench_close(&b);

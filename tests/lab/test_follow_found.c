@@ -193,9 +193,10 @@ static const struct mutant {
     {PW_EV_FINDING, NULL, flip_label, "finding: name [1] was "},
     {PW_EV_FINDING, NULL, flip_verdict, "finding: verdict of claim [0] was "},
     {PW_EV_COMMAND, "lr=0.01", forget_lr, "step: lr was "},
-    {PW_EV_COMMAND, "lr=0.01", too_early, "training has gone on beyond that"},
-    {PW_EV_COMMAND, "lr=0.01", too_late, "there is nothing to be done"},
-    {PW_EV_ERROR, NULL, no_error, "a command fails that did not fail when it was recorded: inspect: layer=7"},
+    {PW_EV_COMMAND, "lr=0.01", too_early, "training is already past that step"},
+    {PW_EV_COMMAND, "lr=0.01", too_late, "no work is left"},
+    {PW_EV_ERROR, NULL, no_error,
+     "a command fails now that did not fail when it was recorded: inspect: layer=7"},
 };
 
 static void test_mutants(void **state)

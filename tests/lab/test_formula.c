@@ -100,7 +100,7 @@ static void test_refused(void **state)
         {"pe expr \"a = learn(1); bias = a * d\"", "expr: bias: no learned parameters yet: write numbers"},
         {"pe expr \"mask = d < 4\"", "expr: no 'mask' yet: a formula has embed, angle, gain and bias"},
         {"pe expr \"bias = i - j\"", "expr: bias: no 'j' yet"},
-        {"pe expr \"bias = d\" speed=3", "expr: no option 'speed'; it has none"},
+        {"pe expr \"bias = d\" speed=3", "expr: no option 'speed'; there are no options"},
         {"race t5,expr(\"bias = \")", "expr: column 8: the expression is not complete"},
     };
     struct bench b;

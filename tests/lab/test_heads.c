@@ -38,7 +38,7 @@ static void test_off_and_on(void **state)
     bench_must(&b, "restore 0.1");
     assert_string_equal(b.note, "arm 1: heads off L1H3 zero");
     bench_must(&b, "restore");
-    assert_string_equal(b.note, "arm 1: every head works");
+    assert_string_equal(b.note, "arm 1: all heads are on");
     bench_must(&b, "reset; train 8; ablate 0.* 1.2 mode=mean; restore; train 8; digest");
     assert_string_equal(b.digests, whole);
     bench_close(&b);
@@ -112,7 +112,7 @@ static void test_what_ends_it(void **state)
         bench_must(&b, line);
         assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_NONE);
         if (i == 0)
-            assert_string_equal(b.note, "arm 1: new weights, in which every head works");
+            assert_string_equal(b.note, "arm 1: new weights; all heads are on");
     }
     bench_close(&b);
 }
@@ -171,9 +171,9 @@ static void test_one_replicate(void **state)
     bench_must(&b, "restore 1.3 replicate=3 arm=1");
     assert_string_equal(b.note, "arm 1: heads off L1H3 resample in replicate 2; L0H0 zero in replicate 3");
     bench_must(&b, "restore replicate=2; restore 0.0"); /* of arm 1, which is the current one */
-    assert_string_equal(b.note, "arm 1: every head works");
+    assert_string_equal(b.note, "arm 1: all heads are on");
     bench_must(&b, "reset arm=2");
-    assert_string_equal(b.note, "arm 2: new weights, in which every head works");
+    assert_string_equal(b.note, "arm 2: new weights; all heads are on");
     bench_run(&b, "ablate 0.0 replicate=4");
     assert_string_equal(b.error, "ablate: replica=4: arm 1 has replicas 1..3");
     bench_close(&b);
@@ -212,8 +212,9 @@ static void test_refused(void **state)
     static const struct {
         const char *line, *error;
     } cases[] = {
-        {"ablate", "ablate: too few words; usage: ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] "
-                   "[arm=K] [replica=R]"},
+        {"ablate",
+         "ablate: too few arguments; usage: ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] "
+         "[arm=K] [replica=R]"},
         {"ablate 0.8", "ablate: no head '0.8': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
         {"ablate 2.0", "ablate: no head '2.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
         {"ablate 0.1,,1.1", "ablate: no head '': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
@@ -223,9 +224,11 @@ static void test_refused(void **state)
         {"ablate -1.0", "ablate: no head '-1.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
         {"ablate 0.1 mode=on", "ablate: mode=on: allowed are zero|mean|resample"},
         {"ablate 0.1 arm=4", "there is no arm 4; there is only arm 1"},
-        {"ablate 0.1 replicate=2", "ablate: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each"},
+        {"ablate 0.1 replicate=2",
+         "ablate: replica=2: arm 1 has one replica; 'race PE,... seeds=N' makes N of each"},
         {"ablate 0.1 replicate=0", "ablate: replica=0: allowed are all|1..10"},
-        {"restore replicate=3", "restore: replica=3: arm 1 has one; 'race PE,... seeds=N' makes N of each"},
+        {"restore replicate=3",
+         "restore: replica=3: arm 1 has one replica; 'race PE,... seeds=N' makes N of each"},
         {"restore 0.1 mode=zero", "restore: no option 'mode'; there are replica"},
         {"restore 0.0.0", "restore: no head '0.0.0': arm 1 has L0H0 to L1H7 (or 0.0 to 1.7)"},
     };
@@ -291,9 +294,10 @@ static void test_meanwhile(void **state)
             bench_look(&b, 10000);
             assert_false(pw_lab_idle(b.lab)); /* fails if the refusal waited for the measurement's end */
         }
-        snprintf(error, sizeof error,
-                 "%.*s: what stands in for heads of arm 1 is still being measured; 'cancel ablate' ends that",
-                 (int)strcspn(refused[i], " "), refused[i]);
+        snprintf(
+            error, sizeof error,
+            "%.*s: the replacements for heads of arm 1 are still being measured; 'cancel ablate' ends that",
+            (int)strcspn(refused[i], " "), refused[i]);
         assert_string_equal(b.error, error);
     }
     bench_send(&b, "cancel ablate");
@@ -348,7 +352,7 @@ static void test_no_memory(void **state)
         bench_run(&b, "ablate 0.0,1.1,1.2 mode=mean samples=5");
         if (b.errors == 0)
             break;
-        assert_string_equal(b.error, "out of memory for what replaces a head");
+        assert_string_equal(b.error, "out of memory for a head's replacement");
         assert_int_equal(b.notes, 0);
         read_logits(&b, after);
         assert_memory_equal(before, after, sizeof before);

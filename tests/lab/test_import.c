@@ -61,7 +61,7 @@ static void test_refused(void **state)
 {
     static const char *const wrong[][3] = {
         {"layers.0.attn.q.weight", "layers.0.attn.r.weight", "tensor 'layers.0.attn.q.weight' is missing"},
-        {"context\\\":128", "context\\\":100", "the longest sample has 102 positions, this model takes 100"},
+        {"context\\\":128", "context\\\":100", "the longest sample has 102 positions, this model reads 100"},
         {"width\\\":16", "width\\\":18", "has the shape [24,16]; this model needs [24,18]"},
     };
     struct bench b;
@@ -98,7 +98,8 @@ static void test_other_task(void **state)
     assert_int_equal(sscanf(b.digests, "arm 1 step 3 digest %63s", saved), 1);
     bench_must(&b, "task sort; " SMALL "race none,rotary; train 2");
     import(&b);
-    assert_non_null(strstr(b.error, "run that first, it concerns all arms"));
+    assert_non_null(strstr(b.error, "the weights were trained on the vocabulary of 'task copy lengths=1..3 "
+                                    "test=4..5'; run that first (it applies to all arms)"));
     bench_must(&b, "arm drop 2; prompt sort 2 1");
     import(&b);
     assert_int_equal(b.errors, 0);
@@ -124,7 +125,7 @@ static void test_replicates(void **state)
         bench_must(&b, tasks[i]);
         bench_must(&b, SMALL "race none seeds=3; train 1");
         import(&b);
-        assert_non_null(strstr(b.note, "one model, so its other replicas are gone"));
+        assert_non_null(strstr(b.note, "; the file holds one model, so the other replicas were dropped"));
         assert_int_equal(b.s->arms[0].info.replicates, 1);
         import(&b);
         assert_null(strstr(b.note, "replicates"));

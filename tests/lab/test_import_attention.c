@@ -101,7 +101,7 @@ static void test_comes_through(void **state)
     write_theirs(&(struct theirs){.n_dims = 2, .dims = {4, 4}});
     bench_must(&b, "import attention " FILE_NAME "; prompt sort 3 1; import attention off");
     assert_true(!b.s->has_foreign && b.s->has_attention);
-    assert_string_equal(b.note, "no file's attention is shown");
+    assert_string_equal(b.note, "imported attention is hidden");
     bench_close(&b);
 }
 
@@ -132,7 +132,8 @@ static void test_refused(void **state)
         {{.n_dims = 2, .dims = {4, 4}, .change = NAN}, "probs of head 0.0, query 3, key 3 is nan"},
         {{.n_dims = 4, .dims = {2, 3, 4, 4}, .change = -1}, "probs of head 1.2, query 3, key 3 is -0.5"},
         {{.n_dims = 4, .dims = {2, 3, 4, 4}, .change = 0.1f}, "probs of head 1.2, query 3 sum to 1.1;"},
-        {{.n_dims = 2, .dims = {4, 4}, .change = 1}, "probs of head 0.0, query 3, key 3 is 2; weights lie"},
+        {{.n_dims = 2, .dims = {4, 4}, .change = 1},
+         "probs of head 0.0, query 3, key 3 is 2; allowed are 0..1"},
         {{.n_dims = 2, .dims = {3, 4}}, "probs is [3,4]; it must be numbers [layers,heads,T,T]"},
         {{.n_dims = 5, .dims = {2, 2, 1, 4, 4}}, "probs is [2,2,1,4,4]; it must"},
         {{.n_dims = 2, .dims = {3, 3}}, "4 tokens for the 3 rows of probs"},
@@ -140,7 +141,7 @@ static void test_refused(void **state)
         {{.n_dims = 4, .dims = {65, 1, 4, 4}}, "at most 64 layers, 1024 heads"},
         {{.n_dims = 2, .dims = {4, 4}, .scores = true, .score = NAN},
          "scores of head 0.0, query 3, key 3 is nan"},
-        {{.n_dims = 2, .dims = {4, 4}, .scores = true, .score = 1e5f}, "scores lie within 65504 of 0"},
+        {{.n_dims = 2, .dims = {4, 4}, .scores = true, .score = 1e5f}, "allowed are -65504..65504"},
     };
     struct bench b;
     (void)state;

@@ -181,7 +181,7 @@ static void test_choice(void **state)
     assert_int_equal(b.s->arms[1].info.replicates, 1);
     assert_int_equal(b.s->replica, 1);
     bench_must(&b, "arm 1; inspect replica=3; arm 2");
-    assert_string_equal(b.note, "arm 2 has one replica, which is inspected");
+    assert_string_equal(b.note, "arm 2 has one replica; it is inspected");
     assert_int_equal(b.s->replica, 1);
     bench_must(&b, "arm 1; inspect replica=2; race none seeds=2");
     assert_int_equal(b.s->replica, 1);
@@ -202,8 +202,9 @@ static void test_refused(void **state)
         {"export table x.json replica=5", "export table: replica=5: arm 1 has replicas 1..3"},
         {"export activations x.npz replica=5", "export activations: replica=5: arm 1 has replicas 1..3"},
         {"race none; inspect replica=2",
-         "inspect: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each"},
-        {"inspect replica=2", "inspect: replica=2: arm 1 has one; 'race PE,... seeds=N' makes N of each"}};
+         "inspect: replica=2: arm 1 has one replica; 'race PE,... seeds=N' makes N of each"},
+        {"inspect replica=2",
+         "inspect: replica=2: arm 1 has one replica; 'race PE,... seeds=N' makes N of each"}};
     struct bench b;
     (void)state;
     bench_open(&b, 1, false);
@@ -219,7 +220,7 @@ static void test_refused(void **state)
     bench_close(&b);
     bench_open(&b, 1, false);
     bench_run(&b, SMALL "race none seeds=2; inspect replica=2 head=1");
-    assert_non_null(strstr(b.error, "inspect: nothing to look at yet"));
+    assert_non_null(strstr(b.error, "inspect: there is no attention yet"));
     assert_int_equal(b.s->replica, 1);
     bench_close(&b);
 }
@@ -332,7 +333,7 @@ static void test_old_state(void **state)
     char *at = strstr(s.json.s, member);
     at[sizeof member - 3] = '9'; /* the lab's: a replica that its arm doesn't have */
     assert_int_equal(life_restore(&b, &s, &err), PW_EUSER);
-    assert_string_equal(err.msg, "state: replica 9 of arm 1 is inspected, and is not there");
+    assert_string_equal(err.msg, "state: the inspected replica 9 of arm 1 is missing");
     saved_free(&s);
     saved_free(&now);
     life_close(&a);

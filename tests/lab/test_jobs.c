@@ -32,7 +32,7 @@ static void test_data(void **state)
         bench_send(&b, line);
         while (b.errors <= i)
             bench_look(&b, 10000);
-        assert_non_null(strstr(b.error, "d.jsonl is still being made"));
+        assert_non_null(strstr(b.error, "d.jsonl is still being written"));
         if (i == 0)
             pw_lab_interrupt(b.lab);
         else

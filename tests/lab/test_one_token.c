@@ -94,7 +94,7 @@ static void test_the_answer_ends_after_one_token(void **state)
     assert_true(b.s->look.token[b.s->look.said].logit == b.s->tokens[0].logit);
 
     bench_run(&b, "next");
-    assert_string_equal(b.error, "next: the answer is one token, the one at position 4");
+    assert_string_equal(b.error, "next: the answer is a single token, at position 4");
     bench_must(&b, "edit 4 7");
     assert_int_equal(b.s->n_tokens, 1);
     assert_true(b.s->tokens[0].edited && b.s->tokens[0].last && !b.s->tokens[0].exact);
@@ -106,7 +106,7 @@ static void test_the_answer_ends_after_one_token(void **state)
 
     bench_must(&b, "prompt session 3 1 4");
     bench_run(&b, "patch heads from=\"session 3 4 1\"");
-    assert_string_equal(b.error, "patch: both prompts have the same answer, so nothing tells them apart");
+    assert_string_equal(b.error, "patch: both prompts have the same answer, so recovery is not defined");
     bench_must(&b, "patch heads from=\"session 1 3 4\"");
 
     /* With the mask the answer is a row like any other. */
@@ -137,7 +137,8 @@ static void test_mixed(void **state)
 
 static void test_who_reads_its_answers_is_told(void **state)
 {
-    static const char *const told = "causal=off: a model reads the answers of sort while it learns them";
+    static const char *const told =
+        "causal=off: in training the model sees the answers of sort, so the loss does not predict decoding";
     (void)state;
     struct bench b;
     bench_open(&b, 1, false);
@@ -146,9 +147,9 @@ static void test_who_reads_its_answers_is_told(void **state)
     bench_must(&b, "task session,sort; train 1");
     assert_int_equal(strncmp(b.note, told, strlen(told)), 0);
     bench_must(&b, "task session; train 1");
-    assert_string_equal(b.note, "other tokens: all arms begin anew");
+    assert_string_equal(b.note, "other tokens: all arms get new weights");
     bench_must(&b, "task sort; model causal=on; train 1");
-    assert_string_equal(b.note, "other tokens: all arms begin anew");
+    assert_string_equal(b.note, "other tokens: all arms get new weights");
     bench_close(&b);
 }
 

@@ -86,7 +86,7 @@ static void test_nothing_to_recover(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, "prompt sort 3 1 2; ablate 0.*,1.*");
     bench_run(&b, "patch resid from=\"sort 3 4 2\"");
-    assert_non_null(strstr(b.error, "patch: the model tells the prompts apart by nothing"));
+    assert_non_null(strstr(b.error, "patch: the model does not distinguish the prompts: the logit of "));
     assert_false(b.s->has_patch);
     bench_close(&b);
 }
@@ -98,23 +98,22 @@ static void test_refused(void **state)
     } cases[] = {
         {"patch resid", "usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K] [replica=R]"},
         {"patch resid from=\"sort 1 2\"",
-         "patch: there is no clean prompt; type one first, such as 'prompt sort 3 1 4 1 5'"},
+         "patch: no prompt is pinned; run 'prompt TEXT' first, such as 'prompt sort 3 1 4 1 5'"},
         {"prompt sort 2 1; patch all from=\"sort 1 3\"",
-         "patch: 'all' is none of resid, heads, L.H; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" "
+         "patch: 'all': allowed: resid, heads, L.H; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" "
          "[arm=K] [replica=R]"},
         {"patch resid from=\"sort 1 3 4\"",
-         "patch: the corrupt prompt has 5 tokens and the pinned one 4: positions correspond only where both "
-         "are equally long"},
-        {"patch resid from=\"sort 2 1\"", "patch: the corrupt prompt is the pinned one; give another"},
+         "patch: the corrupt prompt has 5 tokens, the pinned one 4; both must have the same length"},
+        {"patch resid from=\"sort 2 1\"", "patch: the corrupt prompt equals the pinned one; give another"},
         {"patch resid from=\"sort 1 2\"",
-         "patch: both prompts have the same answer, so nothing tells them apart"},
+         "patch: both prompts have the same answer, so recovery is not defined"},
         {"patch resid 3 from=\"sort 3 2\"",
-         "patch: layer 3: the stream goes into 0..1, and 2 is what leaves the last"},
+         "patch: layer 3: allowed are 0..1, and 2 for the output of the last layer"},
         {"patch resid 0 4 from=\"sort 3 2\"",
-         "patch: position 4: prompt and the answer that both share have 0..3"},
-        {"patch 0.* from=\"sort 3 2\"", "patch: '0.*' is more than one head; 'patch heads' shows all"},
-        {"patch 0.1 2 2 from=\"sort 3 2\"",
-         "patch: too many words; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K] [replica=R]"},
+         "patch: position 4: allowed are 0..3, the prompt and the common part of the answers"},
+        {"patch 0.* from=\"sort 3 2\"", "patch: '0.*' names several heads; 'patch heads' shows all"},
+        {"patch 0.1 2 2 from=\"sort 3 2\"", "patch: too many arguments; usage: patch resid|heads|L.H [L] "
+                                            "[POS] from=\"PROMPT\" [arm=K] [replica=R]"},
     };
     struct bench b;
     char digest[sizeof b.digests];

@@ -238,7 +238,7 @@ static void test_runs(void **state)
     bench_must(&b, "runs lr=2e-3 layers=2");
     assert_note(&b, "*   2 ", "pe=t5");
     bench_must(&b, "runs lr=0.5");
-    assert_string_equal(b.note, "no arm of 2 is like that");
+    assert_string_equal(b.note, "no arm of 2 matches");
     bench_must(&b, "fork; runs fork=2@3");
     assert_note(&b, "    3       3 ", "pe=t5");
     bench_close(&b);

@@ -93,7 +93,7 @@ static int run_small(struct bench *b, char *script)
         }
         assert_int_equal(b->s->arms[1].rep[0].eval_step, 1);
         assert_true(b->s->arms[1].rep[0].eval.n > 0);
-        if (b->errors != 1 || strstr(b->error, "the study asks for") == NULL)
+        if (b->errors != 1 || strstr(b->error, "the study needs") == NULL)
             fail_msg("%s: '%s'", text, b->error);
         races++;
     }

@@ -54,7 +54,8 @@ static void test_back_and_forth(void **state)
     bench_run(&b, "next");
     char want[256];
     snprintf(want, sizeof want,
-             "next: the answer ends at position %d; 'edit %d TOKEN' goes on with another token", last, last);
+             "next: the answer ends at position %d; 'edit %d TOKEN' continues with another token", last,
+             last);
     assert_string_equal(b.error, want);
     bench_must(&b, "back 50");
     bench_run(&b, "back");
@@ -109,7 +110,7 @@ static void test_edit_the_prompt(void **state)
     bench_must(&b, "edit 0 >"); /* no prompt of sort begins so */
     assert_false(b.s->prompt.has_answer);
     assert_true(b.s->prompt.edited[0] && b.s->prompt.edited[2]);
-    assert_string_equal(b.note, "edit: no task reads this prompt, so no right answer is known");
+    assert_string_equal(b.note, "edit: no task can read this prompt, so no right answer is known");
     bench_must(&b, "edit 0 sort");
     assert_true(b.s->prompt.has_answer);
     bench_close(&b);
@@ -120,20 +121,18 @@ static void test_errors(void **state)
     static const struct {
         const char *script, *error;
     } cases[] = {
-        {"next", "next: there is no pinned prompt yet; type one first, such as 'prompt sort 3 1 4 1 5'"},
-        {"back 2", "back: there is no pinned prompt yet; type one first, such as 'prompt sort 3 1 4 1 5'"},
-        {"edit 3 1", "edit: there is no pinned prompt yet; type one first, such as 'prompt sort 3 1 4 1 5'"},
-        {"prompt sort 1 2; edit 1 zz", "edit: 'zz' is no token; there are </s> sort > 0 1 2 3 4 5 6 7 8 9"},
-        {"edit 1 <pad>", "edit: '<pad>' is no token; there are </s> sort > 0 1 2 3 4 5 6 7 8 9"},
+        {"next", "next: no prompt is pinned; run 'prompt TEXT' first, such as 'prompt sort 3 1 4 1 5'"},
+        {"back 2", "back: no prompt is pinned; run 'prompt TEXT' first, such as 'prompt sort 3 1 4 1 5'"},
+        {"edit 3 1", "edit: no prompt is pinned; run 'prompt TEXT' first, such as 'prompt sort 3 1 4 1 5'"},
+        {"prompt sort 1 2; edit 1 zz", "edit: no token 'zz'; there are </s> sort > 0 1 2 3 4 5 6 7 8 9"},
+        {"edit 1 <pad>", "edit: no token '<pad>'; there are </s> sort > 0 1 2 3 4 5 6 7 8 9"},
         {"next 0", "usage: next [N], N in 1..1000"},
-        {"next 1 2", "next: too many words; usage: next [N]"},
+        {"next 1 2", "next: too many arguments; usage: next [N]"},
         {"back x", "usage: back [N], N in 1..1000"},
-        {"edit 1",
-         "usage: edit POS TOKEN, such as 'edit 6 3'; positions are counted from 0, the prompt's first"},
-        {"edit -1 3",
-         "usage: edit POS TOKEN, such as 'edit 6 3'; positions are counted from 0, the prompt's first"},
-        {"sample length=100000", "sample: length=100000: sort takes 1..256"},
-        {"sample length=200", "the prompt has 202 tokens; the model takes 128, the answer's among them"},
+        {"edit 1", "usage: edit POS TOKEN, such as 'edit 6 3'; position 0 is the prompt's first token"},
+        {"edit -1 3", "usage: edit POS TOKEN, such as 'edit 6 3'; position 0 is the prompt's first token"},
+        {"sample length=100000", "sample: length=100000: sort has lengths 1..256"},
+        {"sample length=200", "the prompt has 202 tokens; the model reads at most 128, including the answer"},
         {"sample task=copy", "sample: the lab has no task 'copy': sort"},
         {"sample 3", "sample: '3' is not key=value; usage: sample [length=L] [index=N] [task=NAME]"},
     };
@@ -147,7 +146,7 @@ static void test_errors(void **state)
     assert_int_equal(b.s->prompt.id, 1); /* no other prompt was pinned */
     bench_run(&b, "edit 99 1");
     char want[128];
-    snprintf(want, sizeof want, "edit: position 99: there are 0..%d, the answer's from 4 on",
+    snprintf(want, sizeof want, "edit: position 99: allowed are 0..%d; the answer starts at 4",
              3 + b.s->n_tokens);
     assert_string_equal(b.error, want);
     bench_close(&b);
@@ -279,7 +278,7 @@ static void test_contexts(void **state)
     bench_must(&b, "task sort lengths=2..3 test=4..5; race none,t5; model context=14 arm=2");
     bench_must(&b, "arm 1; prompt sort 1 2 3 1 2 3 1 2 3 1 2 3 1 2");
     bench_run(&b, "arm 2; next");
-    assert_string_equal(b.error, "next: the pinned prompt has 16 tokens; arm 2 takes 14");
+    assert_string_equal(b.error, "next: the pinned prompt has 16 tokens; arm 2 reads at most 14");
     bench_must(&b,
                "prompt sort 1 2; edit 0 >; arm 1; edit 4 1"); /* without a right answer: to the end of each */
     assert_in_range(b.s->n_tokens, 1, 128 - 4);
@@ -346,9 +345,9 @@ static void test_samples(void **state)
     assert_int_equal(b.s->prompt.length, 9);
     assert_int_equal(b.s->prompt.sample, 3);
     bench_run(&b, "sample index=-4");
-    assert_string_equal(b.error, "sample: index=-4: the pinned one has number 3, the first is 0");
+    assert_string_equal(b.error, "sample: index=-4: the pinned sample has index 3, and the first is 0");
     bench_run(&b, "sample length=-9");
-    assert_string_equal(b.error, "sample: length=0: sort takes 1..256");
+    assert_string_equal(b.error, "sample: length=0: sort has lengths 1..256");
     assert_int_equal(b.s->prompt.sample, 3);
     bench_must(&b, "prompt sort 1 2; sample index=-1"); /* a typed prompt is no sample */
     assert_int_equal(b.s->prompt.length, 8);

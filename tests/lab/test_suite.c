@@ -187,15 +187,15 @@ static void test_check(void **state)
 {
     static const char *const cases[][2] = {
         {"check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=128\"",
-         "check: sort multi can't run: the longest sample has 160 positions, this model takes 128"},
-        {"check task=\"sort varian=multi\"", "check: sort varian=multi can't run: task: "},
+         "check: sort multi cannot run: the longest sample has 160 positions, this model reads 128"},
+        {"check task=\"sort varian=multi\"", "check: sort varian=multi cannot run: task: "},
         {"check x race=none,rotary(dims=3)",
-         "check: x can't run: rotary: 3 entries of a head can't form pairs"},
-        {"check x model=tniy", "check: x can't run: no preset 'tniy'; did you mean 'tiny'?"},
-        {"check x model=\"tiny width=65\"", "check: x can't run: width=65 heads=8"},
-        {"check x optim=speed=3", "check: x can't run: optim: no option 'speed'"},
+         "check: x cannot run: rotary: 3 entries of a head cannot form pairs"},
+        {"check x model=tniy", "check: x cannot run: no preset 'tniy'; did you mean 'tiny'?"},
+        {"check x model=\"tiny width=65\"", "check: x cannot run: width=65 heads=8"},
+        {"check x optim=speed=3", "check: x cannot run: optim: no option 'speed'"},
         {"check x race=none,none,none,none,none,none,none,none,none",
-         "check: x can't run: 9 encodings; at most 8"},
+         "check: x cannot run: 9 encodings; at most 8"},
     };
     struct bench b;
     (void)state;

@@ -68,7 +68,8 @@ static void test_records(void **state)
     bench_open(&b, 1, false);
     snprintf(line, sizeof line, "export tensorboard %s", folder);
     bench_run(&b, line);
-    assert_string_equal(b.error, "export tensorboard: nothing was trained or evaluated yet");
+    assert_string_equal(b.error,
+                        "export tensorboard: there is no training or evaluation yet; run 'train' first");
     bench_must(&b, "race none,t5 seeds=2; train 20; eval samples=8");
     bench_must(&b, line);
     bench_must(&b, line); /* again, over existing files */
@@ -128,7 +129,7 @@ static void test_refused(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, "train 1");
     bench_run(&b, "export tensorboard /dev/null/x");
-    assert_non_null(strstr(b.error, "/dev/null/x: can't make this folder: Not a directory"));
+    assert_non_null(strstr(b.error, "/dev/null/x: cannot create this folder: Not a directory"));
     bench_close(&b);
 }
 

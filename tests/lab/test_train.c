@@ -26,7 +26,7 @@ static void test_one_arm(void **state)
     bench_must(&b, "train until step=12; digest"); /* the result doesn't depend on the order */
     assert_string_equal(b.digests, digests);
     bench_run(&b, "train until step=12 arm=2");
-    assert_string_equal(b.error, "arm 2 is there already: 'train N arm=2' adds N steps");
+    assert_string_equal(b.error, "arm 2 has reached this goal; 'train N arm=2' trains N more steps");
     bench_run(&b, "train 3 arm=3");
     assert_string_equal(b.error, "there is no arm 3; there are 1, 2");
     bench_close(&b);
@@ -78,7 +78,7 @@ static void test_failure_changes_nothing(void **state)
         bench_must(&b, "train 5");
         pw_lab_send(b.lab, strcat(line, in_vain[i]), PW_SEND_NOW); /* both before the next step */
         bench_run(&b, "mark the end of training");
-        assert_non_null(strstr(b.error, "is there already"));
+        assert_non_null(strstr(b.error, "has reached this goal"));
         assert_int_equal(step_of(&b, 1, 1), 25);
         bench_close(&b);
     }

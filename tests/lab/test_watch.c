@@ -49,7 +49,7 @@ static void measured_at_multiples(void **state)
         {"probe dispersion samples=1 every=5; train 6; probe off; train 6", "1@0 1@5", NULL},
         {"probe dispersion samples=1 every=5; train 6; reset; pe t5; train 6", "1@0 1@5 1@5", NULL},
         {"race none,t5,alibi; arm 2; probe dispersion samples=1 every=5; train 6; arm drop 2; train 6",
-         "2@0 2@5", "probe dispersion every=5 ends: an arm of its is no more"},
+         "2@0 2@5", "probe dispersion every=5 ends: one of its arms was dropped"},
         {"race none,t5; probe dispersion samples=1 every=5 arm=2; train 6; train 10 arm=1", "2@0 2@5", NULL},
         {"race none,t5 seeds=2; set share flops; probe dispersion samples=1 every=3 arm=2; train 7",
          "2@0 2@3 2@6", NULL},
@@ -134,12 +134,12 @@ static void cancelled_by_another_task(void **state)
 static void refused(void **state)
 {
     static const char *const lines[][2] = {
-        {"probe buckets every=5", "probe buckets: every=5: it is about no arm"},
+        {"probe buckets every=5", "probe buckets: every=5: it measures no arm"},
         {"probe dispersion every=-1", "every=-1: allowed are 0..1000000000"},
         {"probe dispersion every=often", "every=often"},
-        {"probe dispersion every=0", "probe dispersion: every=0: it is not repeated"},
-        {"probe off", "probe off: none is repeated"},
-        {"probe off 3", "probe off: too many words"},
+        {"probe dispersion every=0", "probe dispersion: every=0: there is no such watch"},
+        {"probe off", "probe off: no watch is active; 'probe NAME every=N' starts one"},
+        {"probe off 3", "probe off: too many arguments; 'probe NAME every=0' ends one watch"},
         {"probe dispersion every=5 arm=4", "no arm 4"},
         {"probe dispersion every=5 samples=0", "samples=0"},
         {"probe dispersion every=5 what=1", "no option 'what'"},
@@ -160,7 +160,8 @@ static void refused(void **state)
         bench_must(&b, line);
     }
     bench_run(&b, "probe distance every=3");
-    assert_non_null(strstr(b.error, "8 are repeated already; 'probe off' ends them"));
+    assert_non_null(
+        strstr(b.error, "probe distance: every=3: there are 8 watches, the limit; 'probe off' ends them"));
     bench_close(&b);
 }
 
@@ -168,14 +169,16 @@ static void refused(void **state)
 static void states_are_checked(void **state)
 {
     static const char *const bad[][2] = {
-        {"[{\"line\":\"train 5\",\"every\":\"5\",\"arm\":\"1\"}]", "is no probe"},
-        {"[{\"line\":\"probe none of these\",\"every\":\"5\",\"arm\":\"1\"}]", "is no probe"},
+        {"[{\"line\":\"train 5\",\"every\":\"5\",\"arm\":\"1\"}]",
+         "'train 5' is not a probe that can be repeated"},
+        {"[{\"line\":\"probe none of these\",\"every\":\"5\",\"arm\":\"1\"}]",
+         "'probe none of these' is not a probe that can be repeated"},
         {"[{\"line\":\"\",\"every\":\"5\",\"arm\":\"1\"}]", "state: "},
         {"[{\"line\":\"probe dispersion\",\"every\":\"0\",\"arm\":\"1\"}]", "every=0"},
         {"[{\"line\":\"probe dispersion\",\"every\":\"5\",\"arm\":\"9\"}]", "arm=9"},
         {"[{\"line\":\"probe dispersion\",\"every\":\"5\"}]", "'arm' is missing"},
-        {"[1,2,3,4,5,6,7,8,9]", "no list of at most 8"},
-        {"{}", "no list of at most 8"},
+        {"[1,2,3,4,5,6,7,8,9]", "state: watches: not a list of at most 8"},
+        {"{}", "state: watches: not a list of at most 8"},
     };
     struct life l;
     struct saved s;

@@ -149,7 +149,7 @@ static void test_words_of_commands(void **state)
         assert_non_null(strstr(pw_str_text(&out), words[i][1]));
         assert_non_null(strstr(pw_str_text(&out), words[i][2]));
         assert_int_equal(pw_command_help(&all, words[i][0], "nothing", &out, &err), PW_EUSER);
-        assert_non_null(strstr(err.msg, "no more to say of 'nothing'"));
+        assert_non_null(strstr(err.msg, "no topic 'nothing'"));
     }
     assert_int_equal(pw_command_help(&all, "train", "5", &out, &err), PW_EUSER);
     pw_str_fini(&out);

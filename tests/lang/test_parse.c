@@ -173,12 +173,12 @@ static void test_places(void **state)
     static const struct {
         const char *text, *why;
     } bad[] = {
-        {"train 1; race t5(buckets=32", "byte 17: this '(' is never closed"},
-        {"train 1; open \"sort", "byte 15: this quote is never closed"},
-        {"train 1\n model =5\n", "line 2, byte 8: a name must stand before this '='"},
-        {"train 1\n\nopen \"sort", "line 3, byte 6: this quote is never closed"},
+        {"train 1; race t5(buckets=32", "byte 17: unclosed '('"},
+        {"train 1; open \"sort", "byte 15: unclosed quote"},
+        {"train 1\n model =5\n", "line 2, byte 8: '=' without a name before it"},
+        {"train 1\n\nopen \"sort", "line 3, byte 6: unclosed quote"},
         {"train 1; trian", "no command 'trian'; did you mean 'train'?"},
-        {"open a\x01", "byte 7: a control character"},
+        {"open a\x01", "byte 7: control character"},
     };
     struct pw_err err = {0};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -246,9 +246,9 @@ static void test_args(void **state)
     assert_int_equal(target.lengths.hi, 8);
     assert_int_equal(pw_args_limit(cmd, &args, 0, 2, &err), PW_OK);
     assert_int_equal(pw_args_limit(cmd, &args, 0, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "model: too many words; usage: model [PRESET] [key=value]");
+    assert_string_equal(err.msg, "model: too many arguments; usage: model [PRESET] [key=value]");
     assert_int_equal(pw_args_limit(cmd, &args, 3, 3, &err), PW_EUSER);
-    assert_string_equal(err.msg, "model: too few words; usage: model [PRESET] [key=value]");
+    assert_string_equal(err.msg, "model: too few arguments; usage: model [PRESET] [key=value]");
     assert_int_equal(pw_args_opts(&args, NULL, NULL, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "no option 'width'"));
     pw_args_fini(&args);

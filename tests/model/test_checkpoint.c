@@ -251,13 +251,16 @@ static const struct {
     size_t zeros;
     const char *message; /* a part of the message */
 } lies[] = {
-    {"[]", 0, "no JSON object"},
-    {"{\"a\":", 0, "no JSON object"},
-    {"{}x", 0, "no JSON object"},
-    {"{\"a\":7}", 0, "must have dtype"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "must have dtype"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8, "must have dtype"},
-    {"{\"a\":{\"DTYPE\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "must have dtype"},
+    {"[]", 0, "its header is not a JSON object"},
+    {"{\"a\":", 0, "its header is not a JSON object"},
+    {"{}x", 0, "its header is not a JSON object"},
+    {"{\"a\":7}", 0, "tensor 'a' must have exactly dtype, shape and data_offsets"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8,
+     "tensor 'a' must have exactly dtype, shape and data_offsets"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8,
+     "tensor 'a' must have exactly dtype, shape and data_offsets"},
+    {"{\"a\":{\"DTYPE\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8,
+     "tensor 'a' must have exactly dtype, shape and data_offsets"},
     {"{\"a\":{\"dtype\":\"F31\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "unknown dtype 'F31'"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8, "impossible shape"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2.5],\"data_offsets\":[0,10]}}", 10, "impossible shape"},
@@ -267,15 +270,15 @@ static const struct {
      "more than 8 dimensions"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,12]}}", 12, "needs 8 bytes"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, "needs 8 bytes"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12, "begins at byte 4"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 4, "cut off"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12, "starts at byte 4"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 4, "truncated"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 9, "1 bytes follow"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
      "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}",
-     12, "begins at byte 4"},
+     12, "starts at byte 4"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
      "\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}",
-     16, "begins at byte 12"},
+     16, "starts at byte 12"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
      "\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[8,12]}}",
      12, "'a' twice"},
@@ -292,7 +295,7 @@ static const struct {
      "no encoding 't6'"},
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"layers\\\":0}\"}}", 0, "layers=0"},
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"layers\\\":[1]}\"}}", 0,
-     "'layers' has no value"},
+     "'layers' has a value that is not allowed"},
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"dropout\\\":0.95}\"}}", 0,
      "dropout=0.94999999999999996: allowed are 0..0.9"},
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"layers\\\":1}\"}}", 0, "vocab must be"},
@@ -330,7 +333,7 @@ static void test_lies(void **state)
     write_file(1 << 21, "{}", 3 << 20);
     assert_refused("over 1 MiB");
     write_file(1000, "{}", 10);
-    assert_refused("cut off inside its header");
+    assert_refused("the file is truncated inside its header");
     unlink(file);
     assert_refused(file);
 }
@@ -376,7 +379,7 @@ static void test_other_models(void **state)
          "'layers.0.mlp.up.weight' has the shape [11,12]; this model needs [10,12]"},
         {OPTIONS " tied=on", "none", 7, "'head.weight' is missing"},
         {OPTIONS " layers=3", "none", 7, "a tensor 'layers.2."},
-        {OPTIONS, "t5", 7, "a tensor 'pe.bias', this model has not"},
+        {OPTIONS, "t5", 7, "a tensor 'pe.bias' that this model does not have"},
     };
     struct toy *toy = *state;
     struct pw_model *m = toy_model(toy, OPTIONS, "none", 7, 1);

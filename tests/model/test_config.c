@@ -202,7 +202,7 @@ static void test_relations(void **state)
     c.heads = 7;
     assert_int_equal(pw_config_check(&c, &err), PW_EUSER);
     assert_string_equal(err.msg,
-                        "width=64 heads=7: the width must be a multiple of the heads, or give head_width=N");
+                        "width=64 heads=7: the width must be a multiple of the heads; or use head_width=N");
     assert_int_equal(c.ffn, 0); /* unchanged */
     c.head_width = 5;
     assert_int_equal(pw_config_check(&c, &err), PW_OK);
@@ -274,20 +274,22 @@ static void test_encodings(void **state)
     assert_pe("fire hidden=0", "", "fire: hidden=0: allowed are 1..256");
     assert_pe("fire threshold=0", "", "fire: threshold=0: allowed are 1..65536");
     assert_pe("fire", "context=32768", "fire hidden=32 threshold=2048");
-    assert_pe("fire", "context=32769",
-              "fire: context=32769: its bias has an entry for every two positions: contexts up to 32768");
-    assert_pe("fire gain=2", "", "fire: gain=2: it has no fixed bias; alibi has");
+    assert_pe(
+        "fire", "context=32769",
+        "fire: context=32769: allowed are contexts up to 32768, because its bias has an entry per pair of "
+        "positions");
+    assert_pe("fire gain=2", "", "fire: gain=2: it has no fixed bias (only alibi has)");
     assert_pe("fire offset=2.5 stretch=0.5", "", "fire hidden=32 threshold=8 offset=2.5 stretch=0.5");
     assert_pe("t5(buckets=5,distance=6)", "", "t5 buckets=5 distance=6");
     assert_pe("t5(buckets=5, distance=6) ", "", "t5 buckets=5 distance=6");
     assert_pe("t5 distance=4 buckets=8", "",
-              "t5: buckets=8 distance=4: the distance must be above half the buckets, 4");
+              "t5: buckets=8 distance=4: the distance must exceed half the buckets, 4");
     assert_pe("t5 buckets=1", "", "t5: buckets=1: allowed are 2..128");
     assert_pe("t5(buckets=5", "", "encoding: one ')' must end 't5(buckets=5'");
     assert_pe("t5(buckets=5) x=1", "", "encoding: one ')' must end 't5(buckets=5) x=1'");
     assert_pe("t5 buckets", "", "t5: 'buckets' is not of the form option=value");
     assert_pe("t5 bucket=5", "", "t5: no option 'bucket'; did you mean 'buckets'?");
-    assert_pe("alibi slope=5", "", "alibi: no option 'slope'; it has none");
+    assert_pe("alibi slope=5", "", "alibi: no option 'slope'; there are no options");
     assert_pe("rotery", "", "no encoding 'rotery'; did you mean 'rotary'?");
     assert_pe("xyzzy", "",
               "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
@@ -295,25 +297,25 @@ static void test_encodings(void **state)
               "2dspe, dpe, ldpe, learned_reversed");
     assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
     assert_pe("rotary dims=9", "width=64 heads=4",
-              "rotary: 9 entries of a head can't form pairs; give an even dims=N");
+              "rotary: 9 entries of a head cannot form pairs; use an even dims=N");
     assert_pe("rotary", "width=9 heads=3",
-              "rotary: 3 entries of a head can't form pairs; give an even dims=N");
+              "rotary: 3 entries of a head cannot form pairs; use an even dims=N");
     assert_pe("rotary dims=2", "width=9 heads=3", "rotary base=10000 dims=2 pairing=half");
     assert_pe("rotary dims=10", "", "rotary: dims=10: at most the head width, 8");
     assert_pe("sinusoidal", "scale=off", "sinusoidal base=10000 layout=interleaved amplitude=1");
     assert_pe("sinusoidal layout=split base=100", "", "sinusoidal base=100 layout=split amplitude=1");
     assert_pe("sinusoidal", "width=9 heads=3",
-              "sinusoidal: width=9: the width must be even, a sine and a cosine each");
+              "sinusoidal: width=9: the width must be even (pairs of sine and cosine)");
     assert_pe("dpe", "", "dpe base=10000 layout=interleaved amplitude=1");
     assert_pe("dpe", "width=6 heads=2",
-              "dpe: width=6: the width must be a multiple of 4, a sine and a cosine each in either half");
+              "dpe: width=6: the width must be a multiple of 4 (pairs of sine and cosine in both halves)");
     assert_pe("2dspe", "width=6 heads=2",
-              "2dspe: width=6: the width must be a multiple of 4, a sine and a cosine each in either half");
-    assert_pe("rspe", "width=9 heads=3", "rspe: width=9: the width must be even, a sine and a cosine each");
-    assert_pe("aspe", "width=9 heads=3", "aspe: width=9: the width must be even, a sine and a cosine each");
+              "2dspe: width=6: the width must be a multiple of 4 (pairs of sine and cosine in both halves)");
+    assert_pe("rspe", "width=9 heads=3", "rspe: width=9: the width must be even (pairs of sine and cosine)");
+    assert_pe("aspe", "width=9 heads=3", "aspe: width=9: the width must be even (pairs of sine and cosine)");
     assert_pe("ldpe", "width=9 heads=3", "ldpe: width=9: the width must be even, two halves");
     assert_pe("ldpe", "width=6 heads=2", "ldpe");
-    assert_pe("learned_reversed base=3", "", "learned_reversed: no option 'base'; it has none");
+    assert_pe("learned_reversed base=3", "", "learned_reversed: no option 'base'; there are no options");
     assert_pe("clipped", "", "clipped distance=16");
     assert_pe("clipped distance=0", "", "clipped: distance=0: allowed are 1..4096");
     assert_pe("dpes", "", "no encoding 'dpes'; did you mean 'dpe'?");

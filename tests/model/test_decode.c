@@ -186,7 +186,7 @@ static void test_full(void **state)
 
     feed(d, m, b->tokens, 8, "short");
     assert_int_equal(pw_decoder_feed(d, b->tokens + 8, 2, logits, &err), PW_EUSER);
-    assert_string_equal(err.msg, "a sequence of 10 tokens: this decoder takes 9");
+    assert_string_equal(err.msg, "the sequence has 10 tokens; this decoder reads at most 9");
     assert_int_equal(pw_decoder_length(d), 8);
     feed(d, m, b->tokens, 1, "the last that fits");
     pw_decoder_destroy(d);

@@ -57,12 +57,12 @@ static void test_both_directions(void **state)
             assert_int_equal(pe.pe->index(pe.o.bytes, &open, 130 - 10 * i), printed[i]);
     }
     static const char *const refused[][2] = {
-        {"t5 buckets=5 distance=8", "t5: buckets=5: with causal=off half of them are for later keys; allowed "
-                                    "are even numbers from 4 on"},
-        {"t5 buckets=2 distance=8", "t5: buckets=2: with causal=off half of them are for later keys; allowed "
-                                    "are even numbers from 4 on"},
+        {"t5 buckets=5 distance=8",
+         "t5: buckets=5: with causal=off half of them are for later keys; use an even number from 4 on"},
+        {"t5 buckets=2 distance=8",
+         "t5: buckets=2: with causal=off half of them are for later keys; use an even number from 4 on"},
         {"t5 buckets=32 distance=8",
-         "t5: buckets=32 distance=8: the distance must be above a quarter of the buckets, 8"},
+         "t5: buckets=32 distance=8: the distance must exceed a quarter of the buckets, 8"},
     };
     for (int i = 0; i < LENGTH(refused); i++) {
         struct pw_pe_use_opts pe;

@@ -144,7 +144,7 @@ static void the_text_is_words(void **state)
     assert_int_equal(s.n, 4);
     assert_int_equal(s.length, 3);
     assert_int_equal(pw_taskset_prompt(&set, "a zebra", MAX, &s, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "file: 'zebra' is no word of"));
+    assert_non_null(strstr(err.msg, "file: 'zebra' is not a word of"));
     assert_int_equal(pw_taskset_prompt(&set, "file", MAX, &s, &err), PW_EUSER);
     assert_int_equal(pw_taskset_prompt(&set, "", MAX, &s, &err), PW_EUSER);
     assert_int_equal(pw_taskset_prompt(&set, ">", MAX, &s, &err), PW_EUSER);
@@ -193,7 +193,7 @@ static void what_is_wrong_is_said(void **state)
         {"a\tb\x1b\n", "", ": line 1 has a control character, its byte 4", 0},
         {"a\tb\0c\n", "", ": line 1 has a control character, its byte 4", 6},
         {"a\tb\n", "lengths=5..9", ": the lines of ", 0},
-        {"a\tb\na b c\tb\n", "lengths=2", " has no lines of so many words", 0},
+        {"a\tb\na b c\tb\n", "lengths=2", " has no lines of these lengths", 0},
         {"a\tb\na b c\tb\n", "lengths=1..3 test=2", "overlaps the trained lengths 1..3", 0},
     };
     struct pw_taskset set;
@@ -219,7 +219,7 @@ static void what_is_wrong_is_said(void **state)
         pw_str_add(&text, "w%d\tw0\n", i);
     put(text.s, text.len);
     assert_int_equal(open_with(&set, "", &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, ": line 4097 brings more than 4096 different words"));
+    assert_non_null(strstr(err.msg, ": line 4097 exceeds the limit of 4096 different words"));
     pw_str_clear(&text);
     for (int i = 0; i < 501; i++)
         pw_str_add(&text, "a ");
@@ -231,9 +231,9 @@ static void what_is_wrong_is_said(void **state)
 
     assert_int_equal(truncate(path, (64 << 20) + 1), 0);
     assert_int_equal(open_with(&set, "", &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "at most 67108864"));
+    assert_non_null(strstr(err.msg, "the limit is 67108864"));
     assert_int_equal(pw_taskset_init(&set, "file", &err), PW_EUSER);
-    assert_string_equal(err.msg, "file: path=F is missing; a line of F is a prompt, a TAB and its answer");
+    assert_string_equal(err.msg, "file: path=F is missing; each line of F is a prompt, a TAB and its answer");
     assert_int_equal(pw_taskset_init(&set, "file path=/nowhere/at/all", &err), PW_EIO);
     assert_int_equal(pw_taskset_init(&set, "file path=/", &err), PW_EUSER);
 }
@@ -280,15 +280,15 @@ static void the_user_is_told_what_is_held_out(void **state)
             pw_str_add(&want, "%s%d", listed++ > 0 ? ", " : "", i + 1);
     tells("lengths=2..4", want.s, true);
     pw_str_clear(&want);
-    pw_str_add(&want, "of 3000 lines %d are trained, 1000 are longer (tested), 500 shorter (not used)",
+    pw_str_add(&want, "3000 lines: %d for training, 1000 longer (for testing), 500 shorter (not used)",
                1500 - n_held);
     tells("lengths=2..4", want.s, true);
-    tells("", "begins with", false);
+    tells("", "starts with", false);
     pw_str_fini(&want);
 
     put("a b\tb a\n", 8); /* a single line is trained and evaluated, whatever its hash */
-    tells("", "of 1 lines 1 are trained", true);
-    tells("", "too few lines to hold any out: the trained ones are evaluated", true);
+    tells("", "1 lines: 1 for training", true);
+    tells("", "too few lines to hold any out; evaluation uses the trained ones", true);
 }
 
 /* A word that starts every prompt must be reported, and be excluded from lengths on request. */
@@ -301,8 +301,8 @@ static void lengths_leave_out_the_tasks_word(void **state)
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
     (void)state;
     put(text, strlen(text));
-    tells("", "every prompt begins with 'sort', which its length counts; skip=1 leaves it out", true);
-    tells("skip=1", "which its length counts", false);
+    tells("", "every prompt starts with 'sort', which counts towards its length; skip=1 excludes it", true);
+    tells("skip=1", "which counts towards its length", false);
     open_set(&set, "");
     assert_int_equal(pw_task_train(&set.use[0]).lo, 2);
     assert_int_equal(pw_task_train(&set.use[0]).hi, 4);

@@ -110,7 +110,7 @@ static void typed_in_any_order(void **state)
          "lego b - a c + a a + 1 d - 1 c >| +1</s>"},
         {"lego clauses=shuffled", "lego b = -a, b ?", "lego: 'a' has no value; known are none"},
         {"lego clauses=shuffled", "lego b = -a, a = -b, c = 1, c ?", "lego: 'a' has no value; known are c"},
-        {"lego clauses=shuffled", "lego b = -a, a = 1, b = a, b ?", "lego: 'b' gets a value twice"},
+        {"lego clauses=shuffled", "lego b = -a, a = 1, b = a, b ?", "lego: 'b' is assigned twice"},
         {"lego clauses=shuffled", "lego b = -a, a = 1, c ?", "lego: 'c' has no value; known are a b"},
     };
     (void)state;

@@ -351,30 +351,29 @@ static void texts_and_what_is_wrong(void **state)
     static const struct typed cases[] = {
         {"pcfg", "pcfg append reverse A1 A2 , A3 A4", "pcfg append reverse A1 A2 , A3 A4 >| A2 A1 A3 A4</s>"},
         {"pcfg", "pcfg  echo A1 A20,>",
-         "pcfg: there is an argument too many behind ','; append prepend "
-         "remove_first remove_second take two, copy reverse shift "
-         "swap_first_last repeat echo one"},
+         "pcfg: too many arguments after ','; append prepend remove_first remove_second take two, copy "
+         "reverse shift swap_first_last repeat echo one"},
         {"pcfg text=paper", "pcfg prepend A1 A2,A3 A4", "Solve: prepend A1 A2 , A3 A4[SEP]| A3 A4 A1 A2</s>"},
         {"pcfg", "pcfg", "pcfg: a function must come first; write: pcfg append reverse A1 A2 , A3 A4"},
         {"pcfg", "pcfg A1 A2", "pcfg: a function must come first; write: pcfg append reverse A1 A2 , A3 A4"},
         {"pcfg", "pcfg revers A1 A2", "pcfg: no function 'revers'; did you mean 'reverse'?"},
         {"pcfg", "pcfg copy B1 A2",
-         "pcfg: 'B1' is none of the functions copy reverse shift swap_first_last repeat echo append prepend "
-         "remove_first remove_second and of the symbols A1..A20"},
+         "pcfg: 'B1': allowed are the functions copy reverse shift swap_first_last repeat echo append "
+         "prepend remove_first remove_second and the symbols A1..A20"},
         {"pcfg", "pcfg append A1 A2",
-         "pcfg: 'append' takes two arguments, and ',' is missing between them; "
+         "pcfg: 'append' takes two arguments; ',' is missing between them; "
          "write: pcfg append reverse A1 A2 , A3 A4"},
         {"pcfg", "pcfg append A1 A2 ,",
          "pcfg: an argument of 'append' is missing at the end; write: pcfg "
          "append reverse A1 A2 , A3 A4"},
         {"pcfg", "pcfg append , A1 A2",
-         "pcfg: ',' stands where an argument of 'append' must; write: pcfg "
+         "pcfg: ',' instead of an argument of 'append'; write: pcfg "
          "append reverse A1 A2 , A3 A4"},
         {"pcfg", "pcfg copy A1", "pcfg: the string 'A1' has one symbol; two or more are allowed"},
         {"pcfg", "pcfg copy A1 A2 shift A1 A2",
-         "pcfg: 'shift' is out of place; write: pcfg append reverse A1 A2 , A3 A4"},
+         "pcfg: unexpected 'shift'; write: pcfg append reverse A1 A2 , A3 A4"},
         {"pcfg", "pcfg repeat repeat repeat repeat repeat repeat repeat repeat A1 A2",
-         "pcfg: its answer, or a part of it, has more than 500 symbols"},
+         "pcfg: the answer, or a part of it, has more than 500 symbols"},
     };
     (void)state;
     texts_typed(cases, sizeof cases / sizeof *cases, MAX);

@@ -292,20 +292,19 @@ static void texts_to_the_character(void **state)
          "scan: the command ends where walk, look, run, jump or turn must follow; write: scan "
          "walk left twice after run"},
         {"scan", "scan jog",
-         "scan: 'jog' stands where walk, look, run, jump or turn must; write: scan walk "
+         "scan: 'jog' instead of walk, look, run, jump or turn; write: scan walk "
          "left twice after run"},
         {"scan", "scan turn",
          "scan: the command ends where left or right must follow; write: scan walk left "
          "twice after run"},
         {"scan", "scan turn twice",
-         "scan: 'twice' stands where left or right must; write: scan walk left "
+         "scan: 'twice' instead of left or right; write: scan walk left "
          "twice after run"},
         {"scan", "scan walk around and run",
-         "scan: 'and' stands where left or right must; write: scan walk left twice after run"},
-        {"scan", "scan walk twice left",
-         "scan: 'left' is out of place; write: scan walk left twice after run"},
+         "scan: 'and' instead of left or right; write: scan walk left twice after run"},
+        {"scan", "scan walk twice left", "scan: unexpected 'left'; write: scan walk left twice after run"},
         {"scan", "scan walk and run and look",
-         "scan: 'and' is out of place; write: scan walk left twice after run"},
+         "scan: unexpected 'and'; write: scan walk left twice after run"},
         {"scan", "scan walk and",
          "scan: the command ends where walk, look, run, jump or turn must follow; "
          "write: scan walk left twice after run"},

@@ -266,8 +266,8 @@ static void the_option_has_one_short_form(void **state)
 static void what_it_cannot_be_is_one_line(void **state)
 {
     static const char allowed[] =
-        "allowed are off, full, minimal (co), bare, or letters of icovr: what a step reads "
-        "(i), computes (c), gives (o), its variables (v), the rest (r)";
+        "allowed are off, full, minimal (co), bare, or letters of icovr: input (i), "
+        "computation (c), output (o), variables (v), remaining input (r)";
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -275,15 +275,15 @@ static void what_it_cannot_be_is_one_line(void **state)
         {"parity scratchpad=cc", "parity: scratchpad=cc: "},
         {"parity scratchpad=\"\"", "parity: scratchpad=: "},
         {"sort scratchpad=icovr",
-         "sort: scratchpad=icovr: its steps have no variables (v); 'scratchpad=full' is all they have"},
+         "sort: scratchpad=icovr: its steps have no variables (v); 'scratchpad=full' has all parts"},
         {"lego scratchpad=v",
-         "lego: scratchpad=v: its steps have no variables (v); 'scratchpad=full' is all they have"},
+         "lego: scratchpad=v: its steps have no variables (v); 'scratchpad=full' has all parts"},
         {"sort scratchpad=x",
-         "sort: scratchpad=x: allowed are off, full, minimal (co), bare, or letters of icor: what "
-         "a step reads (i), computes (c), gives (o), its variables (v), the rest (r)"},
+         "sort: scratchpad=x: allowed are off, full, minimal (co), bare, or letters of icor: input (i), "
+         "computation (c), output (o), variables (v), remaining input (r)"},
         {"addition scratchpad=full text=appendix",
-         "addition: text=appendix has no scratchpad, the appendix shows "
-         "none; text=paper has the released code's"},
+         "addition: text=appendix has no scratchpad, because the appendix shows none; use text=paper (the "
+         "released code's)"},
         {"copy scratchpad=full",
          "copy: no option 'scratchpad'; there are lengths test text dist data held alphabet variant"},
     };

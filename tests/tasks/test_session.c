@@ -138,8 +138,8 @@ static void typed_and_mixed(void **state)
         {"session by=both at=2 lengths=4..5", "session 3 1 4",
          "session: by=both at=2 needs 4 items or more; write: session 3 1 4 0 5"},
         {"session", "session 3 a", "session: 'a' is not one of the 10 symbols 0..9"},
-        {"session", "session 3 > 4", "session: '4' is out of place; write: session 3 1 4 0 5"},
-        {"session", "three", "session: 'three' is not one of the 10 symbols 0..9, with blanks between"},
+        {"session", "session 3 > 4", "session: unexpected '4'; write: session 3 1 4 0 5"},
+        {"session", "three", "session: 'three' is not one of the 10 symbols 0..9, separated by blanks"},
         {"session", "", "the prompt is empty; write:  4 3 0 >"},
         {"sort,session", "session 3 1", " 3 1 >| 3"},
         {"sort,session", "3 1", " 3 1 >| 3"},
@@ -160,9 +160,9 @@ static void what_cannot_be_is_said(void **state)
         const char *text, *message;
     } cases[] = {
         {"session lengths=3..12",
-         "session: its items differ, so sessions of 24 need alphabet=24 or more, not 10"},
+         "session: items do not repeat, so sessions of 24 need alphabet=24 or more, not 10"},
         {"session test=8..11",
-         "session: its items differ, so sessions of 11 need alphabet=11 or more, not 10"},
+         "session: items do not repeat, so sessions of 11 need alphabet=11 or more, not 10"},
         {"session at=4", "session: by=first at=4 needs sessions of 4 items or more, not 3"},
         {"session by=both at=2", "session: by=both at=2 needs sessions of 4 items or more, not 3"},
         {"session by=middle", NULL},

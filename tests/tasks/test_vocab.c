@@ -105,10 +105,10 @@ static void unknown_pieces_and_long_texts_are_named(void **state)
     (void)state;
     fill(&v, words);
     assert_int_equal(pw_vocab_cut(&v, "sort 1 3 1", tokens, 4, &err), -1);
-    assert_string_equal(err.msg, "' 3' is no token; tokens are 'sort' ' 1' ' 2'");
+    assert_string_equal(err.msg, "no token ' 3'; tokens are 'sort' ' 1' ' 2'");
     /* Neither the padding nor the end mark can be typed. */
     assert_int_equal(pw_vocab_cut(&v, "sort</s>", tokens, 4, &err), -1);
-    assert_string_equal(err.msg, "'</s>' is no token; tokens are 'sort' ' 1' ' 2'");
+    assert_string_equal(err.msg, "no token '</s>'; tokens are 'sort' ' 1' ' 2'");
     assert_int_equal(pw_vocab_cut(&v, "<pad>", tokens, 4, &err), -1);
     /* The message must show a shortened piece as valid UTF-8 without control characters, for any position of
      * the cut. */

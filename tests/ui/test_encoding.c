@@ -368,7 +368,7 @@ static void the_difference_of_two(void **state)
     shows(&d, "kernel of ▲ 2 layer 0 minus ■ 3 layer 0, from distance 0 on");
     /* ALiBi's -0.25 d, and the learned difference of T5's head 0 between distances 1 and 0 */
     shows(&d, "distance 1  head 0  arm 2 -0.250  arm 3 -0.330  difference +0.080");
-    shows(&d, "of different families");
+    shows(&d, "different families");
     press(&d, "V");
     shows(&d, "kernel 2/3");
     screen_set_table(d.s, SCREEN_T5); /* the reference arm has no difference from itself */
@@ -410,7 +410,7 @@ static void the_parameters_of_two_fires(void **state)
     b.fire_threshold = 0;
     pw_str_clear(&out);
     pw_enc_pair_parameters(&p, &out);
-    assert_non_null(strstr(out.s, "of different families"));
+    assert_non_null(strstr(out.s, "different families"));
     pw_str_fini(&out);
 }
 

@@ -146,7 +146,7 @@ static void every_finding_is_sound(void **state)
     figure_fails(s, &o, "finding='shift': there is none; there are scores 1 2 3, rank 2, decay");
     o = figure_options("findings", "");
     o.height = 100;
-    figure_fails(s, &o, "height=100 is too little");
+    figure_fails(s, &o, "height=100 is too small");
     pw_str_fini(&out);
     pw_snapshot_free(s);
 }
@@ -238,7 +238,7 @@ static void wrong_choices_are_named(void **state)
     figure_fails(s, &o, "task=3: there is 1");
     o = figure_options("curves", "");
     o.height = 90;
-    figure_fails(s, &o, "height=90 is too little: this one needs");
+    figure_fails(s, &o, "height=90 is too small: this figure needs ");
     o = figure_options("attention", "");
     o.layer = 2;
     figure_fails(s, &o, "there are layers 0 to 1 and heads 0 to 3");
@@ -247,7 +247,7 @@ static void wrong_choices_are_named(void **state)
     assert_int_equal(pw_opt_set(pw_figure_opts, &o, "export", "width", "20", &err), PW_EUSER);
     o = figure_options("curves", "");
     assert_int_equal(pw_figure_write("figure.gif", s, &o, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "figure.gif: the ending is one of .svg, .pdf, .png"));
+    assert_non_null(strstr(err.msg, "figure.gif: the extension must be .svg, .pdf or .png"));
     assert_int_equal(pw_figure_write("/nowhere/figure.svg", s, &o, &err), PW_EIO);
     pw_snapshot_free(s);
 }

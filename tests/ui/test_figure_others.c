@@ -48,7 +48,7 @@ static void a_difference_is_drawn(void **state)
     o.reference = t5;
     widths(s, o);
     expect(s, &o, "<title>Kernel by distance: 2 alibi minus 3 t5");
-    expect(s, &o, "Of different families: only what they do can be compared.");
+    expect(s, &o, "Different families: only their effects can be compared.");
     o.arm = t5, o.reference = alibi;
     widths(s, o);
     expect(s, &o, "minus 2 alibi</title>");

@@ -211,8 +211,8 @@ static void more_are_refused(void **state)
             continue;
         take(&o, list, 3);
         figure_fails(here, &o,
-                     "20 arms in one figure: at most 16 can be told apart; name fewer sessions, or "
-                     "the arms of each, as arms=1,2");
+                     "20 arms in one figure: at most 16 are allowed; name fewer sessions, or the arms of "
+                     "each, as arms=1,2");
         strcpy(o.arms, "1,2,3,5"); /* 4 arms of each of 4 */
         widths(here, o);
         expect(here, &o, ">friday: learned");
@@ -274,7 +274,7 @@ static void wrong_lists_are_named(void **state)
         struct pw_figure_options o = with_arms("curves", "", wrong[i]);
         char message[160];
         snprintf(message, sizeof message,
-                 "arms=%s: allowed are numbers 1..8 parted by commas, as arms=1,3, or all", wrong[i]);
+                 "arms=%s: allowed are numbers 1..8 separated by commas, as arms=1,3, or all", wrong[i]);
         figure_fails(s, &o, message);
     }
     struct pw_figure_options o = with_arms("curves", "", "1,7");

@@ -190,7 +190,7 @@ static void written(void **state)
     struct bench *b = *state;
     char line[200], *text;
     size_t size;
-    bench_refused(b, "export finding x.csv", "nothing was measured");
+    bench_refused(b, "export finding x.csv", "there is no finding");
     open_pane(b);
     press(b, "[");
     snprintf(line, sizeof line, "export finding %s", bench_path_of(b, "f.json"));

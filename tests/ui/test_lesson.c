@@ -49,7 +49,7 @@ static void the_step_has_its_place_at_every_size(void **state)
     struct pw_canvas c;
     pw_text_copy(ui.lesson.title, sizeof ui.lesson.title, "Counting");
     pw_text_copy(ui.lesson.text, sizeof ui.lesson.text,
-                 "One is what everything begins with, and 日本語 too.");
+                 "One is what everything starts with, and 日本語 too.");
     strcat(ui.lesson.text, "\nA second paragraph stands on a line of its own.");
     ui.lesson.step = 1, ui.lesson.steps = 3, ui.lesson.waiting = true;
     pw_canvas_init(&c);
@@ -72,7 +72,7 @@ static void the_step_has_its_place_at_every_size(void **state)
                 pw_canvas_text(&c, &text);
                 if (rows >= 16 && cols >= 60) {
                     assert_non_null(strstr(text.s, "── Counting ──"));
-                    assert_non_null(strstr(text.s, "1/3  Enter goes on  q leaves"));
+                    assert_non_null(strstr(text.s, "1/3  Enter continues  q leaves"));
                     assert_non_null(strstr(text.s, "\n A second paragraph"));
                 }
                 pw_str_fini(&text);

@@ -358,8 +358,9 @@ static void test_history_nowhere(void **state)
     struct pw_err err = {0};
     setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
     assert_int_equal(pw_history_open(&h, &err), PW_EIO);
-    assert_string_equal(err.msg, /* the error of the folder, not of the missing file */
-                        "history: not kept: /proc/nowhere can't be made: No such file or directory");
+    assert_string_equal(
+        err.msg, /* the error of the folder, not of the missing file */
+        "history: not kept: /proc/nowhere: cannot create this folder: No such file or directory");
     assert_true(pw_history_add(&h, "train"));
     assert_int_equal(h.n, 1);
     pw_history_close(&h);

@@ -48,7 +48,7 @@ static void search_marks_what_is_drawn(void **state)
     assert_string_equal(ui->find.text, "");
     ui->focus = PW_PANE_LOG;
     pw_ui_key(ui, 'n', &line);
-    assert_non_null(strstr(ui->message, "nothing is searched for"));
+    assert_non_null(strstr(ui->message, "no search is active"));
     pw_str_fini(&line);
 }
 
@@ -218,7 +218,7 @@ static void the_list_narrows_and_runs(void **state)
     bench_shows(b, "evaluate all arms now", true);
     keys(b, "undo a bind"); /* every word must match: in key, name or meaning */
     bench_shows(b, "undo and redo a setting, a binding", true);
-    bench_shows(b, "take back a setting, a binding", true);
+    bench_shows(b, "undo a setting, a binding or a moved border", true);
     bench_shows(b, "evaluate", false);
     keys(b, "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f");
     assert_string_equal(ui->palette.filter, "");
@@ -255,9 +255,9 @@ static void the_list_narrows_and_runs(void **state)
 
     keys(b, "?back to live\n"); /* an entry without effect says why, and the list stays open */
     assert_true(ui->help);
-    assert_non_null(strstr(ui->message, "it is live already"));
+    assert_non_null(strstr(ui->message, "the present is already shown"));
     keys(b, "zzz");
-    bench_shows(b, "no key and no command is about that", true);
+    bench_shows(b, "no key and no command matches", true);
     keys(b, "\n");
     assert_true(ui->help);
     pw_ui_key(ui, PW_KEY_ESCAPE, &line);
@@ -277,18 +277,18 @@ static void the_list_finds_by_meaning(void **state)
 {
     static const char *const words[][2] = {
         {"heatmap", "focus a pane; its number again zooms"},
-        {"pdf", "write a file; its ending chooses the format"},
-        {"csv", "write a file; its ending chooses the format"},
-        {"tensorboard", "write a file; its ending chooses the format"},
-        {"replay", "look at an earlier moment of training"},
-        {"rewind", "look at an earlier moment of training"},
-        {"load", "take up a recorded session where it ended"},
+        {"pdf", "write a file; its extension chooses the format"},
+        {"csv", "write a file; its extension chooses the format"},
+        {"tensorboard", "write a file; its extension chooses the format"},
+        {"replay", "show an earlier moment of training"},
+        {"rewind", "show an earlier moment of training"},
+        {"load", "continue a recorded session where it ended"},
         {"delete", "delete a recorded session"},
-        {"remove", "list the arms, choose one, add one, drop one"},
-        {"color", "settings; alone it shows"},
-        {"theme", "settings; alone it shows"},
-        {"tutorial", "give a lesson, step by step"},
-        {"lego", "what is learned: a task"},
+        {"remove", "list the arms; choose, add or drop one"},
+        {"color", "change settings; without arguments"},
+        {"theme", "change settings; without arguments"},
+        {"tutorial", "start a lesson, step by step"},
+        {"lego", "choose the task, or a mixture"},
         {"RoPE", "swap the encoding"},
         {"exit", "quit; Q doesn't ask while training"},
         {"qa!", "leave pewter"},

@@ -174,7 +174,7 @@ static void a_recording_is_gone_through(void **state)
     run(b, "goto start");
     steps_are(b, 0, 0);
     refused(b, "goto -1", "0..");
-    refused(b, "goto command -1", "not so many before");
+    refused(b, "goto command -1", "goto command -1: too few commands before this moment");
     refused(b, "goto event x", "allowed are");
     refused(b, "goto mark no", "no mark has 'no'");
     run(b, "goto 10"); /* no arm exists yet: uses the last arm */
@@ -182,7 +182,7 @@ static void a_recording_is_gone_through(void **state)
     run(b, "goto start");
     refused(b, "goto 61", "arm 1 had 0..60");
     refused(b, "goto live 3", "too many words");
-    refused(b, "train", "r.pewter --from STEP` takes over");
+    refused(b, "train", "r.pewter --from STEP` continues from a step of it");
     run(b, "goto end");
     steps_are(b, 60, 60);
     assert_string_equal(press(b, 'L'), "");

@@ -147,7 +147,7 @@ static void settings_go_back_and_forth(void **state)
     strcpy(b->s->session.name, "my runs");
     bench_refused(b, "undo", "'open \"my runs\" from=STEP' goes back in training");
     b->s->session.how = PW_REC_READ;
-    bench_refused(b, "undo", "'pewter replay my runs --from STEP' takes over from a step");
+    bench_refused(b, "undo", "'pewter replay my runs --from STEP' continues from a step");
     b->s->session.how = PW_REC_NONE;
     bench_refused(b, "redo", "nothing was undone");
     bench_run(b, "set fps=12");

@@ -92,7 +92,7 @@ static void reads_up_to_the_limit(void **state)
     assert_null(data);
     assert_int_equal(size, 0);
     assert_non_null(strstr(err.msg, path));
-    assert_non_null(strstr(err.msg, ": has 10 bytes; at most 9 are read here"));
+    assert_non_null(strstr(err.msg, ": has 10 bytes; the limit is 9"));
     put(path, "");
     assert_int_equal(pw_file_read(path, 0, &data, &size, &err), PW_OK);
     assert_int_equal(size, 0);
@@ -114,7 +114,7 @@ static void reads_what_grows(void **state)
     assert_non_null(strstr(data, "VmPeak"));
     free(data);
     assert_int_equal(pw_file_read("/proc/self/status", 99, &data, &size, &err), PW_EUSER);
-    assert_string_equal(err.msg, "/proc/self/status: has more than 99 bytes, which is the most read here");
+    assert_string_equal(err.msg, "/proc/self/status: has more than 99 bytes, the limit for this file");
 }
 
 static void refuses_to_read(void **state)
@@ -215,7 +215,7 @@ static void a_fresh_file_replaces_nothing(void **state)
     fputs("ours", pw_file_stream(f));
     put(path, "another's");
     assert_int_equal(pw_file_commit(f, &err), PW_EUSER);
-    snprintf(expect, sizeof expect, "%s is there already", path);
+    snprintf(expect, sizeof expect, "%s already exists", path);
     assert_string_equal(err.msg, expect);
     assert_holds(path, "another's");
     assert_int_equal(scratch_count(*state, NULL), 1);
@@ -271,11 +271,11 @@ static void refuses_to_write(void **state)
     assert_string_equal(err.msg, expect);
     assert_null(f);
     assert_int_equal(pw_file_create(&f, *state, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, ": is a directory; a file is written here"));
+    assert_non_null(strstr(err.msg, ": is a directory, not a regular file"));
     assert_int_equal(pw_file_create(&f, "/dev/null", &err), PW_EUSER);
-    assert_string_equal(err.msg, "/dev/null: is a device or a pipe; a file is written here");
+    assert_string_equal(err.msg, "/dev/null: is a device or a pipe, not a regular file");
     assert_int_equal(pw_file_create(&f, "", &err), PW_EUSER);
-    assert_string_equal(err.msg, "the name of the file to write is empty");
+    assert_string_equal(err.msg, "the file's name is empty");
     assert_int_equal(scratch_count(*state, NULL), 0);
 }
 

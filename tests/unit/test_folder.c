@@ -45,7 +45,7 @@ static void says_what_is_no_folder(void **state)
 
     assert_int_equal(pw_folder_list(&f, scratch_path(state, "nothing", path), ".pewter", &err), PW_EUSER);
     assert_int_equal(f.n, 0);
-    assert_non_null(strstr(err.msg, "nothing: can't list this folder: No such file or directory"));
+    assert_non_null(strstr(err.msg, "nothing: cannot list this folder: No such file or directory"));
     pw_folder_free(&f);
 }
 
@@ -70,7 +70,7 @@ static void says_what_cannot_be_made(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(pw_folder_make("/proc/nowhere/deeper", &err), PW_EIO);
-    assert_string_equal(err.msg, "/proc/nowhere can't be made: No such file or directory");
+    assert_string_equal(err.msg, "/proc/nowhere: cannot create this folder: No such file or directory");
 }
 
 int main(void)

@@ -190,8 +190,7 @@ static void four_gigabytes_are_refused(void **state)
         pw_npz_f32(z, "later", probs, 1, (int64_t[]){3}); /* has no effect after a failure */
         pw_npz_f32(z, "again", probs, 4, dims[i]);
         assert_int_equal(pw_npz_close(z, &err), PW_EUSER);
-        assert_string_equal(
-            err.msg, "array 'score': the archive would pass 4 GiB, which is the most an .npz holds here");
+        assert_string_equal(err.msg, "array 'score': the archive would exceed 4 GiB, the limit of an .npz");
         assert_int_equal(scratch_count(*state, NULL), 0);
     }
 }

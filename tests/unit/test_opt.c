@@ -181,7 +181,7 @@ static void refuses(void **state)
     }
     static const struct pw_opt empty[] = {{.name = NULL}};
     assert_int_equal(pw_opt_set(empty, &t, "quit", "now", "on", &err), PW_EUSER);
-    assert_string_equal(err.msg, "quit: no option 'now'; it has none");
+    assert_string_equal(err.msg, "quit: no option 'now'; there are no options");
     assert_int_equal(set(&t, "layers", "x", NULL), PW_EUSER); /* without an err */
 }
 

@@ -108,15 +108,15 @@ static void there_and_back(void **state)
     assert_int_equal(entries(state), 3);
     assert_whole(again, sum, n, sha);
 
-    assert_refused(pw_session_pack(path, file, &err), &err, "is there already");
-    assert_refused(pw_session_unpack(file, again, &err), &err, "is there already");
+    assert_refused(pw_session_pack(path, file, &err), &err, "already exists");
+    assert_refused(pw_session_unpack(file, again, &err), &err, "already exists");
     assert_int_equal(symlink("nowhere", link), 0);
-    assert_refused(pw_session_pack(path, link, &err), &err, "is there already");
-    assert_refused(pw_session_unpack(file, link, &err), &err, "is there already");
+    assert_refused(pw_session_pack(path, link, &err), &err, "already exists");
+    assert_refused(pw_session_unpack(file, link, &err), &err, "already exists");
     unlink(link);
     assert_refused(pw_session_pack(file, link, &err), &err, "packed already");
     assert_refused(pw_session_unpack(path, link, &err), &err, "nothing to unpack");
-    assert_refused(pw_session_unpack(link, path, &err), &err, "is there already");
+    assert_refused(pw_session_unpack(link, path, &err), &err, "already exists");
     assert_refused(pw_session_pack(link, link, &err), &err, "no such session");
     assert_int_equal(entries(state), 3);
 
@@ -169,8 +169,9 @@ static void tampered(void **state)
         const char *sql, *why;
     } cases[] = {
         {"UPDATE chunk SET data=zeroblob(5) WHERE length(data)=5", "damaged"},
-        {"DELETE FROM chunk WHERE length(data)=5", "not of 5 bytes"},
-        {"INSERT INTO chunk(sha,n,data) SELECT sha,1,data FROM chunk WHERE length(data)=5", "not of 5 bytes"},
+        {"DELETE FROM chunk WHERE length(data)=5", "its size is not 5 bytes"},
+        {"INSERT INTO chunk(sha,n,data) SELECT sha,1,data FROM chunk WHERE length(data)=5",
+         "its size is not 5 bytes"},
         {"UPDATE file SET bytes=1000000000000 WHERE bytes=5", "damaged"},
         {"UPDATE event SET text='x' WHERE seq=(SELECT min(seq) FROM event WHERE kind=18)", "damaged"},
         {"DELETE FROM event WHERE seq=(SELECT max(seq) FROM event)", "last events"},

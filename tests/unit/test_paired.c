@@ -152,7 +152,7 @@ static void test_best(void **state)
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     assert_int_equal(x.best, 0);
     assert_true(x.tests[0].p == 4.0 / 64);
-    verdict_is(&x, s, "change places between seeds (1 to 5, p=0.062)");
+    verdict_is(&x, s, "change order between seeds (1 to 5, p=0.062)");
     put_run(s, 6, 41); /* ahead in all seeds, in one by a point */
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     assert_int_equal(x.best, 2);

@@ -186,7 +186,7 @@ static void refused_threads_are_reported(void **state)
     pthread_attr_destroy(&attr);
     assert_int_equal(code, PW_EUSER);
     assert_null(pool);
-    assert_memory_equal(err.msg, "threads=3: the system allows only 1 here: ", 42);
+    assert_memory_equal(err.msg, "threads=3: the system allows only 1: ", 37);
 }
 
 static void processors(void **state)

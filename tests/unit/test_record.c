@@ -427,7 +427,7 @@ static int cannot_record(const char *path)
     struct pw_err err;
     if (pw_store_open(&s, &cfg, &err) == PW_OK)
         return 1;
-    return strstr(err.msg, "'pewter replay' reads it") != NULL ? 0 : 2;
+    return strstr(err.msg, "'pewter replay' can read it") != NULL ? 0 : 2;
 }
 
 static void make_readonly(void **state, const char *path)

@@ -123,7 +123,7 @@ static void stays_within_its_budget(void **state)
     assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
     pw_store_status(s, &status);
     assert_int_equal(status.how, PW_REC_ON);
-    assert_non_null(strstr(status.why, "of a budget of 0.3 MB: nothing more can go"));
+    assert_non_null(strstr(status.why, "of a budget of 0.3 MB, and nothing more can be deleted"));
     pw_store_close(s, "quit");
 }
 

@@ -138,7 +138,7 @@ static void one_records_at_a_time(void **state)
     session_wait(s, 10);
     snprintf(words, sizeof words, "it is open in pewter %ld on ", (long)getpid());
     session_refused(path, false, words);
-    session_refused(path, true, "it is there already");
+    session_refused(path, true, "it already exists");
     struct pw_record *r = session_read(path); /* a reader is allowed */
     pw_record_close(r);
     pw_store_close(s, "quit");
@@ -155,7 +155,7 @@ static void refuses_what_is_no_session(void **state)
     session_refused(path, false, "there is no session.db in it");
     snprintf(inside, sizeof inside, "%s/session.db", path);
     close(open(inside, O_CREAT | O_WRONLY, 0600));
-    session_refused(path, false, "no session: it was never finished, or is something else");
+    session_refused(path, false, "not a session: it is unfinished, or another kind of file");
     unlink(inside);
     assert_int_equal(symlink("/etc/passwd", inside), 0);
     session_refused(path, false, "session.db in it is not a file");
@@ -197,7 +197,7 @@ static void refuses_other_versions(void **state)
     edit(path, "DROP VIEW v; CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM meta; END");
     session_refused(path, false, "it has a trigger 't'");
     edit(path, "DROP TRIGGER t; PRAGMA application_id=7");
-    session_refused(path, false, "it is the database of another program");
+    session_refused(path, false, "not a session: it is another program's database");
 }
 
 /* ---- from several threads */

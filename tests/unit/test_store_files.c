@@ -158,7 +158,7 @@ static void moves_while_it_records(void **state)
     assert_string_equal(status.folder, to);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(pw_store_move(s, path, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "it is there already"));
+    assert_non_null(strstr(err.msg, "it already exists"));
     assert_int_equal(pw_store_move(s, "/no/such/place/x.pewter", &err), PW_EIO);
     session_put(s, 201, 300, &rng);
     session_wait(s, 300);

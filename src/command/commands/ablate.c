@@ -21,14 +21,14 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct ablate_opts, mode),
      .def = "zero",
      .choices = pw_ablation_names + 1, /* without the mode "none" */
-     .help = "what the head gives instead"},
+     .help = "what replaces the head's output"},
     {.name = "samples",
      .type = PW_OPT_INT,
      .offset = offsetof(struct ablate_opts, samples),
      .def = "64",
      .min = 1,
      .max = 4096,
-     .help = "validation samples that the mean is taken over, or another example drawn from"},
+     .help = "validation samples for the mean, or to draw the other sample from"},
     {.name = "replica",
      .type = PW_OPT_INT,
      .offset = offsetof(struct ablate_opts, replica),
@@ -36,7 +36,7 @@ static const struct pw_opt opts[] = {
      .min = 1,
      .max = PW_MAX_REPLICATES,
      .choices = all,
-     .help = "of an arm with several seeds: in this one alone"},
+     .help = "only in this replica"},
     {.name = NULL}};
 
 static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
@@ -72,21 +72,19 @@ const struct pw_command pw_cmd_ablate = {
     .name = "ablate",
     .search = "disable prune mask knock",
     .usage = "ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] [arm=K] [replica=R]",
-    .summary = "switch heads off (L0H3 or 0.3, from 0; L.* all of a layer), also while training",
+    .summary = "switch heads off (L0H3 or 0.3, from 0; L.*: a whole layer), also during training",
     .detail =
-        "A head's output is replaced before W_o, in training (no gradient comes through it), evaluation,\n"
-        "inspection and decoding, in all replicas or in one:\n"
-        "  zero      by zeros\n"
-        "  mean      by its mean over validation samples of the trained lengths, at the weights of now\n"
-        "  resample  at each position by what it gives there for another, drawn validation sample\n"
-        "It lasts over pe, set threads, fork and training; new weights (seed, model, reset, another task's\n"
-        "tokens) end it. Weights that are exported don't know of it. 'restore' switches on again.\n"
-        "Replicas begin with other weights, so a head of the same number is another head in each: what "
-        "0.5\n"
-        "does in one may be done by 1.2 in the next. replica=R switches one network's head, and the "
-        "others\n"
-        "stay to compare with; 'inspect replica=R' chooses the one that answers prompts and is inspected.\n"
-        "'probe ablation' tries every head in turn and leaves the arms as they are.\n"
+        "Replace a head's output before W_o in training (without a gradient), evaluation, inspection and\n"
+        "decoding, in all replicas or in one:\n"
+        "  zero      with zeros\n"
+        "  mean      with its mean over validation samples of the trained lengths, at the current weights\n"
+        "  resample  at each position with its output there for another validation sample, drawn at random\n"
+        "pe, set threads, fork and training keep it; new weights (seed, model, reset, a task with other\n"
+        "tokens) end it. Exported weights do not contain it. 'restore' switches heads on again.\n"
+        "Replicas have different initial weights, so heads of the same number are unrelated: what 0.5 does\n"
+        "in one, 1.2 may do in the next. replica=R switches a head of one network only, and the others stay\n"
+        "for comparison; 'inspect replica=R' chooses the replica that is inspected.\n"
+        "'probe ablation' tries every head in turn and does not change the arms.\n"
         "ablate 1.3; eval; ablate 0.*,1.2 mode=mean; eval; restore",
     .where = PW_AT_LAB,
     .opts = opts,

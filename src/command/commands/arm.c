@@ -106,11 +106,11 @@ const struct pw_command pw_cmd_arm = {
     .name = "arm",
     .search = "delete remove rm",
     .usage = "arm [N|next|prev] | arm add PE [key=value] | arm drop N",
-    .summary = "list the arms, choose one, add one, drop one",
+    .summary = "list the arms; choose, add or drop one",
     .detail =
-        "The chosen arm answers prompts and is inspected, by its replica that 'inspect replica=R' chose,\n"
-        "or its first where it has fewer. A new arm has the chosen one's model and as many replicas, and\n"
-        "the lab's seed.",
+        "The current arm answers prompts and is inspected, by the replica that 'inspect replica=R' chose\n"
+        "(by its first replica if it has fewer). A new arm takes the current arm's model and number of\n"
+        "replicas, and the lab's seed.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .complete = complete,

@@ -17,14 +17,13 @@ static const struct pw_opt opts[] = {
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct choice, mode),
      .choices = modes,
-     .help =
-         "of cuda; fast, unless told otherwise: products on tensor cores, the same bits on the same machine; "
-         "ref: the cpu's bits, slowly"},
+     .help = "cuda only. fast (the default): products on tensor cores, the same bits on the same machine; "
+             "ref: the cpu's bits, slower"},
     {.name = "precision",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct choice, precision),
      .choices = precisions,
-     .help = "of the products in linear layers, as 'set precision'; weights and sums are float32"},
+     .help = "precision of products in linear layers, as in 'set precision'; weights and sums are float32"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -56,10 +55,9 @@ const struct pw_command pw_cmd_backend = {
     .name = "backend",
     .search = "gpu cuda cpu",
     .usage = "backend auto|cpu|cuda[:N] [mode=fast|ref] [precision=fp32|tf32|bf16]",
-    .summary = "what computes: the processors, or an NVIDIA device; models move with all their bits",
-    .detail =
-        "auto takes cuda where there is a device, else the cpu, and says which and why. 'devices' lists what "
-        "there is.",
+    .summary = "choose the device: the cpu or an NVIDIA device; models move with all their bits",
+    .detail = "auto chooses cuda if there is a device, else the cpu, and prints the choice and the reason.\n"
+              "'devices' lists the devices.",
     .where = PW_AT_LAB,
     .opts = opts,
     .complete = complete,

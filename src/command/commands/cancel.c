@@ -17,14 +17,14 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!known)
-        return pw_fail(err, PW_EUSER, "cancel: '%s': one of eval, activations, data, ablate, patch, probe",
-                       name);
+        return pw_fail(err, PW_EUSER,
+                       "cancel: no job '%s'; there are eval, activations, data, ablate, patch, probe", name);
     if (pw_lab_cancel(ctx, name))
         pw_lab_drop_script(ctx);
     else if (name != NULL)
-        pw_lab_note(ctx, "cancel: %s is not under way", name);
+        pw_lab_note(ctx, "cancel: %s is not running", name);
     else
-        pw_lab_note(ctx, "cancel: no long command is under way");
+        pw_lab_note(ctx, "cancel: no job is running");
     return PW_OK;
 }
 
@@ -38,8 +38,8 @@ const struct pw_command pw_cmd_cancel = {
     .name = "cancel",
     .search = "abort kill interrupt",
     .usage = "cancel [eval|activations|data|ablate|patch|probe]",
-    .summary = "end a long command, and drop what is left of a script; training goes on",
-    .detail = "Without a name the one that is under way. Ctrl-C means this, or 'pause' where there is none.",
+    .summary = "cancel a job and drop the rest of the script; training continues",
+    .detail = "Without a name: the running job. Ctrl-C does this too, or 'pause' if no job is running.",
     .where = PW_AT_LAB,
     .beside = true,
     .complete = complete,

@@ -13,32 +13,32 @@ static const struct pw_opt opts[] = {{.name = "task",
                                       .offset = AT(task),
                                       .def = "sort",
                                       .size = sizeof((struct pw_plan *)0)->task,
-                                      .help = "as after `task`"},
+                                      .help = "a task with its options, as in `task`"},
                                      {.name = "model",
                                       .type = PW_OPT_TEXT,
                                       .offset = AT(model),
                                       .def = "tiny",
                                       .size = sizeof((struct pw_plan *)0)->model,
-                                      .help = "as after `model`: a preset and its options"},
+                                      .help = "a preset and its options, as in `model`"},
                                      {.name = "optim",
                                       .type = PW_OPT_TEXT,
                                       .offset = AT(optim),
                                       .def = "",
                                       .size = sizeof((struct pw_plan *)0)->optim,
-                                      .help = "as after `optim`"},
+                                      .help = "options, as in `optim`"},
                                      {.name = "race",
                                       .type = PW_OPT_TEXT,
                                       .offset = AT(race),
                                       .def = "none",
                                       .size = sizeof((struct pw_plan *)0)->race,
-                                      .help = "encodings, as after `race`"},
+                                      .help = "encodings, as in `race`"},
                                      {.name = "seeds",
                                       .type = PW_OPT_INT,
                                       .offset = AT(seeds),
                                       .def = "1",
                                       .min = 1,
                                       .max = PW_MAX_REPLICATES,
-                                      .help = "of each encoding"},
+                                      .help = "replicas of each encoding"},
                                      {.name = NULL}};
 #undef AT
 
@@ -59,14 +59,14 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     const char *name = pw_args_word(args, 0);
     (void)ctx;
     enum pw_code code = pw_args_words(args) > 1
-                            ? pw_fail(err, PW_EUSER, "check: one name at most; usage: %s", pw_cmd_check.usage)
+                            ? pw_fail(err, PW_EUSER, "check: too many names; usage: %s", pw_cmd_check.usage)
                             : PW_OK;
     pw_opt_defaults(opts, &plan);
     if (code == PW_OK)
         code = pw_args_opts(args, opts, &plan, err);
     if (code != PW_OK)
         return code;
-    snprintf(place, sizeof place, "check: %.80s can't run", name != NULL ? name : plan.task);
+    snprintf(place, sizeof place, "check: %.80s cannot run", name != NULL ? name : plan.task);
     code = pw_lab_plan_fits(&plan, err);
     if (code != PW_OK)
         pw_err_at(err, place);
@@ -76,11 +76,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_check = {
     .name = "check",
     .usage = "check [NAME] [task=TEXT] [model=TEXT] [optim=TEXT] [race=TEXT] [seeds=N]",
-    .summary = "ask whether a task, a model and encodings go together; build and change nothing",
-    .detail = "check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=fit\" race=none,t5\n"
-              "`reproduce` checks all entries of a long suite in this way before the first one trains. NAME "
-              "stands\n"
-              "in the message.",
+    .summary = "test whether a task, a model and encodings fit together; change nothing",
+    .detail =
+        "check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=fit\" race=none,t5\n"
+        "`reproduce` checks all entries of a long suite in this way before it trains the first one. The\n"
+        "message shows NAME.",
     .where = PW_AT_LAB,
     .opts = opts,
     .values = values,

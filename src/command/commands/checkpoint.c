@@ -13,9 +13,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_checkpoint = {
     .name = "checkpoint",
     .usage = "checkpoint [TEXT]",
-    .summary = "keep weights, moments and everything else of this moment",
-    .detail = "Checkpoints are written by themselves, too, and thinned out over time; one that was asked for "
-              "stays.",
+    .summary = "save weights, moments and all other state of the lab now",
+    .detail = "Automatic checkpoints are thinned out over time; one that this command writes is kept.",
     .where = PW_AT_LAB,
     .outside = pw_command_outside,
     .raw = true,

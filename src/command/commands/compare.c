@@ -11,10 +11,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     const struct pw_probe *probe = pw_probe_find("distance");
     struct pw_args as_probe = *args; /* borrows the words; the probe's name is put before them */
     if (pw_args_words(args) == 1)
-        return pw_fail(err, PW_EUSER, "compare: arm %s with which other? usage: %s", pw_args_word(args, 0),
-                       pw_cmd_compare.usage);
+        return pw_fail(err, PW_EUSER, "compare: arm %s: name at least one other arm; usage: %s",
+                       pw_args_word(args, 0), pw_cmd_compare.usage);
     if (args->n == PW_MAX_WORDS)
-        return pw_fail(err, PW_EUSER, "compare: too many words; usage: %s", pw_cmd_compare.usage);
+        return pw_fail(err, PW_EUSER, "compare: too many arguments; usage: %s", pw_cmd_compare.usage);
     as_probe.words[0] = (struct pw_word){.value = (char *)probe->name};
     for (int i = 0; i < args->n; i++)
         as_probe.words[i + 1] = args->words[i];
@@ -25,18 +25,17 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_compare = {
     .name = "compare",
     .usage = "compare [ARM ARM...] [key=value]",
-    .summary = "how far the attention of arms is from each other's, by length and layer",
+    .summary = "measure the distance between the attention of arms, by length and layer",
     .detail =
-        "compare 1 3 4                 the attention of 3 and 4 beside that of 1; without arms, of all\n"
+        "compare 1 3 4                 arms 3 and 4 with arm 1; without arguments, all arms\n"
         "compare against=all           every pair of arms\n"
-        "compare 1 3 formula=released  as the code behind Figure 4 of Kazemnejad et al. 2023 computes it\n"
+        "compare 1 3 formula=released  as the released code for Figure 4 of Kazemnejad et al. 2023\n"
         "The distance is the least Jensen-Shannon divergence of all pairs of heads in a layer (their Eq. "
         "2),\n"
-        "in nats, on sequences of the task with their right answers; pairs=matched gives every head its "
-        "own\n"
-        "counterpart. A curve with * is the floor, two seeds of one encoding; arms of one seed begin with "
+        "in nats, on sequences of the task with their right answers; pairs=matched pairs each head with one\n"
+        "other head. A curve with * is the floor: two seeds of one encoding. Arms of one seed start from "
         "the\n"
-        "same weights and say so. It is `probe distance`, and the finding bears that name.",
+        "same weights and are marked. The same as `probe distance`; the finding has that name.",
     .where = PW_AT_LAB,
     .lasts = true,
     .opts = pw_distance_options,

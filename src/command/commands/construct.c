@@ -10,14 +10,16 @@ extern const struct pw_command pw_cmd_construct;
 #define AT(member) offsetof(struct pw_construction, member)
 
 static const struct pw_opt opts[] = {
-    {"T", PW_OPT_INT, AT(T), "64", 1, 2048, NULL, 0, "positions that its MLP counts; beyond them it bends"},
-    {"width", PW_OPT_INT, AT(width), "16", 4, 8192, NULL, 0, "of the stream; 3 dimensions are the proof's"},
-    {"heads", PW_OPT_INT, AT(heads), "4", 1, 128, NULL, 0, "of a layer"},
+    {"T", PW_OPT_INT, AT(T), "64", 1, 2048, NULL, 0, "positions that the MLP counts exactly"},
+    {"width", PW_OPT_INT, AT(width), "16", 4, 8192, NULL, 0,
+     "width of the residual stream; the proof uses 3 dimensions"},
+    {"heads", PW_OPT_INT, AT(heads), "4", 1, 128, NULL, 0, "heads of a layer"},
     {"head_width", PW_OPT_INT, AT(head_width), "0", 0, 1024, NULL, 0, "0: width / heads"},
     {"layers", PW_OPT_INT, AT(layers), "0", 0, PW_MAX_LAYERS, NULL, 0, "0: 1 for theorem1, 2 for theorem2"},
     {"context", PW_OPT_INT, AT(context), "0", 0, 65536, NULL, 0,
-     "positions it can take; 0: 4 T, or 2 T beyond 512, and as the longest sample"},
-    {"seed", PW_OPT_SEED, AT(seed), NULL, 0, 0, NULL, 0, "of what the proof leaves open; else the arm's"},
+     "context; 0: 4 T (2 T above 512), and at least the longest sample"},
+    {"seed", PW_OPT_SEED, AT(seed), NULL, 0, 0, NULL, 0,
+     "seed of the weights that the proof leaves open; default: the arm's"},
     {0},
 };
 
@@ -49,12 +51,12 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_construct = {
     .name = "construct",
     .usage = "construct theorem1|theorem2 [key=value] [arm=K]",
-    .summary = "begin an arm anew with the weights of a proof: no encoding, yet it knows positions",
+    .summary = "replace an arm's weights by a proof's: without an encoding it still knows positions",
     .detail =
-        "Kazemnejad et al. 2023, appendix C: theorem1 attends 1/t everywhere and its MLP makes t of it,\n"
-        "theorem2 makes scores of content minus distance. <bos> is the task's first word; what the\n"
-        "proof leaves open is drawn. `probe theorem1` shows every step; prompts, inspection and\n"
-        "training work as with any arm, `model tiny` leaves the proof.",
+        "Kazemnejad et al. 2023, appendix C: in theorem1 attention writes 1/t and the MLP turns it into t;\n"
+        "in theorem2 scores are content minus distance. <bos> is the task's first word; weights that the\n"
+        "proof leaves open are drawn. `probe theorem1` shows every step. Prompts, inspection and training\n"
+        "work as with any arm; `model tiny` returns to an ordinary model.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

@@ -20,10 +20,10 @@ const struct pw_command pw_cmd_delete = {
     .name = "delete",
     .search = "remove rm erase",
     .usage = "delete SESSION",
-    .summary = "delete a recorded session; there is no way back",
+    .summary = "delete a recorded session; this cannot be undone",
     .detail =
-        "Everything that was recorded in it goes, checkpoints too. One that is open, here or in another\n"
-        "pewter, is refused. 'sessions' lists what there is; 'arm drop' is for an arm, and\n"
+        "Delete everything that was recorded in it, including checkpoints. A session that is open, here or\n"
+        "in another pewter, is refused. 'sessions' lists the sessions; 'arm drop' drops an arm.\n"
         "'pewter session delete SESSION' does the same from a shell.",
     .where = PW_AT_LAB,
     .outside = pw_command_outside,

@@ -52,7 +52,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
             pw_lab_stop(ctx, "");
             return pw_lab_insert_script(ctx, demos[i].script, err);
         }
-    return pw_fail(err, PW_EUSER, "demo: '%s': there are sort and copy", name);
+    return pw_fail(err, PW_EUSER, "demo: no demo '%s'; there are sort and copy", name);
 }
 
 static void complete(struct pw_completion *c)
@@ -65,9 +65,9 @@ const struct pw_command pw_cmd_demo = {
     .name = "demo",
     .search = "tutorial example quickstart",
     .usage = "demo [sort|copy]",
-    .summary = "a race of five encodings to begin with",
+    .summary = "run a race of five encodings",
     .detail = "  sort   sorting digits: trained on 2 to 8 of them, tested to 16\n"
-              "  copy   copying random digits: trained on 2 to 10, tested to 20; not won by NoPE",
+              "  copy   copying random digits: trained on 2 to 10, tested to 20; NoPE does not win",
     .where = PW_AT_LAB,
     .lasts = true,
     .complete = complete,

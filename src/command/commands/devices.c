@@ -15,10 +15,10 @@ const struct pw_command pw_cmd_devices = {
     .name = "devices",
     .search = "gpu cuda cpu",
     .usage = "devices",
-    .summary = "what models can be trained on: processors, NVIDIA devices, or why there are none",
-    .detail =
-        "'backend' chooses. A plug-in brings CUDA: libpewter_cuda.so in $PEWTER_BACKEND_DIR, else beside "
-        "the\nprogram or in its library folder.",
+    .summary = "list the devices: processors, NVIDIA devices, or the reason why there are none",
+    .detail = "'backend' chooses one. CUDA needs the plug-in libpewter_cuda.so in $PEWTER_BACKEND_DIR, else "
+              "beside\n"
+              "the program or in its library folder.",
     .where = PW_AT_LAB,
     .outside = pw_command_outside,
     .beside = true,

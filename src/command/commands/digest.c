@@ -42,7 +42,7 @@ const struct pw_command pw_cmd_digest = {
     .name = "digest",
     .search = "hash checksum",
     .usage = "digest",
-    .summary = "128 bits for the parameters of every model; equal ones mean equal bits",
+    .summary = "print a 128-bit hash of every model's parameters; equal digests mean equal bits",
     .where = PW_AT_LAB,
     .run = run,
 };

@@ -12,7 +12,7 @@ static const struct pw_opt opts[] = {{.name = "lengths",
                                       .offset = offsetof(struct eval_opts, lengths),
                                       .min = 1,
                                       .max = 512,
-                                      .help = "lengths to test; trained and test lengths unless given"},
+                                      .help = "lengths to test; default: trained and test lengths"},
                                      {.name = "samples",
                                       .type = PW_OPT_INT,
                                       .offset = offsetof(struct eval_opts, samples),
@@ -37,18 +37,16 @@ const struct pw_command pw_cmd_eval = {
     .name = "eval",
     .search = "test validate accuracy score",
     .usage = "eval [lengths=A..B] [samples=N]",
-    .summary = "exact match and token accuracy by length, all arms",
+    .summary = "measure exact match and token accuracy by length, of all arms",
     .detail =
-        "One teacher-forced pass a sample: greedy decoding is right if and only if every argmax is. Where "
-        "that\n"
-        "isn't so answers are decoded, to the end mark (or half as long again as the right one), and both\n"
-        "numbers are told: of tasks with a scratchpad, of which the answer behind it alone counts, of "
-        "encodings\n"
-        "that need the length of the whole sequence, and of causal=off, which see ahead. The decoded number "
-        "is\n"
-        "the one that is compared and drawn; evaluations beside training are teacher-forced, and say so.\n"
-        "Samples go round the pairs of a length, where it is one (addition, lego). * marks trained lengths\n"
-        "with fewer than 100000 different inputs, which training has met: see held=on of task.",
+        "One teacher-forced pass per sample: greedy decoding is right if and only if every argmax is\n"
+        "right. Where that does not hold, answers are decoded up to the end mark (or 1.5 times the right\n"
+        "length), and both numbers are printed: for tasks with a scratchpad (only the answer after it\n"
+        "counts), for encodings that need the length of the whole sequence, and for causal=off (sees later\n"
+        "tokens). The decoded number is compared and drawn; evaluations during training are\n"
+        "teacher-forced, and marked so. If a length is a pair (addition, lego), samples cover its pairs\n"
+        "evenly. * marks trained lengths with fewer than 100000 different inputs, which training has seen:\n"
+        "see held=on of task.",
     .where = PW_AT_LAB,
     .opts = opts,
     .values = pw_offer_values,

@@ -25,7 +25,7 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
 const struct pw_command pw_cmd_export = {
     .name = "export",
     .usage = "export WHAT FILE [key=value]",
-    .summary = "write a file; its ending chooses the format",
+    .summary = "write a file; its extension chooses the format",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .file_at = 2,

@@ -18,25 +18,25 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct failing_opts, length),
      .min = 1,
      .max = 512,
-     .help = "of these examples; the first length at which something failed, unless given"},
+     .help = "length of the samples; default: the first length with a failure"},
     {.name = "task",
      .type = PW_OPT_TEXT,
      .offset = offsetof(struct failing_opts, task),
      .size = sizeof((struct failing_opts *)0)->task,
-     .help = "of a mixture"},
+     .help = "task of a mixture"},
     {.name = "n",
      .type = PW_OPT_INT,
      .offset = offsetof(struct failing_opts, n),
      .def = "5",
      .min = 1,
      .max = PW_MAX_FAILING,
-     .help = "how many are listed"},
+     .help = "samples to list"},
     {.name = "index",
      .type = PW_OPT_INT,
      .offset = offsetof(struct failing_opts, index),
      .min = 0,
      .max = 1000000,
-     .help = "of one sample, which is pinned instead"},
+     .help = "pin this sample instead"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -60,7 +60,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (o.index < 0)
         return pw_lab_failing(lab, pw_lab_inspected_of(lab, arm->id), task, o.length, o.n, err);
     if (arm->id != pw_lab_facts(lab).current)
-        return pw_fail(err, PW_EUSER, "failing: index= is pinned for the current arm: 'arm %d' first",
+        return pw_fail(err, PW_EUSER, "failing: index= pins for the current arm only; run 'arm %d' first",
                        arm->id);
     return pw_lab_pin_failing(lab, task, o.length, o.index, err);
 }
@@ -87,12 +87,11 @@ const struct pw_command pw_cmd_failing = {
     .name = "failing",
     .search = "errors mistakes",
     .usage = usage,
-    .summary = "examples that the last evaluation found wrong, or pin one of them",
+    .summary = "list samples that the last evaluation found wrong, or pin one",
     .detail =
-        "Of the replica that is inspected, each with what goes wrong first: early stop (the end mark too "
-        "soon), late stop (everything right,\n"
-        "but no end mark), wrong token. With index= that sample is pinned, and its decoding stops at the\n"
-        "first wrong token, so that one can look at what the heads did there.",
+        "Samples of the inspected replica, each with its first error: early stop (end mark too soon), late\n"
+        "stop (all right, but no end mark), wrong token. index= pins that sample and stops its decoding at\n"
+        "the first wrong token, so that the heads can be inspected there.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

@@ -39,23 +39,21 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
-static const struct pw_opt opts[] = {
-    {.name = "restart",
-     .type = PW_OPT_SWITCH,
-     .offset = 0,
-     .def = "on",
-     .help = "begin the learning-rate schedule again, with another encoding"},
-    {.name = NULL}};
+static const struct pw_opt opts[] = {{.name = "restart",
+                                      .type = PW_OPT_SWITCH,
+                                      .offset = 0,
+                                      .def = "on",
+                                      .help = "restart the learning-rate schedule (with a new encoding)"},
+                                     {.name = NULL}};
 
 const struct pw_command pw_cmd_fork = {
     .name = "fork",
     .search = "clone branch",
     .usage = "fork [PE] [key=value]",
-    .summary = "a new arm with the current one's weights, moments and step",
+    .summary = "copy the current arm: weights, moments and step",
     .detail =
-        "Without PE both go on to the same bits; with PE the copy's encoding is swapped as by 'pe', so that\n"
-        "one curve becomes two: what the arm does with its encoding, and without. The batches stay the "
-        "same.\n"
+        "Without PE both continue to the same bits. With PE the copy's encoding is swapped as by 'pe', so\n"
+        "that its curve can be compared with the original's. Both train on the same batches.\n"
         "fork rotary base=500; train 500",
     .where = PW_AT_LAB,
     .opts = opts,

@@ -30,18 +30,15 @@ const struct pw_command pw_cmd_import = {
     .name = "import",
     .search = "load read",
     .usage = "import weights FILE | import attention FILE|off",
-    .summary = "weights into the current arm, or attention to be looked at beside it",
-    .detail = "  weights F.safetensors  A file of pewter's brings its model, encoding and task; another must "
-              "have the "
-              "arm's\n"
-              "                         shapes and names. An arm's replicas make way for that one "
-              "model.\n"
+    .summary = "read weights into the current arm, or attention to compare with it",
+    .detail = "  weights F.safetensors  a file by pewter sets model, encoding and task; any other file must "
+              "have the arm's\n"
+              "                         shapes and names. The arm's other replicas are dropped.\n"
               "  attention F.npz        probs [layers,heads,T,T] and tokens [T], from anywhere; also "
-              "[heads,T,T] and "
-              "[T,T],\n"
+              "[heads,T,T] and [T,T],\n"
               "                         labels [T] and score [layers,heads,T,T]. The attention pane shows "
-              "it, i goes to the\n"
-              "                         arm's and back, c compares; off: it is shown no more.",
+              "it; i switches to\n"
+              "                         the arm's and back, c compares; off: hide it.",
     .where = PW_AT_LAB,
     .file_at = 2,
     .complete = complete,

@@ -14,29 +14,27 @@ static const struct pw_opt opts[] = {
      .def = "+0",
      .min = 1,
      .max = PW_MAX_REPLICATES,
-     .help =
-         "of the current arm, from 1: it answers prompts and is inspected until changed; +1 is the next one"},
+     .help = "replica of the current arm, from 1, that answers prompts and is inspected; +1: the next one"},
     {.name = "layer",
      .type = PW_OPT_MOVE,
      .offset = offsetof(struct inspect_opts, layer),
      .def = "+0",
      .max = 1000,
-     .help = "from 0; +1 is the next one, and behind the last the first"},
+     .help = "layer, from 0; +1: the next one, after the last the first"},
     {.name = "head",
      .type = PW_OPT_MOVE,
      .offset = offsetof(struct inspect_opts, head),
      .def = "+0",
      .max = 1000,
-     .help = "from 0, likewise"},
+     .help = "head, from 0; likewise"},
     {.name = "view",
      .type = PW_OPT_MOVE,
      .offset = offsetof(struct inspect_opts, view),
      .def = "+0",
      .max = 1000,
      .choices = pw_view_names,
-     .help = "probabilities, scores before the softmax, their content part, the encoding's part; the "
-             "content part by query and key: content with content, content with position, pc, pp; +1 is the "
-             "next that there is"},
+     .help = "probabilities, scores before the softmax, their content part, the encoding's part; the four "
+             "terms of the content part, query by key (c: content, p: position); +1: the next view"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -56,15 +54,14 @@ const struct pw_command pw_cmd_inspect = {
     .name = "inspect",
     .search = "heatmap attention map seed replicate",
     .usage = "inspect [replica=R] [layer=L] [head=H] [view=probs|score|content|bias|cc|cp|pc|pp]",
-    .summary = "look into a head with the pinned prompt; choose which replica of the arm is inspected",
+    .summary = "inspect a head on the pinned prompt; choose the replica that is inspected",
     .detail =
-        "An arm that was raced with seeds=N has N replicas, models that differ in their seed. One of\n"
-        "them is inspected: it answers the prompt, and attention, the step inspector, the encoding's\n"
-        "table, failing, patch, probes of one model, figures and export are of it. It is the first one\n"
-        "until 'inspect replica=R', or a key, ( or ), chooses another; no prompt is needed for that. The\n"
-        "choice holds for every arm that has so many replicas. It goes back to the first where an arm\n"
-        "that has fewer is chosen, and with race. Training, curves and evaluation are of all replicas,\n"
-        "and ablate switches heads of all unless it has replica=R.\n"
+        "'race seeds=N' gives each arm N replicas: models that differ only in their seed. One replica is\n"
+        "inspected: it answers the prompt, and attention, the step pane, the encoding's table, failing,\n"
+        "patch, probes of one model, figures and exports read it. The default is the first;\n"
+        "'inspect replica=R' or the keys ( and ) choose another, also without a prompt. The choice applies\n"
+        "to every arm with so many replicas; race, and an arm with fewer, reset it to the first. Training,\n"
+        "curves and evaluation cover all replicas; ablate does too, unless it has replica=R.\n"
         "race none,t5 seeds=3; train 300; prompt sort 3 1 2; inspect replica=2 layer=1 head=0",
     .where = PW_AT_LAB,
     .opts = opts,

@@ -46,8 +46,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     const struct pw_study *study;
     enum pw_code code = read_study(args, &study, opts.bytes, err);
     if (code == PW_OK && !pw_study_has_verdict(study))
-        code = pw_fail(err, PW_EUSER, "judge: %s is judged by its probe; 'reproduce %s' runs it", study->name,
-                       study->name);
+        code = pw_fail(err, PW_EUSER, "judge: %s: its probe gives the verdict; run 'reproduce %s'",
+                       study->name, study->name);
     if (code == PW_OK)
         code = check_plan(lab, study, opts.bytes, err);
     if (code == PW_OK)
@@ -73,10 +73,10 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_judge = {
     .name = "judge",
     .usage = "judge STUDY [key=value]",
-    .summary = "what evaluations and findings so far say of a study of the documents",
-    .detail =
-        "`reproduce STUDY` ends with it. Alone it judges what has been measured some other way, if that is\n"
-        "what the study asks for: task, encodings, seeds, steps and samples.",
+    .summary = "give the verdict of a study from the evaluations and findings so far",
+    .detail = "`reproduce STUDY` ends with this command. Use it alone to judge measurements made by hand; "
+              "they must\n"
+              "match the study's task, encodings, seeds, steps and samples.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .complete = complete,

@@ -18,7 +18,7 @@ static void note_kept_encoding(struct pw_lab *lab, const struct pw_arm *arm, con
         memcmp(&then, &now, sizeof then) != 0) {
         pw_pe_print(&arm->pe, &kept);
         pw_pe_print(&now, &fresh);
-        pw_lab_note(lab, "arm %d keeps %s; 'pe %s' makes it %s", arm->id, pw_str_text(&kept), name,
+        pw_lab_note(lab, "arm %d keeps %s; 'pe %s' changes it to %s", arm->id, pw_str_text(&kept), name,
                     pw_str_text(&fresh));
     }
     pw_str_fini(&kept);
@@ -34,7 +34,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
     char preset[sizeof arm->preset];
     snprintf(preset, sizeof preset, "%s", arm->preset);
     if (pw_args_words(args) > 1)
-        return pw_fail(err, PW_EUSER, "model: one preset at most, not '%s' too", pw_args_word(args, 1));
+        return pw_fail(err, PW_EUSER, "model: '%s': at most one preset is allowed", pw_args_word(args, 1));
     enum pw_code code = PW_OK;
     if (pw_args_words(args) == 1) {
         code = pw_preset(pw_args_word(args, 0), &cfg, &optim, err);
@@ -80,14 +80,14 @@ const struct pw_command pw_cmd_model = {
     .name = "model",
     .search = "architecture transformer layers heads size",
     .usage = "model [PRESET] [key=value] [arm=K]",
-    .summary = "shape of the current arm, or of arm K; begins it anew",
+    .summary = "set the model of the current arm, or of arm K; draws new weights",
     .detail =
         "A preset (tiny, small, medium, paper) sets model, optimiser and steps; keys override it.\n"
-        "context=fit takes as many positions as the task's longest sample needs, and no fewer than the "
-        "preset.\n"
-        "paper is the model of Kazemnejad et al. 2023. With its scale=off init=t5 an encoding given by its\n"
-        "name alone is that of their released code: rotary turns a quarter of the head, interleaved;\n"
-        "sinusoidal has its sines first; t5 has 32 buckets up to 128. 'pe NAME' after the model shows it.",
+        "context=fit takes as many positions as the task's longest sample needs, at least the preset's.\n"
+        "paper is the model of Kazemnejad et al. 2023. With its scale=off init=t5, an encoding without "
+        "options\n"
+        "is that of their released code: rotary rotates a quarter of the head, interleaved; sinusoidal puts\n"
+        "sines first; t5 has 32 buckets up to 128. 'pe NAME' after 'model paper' shows the options.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,
     .also = pw_scope_opts,

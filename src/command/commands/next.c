@@ -15,8 +15,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_next = {
     .name = "next",
     .usage = "next [N]",
-    .summary = "to the next token of the answer, or N further",
-    .detail = "Beyond the last one decoding goes on, where it had stopped without an end mark.",
+    .summary = "go to the next token of the answer, or N tokens on",
+    .detail = "At the last token, continue decoding if it had stopped without an end mark.",
     .where = PW_AT_LAB,
     .run = run,
 };

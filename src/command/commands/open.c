@@ -13,7 +13,7 @@ static const struct pw_opt opts[] = {{.name = "from",
                                       .offset = offsetof(struct open_opts, from),
                                       .min = 0,
                                       .max = 1e9,
-                                      .help = "the step to go on from, in a new session"},
+                                      .help = "step to continue from, in a new session"},
                                      {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -35,15 +35,14 @@ const struct pw_command pw_cmd_open = {
     .name = "open",
     .search = "load resume continue rewind",
     .usage = "open NAME [from=STEP]",
-    .summary = "take up a recorded session where it ended",
-    .detail = "Its newest checkpoint is loaded and what was recorded after it is computed again, every bit "
-              "compared;\n"
-              "then the session goes on. With from, it goes on from that step of its current arm as a new "
-              "session, and\n"
-              "the old one stays as it is. The session that is open now is kept, and what it is in the "
-              "middle of goes "
-              "on\n"
-              "when it is opened again. 'sessions' lists what there is.",
+    .summary = "continue a recorded session where it ended",
+    .detail = "Load its newest checkpoint, re-run what was recorded after it, compare every bit, then "
+              "continue. With\n"
+              "from=, continue from that step of its current arm as a new session; the old one is not "
+              "changed. The\n"
+              "session that is open now is kept; its unfinished work continues when it is opened again. "
+              "'sessions'\n"
+              "lists the sessions.",
     .where = PW_AT_LAB,
     .outside = pw_command_outside,
     .opts = opts,

@@ -14,12 +14,12 @@ static const struct pw_opt opts[] = {{.name = "lengths",
                                       .offset = offsetof(struct paired_opts, lengths),
                                       .min = 1,
                                       .max = 512,
-                                      .help = "pooled; those beyond training unless given"},
+                                      .help = "lengths, pooled; default: those beyond training"},
                                      {.name = "task",
                                       .type = PW_OPT_TEXT,
                                       .offset = offsetof(struct paired_opts, task),
                                       .size = sizeof((struct paired_opts *)0)->task,
-                                      .help = "of a mixture; the first one unless given"},
+                                      .help = "task of a mixture; default: the first"},
                                      {.name = NULL}};
 
 /* The named arms as bits; all if none is named. */
@@ -32,15 +32,15 @@ static enum pw_code take_arms(struct pw_lab *lab, const struct pw_args *args, un
         struct pw_arm *arm;
         long id;
         if (!pw_text_int(pw_args_word(args, i), 1, PW_MAX_ARMS, &id))
-            return pw_fail(err, PW_EUSER, "paired: '%s' is no arm's number; usage: %s", pw_args_word(args, i),
-                           usage);
+            return pw_fail(err, PW_EUSER, "paired: '%s' is not an arm's number; usage: %s",
+                           pw_args_word(args, i), usage);
         enum pw_code code = pw_lab_need_arm(lab, (int)id, &arm, err);
         if (code != PW_OK)
             return code;
         *arms |= 1u << (id - 1);
     }
     if (n > 0 && (*arms & (*arms - 1)) == 0)
-        return pw_fail(err, PW_EUSER, "paired: an arm is compared with another one; usage: %s", usage);
+        return pw_fail(err, PW_EUSER, "paired: one arm only; name at least two; usage: %s", usage);
     return PW_OK;
 }
 
@@ -70,18 +70,22 @@ const struct pw_command pw_cmd_paired = {
     .name = "paired",
     .search = "significance statistics",
     .usage = usage,
-    .summary = "compare arms over seeds on the same evaluation samples: which is best, beyond chance",
+    .summary = "test which arm is best, over seeds, on the same evaluation samples",
     .detail =
-        "One number a training run: its exact match over the samples. p is two-sided and exact: of arms "
-        "with\n"
-        "the same seeds by flipping the signs of the differences (0.05 needs 6 seeds: race ... seeds=6), of\n"
-        "arms with other seeds by exchanging runs (4 seeds of each). An arm is called best if p < 0.05\n"
-        "against each other arm, which of equal arms happens in at most 5 of 100 races (docs/verdicts.md);\n"
-        "'corrected' is p for the number of pairs (Holm). All runs learn from the same batches; with\n"
-        "'race ... batches=own' each pair of runs has its own, and signs are flipped in any case.\n"
+        "Each training run counts as one number: its exact match over the samples. p is two-sided and "
+        "exact:\n"
+        "for arms with the same seeds by sign flips of the differences (0.05 needs 6 seeds: race ... "
+        "seeds=6),\n"
+        "for arms with different seeds by permuting runs (4 seeds of each). An arm is called best if p < "
+        "0.05\n"
+        "against each other arm; for equal arms that happens in at most 5 of 100 races (docs/verdicts.md).\n"
+        "'corrected' is p after Holm's correction for the number of pairs. All runs train on the same "
+        "batches;\n"
+        "with 'race ... batches=own' each pair of runs has its own batches, and the test always flips "
+        "signs.\n"
         "'networks' counts the seeds whose two networks differ on these samples (McNemar's exact test): "
         "that\n"
-        "says nothing about the encodings.",
+        "compares networks, not encodings.",
     .where = PW_AT_LAB,
     .beside = true,
     .opts = opts,

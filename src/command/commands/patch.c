@@ -19,7 +19,7 @@ static const struct pw_opt opts[] = {{.name = "from",
                                       .type = PW_OPT_TEXT,
                                       .offset = offsetof(struct patch_opts, from),
                                       .size = sizeof((struct patch_opts *)0)->from,
-                                      .help = "the corrupt prompt, of as many tokens as the pinned one"},
+                                      .help = "the corrupt prompt, with as many tokens as the pinned one"},
                                      PW_REPLICA_OPT(struct patch_opts, replica),
                                      {.name = NULL}};
 
@@ -54,7 +54,7 @@ static enum pw_code read_head(const struct pw_arm *arm, const char *word, struct
         }
     free(chosen);
     if (code == PW_OK && many > 1)
-        return pw_fail(err, PW_EUSER, "patch: '%s' is more than one head; 'patch heads' shows all", word);
+        return pw_fail(err, PW_EUSER, "patch: '%s' names several heads; 'patch heads' shows all", word);
     return code;
 }
 
@@ -70,7 +70,7 @@ static enum pw_code read_target(const struct pw_arm *arm, const struct pw_args *
     if (code == PW_OK && !resid && strcmp(what, "heads") != 0)
         code = strchr(what, '.') != NULL
                    ? read_head(arm, what, t, err)
-                   : pw_fail(err, PW_EUSER, "patch: '%s' is none of resid, heads, L.H; usage: %s", what,
+                   : pw_fail(err, PW_EUSER, "patch: '%s': allowed: resid, heads, L.H; usage: %s", what,
                              pw_cmd_patch.usage);
     last = pw_args_word(args, resid ? 2 : 1);
     if (code == PW_OK && last != NULL)
@@ -134,19 +134,19 @@ const struct pw_command pw_cmd_patch = {
     .name = "patch",
     .search = "causal tracing",
     .usage = "patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K] [replica=R]",
-    .summary = "which activations of the pinned prompt bring its answer back in a corrupt one",
+    .summary = "find the activations of the pinned prompt that restore its answer in a corrupt prompt",
     .detail =
-        "The corrupt prompt (of as many tokens) runs with an activation of the clean, pinned one put in;\n"
+        "Run the corrupt prompt (same number of tokens) with an activation of the clean, pinned one put in.\n"
         "m = logit(clean's token) - logit(corrupt's token), at the first place where the right answers "
         "differ;\n"
-        "recovery = (m_patched - m_corrupt) / (m_clean - m_corrupt): 0 nothing came back, 1 all of it.\n"
-        "  patch resid           the stream that goes into each layer (and out of the last), a map by "
-        "position\n"
-        "  patch resid L [POS]   into layer L alone: at one position, or all\n"
-        "  patch heads [POS]     every head's output before W_o, a map: at all positions, or one\n"
+        "recovery = (m_patched - m_corrupt) / (m_clean - m_corrupt): 0: none, 1: full.\n"
+        "  patch resid           the stream into each layer (and out of the last): a map by position\n"
+        "  patch resid L [POS]   the stream into layer L: at one position, or at all\n"
+        "  patch heads [POS]     every head's output before W_o: a map, at all positions or at one\n"
         "  patch L.H [POS]       one head\n"
-        "Where a right answer isn't known the model's own stand for both. A map opens in the step pane,\n"
-        "where P puts it away, and back.\n"
+        "If a right answer is not known, the model's own answers are used for both. The map opens in the "
+        "step\n"
+        "pane; P hides and shows it.\n"
         "prompt sort 3 1 2; patch resid from=\"sort 3 5 2\"; patch heads from=\"sort 3 5 2\"",
     .where = PW_AT_LAB,
     .opts = opts,

@@ -9,7 +9,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!pw_lab_training(ctx))
-        return pw_fail(err, PW_EUSER, "nothing is training");
+        return pw_fail(err, PW_EUSER, "no training to pause");
     pw_lab_pause(ctx, true);
     return PW_OK;
 }
@@ -17,7 +17,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_pause = {
     .name = "pause",
     .usage = "pause",
-    .summary = "hold training; resume goes on",
+    .summary = "pause training; 'resume' continues",
     .where = PW_AT_LAB,
     .beside = true,
     .run = run,

@@ -70,16 +70,16 @@ static const struct pw_opt opts[] = {{.name = "restart",
                                       .type = PW_OPT_SWITCH,
                                       .offset = 0,
                                       .def = "on",
-                                      .help = "begin the learning-rate schedule again"},
+                                      .help = "restart the learning-rate schedule"},
                                      {.name = NULL}};
 
 const struct pw_command pw_cmd_pe = {
     .name = "pe",
     .search = "position embedding encoding",
     .usage = "pe NAME [key=value] [arm=K]",
-    .summary = "swap the encoding of the current arm, or of arm K, in place; its other weights stay",
+    .summary = "swap the encoding of the current arm, or of arm K; all other weights stay",
     .detail =
-        "  none                               order enters through the causal mask alone (NoPE)\n"
+        "  none                               no encoding: order comes from the causal mask alone (NoPE)\n"
         "  learned                            a learned row for each position, added to the embedding\n"
         "  sinusoidal base= layout= amplitude=  fixed rows, added to the embedding\n"
         "  t5         buckets= distance=      a learned bias for each head and bucket of distances: 8/16 "
@@ -88,22 +88,22 @@ const struct pw_command pw_cmd_pe = {
         "half\n"
         "                                     of the buckets are for later keys\n"
         "  alibi                              a fixed slope for each head\n"
-        "  rotary     base= dims= pairing=    queries and keys rotated by position\n"
+        "  rotary     base= dims= pairing=    rotates queries and keys by position\n"
         "  clipped    distance=               a learned bias for each head and distance up to k\n"
         "  shaw       distance=               a learned vector for each layer and distance, added to keys\n"
-        "  fire       hidden= threshold=      a learned network's bias, of the distance over the query's\n"
-        "                                     position; before threshold= over that\n"
-        "  rspe aspe 2dspe dpe                sines that go by the position from the end, or the length, "
-        "too\n"
-        "  ldpe learned_reversed              learned rows by the position from the end, too, or alone\n"
+        "  fire       hidden= threshold=      a bias by a learned network, of the distance divided by the "
+        "query's\n"
+        "                                     position (by threshold=, if that is larger)\n"
+        "  rspe aspe 2dspe dpe                sines of the position from the end, or of the length, too\n"
+        "  ldpe learned_reversed              learned rows by the position from the end, too, or only\n"
         "  expr \"FORMULA\"                     your own: fixed bias, angle, gain or embed, as in\n"
         "                                     pe expr \"m = slopes()[h]; bias = -m * d\"\n"
-        "The two lines before expr need the length of the whole sequence: causal training leaks it. In "
-        "decoding\n"
-        "it is that of the tokens so far, so every new one changes the keys of all before it.\n"
-        "Case doesn't matter, and 'help pe NAME' lists aliases: nope, rope, sin, and ape, which is\n"
-        "sinusoidal as in Kazemnejad et al. 2023.\n"
-        "The new encoding's parameters begin fresh, with moments and a step count of their own.",
+        "The two lines before expr need the length of the whole sequence, which leaks it in causal training. "
+        "In\n"
+        "decoding the length is the number of tokens so far, so every new token changes all earlier keys.\n"
+        "Case does not matter. 'help pe NAME' lists aliases: nope, rope, sin, and ape (sinusoidal as in\n"
+        "Kazemnejad et al. 2023).\n"
+        "The new encoding's parameters are drawn, with moments and a step count of their own.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

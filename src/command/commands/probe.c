@@ -34,9 +34,9 @@ static void list(struct pw_lab *lab)
 static enum pw_code end_all(struct pw_lab *lab, const struct pw_args *args, struct pw_err *err)
 {
     if (args->n > 1)
-        return pw_fail(err, PW_EUSER, "probe off: too many words; 'probe NAME every=0' ends one");
+        return pw_fail(err, PW_EUSER, "probe off: too many arguments; 'probe NAME every=0' ends one watch");
     if (pw_watch_end(lab, NULL) == 0)
-        return pw_fail(err, PW_EUSER, "probe off: none is repeated; 'probe NAME every=N' begins one");
+        return pw_fail(err, PW_EUSER, "probe off: no watch is active; 'probe NAME every=N' starts one");
     return PW_OK;
 }
 
@@ -88,17 +88,17 @@ const struct pw_command pw_cmd_probe = {
     .name = "probe",
     .search = "measure metric analyse",
     .usage = "probe [NAME|off] [ARM...] [key=value] [arm=K] [every=N]",
-    .summary = "a measurement of models, as numbers, plots and what is claimed of them",
+    .summary = "measure models: tables, plots, and claims with their verdicts",
     .detail =
-        "Without a name: the list of probes. One that is about one arm takes the current one or arm=K;\n"
-        "one that compares takes the arms that are named, or all. Ctrl-C or `cancel probe` ends it.\n"
-        "every=N measures now, and again whenever its arm (of several the first) has trained to a multiple "
-        "of N\n"
-        "steps: training waits for it, and a session that is resumed goes on with it. `probe NAME every=0` "
-        "and\n"
-        "`probe off` end that. It goes by the arms' numbers, whatever they become, until one is dropped.\n"
-        "What was found is shown by the pane findings, kept by `export finding F.json` and drawn by\n"
-        "`export figure F.svg pane=findings`.",
+        "Without a name, list the probes. A probe of one arm measures the current arm or arm=K; a probe "
+        "that\n"
+        "compares measures the named arms, or all. Ctrl-C or `cancel probe` ends it.\n"
+        "every=N starts a watch: measure now, and again at every multiple of N steps of its (first) arm.\n"
+        "Training waits for it, and a resumed session continues it. `probe NAME every=0` and `probe off` "
+        "end\n"
+        "it. A watch keeps the arms' numbers, until one is dropped.\n"
+        "The pane findings shows the finding; `export finding F.json` saves it, and\n"
+        "`export figure F.svg pane=findings` draws it.",
     .where = PW_AT_LAB,
     .lasts = true,
     .also = pw_watch_opts,

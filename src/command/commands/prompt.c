@@ -22,8 +22,8 @@ const struct pw_command pw_cmd_prompt = {
     .name = "prompt",
     .search = "ask infer generate decode",
     .usage = "prompt TEXT",
-    .summary = "let the current arm answer; the prompt is pinned for inspection",
-    .detail = "The task's own text, or the task's name and the payload:\n"
+    .summary = "let the current arm answer, and pin the prompt for inspection",
+    .detail = "TEXT is a prompt as the task writes it, or the task's name and the input:\n"
               "  prompt sort 3 1 4 1 5\n"
               "  prompt copy a b c\n"
               "  prompt reverse a b c\n"

@@ -21,13 +21,13 @@ static const struct pw_opt opts[] = {
      .def = "1",
      .min = 1,
      .max = PW_MAX_REPLICATES,
-     .help = "initialisations of each arm: seed, seed + 1, ..."},
+     .help = "replicas of each arm: seed, seed + 1, ..."},
     {.name = "batches",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct race_opts, batches),
      .def = "shared",
      .choices = batches,
-     .help = "own: those of each seed, alike in all arms; shared: one order"},
+     .help = "own: each replica has its own batches, the same in all arms; shared: all have the same"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -54,17 +54,17 @@ const struct pw_command pw_cmd_race = {
     .name = "race",
     .search = "compare",
     .usage = "race PE,PE,... [seeds=N] [batches=own]",
-    .summary = "a fresh arm for each encoding, same model, seed and batches",
+    .summary = "start a new arm for each encoding, with the same model, seed and batches",
     .detail =
         "race none,t5,alibi,rotary,sinusoidal; train\n"
         "race t5(buckets=8,distance=16),t5(buckets=32,distance=128)\n"
         "race none,alibi seeds=3; train; eval\n"
-        "t5 alone has 8 buckets up to distance 16 for contexts up to 256, 32 up to 128 for longer ones.\n"
-        "With seeds=N every arm trains N models that differ in their initialisation alone, its replicas;\n"
-        "curves show their median and, around it, the least and the greatest. The first one answers\n"
-        "prompts and is inspected, until 'inspect replica=R' chooses another.\n"
-        "batches=own: replicas differ in their training samples, too. Replica k of every arm trains on\n"
-        "the samples of seed + k - 1 (with data=N: on the fixed set of that seed), so replicas of one\n"
+        "t5 without options has 8 buckets up to distance 16 for contexts up to 256, else 32 up to 128.\n"
+        "With seeds=N every arm trains N replicas: models that differ only in their initialisation. Curves\n"
+        "show their median, minimum and maximum. The first replica answers prompts and is inspected, until\n"
+        "'inspect replica=R' chooses another.\n"
+        "batches=own: replicas differ in their training samples, too. Replica k of every arm trains on the\n"
+        "samples of seed + k - 1 (with data=N: on the fixed set of that seed), so replicas with the same\n"
         "number still share batches. All are evaluated on the same samples.",
     .where = PW_AT_LAB,
     .opts = opts,

@@ -22,7 +22,7 @@ const struct pw_command pw_cmd_reset = {
     .name = "reset",
     .search = "restart clear",
     .usage = "reset [arm=K]",
-    .summary = "draw the weights of every arm, or of arm K, anew: step 0",
+    .summary = "draw new weights for every arm, or for arm K: step 0",
     .also = pw_scope_opts,
     .where = PW_AT_LAB,
     .values = pw_offer_values,

@@ -19,7 +19,7 @@ static const struct pw_opt opts[] = {{.name = "replica",
                                       .min = 1,
                                       .max = PW_MAX_REPLICATES,
                                       .choices = all,
-                                      .help = "of an arm with several seeds: in this one alone"},
+                                      .help = "only in this replica"},
                                      {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -53,7 +53,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_restore = {
     .name = "restore",
     .usage = "restore [L.H[,L.H...]] [arm=K] [replica=R]",
-    .summary = "switch heads on again: those named, or all that are off",
+    .summary = "switch heads on again: the named ones, or all",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

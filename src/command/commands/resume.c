@@ -9,7 +9,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!pw_lab_training(ctx))
-        return pw_fail(err, PW_EUSER, "nothing is paused; 'train' begins");
+        return pw_fail(err, PW_EUSER, "no training is paused; 'train' starts it");
     pw_lab_pause(ctx, false);
     return PW_OK;
 }
@@ -17,7 +17,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_resume = {
     .name = "resume",
     .usage = "resume",
-    .summary = "go on where pause held",
+    .summary = "continue paused training",
     .where = PW_AT_LAB,
     .beside = true,
     .run = run,

@@ -24,11 +24,11 @@ static const struct pw_opt opts[] = {{.name = "path",
                                       .type = PW_OPT_TEXT,
                                       .offset = offsetof(struct runs_opts, path),
                                       .size = sizeof((struct runs_opts *)0)->path,
-                                      .help = "a folder: the weights and sessions saved in it, too"},
+                                      .help = "also list the weights and sessions in this folder"},
                                      {.name = "sessions",
                                       .type = PW_OPT_SWITCH,
                                       .offset = offsetof(struct runs_opts, sessions),
-                                      .help = "the arms of the recorded sessions, too"},
+                                      .help = "also list the arms of recorded sessions"},
                                      {.name = NULL}};
 
 struct trait {
@@ -206,7 +206,7 @@ static enum pw_code need_key(const struct rows *rows, const char *key, struct pw
         names[k] = NULL;
         near = near != NULL ? near : pw_text_nearest(key, names);
     }
-    return pw_fail(err, PW_EUSER, "runs: no arm has a key '%.40s'%s%s%s", key,
+    return pw_fail(err, PW_EUSER, "runs: no key '%.40s'%s%s%s", key,
                    near != NULL ? "; did you mean '" : ": pe, task, and those of model, optim, pe and seed",
                    near != NULL ? near : "", near != NULL ? "'?" : "");
 }
@@ -297,13 +297,13 @@ static void tell(struct pw_lab *lab, const struct rows *rows, int all, const str
     if (rows->n > 0)
         pw_lab_note(lab, "  arm    step     FLOP      loss  in range   beyond  n  what differs");
     else
-        pw_lab_note(lab, "no %s of %d is like that", saved->n > 0 ? "run" : "arm", all);
+        pw_lab_note(lab, "no %s of %d matches", saved->n > 0 ? "run" : "arm", all);
     for (int i = 0; i < rows->n; i++)
         tell_row(lab, rows, &rows->at[i]);
     if (saved->other > 0)
-        pw_lab_note(lab, "%d that can't be read: %s", saved->other, saved->why);
+        pw_lab_note(lab, "%d cannot be read: %s", saved->other, saved->why);
     if (saved->unread > 0)
-        pw_lab_note(lab, "%d more were not looked at", saved->unread);
+        pw_lab_note(lab, "%d more were not read", saved->unread);
 }
 
 /* List the saved weights and sessions that the arguments ask for. */
@@ -380,18 +380,17 @@ const struct pw_command pw_cmd_runs = {
     .name = "runs",
     .search = "results compare list",
     .usage = "runs [PE] [key=value] [path=FOLDER] [sessions=on]",
-    .summary = "the arms as a table: results, and where their settings differ",
-    .detail =
-        "runs t5 lr=0.001   only those with this encoding that have this; keys are those of model, optim, "
-        "task,\n"
-        "                   seed and the encoding, and batches=own or shared\n"
-        "runs path=weights  beside them the weights that 'export weights' wrote into a folder, and the arms "
-        "of\n"
-        "                   sessions kept there, as they stood at their last checkpoint\n"
-        "runs sessions=on   the arms of the recorded sessions; 'sessions' says where those are\n"
-        "FLOP are the operations of the steps (of one replica). Loss is the last one; exact match the "
-        "last\n"
-        "evaluation's, as a mean over trained lengths and over longer ones; of n replicas the median.",
+    .summary = "list the arms in a table: results and differing settings",
+    .detail = "runs t5 lr=0.001   only arms with this encoding and value; keys: those of model, optim, task, "
+              "seed and\n"
+              "                   the encoding, and batches=own or shared\n"
+              "runs path=weights  also the weights that 'export weights' wrote into a folder, and the arms "
+              "of sessions\n"
+              "                   there, at their last checkpoint\n"
+              "runs sessions=on   also the arms of recorded sessions ('sessions' lists them)\n"
+              "FLOP counts the operations of one replica's steps. Loss is the last step's; exact match is "
+              "the last\n"
+              "evaluation's, a mean over trained lengths and over longer ones. For n replicas: the median.",
     .where = PW_AT_LAB,
     .opts = opts,
     .complete = complete,

@@ -15,18 +15,18 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct sample_opts, length),
      .def = "+0",
      .max = 1000000,
-     .help = "of the sample, or so much longer than before; at first the longest that is trained"},
+     .help = "length of the sample, or the change of it; default at first: the longest trained"},
     {.name = "index",
      .type = PW_OPT_MOVE,
      .offset = offsetof(struct sample_opts, index),
      .def = "+1",
      .max = 1000000000,
-     .help = "its number among those of the length; -1 is the one before, and at first it is 0"},
+     .help = "number of the sample of that length; -1: the previous one; at first 0"},
     {.name = "task",
      .type = PW_OPT_TEXT,
      .offset = offsetof(struct sample_opts, task),
      .size = sizeof((struct sample_opts *)0)->task,
-     .help = "of a mixture"},
+     .help = "task of a mixture"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -52,8 +52,8 @@ static void values(struct pw_completion *c)
 const struct pw_command pw_cmd_sample = {
     .name = "sample",
     .usage = "sample [length=L] [index=N] [task=NAME]",
-    .summary = "let the current arm answer a test sample; it is pinned like a prompt",
-    .detail = "The samples that 'eval' uses. Again: the next one of the same length.",
+    .summary = "let the current arm answer a test sample, pinned like a prompt",
+    .detail = "The samples are those of 'eval'. Repeat the command for the next one of the same length.",
     .where = PW_AT_LAB,
     .beside = true,
     .opts = opts,

@@ -23,14 +23,12 @@ const struct pw_command pw_cmd_save = {
     .aliases = aliases,
     .search = "write store keep name rename",
     .usage = "save [NAME]",
-    .summary = "give the session a name; without one, a checkpoint now",
-    .detail = "Everything is recorded from the first command on, so there is nothing to lose without it: a "
-              "session without\n"
-              "a name is kept by date and time. NAME lies among your sessions; a name with a '/' is a path. "
-              "'open NAME'\n"
-              "and 'pewter NAME' come back to it. The name that it has already writes a checkpoint, as none "
-              "does; another\n"
-              "one takes its place: a session has one name, and `pewter session pack` makes a copy.",
+    .summary = "name the session; without NAME, write a checkpoint",
+    .detail = "Everything is recorded from the first command on: a session without a name is kept under its "
+              "date and\n"
+              "time. A NAME with a '/' is a path. 'open NAME' and 'pewter NAME' continue the session. Its "
+              "present name\n"
+              "writes a checkpoint; another name renames it. `pewter session pack` makes a copy.",
     .where = PW_AT_LAB,
     .outside = pw_command_outside,
     .run = run,

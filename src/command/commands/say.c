@@ -16,8 +16,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_say = {
     .name = "say",
     .usage = "say TEXT",
-    .summary = "a line for the reader of a script",
-    .detail = "In a lesson (`help present`) it is a paragraph of the step. TEXT has at most 500 bytes.",
+    .summary = "print a line of text",
+    .detail = "In a lesson (`help present`) TEXT is a paragraph of the step. It has at most 500 bytes.",
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,

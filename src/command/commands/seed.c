@@ -12,7 +12,7 @@ static const struct pw_opt opts[] = {{.name = "arm",
                                       .def = "0",
                                       .min = 0,
                                       .max = PW_MAX_ARMS,
-                                      .help = "only this arm's initialisation; 0: data and all arms"},
+                                      .help = "only the initialisation of this arm; 0: data and all arms"},
                                      {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -34,10 +34,10 @@ const struct pw_command pw_cmd_seed = {
     .name = "seed",
     .search = "random",
     .usage = "seed N [arm=K]",
-    .summary = "of data and initialisation; begins the arms anew",
-    .detail = "Replica k of an arm (race seeds=N) is initialised from its number plus k - 1; with\n"
-              "batches=own it trains on the samples of the lab's seed plus k - 1, which 'seed N arm=K'\n"
-              "leaves as it is.",
+    .summary = "set the seed of data and initialisation; draws new weights",
+    .detail =
+        "Replica k of an arm (race seeds=N) is initialised from the seed plus k - 1; with batches=own it\n"
+        "trains on the samples of the lab's seed plus k - 1, which 'seed N arm=K' does not change.",
     .where = PW_AT_LAB,
     .opts = opts,
     .values = pw_offer_values,

@@ -21,37 +21,34 @@ static const struct pw_opt opts[] = {
      .def = "0",
      .min = 0,
      .max = 64,
-     .help = "of the cpu backend; 0: all processors. The bits don't depend on it"},
+     .help = "threads of the cpu backend; 0: all processors. Does not change the bits"},
     {.name = "isa",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct settings, isa),
      .def = "auto",
      .choices = isas,
-     .help = "instruction set of the cpu backend; auto: the processor's best. The bits don't depend on it"},
+     .help = "instruction set of the cpu backend; auto: the processor's best. Does not change the bits"},
     {.name = "precision",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct settings, precision),
      .def = "fp32",
      .choices = precisions,
-     .help =
-         "of the products in linear layers; bf16: on the processor's matrix units (AMX) or an NVIDIA "
-         "device's, "
-         "which have tf32, too; sums and weights stay fp32, and the bits are those of this kind of machine"},
+     .help = "precision of products in linear layers; bf16 needs AMX units or an NVIDIA device, tf32 an "
+             "NVIDIA device; sums and weights stay fp32; the bits then depend on the machine"},
     {.name = "share",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct settings, share),
      .def = "steps",
      .choices = shares,
-     .help =
-         "who trains next: every arm in turn, or the one that has spent the fewest operations; an arm's bits "
-         "don't depend on it"},
+     .help = "which arm trains next: each in turn, or the one with the fewest operations so far. Does not "
+             "change the bits"},
     {.name = "temperature",
      .type = PW_OPT_FLOAT,
      .offset = offsetof(struct settings, temperature),
      .def = "0",
      .min = 0,
      .max = 100,
-     .help = "of decoding at the prompt: tokens are drawn by logits / temperature; 0: the best one"},
+     .help = "temperature of decoding: tokens are drawn by logits / temperature; 0: the most probable one"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -84,7 +81,7 @@ static bool outside(const struct pw_args *args)
 const struct pw_command pw_cmd_set = {
     .name = "set",
     .usage = "set KEY VALUE",
-    .summary = "how the laboratory works: threads, isa, precision, share, temperature",
+    .summary = "set an option of the lab: threads, isa, precision, share, temperature",
     .where = PW_AT_LAB,
     .opts = opts,
     .outside = outside,

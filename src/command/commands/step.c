@@ -11,7 +11,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (pw_lab_training(lab) && !pw_lab_facts(lab).paused)
-        return pw_fail(err, PW_EUSER, "training is running; 'pause' first");
+        return pw_fail(err, PW_EUSER, "step: training is running; 'pause' first");
     if (pw_lab_training(lab)) { /* while paused, the steps count towards the goal */
         pw_lab_step(lab, n);
         return PW_OK;
@@ -22,8 +22,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_step = {
     .name = "step",
     .usage = "step [N]",
-    .summary = "one optimiser step of every arm, or N",
-    .detail = "While training is paused, with 'set share flops', N steps of the arms whose turn it is.",
+    .summary = "run one optimiser step of every arm, or N steps",
+    .detail = "With 'set share flops', while training is paused: N steps of the arms whose turn it is.",
     .where = PW_AT_LAB,
     .run = run,
 };

@@ -15,14 +15,13 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct table_opts, length),
      .min = 0,
      .max = 1 << 16,
-     .help = "distances or positions, until changed; 0: as the longest sample"},
+     .help = "distances or positions of the table, until changed; 0: those of the longest sample"},
     {.name = "layer",
      .type = PW_OPT_MOVE,
      .offset = offsetof(struct table_opts, layer),
      .def = "+0",
      .max = 1000,
-     .help =
-         "of the score by distance, from 0, until changed; +1 is the next, and behind the last the first"},
+     .help = "layer of the score by distance, from 0, until changed; +1: the next, after the last the first"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -45,31 +44,24 @@ const struct pw_command pw_cmd_table = {
     .name = "table",
     .search = "heatmap",
     .usage = "table [length=N] [layer=L] [arm=K]",
-    .summary = "an arm's encoding: buckets, slopes, frequencies, rows, keys, queries, and the score by "
-               "distance",
+    .summary = "read an arm's encoding: buckets, slopes, frequencies, rows, keys, queries, score by distance",
     .detail =
-        "What training met stands beside it: pairs of query and key at each distance, rows at each "
-        "position,\n"
-        "and the mean size of the gradient that each learned entry received, since the encoding was set.\n"
-        "The kernel is what the encoding itself puts into the score of a query and a key d apart; the mean\n"
-        "score is that of the whole, over validation samples.\n"
-        "Where rows go by the length of the sequence (dpe and its like) they are those of one of length=N.\n"
-        "With causal=off the last half of the buckets of t5, and the last rows of clipped, are for keys "
-        "after\n"
-        "the query, whose distances are negative; export table has them as bucket_of_later_keys, by the "
-        "size\n"
-        "of the distance, and all buckets' biases as bucket_bias [buckets,heads].\n"
-        "Relative keys (shaw) are those of layer=L; export table calls them keys, a row for each distance "
-        "from\n"
-        "key_from on, the outermost ones also for all beyond, with key_met and key_grad of each row.\n"
-        "A bias that depends on both positions (fire) is told of up to 12 queries: the last one, one where\n"
-        "fire's threshold lies, and others spread evenly; beside them the tensors that it is made of, with\n"
-        "norm and mean gradient. What shows one bias by distance shows that of the last query; its kernel "
-        "is\n"
-        "the mean over the queries that have the distance. export table has them as queries, query_bias\n"
-        "[heads,queries,length] (null where a query has no key), tensors and fire; bias_query is the "
-        "position\n"
-        "of the query whose bias is told as bias, -1 where it is the same for all.",
+        "It also counts what was seen in training since the encoding was set: pairs of query and key at\n"
+        "each distance, rows at each position, and the mean absolute gradient of each learned entry. The\n"
+        "kernel is the encoding's own part of the score of a query and a key at distance d; the mean score\n"
+        "is the whole score, over validation samples.\n"
+        "If rows depend on the length of the sequence (dpe and similar), they are those for length=N. With\n"
+        "causal=off the second half of t5's buckets, and the last rows of clipped, are for keys after the\n"
+        "query (negative distances); export table writes them as bucket_of_later_keys, by absolute\n"
+        "distance, and the biases of all buckets as bucket_bias [buckets,heads].\n"
+        "Relative keys (shaw) are those of layer=L; export table writes them as keys, one row for each\n"
+        "distance from key_from on (the outermost rows also serve all larger distances), with key_met and\n"
+        "key_grad. A bias that depends on both positions (fire) is read for up to 12 queries: the last\n"
+        "one, one at fire's threshold, and others spread evenly; in addition the tensors of its network,\n"
+        "with norm and mean gradient. Views of one bias by distance show the last query's; the kernel is\n"
+        "the mean over the queries that have the distance. export table writes queries, query_bias\n"
+        "[heads,queries,length] (null where a query has no key), tensors and fire; bias_query is the\n"
+        "position of the query of bias, or -1 if the bias is the same for all.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

@@ -35,7 +35,7 @@ const struct pw_command pw_cmd_task = {
     .name = "task",
     .search = "dataset data problem",
     .usage = "task NAME[,NAME...] [key=value]",
-    .summary = "what is learned: a task, or a mixture of equal shares",
+    .summary = "choose the task, or a mixture of tasks in equal shares",
     .detail =
         "  sort        variant=single|multi             put symbols, or numbers, in order\n"
         "  copy        variant=rsc|rsc2x|rdc|cmc|cmc2x  repeat the symbols (rsc: one symbol, so counting)\n"
@@ -46,34 +46,32 @@ const struct pw_command pw_cmd_task = {
         "  parity                                       is the number of ones even?\n"
         "  scan                                         commands into actions; lengths=1..25, or 1..22\n"
         "  pcfg        tokens=N answer=N                functions of strings; lengths count the functions\n"
-        "  session     by=first|last|both at=K          the next item, by place; for model causal=off\n"
+        "  session     by=first|last|both at=K          the next item, by position; for model causal=off\n"
         "  file        path=F skip=N                    your own lines: prompt, TAB, answer; one in ten is\n"
         "                 held out. Lengths count the prompt's words, without the first N\n"
-        "  lengths=A..B   lengths trained on\n"
-        "  test=A..B      longer ones, evaluated only; B+1..2B unless given (scan, pcfg: all there are)\n"
-        "  dist=uniform|geometric|pairs|natural|FILE   of the trained lengths: all alike; each half as\n"
-        "                 often as the one before; pairs of lengths (addition, lego) alike; as their source\n"
-        "                 has them (scan, pcfg: the default); lines 'length weight' of a file\n"
-        "  data=N         a fixed training set, met in epochs; 15 % of N more samples validate, and take "
-        "the\n"
-        "                 place of fresh ones in eval; its bins (lengths, addition: pairs) are filled alike\n"
-        "  held=on        one input in ten is never trained, and these alone validate and are evaluated\n"
-        "                 (scan: the default); of a length with fewer than 20 inputs all serve for both\n"
-        "  sampling=appendix  what the appendix draws where the data differ: sort numbers of 0..10000 for "
-        "10..9999,\n"
-        "                 lego asks for the middle one of an odd number too\n"
+        "  lengths=A..B   trained lengths\n"
+        "  test=A..B      longer lengths, only evaluated; default: B+1..2B (scan, pcfg: all)\n"
+        "  dist=uniform|geometric|pairs|natural|FILE   distribution of trained lengths: uniform; each\n"
+        "                 half as often as the previous; uniform over pairs (addition, lego); as in the\n"
+        "                 source (scan, pcfg: the default); from a file of lines 'length weight'\n"
+        "  data=N         a fixed training set, used in epochs; another 15 % of N samples are for "
+        "validation\n"
+        "                 and for eval; its bins (lengths; addition: pairs) are filled equally\n"
+        "  held=on        one input in ten is kept from training; only these validate and are evaluated\n"
+        "                 (scan: the default); a length with fewer than 20 inputs uses all for both\n"
+        "  sampling=appendix  draw as the paper's appendix, where its data differ: sort numbers of 0..10000\n"
+        "                 (not 10..9999); lego also asks for the middle variable of an odd number\n"
         "  alphabet=N     symbols in use, from 0-9, a-z, A-Z (pcfg: from A1 to Z20)\n"
-        "  text=short     one token a symbol after a constant first word; text=paper: the sentences of the\n"
-        "                 paper's data; text=appendix: those of its appendix\n"
-        "  scratchpad=full|minimal|bare|LETTERS   steps before the answer of addition, summation, parity,\n"
-        "                 polynomial, sort and lego: all parts; computation and output; only the marks "
-        "around "
+        "  text=short     a constant first word, then one token per symbol; text=paper: the sentences of\n"
+        "                 the paper's data; text=appendix: those of its appendix\n"
+        "  scratchpad=full|minimal|bare|LETTERS   steps before the answer (addition, summation, parity,\n"
+        "                 polynomial, sort, lego): all parts; computation and output; only the marks around "
         "them;\n"
-        "                 or those of i(nput) c(omputation) o(utput) v(ariables) r(emaining). Then the "
+        "                 or a choice of i(nput) c(omputation) o(utput) v(ariables) r(emaining). Only the "
         "answer\n"
-        "                 behind it alone counts, and eval decodes\n"
+        "                 after the steps counts, and eval decodes\n"
         "Options in parentheses belong to one task: task copy(variant=rsc),sort lengths=2..8\n"
-        "A task with the same tokens keeps the weights; another begins all arms anew.",
+        "A task with the same tokens keeps the weights; any other draws new weights for all arms.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .about = about,

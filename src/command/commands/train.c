@@ -34,13 +34,13 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct until_opts, flops),
      .min = 1,
      .max = 1e18,
-     .help = "floating-point operations of each arm's steps: so many more, or after until so many in all"},
+     .help = "floating-point operations of each arm's steps: additional ones; after until: in total"},
     {.name = "replica",
      .type = PW_OPT_INT,
      .offset = offsetof(struct until_opts, replica),
      .min = 1,
      .max = PW_MAX_REPLICATES,
-     .help = "with step and arm: those behind it don't take the last step yet, as where a line came between"},
+     .help = "with step and arm: stop in the middle of a round, so later replicas lack the last step"},
     {.name = NULL}};
 
 extern const struct pw_command pw_cmd_train;
@@ -57,7 +57,8 @@ static enum pw_code until(struct pw_lab *lab, const struct pw_args *args, struct
     if (acc + loss + step + flops != 1)
         return pw_fail(err, PW_EUSER, "train until: one of acc=A, loss=X, step=N, flops=X");
     if (o.replica > 0 && (!step || goal->n > 0 || goal->arm == 0))
-        return pw_fail(err, PW_EUSER, "train: replica=R stands in 'train until step=N arm=K replica=R'");
+        return pw_fail(err, PW_EUSER,
+                       "train: replica=R: allowed only in 'train until step=N arm=K replica=R'");
     goal->until = acc ? PW_UNTIL_ACC : loss ? PW_UNTIL_LOSS : flops ? PW_UNTIL_FLOPS : PW_UNTIL_STEP;
     goal->value = acc ? (double)o.acc : loss ? (double)o.loss : flops ? (double)o.flops : o.step;
     goal->replicate = o.replica;
@@ -106,19 +107,18 @@ const struct pw_command pw_cmd_train = {
     .name = "train",
     .search = "fit start learn optimise",
     .usage = "train [N|flops=X] [until acc=A|loss=X|step=N|flops=X] [arm=K]",
-    .summary = "N more steps of every arm or of arm K, or to the end of the schedule",
-    .detail =
-        "With until, each arm stops on its own when it is there; not there after N steps (without N: ten "
-        "times the\n"
-        "schedule) is an error. A script waits for training to end, and so does what stands behind it in a "
-        "typed line\n"
-        "(train; eval); alone at the prompt it runs in the background.\n"
-        "train flops=1e12 trains every arm until it has spent that on its steps, so that arms of different "
-        "size or\n"
-        "encoding are compared at equal work; 'set share flops' lets those that spent less go first. Counted "
-        "from\n"
-        "shapes: six operations a token and weight of a matrix, and attention over the pairs that the mask "
-        "shows.",
+    .summary = "train every arm, or arm K: N more steps, or to the end of the schedule",
+    .detail = "With until, each arm stops when it reaches the goal; it is an error if it does not after N "
+              "steps (default:\n"
+              "ten times the schedule). A script, and the rest of a typed line (train; eval), wait for "
+              "training to end;\n"
+              "alone at the prompt, training runs in the background.\n"
+              "train flops=1e12 trains every arm until its steps have taken that many operations, to compare "
+              "arms of\n"
+              "different size or encoding at equal work; with 'set share flops' arms with fewer operations "
+              "go first.\n"
+              "Counted from shapes: six operations per token and weight of a matrix, and attention over "
+              "unmasked pairs.",
     .where = PW_AT_LAB,
     .lasts = true,
     .opts = opts,

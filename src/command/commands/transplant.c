@@ -31,12 +31,12 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_transplant = {
     .name = "transplant",
     .usage = "transplant FROM [arm=K]",
-    .summary = "give an arm what the encoding of arm FROM has learned: T5's bias, learned rows",
+    .summary = "copy the learned encoding of arm FROM (T5's bias, learned rows) to an arm",
     .detail = "Both must have the same encoding, of the same shape. All other weights stay; the moments of "
-              "what was\n"
-              "put in begin at 0. An arm that was evaluated is evaluated again at once. A head's attention "
-              "pattern\n"
-              "is put into another arm by 'probe transplant'.",
+              "the copied\n"
+              "weights start at 0. An arm that was evaluated is evaluated again at once. 'probe transplant' "
+              "puts a\n"
+              "head's attention pattern into another arm.",
     .where = PW_AT_LAB,
     .lasts = true,
     .also = pw_scope_opts,

@@ -52,16 +52,16 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_tune = {
     .name = "tune",
     .usage = "tune [off] [key=value] [arm=K]",
-    .summary = "turn options of an arm's encoding, without retraining: all its weights stay",
-    .detail = "  offset=N        all positions begin so much later\n"
-              "  stretch=X       positions and distances times X; 0.5 is linear interpolation by 2\n"
-              "  gain=X          a fixed bias times X: ALiBi's slopes\n"
-              "  temperature=X   q.k is divided by X\n"
-              "  logn=N          behind N tokens q.k is multiplied by ln(keys seen) / ln N\n"
-              "and the encoding's own that change no parameter's shape: rotary base=, t5 distance=. 'tune "
-              "off' takes\n"
-              "the first five back. An arm that was evaluated is evaluated again at once.\n"
-              "race rotary,alibi; train; eval; tune stretch=0.5 arm=1; tune gain=0.5 arm=2",
+    .summary = "change options of an arm's encoding without retraining; all weights stay",
+    .detail =
+        "  offset=N        N is added to all positions\n"
+        "  stretch=X       positions and distances times X; 0.5 is linear interpolation by 2\n"
+        "  gain=X          a fixed bias times X: ALiBi's slopes\n"
+        "  temperature=X   q.k is divided by X\n"
+        "  logn=N          beyond N tokens q.k is multiplied by ln(keys seen) / ln N\n"
+        "and the encoding's own options that keep every parameter's shape: rotary base=, t5 distance=.\n"
+        "'tune off' resets the first five. An arm that was evaluated is evaluated again at once.\n"
+        "race rotary,alibi; train; eval; tune stretch=0.5 arm=1; tune gain=0.5 arm=2",
     .where = PW_AT_LAB,
     .lasts = true,
     .opts = pw_pe_tune_opts,

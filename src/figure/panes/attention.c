@@ -92,8 +92,7 @@ void pw_figure_attention_say(struct pw_figure *f, bool gold)
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->attention_arm);
 
     if (f->kind != PW_ATT_ARM) {
-        pw_str_add(&f->caption, "Of a model of somebody else's, from the file %s, %d tokens", a->source,
-                   a->T);
+        pw_str_add(&f->caption, "Of an imported model, from the file %s, %d tokens", a->source, a->T);
     } else {
         if (arm) {
             pw_str_add(&f->caption, "Arm ");

@@ -22,7 +22,7 @@ void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const
     pw_replica_text(f->arm, f->arm->table_replica, &f->caption);
     pw_str_add(&f->caption, " at step %lld.", (long long)f->arm->table_step);
     if (t->trained > 0)
-        pw_str_add(&f->caption, " Training met distances up to %d%s.", t->trained,
+        pw_str_add(&f->caption, " Distances up to %d%s were seen in training.", t->trained,
                    marked ? " (dotted line)" : "");
     else
         pw_str_add(&f->caption, " Not trained yet.");

@@ -14,9 +14,9 @@ enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_
         return PW_OK;
     return pw_fail(
         err, PW_EUSER,
-        "the longest sample has %d positions, this model takes %d: use shorter lengths= or test=, or "
+        "the longest sample has %d positions, this model reads %d: use shorter lengths= or test=, or "
         "%s'model context=%d'",
-        need, cfg->context, for_task ? "give the model before the task: " : "", need);
+        need, cfg->context, for_task ? "set the model before the task: " : "", need);
 }
 
 void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int least)
@@ -29,11 +29,10 @@ enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *
 {
     for (int t = 0; pw_theorem_of(cfg) > 0 && t < lab->tasks.n; t++)
         if (!pw_lab_first_word_same(lab, t))
-            return pw_fail(
-                err, PW_EUSER,
-                "prompts of the task %s begin with different words; the proof of theorem %d needs a "
-                "first one that is always the same, its <bos>",
-                lab->tasks.use[t].task->name, pw_theorem_of(cfg));
+            return pw_fail(err, PW_EUSER,
+                           "prompts of the task %s start with different words; the proof of theorem %d needs "
+                           "the same first word in all of them as its <bos>",
+                           lab->tasks.use[t].task->name, pw_theorem_of(cfg));
     return PW_OK;
 }
 

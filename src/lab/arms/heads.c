@@ -34,7 +34,7 @@ enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, stru
     for (int i = 0; i < arm->cfg.layers * arm->cfg.heads; i++) {
         int mode = pw_model_replaced(arm->model, i / arm->cfg.heads, i % arm->cfg.heads);
         if (mode > PW_ABLATE_RESAMPLE)
-            return pw_fail(err, PW_EUSER, "%s: head %d.%d is replaced in a way that isn't known (%d)", what,
+            return pw_fail(err, PW_EUSER, "%s: head %d.%d is replaced in an unknown mode (%d)", what,
                            i / arm->cfg.heads, i % arm->cfg.heads, mode);
     }
     return PW_OK;

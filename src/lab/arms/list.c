@@ -81,8 +81,9 @@ enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, c
         return PW_OK;
     if (n > 1)
         return pw_fail(err, PW_EUSER, "%s: replica=%d: arm %d has replicas 1..%d", who, replica, arm->id, n);
-    return pw_fail(err, PW_EUSER, "%s: replica=%d: arm %d has one; 'race PE,... seeds=N' makes N of each",
-                   who, replica, arm->id);
+    return pw_fail(err, PW_EUSER,
+                   "%s: replica=%d: arm %d has one replica; 'race PE,... seeds=N' makes N of each", who,
+                   replica, arm->id);
 }
 
 int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out)

@@ -65,7 +65,7 @@ static void propose(const struct place *p, const struct pw_arm *settings, struct
             pw_str_add(out, "layers=%d would fit", cfg.layers);
             return;
         }
-    pw_str_add(out, "even one such layer doesn't fit: a smaller width, ffn or context");
+    pw_str_add(out, "even one such layer does not fit; use a smaller width, ffn or context");
 }
 
 /* Write a size as "1.5 GiB" or "300 MiB". */
@@ -156,7 +156,7 @@ static void say_batch(struct pw_str *out, int batch)
     if (batch > 0)
         pw_str_add(out, "optim batch=%d would fit", batch);
     else
-        pw_str_add(out, "no batch would fit: a smaller model, or one arm less (arm drop)");
+        pw_str_add(out, "no batch would fit; use a smaller model, or drop an arm ('arm drop')");
 }
 
 enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *settings, int n, int id, int tokens,
@@ -171,7 +171,7 @@ enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *setting
     say_batch(&hint, fitting_batch(&p, settings, n, id, held + p.room));
     size_text(more, need - held);
     size_text(there, p.room);
-    enum pw_code code = pw_fail(err, PW_ENOMEM, "training would need %s more, %s are free%s; %s", more, there,
+    enum pw_code code = pw_fail(err, PW_ENOMEM, "training needs %s more, %s are free%s; %s", more, there,
                                 lab->ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
     pw_str_fini(&hint);
     return code;

@@ -43,19 +43,19 @@ const struct pw_opt pw_dump_opts[] = {{.name = "samples",
                                        .offset = offsetof(struct dump_opts, length),
                                        .min = 1,
                                        .max = PW_MAX_ITEM,
-                                       .help = "their length; the longest trained one unless given"},
+                                       .help = "length of the samples; default: the longest trained"},
                                       {.name = "sites",
                                        .type = PW_OPT_TEXT,
                                        .offset = offsetof(struct dump_opts, sites),
                                        .def = "q,k,v,z,mlp,resid",
                                        .size = sizeof((struct dump_opts *)0)->sites,
                                        .choices = sites,
-                                       .help = "which of them"},
+                                       .help = "activations to export"},
                                       {.name = "task",
                                        .type = PW_OPT_TEXT,
                                        .offset = offsetof(struct dump_opts, task),
                                        .size = sizeof((struct dump_opts *)0)->task,
-                                       .help = "of a mixture; the first one unless given"},
+                                       .help = "task of a mixture; default: the first"},
                                       PW_REPLICA_OPT(struct dump_opts, replica),
                                       {.name = NULL}};
 
@@ -128,7 +128,8 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_config *c, c
         return pw_fail(err, PW_EUSER, "export activations: length=%d: %s has lengths %d..%d", o->length,
                        use->task->name, limits.lo, limits.hi);
     if (!pw_task_has(use, o->length))
-        return pw_fail(err, PW_EUSER, "export activations: length=%d: there are no such samples", o->length);
+        return pw_fail(err, PW_EUSER, "export activations: length=%d: there are no samples of this length",
+                       o->length);
     int rows = pw_lab_rows_at(lab, task, o->length);
     if (rows > c->context)
         return pw_fail(err, PW_EUSER, "export activations: length %d takes %d positions, the model has %d",
@@ -213,7 +214,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     const struct pw_dump *before = pw_job_state(lab, PW_JOB_ACTIVATIONS);
     pw_opt_defaults(pw_dump_opts, &o);
     if (before != NULL)
-        return pw_fail(err, PW_EUSER, "export activations: %s is still being made", before->path);
+        return pw_fail(err, PW_EUSER, "export activations: %s is still being written", before->path);
     enum pw_code code = pw_args_opts(args, pw_dump_opts, &o, err);
     if (code == PW_OK)
         code = pw_scope_replica(lab, &arm, "export activations", o.replica, err);

@@ -47,7 +47,7 @@ static const struct pw_opt weights_opts[] = {{.name = "moments",
                                               .type = PW_OPT_SWITCH,
                                               .offset = offsetof(struct weights, moments),
                                               .def = "off",
-                                              .help = "AdamW's moments too: resumable"},
+                                              .help = "also AdamW's moments, to resume training"},
                                              PW_REPLICA_OPT(struct weights, replica),
                                              {.name = NULL}};
 
@@ -196,7 +196,7 @@ static const struct pw_opt table_opts[] = {{.name = "length",
                                             .def = "0",
                                             .min = 0,
                                             .max = 1 << 16,
-                                            .help = "distances or positions"},
+                                            .help = "number of distances or positions"},
                                            PW_REPLICA_OPT(struct table, replica),
                                            {.name = NULL}};
 
@@ -375,7 +375,7 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
         if (strcmp(kinds[i].name, what) != 0)
             continue;
         if (kinds[i].endings != NULL && !ends_in(path, kinds[i].endings))
-            return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
+            return pw_fail(err, PW_EUSER, "export %s: '%s': the file name must end in %s", what, path,
                            kinds[i].endings);
         enum pw_code code = kinds[i].prompt        ? export_of_prompt(lab, kinds[i].run, path, args, err)
                             : kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
@@ -388,7 +388,7 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
     for (int i = 0; pw_export_names[i] != NULL; i++)
         pw_str_add(&all, "%s%s", i > 0 ? ", " : "", pw_export_names[i]);
     const char *near = pw_text_nearest(what, pw_export_names);
-    enum pw_code code = pw_fail(err, PW_EUSER, "export: can't export '%s'%s%s%s: %s", what,
+    enum pw_code code = pw_fail(err, PW_EUSER, "export: cannot export '%s'%s%s%s: %s", what,
                                 near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
                                 near != NULL ? "'?" : "", pw_str_text(&all));
     pw_str_fini(&all);

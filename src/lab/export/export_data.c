@@ -24,20 +24,20 @@ struct data_opts {
 
 static const char *const splits[] = {"train", "valid", "test", "all", NULL};
 
-const struct pw_opt pw_data_opts[] = {
-    {.name = "split",
-     .type = PW_OPT_CHOICE,
-     .offset = offsetof(struct data_opts, split),
-     .def = "train",
-     .choices = splits,
-     .help = "which samples; all without n: every input once"},
-    {.name = "n",
-     .type = PW_OPT_INT,
-     .offset = offsetof(struct data_opts, n),
-     .min = 1,
-     .max = MOST_LINES,
-     .help = "samples of each split; 1000, or with data=N, of numbered inputs and with split=all all"},
-    {.name = NULL}};
+const struct pw_opt pw_data_opts[] = {{.name = "split",
+                                       .type = PW_OPT_CHOICE,
+                                       .offset = offsetof(struct data_opts, split),
+                                       .def = "train",
+                                       .choices = splits,
+                                       .help = "split of the samples; 'all' without n=: every input once"},
+                                      {.name = "n",
+                                       .type = PW_OPT_INT,
+                                       .offset = offsetof(struct data_opts, n),
+                                       .min = 1,
+                                       .max = MOST_LINES,
+                                       .help = "samples of each split; default: 1000; all for a fixed set "
+                                               "(data=N), for numbered inputs and for split=all"},
+                                      {.name = NULL}};
 
 struct pw_writing {
     struct pw_file *file;
@@ -175,16 +175,15 @@ static enum pw_code count_inputs(const struct pw_lab *lab, int64_t *total, struc
         double n = pw_every_count(&lab->tasks.use[i]);
         const char *name = lab->tasks.use[i].task->name;
         if (n < 0)
-            return pw_fail(
-                err, PW_EUSER,
-                "export data: split=all: the inputs of %s can't be listed; use split=train|valid|test, "
-                "or n=N samples of each",
-                name);
+            return pw_fail(err, PW_EUSER,
+                           "export data: split=all: the inputs of %s cannot be listed; use "
+                           "split=train|valid|test, or n=N samples of each",
+                           name);
         sum += n;
         if (sum > MOST_LINES)
             return pw_fail(err, PW_EUSER,
-                           "export data: split=all: %s has %.3g inputs of these lengths; at most %d are "
-                           "written: use fewer lengths, or n=N samples of each split",
+                           "export data: split=all: %s has %.3g inputs of these lengths, and the limit is "
+                           "%d; use fewer lengths, or n=N samples of each split",
                            name, n, MOST_LINES);
     }
     *total = (int64_t)sum;
@@ -210,7 +209,7 @@ enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struc
     const struct pw_writing *before = pw_job_state(lab, PW_JOB_DATA);
     pw_opt_defaults(pw_data_opts, &o);
     if (before != NULL)
-        return pw_fail(err, PW_EUSER, "export data: %s is still being made", before->path);
+        return pw_fail(err, PW_EUSER, "export data: %s is still being written", before->path);
     int64_t inputs = 0;
     enum pw_code code = pw_args_opts(args, pw_data_opts, &o, err);
     bool every = o.split == DATA_ALL && o.n == 0 && !is_fixed(lab);

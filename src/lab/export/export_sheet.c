@@ -239,7 +239,7 @@ enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *pat
             }
         }
     if (!any)
-        return pw_fail(err, PW_EUSER, "export lengths: nothing was evaluated yet; run 'eval' first");
+        return pw_fail(err, PW_EUSER, "export lengths: there is no evaluation yet; run 'eval' first");
     if (s.pairs) {
         names[s.n++] = "length_a";
         names[s.n++] = "length_b";
@@ -270,7 +270,7 @@ enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path
                     most = v->rows[k].places[p] > 0 ? p + 1 : most;
         }
     if (!any)
-        return pw_fail(err, PW_EUSER, "export errors: nothing was evaluated yet; run 'eval' first");
+        return pw_fail(err, PW_EUSER, "export errors: there is no evaluation yet; run 'eval' first");
     for (int p = 0; p < most; p++) {
         snprintf(places[p], sizeof places[p], "first_error_%d", p + 1);
         names[s.n++] = places[p];

@@ -161,7 +161,7 @@ static enum pw_code make_folder(const char *path, struct pw_err *err)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return PW_OK;
-    return pw_fail(err, PW_EIO, "%.240s: can't make this folder: %s", path, strerror(errno));
+    return pw_fail(err, PW_EIO, "%.240s: cannot create this folder: %s", path, strerror(errno));
 }
 
 /* "FOLDER/2-t5-8-16-seed0", with own batches "FOLDER/2-t5-8-16-seed5-batches1" */
@@ -197,7 +197,8 @@ enum pw_code pw_export_tensorboard(const struct pw_snapshot *record, const char 
         for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates; r++)
             any = any || record->arms[i].rep[r].series.n > 0 || record->arms[i].rep[r].track.n > 0;
     if (!any)
-        return pw_fail(err, PW_EUSER, "export tensorboard: nothing was trained or evaluated yet");
+        return pw_fail(err, PW_EUSER,
+                       "export tensorboard: there is no training or evaluation yet; run 'train' first");
     enum pw_code code = make_folder(folder, err);
     for (int i = 0; i < PW_MAX_ARMS && code == PW_OK; i++)
         for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates && code == PW_OK; r++)

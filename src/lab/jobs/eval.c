@@ -138,9 +138,10 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
             continue;
         int rows = pw_lab_rows_at(lab, t, r.hi);
         if (rows > context)
-            return pw_fail(err, PW_EUSER,
-                           "eval: length %d of %s takes %d positions, the model has %d: 'model context=%d'",
-                           r.hi, use->task->name, rows, context, rows);
+            return pw_fail(
+                err, PW_EUSER,
+                "eval: length %d of %s needs %d positions, the model has %d: use 'model context=%d'", r.hi,
+                use->task->name, rows, context, rows);
         for (int length = r.lo; length <= r.hi; length++) {
             if (!asked && length > pw_task_train(use).hi && length < pw_task_test(use).lo)
                 continue;
@@ -152,8 +153,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
         }
     }
     if (p->n_rows == 0)
-        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no such samples", lengths.lo,
-                       lengths.hi);
+        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no samples of these lengths",
+                       lengths.lo, lengths.hi);
     return PW_OK;
 }
 

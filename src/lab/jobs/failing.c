@@ -24,7 +24,7 @@ static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_ar
     const struct pw_ev_eval *e = &seen_of(lab, arm)->eval;
     int id = arm->id;
     if (e->n == 0) {
-        pw_fail(err, PW_EUSER, "failing: arm %d was not evaluated yet; run 'eval' first", id);
+        pw_fail(err, PW_EUSER, "failing: arm %d has no evaluation yet; run 'eval' first", id);
         return NULL;
     }
     if (e->draw != pw_lab_draw(lab)) {
@@ -37,11 +37,11 @@ static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_ar
             return r;
     }
     if (length > 0)
-        pw_fail(err, PW_EUSER, "failing: length %d was not evaluated; 'eval lengths=%d' does it", length,
+        pw_fail(err, PW_EUSER, "failing: length %d was not evaluated; run 'eval lengths=%d' first", length,
                 length);
     else
-        pw_fail(err, PW_EUSER,
-                "failing: arm %d has no failing example: everything in its last evaluation is right", id);
+        pw_fail(err, PW_EUSER, "failing: arm %d has no failing example: its last evaluation is all right",
+                id);
     return NULL;
 }
 
@@ -155,6 +155,6 @@ enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int in
     pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding %s", index, name, row->length,
                 pw_eval_right(&seen_of(lab, arm)->eval, row, index) ? " (right in the last evaluation)" : "",
                 lab->pin.stop_at_wrong ? "stops at its first wrong token"
-                                       : "goes on to the answer, which alone counts");
+                                       : "continues to the answer; only the answer counts");
     return PW_OK;
 }

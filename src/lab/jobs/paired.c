@@ -15,8 +15,8 @@ static void tell(struct pw_lab *lab, const struct pw_paired *x, int task, struct
     else
         snprintf(lengths, sizeof lengths, "lengths %d..%d", r.lo, r.hi);
     if (x->n > 0) {
-        pw_lab_note(lab, "%s, %s: each two arms on the same samples; %s", s->lab.tasks[task].name, lengths,
-                    pw_paired_test_name(x));
+        pw_lab_note(lab, "%s, %s: arms compared pairwise on the same samples; %s", s->lab.tasks[task].name,
+                    lengths, pw_paired_test_name(x));
         pw_lab_note(lab, "  %-26s %8s %11s %12s %7s %6s %9s %9s", "arms", "samples", "only first",
                     "only second", "seeds", "p", "corrected", "networks");
     }
@@ -39,10 +39,10 @@ static void tell(struct pw_lab *lab, const struct pw_paired *x, int task, struct
     if (x->n > 0)
         pw_lab_note(lab,
                     "  networks: seeds whose two networks differ on these samples (McNemar's exact p < "
-                    "%.2g); that says nothing about encodings",
+                    "%.2g); that compares networks, not encodings",
                     PW_SIGNIFICANCE);
     if (x->left_out > 0)
-        pw_lab_note(lab, "  %d more not evaluated on these samples: 'eval' does it", x->left_out);
+        pw_lab_note(lab, "  %d more not evaluated on these samples; run 'eval'", x->left_out);
     pw_paired_verdict(x, s, &verdict);
     pw_lab_note(lab, "%s", verdict.s);
     pw_str_fini(&verdict);

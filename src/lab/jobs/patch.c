@@ -97,7 +97,7 @@ static enum pw_code part(const struct pw_taskset *set, const struct pw_arm *arm,
             break;
         seq[*T] = next[0];
     }
-    return pw_fail(err, PW_EUSER, "patch: both prompts have the same answer%s, so nothing tells them apart",
+    return pw_fail(err, PW_EUSER, "patch: both prompts have the same answer%s, so recovery is not defined",
                    *known ? "" : " of the model");
 }
 
@@ -177,10 +177,10 @@ static void describe(struct pw_patching *p, int replica)
     if (n == 1)
         snprintf(result, sizeof result, ": recovery %.3f", (double)e->recovery[0]);
     else if (e->kind == PW_PATCH_HEADS)
-        snprintf(result, sizeof result, ": most by head %d.%d, %.3f", best / e->cols, best % e->cols,
+        snprintf(result, sizeof result, ": highest for head %d.%d, %.3f", best / e->cols, best % e->cols,
                  (double)e->recovery[best]);
     snprintf(e->text, sizeof e->text,
-             "patch %s%s from \"%s\"%s; logit of %s less that of %s at position %d: clean %+.3f, corrupt "
+             "patch %s%s from \"%s\"%s; logit of %s minus logit of %s at position %d: clean %+.3f, corrupt "
              "%+.3f%s",
              what, of, p->from, result, e->clean_token, e->corrupt_token, p->T - 1, (double)e->m_clean,
              (double)e->m_corrupt, e->greedy ? " (the model's own answers)" : "");
@@ -224,10 +224,11 @@ static enum pw_code set_shape(struct pw_ev_patch *e, const struct pw_config *c, 
     int layers = resid ? c->layers + 1 : c->layers;
     if (e->layer >= layers) /* the head was checked against the model already */
         return pw_fail(err, PW_EUSER,
-                       "patch: layer %d: the stream goes into 0..%d, and %d is what leaves the last",
+                       "patch: layer %d: allowed are 0..%d, and %d for the output of the last layer",
                        e->layer, c->layers - 1, c->layers);
     if (e->pos >= T)
-        return pw_fail(err, PW_EUSER, "patch: position %d: prompt and the answer that both share have 0..%d",
+        return pw_fail(err, PW_EUSER,
+                       "patch: position %d: allowed are 0..%d, the prompt and the common part of the answers",
                        e->pos, T - 1);
     e->rows = e->layer >= 0 ? 1 : layers;
     e->cols = e->layer >= 0 ? 1 : resid ? T : c->heads;
@@ -260,8 +261,8 @@ static enum pw_code run_both(struct pw_patching *p, const struct pw_arm *arm, co
     e->m_corrupt = difference(p, c);
     if (!(fabs((double)e->m_clean - (double)e->m_corrupt) >= ALIKE))
         return pw_fail(err, PW_EUSER,
-                       "patch: the model tells the prompts apart by nothing: the logit of %s less that of %s "
-                       "is %+.4f with the clean one and %+.4f with the corrupt one",
+                       "patch: the model does not distinguish the prompts: the logit of %s minus that of %s "
+                       "is %+.4f for the clean one and %+.4f for the corrupt one",
                        e->clean_token, e->corrupt_token, (double)e->m_clean, (double)e->m_corrupt);
     return PW_OK;
 }
@@ -274,12 +275,12 @@ static enum pw_code begin(const struct pw_lab *lab, struct pw_patching *p, const
     int *both, next[2];
     bool known;
     if (clean->n_prompt != corrupt->n_prompt)
-        return pw_fail(err, PW_EUSER,
-                       "patch: the corrupt prompt has %d tokens and the pinned one %d: positions "
-                       "correspond only where both are equally long",
-                       corrupt->n_prompt, clean->n_prompt);
+        return pw_fail(
+            err, PW_EUSER,
+            "patch: the corrupt prompt has %d tokens, the pinned one %d; both must have the same length",
+            corrupt->n_prompt, clean->n_prompt);
     if (memcmp(clean->tokens, corrupt->tokens, (size_t)clean->n_prompt * sizeof(int)) == 0)
-        return pw_fail(err, PW_EUSER, "patch: the corrupt prompt is the pinned one; give another");
+        return pw_fail(err, PW_EUSER, "patch: the corrupt prompt equals the pinned one; give another");
     if (clean->n_prompt > arm->cfg.context)
         return pw_fail(err, PW_EUSER, "patch: %d tokens: arm %d has context=%d", clean->n_prompt, arm->id,
                        arm->cfg.context);
@@ -316,7 +317,7 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
     p->step = arm->step;
     pw_text_copy(p->from, sizeof p->from, from);
     if (lab->pin.id == 0)
-        code = pw_lab_want_prompt(lab, "patch: there is no clean prompt; type one first", err);
+        code = pw_lab_want_prompt(lab, "patch: no prompt is pinned; run 'prompt TEXT' first", err);
     if (code == PW_OK)
         code = pw_taskset_prompt(&lab->tasks, from, context, &corrupt, err);
     if (code == PW_OK)

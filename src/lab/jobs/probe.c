@@ -165,8 +165,8 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
     twin.optim.batch = 1; /* it is never trained */
     enum pw_code code = pw_lab_check_memory(lab, lab->ops, lab->be, &twin, 1, &why);
     if (code != PW_OK)
-        return pw_fail(err, code, "%s: an untrained twin of arm %d is compared with it: %.300s", p->who,
-                       arm->id, why.msg);
+        return pw_fail(err, code, "%s: cannot build the untrained twin of arm %d: %.300s", p->who, arm->id,
+                       why.msg);
     return pw_model_create(&s->control, lab->ops, lab->be, &arm->cfg, &arm->pe, arm->seed, err);
 }
 
@@ -213,7 +213,7 @@ static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const s
 {
     struct pw_arm *arm = pw_lab_inspected_of(lab, id > 0 ? id : lab->current);
     if (pw_args_words(args) > 1)
-        return pw_fail(err, PW_EUSER, "%s: '%s' is too much; it is about one arm, the current one or arm=K",
+        return pw_fail(err, PW_EUSER, "%s: '%s': unexpected; it measures one arm, the current one or arm=K",
                        p->who, pw_args_word(args, 1));
     snprintf(p->topic, sizeof p->topic, "%d", arm->id);
     if (watch != NULL) {
@@ -232,13 +232,13 @@ static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struc
     const struct pw_probe *probe = p->at.probe;
     if (id > 0 && (probe->takes & PW_PROBE_ARM) == 0)
         return pw_fail(err, PW_EUSER, "%s: no option 'arm'%s", p->who,
-                       (probe->takes & PW_PROBE_ARMS) != 0 ? "; name the arms behind it" : "");
+                       (probe->takes & PW_PROBE_ARMS) != 0 ? "; write the arms' numbers after the name" : "");
     if ((probe->takes & PW_PROBE_ARMS) != 0)
         return choose_arms(lab, p, args, err);
     if ((probe->takes & PW_PROBE_ARM) != 0)
         return choose_arm(lab, p, args, id, watch, err);
     if (pw_args_words(args) > 1)
-        return pw_fail(err, PW_EUSER, "%s: '%s' is too much; it is about no arm", p->who,
+        return pw_fail(err, PW_EUSER, "%s: '%s': unexpected; it measures no arm", p->who,
                        pw_args_word(args, 1));
     return PW_OK;
 }

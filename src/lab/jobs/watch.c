@@ -22,13 +22,13 @@ const struct pw_opt pw_watch_opts[] = {
      .offset = offsetof(struct pw_watch, arm),
      .min = 1,
      .max = PW_MAX_ARMS,
-     .help = "the arm that it is about"},
+     .help = "arm to measure; default: the current one"},
     {.name = "every",
      .type = PW_OPT_INT,
      .offset = offsetof(struct pw_watch, every),
      .min = 0,
      .max = PW_MOST_EVERY,
-     .help = "now and at every multiple of so many steps while its arm trains; 0: no more"},
+     .help = "repeat at every multiple of N steps of its arm; 0: end the watch"},
     {.name = NULL}};
 
 /* Split every= off a line; *every is -1 if not given. */
@@ -71,7 +71,7 @@ enum pw_code pw_watch_read(struct pw_watch *w, const struct pw_commands *command
     const char *name = pw_args_word(args, 0);
     w->probe = strcmp(cmd->name, "probe") == 0 && name != NULL ? pw_probe_find(name) : NULL;
     if (w->probe == NULL) {
-        code = pw_fail(err, PW_EUSER, "'%.100s' is no probe that could be repeated", w->line);
+        code = pw_fail(err, PW_EUSER, "'%.100s' is not a probe that can be repeated", w->line);
         pw_args_fini(args);
         return code;
     }
@@ -124,11 +124,12 @@ static enum pw_code begin(struct pw_lab *lab, const struct pw_probe *probe, cons
     const char *arm = pw_args_key(args, "arm");
     long id;
     if ((probe->takes & (PW_PROBE_ARM | PW_PROBE_ARMS)) == 0)
-        return pw_fail(err, PW_EUSER, "probe %s: every=%d: it is about no arm, so training changes nothing",
-                       probe->name, every);
+        return pw_fail(err, PW_EUSER,
+                       "probe %s: every=%d: it measures no arm, so training would not change it", probe->name,
+                       every);
     if (strlen(args->text) >= sizeof w.line)
         return pw_fail(err, PW_EUSER,
-                       "probe %s: every=%d: a line of %zu bytes; one that is repeated may have %zu",
+                       "probe %s: every=%d: the line has %zu bytes; a watch may have at most %zu",
                        probe->name, every, strlen(args->text), sizeof w.line - 1);
     pw_text_copy(w.line, sizeof w.line, args->text);
     if ((probe->takes & PW_PROBE_ARM) != 0)
@@ -137,7 +138,8 @@ static enum pw_code begin(struct pw_lab *lab, const struct pw_probe *probe, cons
     w.arms = w.arm > 0 ? 1u << w.arm : arms_of(args);
     int i = place_of(lab, &w);
     if (i == PW_MAX_WATCHES)
-        return pw_fail(err, PW_EUSER, "probe %s: every=%d: %d are repeated already; 'probe off' ends them",
+        return pw_fail(err, PW_EUSER,
+                       "probe %s: every=%d: there are %d watches, the limit; 'probe off' ends them",
                        probe->name, every, PW_MAX_WATCHES);
     enum pw_code code = pw_lab_probe(lab, probe, NULL, rest, &w, err);
     if (code != PW_OK)
@@ -160,7 +162,7 @@ enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, co
     if (every > 0)
         return begin(lab, probe, args, &rest, every, err);
     if (pw_watch_end(lab, probe) == 0)
-        return pw_fail(err, PW_EUSER, "probe %s: every=0: it is not repeated", probe->name);
+        return pw_fail(err, PW_EUSER, "probe %s: every=0: there is no such watch", probe->name);
     return PW_OK;
 }
 
@@ -246,7 +248,7 @@ void pw_watch_round(struct pw_lab *lab,
         struct pw_watch *w = &lab->watches[i];
         const struct pw_arm *first = first_arm(lab, w);
         if (first == NULL)
-            give_up(lab, i, "an arm of its is no more");
+            give_up(lab, i, "one of its arms was dropped");
         else if (first->step % w->every == 0 && in_round(lab, opens, first))
             w->due = true;
     }

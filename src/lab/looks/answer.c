@@ -344,7 +344,8 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
     struct pw_decoder *decoder;
     int limit;
     if (x->n_prompt >= arm->cfg.context)
-        return pw_fail(err, PW_EUSER, "the prompt has %d tokens; the model takes %d, the answer's among them",
+        return pw_fail(err, PW_EUSER,
+                       "the prompt has %d tokens; the model reads at most %d, including the answer",
                        x->n_prompt, arm->cfg.context);
     enum pw_code code = open_decoder(lab, &decoder, &limit, arm, x, x->n_prompt, 0, err);
     if (code != PW_OK)

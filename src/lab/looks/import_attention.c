@@ -58,7 +58,7 @@ static enum pw_code wrong_shape(const struct source *s, const struct pw_npz_arra
         pw_str_add(&is, "%s%lld", i > 0 ? "," : "", (long long)a->dims[i]);
     enum pw_code code =
         pw_fail(err, PW_EUSER, "%.160s: %s is [%s]%s; it must be numbers [layers,heads,T,T]", s->path,
-                a->name, pw_str_text(&is), a->type == 'f' ? "" : " and not of floating point");
+                a->name, pw_str_text(&is), a->type == 'f' ? "" : " and not floating-point");
     pw_str_fini(&is);
     return code;
 }
@@ -89,7 +89,7 @@ static enum pw_code find(struct source *s, const struct pw_npz_file *z, struct p
     if (p[0] > MOST_LAYERS || p[1] > MOST_HEADS || s->probs->n > room)
         return pw_fail(
             err, PW_EUSER,
-            "%.160s: [%lld,%lld,%lld,%lld] is too much: at most %d layers, %d heads, and %lld million values",
+            "%.160s: [%lld,%lld,%lld,%lld] is too large: at most %d layers, %d heads and %lld million values",
             s->path, (long long)p[0], (long long)p[1], (long long)p[2], (long long)p[2], MOST_LAYERS,
             MOST_HEADS, (long long)(room / 1000000));
     s->layers = (int)p[0], s->heads = (int)p[1], s->T = (int)p[2];
@@ -117,14 +117,14 @@ static enum pw_code read_probs(const struct source *s, float *probs, bool *sees_
             if (p >= 0.0f && (double)p <= 1.0 + ROW_SUM)
                 continue;
             place_of(place, s, row);
-            return pw_fail(err, PW_EUSER, "%.160s: probs of %s, key %d is %g; weights lie between 0 and 1",
-                           s->path, place, k, (double)p);
+            return pw_fail(err, PW_EUSER, "%.160s: probs of %s, key %d is %g; allowed are 0..1", s->path,
+                           place, k, (double)p);
         }
         if (fabs(sum - 1.0) <= ROW_SUM)
             continue;
         place_of(place, s, row);
-        return pw_fail(err, PW_EUSER, "%.160s: probs of %s sum to %.4g; the weights of a query sum to 1",
-                       s->path, place, sum);
+        return pw_fail(err, PW_EUSER, "%.160s: probs of %s sum to %.4g; the sum must be 1", s->path, place,
+                       sum);
     }
     return PW_OK;
 }
@@ -142,8 +142,8 @@ static enum pw_code read_scores(const struct source *s, const float *probs, bool
         if (hidden || isfinite(pw_from_half(out[i])) || (probs[i] == 0.0f && x < 0.0f))
             continue;
         place_of(place, s, row);
-        return pw_fail(err, PW_EUSER, "%.160s: %s of %s, key %lld is %g; scores lie within 65504 of 0",
-                       s->path, s->score->name, place, (long long)k, (double)x);
+        return pw_fail(err, PW_EUSER, "%.160s: %s of %s, key %lld is %g; allowed are -65504..65504", s->path,
+                       s->score->name, place, (long long)k, (double)x);
     }
     return PW_OK;
 }
@@ -221,5 +221,5 @@ enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struc
 void pw_lab_forget_attention(struct pw_lab *lab)
 {
     pw_lab_emit(lab, new_event("off"));
-    pw_lab_note(lab, "no file's attention is shown");
+    pw_lab_note(lab, "imported attention is hidden");
 }

@@ -41,7 +41,7 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_m
         return pw_fail(err, PW_EUSER, "inspect: head=%d: arm %d has heads 0..%d", h, arm->id, H - 1);
     bool alone = moves(replica) && !moves(layer) && !moves(head) && !moves(view);
     if (pin->id == 0 && !alone)
-        return pw_lab_want_prompt(lab, "inspect: nothing to look at yet; type a prompt first", err);
+        return pw_lab_want_prompt(lab, "inspect: there is no attention yet; run 'prompt TEXT' first", err);
     if (r != before)
         choose_replica(lab, r);
     arm = pw_lab_inspected(lab);

@@ -142,7 +142,7 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
     /* twice, because the model needs as much for its own buffers */
     float *mem = 2 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
     if (mem == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory: to look into %d tokens needs %zu MiB", T, bytes >> 20);
+        return pw_fail(err, PW_ENOMEM, "out of memory: inspecting %d tokens needs %zu MiB", T, bytes >> 20);
     struct pw_inspection in = {
         .resid = mem, .z = mem + resid, .mlp = mem + resid + z, .logits = mem + resid + z + mlp};
     enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);

@@ -49,7 +49,7 @@ enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct 
     char message[80];
     if (lab->pin.id != 0)
         return PW_OK;
-    snprintf(message, sizeof message, "%s: there is no pinned prompt yet; type one first", what);
+    snprintf(message, sizeof message, "%s: no prompt is pinned; run 'prompt TEXT' first", what);
     return pw_lab_want_prompt(lab, message, err);
 }
 

@@ -41,8 +41,8 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
     if (code != PW_OK)
         return code;
     if (!pw_pin_fits(pin, arm))
-        return pw_fail(err, PW_EUSER, "%s: the pinned prompt has %d tokens; arm %d takes %d", what, pin->kept,
-                       arm->id, arm->cfg.context);
+        return pw_fail(err, PW_EUSER, "%s: the pinned prompt has %d tokens; arm %d reads at most %d", what,
+                       pin->kept, arm->id, arm->cfg.context);
     pw_lab_answer_all(lab);
     return pw_lab_answered(lab) ? PW_OK : decode(lab, what, err);
 }
@@ -53,20 +53,18 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
     struct pw_pin *pin = &lab->pin;
     int context = pw_lab_current(lab)->cfg.context;
     if (!pw_taskset_ends(&lab->tasks, pin->sample.task))
-        return pw_fail(err, PW_EUSER, "%s: the answer is one token, the one at position %d", what,
-                       pin->n - 1);
+        return pw_fail(err, PW_EUSER, "%s: the answer is a single token, at position %d", what, pin->n - 1);
     if (pin->tokens[pin->n - 1] == PW_EOS)
         return pw_fail(err, PW_EUSER,
-                       "%s: the answer ends at position %d; 'edit %d TOKEN' goes on with another token", what,
-                       pin->n - 1, pin->n - 1);
+                       "%s: the answer ends at position %d; 'edit %d TOKEN' continues with another token",
+                       what, pin->n - 1, pin->n - 1);
     /* moving on means that the user wants the following tokens */
     if (pin->stop_at_wrong && pin->n < pin->limit) {
         pin->stop_at_wrong = false;
         return decode(lab, what, err);
     }
     if (pin->n >= context)
-        return pw_fail(err, PW_EUSER, "%s: the model takes %d tokens, and the sequence has as many", what,
-                       context);
+        return pw_fail(err, PW_EUSER, "%s: the sequence has %d tokens, the model's limit", what, context);
     pin->more += by < context - pin->n ? by : context - pin->n;
     return decode(lab, what, err);
 }
@@ -109,7 +107,7 @@ static int find_token(const struct pw_vocab *v, const char *word, int replaced, 
     struct pw_str some = {0};
     for (int id = PW_EOS; id < v->n && id < PW_EOS + EXAMPLES; id++)
         pw_str_add(&some, " %s", v->words[id] + (v->words[id][0] == ' '));
-    pw_fail(err, PW_EUSER, "edit: '%s' is no token; there are%s%s", word, pw_str_text(&some),
+    pw_fail(err, PW_EUSER, "edit: no token '%s'; there are%s%s", word, pw_str_text(&some),
             v->n > PW_EOS + EXAMPLES ? " ..." : "");
     pw_str_fini(&some);
     return -1;
@@ -140,7 +138,7 @@ static enum pw_code edit_prompt(struct pw_lab *lab, int pos, int token, struct p
     }
     enum pw_code code = pw_lab_pin(lab, &x, text.s, -1, edited, err);
     if (code == PW_OK && !known)
-        pw_lab_note(lab, "edit: no task reads this prompt, so no right answer is known");
+        pw_lab_note(lab, "edit: no task can read this prompt, so no right answer is known");
     pw_str_fini(&text);
     free(edited);
     free(tokens);
@@ -155,7 +153,7 @@ enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct p
     if (code != PW_OK)
         return code;
     if (pos < 0 || pos >= pin->n)
-        return pw_fail(err, PW_EUSER, "edit: position %d: there are 0..%d, the answer's from %d on", pos,
+        return pw_fail(err, PW_EUSER, "edit: position %d: allowed are 0..%d; the answer starts at %d", pos,
                        pin->n - 1, pin->sample.n_prompt);
     int token = find_token(&lab->tasks.vocab, word, pin->tokens[pos], err);
     if (token < 0)
@@ -192,10 +190,11 @@ enum pw_code pw_lab_sample(struct pw_lab *lab, const char *name, struct pw_move 
     before = before && length == pin->sample.length;
     int64_t index = !to_index.by ? to_index.n : before ? pin->index + to_index.n : 0;
     if (index < 0)
-        return pw_fail(err, PW_EUSER, "sample: index=%d: the pinned one has number %lld, the first is 0",
-                       to_index.n, (long long)pin->index);
+        return pw_fail(err, PW_EUSER,
+                       "sample: index=%d: the pinned sample has index %lld, and the first is 0", to_index.n,
+                       (long long)pin->index);
     if (length < limits.lo || length > limits.hi)
-        return pw_fail(err, PW_EUSER, "sample: length=%d: %s takes %d..%d", length, use->task->name,
+        return pw_fail(err, PW_EUSER, "sample: length=%d: %s has lengths %d..%d", length, use->task->name,
                        limits.lo, limits.hi);
     if (!pw_task_has(use, length))
         return pw_fail(err, PW_EUSER, "sample: length=%d: %s has no samples of this length", length,

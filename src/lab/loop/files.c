@@ -26,7 +26,7 @@ static void tell(void *arg, const char *path, const char *data, size_t size)
     }
     pw_lab_emit(lab, e);
     if (copy == NULL && lab->session.store != NULL) {
-        pw_fail(&err, PW_ENOMEM, "out of memory: the session has no copy of %.200s (%zu MiB)", path,
+        pw_fail(&err, PW_ENOMEM, "out of memory: the session keeps no copy of %.200s (%zu MiB)", path,
                 size >> 20);
         pw_lab_trouble(lab, &err);
     }

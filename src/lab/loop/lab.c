@@ -37,7 +37,7 @@ static void serve_interrupt(struct pw_lab *lab)
         return;
     pw_lab_run_typed(lab, line, 1);
     if (job == NULL)
-        pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
+        pw_lab_note(lab, "paused; 'resume' continues, 'stop' ends training");
 }
 
 /* Does the loop of lab_main have something to do? Called with the lock held and decided by the present state,
@@ -202,7 +202,7 @@ enum pw_code pw_lab_create(struct pw_lab **out, const struct pw_lab_config *cfg,
         int failed = pthread_create(&lab->thread, NULL, lab_main, lab);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
         if (failed != 0)
-            code = pw_fail(err, PW_EIO, "can't start a thread: %s", strerror(failed));
+            code = pw_fail(err, PW_EIO, "cannot start a thread: %s", strerror(failed));
     }
     if (code != PW_OK) {
         free_lab(lab, NULL);

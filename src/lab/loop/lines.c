@@ -43,7 +43,7 @@ static enum pw_code as_told(char line[PW_COMMAND], const char *text, struct pw_e
 {
     size_t n = strlen(text);
     if (n >= PW_COMMAND)
-        return pw_fail(err, PW_EUSER, "a command of %zu bytes; it may have %d", n, PW_COMMAND - 1);
+        return pw_fail(err, PW_EUSER, "the command has %zu bytes; at most %d are allowed", n, PW_COMMAND - 1);
     char *blank = pw_text_dup(text);
     for (char *c = blank; (c = strchr(c, '\t')) != NULL;)
         *c = ' ';
@@ -82,7 +82,7 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, bool typed
     cmd = pw_command_find(lab->cfg.commands, args.name);
     pw_lab_watch_files(lab, true);
     if (cmd == NULL)
-        code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
+        code = pw_fail(err, PW_EUSER, "'%s' works only in the workbench", args.name);
     else if (lab->follow == NULL || cmd->outside == NULL || !cmd->outside(&args))
         code = cmd->run(lab, &args, err);
     pw_lab_watch_files(lab, false);
@@ -127,7 +127,7 @@ void pw_lab_tell_waiting(struct pw_lab *lab)
             first = pw_text_dup(lab->script.line[i]);
     pthread_mutex_unlock(&lab->lock);
     struct pw_str text = {0};
-    pw_str_add(&text, "not run, because pewter was left: '%s'", n > 0 ? first : "");
+    pw_str_add(&text, "not run, because pewter ended: '%s'", n > 0 ? first : "");
     if (n > 1)
         pw_str_add(&text, " and %d more", n - 1);
     if (n > 0)

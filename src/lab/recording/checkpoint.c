@@ -98,8 +98,8 @@ static void confirm(struct pw_lab *lab)
     char name[sizeof s->now.name];
     pw_session_name(name, sizeof name, s->now.folder);
     if (s->now.how == PW_REC_ON)
-        pw_lab_note(lab, "checkpoint at step %lld; everything is recorded as it happens: %s (%s)",
-                    (long long)s->told_step, name, s->now.folder);
+        pw_lab_note(lab, "checkpoint at step %lld, in session %s (%s)", (long long)s->told_step, name,
+                    s->now.folder);
     s->told = 0;
 }
 
@@ -141,9 +141,9 @@ static void tell_news(struct pw_lab *lab)
     pw_store_status(s->store, &now);
     bool news = now.how != s->now.how || now.checkpoints != s->now.checkpoints;
     if (now.how != s->now.how && now.how == PW_REC_PAUSED)
-        pw_lab_note(lab, "recording is paused: %s; training goes on", now.why);
+        pw_lab_note(lab, "recording is paused: %s; training continues", now.why);
     else if (now.how != s->now.how) {
-        pw_lab_note(lab, "recording goes on");
+        pw_lab_note(lab, "recording continues");
         /* a new checkpoint makes the session resumable from here, whatever is missing before it */
         s->wanted = true;
     }

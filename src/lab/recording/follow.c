@@ -167,7 +167,7 @@ static const char *find_file(struct pw_lab *lab, const char *name)
 enum pw_code pw_lab_follow(struct pw_lab *lab, const struct pw_follow_opts *opts, struct pw_err *err)
 {
     if (lab->follow != NULL)
-        return pw_fail(err, PW_EUSER, "a recording is being followed already");
+        return pw_fail(err, PW_EUSER, "a session is being re-run already");
     struct pw_follow *f = lab->follow = pw_alloc(1, sizeof *f);
     f->opts = *opts;
     f->live = lab->cfg.live;
@@ -303,7 +303,7 @@ static void run_command(struct pw_lab *lab)
     if (f->came > came)
         f->v.commands++;
     else
-        missing(lab, "it can't be run");
+        missing(lab, "the command cannot be run");
 }
 
 /* Start the work that a clock had started. Returns false if that is impossible. */
@@ -384,16 +384,16 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
     if (where == THERE) {
         run_command(lab);
     } else if (where == BEYOND || is_late(lab, e)) {
-        missing(lab, "training has gone on beyond that");
+        missing(lab, "training is already past that step");
     } else if (is_triggered(lab, e)) {
         uint64_t came = f->came;
         /* an evaluation runs in slices and starts once */
         bool later = e->kind == PW_EV_EVAL && f->begun != came;
         f->begun = later ? came : f->begun;
         if (!trigger(lab, e) || (f->came == came && !later))
-            missing(lab, "there is nothing that it could be about");
+            missing(lab, "its subject does not exist");
     } else if (where == UNFINISHED ? !pw_lab_work_beside(lab) : !pw_lab_work(lab)) {
-        missing(lab, "there is nothing to be done");
+        missing(lab, "no work is left");
     }
 }
 

@@ -74,7 +74,7 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
         if (code == PW_OK)
             code = pw_lab_state_restore(lab, c->state, get_file, &(struct files){record, c}, &why);
         if (code != PW_OK && tried && passed->msg[0] == '\0')
-            pw_fail(passed, code, "the checkpoint at step %lld can't be used: %.300s", (long long)e->step,
+            pw_fail(passed, code, "the checkpoint at step %lld cannot be used: %.300s", (long long)e->step,
                     why.msg);
         *as_of = c->as_of;
         pw_event_free(e);
@@ -85,7 +85,7 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
         if (code == PW_EDEVICE) /* an older checkpoint would fail, too */
             return pw_fail(err, code, "%s", why.msg);
     }
-    return pw_fail(err, PW_EUSER, "no checkpoint of this session can be gone on from: %.300s", why.msg);
+    return pw_fail(err, PW_EUSER, "no checkpoint of this session is usable: %.300s", why.msg);
 }
 
 /* Find the event from which to continue: the last one, or the one at which the current arm had taken `from`
@@ -177,7 +177,7 @@ static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last
     uint64_t served = run != NULL ? run->seq : 0;
     served = failed != NULL && failed->seq > served ? failed->seq : served;
     if (asked != NULL && asked->seq > served)
-        pw_lab_note(lab, "not run: '%s' was asked for when the recording broke off", asked->u.text);
+        pw_lab_note(lab, "not run: '%s' was typed just before the recording broke off", asked->u.text);
     pw_event_free(asked);
     pw_event_free(run);
     pw_event_free(failed);
@@ -234,11 +234,11 @@ static bool ended(void *arg, const struct pw_verdict *v)
 static void add_where(struct pw_str *text, const struct pw_lab *lab, bool away)
 {
     if (lab->session.store == NULL)
-        pw_str_add(text, "goes on without a session");
+        pw_str_add(text, "continues without a session");
     else if (away)
-        pw_str_add(text, "goes on as a new session, %s,", lab->session.now.name);
+        pw_str_add(text, "continues as a new session, %s,", lab->session.now.name);
     else
-        pw_str_add(text, "goes on");
+        pw_str_add(text, "continues");
 }
 
 /* Report the result of the re-run. In the workbench, training is paused until the user resumes it. */
@@ -258,10 +258,9 @@ static void live(void *arg, const struct pw_verdict *v)
     if (r->lost.msg[0] != '\0')
         pw_lab_note(lab, "%s", r->lost.msg);
     if (r->gone > 0)
-        pw_lab_note(lab, "the session's log was damaged: %" PRIu64 " events that had been on disk are gone",
-                    r->gone);
+        pw_lab_note(lab, "the session's log is damaged: %" PRIu64 " recorded events are lost", r->gone);
     if (r->passed.msg[0] != '\0')
-        pw_lab_note(lab, "%s; an older one was taken", r->passed.msg);
+        pw_lab_note(lab, "%s; an older one is used", r->passed.msg);
     if (away && (pw_lab_training(lab) || pw_lab_busy(lab)))
         stop(lab);
     else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
@@ -272,8 +271,8 @@ static void live(void *arg, const struct pw_verdict *v)
     add_where(&text, lab, away);
     pw_str_add(&text, " at step %lld", (long long)pw_lab_current(lab)->step);
     if (v->steps > 0)
-        pw_str_add(&text, "; %lld steps were computed again%s", (long long)v->steps,
-                   v->end == PW_FOLLOW_DIFFERENT ? "" : ", every bit as recorded");
+        pw_str_add(&text, "; %lld steps were re-run%s", (long long)v->steps,
+                   v->end == PW_FOLLOW_DIFFERENT ? "" : ", with the recorded bits");
     pw_lab_note(lab, "%s", text.s);
     pw_str_fini(&text);
     free_resume(r);
@@ -325,7 +324,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     r->branch = from >= 0;
     enum pw_code code = pw_session_folder(r->from.folder, sizeof r->from.folder, name, err);
     if (code == PW_OK && !r->branch && s->store != NULL && strcmp(r->from.folder, s->now.folder) == 0)
-        code = pw_fail(err, PW_EUSER, "open: '%.200s' is the session that is open", name);
+        code = pw_fail(err, PW_EUSER, "open: '%.200s' is already open", name);
     if (code == PW_OK && !r->branch)
         code = pw_session_attach(lab, r->from.folder, false, &r->store, err);
     if (code == PW_OK && !r->branch)

@@ -91,7 +91,7 @@ static enum pw_code add_session(struct pw_saved_list *list, const char *folder, 
         if (arm != NULL && list->n < PW_MOST_SAVED &&
             (file + replicates > models->u.checkpoint.n_files ||
              !add_arm(list, r, folder, name, arm, models, file)))
-            code = pw_fail(err, PW_EUSER, "%.100s: the checkpoint of arm %d can't be read", name, id);
+            code = pw_fail(err, PW_EUSER, "%.100s: the checkpoint of arm %d cannot be read", name, id);
         file += arm != NULL ? replicates : 0;
         pw_event_free(arm);
     }

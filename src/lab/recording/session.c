@@ -64,7 +64,7 @@ void pw_session_stop(struct pw_lab *lab, const char *why)
     s->now.how = PW_REC_NONE;
     pw_text_copy(s->now.why, sizeof s->now.why, why);
     pw_session_tell(lab, false);
-    pw_lab_note(lab, "nothing is recorded any more: %s", why);
+    pw_lab_note(lab, "recording has ended: %s", why);
 }
 
 /* ---- lines */
@@ -159,7 +159,7 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
         return pw_session_checkpoint(lab, "saved", err);
     const char *but = s->now.how == PW_REC_PAUSED ? "; recording is still paused" : "";
     if (before[0] != '\0')
-        pw_lab_note(lab, "%s goes on as %s%s", before, s->now.name, but);
+        pw_lab_note(lab, "%s is now %s%s", before, s->now.name, but);
     else
         pw_lab_note(lab, "saved as %s%s", s->now.name, but);
     return PW_OK;
@@ -176,8 +176,7 @@ enum pw_code pw_session_delete_typed(struct pw_lab *lab, const char *typed, stru
     if (is_open(lab, folder))
         return pw_fail(
             err, PW_EUSER,
-            "delete: %s is the session that is open; open another one, or quit and 'pewter session "
-            "delete %s'",
+            "delete: %s is the open session; open another one, or quit and run 'pewter session delete %s'",
             name, name);
     code = pw_session_delete(folder, &why);
     if (code != PW_OK)

@@ -126,7 +126,7 @@ static enum pw_code restore_backend(struct pw_lab *next, const struct pw_lab *la
     next->unit = lab->unit;
     return lab->cfg.any_bits
                ? PW_OK
-               : pw_fail(err, PW_EDEVICE, "%.300s; '--backend cpu' goes on with other bits", why.msg);
+               : pw_fail(err, PW_EDEVICE, "%.300s; '--backend cpu' continues with different bits", why.msg);
 }
 
 static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const cJSON *root,
@@ -139,7 +139,7 @@ static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const
     if (format == NULL)
         return PW_EUSER;
     if (strcmp(format, FORMAT) != 0)
-        return pw_fail(err, PW_EUSER, "state: of format '%.20s', which this pewter doesn't know", format);
+        return pw_fail(err, PW_EUSER, "state: unknown format '%.20s'; a newer pewter may read it", format);
     const cJSON *watches = cJSON_GetObjectItemCaseSensitive(root, "watches");
     enum pw_code code = pw_state_get(root, none, NULL, 6 + (watches != NULL), what, err);
     if (code == PW_OK)
@@ -213,7 +213,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
     for (int i = 0; i < PW_MAX_PLACES; i++)
         next->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
     enum pw_code code = cJSON_IsObject(root) ? restore(next, lab, root, get, arg, err)
-                                             : pw_fail(err, PW_EUSER, "state: is no JSON object");
+                                             : pw_fail(err, PW_EUSER, "state: is not a JSON object");
     if (code == PW_OK) {
         pw_jobs_cancel(lab, PW_CHANGE_MODELS);
         hand_over(old, lab);

@@ -105,9 +105,9 @@ static enum pw_code check_image(const struct pw_lab *next, const struct pw_arm *
 {
     if (!info->has_config || info->config.vocab != next->tasks.vocab.n ||
         !pw_lab_same_words(&next->tasks.vocab, info))
-        return pw_fail(err, PW_EUSER, "%s: its model doesn't speak the task's tokens", what);
+        return pw_fail(err, PW_EUSER, "%s: its model has another vocabulary than the task", what);
     if (info->step != a->step)
-        return pw_fail(err, PW_EUSER, "%s: at step %lld, and its model at %lld", what, (long long)a->step,
+        return pw_fail(err, PW_EUSER, "%s: is at step %lld, but its model at %lld", what, (long long)a->step,
                        (long long)info->step);
     return PW_OK;
 }
@@ -153,7 +153,7 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
     snprintf(what, sizeof what, "state: arm %d, replicate %d", a.id, a.replicate);
     place = &next->arms[(a.replicate - 1) * PW_MAX_ARMS + a.id - 1];
     if (place->model != NULL || (a.replicate > 1 && pw_lab_replicate(next, a.id, a.replicate - 1) == NULL))
-        return pw_fail(err, PW_EUSER, "%s: twice there, or the one before it is missing", what);
+        return pw_fail(err, PW_EUSER, "%s: is a duplicate, or the one before it is missing", what);
     if (a.checking && (a.check_of < 1 || a.check.samples > a.check_of || a.check.exact > a.check.samples))
         return pw_fail(err, PW_EUSER, "%s: %d right of %d of %d samples", what, a.check.exact,
                        a.check.samples, a.check_of);
@@ -205,9 +205,9 @@ enum pw_code pw_state_restore_arms(struct pw_lab *next, const cJSON *list,
     if (code == PW_OK)
         code = check_alike(next, err);
     if (code == PW_OK && pw_lab_arm(next, next->current) == NULL)
-        code = pw_fail(err, PW_EUSER, "state: arm %d is the current one, and is not there", next->current);
+        code = pw_fail(err, PW_EUSER, "state: the current arm %d is missing", next->current);
     if (code == PW_OK && pw_lab_replicate(next, next->current, next->replica) == NULL)
-        code = pw_fail(err, PW_EUSER, "state: replica %d of arm %d is inspected, and is not there",
-                       next->replica, next->current);
+        code = pw_fail(err, PW_EUSER, "state: the inspected replica %d of arm %d is missing", next->replica,
+                       next->current);
     return code;
 }

@@ -45,7 +45,7 @@ enum pw_code pw_state_get(const cJSON *object, const struct pw_opt *table, void 
             return PW_EUSER;
     }
     if (cJSON_GetArraySize(object) != more) /* every member is present, so the count excludes duplicates */
-        return pw_fail(err, PW_EUSER, "%s: has %d members, this pewter knows %d", what,
+        return pw_fail(err, PW_EUSER, "%s: has %d members; this pewter expects %d", what,
                        cJSON_GetArraySize(object), more);
     return PW_OK;
 }
@@ -54,7 +54,7 @@ const char *pw_state_get_text(const cJSON *object, const char *name, const char 
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
     if (text == NULL)
-        pw_fail(err, PW_EUSER, "%s: '%s' is missing or no text", what, name);
+        pw_fail(err, PW_EUSER, "%s: '%s' is missing or not a string", what, name);
     return text;
 }
 
@@ -69,8 +69,7 @@ enum pw_code pw_state_get_ints(const cJSON *object, const char *name, int *v, in
     {
         double x = cJSON_IsNumber(item) ? item->valuedouble : -1.0;
         if (!(x >= 0.0 && x < below) || x != (int)x)
-            return pw_fail(err, PW_EUSER, "%s: '%s' has a number that is not one of 0..%d", what, name,
-                           below - 1);
+            return pw_fail(err, PW_EUSER, "%s: '%s' has a number outside 0..%d", what, name, below - 1);
         v[k++] = (int)x;
     }
     return PW_OK;

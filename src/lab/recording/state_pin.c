@@ -73,7 +73,7 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_pin *pin, st
                   pin->kept >= x->n_prompt && (pin->at == 0 || pin->at >= x->n_prompt);
     if ((pin->id == 0 ? nothing : pinned) && pin->id <= lab->last_prompt_id && x->task < lab->tasks.n)
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "state: pin: its numbers can't be of one prompt");
+    return pw_fail(err, PW_EUSER, "state: pin: its numbers are inconsistent");
 }
 
 /* If a task gives its answer tokens a meaning, the answer must be as long as the task's own. */
@@ -122,7 +122,7 @@ static enum pw_code get_tokens(struct pw_pin *pin, const cJSON *object, int voca
     free(edited);
     size_t prompt = (size_t)pin->sample.n_prompt * sizeof *pin->tokens;
     if (code == PW_OK && memcmp(pin->tokens, pin->sample.tokens, prompt) != 0)
-        code = pw_fail(err, PW_EUSER, "%s: 'tokens' don't begin with the prompt", what);
+        code = pw_fail(err, PW_EUSER, "%s: 'tokens' do not start with the prompt", what);
     return code;
 }
 

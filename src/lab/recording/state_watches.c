@@ -33,7 +33,7 @@ enum pw_code pw_state_restore_watches(struct pw_lab *lab, const struct pw_comman
     if (list == NULL)
         return PW_OK;
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) > PW_MAX_WATCHES)
-        return pw_fail(err, PW_EUSER, "state: watches: no list of at most %d", PW_MAX_WATCHES);
+        return pw_fail(err, PW_EUSER, "state: watches: not a list of at most %d", PW_MAX_WATCHES);
     cJSON_ArrayForEach(object, list)
     {
         struct pw_watch *w = &lab->watches[lab->n_watches++];

@@ -102,7 +102,7 @@ void pw_verify_missing(struct pw_verdict *v, const struct pw_event *want, const 
     place_of(place, want);
     if (want->kind == PW_EV_COMMAND)
         pw_text_copy(what, sizeof what, want->u.command.text);
-    snprintf(v->text, sizeof v->text, "%s: the %s%s%s%s that was recorded there does not come: %.200s", place,
+    snprintf(v->text, sizeof v->text, "%s: the %s%s%s%s that was recorded there is missing: %.200s", place,
              name_of(want->kind), what[0] != '\0' ? " '" : "", what, what[0] != '\0' ? "'" : "", why);
 }
 
@@ -140,7 +140,7 @@ void pw_verify_failed(struct pw_verdict *v, uint64_t seq, const char *why)
     v->seq = seq;
     v->kind = PW_EV_ERROR;
     snprintf(v->text, sizeof v->text,
-             "event %" PRIu64 ": a command fails that did not fail when it was recorded: %s", seq, why);
+             "event %" PRIu64 ": a command fails now that did not fail when it was recorded: %s", seq, why);
 }
 
 void pw_verify_end(struct pw_verdict *v, enum pw_follow_end end, uint64_t seq)
@@ -148,7 +148,7 @@ void pw_verify_end(struct pw_verdict *v, enum pw_follow_end end, uint64_t seq)
     v->end = end;
     v->seq = seq;
     snprintf(v->text, sizeof v->text,
-             "%s: %" PRId64 " commands done again; %" PRId64 " steps, %" PRId64 " digests, %" PRId64
+             "%s: %" PRId64 " commands re-run; %" PRId64 " steps, %" PRId64 " digests, %" PRId64
              " evaluations, %" PRId64 " tokens, %" PRId64 " other results and %" PRId64
              " models of checkpoints have the recorded bits",
              end == PW_FOLLOW_EQUAL ? "equal" : "stopped, equal so far", v->commands, v->steps, v->digests,

@@ -123,7 +123,7 @@ static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_
     if (code == PW_OK)
         code = pw_st_open(&then, path, err);
     if (code == PW_OK && !find(v, text, &then, &now))
-        pw_str_add(text, "what the file says about the model differs");
+        pw_str_add(text, "the model's metadata differ");
     pw_st_close(&then);
     pw_st_close(&now);
     free(image);
@@ -180,9 +180,9 @@ void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_
         }
         const char *path = file != NULL ? file(arg, c->files[i]) : NULL;
         if (path == NULL)
-            pw_str_add(&text, "the model is another; the recording has no copy of it any more");
+            pw_str_add(&text, "the model differs; the session no longer has a copy of it");
         else if (compare(lab, v, &text, &arms[i], path, task.s, &err) != PW_OK)
-            pw_str_add(&text, "the model is another; %s", err.msg);
+            pw_str_add(&text, "the model differs; %s", err.msg);
         tell(v, e, &arms[i], text.s);
         break;
     }

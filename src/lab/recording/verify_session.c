@@ -49,9 +49,10 @@ static bool ended(void *arg, const struct pw_verdict *v)
     pw_lab_note(lab, "now: pewter %s, %s: %s%s", PEWTER_VERSION, lab->ops->name, lab->ops->device(lab->be),
                 lab->ops->portable ? ", class portable" : "");
     if (x->info.kernel_abi != PW_BITS || strcmp(x->info.bits, "portable") != 0)
-        pw_lab_note(lab,
-                    "it was recorded in class %s, bits version %d (now %d): other bits would be no fault",
-                    x->info.bits, x->info.kernel_abi, PW_BITS);
+        pw_lab_note(
+            lab,
+            "it was recorded in class %s, bits version %d (now %d): different bits would not be an error",
+            x->info.bits, x->info.kernel_abi, PW_BITS);
     free_verification(x);
     return false;
 }
@@ -75,7 +76,7 @@ static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t fr
     long long step = last > 0 && s->current > 0 ? (long long)s->arms[s->current - 1].info.step : 0;
     pw_player_close(p);
     if (last == 0 || step < from)
-        return pw_fail(err, PW_EUSER, "%.200s: there is no step %lld of the current arm; it came to %lld",
+        return pw_fail(err, PW_EUSER, "%.200s: there is no step %lld of the current arm; its last is %lld",
                        x->info.name, (long long)from, step);
     code = pw_session_restore(lab, x->from.record, last, &x->from.cursor, &as_of, &passed, err);
     *first = as_of + 1;

@@ -108,7 +108,7 @@ static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range repl
     if (text[0] != '\0')
         pw_lab_note(lab, "arm %d: heads off %s%s", arm->id, text, why);
     else
-        pw_lab_note(lab, "arm %d: every head works", arm->id);
+        pw_lab_note(lab, "arm %d: all heads are on", arm->id);
     pw_lab_changed(lab, &notice);
 }
 
@@ -167,8 +167,7 @@ static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct
         return PW_OK;
     return pw_fail(
         err, PW_ENOMEM,
-        "ablate: what stands in for so many heads takes %.1f GB, %.1f GB are free; mode=zero takes "
-        "nothing",
+        "ablate: the replacements of so many heads take %.1f GB, and %.1f GB are free; mode=zero takes none",
         1e-9 * (double)need, 1e-9 * (double)room);
 }
 
@@ -206,13 +205,13 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm
     p->donor = calloc(n * context, sizeof *p->donor);
     if (p->sum == NULL || p->z == NULL || p->table == NULL || p->donor == NULL) {
         free_ablating(p);
-        return pw_fail(err, PW_ENOMEM, "ablate: out of memory for what replaces %zu heads", n);
+        return pw_fail(err, PW_ENOMEM, "ablate: out of memory for the replacements of %zu heads", n);
     }
     if (mode == PW_ABLATE_RESAMPLE)
         draw_donors(lab, p, cfg);
     pw_job_begin(lab, PW_JOB_ABLATE,
                  &(struct pw_job){.name = "ablate",
-                                  .cancelled = "ablate; no head was switched off",
+                                  .cancelled = "ablate; no head was changed",
                                   .reads = PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK,
                                   .state = p,
                                   .free_state = free_ablating,
@@ -341,7 +340,7 @@ static enum pw_code refuse_meanwhile(const struct pw_lab *lab, const char *who, 
         return PW_OK;
     return pw_fail(
         err, PW_EUSER,
-        "%s: what stands in for heads of arm %d is still being measured; 'cancel ablate' ends that", who,
+        "%s: the replacements for heads of arm %d are still being measured; 'cancel ablate' ends that", who,
         p->arm);
 }
 

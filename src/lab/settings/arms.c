@@ -78,9 +78,9 @@ static void settle_replica(struct pw_lab *lab)
         return;
     lab->replica = 1;
     if (n > 1)
-        pw_lab_note(lab, "arm %d has %d replicas: the first is inspected", lab->current, n);
+        pw_lab_note(lab, "arm %d has %d replicas; the first is inspected", lab->current, n);
     else
-        pw_lab_note(lab, "arm %d has one replica, which is inspected", lab->current);
+        pw_lab_note(lab, "arm %d has one replica; it is inspected", lab->current);
 }
 
 void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
@@ -89,7 +89,7 @@ void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
         int id = fresh[i].id;
         if (fresh[i].replicate == 1 && any_heads_off(lab->arms, PW_MAX_PLACES, id) &&
             !any_heads_off(fresh, n, id))
-            pw_lab_note(lab, "arm %d: new weights, in which every head works", id);
+            pw_lab_note(lab, "arm %d: new weights; all heads are on", id);
         if (fresh[i].replicate == 1)
             clear(lab, fresh[i].id);
         lab->arms[pw_lab_place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];
@@ -119,7 +119,7 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds,
 {
     struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
     if (n > PW_MAX_ARMS)
-        return pw_fail(err, PW_EUSER, "%d encodings; at most %d race at once", n, PW_MAX_ARMS);
+        return pw_fail(err, PW_EUSER, "%d encodings; at most %d arms are allowed", n, PW_MAX_ARMS);
     for (int i = 0; i < n * seeds; i++) {
         struct pw_arm *a = &settings[i];
         *a = *pw_lab_current(lab);
@@ -147,8 +147,7 @@ static enum pw_code find_place(struct pw_lab *lab, int *id, struct pw_err *err)
     for (*id = 1; *id <= PW_MAX_ARMS; (*id)++)
         if (pw_lab_arm(lab, *id) == NULL)
             return PW_OK;
-    return pw_fail(err, PW_EUSER, "there are %d arms already, the most; 'arm drop N' makes room",
-                   PW_MAX_ARMS);
+    return pw_fail(err, PW_EUSER, "there are %d arms, the limit; 'arm drop N' makes room", PW_MAX_ARMS);
 }
 
 enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err)
@@ -204,7 +203,7 @@ enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err)
     if (code != PW_OK)
         return code;
     if (pw_lab_n_arms(lab) == 1)
-        return pw_fail(err, PW_EUSER, "arm %d is the only one; a laboratory has at least one", id);
+        return pw_fail(err, PW_EUSER, "arm %d is the only arm; the last arm cannot be dropped", id);
     pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_ARMS, .arm = id});
     drop(lab, id);
     if (lab->current == id) /* the next lower arm, else the first */

@@ -93,8 +93,8 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
         for (int id = 1; id <= PW_MAX_ARMS; id++)
             pw_lab_alter(lab, id, PW_ALTERED_TASK);
     pw_lab_put_task(lab, &old, fresh, same ? 0 : n);
-    pw_lab_note(lab,
-                same ? "the tokens are the same: weights are kept" : "other tokens: all arms begin anew");
+    pw_lab_note(lab, same ? "the tokens are the same: weights are kept"
+                          : "other tokens: all arms get new weights");
     tell_loaded(lab);
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_TASK});
     return PW_OK;
@@ -175,7 +175,7 @@ static void note_choice(struct pw_lab *lab, const struct pw_arm *arm)
         return;
     pw_pe_print(&arm->pe, &text);
     pw_encoding_name(&name, text.s);
-    pw_lab_note(lab, "arm %d: %s (context %d): %s alone is %s", arm->id, name.s, arm->cfg.context, pe->name,
+    pw_lab_note(lab, "arm %d: %s (context %d); default %s: %s", arm->id, name.s, arm->cfg.context, pe->name,
                 pe->choice);
     pw_str_fini(&name);
     pw_str_fini(&text);
@@ -191,8 +191,8 @@ void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
 {
     if (arm->cfg.causal && pw_pe_uses_length(arm->pe.pe))
         pw_lab_note(lab,
-                    "arm %d: %s goes by the final length: causal training leaks it, and in decoding (length: "
-                    "the tokens so far) every token changes all earlier keys",
+                    "arm %d: %s depends on the final length: causal training leaks it, and in decoding "
+                    "(length: the tokens so far) every new token changes all earlier keys",
                     arm->id, arm->pe.pe->name);
 }
 

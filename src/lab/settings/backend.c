@@ -21,7 +21,7 @@ static enum pw_code lost(const struct pw_lab *lab, enum pw_code code, struct pw_
     if (code != PW_EDEVICE || lab->ops->host)
         return code;
     struct pw_err why = *err;
-    return pw_fail(err, code, "%.250s; begun with --backend cpu, a session goes on from its last checkpoint",
+    return pw_fail(err, code, "%.250s; with --backend cpu the session continues from its last checkpoint",
                    why.msg);
 }
 
@@ -74,8 +74,9 @@ static enum pw_code need_cpu(const struct pw_lab *lab, const char *key, struct p
 {
     if (lab->ops->host)
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "set %s is of the cpu, and %s computes; 'backend cpu' goes there", key,
-                   lab->ops->name);
+    return pw_fail(err, PW_EUSER,
+                   "set %s: only for the cpu backend, the current one is %s; 'backend cpu' switches to it",
+                   key, lab->ops->name);
 }
 
 enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err)
@@ -118,10 +119,10 @@ static enum pw_code choose(struct pw_lab *lab, const char *mode, const char *pre
     const struct pw_backend_ops *ops = pw_backend_find("cuda", mode, precision, &unit, &err);
     if (ops != NULL && ops->open(&be, unit, &err) == PW_OK) {
         snprintf(line, sizeof line, "backend cuda:%d mode=%s precision=%s", unit, ops->mode, ops->precision);
-        pw_lab_note(lab, "auto takes cuda; there is %s", ops->device(be));
+        pw_lab_note(lab, "auto chooses cuda; there is %s", ops->device(be));
         ops->close(be);
     } else {
-        pw_lab_note(lab, "auto takes the cpu; %s", err.msg);
+        pw_lab_note(lab, "auto chooses the cpu; %s", err.msg);
     }
     return pw_lab_run_typed(lab, line, 1);
 }
@@ -160,7 +161,7 @@ static void list_cpu(struct pw_lab *lab)
 static void list_device(struct pw_lab *lab, int n, const struct pw_device *d)
 {
     if (d->why_not[0] != '\0')
-        pw_lab_note(lab, "cuda:%d  %s: can't be used: %s", n, d->name, d->why_not);
+        pw_lab_note(lab, "cuda:%d  %s: cannot be used: %s", n, d->name, d->why_not);
     else
         pw_lab_note(lab, "cuda:%d  %s, %.1f of %.1f GB free", n, d->name, 1e-9 * (double)d->free,
                     1e-9 * (double)d->total);

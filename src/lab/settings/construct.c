@@ -12,7 +12,7 @@ static enum pw_code configure(struct pw_lab *lab, struct pw_config *cfg, int the
 {
     int longest = lab->tasks.max_tokens - 1, look = pw_theorem_positions(of->T);
     if (of->context > 0 && of->context < of->T)
-        return pw_fail(err, PW_EUSER, "construct: context=%d is less than the T=%d positions to count",
+        return pw_fail(err, PW_EUSER, "construct: context=%d: must be at least T=%d, the positions to count",
                        of->context, of->T);
     pw_opt_defaults(pw_config_opts, cfg);
     cfg->layers = of->layers > 0 ? of->layers : theorem;

@@ -16,15 +16,16 @@ static enum pw_code find_task(const struct pw_lab *lab, const struct pw_checkpoi
         return PW_OK;
     if (info->task == NULL)
         return pw_fail(err, PW_EUSER,
-                       "the weights were trained on other tokens, and the file doesn't say which task");
+                       "the weights were trained on another vocabulary, and the file does not name the task");
     enum pw_code code = pw_taskset_init(other, info->task, err);
     if (code != PW_OK)
         return code;
     if (!pw_lab_same_words(&other->vocab, info))
-        code = pw_fail(err, PW_EUSER, "the file's tokens are not those of its task '%s'", info->task);
+        code = pw_fail(err, PW_EUSER, "the file's vocabulary does not match its task '%s'", info->task);
     else if (pw_lab_n_arms(lab) > 1)
         code = pw_fail(err, PW_EUSER,
-                       "the weights speak the tokens of 'task %s'; run that first, it concerns all arms",
+                       "the weights were trained on the vocabulary of 'task %s'; run that first (it applies "
+                       "to all arms)",
                        info->task);
     return code; /* the caller frees *other */
 }
@@ -63,7 +64,7 @@ static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm 
     }
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = fresh->id});
     pw_lab_note(lab, "arm %d has the weights of %s (step %lld)%s", fresh->id, path, (long long)fresh->step,
-                others ? "; the file holds one model, so its other replicas are gone" : "");
+                others ? "; the file holds one model, so the other replicas were dropped" : "");
 }
 
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err)

@@ -57,7 +57,7 @@ static enum pw_code check_race(const struct pw_plan *plan, const struct pw_confi
     snprintf(list, sizeof list, "%s", plan->race);
     int n = pw_cut_encodings(list, pes);
     if (n > PW_MAX_ARMS)
-        return pw_fail(err, PW_EUSER, "%d encodings; at most %d race at once", n, PW_MAX_ARMS);
+        return pw_fail(err, PW_EUSER, "%d encodings; at most %d arms are allowed", n, PW_MAX_ARMS);
     if (plan->seeds > PW_MAX_REPLICATES)
         return pw_fail(err, PW_EUSER, "seeds=%d: at most %d", plan->seeds, PW_MAX_REPLICATES);
     enum pw_code code = PW_OK;
@@ -93,15 +93,15 @@ static enum pw_code same_text(const char *subject, const char *here, const char 
 {
     return strcmp(here, wanted) == 0
                ? PW_OK
-               : pw_fail(err, PW_EUSER, "the lab has %s '%s', the study asks for '%s'", subject,
+               : pw_fail(err, PW_EUSER, "the lab has %s '%s', the study needs '%s'", subject,
                          here[0] == ' ' ? here + 1 : here, wanted[0] == ' ' ? wanted + 1 : wanted);
 }
 
 static enum pw_code same_number(const char *subject, long long here, long long wanted, struct pw_err *err)
 {
-    return here == wanted ? PW_OK
-                          : pw_fail(err, PW_EUSER, "the lab has %s %lld, the study asks for %lld", subject,
-                                    here, wanted);
+    return here == wanted
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "the lab has %s %lld, the study needs %lld", subject, here, wanted);
 }
 
 static enum pw_code same_task(const struct pw_lab *lab, const struct pw_taskset *set, struct pw_err *err)
@@ -160,7 +160,7 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
     if (rep->eval.n == 0 || rep->eval.live || rep->eval_step != a->step)
         return pw_fail(err, PW_EUSER, "no evaluation after step %lld", (long long)a->step);
     if (rep->eval_off || pw_heads_off(rep))
-        return pw_fail(err, PW_EUSER, "heads were switched off when it was evaluated");
+        return pw_fail(err, PW_EUSER, "heads were off when it was evaluated");
     for (int length = pw_task_train(use).lo; length <= hi; length++) {
         bool asked = length <= pw_task_train(use).hi || length >= pw_task_test(use).lo;
         const struct pw_eval_row *row = pw_eval_find(&rep->eval, 0, length);
@@ -176,7 +176,7 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
         n++;
     }
     if (rep->eval.n != n)
-        return pw_fail(err, PW_EUSER, "%d lengths were evaluated, the study asks for %d of them", rep->eval.n,
+        return pw_fail(err, PW_EUSER, "%d lengths were evaluated, the study needs %d of them", rep->eval.n,
                        n);
     for (int k = 1, at = 0; k < plan->points; k++) {
         int64_t step = a->step * k / plan->points;
@@ -186,8 +186,7 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
             return pw_fail(err, PW_EUSER, "no evaluation after step %lld, one of %d checkpoints",
                            (long long)step, plan->points);
         if (rep->track.samples[at] != samples)
-            return pw_fail(err, PW_EUSER,
-                           "%lld samples were evaluated after step %lld, the study asks for %lld",
+            return pw_fail(err, PW_EUSER, "%lld samples were evaluated after step %lld, the study needs %lld",
                            (long long)rep->track.samples[at], (long long)step, (long long)samples);
     }
     return PW_OK;
@@ -196,16 +195,15 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
 /* Was it one unchanged run from the first step on, with its present settings? */
 static enum pw_code same_throughout(const struct pw_arm *a, struct pw_err *err)
 {
-    static const char *const how[] = {[PW_ALTERED_TASK] = "its task was changed while it trained",
-                                      [PW_ALTERED_OPTIM] = "optim was changed while it trained",
-                                      [PW_ALTERED_HEADS] = "heads were switched off while it trained",
-                                      [PW_ALTERED_TUNED] = "its encoding was tuned while it trained",
-                                      [PW_ALTERED_TRANSPLANT] = "it has what another arm's encoding learned",
+    static const char *const how[] = {[PW_ALTERED_TASK] = "its task was changed during training",
+                                      [PW_ALTERED_OPTIM] = "optim was changed during training",
+                                      [PW_ALTERED_HEADS] = "heads were off during training",
+                                      [PW_ALTERED_TUNED] = "its encoding was tuned during training",
+                                      [PW_ALTERED_TRANSPLANT] =
+                                          "its encoding was transplanted from another arm",
                                       [PW_ALTERED_FILE] = "its weights come from a file"};
     const char *what = a->swaps > 0 ? "its encoding was swapped" : how[a->altered];
-    return what == NULL
-               ? PW_OK
-               : pw_fail(err, PW_EUSER, "%s; the study asks for one run from the first step on", what);
+    return what == NULL ? PW_OK : pw_fail(err, PW_EUSER, "%s; the study needs one run from step 0", what);
 }
 
 /* Compare a replica's initial settings and its number of steps. */
@@ -267,8 +265,8 @@ enum pw_code pw_lab_plan_held(struct pw_lab *lab, const struct pw_plan *plan, st
     code = same_task(lab, &set, err);
     if (code == PW_OK && lab->own_batches && !plan->loaded && plan->seeds > 1)
         code = pw_fail(err, PW_EUSER,
-                       "the lab holds own batches (race ... batches=own), the study asks for "
-                       "batches that all replicas share");
+                       "the lab has batches=own (race ... batches=own), the study needs batches that all "
+                       "replicas share");
     if (code == PW_OK)
         code = same_number("seed", (long long)lab->seed, (long long)plan->seed, err);
     if (code == PW_OK)

@@ -81,9 +81,10 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
     struct own to = own_of(arm->model), what = own_of(donor->model);
     char name[96], other[96];
     if (donor->id == arm->id)
-        return pw_fail(err, PW_EUSER, "transplant: arm %d is its own donor; name another one", from);
+        return pw_fail(err, PW_EUSER,
+                       "transplant: arm %d: source and target are the same arm; name another one", from);
     if (what.n == 0)
-        return pw_fail(err, PW_EUSER, "transplant: %s of arm %d has learned nothing of its own",
+        return pw_fail(err, PW_EUSER, "transplant: %s of arm %d has no learned parameters",
                        donor->pe.pe->name, from);
     name_own(name, &what);
     if (to.n == 0)
@@ -91,10 +92,10 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
     else
         name_own(other, &to);
     if (arm->pe.pe != donor->pe.pe || !same_shapes(&to, &what))
-        return pw_fail(err, PW_EUSER,
-                       "transplant: arm %d has %s and arm %d %s: both must have the same encoding, of the "
-                       "same shape",
-                       from, name, arm->id, other);
+        return pw_fail(
+            err, PW_EUSER,
+            "transplant: arm %d has %s, arm %d has %s; both must have the same encoding, of the same shape",
+            from, name, arm->id, other);
     pw_lab_end_checks(lab);
     for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
         b = pw_lab_replicate(lab, from, r);

@@ -106,9 +106,8 @@ static void note_unmasked(struct pw_lab *lab)
         t++;
     if (unmasked && t < lab->tasks.n)
         pw_lab_note(lab,
-                    "causal=off: a model reads the answers of %s while it learns them, so its loss doesn't "
-                    "say what it "
-                    "will decode; 'eval' does, and answers of one token (task session) can't be read",
+                    "causal=off: in training the model sees the answers of %s, so the loss does not predict "
+                    "decoding; use 'eval', or a task with answers of one token (session)",
                     lab->tasks.use[t].task->name);
 }
 
@@ -125,13 +124,12 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
         any = any || (a->training && (g->replicate == 0 || a->replicate == g->replicate));
     }
     if (!any && g->arm != 0)
-        return pw_fail(err, PW_EUSER, "arm %d is there already: 'train N arm=%d' adds N steps", g->arm,
-                       g->arm);
+        return pw_fail(err, PW_EUSER, "arm %d has reached this goal; 'train N arm=%d' trains N more steps",
+                       g->arm, g->arm);
     if (!any)
-        return pw_fail(
-            err, PW_EUSER,
-            "every arm is there already: 'train N' adds N steps, 'train flops=X' operations, 'reset' begins "
-            "anew, 'optim steps=N' moves the end");
+        return pw_fail(err, PW_EUSER,
+                       "every arm has reached this goal; 'train N' trains N more steps, 'train flops=X' X "
+                       "operations, 'reset' restarts, 'optim steps=N' moves the end");
     memcpy(lab->arms, fresh, sizeof fresh);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         train_together(lab, id, g);
@@ -254,8 +252,8 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
         pw_lab_note(lab, "arm %d (%s): %s %.4g%s at step %lld", first->id, first->pe.pe->name, what,
                     worst->seen, of, (long long)first->step);
     } else if (first->until != PW_UNTIL_STEP) {
-        pw_fail(&err, PW_EUSER, "arm %d (%s): %s=%g was not reached by step %lld; it stands at %.4g%s",
-                first->id, first->pe.pe->name, what, first->until_value, (long long)first->step, worst->seen,
+        pw_fail(&err, PW_EUSER, "arm %d (%s): %s=%g was not reached by step %lld; it is at %.4g%s", first->id,
+                first->pe.pe->name, what, first->until_value, (long long)first->step, worst->seen,
                 n > 1 ? of : "");
         pw_lab_trouble(lab, &err);
     }

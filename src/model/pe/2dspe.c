@@ -18,7 +18,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
 
 const struct pw_pe pw_pe_2dspe = {
     .name = "2dspe",
-    .summary = "one half sines of the position, the other half sines of the length",
+    .summary = "half of the columns: sines of the position; the other half: sines of the length",
     .source = "Qiu et al. 2021, Eq. 24",
     .opts = pw_sines_opts,
     .opts_size = sizeof(struct pw_sines),

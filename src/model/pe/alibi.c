@@ -39,7 +39,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
 
 const struct pw_pe pw_pe_alibi = {
     .name = "alibi",
-    .summary = "a penalty on the score, linear in the distance, with a slope for each head",
+    .summary = "subtracts slope x distance from the score, with a fixed slope for each head",
     .source = "Press et al. 2022, section 3",
     .uses = PW_PE_BIAS,
     .build = build,

@@ -25,7 +25,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
 
 const struct pw_pe pw_pe_aspe = {
     .name = "aspe",
-    .summary = "sines from the front plus, sine and cosine exchanged, those from the end",
+    .summary = "sines of the position from the front, plus those from the end with sine and cosine exchanged",
     .source = "Qiu et al. 2021, Eq. 17",
     .opts = pw_sines_opts,
     .opts_size = sizeof(struct pw_sines),

@@ -12,7 +12,7 @@ struct options {
 
 static const struct pw_opt opts_table[] = {
     {"distance", PW_OPT_INT, offsetof(struct options, distance), "16", 1, 4096, NULL, 0,
-     "k: from here on all distances share one bias"},
+     "k: all distances from k on share one bias"},
     {0},
 };
 

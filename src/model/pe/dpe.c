@@ -19,7 +19,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
 
 const struct pw_pe pw_pe_dpe = {
     .name = "dpe",
-    .summary = "one half sines from the front, the other half sines from the end",
+    .summary = "half of the columns: sines of the position from the front; the other half: from the end",
     .source = "Qiu et al. 2021, section 3",
     .opts = pw_sines_opts,
     .opts_size = sizeof(struct pw_sines),

@@ -31,7 +31,8 @@ static const struct pw_opt opts_table[] = {
     {"hidden", PW_OPT_INT, offsetof(struct options, hidden), "32", 1, MOST_HIDDEN, NULL, 0,
      "hidden units of the network"},
     {"threshold", PW_OPT_INT, offsetof(struct options, threshold), NULL, 1, 65536, NULL, 0,
-     "queries before it are measured by it; its factor is learned; a sixteenth of the context"},
+     "earlier queries divide by this instead of their position; times a learned factor; default: context / "
+     "16"},
     {0},
 };
 
@@ -48,7 +49,8 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
     (void)opts;
     if (cfg->context > PW_DENSE_MOST)
         return pw_fail(err, PW_EUSER,
-                       "fire: context=%d: its bias has an entry for every two positions: contexts up to %d",
+                       "fire: context=%d: allowed are contexts up to %d, because its bias has an entry per "
+                       "pair of positions",
                        cfg->context, PW_DENSE_MOST);
     return PW_OK;
 }
@@ -94,7 +96,7 @@ static void fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_bias, 
 
 const struct pw_pe pw_pe_fire = {
     .name = "fire",
-    .summary = "a bias that a small learned network makes of the distance over the query's position",
+    .summary = "a bias by a small learned network, of the distance divided by the query's position",
     .source = "Li et al. 2023, section 3",
     .opts = opts_table,
     .opts_size = sizeof(struct options),

@@ -22,7 +22,7 @@ static int rows(const void *opts, const struct pw_config *cfg)
 
 const struct pw_pe pw_pe_ldpe = {
     .name = "ldpe",
-    .summary = "one half learned from the front, the other half learned from the end",
+    .summary = "half of the columns: learned by the position from the front; the other half: from the end",
     .source = "Qiu et al. 2021, section 3",
     .uses = PW_PE_ADDED,
     .by = {PW_PE_BY_POSITION, PW_PE_BY_REVERSE},

@@ -11,7 +11,7 @@ static int rows(const void *opts, const struct pw_config *cfg)
 
 const struct pw_pe pw_pe_learned_reversed = {
     .name = "learned_reversed",
-    .summary = "a learned vector for each position counted from the end",
+    .summary = "a learned vector for each position from the end, added to the embedding",
     .source = "Qiu et al. 2021, section 3",
     .uses = PW_PE_ADDED,
     .by = {PW_PE_BY_REVERSE},

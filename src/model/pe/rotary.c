@@ -25,9 +25,9 @@ static const struct pw_opt opts_table[] = {
     {"base", PW_OPT_FLOAT, offsetof(struct options, base), "10000", 1.01, 1e9, NULL, 0,
      "ratio of the longest to the shortest wavelength"},
     {"dims", PW_OPT_INT, offsetof(struct options, dims), "0", 0, 1024, NULL, 0,
-     "entries of a head that rotate, even; 0: all"},
+     "number of a head's entries that rotate, even; 0: all"},
     {"pairing", PW_OPT_CHOICE, offsetof(struct options, pairing), "auto", 0, 0, pairings, 0,
-     "pairs (2i,2i+1), or (i,i+dims/2); where scale=off init=t5, interleaved and a quarter of the head"},
+     "pairs (2i,2i+1), or (i,i+dims/2); default with scale=off init=t5: interleaved, a quarter of the head"},
     {0},
 };
 
@@ -56,7 +56,7 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
     if (dims > cfg->head_width)
         return pw_fail(err, PW_EUSER, "rotary: dims=%d: at most the head width, %d", dims, cfg->head_width);
     if (dims % 2 != 0)
-        return pw_fail(err, PW_EUSER, "rotary: %d entries of a head can't form pairs; give an even dims=N",
+        return pw_fail(err, PW_EUSER, "rotary: %d entries of a head cannot form pairs; use an even dims=N",
                        dims);
     return PW_OK;
 }
@@ -100,7 +100,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
 
 const struct pw_pe pw_pe_rotary = {
     .name = "rotary",
-    .summary = "queries and keys rotated by angles that grow with the position",
+    .summary = "rotates queries and keys by angles proportional to the position",
     .source = "Su et al. 2021, section 3.2.2",
     .aliases = {"rope", "new_rotary"},
     .opts = opts_table,

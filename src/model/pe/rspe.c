@@ -17,7 +17,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
 
 const struct pw_pe pw_pe_rspe = {
     .name = "rspe",
-    .summary = "sines and cosines of the position counted from the end",
+    .summary = "sines and cosines of the position from the end",
     .source = "Qiu et al. 2021, Eq. 2",
     .opts = pw_sines_opts,
     .opts_size = sizeof(struct pw_sines),

@@ -24,7 +24,7 @@ struct options {
 
 static const struct pw_opt opts_table[] = {
     {"distance", PW_OPT_INT, offsetof(struct options, distance), NULL, 1, MAX_DISTANCE, NULL, 0,
-     "from here on all distances share one key; 8 for contexts up to 256, else 16"},
+     "all distances from here on share one key; default: 8 for contexts up to 256, else 16"},
     {0},
 };
 
@@ -50,7 +50,7 @@ static int rows(const void *opts, const struct pw_config *cfg)
 const struct pw_pe pw_pe_shaw = {
     .name = "shaw",
     .summary = "a learned vector for each layer and distance, added to the key",
-    .source = "Shaw et al. 2018, Eq. 4, without the values' table",
+    .source = "Shaw et al. 2018, Eq. 4, without the table for values",
     .aliases = {"relative_key"},
     .opts = opts_table,
     .opts_size = sizeof(struct options),

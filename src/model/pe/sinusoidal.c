@@ -16,7 +16,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
 
 const struct pw_pe pw_pe_sinusoidal = {
     .name = "sinusoidal",
-    .summary = "fixed sines and cosines of the position, added to the embedding",
+    .summary = "adds fixed sines and cosines of the position to the embedding",
     .source = "Vaswani et al. 2017, section 3.5",
     .aliases = {"sin", "sine", "sinusoid", "spe", "ape", "abs_sinusoid"}, /* APE: in Kazemnejad et al. 2023 */
     .opts = pw_sines_opts,

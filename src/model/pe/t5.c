@@ -29,10 +29,10 @@ struct options {
 
 static const struct pw_opt opts_table[] = {
     {"buckets", PW_OPT_INT, offsetof(struct options, buckets), NULL, 2, MAX_BUCKETS, NULL, 0,
-     "learned biases of a head, with causal=off half of them for later keys; 8 for contexts up to 256, else "
-     "32"},
+     "learned biases per head; with causal=off half are for later keys; default: 8 for contexts up to 256, "
+     "else 32"},
     {"distance", PW_OPT_INT, offsetof(struct options, distance), NULL, 2, MAX_DISTANCE, NULL, 0,
-     "from here on all distances share one bias; twice the buckets, or 128 for 32"},
+     "all distances from here on share one bias; default: twice the buckets; 128 for 32"},
     {0},
 };
 
@@ -118,14 +118,14 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
     int exact = buckets_a_side(o, cfg) / 2;
 
     if (!cfg->causal && (o->buckets < 4 || o->buckets % 2 != 0))
-        return pw_fail(err, PW_EUSER,
-                       "t5: buckets=%d: with causal=off half of them are for later keys; allowed are even "
-                       "numbers from 4 on",
-                       o->buckets);
+        return pw_fail(
+            err, PW_EUSER,
+            "t5: buckets=%d: with causal=off half of them are for later keys; use an even number from 4 on",
+            o->buckets);
     if (o->distance <= exact)
         return pw_fail(err, PW_EUSER,
-                       "t5: buckets=%d distance=%d: the distance must be above %s the buckets, %d",
-                       o->buckets, o->distance, cfg->causal ? "half" : "a quarter of", exact);
+                       "t5: buckets=%d distance=%d: the distance must exceed %s the buckets, %d", o->buckets,
+                       o->distance, cfg->causal ? "half" : "a quarter of", exact);
     return PW_OK;
 }
 

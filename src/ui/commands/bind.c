@@ -7,7 +7,7 @@ static void list(struct pw_app *app)
     struct pw_str text = {0};
     pw_bindings_print(&app->ui.bindings, &text);
     if (text.len == 0)
-        pw_app_say(app, "bind: no key is bound; bind KEY \"COMMAND\" binds one");
+        pw_app_say(app, "bind: no key is bound; use bind KEY \"COMMAND\"");
     else
         pw_app_page(app, "Bound keys", text.s);
     pw_str_fini(&text);
@@ -21,7 +21,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return PW_OK;
     }
     if (args->n != 2 || pw_args_words(args) != 2)
-        return pw_fail(err, PW_EUSER, "bind: usage: %s; what isn't one word stands in quotes",
+        return pw_fail(err, PW_EUSER, "bind: usage: %s; quote a command of several words",
                        pw_ui_cmd_bind.usage);
     const char *name = pw_args_word(args, 0), *line = pw_args_word(args, 1);
     int key = pw_key_named(name);
@@ -41,11 +41,11 @@ const struct pw_command pw_ui_cmd_bind = {
     .name = "bind",
     .search = "shortcut keymap hotkey macro",
     .usage = "bind [KEY \"COMMANDS\"]",
-    .summary = "a key that types a line of commands; alone it lists them",
+    .summary = "bind a key to a line of commands; without arguments, list the bindings",
     .detail =
-        "KEY is written as `?` writes it: x, Space, F5, Ctrl-G, S-Left. A bound key comes before what the "
-        "pane or the\n"
-        "workbench would do with it; : Esc Ctrl-C Ctrl-Z can't be bound. `config save` keeps bindings.\n"
+        "Write KEY as `?` shows it: x, Space, F5, Ctrl-G, S-Left. A binding takes precedence over the\n"
+        "key's meaning in the pane and the workbench; : Esc Ctrl-C Ctrl-Z cannot be bound. `config save`\n"
+        "keeps bindings.\n"
         "  bind F5 \"eval; focus lengths\"",
     .where = PW_AT_UI,
     .complete = complete,

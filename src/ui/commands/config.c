@@ -17,7 +17,7 @@ static void show(struct pw_app *app, const char *path)
     struct pw_str text = {0};
     pw_config_print(app, &text);
     if (text.len == 0)
-        pw_app_say(app, "config: everything is as it begins; `config save` would write to %s", path);
+        pw_app_say(app, "config: all settings have their defaults; `config save` would write to %s", path);
     else
         pw_app_page(app, path, text.s);
     pw_str_fini(&text);
@@ -28,7 +28,7 @@ static enum pw_code load(struct pw_app *app, const char *path, struct pw_err *er
     struct pw_str errors = {0};
     enum pw_code code = pw_config_load(app, path, &errors, err);
     if (errors.len > 0)
-        pw_app_page(app, "config: lines that could not be run", errors.s);
+        pw_app_page(app, "config: these lines failed", errors.s);
     else if (code == PW_OK)
         pw_app_say(app, "config: %s was run", path);
     pw_str_fini(&errors);
@@ -54,7 +54,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     } else if (!strcmp(verb, "save")) {
         code = pw_config_save(app, path.s, err);
         if (code == PW_OK)
-            pw_app_say(app, "config: kept in %s", path.s);
+            pw_app_say(app, "config: saved in %s", path.s);
     } else if (!strcmp(verb, "load")) {
         code = load(app, path.s, err);
     } else {
@@ -68,12 +68,11 @@ const struct pw_command pw_ui_cmd_config = {
     .name = "config",
     .search = "settings preferences options theme rc",
     .usage = "config show|save [FILE]|load [FILE]",
-    .summary = "settings, bindings and borders as commands in a file",
-    .detail = "The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: commands of the "
-              "workbench, run\n"
-              "when it begins (plain mode runs the `set` lines). `save` writes what differs from the "
-              "beginning, below a line\n"
-              "of its own; what stands above that line is yours and stays.",
+    .summary = "show, save or load settings, bindings and borders, as commands in a file",
+    .detail =
+        "The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: commands that the\n"
+        "workbench runs at start (plain mode runs only `set`). `save` writes the settings that differ from\n"
+        "the defaults, below a marker line; text above that line is yours and is kept.",
     .where = PW_AT_UI,
     .complete = complete,
     .file_at = 2,

@@ -49,8 +49,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK) {
         struct pw_disk_job job = {0};
         struct pw_str said = {0};
-        pw_str_add(&said, "%s %s: %zu bytes in %s%s", pane->title,
-                   pane->copy ? "copied" : "copied as it is drawn", text.len, path.s,
+        pw_str_add(&said, "%s %s: %zu bytes in %s%s", pane->title, pane->copy ? "copied" : "copied as drawn",
+                   text.len, path.s,
                    fits ? ", and to the terminal's clipboard" : "; too much for a clipboard");
         job.said = said.s;
         pw_disk_add(&job, path.s, &text);
@@ -65,10 +65,10 @@ const struct pw_command pw_ui_cmd_copy = {
     .name = "copy",
     .search = "yank clipboard",
     .usage = "copy [FILE]",
-    .summary = "the focused pane's values to the clipboard and a file",
+    .summary = "copy the focused pane's values to the clipboard and a file",
     .detail =
-        "Tab-separated values where the pane has them, else its text as it is drawn. The clipboard is the\n"
-        "terminal's (OSC 52), also over ssh; in tmux it needs `set -g set-clipboard on`. Without FILE:\n"
+        "Tab-separated values if the pane has any, else its text as drawn. The clipboard is the terminal's\n"
+        "(OSC 52), also over ssh; in tmux it needs `set -g set-clipboard on`. Default of FILE:\n"
         "$XDG_STATE_HOME/pewter/copy.tsv, else ~/.local/state/pewter/copy.tsv.",
     .where = PW_AT_UI,
     .file_at = 1,

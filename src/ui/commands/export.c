@@ -131,19 +131,18 @@ static enum pw_code write_recorded(struct pw_app *app, const struct recorded *r,
         return pw_fail(err, PW_EUSER, "usage: export %s FILE%s%s", r->what, r->ending,
                        r->print ? "" : " [key=value]");
     if (!dot || strcmp(dot, r->ending) != 0)
-        return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", r->what, path,
+        return pw_fail(err, PW_EUSER, "export %s: '%s': the file name must end in %s", r->what, path,
                        r->ending);
     return r->print ? write_text(app, r, path, args, err) : film(app, path, args, err);
 }
 
-static const struct pw_opt finding_opts[] = {{.name = "finding",
-                                              .type = PW_OPT_TEXT,
-                                              .def = "",
-                                              .size = PW_FINDING_NAME + PW_FINDING_TOPIC,
-                                              .help =
-                                                  "its name, or \"NAME TOPIC\"; else the one on the screen, "
-                                                  "or the newest"},
-                                             {.name = NULL}};
+static const struct pw_opt finding_opts[] = {
+    {.name = "finding",
+     .type = PW_OPT_TEXT,
+     .def = "",
+     .size = PW_FINDING_NAME + PW_FINDING_TOPIC,
+     .help = "its name, or \"NAME TOPIC\"; default: the one on the screen, or the newest"},
+    {.name = NULL}};
 
 static enum pw_code write_finding(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
@@ -235,9 +234,9 @@ const struct pw_command pw_ui_cmd_export = {
     .name = "export",
     .search = "save write dump figure plot heatmap pdf svg png csv json npz numpy tensorboard gif video",
     .usage = "export WHAT FILE [key=value]",
-    .summary = "write a file; its ending chooses the format",
+    .summary = "write a file; its extension chooses the format",
     .detail =
-        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper, with the commands that made "
+        "  figure F.svg|pdf|png [pane=...]     a pane as a figure for a paper, with the commands that made "
         "it. Pages of curves:\n"
         "                                      loss exact accuracy grad_norm lr; lengths: curve grid errors "
         "tests failing;\n"
@@ -250,62 +249,59 @@ const struct pw_command pw_ui_cmd_export = {
         "                                      reference=K; findings: all, or a block by its number, of the "
         "newest or\n"
         "                                      finding=\"NAME TOPIC\". Attention, step and encoding are the "
-        "chosen arm's, now, or\n"
-        "                                      with arms= of several; what is missing is made first. "
-        "sessions= adds recorded ones\n"
-        "  finding F.json|csv [finding=NAME]   what a probe or a study found: tables, points of curves, "
-        "maps, "
-        "claims\n"
-        "                                      with their verdicts; of several \"NAME TOPIC\" says which\n"
+        "current arm's, or\n"
+        "                                      those of arms=; missing data are computed first. sessions= "
+        "adds recorded arms\n"
+        "  finding F.json|csv [finding=NAME]   a finding of a probe or a study: tables, points of curves, "
+        "maps, claims\n"
+        "                                      with their verdicts; \"NAME TOPIC\" chooses among several\n"
         "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
-        "                                      the recording as it plays in the workbench, for asciinema\n"
-        "  events F.jsonl                      the recording as JSON, an event a line: what 'pewter replay "
-        "NAME --json' prints\n"
-        "  session F.pewter                    the recording as a script: every command where the arms stood "
-        "when it came\n"
-        "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
-        "  attention F.npz                     tokens, labels, probs, score, content, bias "
-        "[L,H,T,T], logits, resid\n"
+        "                                      the session as the workbench replays it, for asciinema\n"
+        "  events F.jsonl                      the session as JSON, one event per line, as 'pewter replay "
+        "NAME --json' prints it\n"
+        "  session F.pewter                    the session as a script: every command at the step where it "
+        "was typed\n"
+        "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments, training can be "
+        "resumed\n"
+        "  attention F.npz                     tokens, labels, probs, score, content, bias [L,H,T,T], "
+        "logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
-        "  step F.json                         the token at the cursor: candidates, parts of their "
-        "logits, logit lens\n"
+        "  step F.json                         the token at the cursor: candidates, parts of their logits, "
+        "logit lens\n"
         "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm, flops of every step of every "
         "model\n"
         "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
         "  updates F.csv|jsonl                 |change| / |weights| of each block, every 10 steps\n"
-        "  tensorboard FOLDER                  the same three for TensorBoard, a run a model: 'tensorboard "
+        "  tensorboard FOLDER                  these three for TensorBoard, one run per model: 'tensorboard "
         "--logdir FOLDER'\n"
         "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
         "interval;\n"
-        "                                      a row a pair where a length is one (length_a, length_b); "
-        "where\n"
-        "                                      answers were decoded: judged, teacher_forced (every token "
-        "right)\n"
-        "  errors F.csv|jsonl                  of the same evaluations, fractions of the samples: exact; "
-        "forced: "
-        "exact but\n"
-        "                                      for the end mark; what goes wrong first (early: the end mark "
-        "too soon,\n"
-        "                                      late: everything right but no end mark, wrong: another token) "
-        "and at\n"
-        "                                      which token of the answer (first_error_1, ...)\n"
-        "  table F.json [length=N]             the current arm's encoding; 'help table' names what is in it\n"
-        "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text; all of a fixed set. split=all "
-        "without\n"
-        "                                      n=: every input of the trained and tested lengths once, in "
-        "the "
-        "task's\n"
-        "                                      order, with its split (scan: all 20,910 commands)\n"
+        "                                      one row per pair if lengths are pairs (length_a, length_b); "
+        "if answers\n"
+        "                                      were decoded: judged, teacher_forced (every token right)\n"
+        "  errors F.csv|jsonl                  fractions of the samples of these evaluations: exact; forced: "
+        "exact except\n"
+        "                                      for the end mark; the first error (early: end mark too soon, "
+        "late: all\n"
+        "                                      right but no end mark, wrong: another token) and its token in "
+        "the\n"
+        "                                      answer (first_error_1, ...)\n"
+        "  table F.json [length=N]             the current arm's encoding; 'help table' lists the contents\n"
+        "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text; a fixed set completely. "
+        "split=all\n"
+        "                                      without n=: every input of the trained and tested lengths "
+        "once, in\n"
+        "                                      the task's order, with its split (scan: all 20,910 commands)\n"
         "  batch F.npz [replica=R]             the current arm's next training batch: tokens, targets [B,T]\n"
         "  activations F.npz [samples=N] [length=L] [sites=q,k,v,z,mlp,resid] [task=NAME]\n"
-        "      of the evaluation samples of a length, their R tokens one after the other: tokens, targets "
-        "(-1: not\n"
-        "      scored), sample, position, prompt (1: still in it) [R]; q, k (rotated where the encoding "
+        "      for the evaluation samples of a length, with R tokens in all: tokens, targets (-1: not "
+        "scored),\n"
+        "      sample, position, prompt (1: part of the prompt) [R]; q, k (rotated where the encoding "
         "rotates,\n"
         "      unscaled), v, z (heads' outputs before W_o) [L,R,H,D], mlp (after the activation) [L,R,F], "
         "resid\n"
         "      (0: the embedding) [L+1,R,C]\n"
-        "What is of one model takes replica=R, else the inspected one",
+        "Exports of one model accept replica=R; default: the inspected one",
     .where = PW_AT_UI,
     .opts = pw_figure_opts, /* for help, which has no words to choose by */
     .opts_for = opts_for,

@@ -19,11 +19,10 @@ const struct pw_command pw_ui_cmd_find = {
     .name = "find",
     .search = "grep",
     .usage = "find [TEXT]",
-    .summary = "search in the focused pane; alone it ends the search",
-    .detail = "Small letters match capitals too. In the log all lines are searched, elsewhere what is drawn. "
-              "The keys n\n"
-              "and N go to the next match and the one before, Esc ends the search. While it is typed it is "
-              "shown already.",
+    .summary = "search in the focused pane; without TEXT, end the search",
+    .detail = "Lower case matches upper case too. The log is searched completely, other panes as drawn. n "
+              "and N go to\n"
+              "the next and the previous match, Esc ends the search. Matches are shown while you type.",
     .where = PW_AT_UI,
     .raw = true,
     .run = run,

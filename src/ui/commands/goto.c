@@ -84,11 +84,11 @@ static enum pw_code to_nth(struct pw_app *app, struct pw_player *p, const char *
     uint64_t seq = here(&app->ui, p);
     long n = 1;
     if (text && (!pw_text_int(text + (*text == '+'), -1000000, 1000000, &n) || n == 0))
-        return pw_fail(err, PW_EUSER, "goto %s: '%s': allowed are -1000000..1000000 but not 0", what, text);
+        return pw_fail(err, PW_EUSER, "goto %s: '%s': allowed are -1000000..1000000 except 0", what, text);
     for (long i = 0; seq > 0 && i < (n < 0 ? -n : n); i++)
         seq = pw_player_seek(p, seq, n < 0 ? -1 : 1, kind, "");
     if (seq == 0)
-        return pw_fail(err, PW_EUSER, "goto %s %ld: there are not so many %s this moment", what, n,
+        return pw_fail(err, PW_EUSER, "goto %s %ld: too few %ss %s this moment", what, n, what,
                        n < 0 ? "before" : "after");
     pw_time_to_event(&app->ui, seq);
     say_what(app);
@@ -133,9 +133,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!app->screen && !app->ui.transport.alone)
-        return pw_fail(
-            err, PW_EUSER,
-            "goto: there is no timeline in plain mode, but of a recording: 'pewter replay NAME -c'");
+        return pw_fail(err, PW_EUSER,
+                       "goto: plain mode has no timeline; use 'pewter replay NAME -c' on a recorded session");
     const char *where = pw_args_word(args, 0), *text = pw_args_word(args, 1);
     bool nth = !strcmp(where, "command") || !strcmp(where, "event"), mark = !strcmp(where, "mark");
     if (text && !nth && !mark)
@@ -161,13 +160,13 @@ const struct pw_command pw_ui_cmd_goto = {
     .name = "goto",
     .search = "rewind replay history time scrub seek",
     .usage = "goto STEP|+N|-N|live|mark [TEXT]|command [N]|event [N]|start|end",
-    .summary = "look at an earlier moment of training",
-    .detail = "Moves the time cursor of the timeline, and nothing else: training goes on. In a recorded\n"
-              "session, or in a recording that is replayed, all panes show that moment; steps are those of\n"
-              "the arm that was the current one then. Where nothing is recorded the panes that keep the\n"
-              "past show it. `goto mark` goes to the newest mark before the cursor (that has TEXT in it),\n"
-              "`goto command -1` to the command before it, `goto event 1` to what happened next;\n"
-              "`goto live` (or end) is the right end again.",
+    .summary = "show an earlier moment of training",
+    .detail =
+        "Move the time cursor; training continues. In a recorded or replayed session all panes show that\n"
+        "moment, and steps are those of the arm that was current then. If nothing is recorded, only panes\n"
+        "that keep their past show it. `goto mark` goes to the last mark before the cursor (that contains\n"
+        "TEXT), `goto command -1` to the previous command, `goto event 1` to the next event; `goto live`\n"
+        "(or end) returns to the present.",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,

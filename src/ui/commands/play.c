@@ -36,7 +36,7 @@ static const struct pw_opt opts[] = {{.name = "speed",
                                       .type = PW_OPT_TEXT,
                                       .def = "",
                                       .size = 16,
-                                      .help = "times as fast as it was, 1..1000, or recorded"},
+                                      .help = "speed factor, 1..1000, or recorded"},
                                      {0}};
 
 static enum pw_code read_speed(const struct pw_args *args, double *speed, struct pw_err *err)
@@ -65,9 +65,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     const char *word = pw_args_word(args, 0);
     double speed = t->speed;
     if (code == PW_OK && !app->screen)
-        return pw_fail(err, PW_EUSER,
-                       "play: there is nothing to watch in plain mode; 'goto' moves in a recording, 'export "
-                       "cast' films it");
+        return pw_fail(
+            err, PW_EUSER,
+            "play: not available in plain mode; use 'goto' to move in a recording, 'export cast' for a film");
     if (code == PW_OK)
         code = read_speed(args, &speed, err);
     if (code != PW_OK)
@@ -81,8 +81,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     else if (word && !strcmp(word, "slower"))
         speed = beside(speed, -1);
     else if (word)
-        return pw_fail(err, PW_EUSER, "play: '%s': allowed are off, faster, slower, or nothing to play",
-                       word);
+        return pw_fail(err, PW_EUSER, "play: '%s': allowed are off, faster, slower, or no argument", word);
     code = pw_time_play(&app->ui, pw_now(), err);
     if (code == PW_OK)
         t->speed = speed;
@@ -93,11 +92,11 @@ const struct pw_command pw_ui_cmd_play = {
     .name = "play",
     .search = "rewind replay video animate movie",
     .usage = "play [off|faster|slower] [speed=N|recorded]",
-    .summary = "play a recording from the moment that is looked at",
+    .summary = "play the recording from the moment that is shown",
     .detail =
-        "All panes go through time as it was recorded, N times as fast (1..1000), where pauses of more than\n"
-        "a second are cut short; `speed=recorded` keeps them. From the right end it begins at the start.\n"
-        "`play off`, or any other move, stops it.",
+        "All panes follow the recording, N times as fast (1..1000); pauses of more than a second are cut\n"
+        "short, unless `speed=recorded`. At the end it starts from the beginning. `play off`, or any other\n"
+        "move, stops it.",
     .where = PW_AT_UI,
     .opts = opts,
     .complete = complete,

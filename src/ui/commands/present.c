@@ -36,7 +36,7 @@ static enum pw_code list(struct pw_app *app, struct pw_err *err)
             continue;
         pw_lesson_title(text, title, sizeof title);
         if (app->screen)
-            pw_str_add(&all, "%s%s", all.len ? ", " : "lessons, given by `present NAME`: ", names[i]);
+            pw_str_add(&all, "%s%s", all.len ? ", " : "lessons, started by `present NAME`: ", names[i]);
         else
             pw_str_add(&all, "%spresent %-12s %s", all.len ? "\n" : "", names[i], title);
         free(text);
@@ -44,7 +44,7 @@ static enum pw_code list(struct pw_app *app, struct pw_err *err)
     if (all.len > 0)
         pw_app_say(app, "%s", all.s);
     enum pw_code code =
-        all.len > 0 ? PW_OK : pw_fail(err, PW_EUSER, "present: no lessons beside the program; name a FILE");
+        all.len > 0 ? PW_OK : pw_fail(err, PW_EUSER, "present: no lessons are installed; name a FILE");
     pw_str_fini(&all);
     return code;
 }
@@ -59,7 +59,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (pw_args_words(args) == 0)
         return list(app, err);
     if (app->ui.snap->state.run != PW_RUN_IDLE)
-        return pw_fail(err, PW_EUSER, "present: training goes on; 'stop' ends it, then begin the lesson");
+        return pw_fail(err, PW_EUSER, "present: training is running; 'stop' it first");
     code = read_lesson(pw_args_word(args, 0), &text, err);
     if (code != PW_OK)
         return code;
@@ -80,11 +80,11 @@ const struct pw_command pw_ui_cmd_present = {
     .name = "present",
     .search = "tutorial course teach learn guide intro tour",
     .usage = "present [NAME|FILE]",
-    .summary = "give a lesson, step by step; alone it lists them",
+    .summary = "start a lesson, step by step; without a name, list the lessons",
     .detail =
-        "Enter goes on, Backspace a step back, q leaves; the laboratory stays as the lesson has made it. A "
-        "lesson is a file of\n"
-        "commands: its first line, a comment, is the title; `say` explains, `wait key` ends a step.",
+        "Enter continues, Backspace goes a step back, q leaves; the lab keeps the lesson's state. A lesson "
+        "is a\n"
+        "file of commands: its first line, a comment, is the title; `say` explains, `wait key` ends a step.",
     .where = PW_AT_UI,
     .complete = complete,
     .file_at = 1,

@@ -14,7 +14,8 @@ static enum pw_code hand_on(struct pw_app *app, struct pw_str *line, const struc
 {
     if (++app->todo.pressed > MOST)
         return pw_fail(err, PW_EUSER,
-                       "press: %d keys that mean commands are the most; does one press itself?", MOST);
+                       "press: more than %d keys in a row that type commands; does a binding press itself?",
+                       MOST);
     for (int i = from; i < args->n; i++)
         pw_str_add(line, i == from ? "; press \"%s\"" : " \"%s\"", pw_args_word(args, i));
     return pw_script_insert(app, NULL, line->s, err);
@@ -33,7 +34,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     for (int i = 0; i < args->n && code == PW_OK && line.len == 0; i++) {
         const char *name = pw_args_word(args, i);
         if (!pw_ui_key(&app->ui, pw_key_named(name), &line))
-            code = pw_fail(err, PW_EUSER, "press: '%s' means nothing in the pane %s", name,
+            code = pw_fail(err, PW_EUSER, "press: '%s' has no meaning in the pane %s", name,
                            pw_panes[app->ui.focus]->name);
         else if (app->ui.ask[0])
             code = pw_fail(err, PW_EUSER, "press: '%s' asks for text; write the command: %s...", name,
@@ -54,10 +55,9 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_ui_cmd_press = {
     .name = "press",
     .usage = "press KEY...",
-    .summary = "keys, as if they were pressed: for scripts, lessons and pictures",
+    .summary = "press keys, in scripts and lessons",
     .detail =
-        "KEY is written as `?` writes it: x, Space, Enter, PgDn, S-Left. What a key does depends on the "
-        "focused pane.\n"
+        "Write KEY as `?` shows it: x, Space, Enter, PgDn, S-Left. The effect depends on the focused pane.\n"
         "  press 2 v v; screenshot tests.svg",
     .where = PW_AT_UI,
     .complete = complete,

@@ -11,7 +11,7 @@ static enum pw_code check_recorded(const struct pw_app *app, const char *typed, 
     bool writes = (n == 2 && strncmp(typed, "wq", 2) == 0) || (n == 1 && typed[0] == 'x');
     if (!writes || !app->lab || (s->how != PW_REC_NONE && s->how != PW_REC_PAUSED))
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "%.*s: %s%s%s; 'quit' leaves all the same", n, typed,
+    return pw_fail(err, PW_EUSER, "%.*s: %s%s%s; 'quit' leaves anyway", n, typed,
                    s->how == PW_REC_NONE ? "nothing is recorded" : "recording is paused",
                    s->why[0] != '\0' ? ": " : "", s->why);
 }
@@ -22,7 +22,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_limit(&pw_ui_cmd_quit, args, 0, 1, err);
     const char *now = pw_args_word(args, 0);
     if (code == PW_OK && now && strcmp(now, "now") != 0)
-        return pw_fail(err, PW_EUSER, "quit: '%s': allowed is now, or nothing", now);
+        return pw_fail(err, PW_EUSER, "quit: '%s': allowed are now, or no argument", now);
     if (code == PW_OK)
         code = check_recorded(app, args->text, err);
     if (code == PW_OK)
@@ -44,10 +44,9 @@ const struct pw_command pw_ui_cmd_quit = {
     .usage = "quit [now]",
     .summary = "leave pewter",
     .detail =
-        "At the prompt it leaves at once, training or not: what is under way goes on when the session is\n"
-        "opened again. Everything is recorded as it happens, so `q!` loses nothing, and `wq` stays only\n"
-        "where nothing is recorded. In a script it leaves when everything before it is finished, or with\n"
-        "`now` without waiting.",
+        "At the prompt it leaves at once, even during training: unfinished work continues when the session\n"
+        "is opened again. Everything is recorded, so `q!` loses nothing; `wq` refuses only if nothing is\n"
+        "recorded. In a script it waits for everything before it; `now` does not wait.",
     .aliases = aliases,
     .search = "leave close end detach bye",
     .where = PW_AT_UI,

@@ -24,7 +24,7 @@ static const struct pw_opt own_opts[] = {
      .size = sizeof((struct own *)0)->figure,
      .def = "",
      .choices = no_figure,
-     .help = "file of the figure (.svg, .pdf, .png); else NAME.svg; off: none"},
+     .help = "file of the figure (.svg, .pdf, .png); default: NAME.svg; off: none"},
     {.name = NULL}};
 
 /* Returns the verdict of a study in this lab, if any. */
@@ -129,7 +129,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         code = pw_args_opts(args, NULL, NULL, err); /* options need a study */
     if (code == PW_OK && (name == NULL || strcmp(name, "--list") == 0)) {
         list(app->ui.snap, &text);
-        pw_app_page(app, "What can be reproduced", pw_str_text(&text));
+        pw_app_page(app, "Studies", pw_str_text(&text));
         pw_str_fini(&text);
         return code;
     }
@@ -175,13 +175,12 @@ const struct pw_command pw_ui_cmd_reproduce = {
     .name = "reproduce",
     .search = "paper study",
     .usage = "reproduce STUDY [key=value] [figure=FILE|off] | reproduce --list",
-    .summary = "a table, figure or claim of the documents: numbers, a verdict, a figure",
-    .detail =
-        "A study is a script whose lines could be typed; `reproduce --list` names them all, and what is "
-        "left\n"
-        "out. The laboratory is changed by it (task, arms, weights). It ends with a verdict: reproduced,\n"
-        "same order at toy scale, inconclusive, or contradicted. Texts have the paper's shape and the\n"
-        "program's own vocabulary.",
+    .summary = "reproduce a table, figure or claim of a paper: numbers, a verdict, a figure",
+    .detail = "A study is a script of ordinary commands; `reproduce --list` lists the studies and what is "
+              "left out.\n"
+              "It changes the lab (task, arms, weights) and ends with a verdict: reproduced, same order at "
+              "toy scale,\n"
+              "inconclusive, or contradicted. Texts have the paper's form and pewter's own vocabulary.",
     .where = PW_AT_UI,
     .also = own_opts,
     .opts_for = opts_for,

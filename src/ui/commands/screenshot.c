@@ -29,26 +29,26 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct options, size),
      .def = "",
      .size = sizeof(((struct options *)0)->size),
-     .help = "columns x rows, such as 160x48; else the screen's"},
+     .help = "columns x rows, such as 160x48; default: the screen's"},
     {.name = "focus",
      .type = PW_OPT_TEXT,
      .offset = offsetof(struct options, focus),
      .def = "",
      .size = sizeof(((struct options *)0)->focus),
      .choices = pw_pane_names,
-     .help = "the pane that has the focus; else the screen's"},
+     .help = "pane to focus; default: the screen's"},
     {.name = "zoom",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct options, zoom),
      .def = "as-it-is",
      .choices = zooms,
-     .help = "that pane alone, or with the others"},
+     .help = "show only that pane, or all"},
     {.name = "machine",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct options, machine),
      .def = "on",
      .choices = switches,
-     .help = "off leaves out the processor, rates and times of day: the same picture everywhere"},
+     .help = "off: leave out processor, rates and times of day, for the same picture everywhere"},
     {.name = NULL},
 };
 
@@ -74,8 +74,9 @@ static enum pw_code read_size(const char *text, int *rows, int *cols, struct pw_
     long w, h;
     pw_text_copy(left, x ? (size_t)(x - text) + 1 : 1, text);
     if (!x || !pw_text_int(left, 1, MOST_COLS, &w) || !pw_text_int(x + 1, 1, MOST_ROWS, &h))
-        return pw_fail(err, PW_EUSER, "screenshot: size=%s: columns x rows, such as 160x48, up to %dx%d",
-                       text, MOST_COLS, MOST_ROWS);
+        return pw_fail(err, PW_EUSER,
+                       "screenshot: size=%s: write columns x rows, such as 160x48, at most %dx%d", text,
+                       MOST_COLS, MOST_ROWS);
     *cols = (int)w, *rows = (int)h;
     return PW_OK;
 }
@@ -166,7 +167,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     while (dot && endings[kind] && strcmp(dot + 1, endings[kind]))
         kind++;
     if (code == PW_OK && path && (!dot || !endings[kind]))
-        code = pw_fail(err, PW_EUSER, "screenshot: %s: the ending is one of .txt, .ans, .svg", path);
+        code = pw_fail(err, PW_EUSER, "screenshot: %s: the extension must be .txt, .ans or .svg", path);
     if (code == PW_OK)
         code = prepare(app, &o, &ui, &rows, &cols, err);
     if (code != PW_OK || pw_app_puts_off(app, &(struct pw_needs){.answer = true, .tables = true}, args))
@@ -192,11 +193,10 @@ const struct pw_command pw_ui_cmd_screenshot = {
     .name = "screenshot",
     .search = "picture image print png pdf svg",
     .usage = "screenshot [FILE.txt|ans|svg] [key=value]",
-    .summary = "the screen as text, with ANSI colours, or as a picture",
+    .summary = "save the screen as text, with ANSI colours, or as a picture",
     .detail =
-        "Without FILE it writes all three into the folder screenshots of $XDG_STATE_HOME/pewter and says "
-        "where.\n"
-        "It needs no terminal: `pewter -c 'race none,t5; train 300; eval; screenshot a.svg focus=curves'`.",
+        "Without FILE, write all three to $XDG_STATE_HOME/pewter/screenshots and print the names.\n"
+        "No terminal is needed: `pewter -c 'race none,t5; train 300; eval; screenshot a.svg focus=curves'`.",
     .where = PW_AT_UI,
     .opts = opts,
     .file_at = 1,

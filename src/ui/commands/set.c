@@ -21,50 +21,49 @@ const struct pw_opt pw_settings_opts[] = {
      .offset = offsetof(struct pw_settings, color),
      .def = "auto",
      .choices = colors,
-     .help = "colours of the screen; auto asks NO_COLOR, COLORTERM and TERM"},
+     .help = "colours of the screen; auto: by NO_COLOR, COLORTERM and TERM"},
     {.name = "theme",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct pw_settings, theme),
      .def = "auto",
      .choices = themes,
-     .help = "what is behind the text; auto asks the terminal, then COLORFGBG, else leaves colours to its "
-             "scheme"},
+     .help = "background; auto: ask the terminal, then COLORFGBG, else use the terminal's colours"},
     {.name = "marker",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct pw_settings, marker),
      .def = "auto",
      .choices = markers,
-     .help = "what curves are drawn with; block for fonts without Braille, ascii for the whole screen"},
+     .help = "characters of curves; block: for fonts without Braille; ascii: for the whole screen"},
     {.name = "colormap",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct pw_settings, colormap),
      .def = "viridis",
      .choices = colormaps,
-     .help = "colours of values; cividis looks nearly the same to colour-blind eyes"},
+     .help = "colour scale; cividis is safe for colour-blind readers"},
     {.name = "fps",
      .type = PW_OPT_INT,
      .offset = offsetof(struct pw_settings, fps),
      .def = "30",
      .min = 1,
      .max = 60,
-     .help = "frames a second at most (over ssh it begins with 10)"},
+     .help = "maximum frames per second (default over ssh: 10)"},
     {.name = "escape",
      .type = PW_OPT_INT,
      .offset = offsetof(struct pw_settings, escape),
      .def = "25",
      .min = 1,
      .max = 1000,
-     .help = "milliseconds after which Esc is a key of its own (over ssh 100)"},
+     .help = "milliseconds to wait after Esc for the rest of a key (over ssh: 100)"},
     {.name = "mouse",
      .type = PW_OPT_SWITCH,
      .offset = offsetof(struct pw_settings, mouse),
      .def = "on",
-     .help = "clicks focus, the wheel scrolls, borders move; off leaves the mouse to the terminal"},
+     .help = "click to focus, wheel to scroll, drag borders; off: leave the mouse to the terminal"},
     {.name = "hover",
      .type = PW_OPT_SWITCH,
      .offset = offsetof(struct pw_settings, hover),
      .def = "on",
-     .help = "the pointer alone moves what is read out, focus and commands need a click (over ssh off)"},
+     .help = "the pointer moves the readout without a click (default over ssh: off)"},
     {.name = "sync",
      .type = PW_OPT_SWITCH,
      .offset = offsetof(struct pw_settings, sync),
@@ -188,15 +187,14 @@ const struct pw_command pw_ui_cmd_set = {
     .name = "set",
     .search = "color colour theme palette dark light settings preferences options",
     .usage = "set [KEY=VALUE]",
-    .summary = "settings; alone it shows those of the workbench",
-    .detail = "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"
-              "  threads N      of the cpu backend; 0: all processors. The bits don't depend on it\n"
-              "  isa NAME       auto, scalar, avx2, avx512: the kernels in use. Nor on this\n"
-              "  precision P    fp32, bf16: of linear layers; bf16 where the processor has units for it "
-              "(AMX)\n"
-              "  share KIND     steps: every arm trains in turn; flops: the one that has spent the least. "
-              "Nor on this\n"
-              "  temperature T  of decoding at the prompt; 0: the most probable token",
+    .summary = "change settings; without arguments, show those of the workbench",
+    .detail =
+        "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"
+        "  threads N      threads of the cpu backend; 0: all processors. Does not change the bits\n"
+        "  isa NAME       auto, scalar, avx2, avx512: the kernels in use. Does not change the bits\n"
+        "  precision P    fp32, bf16: of linear layers; bf16 needs AMX units\n"
+        "  share KIND     which arm trains next: steps: each in turn; flops: the one with the fewest so far\n"
+        "  temperature T  temperature of decoding; 0: the most probable token",
     .where = PW_AT_UI,
     .opts = pw_settings_opts,
     .also = pw_split_opts,

@@ -25,10 +25,10 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct options, zoom),
      .def = "as-it-is",
      .choices = zooms,
-     .help = "that pane alone on the screen, or with others"},
-    CURSOR(query, "attention: the cursor's row; -1: as it is"),
+     .help = "show only that pane, or all"},
+    CURSOR(query, "attention: the cursor's row; -1: unchanged"),
     CURSOR(key, "attention: its column"),
-    CURSOR(distance, "encoding: the cursor's distance, or position; -1: as it is"),
+    CURSOR(distance, "encoding: the cursor's distance, or position; -1: unchanged"),
     CURSOR(head, "encoding: its head"),
     {.name = NULL},
 };
@@ -37,9 +37,9 @@ static const struct pw_opt opts[] = {
 static enum pw_code place_cursors(struct pw_ui *ui, int pane, const struct options *o, struct pw_err *err)
 {
     if (pane != PW_PANE_ATTENTION && (o->query >= 0 || o->key >= 0))
-        return pw_fail(err, PW_EUSER, "show: query= and key= are of the pane attention");
+        return pw_fail(err, PW_EUSER, "show: query= and key= are only allowed with the pane attention");
     if (pane != PW_PANE_ENCODING && (o->distance >= 0 || o->head >= 0))
-        return pw_fail(err, PW_EUSER, "show: distance= and head= are of the pane encoding");
+        return pw_fail(err, PW_EUSER, "show: distance= and head= are only allowed with the pane encoding");
     if (o->query >= 0 || o->key >= 0)
         ui->attention.follow = ui->attention.overview = ui->attention.list = false;
     ui->attention.query = o->query >= 0 ? o->query : ui->attention.query;
@@ -98,11 +98,10 @@ const struct pw_command pw_ui_cmd_show = {
     .name = "show",
     .search = "print pane heatmap",
     .usage = "show PANE [zoom=on|off] [query=N] [key=N] [distance=N] [head=N]",
-    .summary = "focus a pane; without a screen print what it shows, in words",
-    .detail =
-        "Without a screen all of its pages are told, as tables. What keys choose there holds here, too:\n"
-        "  press 4 t; show step          the right token's logit is taken apart\n"
-        "  press 3 a; show attention     the mean over a layer's heads",
+    .summary = "focus a pane; without a screen, print its content as text",
+    .detail = "Without a screen, print all pages as tables. Choices made with keys apply here, too:\n"
+              "  press 4 t; show step          the parts of the right token's logit\n"
+              "  press 3 a; show attention     the mean over a layer's heads",
     .where = PW_AT_UI,
     .opts = opts,
     .complete = pw_ui_complete_pane,

@@ -18,12 +18,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_args_opts(args, NULL, NULL, err);
     if (code == PW_OK && app->todo.files >= MOST_FILES)
-        code =
-            pw_fail(err, PW_EUSER, "source: %d files in one script; does %s name itself?", MOST_FILES, path);
+        code = pw_fail(err, PW_EUSER, "source: more than %d nested files; does %s source itself?", MOST_FILES,
+                       path);
     if (code == PW_OK)
         code = pw_file_read(path, MOST_BYTES, &text, &size, err);
     if (code == PW_OK && strlen(text) != size)
-        code = pw_fail(err, PW_EUSER, "%s: has NUL bytes: it is no text", path);
+        code = pw_fail(err, PW_EUSER, "%s: has NUL bytes; it must be text", path);
     if (code == PW_OK)
         code = pw_script_insert(app, path, text, err);
     if (code == PW_OK)
@@ -36,12 +36,12 @@ const struct pw_command pw_ui_cmd_source = {
     .name = "source",
     .search = "load script",
     .usage = "source FILE",
-    .summary = "run the commands of a file, one after the other",
-    .detail =
-        "They may be the workbench's, too (focus, set, screenshot); each waits for what stands before it.\n"
-        "What stands behind `source` comes after them; the first that fails drops the rest, and is told "
-        "with\n"
-        "its file and line.",
+    .summary = "run the commands of a file",
+    .detail = "Commands of the workbench are allowed, too (focus, set, screenshot); each waits for the "
+              "previous one.\n"
+              "Commands after `source` run after the file. The first failure drops the rest, and the message "
+              "shows\n"
+              "its file and line.",
     .where = PW_AT_UI,
     .file_at = 1,
     .run = run,

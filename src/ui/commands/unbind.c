@@ -13,7 +13,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (key == 0)
         return pw_key_unknown("unbind", name, err);
     if (!pw_bindings_remove(&app->ui.bindings, key))
-        return pw_fail(err, PW_EUSER, "unbind: %s is not bound; `bind` lists what is", name);
+        return pw_fail(err, PW_EUSER, "unbind: %s is not bound; `bind` lists the bindings", name);
     return PW_OK;
 }
 
@@ -31,7 +31,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_ui_cmd_unbind = {
     .name = "unbind",
     .usage = "unbind KEY",
-    .summary = "give a bound key its own meaning back",
+    .summary = "remove a key's binding",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,

@@ -12,11 +12,10 @@ const struct pw_command pw_ui_cmd_undo = {
     .name = "undo",
     .search = "revert rewind",
     .usage = "undo",
-    .summary = "take back a setting, a binding or a moved border",
-    .detail =
-        "Only of the workbench: what was trained stays trained. 'open NAME from=STEP' takes the session\n"
-        "up from an earlier step, as a new one, `pe NAME` swaps an encoding back, and `reset` begins\n"
-        "with fresh weights.",
+    .summary = "undo a setting, a binding or a moved border",
+    .detail = "Only the workbench is undone, not training. 'open NAME from=STEP' continues from an earlier "
+              "step, as a\n"
+              "new session; `pe NAME` swaps an encoding back; `reset` draws new weights.",
     .where = PW_AT_UI,
     .run = run,
 };

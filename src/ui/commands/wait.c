@@ -40,10 +40,10 @@ const struct pw_command pw_ui_cmd_wait = {
     .name = "wait",
     .search = "sleep",
     .usage = "wait key|done|N s",
-    .summary = "stop a script: for Enter, for N seconds, or until all before it is finished",
-    .detail =
-        "What stands behind it, in a script or in the line typed, comes after. Without somebody at the keys\n"
-        "`wait key` goes on at once.",
+    .summary = "pause a script: until Enter, for N seconds, or until all earlier commands are done",
+    .detail = "Later commands of the script, or of the typed line, wait. Without a keyboard `wait key` "
+              "continues at\n"
+              "once.",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,

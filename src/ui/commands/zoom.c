@@ -25,7 +25,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     else if (!strcmp(state, "on") || !strcmp(state, "off"))
         app->ui.zoom = !strcmp(state, "on");
     else
-        return pw_fail(err, PW_EUSER, "zoom: '%s': allowed are on, off, or nothing to change it", state);
+        return pw_fail(err, PW_EUSER, "zoom: '%s': allowed are on, off, or no argument to toggle", state);
     return PW_OK;
 }
 
@@ -33,7 +33,7 @@ const struct pw_command pw_ui_cmd_zoom = {
     .name = "zoom",
     .search = "maximise maximize fullscreen",
     .usage = "zoom [on|off]",
-    .summary = "show the focused pane alone, or all again",
+    .summary = "show only the focused pane, or all again",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,
