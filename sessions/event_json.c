@@ -88,7 +88,7 @@ static void add_list(cJSON *o, const char *as, const char *path, const struct pw
     const char *at = base + f->at;
     size_t n = pw_field_count(f, base);
     if (f->form == PW_FORM_ARRAY)
-        memcpy(&at, at, sizeof at);
+        memcpy(&at, base + f->at, sizeof at);
     if (n == SIZE_MAX || (at == NULL && (n > 0 || !f->needed)) || (unless && n == 0))
         return;
     cJSON *list = cJSON_AddArrayToObject(o, as);
