@@ -30,11 +30,11 @@ static double right_of(enum shape shape, double place, double more)
     return x < 0 ? 0 : x > 1 ? 1 : x;
 }
 
-static void put_eval(struct pw_snapshot *s, int arm, int replicate, int right)
+static void put_eval(struct pw_snapshot *s, int arm, int replica, int right)
 {
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     struct pw_ev_eval *v = &e->u.eval;
-    e->arm = arm, e->replicate = replicate;
+    e->arm = arm, e->replica = replica;
     v->draw = 1, v->n = 1, v->n_words = WORDS;
     v->rows = calloc(1, sizeof *v->rows);
     v->outcomes = calloc(WORDS, sizeof *v->outcomes);
@@ -63,7 +63,7 @@ static double called_best(const struct design *d, int races)
         struct pw_event *e = pw_event_new(PW_EV_ARM);
         e->arm = id;
         e->u.arm = (struct pw_ev_arm){
-            .id = id, .replicates = d->seeds, .name = "none", .seed = d->shared ? 1 : (uint64_t)(500 * id)};
+            .id = id, .replicas = d->seeds, .name = "none", .seed = d->shared ? 1 : (uint64_t)(500 * id)};
         pw_fold(s, e);
         pw_event_free(e);
     }

@@ -136,7 +136,7 @@ static void dw(struct pw_ctx *c, const struct work *w)
     ops->linear_dw(c, (float *)w->mat.w, NULL, w->y, w->x, false, w->mat.out, w->mat.in, (int)w->n);
 }
 
-static void add(struct pw_ctx *c, const struct work *w)
+static void add_gradient(struct pw_ctx *c, const struct work *w)
 {
     ops->add(c, w->y, w->x, w->n);
 }
@@ -168,7 +168,7 @@ static void product(int rows, int in, int out, int rounds)
 
 static void memory_and_launches(const struct options *o)
 {
-    struct work w = {.run = add, .n = (size_t)o->floats, .times = 4};
+    struct work w = {.run = add_gradient, .n = (size_t)o->floats, .times = 4};
 
     w.x = random_floats(w.n);
     w.y = random_floats(w.n);

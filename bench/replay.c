@@ -62,7 +62,7 @@ static void put(struct maker *m, struct pw_event *e, int arm, int64_t step)
     e->seq = ++m->seq;
     e->t_ns = INT64_C(1790000000000000000) + (int64_t)m->seq * 1000000;
     e->arm = arm;
-    e->replicate = arm > 0;
+    e->replica = arm > 0;
     e->step = step;
     pw_store_put(m->store, e);
     pw_event_free(e);
@@ -74,7 +74,7 @@ static void put(struct maker *m, struct pw_event *e, int arm, int64_t step)
 static void put_arm(struct maker *m, int arm)
 {
     struct pw_event *e = pw_event_new(PW_EV_ARM);
-    e->u.arm = (struct pw_ev_arm){.id = arm, .current = arm == 1, .replicates = 1, .restarted = true};
+    e->u.arm = (struct pw_ev_arm){.id = arm, .current = arm == 1, .replicas = 1, .restarted = true};
     e->u.arm.layers = LAYERS, e->u.arm.heads = HEADS, e->u.arm.width = 64, e->u.arm.context = 128;
     snprintf(e->u.arm.name, sizeof e->u.arm.name, "t5");
     snprintf(e->u.arm.pe, sizeof e->u.arm.pe, "t5 buckets=%d distance=16", 8 + arm);

@@ -112,9 +112,10 @@ static void run(struct bench *b, struct pw_model *m, double duration, int least,
 }
 
 /* Like run, for the measurements of infer.h, on the first sequence. */
-static void look(struct bench *b,
-                 enum pw_code (*measure)(struct pw_model *, const int *, int, double *, struct pw_err *),
-                 double duration)
+static void measure_inference(struct bench *b,
+                              enum pw_code (*measure)(struct pw_model *, const int *, int, double *,
+                                                      struct pw_err *),
+                              double duration)
 {
     const struct pw_batch *batch = &b->batches.samples[0].b;
     double end = pw_now() + duration, ms;
@@ -287,9 +288,9 @@ static void obey(struct bench *b, const char *verb, double number)
         printf(", \"ops\": ");
         bench_profile_print(stdout);
     } else if (strcmp(verb, "decode") == 0) {
-        look(b, bench_decode, number);
+        measure_inference(b, bench_decode, number);
     } else if (strcmp(verb, "inspect") == 0) {
-        look(b, bench_inspect, number);
+        measure_inference(b, bench_inspect, number);
     } else if (strcmp(verb, "swap") == 0) {
         swap(b, number);
     } else if (strcmp(verb, "batches") == 0) {

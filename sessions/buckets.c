@@ -38,7 +38,7 @@ static int64_t met_on_side(const struct pw_ev_table *t, int d)
     return t->later > 0 && d > 0 ? t->met[d] / 2 : t->met[d];
 }
 
-int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket)
+int64_t pw_bucket_seen(const struct pw_ev_table *t, int bucket)
 {
     bool later = pw_bucket_later(t, bucket), ranges = t->bucket_from != NULL;
     int64_t sum = 0;

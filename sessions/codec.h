@@ -53,7 +53,7 @@ struct pw_run { /* an encoder; {0} is empty */
     uint64_t first, seq; /* of its first and last event */
     int64_t t_ns, step;  /* of the last event */
     /* Total operations of each replica; events store the difference. */
-    double flops[PW_MAX_ARMS * PW_MAX_REPLICATES];
+    double flops[PW_MAX_ARMS * PW_MAX_REPLICAS];
 };
 
 void pw_run_add(struct pw_run *r, const struct pw_event *e); /* requires pw_run_takes(e) */

@@ -42,7 +42,7 @@ const char *pw_check_eval(const void *eval)
             samples += e->pairs[r->first_pair + k].samples;
         if (samples > r->samples)
             return "the pairs of a row have more samples than it has";
-        if ((all += r->samples) > INT_MAX / PW_MAX_REPLICATES) /* panes sum over all replicas */
+        if ((all += r->samples) > INT_MAX / PW_MAX_REPLICAS) /* panes sum over all replicas */
             return "its number of samples is out of range";
         if (e->n_words > 0 &&
             (r->first_word < words || (words = r->first_word + ((int64_t)r->samples + 63) / 64) > e->n_words))
@@ -57,9 +57,9 @@ const char *pw_check_prompt(const void *prompt)
     return p->n_prompt > p->n ? "the prompt is longer than it is with its answer" : NULL;
 }
 
-const char *pw_check_look(const void *look)
+const char *pw_check_inspection(const void *look)
 {
-    const struct pw_ev_look *k = look;
+    const struct pw_ev_inspection *k = look;
     return (k->n > 0 ? k->said >= k->n : k->said > 0) || k->target >= (k->n > 0 ? k->n : 1)
                ? "the chosen token, or the right one, is not among the candidates"
                : NULL;
@@ -110,6 +110,6 @@ int pw_gradients(const void *table)
 bool pw_event_placed(const struct pw_event *e)
 {
     return e->seq >= 1 && e->seq <= (uint64_t)PW_MANY && e->arm >= 0 && e->arm <= PW_MAX_ARMS &&
-           e->replicate >= 0 && e->replicate <= PW_MAX_REPLICATES && e->step >= 0 && e->step <= PW_MANY &&
+           e->replica >= 0 && e->replica <= PW_MAX_REPLICAS && e->step >= 0 && e->step <= PW_MANY &&
            e->t_ns >= 0 && e->t_ns <= INT64_MAX / 2;
 }

@@ -25,7 +25,7 @@ static const char log2_of_c[] = "an entropy, which edition 0 had by the C librar
 static const struct pw_field command[] = {
     TEXT(1, u.command.text),
     LIST(2, u.command.at, FROM(0, PW_MANY)),
-    LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICATES)),
+    LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICAS)),
     ANY(4, u.command.known),
     ANY(5, u.command.training[0]),
     ANY(6, u.command.checking[0]),
@@ -76,7 +76,7 @@ static const struct pw_field arm[] = {
     TEXT(3, name),
     TEXT(4, pe),
     TEXT(5, model),
-    RANGE(6, replicates, 0, PW_MAX_REPLICATES),
+    RANGE(6, replicas, 0, PW_MAX_REPLICAS),
     ANY(7, seed),
     RANGE(8, step, 0, PW_MANY),
     RANGE(9, swaps, 0, COUNT),
@@ -233,14 +233,14 @@ static const struct pw_message token_message = {.fields = token, .n = N(token), 
 static const struct pw_field cursor[] = {ANY(1, newest), INSIDE(2, at, token_message)};
 #undef S
 
-#define S struct pw_look_token
+#define S struct pw_inspection_token
 static const struct pw_field look_token[] = {
     RANGE(1, token, 0, COUNT), RANGE(2, rank, 0, COUNT), ANY(3, prob), ANY(4, logit), TEXT(5, label),
 };
 #undef S
 static const struct pw_message look_token_message = {.fields = look_token, .n = N(look_token)};
 
-#define S struct pw_look_part
+#define S struct pw_inspection_part
 static const struct pw_field look_part[] = {
     TEXT(1, name),
     RANGE(2, layer, -1, LAYERS - 1),
@@ -249,12 +249,12 @@ static const struct pw_field look_part[] = {
 #undef S
 static const struct pw_message look_part_message = {.fields = look_part, .n = N(look_part)};
 
-#define S struct pw_look_lens
+#define S struct pw_inspection_lens
 static const struct pw_field look_lens[] = {TEXT(1, label), ANY(2, prob), HOST(3, entropy, log2_of_c)};
 #undef S
 static const struct pw_message look_lens_message = {.fields = look_lens, .n = N(look_lens)};
 
-#define S struct pw_ev_look
+#define S struct pw_ev_inspection
 static const struct pw_field look[] = {
     ANY(1, prompt),
     RANGE(2, pos, 0, FAR),
@@ -421,7 +421,7 @@ static const struct pw_field checkpoint[] = {
     TEXT(1, text),
     ANY(2, as_of),
     STRING(3, state),
-    RANGE(4, n_files, 0, PW_MAX_ARMS *PW_MAX_REPLICATES),
+    RANGE(4, n_files, 0, PW_MAX_ARMS *PW_MAX_REPLICAS),
     {HEAD(5, files), .form = PW_FORM_ARRAY, .type = PW_F_BYTE, .size = 1, .needed = true, .hi = UINT8_MAX,
      .by = {OF(n_files), TIMES(PW_SHA256)}},
     RANGE(6, bytes, 0, PW_MANY),
@@ -465,7 +465,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_PROMPT] = {"PROMPT", IN(prompt, u.prompt), .check = pw_check_prompt},
     [PW_EV_TOKEN] = {"TOKEN", IN(token, u.token), .place = "pos"},
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
-    [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = pw_check_look},
+    [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = pw_check_inspection},
     [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = pw_check_attention},
     [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table, .upto = {25, 42}},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},

@@ -102,7 +102,7 @@ const char *pw_check_row(const void *row);
 const char *pw_check_pair(const void *pair);
 const char *pw_check_eval(const void *eval);
 const char *pw_check_prompt(const void *prompt);
-const char *pw_check_look(const void *look);
+const char *pw_check_inspection(const void *look);
 const char *pw_check_attention(const void *attention);
 const char *pw_check_table(const void *table);
 const char *pw_check_finding(const void *finding);

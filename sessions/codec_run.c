@@ -26,33 +26,31 @@ bool pw_run_takes(const struct pw_event *e)
     bool kind = false;
     for (int i = 0; i < KINDS; i++)
         kind = kind || e->kind == kinds[i];
-    return kind && e->arm >= 1 && e->arm <= PW_MAX_ARMS && e->replicate >= 0 &&
-           e->replicate <= PW_MAX_REPLICATES &&
+    return kind && e->arm >= 1 && e->arm <= PW_MAX_ARMS && e->replica >= 0 && e->replica <= PW_MAX_REPLICAS &&
            (e->kind != PW_EV_UPDATES || (e->u.updates.n >= 0 && e->u.updates.n <= PW_MAX_BLOCKS));
 }
 
 /* Arm and replica in one byte: 6 arm + replica for replicas up to 5, which is all that the first sessions
  * could hold. Replicas 6 to 10 follow after those of every arm. */
 enum { OLD_REPLICATES = 5, OLD_WHO = (PW_MAX_ARMS + 1) * (OLD_REPLICATES + 1) };
-_Static_assert(OLD_WHO + (PW_MAX_ARMS + 1) * (PW_MAX_REPLICATES - OLD_REPLICATES) <= 256,
-               "a byte holds them");
+_Static_assert(OLD_WHO + (PW_MAX_ARMS + 1) * (PW_MAX_REPLICAS - OLD_REPLICATES) <= 256, "a byte holds them");
 
 static uint64_t who_of(const struct pw_event *e)
 {
-    if (e->replicate <= OLD_REPLICATES)
-        return (uint64_t)(e->arm * (OLD_REPLICATES + 1) + e->replicate);
-    return (uint64_t)(OLD_WHO + e->arm * (PW_MAX_REPLICATES - OLD_REPLICATES) + e->replicate -
-                      OLD_REPLICATES - 1);
+    if (e->replica <= OLD_REPLICATES)
+        return (uint64_t)(e->arm * (OLD_REPLICATES + 1) + e->replica);
+    return (uint64_t)(OLD_WHO + e->arm * (PW_MAX_REPLICAS - OLD_REPLICATES) + e->replica - OLD_REPLICATES -
+                      1);
 }
 
 static bool take_who(struct pw_event *e, int who)
 {
     if (who < OLD_WHO) {
         e->arm = who / (OLD_REPLICATES + 1);
-        e->replicate = who % (OLD_REPLICATES + 1);
+        e->replica = who % (OLD_REPLICATES + 1);
     } else {
-        e->arm = (who - OLD_WHO) / (PW_MAX_REPLICATES - OLD_REPLICATES);
-        e->replicate = OLD_REPLICATES + 1 + (who - OLD_WHO) % (PW_MAX_REPLICATES - OLD_REPLICATES);
+        e->arm = (who - OLD_WHO) / (PW_MAX_REPLICAS - OLD_REPLICATES);
+        e->replica = OLD_REPLICATES + 1 + (who - OLD_WHO) % (PW_MAX_REPLICAS - OLD_REPLICATES);
     }
     return e->arm >= 1 && e->arm <= PW_MAX_ARMS;
 }
@@ -60,7 +58,7 @@ static bool take_who(struct pw_event *e, int who)
 /* Return the operations counter of e's replica; replica 0 is read as 1. */
 static double *flops_of(struct pw_run *r, const struct pw_event *e)
 {
-    return &r->flops[(e->arm - 1) * PW_MAX_REPLICATES + pw_event_replica(e) - 1];
+    return &r->flops[(e->arm - 1) * PW_MAX_REPLICAS + pw_event_replica(e) - 1];
 }
 
 /* Continue from e. */

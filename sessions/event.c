@@ -7,7 +7,7 @@
 
 int pw_event_replica(const struct pw_event *e)
 {
-    return e->replicate > 0 ? e->replicate : 1;
+    return e->replica > 0 ? e->replica : 1;
 }
 
 const char *pw_judge_name(enum pw_judge judge)

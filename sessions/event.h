@@ -3,25 +3,25 @@
  * The lab emits events, and the fold (fold.h) turns them into the snapshot that panes draw. Live and replayed
  * events are the same, so a pane can't tell them apart. An event carries the effects of a command, not only
  * its text, so the fold parses nothing. Events travel through a queue, and a session stores them as rows
- * (store.h). The events of the inspected model are in event_look.h.
+ * (store.h). The events of the inspected model are in event_inspection.h.
  *
  * Ownership: pw_event_new returns a zeroed event. Arrays in it belong to it (malloc); pw_event_free frees
  * everything. One event belongs to one thread at a time. */
 #ifndef PW_EVENT_H
 #define PW_EVENT_H
 #include "base/finding.h"
-#include "sessions/event_look.h"
+#include "sessions/event_inspection.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PW_MAX_ARMS 8
 /* Replicas of an arm: initialisations seed, seed + 1, ... */
-#define PW_MAX_REPLICATES 10
-#define PW_BITS_OF_ALL    2    /* words that hold one bit for each replica of each arm */
-#define PW_COMMAND        4096 /* bytes of a command, with its NUL */
-#define PW_REMARK         500  /* bytes of a text of mark or say, so that a log line holds it whole */
-#define PW_MAX_BLOCKS     67   /* blocks of a model: embedding, up to 64 layers, head, encoding */
+#define PW_MAX_REPLICAS 10
+#define PW_BITS_OF_ALL  2    /* words that hold one bit for each replica of each arm */
+#define PW_COMMAND      4096 /* bytes of a command, with its NUL */
+#define PW_REMARK       500  /* bytes of a text of mark or say, so that a log line holds it whole */
+#define PW_MAX_BLOCKS   67   /* blocks of a model: embedding, up to 64 layers, head, encoding */
 /* Answer positions at which first errors are counted; the last entry counts all later positions. */
 #define PW_PLACES      64
 #define PW_MAX_FAILING 50 /* examples in a list */
@@ -88,7 +88,7 @@ struct pw_ev_arm {
     char name[16];       /* the encoding: "t5" */
     char pe[PW_LINE];    /* with its options: "t5 buckets=8 distance=16" */
     char model[PW_LINE]; /* "tiny 2x64 8 heads, 102 k" */
-    int replicates;      /* number of replicas, at least 1 */
+    int replicas;        /* number of replicas, at least 1 */
     uint64_t seed;       /* initialisation seed of replica 1; replica k has seed + k - 1 */
     int64_t step;        /* optimiser steps done */
     int swaps;           /* how often the encoding was swapped in place */
@@ -260,7 +260,7 @@ struct pw_event {
     int arm;      /* id; 0: the lab */
     /* The replica of the arm that was measured; 0 is read as 1. ARM, of the current arm: the replica that is
      * inspected. */
-    int replicate;
+    int replica;
     int64_t step; /* steps that the arm has completed */
     /* Recorded event: number of editions of the codec's tables since it was written. Otherwise 0. */
     int older;
@@ -290,7 +290,7 @@ struct pw_event {
         struct pw_ev_prompt prompt;
         struct pw_ev_token token;
         struct pw_ev_cursor cursor;
-        struct pw_ev_look look;
+        struct pw_ev_inspection look;
         struct pw_ev_attention attention;
         struct pw_ev_table table;
         struct pw_ev_job job;

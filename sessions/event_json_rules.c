@@ -279,6 +279,7 @@ const struct pw_json_rule pw_json_rules[] = {
 
     NEVER("arm.id"), /* of every event */
     NEVER("arm.step"),
+    AS("arm.replicas", "replicates"),
     AS("arm.n_params", "parameters"),
     BY("arm.own_batches", "batches", add_batches),
     BY("arm.parent", NULL, add_parent),

@@ -48,7 +48,7 @@ void pw_json_attention(cJSON *o, const char *as, const void *base)
 /* Omits the logits' parts and the lens; `export step` writes them. */
 void pw_json_look(cJSON *o, const char *as, const void *base)
 {
-    const struct pw_ev_look *k = base;
+    const struct pw_ev_inspection *k = base;
     (void)as;
     pw_json_num(o, "prompt", k->prompt);
     pw_json_num(o, "pos", k->pos);

@@ -29,8 +29,8 @@ struct pw_snapshot *pw_snapshot_new(void)
 
 static void clear_measured(struct pw_arm_view *arm)
 {
-    for (int r = 0; r < PW_MAX_REPLICATES; r++) {
-        struct pw_replicate_view *rep = &arm->rep[r];
+    for (int r = 0; r < PW_MAX_REPLICAS; r++) {
+        struct pw_replica_view *rep = &arm->rep[r];
         pw_series_fini(&rep->series);
         pw_updates_fini(&rep->updates);
         pw_track_fini(&rep->track);
@@ -40,7 +40,7 @@ static void clear_measured(struct pw_arm_view *arm)
         struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
         pw_event_clear(&before);
         free(rep->heads_off.mode);
-        *rep = (struct pw_replicate_view){0};
+        *rep = (struct pw_replica_view){0};
     }
     arm->n_marks = 0;
     pw_kept_clear(&arm->kept);
@@ -73,19 +73,19 @@ bool pw_table_empty(const struct pw_ev_table *t)
 
 int pw_inspected(const struct pw_snapshot *s, const struct pw_arm_view *arm)
 {
-    return s->replica > 1 && s->replica <= arm->info.replicates ? s->replica : 1;
+    return s->replica > 1 && s->replica <= arm->info.replicas ? s->replica : 1;
 }
 
-const struct pw_replicate_view *pw_inspected_view(const struct pw_snapshot *s, const struct pw_arm_view *arm)
+const struct pw_replica_view *pw_inspected_view(const struct pw_snapshot *s, const struct pw_arm_view *arm)
 {
     return &arm->rep[pw_inspected(s, arm) - 1];
 }
 
-struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e)
+struct pw_replica_view *pw_fold_replica(struct pw_snapshot *s, const struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
     int r = pw_event_replica(e) - 1;
-    return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
+    return arm != NULL && arm->used && r < arm->info.replicas ? &arm->rep[r] : NULL;
 }
 
 /* ---- arms */
@@ -117,10 +117,10 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info, int re
     }
     arm->used = true;
     arm->info = *info;
-    if (info->replicates < 1)
-        arm->info.replicates = 1;
-    if (info->replicates > PW_MAX_REPLICATES)
-        arm->info.replicates = PW_MAX_REPLICATES;
+    if (info->replicas < 1)
+        arm->info.replicas = 1;
+    if (info->replicas > PW_MAX_REPLICAS)
+        arm->info.replicas = PW_MAX_REPLICAS;
     if (info->current) {
         s->current = info->id;
         s->replica = replica;
@@ -179,7 +179,7 @@ static int64_t samples_of(const struct pw_ev_eval *e)
     return n;
 }
 
-static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step, double ms,
+static void fold_eval(struct pw_snapshot *s, struct pw_replica_view *rep, int64_t step, double ms,
                       struct pw_ev_eval *eval)
 {
     const struct pw_series *r = &rep->series;
@@ -201,7 +201,7 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
 }
 
 /* The timeline shows the arm's first replica. */
-static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
+static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replica_view *rep)
 {
     float in = pw_eval_mean(&s->lab, &rep->eval, -1, false),
           beyond = pw_eval_mean(&s->lab, &rep->eval, -1, true);
@@ -218,7 +218,7 @@ static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const str
 
 /* ---- ablated heads */
 
-static void fold_heads(struct pw_replicate_view *rep, struct pw_ev_heads *heads, uint64_t seq)
+static void fold_heads(struct pw_replica_view *rep, struct pw_ev_heads *heads, uint64_t seq)
 {
     SWAP(struct pw_ev_heads, rep->heads_off, *heads);
     rep->heads_off_seq = seq;
@@ -267,7 +267,7 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
 void pw_fold(struct pw_snapshot *s, struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
-    struct pw_replicate_view *rep = pw_fold_replicate(s, e);
+    struct pw_replica_view *rep = pw_fold_replica(s, e);
     if (s->seq == 0)
         s->began_ns = e->t_ns;
     s->seq = e->seq;
@@ -338,7 +338,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         break;
     case PW_EV_LOOK:
         s->has_look = s->has_prompt && e->u.look.prompt == s->prompt.id;
-        SWAP(struct pw_ev_look, s->look, e->u.look);
+        SWAP(struct pw_ev_inspection, s->look, e->u.look);
         s->look_seq = e->seq;
         break;
     case PW_EV_ATTENTION:

@@ -41,7 +41,7 @@ struct pw_updates {
 };
 
 /* Measurements of one replica. */
-struct pw_replicate_view {
+struct pw_replica_view {
     struct pw_series series;
     struct pw_updates updates;
     struct pw_track track;
@@ -84,9 +84,9 @@ struct pw_kept {
 /* State of one arm. */
 struct pw_arm_view {
     bool used;
-    struct pw_ev_arm info;                           /* its `replicates` is 1..PW_MAX_REPLICATES */
-    struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replica k is at index k - 1 */
-    uint64_t pe_seq;                                 /* the event that gave the arm its current encoding */
+    struct pw_ev_arm info;                       /* its `replicates` is 1..PW_MAX_REPLICATES */
+    struct pw_replica_view rep[PW_MAX_REPLICAS]; /* replica k is at index k - 1 */
+    uint64_t pe_seq;                             /* the event that gave the arm its current encoding */
     int n_marks;
     int64_t marks[32]; /* steps at which the encoding was swapped; the last 32 */
     bool has_table;    /* `table` belongs to the current encoding: see pw_table_of */
@@ -152,7 +152,7 @@ struct pw_snapshot {
     bool has_cursor; /* false: the cursor stays at the newest token */
     struct pw_ev_cursor cursor;
     bool has_look;
-    struct pw_ev_look look;
+    struct pw_ev_inspection look;
     uint64_t look_seq;
     bool has_attention;
     struct pw_ev_attention attention;
@@ -192,7 +192,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 /* Return the number of the replica of an arm that is inspected: the chosen one, or 1 if the arm has fewer. */
 int pw_inspected(const struct pw_snapshot *s, const struct pw_arm_view *arm);
 /* Return the measurements of that replica. */
-const struct pw_replicate_view *pw_inspected_view(const struct pw_snapshot *s, const struct pw_arm_view *arm);
+const struct pw_replica_view *pw_inspected_view(const struct pw_snapshot *s, const struct pw_arm_view *arm);
 
 /* Return the latest table of an arm's encoding; NULL if none was emitted since the arm got it. */
 const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);
@@ -212,7 +212,7 @@ int pw_bucket_of(const struct pw_ev_table *t, int distance);
 /* Return the number of (query, key) pairs of a bucket that were seen in training. The result is -1 if the
  * number is unknown. That is so if some of the bucket's distances exceed the table's length, or if pairs
  * before the loading of weights were not counted. */
-int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
+int64_t pw_bucket_seen(const struct pw_ev_table *t, int bucket);
 /* Return the position of the query whose bias the table has by distance; -1 if the bias is the same for all
  * queries. */
 int pw_table_bias_query(const struct pw_ev_table *t);
@@ -230,15 +230,15 @@ const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int
                                                 int64_t *at);
 
 /* Return how a head is ablated; PW_ABLATE_NONE if it is not ablated or does not exist. */
-enum pw_ablation pw_head_mode(const struct pw_replicate_view *rep, int layer, int head);
+enum pw_ablation pw_head_mode(const struct pw_replica_view *rep, int layer, int head);
 /* Is any head of the replica ablated? pw_arm_heads_off: of any replica of the arm? */
-bool pw_heads_off(const struct pw_replicate_view *rep);
+bool pw_heads_off(const struct pw_replica_view *rep);
 bool pw_arm_heads_off(const struct pw_arm_view *a);
 /* Were heads of any replica switched since its evaluation? */
 bool pw_arm_heads_changed(const struct pw_arm_view *a);
 /* Return the evaluation to compare rep's eval with, to see the effect of ablated heads. It has the same
  * weights and encoding, and differs only in the heads that were on. NULL if there is none. */
-const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replicate_view *rep);
+const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replica_view *rep);
 /* Are the same heads ablated in all replicas? */
 bool pw_arm_heads_alike(const struct pw_arm_view *a);
 /* Append the short name of an encoding, from the text in struct pw_ev_arm's pe: "t5 8/16", "rotary dims=4",

@@ -4,7 +4,7 @@
 #include "sessions/fold.h"
 
 /* Return the replica that an event refers to; NULL if the arm or the replica does not exist. */
-struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e);
+struct pw_replica_view *pw_fold_replica(struct pw_snapshot *s, const struct pw_event *e);
 
 /* ---- series.c: series over training steps */
 /* Append a point at a step. Existing points at this step or later are removed first. */

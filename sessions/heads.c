@@ -7,7 +7,7 @@
 
 #include "sessions/fold.h"
 
-enum pw_ablation pw_head_mode(const struct pw_replicate_view *rep, int layer, int head)
+enum pw_ablation pw_head_mode(const struct pw_replica_view *rep, int layer, int head)
 {
     const struct pw_ev_heads *off = &rep->heads_off;
     if (off->mode == NULL || layer < 0 || layer >= off->layers || head < 0 || head >= off->heads)
@@ -15,7 +15,7 @@ enum pw_ablation pw_head_mode(const struct pw_replicate_view *rep, int layer, in
     return (enum pw_ablation)off->mode[layer * off->heads + head];
 }
 
-bool pw_heads_off(const struct pw_replicate_view *rep)
+bool pw_heads_off(const struct pw_replica_view *rep)
 {
     const struct pw_ev_heads *off = &rep->heads_off;
     for (int i = 0; off->mode != NULL && i < off->layers * off->heads; i++)
@@ -26,7 +26,7 @@ bool pw_heads_off(const struct pw_replicate_view *rep)
 
 bool pw_arm_heads_off(const struct pw_arm_view *a)
 {
-    for (int r = 0; r < a->info.replicates; r++)
+    for (int r = 0; r < a->info.replicas; r++)
         if (pw_heads_off(&a->rep[r]))
             return true;
     return false;
@@ -34,13 +34,13 @@ bool pw_arm_heads_off(const struct pw_arm_view *a)
 
 bool pw_arm_heads_changed(const struct pw_arm_view *a)
 {
-    for (int r = 0; r < a->info.replicates; r++)
+    for (int r = 0; r < a->info.replicas; r++)
         if (a->rep[r].heads_changed)
             return true;
     return false;
 }
 
-const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replicate_view *rep)
+const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replica_view *rep)
 {
     bool same = rep->eval_before_step == rep->eval_step && rep->eval_step == a->info.step &&
                 rep->eval_before_seq >= a->pe_seq;
@@ -48,7 +48,7 @@ const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struc
 }
 
 /* Is every ablated head of a ablated in the same way in b? */
-static bool among(const struct pw_replicate_view *a, const struct pw_replicate_view *b)
+static bool among(const struct pw_replica_view *a, const struct pw_replica_view *b)
 {
     const struct pw_ev_heads *off = &a->heads_off;
     for (int i = 0; off->mode != NULL && i < off->layers * off->heads; i++)
@@ -60,7 +60,7 @@ static bool among(const struct pw_replicate_view *a, const struct pw_replicate_v
 
 bool pw_arm_heads_alike(const struct pw_arm_view *a)
 {
-    for (int r = 1; r < a->info.replicates; r++)
+    for (int r = 1; r < a->info.replicas; r++)
         if (!among(&a->rep[r], &a->rep[0]) || !among(&a->rep[0], &a->rep[r]))
             return false;
     return true;
@@ -74,7 +74,7 @@ void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a)
         return;
     }
     dst[0] = '\0';
-    for (int r = 0; r < a->info.replicates && used < size; r++) {
+    for (int r = 0; r < a->info.replicas && used < size; r++) {
         char one[96];
         pw_heads_text(one, sizeof one, &a->rep[r].heads_off);
         if (one[0] != '\0')

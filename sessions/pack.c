@@ -87,7 +87,7 @@ static enum pw_code end_db(sqlite3 *db, enum pw_code code, struct pw_err *err)
 }
 
 /* Open a record for copying, in a transaction, so that a concurrent recording does not change it. */
-static enum pw_code begin(struct pw_record **r, const char *path, bool packed, struct pw_err *err)
+static enum pw_code begin_copy(struct pw_record **r, const char *path, bool packed, struct pw_err *err)
 {
     enum pw_code code = pw_record_open(r, path, err);
     if (code == PW_OK && (*r)->packed != packed)
@@ -166,7 +166,7 @@ enum pw_code pw_session_pack(const char *folder, const char *file, struct pw_err
     struct pw_file *f = NULL;
     enum pw_code code = no_place(file, err);
     if (code == PW_OK)
-        code = begin(&r, folder, false, err);
+        code = begin_copy(&r, folder, false, err);
     if (code == PW_OK)
         code = pw_file_create(&f, file, err);
     if (code == PW_OK) {
@@ -288,7 +288,7 @@ enum pw_code pw_session_unpack(const char *file, const char *folder, struct pw_e
     uint64_t intact;
     enum pw_code code = no_place(folder, err);
     if (code == PW_OK)
-        code = begin(&r, file, true, err);
+        code = begin_copy(&r, file, true, err);
     if (code == PW_OK && (code = pw_record_check(r, &intact, &why)) != PW_OK)
         pw_fail(err, code, "%s: %s", file, why.msg);
     if (code == PW_OK)

@@ -50,11 +50,11 @@ static struct counts count(const struct pw_ev_eval *a, const struct pw_ev_eval *
 static void compare(struct pw_pair_test *t, const struct pw_arm_view *a, const struct pw_arm_view *b,
                     int task, int lo, int hi)
 {
-    double right_a[PW_MAX_REPLICATES], right_b[PW_MAX_REPLICATES], difference[PW_MAX_REPLICATES];
+    double right_a[PW_MAX_REPLICAS], right_b[PW_MAX_REPLICAS], difference[PW_MAX_REPLICAS];
     bool own_batches = a->info.own_batches || b->info.own_batches;
     *t = (struct pw_pair_test){
         .a = a->info.id, .b = b->info.id, .shared = own_batches || a->info.seed == b->info.seed};
-    for (int r = 0; r < a->info.replicates && r < b->info.replicates; r++) {
+    for (int r = 0; r < a->info.replicas && r < b->info.replicas; r++) {
         struct counts c = count(&a->rep[r].eval, &b->rep[r].eval, task, lo, hi);
         if (c.samples == 0)
             continue;

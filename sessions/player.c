@@ -144,7 +144,7 @@ const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq)
         return p->view;
     pw_slots_restore(p->slots, p->view, p->record, seq);
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        told[i] = pw_slots_told_step(p->slots, i + 1, seq);
+        told[i] = pw_slots_emitted_step(p->slots, i + 1, seq);
     pw_lives_cut(&p->lives, p->view, p->now, seq, told);
     p->view->session = p->now->session;
     p->view->seq = p->shown = seq;

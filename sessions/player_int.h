@@ -73,7 +73,7 @@ struct pw_lives {
 
 /* All lives of all series. */
 struct pw_all_lives {
-    struct pw_lives of[PW_MAX_ARMS][PW_MAX_REPLICATES][PW_LIFE_KINDS];
+    struct pw_lives of[PW_MAX_ARMS][PW_MAX_REPLICAS][PW_LIFE_KINDS];
     int64_t copied; /* points copied because arms went back to earlier steps */
 };
 
@@ -110,7 +110,7 @@ void pw_slots_free(struct pw_slots *s);
 /* Call this after e, which is neither STEP nor UPDATES, was folded into now. */
 void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const struct pw_event *e);
 /* Return the last event at or before seq, other than STEP, that set an arm's step. */
-uint64_t pw_slots_told_step(const struct pw_slots *s, int arm, uint64_t seq);
+uint64_t pw_slots_emitted_step(const struct pw_slots *s, int arm, uint64_t seq);
 /* Restore everything except series, as of seq, into view. Arrays belong to s and are read from r. */
 void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_record *r, uint64_t seq);
 /* Return the text of the log line of event seq; NULL if it has none. */

@@ -12,7 +12,7 @@
 #define MOST_COPIED 50000000 /* points: about 2 GB */
 
 /* Return rep's number of points of a kind, and their steps. */
-static int *points(struct pw_replicate_view *rep, enum pw_life_kind kind, int64_t **steps)
+static int *points(struct pw_replica_view *rep, enum pw_life_kind kind, int64_t **steps)
 {
     switch (kind) {
     case PW_LIFE_UPDATES: *steps = rep->updates.step; return &rep->updates.n;
@@ -22,7 +22,7 @@ static int *points(struct pw_replicate_view *rep, enum pw_life_kind kind, int64_
 }
 
 /* Set rep's series of a kind to the points of k. */
-static void put(struct pw_replicate_view *rep, enum pw_life_kind kind, const struct pw_life *k)
+static void put(struct pw_replica_view *rep, enum pw_life_kind kind, const struct pw_life *k)
 {
     switch (kind) {
     case PW_LIFE_UPDATES: rep->updates = k->u.updates; break;
@@ -31,7 +31,7 @@ static void put(struct pw_replicate_view *rep, enum pw_life_kind kind, const str
     }
 }
 
-static void get(struct pw_life *k, enum pw_life_kind kind, const struct pw_replicate_view *rep)
+static void get(struct pw_life *k, enum pw_life_kind kind, const struct pw_replica_view *rep)
 {
     switch (kind) {
     case PW_LIFE_UPDATES: k->u.updates = rep->updates; break;
@@ -41,7 +41,7 @@ static void get(struct pw_life *k, enum pw_life_kind kind, const struct pw_repli
 }
 
 /* Give rep its own copies of the arrays. */
-static void own(struct pw_replicate_view *rep, enum pw_life_kind kind)
+static void own(struct pw_replica_view *rep, enum pw_life_kind kind)
 {
     switch (kind) {
     case PW_LIFE_UPDATES: pw_updates_own(&rep->updates); break;
@@ -62,7 +62,7 @@ static void free_life(struct pw_life *k, enum pw_life_kind kind)
 
 /* End the present life at event seq, if it has begun. The next life starts empty, or (goes_on) from a copy
  * that the fold then cuts. */
-static void end_life(struct pw_lives *l, enum pw_life_kind kind, struct pw_replicate_view *rep, uint64_t seq,
+static void end_life(struct pw_lives *l, enum pw_life_kind kind, struct pw_replica_view *rep, uint64_t seq,
                      bool goes_on)
 {
     static const struct pw_life nothing;
@@ -96,7 +96,7 @@ static enum pw_life_kind kind_of(const struct pw_event *e)
 }
 
 static struct pw_lives *lives_of(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e,
-                                 const struct pw_replicate_view *rep, enum pw_life_kind kind)
+                                 const struct pw_replica_view *rep, enum pw_life_kind kind)
 {
     return &l->of[e->arm - 1][rep - now->arms[e->arm - 1].rep][kind];
 }
@@ -106,13 +106,13 @@ bool pw_lives_before(struct pw_all_lives *l, struct pw_snapshot *now, const stru
     bool restarts = e->kind == PW_EV_ARM && e->u.arm.restarted;
     int id = e->kind == PW_EV_ARM ? e->u.arm.id : e->arm;
     if ((restarts || e->kind == PW_EV_DROP) && id >= 1 && id <= PW_MAX_ARMS) {
-        for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        for (int r = 0; r < PW_MAX_REPLICAS; r++)
             for (enum pw_life_kind k = 0; k < PW_LIFE_KINDS; k++)
                 end_life(&l->of[id - 1][r][k], k, &now->arms[id - 1].rep[r], e->seq, false);
         return true;
     }
     enum pw_life_kind kind = kind_of(e);
-    struct pw_replicate_view *rep = kind < PW_LIFE_KINDS ? pw_fold_replicate(now, e) : NULL;
+    struct pw_replica_view *rep = kind < PW_LIFE_KINDS ? pw_fold_replica(now, e) : NULL;
     if (rep == NULL)
         return true;
     int64_t *steps;
@@ -128,7 +128,7 @@ bool pw_lives_before(struct pw_all_lives *l, struct pw_snapshot *now, const stru
 void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e)
 {
     enum pw_life_kind kind = kind_of(e);
-    struct pw_replicate_view *rep = kind < PW_LIFE_KINDS ? pw_fold_replicate(now, e) : NULL;
+    struct pw_replica_view *rep = kind < PW_LIFE_KINDS ? pw_fold_replica(now, e) : NULL;
     if (rep == NULL)
         return;
     struct pw_life *k = &lives_of(l, now, e, rep, kind)->present;
@@ -148,7 +148,7 @@ void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struc
 
 /* Return the life that a series had at seq, with its points. *end: the event that ended it; 0: none. */
 static struct pw_life life_at(const struct pw_lives *l, enum pw_life_kind kind,
-                              const struct pw_replicate_view *now, uint64_t seq, uint64_t *end)
+                              const struct pw_replica_view *now, uint64_t seq, uint64_t *end)
 {
     struct pw_life k = l->present;
     *end = 0;
@@ -162,8 +162,8 @@ static struct pw_life life_at(const struct pw_lives *l, enum pw_life_kind kind,
 }
 
 /* Set rep's series to its points at seq. Returns the event of the last point; 0: no points. */
-static uint64_t cut(const struct pw_lives *l, enum pw_life_kind kind, struct pw_replicate_view *rep,
-                    const struct pw_replicate_view *now, uint64_t seq)
+static uint64_t cut(const struct pw_lives *l, enum pw_life_kind kind, struct pw_replica_view *rep,
+                    const struct pw_replica_view *now, uint64_t seq)
 {
     uint64_t end;
     int64_t *steps;
@@ -182,7 +182,7 @@ void pw_lives_cut(const struct pw_all_lives *l, struct pw_snapshot *view, const 
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         struct pw_arm_view *a = &view->arms[i];
         uint64_t latest = told[i];
-        for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        for (int r = 0; r < PW_MAX_REPLICAS; r++)
             for (enum pw_life_kind k = 0; k < PW_LIFE_KINDS; k++) {
                 uint64_t at = cut(&l->of[i][r][k], k, &a->rep[r], &now->arms[i].rep[r], seq);
                 if (k != PW_LIFE_SERIES || at <= latest)
@@ -204,7 +204,7 @@ uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot 
 {
     uint64_t first = 0;
     *reached = *end = 0;
-    for (int r = 0; r < PW_MAX_REPLICATES; r++) {
+    for (int r = 0; r < PW_MAX_REPLICAS; r++) {
         uint64_t over;
         struct pw_life k = life_at(&l->of[arm - 1][r][PW_LIFE_SERIES], PW_LIFE_SERIES,
                                    &now->arms[arm - 1].rep[r], seq, &over);
@@ -227,7 +227,7 @@ uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot 
 void pw_lives_fini(struct pw_all_lives *l)
 {
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        for (int r = 0; r < PW_MAX_REPLICAS; r++)
             for (enum pw_life_kind k = 0; k < PW_LIFE_KINDS; k++) {
                 struct pw_lives *v = &l->of[i][r][k];
                 while (v->n > 0)

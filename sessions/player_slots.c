@@ -45,12 +45,12 @@ static const struct cut of_arm[] = {
     ELSEWHERE(struct pw_arm_view, kept, kept), END(struct pw_arm_view),
 };
 static const struct cut of_finding[] = {END(struct pw_finding_view)};
-static const struct cut of_replicate[] = {
-    ELSEWHERE(struct pw_replicate_view, series, track),
-    PIECE(struct pw_replicate_view, eval_before),
-    PIECE(struct pw_replicate_view, heads_off),
-    PIECE(struct pw_replicate_view, has_digest),
-    END(struct pw_replicate_view),
+static const struct cut of_replica[] = {
+    ELSEWHERE(struct pw_replica_view, series, track),
+    PIECE(struct pw_replica_view, eval_before),
+    PIECE(struct pw_replica_view, heads_off),
+    PIECE(struct pw_replica_view, has_digest),
+    END(struct pw_replica_view),
 };
 
 /* A slot with arrays: the kind of event that holds them, where the event's number is, and which member says
@@ -76,20 +76,20 @@ static const struct slot arm_slots[] = {
     SLOT(struct pw_arm_view, PW_EV_TABLE, table, offsetof(struct pw_arm_view, has_table)),
 };
 static const struct slot finding_slots[] = {SLOT(struct pw_finding_view, PW_EV_FINDING, f, ALWAYS)};
-static const struct slot replicate_slots[] = {
-    SLOT(struct pw_replicate_view, PW_EV_EVAL, eval, ALWAYS),
-    SLOT(struct pw_replicate_view, PW_EV_EVAL, eval_before, ALWAYS),
-    SLOT(struct pw_replicate_view, PW_EV_HEADS, heads_off, ALWAYS),
+static const struct slot replica_slots[] = {
+    SLOT(struct pw_replica_view, PW_EV_EVAL, eval, ALWAYS),
+    SLOT(struct pw_replica_view, PW_EV_EVAL, eval_before, ALWAYS),
+    SLOT(struct pw_replica_view, PW_EV_HEADS, heads_off, ALWAYS),
 };
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 enum {
-    REPS = PW_MAX_ARMS * PW_MAX_REPLICATES,
-    PIECES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replicate) +
+    REPS = PW_MAX_ARMS * PW_MAX_REPLICAS,
+    PIECES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replica) +
              PW_MAX_FINDINGS * COUNT(of_finding),
-    ARM_PIECES = COUNT(of_arm) + PW_MAX_REPLICATES * COUNT(of_replicate),
+    ARM_PIECES = COUNT(of_arm) + PW_MAX_REPLICAS * COUNT(of_replica),
     STEP_PIECE = 1, /* index in of_arm */
-    SLOTS = COUNT(whole_slots) + PW_MAX_ARMS * COUNT(arm_slots) + REPS * COUNT(replicate_slots) +
+    SLOTS = COUNT(whole_slots) + PW_MAX_ARMS * COUNT(arm_slots) + REPS * COUNT(replica_slots) +
             PW_MAX_FINDINGS * COUNT(finding_slots),
 };
 
@@ -133,7 +133,7 @@ void pw_slots_free(struct pw_slots *s)
 
 /* ---- after each event */
 
-uint64_t pw_slots_told_step(const struct pw_slots *s, int arm, uint64_t seq)
+uint64_t pw_slots_emitted_step(const struct pw_slots *s, int arm, uint64_t seq)
 {
     const struct pw_shelf *v = &s->values[COUNT(whole) + (arm - 1) * ARM_PIECES + STEP_PIECE];
     int n = pw_shelf_upto(v, seq);
@@ -173,7 +173,7 @@ static void note_tokens(struct pw_slots *s, const struct pw_snapshot *now, const
 {
     int n = now->n_tokens;
     bool taken =
-        e->kind == PW_EV_TOKEN && n > 0 && !memcmp(&now->tokens[n - 1], &e->u.token, sizeof e->u.token);
+        e->kind == PW_EV_TOKEN && n > 0 && memcmp(&now->tokens[n - 1], &e->u.token, sizeof e->u.token) == 0;
     if (s->cap < n) {
         s->cap = 2 * n;
         s->answer = pw_grow(s->answer, (size_t)s->cap, sizeof *s->answer);
@@ -191,8 +191,8 @@ void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const str
     struct pw_shelf *v = note(s->values, now, whole, COUNT(whole), e->seq);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         v = note(v, &now->arms[i], of_arm, COUNT(of_arm), e->seq);
-        for (int r = 0; r < PW_MAX_REPLICATES; r++)
-            v = note(v, &now->arms[i].rep[r], of_replicate, COUNT(of_replicate), e->seq);
+        for (int r = 0; r < PW_MAX_REPLICAS; r++)
+            v = note(v, &now->arms[i].rep[r], of_replica, COUNT(of_replica), e->seq);
     }
     for (int i = 0; i < PW_MAX_FINDINGS; i++)
         v = note(v, &now->findings[i], of_finding, COUNT(of_finding), e->seq);
@@ -298,9 +298,9 @@ void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_re
         struct pw_arm_view *a = &view->arms[i];
         v = restore(v, a, of_arm, COUNT(of_arm), seq);
         h = fill(h, a, arm_slots, COUNT(arm_slots), r);
-        for (int k = 0; k < PW_MAX_REPLICATES; k++) {
-            v = restore(v, &a->rep[k], of_replicate, COUNT(of_replicate), seq);
-            h = fill(h, &a->rep[k], replicate_slots, COUNT(replicate_slots), r);
+        for (int k = 0; k < PW_MAX_REPLICAS; k++) {
+            v = restore(v, &a->rep[k], of_replica, COUNT(of_replica), seq);
+            h = fill(h, &a->rep[k], replica_slots, COUNT(replica_slots), r);
         }
     }
     for (int i = 0; i < PW_MAX_FINDINGS; i++) {

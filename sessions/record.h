@@ -55,7 +55,7 @@ void pw_record_end(struct pw_record_cursor *c);
 
 /* Return the last event of a kind, arm (-1: any) and replica (-1: any) at or before seq; NULL if there is
  * none. Events in runs are not found. Uses an index, so it takes microseconds. The caller frees the event. */
-struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate,
+struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replica,
                                 uint64_t seq);
 
 /* Return the last ARM event of an arm at or before seq; NULL if the arm did not exist then. The caller frees

@@ -41,8 +41,8 @@ struct pw_record_cursor {
 bool pw_record_plausible(const struct pw_row *row)
 {
     return row->seq >= 1 && row->last >= row->seq && row->last <= PW_MANY && row->kind >= 0 &&
-           row->kind < 10000 && row->arm >= 0 && row->arm <= PW_MAX_ARMS && row->replicate >= 0 &&
-           row->replicate <= PW_MAX_REPLICATES && row->step >= 0 && row->step <= PW_MANY &&
+           row->kind < 10000 && row->arm >= 0 && row->arm <= PW_MAX_ARMS && row->replica >= 0 &&
+           row->replica <= PW_MAX_REPLICAS && row->step >= 0 && row->step <= PW_MANY &&
            (row->kind == PW_EV_STEP || row->last == row->seq) && (row->data != NULL) != (row->blob != NULL);
 }
 
@@ -117,7 +117,7 @@ enum pw_code pw_record_decode(struct pw_record *r, struct pw_event **e, const st
     (*e)->seq = (uint64_t)row->seq;
     (*e)->t_ns = row->t_ns;
     (*e)->arm = (int)row->arm;
-    (*e)->replicate = (int)row->replicate;
+    (*e)->replica = (int)row->replica;
     (*e)->step = row->step;
     if (pw_event_placed(*e))
         return PW_OK;
@@ -168,7 +168,7 @@ static bool look_before(struct pw_record *r, uint64_t seq, uint8_t chain[PW_CHAI
 
 /* ---- by index */
 
-static uint64_t probe(struct pw_record *r, sqlite3_stmt *q, enum pw_event_kind kind, int arm, int replicate,
+static uint64_t probe(struct pw_record *r, sqlite3_stmt *q, enum pw_event_kind kind, int arm, int replica,
                       uint64_t seq)
 {
     pw_record_hurry(r, PATIENCE);
@@ -176,21 +176,20 @@ static uint64_t probe(struct pw_record *r, sqlite3_stmt *q, enum pw_event_kind k
     sqlite3_bind_int64(q, 2, seq > INT64_MAX ? INT64_MAX : (sqlite3_int64)seq);
     if (q == r->by_slot) {
         sqlite3_bind_int(q, 3, arm);
-        sqlite3_bind_int(q, 4, replicate);
+        sqlite3_bind_int(q, 4, replica);
     }
     uint64_t found = sqlite3_step(q) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
     sqlite3_reset(q);
     return found <= seq ? found : 0; /* the index is in wrong order: see seek */
 }
 
-static uint64_t find_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate, uint64_t seq)
+static uint64_t find_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replica, uint64_t seq)
 {
     uint64_t best = 0;
-    if (arm < 0 && replicate < 0)
+    if (arm < 0 && replica < 0)
         return probe(r, r->by_kind, kind, 0, 0, seq);
     for (int a = arm < 0 ? 0 : arm; a <= (arm < 0 ? PW_MAX_ARMS : arm); a++)
-        for (int k = replicate < 0 ? 0 : replicate; k <= (replicate < 0 ? PW_MAX_REPLICATES : replicate);
-             k++) {
+        for (int k = replica < 0 ? 0 : replica; k <= (replica < 0 ? PW_MAX_REPLICAS : replica); k++) {
             uint64_t found = probe(r, r->by_slot, kind, a, k, seq);
             best = found > best ? found : best;
         }
@@ -229,10 +228,10 @@ static struct pw_event *event_at(struct pw_record *r, uint64_t seq)
     return e;
 }
 
-struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate,
+struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replica,
                                 uint64_t seq)
 {
-    while ((seq = find_last(r, kind, arm, replicate, seq)) > 0) {
+    while ((seq = find_last(r, kind, arm, replica, seq)) > 0) {
         struct pw_event *e = event_at(r, seq);
         if (e != NULL)
             return e;

@@ -38,8 +38,8 @@ void pw_store_kept_add(struct pw_store *s, const struct pw_event *e)
         pw_store_kept_file(s, e->u.file.sha);
     } else if (e->kind == PW_EV_CHECKPOINT && c->n_files > 0) {
         s->checkpoints = pw_grow(s->checkpoints, (size_t)s->n_checkpoints + 1, sizeof *s->checkpoints);
-        struct pw_kept *k = &s->checkpoints[s->n_checkpoints++];
-        *k = (struct pw_kept){.seq = e->seq, .n_files = c->n_files};
+        struct pw_kept_checkpoint *k = &s->checkpoints[s->n_checkpoints++];
+        *k = (struct pw_kept_checkpoint){.seq = e->seq, .n_files = c->n_files};
         k->files = pw_alloc((size_t)c->n_files, sizeof *k->files);
         memcpy(k->files, c->files, (size_t)c->n_files * sizeof *k->files);
     }
@@ -99,7 +99,7 @@ enum pw_code pw_store_kept_load(struct pw_store *s, struct pw_err *err)
         }
     }
     for (int i = 0, n = s->n_checkpoints; i < n / 2; i++) { /* they were read last one first */
-        struct pw_kept k = s->checkpoints[i];
+        struct pw_kept_checkpoint k = s->checkpoints[i];
         s->checkpoints[i] = s->checkpoints[n - 1 - i];
         s->checkpoints[n - 1 - i] = k;
     }
@@ -311,7 +311,7 @@ static enum pw_code thin_checkpoints(struct pw_store *s, int64_t much, struct pw
         pthread_mutex_lock(&s->lock);
         int i = least_missed(s);
         if (i >= 0) {
-            struct pw_kept *k = &s->checkpoints[i];
+            struct pw_kept_checkpoint *k = &s->checkpoints[i];
             files = pw_alloc((size_t)k->n_files, sizeof *files);
             for (int f = 0; f < k->n_files; f++)
                 if (!is_shared(s, i, k->files[f])) {

@@ -319,8 +319,8 @@ static void add_bytes(struct pw_sha256 *h, const void *p, size_t n)
 
 void pw_row_chain(uint8_t chain[PW_CHAIN], const uint8_t before[PW_CHAIN], const struct pw_row *row)
 {
-    const int64_t numbers[] = {row->seq,  row->last, row->seg,       row->t_ns,
-                               row->kind, row->arm,  row->replicate, row->step};
+    const int64_t numbers[] = {row->seq,  row->last, row->seg,     row->t_ns,
+                               row->kind, row->arm,  row->replica, row->step};
     struct pw_sha256 h;
     uint8_t sum[PW_SHA256];
     pw_sha256_begin(&h);
@@ -336,8 +336,8 @@ void pw_row_chain(uint8_t chain[PW_CHAIN], const uint8_t before[PW_CHAIN], const
 
 bool pw_row_read(struct pw_row *row, uint8_t chain[PW_CHAIN], sqlite3_stmt *q)
 {
-    int64_t *numbers[] = {&row->seq,  &row->last, &row->seg,       &row->t_ns,
-                          &row->kind, &row->arm,  &row->replicate, &row->step};
+    int64_t *numbers[] = {&row->seq,  &row->last, &row->seg,     &row->t_ns,
+                          &row->kind, &row->arm,  &row->replica, &row->step};
     bool typed = true;
     for (int i = 0; i < 8; i++) {
         typed = typed && sqlite3_column_type(q, i) == SQLITE_INTEGER;

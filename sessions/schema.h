@@ -20,7 +20,7 @@
 
 /* A row of the table `event`. Texts and bytes are borrowed. */
 struct pw_row {
-    int64_t seq, last, seg, t_ns, kind, arm, replicate, step;
+    int64_t seq, last, seg, t_ns, kind, arm, replica, step;
     const char *text; /* [n_text] NULL: none */
     size_t n_text;
     const void *data; /* [n_data] NULL: the payload is a blob */

@@ -81,12 +81,12 @@ enum pw_judge pw_eval_judge(const struct pw_ev_eval *e, int task)
 struct pw_spread pw_spread_by(const struct pw_arm_view *arm, int task, int length,
                               float (*of)(const struct pw_eval_row *row))
 {
-    float v[PW_MAX_REPLICATES];
-    for (int r = 0; r < arm->info.replicates; r++) {
+    float v[PW_MAX_REPLICAS];
+    for (int r = 0; r < arm->info.replicas; r++) {
         const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, task, length);
         v[r] = row != NULL ? of(row) : NAN;
     }
-    return pw_spread_of(v, arm->info.replicates);
+    return pw_spread_of(v, arm->info.replicas);
 }
 
 struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length)
@@ -96,20 +96,20 @@ struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int lengt
 
 struct pw_spread pw_spread_last(const struct pw_arm_view *arm, enum pw_metric metric)
 {
-    float v[PW_MAX_REPLICATES];
-    for (int r = 0; r < arm->info.replicates; r++) {
+    float v[PW_MAX_REPLICAS];
+    for (int r = 0; r < arm->info.replicas; r++) {
         const struct pw_series *s = &arm->rep[r].series;
         v[r] = s->n > 0 ? s->v[metric][s->n - 1] : NAN;
     }
-    return pw_spread_of(v, arm->info.replicates);
+    return pw_spread_of(v, arm->info.replicas);
 }
 
 struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, bool beyond)
 {
-    float v[PW_MAX_REPLICATES];
-    for (int r = 0; r < arm->info.replicates; r++)
+    float v[PW_MAX_REPLICAS];
+    for (int r = 0; r < arm->info.replicas; r++)
         v[r] = pw_eval_mean(lab, &arm->rep[r].eval, -1, beyond);
-    return pw_spread_of(v, arm->info.replicates);
+    return pw_spread_of(v, arm->info.replicas);
 }
 
 const char *pw_batches_text(const struct pw_ev_arm *info)

@@ -32,7 +32,7 @@ static void take_queue(struct pw_store *s)
         return;
     pw_queue_close_run(s);
     pw_queue_gap(s);
-    struct pw_batch empty = s->writing;
+    struct pw_row_batch empty = s->writing;
     s->writing = s->queue;
     s->queue = empty;
     s->due = 0.0;
@@ -108,7 +108,7 @@ static void sleep_until(struct pw_store *s, double t)
     pthread_cond_timedwait(&s->work, &s->lock, &at);
 }
 
-static void say(struct pw_store *s, char why[PW_LINE], const char *text)
+static void report_failure(struct pw_store *s, char why[PW_LINE], const char *text)
 {
     pthread_mutex_lock(&s->lock);
     snprintf(why, PW_LINE, "%.255s", text);
@@ -123,7 +123,7 @@ static void go_on_with_file(struct pw_store *s)
         return;
     }
     s->files_at = pw_now() + s->cfg.retry_s;
-    say(s, s->file_why, err.msg);
+    report_failure(s, s->file_why, err.msg);
 }
 
 static void fold_log(struct pw_store *s)
@@ -199,7 +199,7 @@ static void finish(struct pw_store *s, const char *exit)
     while (written && code == PW_OK && left_to_do(s))
         code = pw_store_files_go_on(s, &err);
     if (code != PW_OK)
-        say(s, s->file_why, err.msg);
+        report_failure(s, s->file_why, err.msg);
     pw_store_files_again(s);
     if (!written || (s->n_file_rows > 0 && !commit_all(s)))
         return;
@@ -329,8 +329,8 @@ static void free_store(struct pw_store *s)
         free(f->bytes);
         free(f);
     }
-    pw_batch_fini(&s->queue);
-    pw_batch_fini(&s->writing);
+    pw_row_batch_fini(&s->queue);
+    pw_row_batch_fini(&s->writing);
     pw_run_fini(&s->run);
     pw_str_fini(&s->packed);
     free(s->stored);

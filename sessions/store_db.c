@@ -173,8 +173,8 @@ static enum pw_code put_row(struct pw_store *s, uint8_t chain[PW_CHAIN], const s
     }
     if (code != PW_OK)
         return code;
-    const int64_t numbers[] = {row.seq,  row.last, row.seg,       row.t_ns,
-                               row.kind, row.arm,  row.replicate, row.step};
+    const int64_t numbers[] = {row.seq,  row.last, row.seg,     row.t_ns,
+                               row.kind, row.arm,  row.replica, row.step};
     pw_row_chain(chain, chain, &row);
     for (int i = 0; i < 8; i++)
         sqlite3_bind_int64(s->insert, i + 1, numbers[i]);
@@ -226,7 +226,7 @@ enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err)
     if (s->writing.n > 0)
         s->last = (uint64_t)s->writing.rows[s->writing.n - 1].row.last;
     memcpy(s->chain, chain, sizeof chain);
-    pw_batch_clear(&s->writing);
+    pw_row_batch_clear(&s->writing);
     s->n_file_rows = 0;
     return PW_OK;
 }

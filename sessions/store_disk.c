@@ -90,7 +90,7 @@ static void drop_written(struct pw_store *s)
 {
     int n = s->writing.n;
     if (n > 0 && (uint64_t)s->writing.rows[n - 1].row.last <= s->last)
-        pw_batch_clear(&s->writing);
+        pw_row_batch_clear(&s->writing);
 }
 
 static enum pw_code reconnect(struct pw_store *s, struct pw_err *err)

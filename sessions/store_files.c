@@ -79,7 +79,7 @@ static void names(const struct pw_store *s, const struct pw_new_file *f, char tm
 
 /* Create the temporary file. Fails if the disk has no space for all of it, so that a part does not fill the
  * disk. */
-static enum pw_code begin(struct pw_store *s, struct pw_new_file *f, const char *tmp, struct pw_err *err)
+static enum pw_code begin_file(struct pw_store *s, struct pw_new_file *f, const char *tmp, struct pw_err *err)
 {
     struct statvfs fs;
     if (statvfs(s->folder, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < f->n + RESERVE)
@@ -172,7 +172,7 @@ enum pw_code pw_store_files_go_on(struct pw_store *s, struct pw_err *err)
         return PW_OK;
     names(s, f, tmp, path);
     if (f->fd < 0)
-        code = begin(s, f, tmp, err);
+        code = begin_file(s, f, tmp, err);
     if (code == PW_OK && f->done < f->n)
         code = write_slice(f, err);
     if (code == PW_OK && f->done < f->n)

@@ -15,7 +15,7 @@
 #define PW_PATH        1400               /* bytes of folder/name; the folder's length was checked */
 
 /* Rows that wait to be written; their texts and payloads are in one buffer. */
-struct pw_batch {
+struct pw_row_batch {
     struct pw_str bytes;
     struct pw_waiting {
         struct pw_row row; /* its text and data pointers are set when it is written */
@@ -25,8 +25,8 @@ struct pw_batch {
     int64_t events; /* number of events in the rows; those of runs are counted singly */
 };
 /* Empty a batch and keep its memory; or free it. */
-void pw_batch_clear(struct pw_batch *b);
-void pw_batch_fini(struct pw_batch *b);
+void pw_row_batch_clear(struct pw_row_batch *b);
+void pw_row_batch_fini(struct pw_row_batch *b);
 
 /* State of the filter that decides which events are recorded: store_worth.c. */
 struct pw_worth {
@@ -60,7 +60,7 @@ struct pw_file_row {
 };
 
 /* A checkpoint, for the disk budget: retention.c. */
-struct pw_kept {
+struct pw_kept_checkpoint {
     uint64_t seq;
     int n_files; /* 0: the budget removed them */
     uint8_t (*files)[PW_SHA256];
@@ -78,7 +78,7 @@ struct pw_store {
     pthread_cond_t work, done;
 
     /* ---- protected by the mutex */
-    struct pw_batch queue;
+    struct pw_row_batch queue;
     /* The run at the end of the queue; it becomes a row when another event comes, or when it is long
      * enough. */
     struct pw_run run;
@@ -98,7 +98,7 @@ struct pw_store {
      * database. */
     uint8_t (*keeps)[PW_SHA256];
     int n_keeps, keeps_on_record;
-    struct pw_kept *checkpoints; /* [n_checkpoints] that have files */
+    struct pw_kept_checkpoint *checkpoints; /* [n_checkpoints] that have files */
     int n_checkpoints;
     uint64_t *forks; /* [n_forks] events that forked an arm from another */
     int n_forks;
@@ -118,7 +118,7 @@ struct pw_store {
     uint64_t last; /* the last event in the database */
     ino_t db_inode, log_inode;
     int log_pages;
-    struct pw_batch writing; /* taken from the queue, not on disk yet */
+    struct pw_row_batch writing; /* taken from the queue, not on disk yet */
     struct pw_str packed;
     struct pw_file_row *file_rows; /* [n_file_rows] of files on disk */
     int n_file_rows;

@@ -16,13 +16,13 @@
 #define RUN_BYTES ((size_t)64 << 10)
 #define LARGE     ((size_t)4 << 20)
 
-static size_t batch_size(const struct pw_batch *b)
+static size_t batch_size(const struct pw_row_batch *b)
 {
     return b->bytes.len + (size_t)b->n * sizeof *b->rows;
 }
 
 /* Keep memory for reuse, but release it after a few large maps. */
-void pw_batch_clear(struct pw_batch *b)
+void pw_row_batch_clear(struct pw_row_batch *b)
 {
     if (b->bytes.cap > LARGE)
         pw_str_fini(&b->bytes);
@@ -31,13 +31,13 @@ void pw_batch_clear(struct pw_batch *b)
     b->events = 0;
 }
 
-void pw_batch_fini(struct pw_batch *b)
+void pw_row_batch_fini(struct pw_row_batch *b)
 {
     pw_str_fini(&b->bytes);
     free(b->rows);
 }
 
-static struct pw_waiting *add_row(struct pw_batch *b, const struct pw_row *row)
+static struct pw_waiting *add_row(struct pw_row_batch *b, const struct pw_row *row)
 {
     if (b->n == b->cap) {
         b->cap = b->cap > 0 ? 2 * b->cap : 64;
@@ -55,7 +55,7 @@ static struct pw_row row_of(const struct pw_event *e)
                            .t_ns = e->t_ns,
                            .kind = e->kind,
                            .arm = e->arm,
-                           .replicate = e->replicate,
+                           .replica = e->replica,
                            .step = e->step};
 }
 
@@ -88,7 +88,7 @@ static void add_text(struct pw_str *out, const struct pw_event *e)
 }
 
 /* Returns false if the payload is larger than readers accept. */
-static bool add_event(struct pw_batch *b, const struct pw_event *e, bool beside)
+static bool add_event(struct pw_row_batch *b, const struct pw_event *e, bool beside)
 {
     struct pw_row row = row_of(e);
     struct pw_waiting *w = add_row(b, &row);

@@ -257,7 +257,7 @@ static int print_verdict(const struct pw_verdict *v, bool json)
     if (v->end == PW_FOLLOW_DIFFERENT) {
         cJSON_AddNumberToObject(o, "seq", (double)v->seq);
         cJSON_AddNumberToObject(o, "arm", v->arm);
-        cJSON_AddNumberToObject(o, "replicate", v->replicate > 0 ? v->replicate : 1);
+        cJSON_AddNumberToObject(o, "replicate", v->replica > 0 ? v->replica : 1);
         cJSON_AddNumberToObject(o, "step", (double)v->step);
         cJSON_AddStringToObject(o, "what", v->what);
         cJSON_AddStringToObject(o, "recorded", v->recorded);

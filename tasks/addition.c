@@ -80,7 +80,7 @@ static void draw_pair(const void *o, struct pw_rng *rng, struct pw_pair pair, st
     draw_number(rng, item->v + 2 + pair.a, pair.b);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     draw_pair(o, rng, pair_at(length, (int)pw_rng_below(rng, (uint32_t)(2 * length - 1))), item);
 }
@@ -282,7 +282,7 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
 }
 
 /* Accepts leading zeros, which do not change a number. */
-static bool says(const void *o, const struct pw_item *item, const char *answer)
+static bool is_answer(const void *o, const struct pw_item *item, const char *answer)
 {
     const struct addition_opts *opt = o;
     int right[MAX_LENGTH + 1], said[PW_MAX_ITEM], n_right = solve(opt, item, right);
@@ -299,7 +299,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
 }
 
 static const struct pw_scratch_task scratch = {
-    .vars = true, .words = step_words, .steps = steps, .says = says};
+    .vars = true, .words = step_words, .steps = steps, .says = is_answer};
 
 const struct pw_task pw_task_addition = {
     .name = "addition",
@@ -314,7 +314,7 @@ const struct pw_task pw_task_addition = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .longest = longest,
     .write = write_item,
     .payload = payload,

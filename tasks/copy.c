@@ -80,7 +80,7 @@ static void repeat(const struct copy_opts *opt, int symbol, int other, int lengt
         list[i] = symbol;
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     const struct copy_opts *opt = o;
     uint32_t n = (uint32_t)opt->common.alphabet;
@@ -267,7 +267,7 @@ const struct pw_task pw_task_copy = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .write = write_item,
     .payload = payload,
     .read = read_text,

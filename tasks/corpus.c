@@ -207,7 +207,7 @@ static void list_held(const struct pw_corpus *c, struct pw_range r, struct pw_st
     }
 }
 
-void pw_corpus_tell(const struct pw_corpus *c, struct pw_range r, struct pw_str *out)
+void pw_corpus_describe(const struct pw_corpus *c, struct pw_range r, struct pw_str *out)
 {
     uint32_t held = pw_corpus_count(c, PW_CORPUS_HELD, r.lo, r.hi);
     uint32_t trained = pw_corpus_count(c, PW_CORPUS_TRAINED, r.lo, r.hi), shorter = 0, longer = 0;

@@ -42,6 +42,6 @@ bool pw_corpus_is_held(const struct pw_corpus *c, int line); /* depends on the p
 /* Returns the number of lines of a group with lengths lo..hi. */
 uint32_t pw_corpus_count(const struct pw_corpus *c, int group, int lo, int hi);
 /* Appends lines of text for the user: how many lines are trained, held out (and which), tested, unused. */
-void pw_corpus_tell(const struct pw_corpus *c, struct pw_range trained, struct pw_str *out);
+void pw_corpus_describe(const struct pw_corpus *c, struct pw_range trained, struct pw_str *out);
 
 #endif

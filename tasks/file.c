@@ -85,10 +85,10 @@ static void close_file(void *o)
     opt->corpus = NULL;
 }
 
-static void tell(const void *o, struct pw_str *out)
+static void describe_split(const void *o, struct pw_str *out)
 {
     const struct file_opts *opt = o;
-    pw_corpus_tell(opt->corpus, opt->common.lengths, out);
+    pw_corpus_describe(opt->corpus, opt->common.lengths, out);
 }
 
 static enum pw_code open_file(void *o, struct pw_err *err)
@@ -152,7 +152,7 @@ static void pick(const void *o, struct pw_rng *rng, enum pw_split split, int len
               item);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     pick(o, rng, PW_SPLIT_TEST, length, item);
 }
@@ -267,7 +267,7 @@ const struct pw_task pw_task_file = {
     .length_limits = {1, PW_CORPUS_WORDS},
     .inputs = inputs,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .longest = longest_line,
     .write = write_item,
     .payload = read_text,
@@ -275,7 +275,7 @@ const struct pw_task pw_task_file = {
     .example = "WORDS",
     .open = open_file,
     .close = close_file,
-    .tell = tell,
+    .tell = describe_split,
     .refused = refused,
     .pick = pick,
     .every = every,

@@ -40,8 +40,8 @@ static bool is_trained(const struct pw_task_use *use, int length)
     return length >= use->o.common.lengths.lo && length <= use->o.common.lengths.hi;
 }
 
-static void draw(const struct pw_task_use *use, struct pw_rng *rng, int length, const struct pw_pair *pair,
-                 struct pw_item *item)
+static void draw_any(const struct pw_task_use *use, struct pw_rng *rng, int length,
+                     const struct pw_pair *pair, struct pw_item *item)
 {
     if (pair != NULL)
         use->task->pairs->draw(&use->o, rng, *pair, item);
@@ -61,7 +61,7 @@ static bool can_split(const struct pw_task_use *use, int length, const struct pw
     pw_rng_init(&rng, 0, PW_STREAM_VALID, 0);
     for (int i = 0; i < CHECKS && !(met[0] && met[1]); i++) {
         struct pw_item item;
-        draw(use, &rng, length, pair, &item);
+        draw_any(use, &rng, length, pair, &item);
         met[held_item(&item)] = true;
     }
     return met[0] && met[1];
@@ -158,7 +158,7 @@ void pw_held_draw(const struct pw_task_use *use, struct pw_rng *rng, bool held, 
 {
     bool split = is_split(use, length);
     do
-        draw(use, rng, length, pair, item);
+        draw_any(use, rng, length, pair, item);
     while (split && held_item(item) != held);
 }
 

@@ -151,7 +151,7 @@ static void draw_pair(const void *o, struct pw_rng *rng, struct pw_pair pair, st
     ask(o, rng, pair.b, item);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     int first = first_asked(o, length);
     draw_chain(o, rng, length, item);
@@ -320,7 +320,7 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
     }
 }
 
-static bool says(const void *o, const struct pw_item *item, const char *answer)
+static bool is_answer(const void *o, const struct pw_item *item, const char *answer)
 {
     const struct pw_task_opts *opt = o;
     int value[LETTERS];
@@ -331,7 +331,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
     return right && pw_read_piece(&answer).n == 0;
 }
 
-static const struct pw_scratch_task scratch = {.steps = steps, .says = says};
+static const struct pw_scratch_task scratch = {.steps = steps, .says = is_answer};
 
 /* The longest text with a scratchpad asks for the last variable. */
 static void longest(const void *o, int length, struct pw_item *item)
@@ -355,7 +355,7 @@ const struct pw_task pw_task_lego = {
     .pairs = &pairs,
     .inputs = inputs,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .longest = longest,
     .write = write_item,
     .payload = pw_lego_payload,

@@ -29,7 +29,7 @@ static void words(const void *o, struct pw_vocab *v)
         pw_list_words(opt->text == PW_TEXT_PAPER ? paper : seed, v);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     (void)o;
     item->length = item->n = length;
@@ -166,7 +166,7 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
     }
 }
 
-static bool says(const void *o, const struct pw_item *item, const char *answer)
+static bool is_answer(const void *o, const struct pw_item *item, const char *answer)
 {
     static const char *const right[][2] = {{"even", "odd"}, {"The answer is Yes", "The answer is No"}};
     const struct pw_task_opts *opt = o;
@@ -179,7 +179,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
 }
 
 static const struct pw_scratch_task scratch = {
-    .vars = true, .words = step_words, .steps = steps, .says = says};
+    .vars = true, .words = step_words, .steps = steps, .says = is_answer};
 
 const struct pw_task pw_task_parity = {
     .name = "parity",
@@ -192,7 +192,7 @@ const struct pw_task pw_task_parity = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .write = write_item,
     .payload = payload,
     .read = read_text,

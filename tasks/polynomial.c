@@ -35,7 +35,7 @@ static void words(const void *o, struct pw_vocab *v)
     pw_symbols_words(10, v);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     (void)o;
     item->length = length;
@@ -333,14 +333,14 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
     }
 }
 
-static bool says(const void *o, const struct pw_item *item, const char *answer)
+static bool is_answer(const void *o, const struct pw_item *item, const char *answer)
 {
     const struct pw_task_opts *opt = o;
-    return pw_says_digit(answer, opt->text == PW_TEXT_SHORT ? "" : "The answer is", value(item));
+    return pw_is_digit_answer(answer, opt->text == PW_TEXT_SHORT ? "" : "The answer is", value(item));
 }
 
 static const struct pw_scratch_task scratch = {
-    .vars = true, .words = step_words, .steps = steps, .says = says};
+    .vars = true, .words = step_words, .steps = steps, .says = is_answer};
 
 const struct pw_task pw_task_polynomial = {
     .name = "polynomial",
@@ -353,7 +353,7 @@ const struct pw_task pw_task_polynomial = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .longest = longest,
     .write = write_item,
     .payload = payload,

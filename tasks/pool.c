@@ -21,7 +21,7 @@ struct bin {
     int first, n;      /* samples of the pool */
 };
 
-struct pw_pool {
+struct pw_data_pool {
     int n, size; /* training samples; all samples */
     int n_bins;
     struct bin *bins;
@@ -43,13 +43,13 @@ static int by_place(const void *a, const void *b)
     return x->turn != y->turn ? x->turn - y->turn : x->pair - y->pair;
 }
 
-static uint32_t slot_to_sample(const struct pw_pool *pool, uint32_t slot)
+static uint32_t slot_to_sample(const struct pw_data_pool *pool, uint32_t slot)
 {
     return pw_rng_shuffled(0, PW_STREAM_EPOCH, UINT64_MAX, (uint32_t)pool->size, slot);
 }
 
 /* Returns the bin of a sample, and the index of its pair within the bin's length. */
-static const struct bin *bin_of(const struct pw_pool *pool, uint32_t sample, int *pair)
+static const struct bin *bin_of(const struct pw_data_pool *pool, uint32_t sample, int *pair)
 {
     int lo = 0, hi = pool->n_bins; /* the last bin that begins here or before, which cannot be empty */
     while (hi - lo > 1) {
@@ -65,7 +65,7 @@ static const struct bin *bin_of(const struct pw_pool *pool, uint32_t sample, int
 }
 
 /* Lists the bins, without their counts. */
-static bool list_bins(const struct pw_task_use *use, struct pw_pool *pool)
+static bool list_bins(const struct pw_task_use *use, struct pw_data_pool *pool)
 {
     struct pw_range r = use->o.common.lengths;
     bool together = use->task->pairs != NULL && use->task->pairs->together;
@@ -95,7 +95,7 @@ static double weight_of(const struct pw_task_use *use, const struct bin *bin)
     return pw_dist_weight(use, bin->length) / (n > bin->n_pairs ? n : 1);
 }
 
-static void fill_bins(const struct pw_task_use *use, struct pw_pool *pool)
+static void fill_bins(const struct pw_task_use *use, struct pw_data_pool *pool)
 {
     double sum = 0;
     for (int i = 0; i < pool->n_bins; i++)
@@ -109,7 +109,7 @@ static void fill_bins(const struct pw_task_use *use, struct pw_pool *pool)
 }
 
 /* Sorts the validation slots. */
-static bool list_valid(const struct pw_task_use *use, struct pw_pool *pool)
+static bool list_valid(const struct pw_task_use *use, struct pw_data_pool *pool)
 {
     struct pw_range r = use->o.common.lengths;
     int n = pool->size - pool->n, most = 1; /* pairs of a length */
@@ -142,7 +142,7 @@ static bool list_valid(const struct pw_task_use *use, struct pw_pool *pool)
 
 static enum pw_code check(const struct pw_task_use *use, struct pw_err *err)
 {
-    const struct pw_pool *pool = use->pool;
+    const struct pw_data_pool *pool = use->pool;
     struct pw_range r = use->o.common.lengths;
     for (int i = 0; i <= r.hi - r.lo; i++)
         if (pw_dist_weight(use, r.lo + i) > 0 && pool->first[i + 1] == pool->first[i])
@@ -163,7 +163,7 @@ enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err)
             err, PW_EUSER,
             "%s: data=%d: its inputs are a fixed set already; use held=on to keep some from training",
             use->task->name, use->o.common.data);
-    struct pw_pool *pool = use->pool = calloc(1, sizeof *pool);
+    struct pw_data_pool *pool = use->pool = calloc(1, sizeof *pool);
     bool there = pool != NULL;
     if (there) {
         pool->n = use->o.common.data;
@@ -199,14 +199,14 @@ void pw_pool_fini(struct pw_task_use *use)
     use->pool = NULL;
 }
 
-int pw_pool_size(const struct pw_pool *pool, enum pw_split split)
+int pw_data_pool_size(const struct pw_data_pool *pool, enum pw_split split)
 {
     return split == PW_SPLIT_TRAIN ? pool->n : pool->size - pool->n;
 }
 
 double pw_pool_share(const struct pw_task_use *use, int length)
 {
-    const struct pw_pool *pool = use->pool;
+    const struct pw_data_pool *pool = use->pool;
     int n = 0;
     for (int i = 0; i < pool->n_bins; i++)
         n += pool->bins[i].length == length ? pool->bins[i].n : 0;
@@ -233,11 +233,11 @@ static void draw_sample(const struct pw_task_use *use, uint64_t seed, bool held,
     pw_held_draw(use, &rng, held, b->length, single ? NULL : &pairs[pair], item);
 }
 
-void pw_pool_draw(const struct pw_task_use *use, uint64_t seed, enum pw_split split, uint64_t index, int task,
-                  struct pw_item *item)
+void pw_data_pool_draw(const struct pw_task_use *use, uint64_t seed, enum pw_split split, uint64_t index,
+                       int task, struct pw_item *item)
 {
-    const struct pw_pool *pool = use->pool;
-    uint32_t n = (uint32_t)pw_pool_size(pool, split), slot = (uint32_t)(index % n);
+    const struct pw_data_pool *pool = use->pool;
+    uint32_t n = (uint32_t)pw_data_pool_size(pool, split), slot = (uint32_t)(index % n);
     if (split == PW_SPLIT_TRAIN)
         slot = pw_rng_shuffled(seed, PW_STREAM_EPOCH, (uint64_t)task << 48 | index / n, n, slot);
     else

@@ -148,7 +148,7 @@ int pw_read_digits(const char **text, int *digits, int max)
     return n;
 }
 
-bool pw_says_digit(const char *text, const char *lead, int digit)
+bool pw_is_digit_answer(const char *text, const char *lead, int digit)
 {
     int said = -1;
     bool one = pw_read_accept(&text, lead) && pw_read_digits(&text, &said, 1) == 1 && said == digit;

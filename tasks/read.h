@@ -52,7 +52,7 @@ enum pw_code pw_read_end(const char **text, const char *what, const char *exampl
 void pw_list_words(const char *const *words, struct pw_vocab *v);
 
 /* Returns true if text is lead followed by the number `digit`, with or without a full stop. */
-bool pw_says_digit(const char *text, const char *lead, int digit);
+bool pw_is_digit_answer(const char *text, const char *lead, int digit);
 
 /* Returns items^n, the number of lists of n elements with `items` values each; infinite
  * if a double cannot hold it. */

@@ -55,7 +55,7 @@ static void words(const void *o, struct pw_vocab *v)
     pw_styled_words(opt->common.text, opt->common.alphabet, v);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     const struct reverse_opts *opt = o;
     item->length = item->n = length;
@@ -145,7 +145,7 @@ const struct pw_task pw_task_reverse = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .write = write_item,
     .payload = payload,
     .read = read_text,

@@ -53,8 +53,8 @@ static void draw_test(const struct pw_taskset *set, uint64_t seed, uint64_t inde
         pw_held_draw(use, &rng, true, length, n > 0 ? &pairs[index % (uint64_t)n] : NULL, item);
 }
 
-static int draw(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index, int task,
-                int length, struct pw_item *item)
+static int draw_sample(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
+                       int task, int length, struct pw_item *item)
 {
     struct pw_rng rng;
     if (split == PW_SPLIT_TEST) {
@@ -65,7 +65,7 @@ static int draw(const struct pw_taskset *set, uint64_t seed, enum pw_split split
     task = draw_task(set, seed, &rng, &index);
     const struct pw_task_use *use = &set->use[task];
     if (use->pool != NULL)
-        pw_pool_draw(use, seed, split, index, task, item);
+        pw_data_pool_draw(use, seed, split, index, task, item);
     else if (use->task->pick != NULL)
         use->task->pick(&use->o, &rng, split, 0, item);
     else
@@ -84,7 +84,7 @@ void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw
                             int task, int length, struct pw_str *prompt, struct pw_str *answer)
 {
     struct pw_item item;
-    task = draw(set, seed, split, index, task, length, &item);
+    task = draw_sample(set, seed, split, index, task, length, &item);
     pw_item_write(&set->use[task], &item, prompt, answer);
 }
 
@@ -99,7 +99,7 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
     struct pw_item item;
     struct pw_str prompt = {0}, answer = {0};
     enum pw_code code;
-    out->task = draw(set, seed, split, index, task, length, &item);
+    out->task = draw_sample(set, seed, split, index, task, length, &item);
     out->length = item.length;
     out->pair = pw_item_pair(&set->use[out->task], &item);
     pw_item_write(&set->use[out->task], &item, &prompt, &answer);

@@ -212,7 +212,7 @@ static bool every(const void *o, uint64_t k, struct pw_item *item)
     return k < COMMANDS;
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     nth(o, length, (int)pw_rng_below(rng, (uint32_t)count_of(length)), item);
 }
@@ -366,7 +366,7 @@ const struct pw_task pw_task_scan = {
     .weight = weight,
     .inputs = inputs,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .nth = nth,
     .every = every,
     .longest = longest,

@@ -78,7 +78,7 @@ static void words(const void *o, struct pw_vocab *v)
     pw_symbols_words(opt->alphabet, v);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     const struct session_opts *opt = o;
     int n = opt->common.alphabet, rest[PW_MAX_SYMBOLS];
@@ -159,7 +159,7 @@ static double guess_difference(const struct session_opts *opt, int length)
         struct pw_item item;
         int count[PW_MAX_SYMBOLS] = {0}, most = 0;
         pw_rng_init(&rng, 0, PW_STREAM_TEST, i);
-        draw(opt, &rng, length, &item);
+        draw_item(opt, &rng, length, &item);
         for (int a = 0; a < item.n; a++)
             for (int b = 0; b < item.n; b++) {
                 int *n = &count[difference(opt, item.v[a], item.v[b])];
@@ -204,7 +204,7 @@ const struct pw_task pw_task_session = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .write = write_item,
     .payload = read_text,
     .read = read_text,

@@ -70,7 +70,7 @@ static struct pw_range numbers_of(const struct sort_opts *opt)
     return opt->sampling == PW_SAMPLING_APPENDIX ? (struct pw_range){0, 10000} : (struct pw_range){10, 9999};
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     const struct sort_opts *opt = o;
     struct pw_range r = numbers_of(opt);
@@ -288,7 +288,7 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
     }
 }
 
-static bool says(const void *o, const struct pw_item *item, const char *answer)
+static bool is_answer(const void *o, const struct pw_item *item, const char *answer)
 {
     const struct sort_opts *opt = o;
     int said[PW_MAX_ITEM], sorted[PW_MAX_ITEM], n;
@@ -303,7 +303,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
            pw_read_piece(&answer).n == 0;
 }
 
-static const struct pw_scratch_task scratch = {.words = step_words, .steps = steps, .says = says};
+static const struct pw_scratch_task scratch = {.words = step_words, .steps = steps, .says = is_answer};
 
 const struct pw_task pw_task_sort = {
     .name = "sort",
@@ -317,7 +317,7 @@ const struct pw_task pw_task_sort = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .longest = longest,
     .write = write_item,
     .payload = payload,

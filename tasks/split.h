@@ -39,13 +39,13 @@ void pw_held_nth(const struct pw_task_use *use, int length, int k, struct pw_ite
 enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err);
 void pw_pool_fini(struct pw_task_use *use);
 /* Draws sample number index of TRAIN or VALID; task is the index of the task in the set. */
-void pw_pool_draw(const struct pw_task_use *use, uint64_t seed, enum pw_split split, uint64_t index, int task,
-                  struct pw_item *item);
+void pw_data_pool_draw(const struct pw_task_use *use, uint64_t seed, enum pw_split split, uint64_t index,
+                       int task, struct pw_item *item);
 /* Draws validation sample k of a length; k rotates through its pairs. */
 void pw_pool_draw_at(const struct pw_task_use *use, uint64_t seed, int length, uint64_t k, int task,
                      struct pw_item *item);
 /* Returns the number of samples of TRAIN or VALID. */
-int pw_pool_size(const struct pw_pool *pool, enum pw_split split);
+int pw_data_pool_size(const struct pw_data_pool *pool, enum pw_split split);
 double pw_pool_share(const struct pw_task_use *use, int length); /* share of the whole pool */
 int pw_pool_size_at(const struct pw_task_use *use, int length);  /* number of validation samples */
 

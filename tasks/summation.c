@@ -29,7 +29,7 @@ static void words(const void *o, struct pw_vocab *v)
     pw_list_words(answers, v);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     (void)o;
     item->length = item->n = length;
@@ -170,17 +170,17 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
     }
 }
 
-static bool says(const void *o, const struct pw_item *item, const char *answer)
+static bool is_answer(const void *o, const struct pw_item *item, const char *answer)
 {
     const struct pw_task_opts *opt = o;
     int sum = 0;
     for (int i = 0; i < item->n; i++)
         sum += item->v[i];
-    return pw_says_digit(answer, opt->text == PW_TEXT_SHORT ? "" : "The answer is", sum % 10);
+    return pw_is_digit_answer(answer, opt->text == PW_TEXT_SHORT ? "" : "The answer is", sum % 10);
 }
 
 static const struct pw_scratch_task scratch = {
-    .vars = true, .words = step_words, .steps = steps, .says = says};
+    .vars = true, .words = step_words, .steps = steps, .says = is_answer};
 
 const struct pw_task pw_task_summation = {
     .name = "summation",
@@ -193,7 +193,7 @@ const struct pw_task pw_task_summation = {
     .inputs = inputs,
     .list = list_input,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .longest = longest,
     .write = write_item,
     .payload = payload,

@@ -210,7 +210,7 @@ struct pw_task_use {
     /* For numbered inputs: [lengths + 1] offsets of each length into this array, then the numbers of held-out
      * inputs. NULL: held=off, or inputs have no numbers. */
     int *kept;
-    struct pw_pool *pool; /* NULL: an endless stream */
+    struct pw_data_pool *pool; /* NULL: an endless stream */
 };
 
 struct pw_taskset {

@@ -93,7 +93,7 @@ int pw_task_data(const struct pw_task_use *use, enum pw_split split)
     struct pw_range r = pw_task_test(use);
     int n = 0;
     if (split != PW_SPLIT_TEST)
-        return use->pool != NULL ? pw_pool_size(use->pool, split) : 0;
+        return use->pool != NULL ? pw_data_pool_size(use->pool, split) : 0;
     for (int length = r.lo; use->task->nth != NULL && length <= r.hi; length++)
         n += pw_held_count(use, length);
     return n;

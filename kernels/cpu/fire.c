@@ -38,7 +38,7 @@ static float slope(const struct fire *x, float distance)
     return distance / fmaf(x->c, distance, 1.0f);
 }
 
-static struct fire begin(const struct pw_fire *f, const float *param, int H, int P, float *room)
+static struct fire begin_fire(const struct pw_fire *f, const float *param, int H, int P, float *room)
 {
     size_t K = (size_t)f->hidden, wide = 2 * (size_t)P - 1;
     struct fire x = {.f = f, .K = f->hidden, .H = H, .P = P};
@@ -81,7 +81,7 @@ static v16 hidden(const struct fire *x, int i, int j)
 
 void PW_OP(fire_fwd)(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H, int P)
 {
-    struct fire x = begin(f, param, H, P, pw_ctx_scratch(c, fire_floats(f, P)));
+    struct fire x = begin_fire(f, param, H, P, pw_ctx_scratch(c, fire_floats(f, P)));
     size_t head = (size_t)P * (size_t)P;
     memset(bias, 0, (size_t)H * head * sizeof *bias);
     for (int i = 0; i < P; i++) {
@@ -138,7 +138,7 @@ void PW_OP(fire_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const floa
     size_t room = fire_floats(f, P), n = pw_fire_floats(f->hidden, H),
            all = (size_t)H * (size_t)P * (size_t)P;
     float *scratch = pw_ctx_scratch(c, room + 16 * n), *sums = scratch + room;
-    struct fire x = begin(f, param, H, P, scratch);
+    struct fire x = begin_fire(f, param, H, P, scratch);
     for (int l = 1; l < L; l++)
         PW_OP(add)(c, d_bias, d_bias + (size_t)l * all, all);
     for (int i = 0; i < P; i++) {

@@ -16,23 +16,23 @@
 #define PW_LN2_LO 0x1.ef35793c76730p-45
 
 /* A number as the unevaluated sum hi + lo; |lo| is at most half a unit in the last place of hi. */
-struct pw_pair {
+struct pw_double_double {
     double hi, lo;
 };
 
 /* The sum a + b, exact for any a and b (Knuth's TwoSum). */
-PW_BOTH struct pw_pair pw_two_sum(double a, double b)
+PW_BOTH struct pw_double_double pw_two_sum(double a, double b)
 {
     double s = a + b, t = s - a;
-    struct pw_pair sum = {s, (a - (s - t)) + (b - t)};
+    struct pw_double_double sum = {s, (a - (s - t)) + (b - t)};
     return sum;
 }
 
 /* The product a * b, exact unless it underflows. */
-PW_BOTH struct pw_pair pw_two_product(double a, double b)
+PW_BOTH struct pw_double_double pw_two_product(double a, double b)
 {
     double p = a * b;
-    struct pw_pair product = {p, fma(a, b, -p)};
+    struct pw_double_double product = {p, fma(a, b, -p)};
     return product;
 }
 
@@ -41,7 +41,7 @@ PW_BOTH struct pw_pair pw_two_product(double a, double b)
  * Write x = 2^k m with sqrt(1/2) < m <= sqrt(2), and let s = (m - 1) / (m + 1). Then log x = k ln 2 + log m,
  * and log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pw_pow needs the bits beyond a double, because it
  * multiplies the error of log x by up to 745. */
-PW_BOTH struct pw_pair pw_log_pair(double x)
+PW_BOTH struct pw_double_double pw_log_pair(double x)
 {
     uint64_t bits;
     int k = 0;
@@ -60,14 +60,14 @@ PW_BOTH struct pw_pair pw_log_pair(double x)
         k++;
     }
     double f = m - 1; /* exact */
-    struct pw_pair d = pw_two_sum(m, 1);
+    struct pw_double_double d = pw_two_sum(m, 1);
     double s = f / d.hi;
     double s_lo = (fma(-s, d.hi, f) - s * d.lo) / d.hi;
 
     /* s^2/3 needs a pair; one double is enough for the rest of the series. */
-    struct pw_pair s2 = pw_two_product(s, s);
+    struct pw_double_double s2 = pw_two_product(s, s);
     s2.lo += 2 * s * s_lo;
-    struct pw_pair third = pw_two_product(s2.hi, 0x1.5555555555555p-2);
+    struct pw_double_double third = pw_two_product(s2.hi, 0x1.5555555555555p-2);
     third.lo += s2.hi * 0x1.5555555555555p-56 + s2.lo * 0x1.5555555555555p-2;
     double z = s2.hi, q = 1.0 / 21;
     q = fma(q, z, 1.0 / 19);
@@ -78,13 +78,13 @@ PW_BOTH struct pw_pair pw_log_pair(double x)
     q = fma(q, z, 1.0 / 9);
     q = fma(q, z, 1.0 / 7);
     q = fma(q, z, 1.0 / 5);
-    struct pw_pair u = pw_two_sum(third.hi, third.lo + z * z * q);
-    struct pw_pair su = pw_two_product(s, u.hi);
+    struct pw_double_double u = pw_two_sum(third.hi, third.lo + z * z * q);
+    struct pw_double_double su = pw_two_product(s, u.hi);
     su.lo += s * u.lo + s_lo * u.hi;
-    struct pw_pair log_m = pw_two_sum(2 * s, 2 * su.hi);
+    struct pw_double_double log_m = pw_two_sum(2 * s, 2 * su.hi);
     log_m.lo += 2 * (s_lo + su.lo);
 
-    struct pw_pair sum = pw_two_sum(k * PW_LN2_HI, log_m.hi); /* the product is exact */
+    struct pw_double_double sum = pw_two_sum(k * PW_LN2_HI, log_m.hi); /* the product is exact */
     return pw_two_sum(sum.hi, sum.lo + (k * PW_LN2_LO + log_m.lo));
 }
 

@@ -86,7 +86,7 @@ WITH_FMA double pw_pow(double x, double y)
         return 1;
     if (!(x > 0) || isinf(x) || isnan(y))
         return exp_pair(y * pw_log(x), 0);
-    struct pw_pair log_x = pw_log_pair(x), p = pw_two_product(y, log_x.hi);
+    struct pw_double_double log_x = pw_log_pair(x), p = pw_two_product(y, log_x.hi);
     if (!(fabs(p.hi) < 800)) /* also infinity, which has no remainder */
         return exp_pair(p.hi, 0);
     return exp_pair(p.hi, p.lo + y * log_x.lo);
@@ -95,17 +95,17 @@ WITH_FMA double pw_pow(double x, double y)
 /* Write x = n pi/2 + r with |r| slightly above pi/4 at most; returns n mod 4. This is Cody and Waite's scheme
  * with three parts of pi/2. The first two parts have 33 bits and n has 20, so the products are exact. The
  * rounding error of the second subtraction is kept, so sin and cos are accurate near their zeros too. */
-INSIDE int reduce(double x, struct pw_pair *r)
+INSIDE int reduce(double x, struct pw_double_double *r)
 {
     assert(fabs(x) < 1e6);
     double n = floor(x * 0x1.45f306dc9c883p-1 + 0.5);
     double head = x - n * 0x1.921fb54400000p+0;
-    struct pw_pair sum = pw_two_sum(head, -(n * 0x1.0b4611a600000p-34));
+    struct pw_double_double sum = pw_two_sum(head, -(n * 0x1.0b4611a600000p-34));
     *r = pw_two_sum(sum.hi, sum.lo - n * 0x1.3198a2e037073p-69);
     return (int)n & 3;
 }
 
-INSIDE double sin_series(struct pw_pair r) /* |r| <= pi/4 */
+INSIDE double sin_series(struct pw_double_double r) /* |r| <= pi/4 */
 {
     double z = r.hi * r.hi, q = 1.0 / 355687428096000; /* 1/17! */
 
@@ -119,7 +119,7 @@ INSIDE double sin_series(struct pw_pair r) /* |r| <= pi/4 */
     return r.hi + fma(r.hi * z, q, r.lo * (1 - 0.5 * z));
 }
 
-INSIDE double cos_series(struct pw_pair r)
+INSIDE double cos_series(struct pw_double_double r)
 {
     double z = r.hi * r.hi, q = -1.0 / 6402373705728000; /* 1/18! */
 
@@ -137,7 +137,7 @@ INSIDE double cos_series(struct pw_pair r)
 
 INSIDE double sin_quarter(double x, int turn) /* sin(x + turn pi/2) */
 {
-    struct pw_pair r;
+    struct pw_double_double r;
 
     if (isnan(x))
         return x;

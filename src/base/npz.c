@@ -104,8 +104,8 @@ static size_t npy_header(char out[NPY_MAX], const char *descr, int n_dims, const
 
 /* ---- entries */
 
-static void add(struct pw_npz *z, const char *name, const char *descr, size_t element, const void *data,
-                int n_dims, const int64_t *dims)
+static void add_array(struct pw_npz *z, const char *name, const char *descr, size_t element, const void *data,
+                      int n_dims, const int64_t *dims)
 {
     char npy[NPY_MAX], full[NAME_MAX_BYTES + 5];
     unsigned char header[CENTRAL_SIZE], *p = header;
@@ -166,12 +166,12 @@ static void add(struct pw_npz *z, const char *name, const char *descr, size_t el
 
 void pw_npz_f32(struct pw_npz *z, const char *name, const float *data, int n_dims, const int64_t *dims)
 {
-    add(z, name, "<f4", 4, data, n_dims, dims);
+    add_array(z, name, "<f4", 4, data, n_dims, dims);
 }
 
 void pw_npz_i32(struct pw_npz *z, const char *name, const int32_t *data, int n_dims, const int64_t *dims)
 {
-    add(z, name, "<i4", 4, data, n_dims, dims);
+    add_array(z, name, "<i4", 4, data, n_dims, dims);
 }
 
 /* numpy's strings are arrays of 32-bit code points, as long as the longest string, padded with zeros. */
@@ -189,7 +189,7 @@ void pw_npz_texts(struct pw_npz *z, const char *name, const char *data, size_t a
             bytes = pw_utf8_next(s, left, to++);
     }
     snprintf(descr, sizeof descr, "<U%zu", longest);
-    add(z, name, descr, longest * sizeof *points, points, 1, &n);
+    add_array(z, name, descr, longest * sizeof *points, points, 1, &n);
     free(points);
 }
 

@@ -60,7 +60,7 @@ static struct pw_summary sum_points(const float *y, int n)
 
 /* ---- blocks */
 
-static void add(struct pw_summary *s, const struct pw_summary *next)
+static void add_summary(struct pw_summary *s, const struct pw_summary *next)
 {
     if (s->n == 0)
         s->first = next->first;
@@ -100,7 +100,7 @@ static struct pw_summary block(const struct pw_pyramid *p, const float *y, int l
         return sum_points(y + i * FAN, FAN);
     for (int64_t k = 0; k < FAN; k++) {
         struct pw_summary part = block(p, y, level - 1, size / FAN, i * FAN + k);
-        add(&s, &part);
+        add_summary(&s, &part);
     }
     return s;
 }
@@ -118,7 +118,7 @@ void pw_pyramid_add(struct pw_pyramid *p, const float *y, int n)
     for (int64_t size = FAN * FAN; n % size == 0; size *= FAN) {
         struct pw_summary s = nothing;
         for (int64_t i = n / size * FAN - FAN; i < n / size * FAN; i++)
-            add(&s, &p->node[place(level, size / FAN, i)]);
+            add_summary(&s, &p->node[place(level, size / FAN, i)]);
         p->node[place(++level, size, n / size - 1)] = s;
     }
 }
@@ -150,7 +150,7 @@ struct pw_summary pw_pyramid_sum(const struct pw_pyramid *p, const float *y, int
             size = (edge < end ? edge : end) - from;
         struct pw_summary part =
             level == 0 ? sum_points(y + from, (int)size) : block(p, y, level, size, from / size);
-        add(&s, &part);
+        add_summary(&s, &part);
         from += (int)size;
     }
     return s;

@@ -17,15 +17,16 @@ static bool is_folder(const char *path)
 
 void pw_complete_files(const char *typed, void (*each)(void *arg, const char *path), void *arg)
 {
-    const char *slash = strrchr(typed, '/'), *name = slash ? slash + 1 : typed;
+    const char *slash = strrchr(typed, '/'), *name = slash != NULL ? slash + 1 : typed;
     struct pw_str folder = {0};
     struct dirent **found = NULL;
     pw_str_put(&folder, typed, (size_t)(name - typed));
     int n = scandir(folder.len > 0 ? folder.s : ".", &found, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         const char *entry = found[i]->d_name;
-        bool hidden = *entry == '.' && *name != '.', itself = !strcmp(entry, ".") || !strcmp(entry, "..");
-        if (!hidden && !itself && !strncmp(entry, name, strlen(name)) &&
+        bool hidden = *entry == '.' && *name != '.',
+             itself = strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0;
+        if (!hidden && !itself && strncmp(entry, name, strlen(name)) == 0 &&
             pw_utf8_valid(entry, strlen(entry))) {
             struct pw_str path = {0};
             pw_str_add(&path, "%s%s", pw_str_text(&folder), entry);

@@ -59,13 +59,13 @@ static void draw_x(const struct pw_axes *a, struct pw_svg *s)
         least = x + half;
     }
     pw_svg_line(s, f.x, bottom, f.x + f.w, bottom, (struct pw_pen){.color = PW_INK, .width = 0.7});
-    if (a->x_name)
+    if (a->x_name != NULL)
         pw_svg_text(s, f.x + f.w / 2, bottom + 22, &name, a->x_name);
 }
 
 void pw_axes_draw(struct pw_axes *a, struct pw_svg *s)
 {
-    double at[PW_MAX_TICKS_AXIS], below = a->x_name ? 26 : 14, above = 4;
+    double at[PW_MAX_TICKS_AXIS], below = a->x_name != NULL ? 26 : 14, above = 4;
     struct pw_font right = number, turned = name;
 
     if (!(a->x1 > a->x0))
@@ -73,7 +73,7 @@ void pw_axes_draw(struct pw_axes *a, struct pw_svg *s)
     if (!(a->y1 > a->y0))
         a->y1 = a->log ? a->y0 * 1.1 : a->y0 + 1;
     int n = pw_ticks(at, (int)(a->box.h / 30) + 1, a->y0, a->y1, a->log);
-    double left = widest(a, at, n) + 6 + (a->y_name ? 13 : 0);
+    double left = widest(a, at, n) + 6 + (a->y_name != NULL ? 13 : 0);
     a->field =
         (struct pw_box){a->box.x + left, a->box.y + above, a->box.w - left - 6, a->box.h - above - below};
     right.anchor = PW_END, turned.turned = true;
@@ -85,7 +85,7 @@ void pw_axes_draw(struct pw_axes *a, struct pw_svg *s)
                     (struct pw_pen){.color = PW_GRID, .width = 0.6});
         pw_svg_text(s, a->field.x - 4, y + 2.7, &right, text);
     }
-    if (a->y_name)
+    if (a->y_name != NULL)
         pw_svg_text(s, a->box.x + 8, a->field.y + a->field.h / 2, &turned, a->y_name);
     draw_x(a, s);
 }

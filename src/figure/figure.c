@@ -170,7 +170,7 @@ int pw_figure_pages(int pane, const char **names, int max)
     const struct pw_figure_page *page = pane > 0 ? pw_figure_panes[pane - 1]->pages : NULL;
     int n = 0;
 
-    for (; page && page[n].name && n < max; n++)
+    for (; page != NULL && page[n].name != NULL && n < max; n++)
         names[n] = page[n].name;
     return n;
 }
@@ -226,10 +226,10 @@ static enum pw_code no_page(const struct pw_figure_pane *pane, const char *name,
 {
     struct pw_str all = {0};
 
-    for (int i = 0; pane->pages[i].name; i++)
+    for (int i = 0; pane->pages[i].name != NULL; i++)
         pw_str_add(&all, "%s%s", i ? ", " : "", pane->pages[i].name);
     enum pw_code code = pw_fail(err, PW_EUSER, "export figure: %s has no page '%s'; there %s %s", pane->name,
-                                name, pane->pages[1].name ? "are" : "is", all.s);
+                                name, pane->pages[1].name != NULL ? "are" : "is", all.s);
     pw_str_fini(&all);
     return code;
 }
@@ -253,15 +253,15 @@ static enum pw_code choose(struct pw_figure *f, const struct pw_figure_page **pa
     struct pw_err why;
 
     if (f->o->page[0] != '\0') {
-        while (p->name && strcmp(p->name, f->o->page) != 0)
+        while (p->name != NULL && strcmp(p->name, f->o->page) != 0)
             p++;
-        if (!p->name)
+        if (p->name == NULL)
             return no_page(pane, f->o->page, err);
         *page = p;
         return prepare(f, p, err);
     }
     enum pw_code code = prepare(f, *page = p, err);
-    while (code != PW_OK && (++p)->name) {
+    while (code != PW_OK && (++p)->name != NULL) {
         if (prepare(f, p, &why) != PW_OK)
             continue;
         *page = p;
@@ -287,9 +287,9 @@ static int flow(struct pw_svg *s, double x, double y, const struct pw_font *f, d
         bytes = bytes < sizeof part ? bytes : sizeof part - 1;
         memcpy(part, text, bytes);
         part[bytes] = '\0';
-        if (s && n + 1 == most)
+        if (s != NULL && n + 1 == most)
             pw_svg_cut(s, x, y + n * line, f, text, w);
-        else if (s)
+        else if (s != NULL)
             pw_svg_text(s, x, y + n * line, f, part);
         text += bytes;
         text += strspn(text, " ");
@@ -307,9 +307,9 @@ static void draw_below(struct pw_figure *f, const char *made, double y, int line
 
 static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_options *o, struct pw_err *err)
 {
-    if (o->arm > 0 && !pw_find_arm(s, o->arm))
+    if (o->arm > 0 && pw_find_arm(s, o->arm) == NULL)
         return pw_fail(err, PW_EUSER, "export figure: arm=%d: there is no such arm", o->arm);
-    if (o->reference > 0 && !pw_find_arm(s, o->reference))
+    if (o->reference > 0 && pw_find_arm(s, o->reference) == NULL)
         return pw_fail(err, PW_EUSER, "export figure: reference=%d: there is no such arm", o->reference);
     if (o->arm > 0 && o->arms[0])
         return pw_fail(err, PW_EUSER, "export figure: arm=%d and arms=%s: only one of the two", o->arm,
@@ -318,8 +318,8 @@ static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_op
 }
 
 /* Draws the picture and sets its size *w, *h. */
-static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct pw_snapshot *s,
-                         const struct pw_figure_options *o, struct pw_err *err)
+static enum pw_code draw_figure(struct pw_str *out, double *w, double *h, const struct pw_snapshot *s,
+                                const struct pw_figure_options *o, struct pw_err *err)
 {
     struct pw_figure f = {
         .given = s, .snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
@@ -390,14 +390,14 @@ enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, cons
 {
     double w, h;
 
-    return draw(out, &w, &h, s, o, err);
+    return draw_figure(out, &w, &h, s, o, err);
 }
 
 enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');
 
-    if (dot && (!strcmp(dot, ".svg") || !strcmp(dot, ".pdf") || !strcmp(dot, ".png")))
+    if (dot != NULL && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".pdf") == 0 || strcmp(dot, ".png") == 0))
         return PW_OK;
     return pw_fail(err, PW_EUSER, "%s: %s: the extension must be .svg, .pdf or .png", what, path);
 }
@@ -406,14 +406,14 @@ enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, cons
                              struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');
-    bool svg = dot && !strcmp(dot, ".svg"), pdf = dot && !strcmp(dot, ".pdf");
+    bool svg = dot != NULL && strcmp(dot, ".svg") == 0, pdf = dot != NULL && strcmp(dot, ".pdf") == 0;
     struct pw_str text = {0};
     struct pw_file *file;
     double w, h;
     enum pw_code code = pw_figure_ending("export figure", path, err);
 
     if (code == PW_OK)
-        code = draw(&text, &w, &h, s, o, err);
+        code = draw_figure(&text, &w, &h, s, o, err);
     if (code == PW_OK && !svg) {
         code = pw_figure_render(path, pdf, &text, w, h, err);
     } else if (code == PW_OK) {

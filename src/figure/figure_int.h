@@ -88,11 +88,11 @@ void pw_figure_name(const struct pw_figure *f, const struct pw_figure_line *l, s
 /* Returns the index of f's task in the line's own lab; -1: it has no task with this name. */
 int pw_figure_task_of(const struct pw_figure *f, const struct pw_figure_line *l);
 /* Append sentences to the caption: which arms come from recorded sessions, and which arms were left out. */
-void pw_figure_say_sessions(struct pw_figure *f);
-void pw_figure_say_left(struct pw_figure *f);
+void pw_figure_caption_sessions(struct pw_figure *f);
+void pw_figure_caption_left(struct pw_figure *f);
 /* Appends the lines with their steps [n_lines]: "1 none, 2 t5 8/16 at step 20", or each with its own step if
  * they differ. */
-void pw_figure_say_lines(struct pw_figure *f, const int64_t *step);
+void pw_figure_caption_lines(struct pw_figure *f, const int64_t *step);
 /* Returns true if some drawn arm has replicas with their own batches. */
 bool pw_figure_own_batches(const struct pw_figure *f);
 /* Draws a legend entry: line, mark, name and `more`. Returns its width. */

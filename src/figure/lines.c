@@ -41,14 +41,14 @@ enum pw_code pw_figure_arms(const char *list, unsigned *arms, bool *all, struct 
 static bool takes(const struct pw_figure_page *page, const struct pw_figure_options *o)
 {
     return (!o->arms[0] && !o->sessions[0]) ||
-           (page->several && (page->several->sessions || !o->sessions[0]));
+           (page->several != NULL && (page->several->sessions || !o->sessions[0]));
 }
 
 bool pw_figure_takes(const struct pw_figure_options *o)
 {
     bool any = false;
 
-    for (const struct pw_figure_page *p = pw_figure_panes[o->pane - 1]->pages; p->name; p++)
+    for (const struct pw_figure_page *p = pw_figure_panes[o->pane - 1]->pages; p->name != NULL; p++)
         if (o->page[0] == '\0' || strcmp(p->name, o->page) == 0)
             any |= takes(p, o);
     return any;
@@ -60,10 +60,10 @@ static enum pw_code refuse(const struct pw_figure *f, const struct pw_figure_pag
     bool sessions = f->o->sessions[0] != '\0';
     struct pw_str pages = {0};
 
-    for (int i = 0; pw_figure_panes[i]; i++) {
+    for (int i = 0; pw_figure_panes[i] != NULL; i++) {
         int n = 0;
-        for (const struct pw_figure_page *p = pw_figure_panes[i]->pages; p->name; p++)
-            if (p->several && (p->several->sessions || !sessions)) {
+        for (const struct pw_figure_page *p = pw_figure_panes[i]->pages; p->name != NULL; p++)
+            if (p->several != NULL && (p->several->sessions || !sessions)) {
                 pw_str_add(&pages,
                            n > 0           ? "|%s"
                            : pages.len > 0 ? ", %s"
@@ -121,12 +121,12 @@ static int add_source(struct search *s, const struct pw_snapshot *snap, const ch
 
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
         const struct pw_arm_view *arm = pw_find_arm(snap, id);
-        if (!arm || !wants(s, id))
+        if (arm == NULL || !wants(s, id))
             continue;
         struct pw_figure_line l = {.snap = snap, .arm = arm, .session = session};
         s->known |= 1u << id;
         if (!s->of->has(f, &l)) {
-            *first_lacking = *first_lacking ? *first_lacking : arm;
+            *first_lacking = *first_lacking != NULL ? *first_lacking : arm;
             f->left |= snap == f->given && s->all ? 1u << id : 0;
             continue;
         }
@@ -146,7 +146,7 @@ static enum pw_code add_session(struct search *s, const struct pw_figure_session
 
     if (add_source(s, r->snap, r->name, &lacking) > 0)
         return PW_OK;
-    return lacking
+    return lacking != NULL
                ? pw_fail(err, PW_EUSER, "export figure: session '%s' has %s to draw", r->name, s->of->lacks)
                : pw_fail(err, PW_EUSER, "export figure: session '%s' has no arm of arms=%s", r->name,
                          s->f->o->arms[0] ? s->f->o->arms : "all");
@@ -156,7 +156,7 @@ static enum pw_code add_session(struct search *s, const struct pw_figure_session
 static const char *own_name(const struct pw_figure_options *o)
 {
     for (int i = 0; i < o->n_recorded; i++)
-        if (!o->recorded[i].snap)
+        if (o->recorded[i].snap == NULL)
             return o->recorded[i].name;
     return NULL;
 }
@@ -169,13 +169,13 @@ static enum pw_code check_named(struct search *s, const struct pw_arm_view *lack
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         if ((s->arms & ~s->known) >> id & 1)
             return pw_fail(err, PW_EUSER, "export figure: arms=%s: there is no arm %d", f->o->arms, id);
-    if (lacking && s->arms != 0 && f->o->n_recorded == 0) {
+    if (lacking != NULL && s->arms != 0 && f->o->n_recorded == 0) {
         struct pw_str what = {0};
         pw_str_add(&what, "arm ");
         pw_figure_arm(f, lacking, &what);
         pw_str_add(&what, " has %s", s->of->lacks);
-        enum pw_code code =
-            s->of->make ? pw_figure_lacks(f, err, what.s, "%s", s->of->make) : pw_figure_nothing(err, what.s);
+        enum pw_code code = s->of->make != NULL ? pw_figure_lacks(f, err, what.s, "%s", s->of->make)
+                                                : pw_figure_nothing(err, what.s);
         pw_str_fini(&what);
         return code;
     }
@@ -190,10 +190,10 @@ static enum pw_code find(struct search *s, struct pw_err *err)
     const char *own = own_name(o);
     enum pw_code code = PW_OK;
 
-    if (add_source(s, f->given, own, &lacking) == 0 && own)
+    if (add_source(s, f->given, own, &lacking) == 0 && own != NULL)
         code = pw_fail(err, PW_EUSER, "export figure: session '%s' has %s to draw", own, s->of->lacks);
     for (int i = 0; i < o->n_recorded && code == PW_OK; i++)
-        if (o->recorded[i].snap)
+        if (o->recorded[i].snap != NULL)
             code = add_session(s, &o->recorded[i], err);
     if (code == PW_OK)
         code = check_named(s, lacking, err);
@@ -219,7 +219,7 @@ enum pw_code pw_figure_lines_find(struct pw_figure *f, const struct pw_figure_pa
     enum pw_code code = pw_figure_arms(f->o->arms, &s.arms, &s.all, err);
     if (code == PW_OK && !takes(page, f->o))
         code = refuse(f, page, err);
-    if (code == PW_OK && s.of && (f->o->arms[0] || !s.of->if_asked))
+    if (code == PW_OK && s.of != NULL && (f->o->arms[0] || !s.of->if_asked))
         code = find(&s, err);
     if (code != PW_OK)
         return code;
@@ -245,7 +245,7 @@ static bool has_twin(const struct pw_figure_line *l)
 {
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
         const struct pw_arm_view *a = pw_find_arm(l->snap, id);
-        if (a && a != l->arm && strcmp(a->info.pe, l->arm->info.pe) == 0)
+        if (a != NULL && a != l->arm && strcmp(a->info.pe, l->arm->info.pe) == 0)
             return true;
     }
     return false;
@@ -273,7 +273,7 @@ void pw_figure_name(const struct pw_figure *f, const struct pw_figure_line *l, s
     }
     if (*name != '\0' && *name != ',') {
         pw_str_put(out, name, strcspn(name, ","));
-    } else if (l->session) {
+    } else if (l->session != NULL) {
         pw_str_add(out, "%s: ", l->session);
         name_encoding(l, out);
     } else {
@@ -300,13 +300,13 @@ int pw_figure_task_of(const struct pw_figure *f, const struct pw_figure_line *l)
     return -1;
 }
 
-void pw_figure_say_sessions(struct pw_figure *f)
+void pw_figure_caption_sessions(struct pw_figure *f)
 {
     const struct pw_snapshot *last = NULL;
 
     for (int i = 0; i < f->n_lines; i++) {
         const struct pw_figure_line *l = &f->line[i];
-        if (!l->session)
+        if (l->session == NULL)
             continue;
         pw_str_add(&f->caption,
                    last == NULL      ? " From recorded sessions: %s: "
@@ -317,11 +317,11 @@ void pw_figure_say_sessions(struct pw_figure *f)
         pw_str_add(&f->caption, " at step %lld", (long long)l->arm->info.step);
         last = l->snap;
     }
-    if (last)
+    if (last != NULL)
         pw_str_add(&f->caption, ".");
 }
 
-void pw_figure_say_left(struct pw_figure *f)
+void pw_figure_caption_left(struct pw_figure *f)
 {
     bool any = false;
 
@@ -336,7 +336,7 @@ void pw_figure_say_left(struct pw_figure *f)
         pw_str_add(&f->caption, ".");
 }
 
-void pw_figure_say_lines(struct pw_figure *f, const int64_t *step)
+void pw_figure_caption_lines(struct pw_figure *f, const int64_t *step)
 {
     bool differ = false;
 
@@ -408,7 +408,7 @@ double pw_figure_keys(struct pw_figure *f, double y, bool drawn,
     for (int i = 0; i < f->n_lines; i++) {
         struct pw_str name = {0};
         char rest[48] = "";
-        if (more)
+        if (more != NULL)
             more(f, &f->line[i], rest, sizeof rest);
         pw_figure_name(f, &f->line[i], &name);
         pw_str_add(&name, "%s", rest);

@@ -20,7 +20,7 @@ static bool among(const char *const *words, const char *line)
 {
     size_t n = strcspn(line, " ");
 
-    for (; *words; words++)
+    for (; *words != NULL; words++)
         if (strlen(*words) == n && memcmp(*words, line, n) == 0)
             return true;
     return false;
@@ -35,7 +35,8 @@ static int collect(const struct pw_figure *f, const struct pw_snapshot *s, const
 
     for (int64_t i = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0; i < s->n_log; i++) {
         const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
-        if (l->kind != PW_EV_COMMAND || (!among(changes, l->text) && !(f->asks && among(f->asks, l->text))))
+        if (l->kind != PW_EV_COMMAND ||
+            (!among(changes, l->text) && !(f->asks != NULL && among(f->asks, l->text))))
             continue;
         if (n > 0 && strcmp(line[n - 1], l->text) == 0)
             times[n - 1]++;
@@ -88,7 +89,7 @@ void pw_figure_made(const struct pw_figure *f, struct pw_str *out)
         const struct pw_figure_line *l = &f->line[i];
         if (i > 0 && l->snap == l[-1].snap)
             continue;
-        pw_str_add(out, "%s%s: ", i > 0 ? " | " : "", l->session ? l->session : "this lab");
+        pw_str_add(out, "%s%s: ", i > 0 ? " | " : "", l->session != NULL ? l->session : "this lab");
         add_commands(f, l->snap, ROOM / sources, out);
     }
 }

@@ -115,6 +115,6 @@ void pw_map_bar(const struct pw_map *m, struct pw_svg *s, struct pw_box b, bool 
         most = w > most ? w : most;
         pw_svg_text(s, b.x + b.w + 3, b.y + b.h * i / 2 + (i == 0 ? 5.5 : i == 1 ? 2.5 : 0), &number, text);
     }
-    if (title)
+    if (title != NULL)
         pw_svg_text(s, b.x + b.w + most + 13, b.y + b.h / 2, &turned, title);
 }

@@ -51,7 +51,7 @@ static bool open_libraries(void)
         return lib.ready;
     lib.tried = true;
     void *l = dlopen("librsvg-2.so.2", RTLD_NOW | RTLD_LOCAL); /* dlsym also searches its dependencies */
-    lib.ready = l && take(l, &lib.read, "rsvg_handle_new_from_data") &&
+    lib.ready = l != NULL && take(l, &lib.read, "rsvg_handle_new_from_data") &&
                 take(l, &lib.render, "rsvg_handle_render_document") &&
                 take(l, &lib.unref, "g_object_unref") && take(l, &lib.free_error, "g_error_free") &&
                 take(l, &lib.pdf, "cairo_pdf_surface_create_for_stream") &&
@@ -71,7 +71,8 @@ static cairo_status_t put(void *stream, const unsigned char *bytes, unsigned n)
     return fwrite(bytes, 1, n, stream) == n ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static cairo_status_t draw(RsvgHandle *svg, cairo_surface_t *surface, double w, double h, double scale)
+static cairo_status_t draw_surface(RsvgHandle *svg, cairo_surface_t *surface, double w, double h,
+                                   double scale)
 {
     cairo_t *c = lib.create(surface);
     GError *why = NULL;
@@ -93,7 +94,7 @@ static cairo_status_t write_to(FILE *f, bool pdf, RsvgHandle *svg, double w, dou
     if (pdf && status == CAIRO_STATUS_SUCCESS)
         lib.name_pdf(s, CAIRO_PDF_METADATA_CREATOR, "pewter " PEWTER_VERSION);
     if (status == CAIRO_STATUS_SUCCESS)
-        status = draw(svg, s, w, h, pdf ? 1 : SHARPNESS);
+        status = draw_surface(svg, s, w, h, pdf ? 1 : SHARPNESS);
     if (status == CAIRO_STATUS_SUCCESS && !pdf)
         status = lib.write_png(s, put, f);
     lib.finish(s);
@@ -118,7 +119,7 @@ enum pw_code pw_figure_render(const char *path, bool pdf, const struct pw_str *s
         return pw_fail(err, PW_EUSER, "export figure: %s: too large for a PNG, at most %.0f points a side",
                        path, MOST_PIXELS / SHARPNESS);
     RsvgHandle *handle = lib.read((const guint8 *)svg->s, svg->len, &why);
-    if (!handle) {
+    if (handle == NULL) {
         enum pw_code code = pw_fail(err, PW_EIO, "export figure: %s: librsvg: %s", path, why->message);
         lib.free_error(why);
         return code;

@@ -46,7 +46,7 @@ static void put_pen(struct pw_str *out, struct pw_pen pen)
     pw_str_add(out, " stroke=\"#%06x\"", (unsigned)pen.color);
     if (pen.width > 0 && tenths(pen.width) != 10)
         pw_svg_length(out, "stroke-width", pen.width);
-    if (pen.dash)
+    if (pen.dash != NULL)
         pw_str_add(out, " stroke-dasharray=\"%s\"", pen.dash);
     put_opacity(out, pen.opacity);
 }

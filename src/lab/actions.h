@@ -46,21 +46,21 @@ enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const 
 
 /* ---- arms; what a command changes concerns all replicas of an arm */
 
-struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* its first replica; NULL: no such arm */
-struct pw_arm *pw_lab_current(struct pw_lab *lab);     /* its first replica */
-struct pw_arm *pw_lab_replicate(struct pw_lab *lab, int id, int replicate); /* NULL: no such replica */
-int pw_lab_replicates(const struct pw_lab *lab, int id);
+struct pw_replica *pw_lab_arm(struct pw_lab *lab, int id); /* its first replica; NULL: no such arm */
+struct pw_replica *pw_lab_current(struct pw_lab *lab);     /* its first replica */
+struct pw_replica *pw_lab_replica(struct pw_lab *lab, int id, int replica); /* NULL: no such replica */
+int pw_lab_n_replicas(const struct pw_lab *lab, int id);
 /* The inspected replica of an arm: the chosen number, or replica 1 if the arm has fewer. NULL: no such arm.
  */
-struct pw_arm *pw_lab_inspected_of(struct pw_lab *lab, int id);
+struct pw_replica *pw_lab_inspected_of(struct pw_lab *lab, int id);
 /* Fails with a message such as "no arm 7; there are 1, 2, 3". */
-enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
+enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_replica **arm, struct pw_err *err);
 /* Fails if the arm does not have this replica. Replica 0 means all and never fails. who: the command, for
  * messages. */
-enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, const char *who, int replica,
-                                 struct pw_err *err);
+enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_replica *arm, const char *who,
+                                 int replica, struct pw_err *err);
 /* its preset, or the theorem that it was constructed from */
-const char *pw_lab_shape(const struct pw_arm *arm);
+const char *pw_lab_shape(const struct pw_replica *arm);
 /* Replace all arms by n fresh ones with the current arm's model and `seeds` replicas each. own_batches:
  * replicas of an arm also differ in their training samples. This stays so for these arms and for arms derived
  * from them. */
@@ -76,31 +76,31 @@ enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
 /* Choose the next arm, or with by = -1 the previous one, wrapping around. */
 enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err);
 /* Emit the digest of a replica's parameters; it is also written to text unless that is NULL. */
-void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33]);
+void pw_lab_emit_digest(struct pw_lab *lab, const struct pw_replica *arm, char text[33]);
 
 /* ---- settings */
 
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
-enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
+enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_replica *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
 /* Resolve context=fit (0): as many positions as the task's longest sample needs, but at least `least`, the
  * preset's number. */
 void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int least);
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
-enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
+enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_replica *arm, const char *text, bool restart,
                            struct pw_err *err);
 /* Emit notes about an encoding that was chosen by name: the settings that the bare name has here, and
  * pw_lab_warn_of_length's note. */
-void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_arm *arm);
+void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm);
 /* Emit a note if a causal model has an encoding that needs the sequence length in advance. */
-void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm);
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm);
 /* Tune options of an arm's encoding, such as "base=500 offset=3"; text NULL restores the options that tune.c
  * supports. Weights are kept. An arm with an evaluation is evaluated again. */
-enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *text, struct pw_err *err);
+enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_replica *arm, const char *text, struct pw_err *err);
 /* Give an arm the parameters of another arm's encoding, which must be the same encoding of the same shape. */
-enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err);
+enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_replica *arm, int from, struct pw_err *err);
 /* Takes effect at the next step. Fails if memory does not suffice for a larger batch. */
-enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim,
+enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_replica *arm, const struct pw_optim *optim,
                               struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Restart an arm with the weights of a proof's construction (model/theorem.h). */
@@ -111,7 +111,7 @@ struct pw_construction {
     int width, heads;
     uint64_t seed; /* of the weights that the proof leaves open */
 };
-enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theorem,
+enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_replica *arm, int theorem,
                               const struct pw_construction *of, struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
 /* name: "auto", "cpu", "cuda" or "cuda:N"; mode and precision NULL: the default. */
@@ -133,7 +133,7 @@ struct pw_goal {
     enum pw_until until; /* the condition */
     double value;
     /* only replicas 1..replicate take the last of the n steps; in the others it stays due. 0: all take it */
-    int replicate;
+    int replica;
 };
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *goal, struct pw_err *err);
 bool pw_lab_training(const struct pw_lab *lab);
@@ -154,7 +154,7 @@ bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);
 /* Examples from arm's last evaluation; task -1: any; length 0: the first with a failing sample.
  * pw_lab_failing emits the first n failing examples. */
-enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
+enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_replica *arm, int task, int length, int n,
                             struct pw_err *err);
 /* Pin one failing example of the current arm; decoding stops at its first wrong token. */
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);
@@ -162,24 +162,24 @@ enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int in
  * beyond the task's trained ones. */
 void pw_lab_paired(struct pw_lab *lab, unsigned arms, int task, struct pw_range lengths);
 /* Mark the heads of a list such as "0.1,1.*" in chosen [L,H]. who: the command, for messages. */
-enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
-                               struct pw_err *err);
+enum pw_code pw_lab_read_heads(const struct pw_replica *arm, const char *who, const char *text,
+                               uint8_t *chosen, struct pw_err *err);
 /* Ablate heads of one replica, 0: of all. mode is not PW_ABLATE_NONE. samples: size of the probe set for mean
  * and resample. Both functions fail while the job runs. */
-enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_replica *arm, int replica, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err);
 /* chosen NULL: all heads */
-enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
+enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_replica *arm, int replica, const uint8_t *chosen,
                             struct pw_err *err);
 /* Start the job of activation patching. layer, head, pos: -1 if not given. from: the corrupt prompt. */
-enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
+enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_replica *arm, enum pw_patch_kind kind, int layer,
                           int head, int pos, const char *from, struct pw_err *err);
 /* Start the job of a probe. who: the command, for messages; NULL: "probe NAME". args: arms and options.
  * watch: NULL unless the probe is repeated. */
 enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const char *who,
                           const struct pw_args *args, const struct pw_watch *watch, struct pw_err *err);
 /* Emit a finding of an arm, NULL: of no single arm. Takes ownership of f. */
-void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f);
+void pw_lab_emit_finding(struct pw_lab *lab, const struct pw_replica *arm, struct pw_finding *f);
 extern const struct pw_opt pw_watch_opts[]; /* arm=, every= of `probe` */
 /* Run `probe` with its arguments: measure once. every=N also sets a watch, every=0 ends it. */
 enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
@@ -208,11 +208,11 @@ enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, struct pw_move 
                            struct pw_err *err);
 /* Emit the attention of the current arm with another replica, layer, head or view. Moves wrap around; a move
  * by 0 keeps the value. A replica (from 1) alone can be chosen even if no prompt is pinned. */
-enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_move layer,
-                         struct pw_move head, struct pw_move view, struct pw_err *err);
+enum pw_code pw_lab_choose_view(struct pw_lab *lab, struct pw_move replica, struct pw_move layer,
+                                struct pw_move head, struct pw_move view, struct pw_err *err);
 /* Emit this table; further tables of all arms follow the same choice. length -1: keep the length. */
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
-                                  struct pw_err *err);
+enum pw_code pw_lab_choose_table(struct pw_lab *lab, struct pw_replica *arm, int length, struct pw_move layer,
+                                 struct pw_err *err);
 /* Emit the attention in an .npz file; it replaces the attention of an earlier file. */
 enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struct pw_err *err);
 void pw_lab_forget_attention(struct pw_lab *lab); /* of the imported file */

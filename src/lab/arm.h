@@ -33,9 +33,9 @@ enum pw_altered {
  * initialisation and, with own batches, in their training samples. They are trained in step with each other.
  * The arm's seed is that of replica 1; replica k has seed + k - 1. The replica chosen with `inspect
  * replica=R` answers prompts and is inspected. */
-struct pw_arm {
-    int id;        /* 1..PW_MAX_ARMS */
-    int replicate; /* 1..PW_MAX_REPLICATES */
+struct pw_replica {
+    int id;      /* 1..PW_MAX_ARMS */
+    int replica; /* 1..PW_MAX_REPLICATES */
     struct pw_model *model;
     char preset[16];
     struct pw_config cfg;
@@ -67,7 +67,7 @@ struct pw_arm {
 
 /* Replica r of arm id lies at (r - 1) * PW_MAX_ARMS + id - 1. So the first PW_MAX_ARMS places are the arms'
  * first replicas, and the order of places is the round-robin order of training. */
-#define PW_MAX_PLACES (PW_MAX_ARMS * PW_MAX_REPLICATES)
+#define PW_MAX_PLACES (PW_MAX_ARMS * PW_MAX_REPLICAS)
 _Static_assert(PW_MAX_PLACES <= 64 * PW_BITS_OF_ALL, "a command's event has a bit for every place");
 
 #endif

@@ -29,7 +29,7 @@ struct pw_verdict {
      * last event that was re-run. */
     uint64_t seq;
     enum pw_event_kind kind;
-    int arm, replicate;
+    int arm, replica;
     int64_t step;
     char what[64];              /* "loss", "exact at length 12"; "": the event did not occur */
     char recorded[64], now[64]; /* value and bits */

@@ -34,7 +34,7 @@ void pw_offer_heads(struct pw_completion *c, bool off)
     const char *named = pw_args_key(c->so_far, "replica"), *was = pw_args_key(c->so_far, "replicate");
     long r = arm != NULL ? pw_inspected(c->seen, arm) : 1;
     if (named != NULL || was != NULL)
-        pw_text_int(named != NULL ? named : was, 1, PW_MAX_REPLICATES, &r);
+        pw_text_int(named != NULL ? named : was, 1, PW_MAX_REPLICAS, &r);
     for (int l = 0; arm != NULL && l < arm->info.layers; l++) {
         int n = 0;
         for (int h = 0; h < arm->info.heads; h++)
@@ -103,7 +103,7 @@ void pw_offer_values(struct pw_completion *c)
     else if (arm != NULL && strcmp(c->key, "head") == 0)
         pw_offer_numbers(c, 0, arm->info.heads);
     else if (arm != NULL && (strcmp(c->key, "replica") == 0 || strcmp(c->key, "replicate") == 0))
-        pw_offer_numbers(c, 1, arm->info.replicates + 1);
+        pw_offer_numbers(c, 1, arm->info.replicas + 1);
 }
 
 void pw_offer_export(struct pw_completion *c)

@@ -9,7 +9,7 @@ struct pw_saved {
     char *name; /* of the file or session, without folder */
     struct pw_checkpoint *c;
     /* Only for sessions: */
-    int arm, replicates;               /* arm 0: a file */
+    int arm, replicas;                 /* arm 0: a file */
     bool own_batches;                  /* each replica has its own batches */
     struct pw_spread in_range, beyond; /* mean exact match of the last evaluation; n 0: none */
 };

@@ -14,12 +14,12 @@ const struct pw_opt pw_scope_opts[] = {{.name = "arm",
 
 const char *const pw_scope_inspected[] = {"inspected", NULL};
 
-enum pw_code pw_scope_replica(struct pw_lab *lab, struct pw_arm **arm, const char *who, int replica_or_0,
+enum pw_code pw_scope_replica(struct pw_lab *lab, struct pw_replica **arm, const char *who, int replica_or_0,
                               struct pw_err *err)
 {
     enum pw_code code = pw_lab_need_replica(lab, *arm, who, replica_or_0, err);
     if (code == PW_OK)
-        *arm = replica_or_0 > 0 ? pw_lab_replicate(lab, (*arm)->id, replica_or_0)
+        *arm = replica_or_0 > 0 ? pw_lab_replica(lab, (*arm)->id, replica_or_0)
                                 : pw_lab_inspected_of(lab, (*arm)->id);
     return code;
 }
@@ -27,7 +27,7 @@ enum pw_code pw_scope_replica(struct pw_lab *lab, struct pw_arm **arm, const cha
 enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest, int *id,
                            struct pw_err *err)
 {
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     *id = 0;
     *rest = *args;
     rest->n = 0;
@@ -47,7 +47,7 @@ enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struc
 }
 
 enum pw_code pw_scope_arm(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest,
-                          struct pw_arm **arm, struct pw_err *err)
+                          struct pw_replica **arm, struct pw_err *err)
 {
     int id;
     enum pw_code code = pw_scope_take(lab, args, rest, &id, err);
@@ -57,12 +57,12 @@ enum pw_code pw_scope_arm(struct pw_lab *lab, const struct pw_args *args, struct
 }
 
 enum pw_code pw_scope_run(struct pw_lab *lab, const struct pw_args *args,
-                          enum pw_code (*run_on)(struct pw_lab *lab, struct pw_arm *arm,
+                          enum pw_code (*run_on)(struct pw_lab *lab, struct pw_replica *arm,
                                                  const struct pw_args *rest, struct pw_err *err),
                           struct pw_err *err)
 {
     struct pw_args rest;
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     enum pw_code code = pw_scope_arm(lab, args, &rest, &arm, err);
     return code == PW_OK ? run_on(lab, arm, &rest, err) : code;
 }

@@ -20,7 +20,7 @@
 static struct pw_replaced *head_of(const struct pw_model *m, int l, int h)
 {
     assert(l >= 0 && l < m->cfg.layers && h >= 0 && h < m->cfg.heads);
-    return m->replaced ? &m->replaced[l * m->cfg.heads + h] : NULL;
+    return m->replaced != NULL ? &m->replaced[l * m->cfg.heads + h] : NULL;
 }
 
 static size_t table_bytes(const struct pw_model *m)
@@ -40,11 +40,11 @@ static void changed(struct pw_model *m)
 static enum pw_code replace(struct pw_model *m, struct pw_replaced *head, uint8_t as, const float *table,
                             struct pw_err *err)
 {
-    float *copy = table ? m->ops->alloc(m->be, table_bytes(m)) : NULL;
+    float *copy = table != NULL ? m->ops->alloc(m->be, table_bytes(m)) : NULL;
 
-    if (table && !copy)
+    if (table != NULL && copy == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for a head's replacement");
-    if (table)
+    if (table != NULL)
         m->ops->upload(m->be, copy, table, table_bytes(m));
     m->ops->free(m->be, head->table);
     *head = (struct pw_replaced){.as = as, .table = copy};
@@ -55,7 +55,7 @@ static struct pw_replaced *make_list(const struct pw_model *m, struct pw_err *er
 {
     struct pw_replaced *list = calloc((size_t)m->cfg.layers * m->cfg.heads, sizeof *list);
 
-    if (!list)
+    if (list == NULL)
         pw_fail(err, PW_ENOMEM, "out of memory for a head's replacement");
     return list;
 }
@@ -66,9 +66,9 @@ enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as,
     enum pw_code code;
 
     assert(as > 0);
-    if (!m->replaced)
+    if (m->replaced == NULL)
         m->replaced = make_list(m, err);
-    if (!m->replaced)
+    if (m->replaced == NULL)
         return PW_ENOMEM;
     code = replace(m, head_of(m, l, h), as, table, err);
     changed(m);
@@ -79,7 +79,7 @@ void pw_model_restore_head(struct pw_model *m, int l, int h)
 {
     struct pw_replaced *head = head_of(m, l, h);
 
-    if (!head || head->as == 0)
+    if (head == NULL || head->as == 0)
         return;
     m->ops->free(m->be, head->table);
     *head = (struct pw_replaced){0};
@@ -90,13 +90,13 @@ uint8_t pw_model_replaced(const struct pw_model *m, int l, int h)
 {
     const struct pw_replaced *head = head_of(m, l, h);
 
-    return head ? head->as : 0;
+    return head != NULL ? head->as : 0;
 }
 
 void pw_replaced_put(const struct pw_model *m, struct pw_ctx *c, float *z, int l, const int *pos, int R,
                      bool gradient)
 {
-    for (int h = 0; m->replaced && h < m->cfg.heads; h++) {
+    for (int h = 0; m->replaced != NULL && h < m->cfg.heads; h++) {
         const struct pw_replaced *head = head_of(m, l, h);
         if (head->as)
             m->ops->put_head(c, z, gradient ? NULL : head->table, pos, h, m->cfg.heads, m->cfg.head_width, R);
@@ -105,21 +105,21 @@ void pw_replaced_put(const struct pw_model *m, struct pw_ctx *c, float *z, int l
 
 enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct pw_err *err)
 {
-    float *table = from->replaced ? malloc(table_bytes(from)) : NULL;
+    float *table = from->replaced != NULL ? malloc(table_bytes(from)) : NULL;
     enum pw_code code = PW_OK;
 
-    if (from->replaced && !table)
+    if (from->replaced != NULL && table == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for a head's replacement");
-    for (int i = 0; from->replaced && code == PW_OK && i < from->cfg.layers * from->cfg.heads; i++) {
+    for (int i = 0; from->replaced != NULL && code == PW_OK && i < from->cfg.layers * from->cfg.heads; i++) {
         const struct pw_replaced *head = &from->replaced[i];
         if (!head->as)
             continue;
-        if (head->table)
+        if (head->table != NULL)
             from->ops->download(from->be, table, head->table, table_bytes(from));
         code = from->ops->sync(from->be, err);
         if (code == PW_OK)
             code = pw_model_replace_head(to, i / to->cfg.heads, i % to->cfg.heads, head->as,
-                                         head->table ? table : NULL, err);
+                                         head->table != NULL ? table : NULL, err);
     }
     free(table);
     return code;
@@ -127,7 +127,7 @@ enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct
 
 void pw_replaced_free(struct pw_model *m, struct pw_replaced *list)
 {
-    for (int i = 0; list && i < m->cfg.layers * m->cfg.heads; i++)
+    for (int i = 0; list != NULL && i < m->cfg.layers * m->cfg.heads; i++)
         m->ops->free(m->be, list[i].table);
     free(list);
 }
@@ -139,7 +139,7 @@ enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, cons
     enum pw_code code = PW_OK;
 
     *out = make_list(m, err);
-    if (!*out)
+    if (*out == NULL)
         return PW_ENOMEM;
     for (int i = 0; i < m->cfg.layers * m->cfg.heads && code == PW_OK; i++)
         if (as[i] > 0)
@@ -154,14 +154,14 @@ enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, cons
 
 void pw_replaced_join(struct pw_model *m, struct pw_replaced *made)
 {
-    for (int i = 0; m->replaced && i < m->cfg.layers * m->cfg.heads; i++) {
+    for (int i = 0; m->replaced != NULL && i < m->cfg.layers * m->cfg.heads; i++) {
         struct pw_replaced own = m->replaced[i];
         if (!made[i].as)
             continue;
         m->replaced[i] = made[i];
         made[i] = own;
     }
-    if (m->replaced)
+    if (m->replaced != NULL)
         pw_replaced_free(m, made);
     else
         m->replaced = made;

@@ -67,7 +67,7 @@ static void add_bias(double *y, const float *p, size_t at, double factor, int C)
 /* Writes part n of the list, which can be NULL; returns n + 1. */
 static int add_part(struct pw_part *parts, int n, enum pw_part_kind kind, int layer, int head)
 {
-    if (parts)
+    if (parts != NULL)
         parts[n] = (struct pw_part){kind, layer, head};
     return n + 1;
 }

@@ -80,7 +80,7 @@ void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *s
         end = p->offset + pw_param_count(p);
     }
     m->ops->zero(c, slot->grad + from, end - from);
-    if (slot->bias)
+    if (slot->bias != NULL)
         m->ops->zero(c, slot->bias, bias_floats(m));
 }
 
@@ -92,11 +92,11 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
         m->ops->zero(c, slot->grad, m->lay.size);
         return;
     }
-    if (slot->head)
+    if (slot->head != NULL)
         m->ops->add(c, slot->grad + m->lay.embed, slot->head, head_floats(m));
-    if (slot->bias && m->pe.pe->fill_bwd)
+    if (slot->bias != NULL && m->pe.pe->fill_bwd != NULL)
         m->pe.pe->fill_bwd(&pass, slot->grad + m->lay.pe, slot->bias, m->p + m->lay.pe);
-    else if (slot->bias)
+    else if (slot->bias != NULL)
         m->ops->gather_bias_bwd(c, slot->grad + m->lay.pe, slot->bias, m->tables.index, m->cfg.layers,
                                 m->cfg.heads, 2 * m->tables.P - 1);
 }
@@ -106,7 +106,7 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
 static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
                            const struct pw_dropout *d, int R)
 {
-    if (!d)
+    if (d == NULL)
         return w->d;
     m->ops->dropout(c, w->d_norm, w->d, d, NULL, R, m->cfg.width);
     return w->d_norm;
@@ -119,11 +119,11 @@ static void d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, in
 {
     const struct pw_acts *a = &w->acts[l];
     struct pw_dropout drop;
-    bool drops = pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row), again = drops && a->pre;
+    bool drops = pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row), again = drops && a->pre != NULL;
     float kept = drops && !again ? pw_dropout_kept(&drop) : 1;
 
     m->ops->linear_dx(c, w->d_hid, d, &m->mats[l * PW_MATS + PW_MAT_DOWN], pw_model_act(m),
-                      a->pre ? a->pre : a->hid, kept, k->n_rows);
+                      a->pre != NULL ? a->pre : a->hid, kept, k->n_rows);
     if (again)
         m->ops->dropout(c, w->d_hid, w->d_hid, &drop, NULL, k->n_rows, m->cfg.ffn);
 }
@@ -137,14 +137,15 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     const struct pw_layer_at *at = &m->lay.layer[l];
     const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
     const struct pw_acts *a = &w->acts[l];
-    const struct pw_plan *plan = &m->step_plan;
+    const struct pw_batch_plan *plan = &m->step_plan;
     const int *pos = plan->dev + plan->pos + k->row;
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, F = cfg->ffn, R = k->n_rows;
     struct pw_seqs seqs = pw_chunk_seqs(plan, k);
     struct pw_attn attn = pw_model_attn(m, l);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
-    float *slot = to->grad, *d_bias = to->bias ? to->bias + (size_t)l * layer_bias(m) : NULL;
-    float *d_keys = attn.keys ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
+    float *slot = to->grad, *d_bias = to->bias != NULL ? to->bias + (size_t)l * layer_bias(m) : NULL;
+    float *d_keys =
+        attn.keys != NULL ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
     struct pw_dropout drop;
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);
 
@@ -172,17 +173,17 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
                       const struct pw_slot *to)
 {
     const struct pw_backend_ops *ops = m->ops;
-    const struct pw_plan *plan = &m->step_plan;
+    const struct pw_batch_plan *plan = &m->step_plan;
     int C = m->cfg.width, V = m->cfg.vocab, L = m->cfg.layers, R = k->n_rows, N = k->n_scored;
     const struct pw_mat *head = &m->mats[L * PW_MATS];
     float *slot = to->grad;
     struct pw_dropout drop;
 
     ops->zero(c, w->d_picked, (size_t)N * C);
-    ops->linear_dw(c, to->head ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed, to->summed, V,
-                   C, N);
+    ops->linear_dw(c, to->head != NULL ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed,
+                   to->summed, V, C, N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
-    if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored))
+    if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored) != NULL)
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
     ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
                   w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
@@ -193,7 +194,7 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
 void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
                        const struct pw_slot *to, int l)
 {
-    const struct pw_plan *plan = &m->step_plan;
+    const struct pw_batch_plan *plan = &m->step_plan;
     struct pw_added added = m->tables.added;
     float *d_added[PW_PE_ADDS], *slot = to->grad;
     bool learned = added.n > 0 && m->lay.pe != PW_ABSENT;
@@ -203,7 +204,7 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     block(m, c, w, l, k, to);
     if (l > 0)
         return;
-    if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row))
+    if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row) != NULL)
         m->ops->dropout(c, w->d, w->d, &drop, NULL, R, C);
     for (int i = 0; i < added.n; i++) {
         added.row[i] = plan->dev + plan->added[i] + k->row;

@@ -75,7 +75,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .turn = pe->uses & PW_PE_ROTATION || m->pe.tune.logn > 0 ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
-    return m->ops->beside ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;
+    return m->ops->beside != NULL ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;
 }
 
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
@@ -89,7 +89,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     if (pw_layout_init(&m.lay, cfg, pe, NULL))
         return SIZE_MAX;
     floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, unless g is the slot */
-    floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* met.c, flight.c */
+    floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     floats += pack_floats(&m);
     if (batch > 0) {
         floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m) + table_floats(&m);

@@ -22,7 +22,7 @@ struct pw_checkpoint {
 static enum pw_code create(struct pw_checkpoint **out, const char *what, struct pw_err *err)
 {
     *out = calloc(1, sizeof **out);
-    if (!*out)
+    if (*out == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     pw_text_copy((*out)->path, sizeof(*out)->path, what);
     return PW_OK;
@@ -71,7 +71,7 @@ const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *
 
 void pw_checkpoint_close(struct pw_checkpoint *c)
 {
-    if (!c)
+    if (c == NULL)
         return;
     pw_metadata_fini(&c->info);
     pw_st_close(&c->st);
@@ -112,7 +112,7 @@ static enum pw_code take(struct loading *x, void *to, const char *name, enum pw_
     const struct pw_st_tensor *t = pw_st_find(&x->c->st, name);
     const char *path = x->c->path;
 
-    if (!t)
+    if (t == NULL)
         return pw_fail(err, PW_EUSER, "%s: tensor '%s' is missing", path, name);
     if (t->type != type)
         return pw_fail(err, PW_EUSER, "%s: tensor '%s' must be %s", path, name, pw_st_type_names[type]);
@@ -161,7 +161,7 @@ static enum pw_code take_met(struct loading *x, struct pw_err *err)
 {
     const struct pw_model *m = x->m;
     int64_t dims[4];
-    int n = pw_met_dims(m, dims);
+    int n = pw_seen_dims(m, dims);
     enum pw_code code = take(x, x->met, "met.steps", PW_ST_I64, 1, (int64_t[]){2}, err);
 
     if (code == PW_OK)
@@ -200,12 +200,12 @@ static enum pw_code take_heads(struct loading *x, struct pw_err *err)
 {
     const struct pw_st_tensor *list = pw_st_find(&x->c->st, "heads.tables");
     size_t heads = (size_t)x->m->cfg.layers * x->m->cfg.heads;
-    int64_t n = list && list->n_dims == 3 ? list->dims[0] : 0;
+    int64_t n = list != NULL && list->n_dims == 3 ? list->dims[0] : 0;
     int64_t *as = calloc(heads, sizeof *as), *at = calloc(heads, sizeof *at);
-    float *tables = list ? malloc(list->bytes + sizeof *tables) : NULL;
+    float *tables = list != NULL ? malloc(list->bytes + sizeof *tables) : NULL;
     enum pw_code code;
 
-    if (as && at && (tables || !list))
+    if (as != NULL && at != NULL && (tables != NULL || list == NULL))
         code = take_tables(x, as, at, tables, n, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for the heads' replacements");
@@ -246,13 +246,13 @@ static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *e
         code = check_surplus(x, true, err);
     if (code == PW_OK && resumable)
         code = take_counts(x, err);
-    if (code == PW_OK && pw_st_find(st, "met.steps"))
+    if (code == PW_OK && pw_st_find(st, "met.steps") != NULL)
         code = take_met(x, err);
-    if (code == PW_OK && pw_st_find(st, "heads.as"))
+    if (code == PW_OK && pw_st_find(st, "heads.as") != NULL)
         code = take_heads(x, err);
     if (code == PW_OK)
         code = check_surplus(x, false, err);
-    if (code == PW_OK && !pw_met_set(x->m, x->met, x->seqs, x->grad))
+    if (code == PW_OK && !pw_seen_set(x->m, x->met, x->seqs, x->grad))
         code = pw_fail(err, PW_EUSER, "%s: met.steps and met.seqs are inconsistent", x->c->path);
     return code;
 }
@@ -287,9 +287,9 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
 
     for (int s = 0; s < PW_SETS; s++) {
         x.values[s] = calloc(m->lay.size, sizeof(float));
-        room = room && x.values[s];
+        room = room && x.values[s] != NULL;
     }
-    if (room && x.taken && x.counts && x.seqs && x.grad)
+    if (room && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.grad != NULL)
         code = take_all(&x, resumable, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");

@@ -29,7 +29,7 @@ enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const stru
                                 bool resumable, struct pw_err *err);
 
 /* Builds a complete resumable file in memory. It also holds the rest of m's behaviour and display: what was
- * seen in training (pw_model_met) and replaced heads. The caller frees *bytes [*n]; NULL on failure. */
+ * seen in training (pw_model_seen) and replaced heads. The caller frees *bytes [*n]; NULL on failure. */
 enum pw_code pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes,
                                  size_t *n, struct pw_err *err);
 

@@ -57,7 +57,7 @@ static bool heads_alloc(struct parts *x, const struct pw_model *m)
 {
     size_t heads = (size_t)m->cfg.layers * m->cfg.heads;
 
-    if (!m->replaced)
+    if (m->replaced == NULL)
         return true;
     for (size_t i = 0; i < heads; i++)
         x->n_tables += m->replaced[i].table != NULL;
@@ -65,7 +65,7 @@ static bool heads_alloc(struct parts *x, const struct pw_model *m)
     x->at = calloc(heads, sizeof *x->at);
     if (x->n_tables > 0)
         x->tables = malloc((size_t)x->n_tables * head_floats(m) * sizeof *x->tables);
-    return x->as && x->at && (x->tables || x->n_tables == 0);
+    return x->as != NULL && x->at != NULL && (x->tables != NULL || x->n_tables == 0);
 }
 
 static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what what)
@@ -79,15 +79,15 @@ static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what wha
     x->names = calloc(PW_SETS * n, sizeof *x->names);
     for (int s = 0; s < sets; s++) {
         x->values[s] = malloc(m->lay.size * sizeof(float));
-        if (!x->values[s])
+        if (x->values[s] == NULL)
             return false;
     }
-    return x->t && x->list && x->names && (what != IMAGE || heads_alloc(x, m));
+    return x->t != NULL && x->list != NULL && x->names != NULL && (what != IMAGE || heads_alloc(x, m));
 }
 
 /* Appends a tensor; dims ends with a 0. */
-static void add(struct parts *x, const char *name, enum pw_st_type type, const int64_t *dims,
-                const void *data)
+static void add_tensor(struct parts *x, const char *name, enum pw_st_type type, const int64_t *dims,
+                       const void *data)
 {
     struct pw_st_tensor *t = &x->list[x->n++];
 
@@ -104,7 +104,7 @@ static void add_counts(struct parts *x, const struct pw_model *m, const int *ord
 {
     for (int i = 0; i < m->lay.n; i++)
         x->t[i] = m->lay.params[order[i]].t;
-    add(x, "adam.t", PW_ST_I64, (int64_t[]){m->lay.n, 0}, x->t);
+    add_tensor(x, "adam.t", PW_ST_I64, (int64_t[]){m->lay.n, 0}, x->t);
 }
 
 static void add_met(struct parts *x, const struct pw_model *m)
@@ -113,28 +113,28 @@ static void add_met(struct parts *x, const struct pw_model *m)
 
     x->met[0] = m->met.steps;
     x->met[1] = m->met.sampled;
-    add(x, "met.steps", PW_ST_I64, (int64_t[]){2, 0}, x->met);
-    add(x, "met.seqs", PW_ST_I64, (int64_t[]){m->cfg.context + 1, 0}, m->met.seqs);
-    if (pw_met_dims(m, dims) > 0)
-        add(x, "met.grad", PW_ST_F64, dims, m->met.grad);
+    add_tensor(x, "met.steps", PW_ST_I64, (int64_t[]){2, 0}, x->met);
+    add_tensor(x, "met.seqs", PW_ST_I64, (int64_t[]){m->cfg.context + 1, 0}, m->met.seqs);
+    if (pw_seen_dims(m, dims) > 0)
+        add_tensor(x, "met.grad", PW_ST_F64, dims, m->met.grad);
 }
 
 static void add_heads(struct parts *x, struct pw_model *m)
 {
     int L = m->cfg.layers, H = m->cfg.heads, n = 0;
 
-    if (!x->as)
+    if (x->as == NULL)
         return;
     for (int i = 0; i < L * H; i++) {
         x->as[i] = m->replaced[i].as;
-        x->at[i] = m->replaced[i].table ? n : -1;
-        if (m->replaced[i].table)
+        x->at[i] = m->replaced[i].table != NULL ? n : -1;
+        if (m->replaced[i].table != NULL)
             m->ops->download(m->be, x->tables + (size_t)n++ * head_floats(m), m->replaced[i].table,
                              head_floats(m) * sizeof *x->tables);
     }
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
-    add(x, "heads.as", PW_ST_I64, (int64_t[]){L, H, 0}, x->as);
-    add(x, "heads.at", PW_ST_I64, (int64_t[]){L, H, 0}, x->at);
+    add_tensor(x, "heads.as", PW_ST_I64, (int64_t[]){L, H, 0}, x->as);
+    add_tensor(x, "heads.at", PW_ST_I64, (int64_t[]){L, H, 0}, x->at);
 }
 
 static void add_values(struct parts *x, const struct pw_model *m, const int *order, int set)
@@ -145,7 +145,7 @@ static void add_values(struct parts *x, const struct pw_model *m, const int *ord
         int64_t dims[4];
         *name = pw_tensor_name(set, p);
         pw_param_dims(p, dims);
-        add(x, name->text, PW_ST_F32, dims, x->values[set] + p->offset);
+        add_tensor(x, name->text, PW_ST_F32, dims, x->values[set] + p->offset);
     }
 }
 
@@ -161,8 +161,8 @@ static void fill(struct parts *x, struct pw_model *m, const int *order, enum wha
     for (int s = 0; s < (what == WEIGHTS ? 1 : PW_SETS); s++)
         add_values(x, m, order, s);
     if (x->n_tables > 0)
-        add(x, "heads.tables", PW_ST_F32, (int64_t[]){x->n_tables, m->cfg.context, m->cfg.head_width, 0},
-            x->tables);
+        add_tensor(x, "heads.tables", PW_ST_F32,
+                   (int64_t[]){x->n_tables, m->cfg.context, m->cfg.head_width, 0}, x->tables);
 }
 
 /* Writes the file `path`; with path NULL writes to memory, *bytes [*n]. */
@@ -174,12 +174,12 @@ static enum pw_code save(struct pw_model *m, const char *path, void **bytes, siz
     enum pw_code code;
     struct parts x;
 
-    if (parts_alloc(&x, m, what) && meta) {
+    if (parts_alloc(&x, m, what) && meta != NULL) {
         fill(&x, m, order, what);
         code = m->ops->sync(m->be, err);
         if (code == PW_OK)
-            code = path ? pw_st_write(path, x.list, x.n, meta, err)
-                        : pw_st_image(bytes, n, x.list, x.n, meta, err);
+            code = path != NULL ? pw_st_write(path, x.list, x.n, meta, err)
+                                : pw_st_image(bytes, n, x.list, x.n, meta, err);
     } else {
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
     }

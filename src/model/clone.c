@@ -13,7 +13,7 @@ static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_mod
     size_t bytes = n * sizeof *to;
     enum pw_code code = PW_OK;
 
-    if (ops == old->ops && ops->copy && ops->unit(next->be) == ops->unit(old->be)) {
+    if (ops == old->ops && ops->copy != NULL && ops->unit(next->be) == ops->unit(old->be)) {
         ops->copy(next->be, to, from, bytes);
         return PW_OK;
     }
@@ -67,7 +67,7 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
     if (code)
         return code;
     code = carry(*out, m, m->lay.size, m->lay.n, err);
-    pw_met_copy(*out, m);
+    pw_seen_copy(*out, m);
     return complete(out, code, err);
 }
 

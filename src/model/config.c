@@ -113,16 +113,17 @@ enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim 
                                                                          set_paper};
     int i = 0;
 
-    while (pw_preset_names[i] && strcmp(name, pw_preset_names[i]) != 0)
+    while (pw_preset_names[i] != NULL && strcmp(name, pw_preset_names[i]) != 0)
         i++;
-    if (!pw_preset_names[i]) {
+    if (pw_preset_names[i] == NULL) {
         const char *near = pw_text_nearest(name, pw_preset_names);
         return pw_fail(err, PW_EUSER, "no preset '%s'%s%s%s; there are tiny, small, medium and paper", name,
-                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                       near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                       near != NULL ? "'?" : "");
     }
     pw_opt_defaults(pw_config_opts, cfg); /* tiny */
     pw_opt_defaults(pw_optim_opts, opt);
-    if (set[i])
+    if (set[i] != NULL)
         set[i](cfg, opt);
     return pw_config_check(cfg, err);
 }

@@ -35,7 +35,7 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
     d->ids = m->ops->alloc(m->be, cap * sizeof *d->ids);
     d->pos = m->ops->alloc(m->be, cap * sizeof *d->pos);
     d->rows = malloc(cap * sizeof *d->rows);
-    if (!d->cache.mem || !d->tokens || !d->ids || !d->pos || !d->rows)
+    if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->pos == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
                        d->cache.cap, floats * sizeof(float) >> 20);
     m->ops->upload(m->be, d->pos, m->iota, cap * sizeof *d->pos);
@@ -51,7 +51,7 @@ enum pw_code pw_decoder_create(struct pw_decoder **out, struct pw_model *m, int 
     assert(longest >= 1 && longest <= m->cfg.context);
     *out = NULL;
     d = calloc(1, sizeof *d);
-    if (!d)
+    if (d == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     d->m = m;
     d->cache.cap = longest;
@@ -65,7 +65,7 @@ enum pw_code pw_decoder_create(struct pw_decoder **out, struct pw_model *m, int 
 
 void pw_decoder_destroy(struct pw_decoder *d)
 {
-    if (!d)
+    if (d == NULL)
         return;
     pw_work_free(d->m, &d->work);
     d->m->ops->free(d->m->be, d->cache.mem);
@@ -103,9 +103,9 @@ static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
         d->cache.added[k] = d->pos;
         if (pe->by[k] <= PW_PE_BY_POSITION)
             continue;
-        if (!d->added[k])
+        if (d->added[k] == NULL)
             d->added[k] = m->ops->alloc(m->be, (size_t)d->cache.cap * sizeof *d->added[k]);
-        if (!d->added[k])
+        if (d->added[k] == NULL)
             return pw_fail(err, PW_ENOMEM, "out of memory");
         for (int pos = 0; pos < T; pos++)
             d->rows[pos] = pw_pe_row(pe->by[k], pos, T);

@@ -53,17 +53,17 @@ static enum pw_code fit(struct pw_model *m, struct pw_flight *f, const struct pw
 {
     size_t ints = (size_t)b->n_scored + b->n_seqs, learned = m->lay.size - m->lay.core;
 
-    f->looked = pw_met_looks(m, m->n_flights);
-    if (f->looked && !f->grad)
+    f->looked = pw_seen_samples_gradient(m, m->n_flights);
+    if (f->looked && f->grad == NULL)
         f->grad = m->ops->host_alloc(m->be, learned * sizeof *f->grad);
     if (ints > f->batch_cap) {
         free(f->batch);
         f->batch_cap = ints + ints / 4;
         f->batch = malloc(f->batch_cap * sizeof *f->batch);
     }
-    if (f->batch && (f->grad || !f->looked))
+    if (f->batch != NULL && (f->grad != NULL || !f->looked))
         return PW_OK;
-    f->batch_cap = f->batch ? f->batch_cap : 0;
+    f->batch_cap = f->batch != NULL ? f->batch_cap : 0;
     return pw_fail(err, PW_ENOMEM, "out of memory for the results of a step");
 }
 
@@ -153,7 +153,7 @@ static void learn(void *arg)
 {
     struct learning *k = arg;
     struct pw_model *m = k->m;
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
 
     for (int i = 0; i < k->n; i++) {
         pw_stage_turn_to(plan, i);
@@ -177,7 +177,7 @@ struct shape {
 
 static bool ask(struct pw_model *m, const atomic_bool *yield, int n)
 {
-    const struct pw_plan *plan = &m->step_plan;
+    const struct pw_batch_plan *plan = &m->step_plan;
     /* A device gets whole steps, at once and possibly as one graph. */
     struct learning k = {.m = m, .yield = m->ops->host ? yield : NULL, .n = n};
 
@@ -197,7 +197,7 @@ static bool ask(struct pw_model *m, const atomic_bool *yield, int n)
 /* Copies the results of flight i and the n-1 after it to the host. */
 static void bring(struct pw_model *m, int i, int n)
 {
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     int most = pw_model_may_fly(m), at = (m->first_flight + i) % most, end = at + n < most ? at + n : most;
     char *to = plan->host_out, *from = plan->outs;
 
@@ -212,7 +212,7 @@ static void bring(struct pw_model *m, int i, int n)
  * step yielded. */
 static bool launch(struct pw_model *m, const atomic_bool *yield)
 {
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     int staged = plan->staged, n = staged == pw_model_group(m) ? staged : 1, first = m->n_flights - staged;
     const struct pw_flight *last = flight(m, m->n_flights - 1);
 
@@ -235,7 +235,7 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
                             const atomic_bool *yield, struct pw_err *err)
 {
     const struct pw_adamw rule = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip};
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     struct pw_flight *f = flight(m, m->n_flights);
     enum pw_code code;
 
@@ -281,7 +281,7 @@ static enum pw_code forget(struct pw_model *m, bool loss, struct pw_err *err)
 enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, struct pw_err *err)
 {
     struct pw_flight *f = flight(m, 0);
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     void *came;
     enum pw_code code;
 
@@ -300,7 +300,7 @@ enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, str
     out->lr = f->lr;
     if (!isfinite(out->loss) || !isfinite(out->grad_norm))
         return forget(m, isfinite(out->loss), err);
-    pw_met_step(m, f->batch + f->n_scored, f->n_seqs, f->looked ? f->grad : NULL);
+    pw_seen_step(m, f->batch + f->n_scored, f->n_seqs, f->looked ? f->grad : NULL);
     memcpy(m->moved, pw_out_moved(came), 2 * (size_t)m->lay.n * sizeof *m->moved);
     m->first_flight = (m->first_flight + 1) % pw_model_may_fly(m);
     m->n_flights--;

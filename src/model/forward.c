@@ -35,7 +35,7 @@ static void make_bias(struct pw_ctx *c, int chunk, int worker, void *arg)
 
     (void)chunk;
     (void)worker;
-    if (m->pe.pe->fill)
+    if (m->pe.pe->fill != NULL)
         m->pe.pe->fill(&pass, m->tables.bias, m->p + m->lay.pe);
     else
         m->ops->gather_bias_fwd(c, m->tables.bias, m->p + m->lay.pe, m->tables.index, m->cfg.heads,
@@ -64,9 +64,9 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .bias = t->bias,
         .table = t->laid,
         .dense = m->pe.pe->uses & PW_PE_DENSE,
-        .keys = t->keys ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
+        .keys = t->keys != NULL ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
         .reach = t->reach,
-        .turn = t->cosine || t->gain ? &t->turn : NULL,
+        .turn = t->cosine != NULL || t->gain != NULL ? &t->turn : NULL,
     };
 }
 
@@ -90,7 +90,7 @@ const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropo
 /* Returns layer l of a tapped tensor [L,H,T,T]; NULL if it is not wanted. */
 static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 {
-    return tensor ? tensor + (size_t)l * m->cfg.heads * T * T : NULL;
+    return tensor != NULL ? tensor + (size_t)l * m->cfg.heads * T * T : NULL;
 }
 
 /* The rows of a pass, all on the backend. */
@@ -115,10 +115,10 @@ static void patch(const struct pw_model *m, struct pw_ctx *c, float *x, int l, b
                   const struct rows *r)
 {
     const struct pw_tap *tap = r->tap;
-    const float *source = tap ? tap->sources : NULL;
+    const float *source = tap != NULL ? tap->sources : NULL;
     int H = heads ? m->cfg.heads : 1, D = heads ? m->cfg.head_width : m->cfg.width;
 
-    for (int i = 0; tap && i < tap->n_patches; i++) {
+    for (int i = 0; tap != NULL && i < tap->n_patches; i++) {
         const struct pw_patch *p = &tap->patches[i];
         if (p->layer == l && (p->head >= 0) == heads)
             m->ops->put_head(c, x + (size_t)p->from * H * D, source, r->pos + p->from, heads ? p->head : 0, H,
@@ -136,26 +136,26 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     struct pw_maps maps = {0};
     struct pw_dropout d;
 
-    if (tap) {
+    if (tap != NULL) {
         maps.scores = tapped(tap->score, m, l, r->R);
         maps.probs = tapped(tap->probs, m, l, r->R);
     }
-    if (tap && tap->content && tap->content != tap->score) {
+    if (tap != NULL && tap->content != NULL && tap->content != tap->score) {
         struct pw_attn plain = attn;
         struct pw_turn scaled = {.gain = m->tables.gain};
         plain.bias = plain.keys = NULL;
-        plain.turn = scaled.gain ? &scaled : NULL;
+        plain.turn = scaled.gain != NULL ? &scaled : NULL;
         ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
     }
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
-    if (cache)
+    if (cache != NULL)
         ops->attention_cached(c, a->z, cache->mem + (size_t)l * cache->layer, a->qkv, &attn, cache->pos,
                               cache->cap, cache->T, r->R);
     else
-        ops->attention_fwd(c, a->z, a->save, tap ? &maps : NULL, a->qkv, &attn, r->pos, &r->seqs);
-    if (tap && tap->qkv && attn.turn)
+        ops->attention_fwd(c, a->z, a->save, tap != NULL ? &maps : NULL, a->qkv, &attn, r->pos, &r->seqs);
+    if (tap != NULL && tap->qkv != NULL && attn.turn != NULL)
         ops->rotate(c, a->qkv, attn.turn, r->pos, attn.heads, attn.head_width, r->R);
-    if (!tap || !tap->whole)
+    if (tap == NULL || !tap->whole)
         pw_replaced_put(m, c, a->z, l, r->pos, r->R, false);
     patch(m, c, a->z, l, true, r);
 }
@@ -164,8 +164,8 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
 static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *x, const struct pw_mat *mat,
                    const float *bias, const float *residual, const struct pw_dropout *d, int R)
 {
-    m->ops->linear_fwd(c, y, NULL, x, mat, bias, d ? NULL : residual, PW_ACT_NONE, R);
-    if (d)
+    m->ops->linear_fwd(c, y, NULL, x, mat, bias, d != NULL ? NULL : residual, PW_ACT_NONE, R);
+    if (d != NULL)
         m->ops->dropout(c, y, y, d, residual, R, mat->out);
 }
 
@@ -176,11 +176,11 @@ static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w,
     const struct pw_tap *tap = r->tap;
     size_t HD = (size_t)m->cfg.heads * m->cfg.head_width, at = (size_t)l * r->R;
 
-    if (tap && tap->qkv)
+    if (tap != NULL && tap->qkv != NULL)
         a.qkv = tap->qkv + at * 3 * HD;
-    if (tap && tap->z)
+    if (tap != NULL && tap->z != NULL)
         a.z = tap->z + at * HD;
-    if (tap && tap->mlp)
+    if (tap != NULL && tap->mlp != NULL)
         a.hid = tap->mlp + at * m->cfg.ffn;
     return a;
 }
@@ -209,7 +209,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
                   1, R, C);
     ops->linear_fwd(c, a->hid, a->pre, a->n2, &mat[PW_MAT_UP], pw_at(m->p, at->up_bias), NULL,
                     pw_model_act(m), R);
-    if (drop(m, &d, l, PW_DROP_HIDDEN, r))
+    if (drop(m, &d, l, PW_DROP_HIDDEN, r) != NULL)
         ops->dropout(c, a->hid, a->hid, &d, NULL, R, cfg->ffn);
     branch(m, c, out, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), a->mid,
            drop(m, &d, l, PW_DROP_MLP, r), R);
@@ -218,9 +218,9 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
 /* The stream before block l; l = L: after the last block. */
 static float *stream(const struct pw_model *m, const struct pw_work *w, const struct rows *r, int l)
 {
-    float *resid = r->tap ? r->tap->resid : NULL;
+    float *resid = r->tap != NULL ? r->tap->resid : NULL;
 
-    return resid ? resid + (size_t)l * r->R * m->cfg.width : w->x[l];
+    return resid != NULL ? resid + (size_t)l * r->R * m->cfg.width : w->x[l];
 }
 
 /* Runs block l; the first block includes the embedding. */
@@ -235,7 +235,7 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
         struct pw_added added = m->tables.added;
         memcpy(added.row, r->added, sizeof added.row);
         m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, &added, r->R, C);
-        if (drop(m, &d, 0, PW_DROP_EMBED, r))
+        if (drop(m, &d, 0, PW_DROP_EMBED, r) != NULL)
             m->ops->dropout(c, x, x, &d, NULL, r->R, C);
     }
     patch(m, c, x, l, false, r);
@@ -250,13 +250,14 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
 
     m->ops->norm_fwd(c, w->normed, w->stat, x, pw_at(m->p, m->lay.norm), pw_at(m->p, m->lay.norm_bias),
                      (enum pw_norm)cfg->norm, pw_norm_eps(cfg), cfg->logit_scale, N, cfg->width);
-    if (d)
+    if (d != NULL)
         m->ops->dropout(c, w->normed, w->normed, d, NULL, N, cfg->width);
     m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
                        PW_ACT_NONE, N);
 }
 
-static struct rows rows_of(const struct pw_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap)
+static struct rows rows_of(const struct pw_batch_plan *plan, const struct pw_chunk *k,
+                           const struct pw_tap *tap)
 {
     return (struct rows){.ids = plan->dev + plan->tokens + k->row,
                          .pos = plan->dev + plan->pos + k->row,
@@ -269,7 +270,7 @@ static struct rows rows_of(const struct pw_plan *plan, const struct pw_chunk *k,
 }
 
 /* Runs the head on the scored rows. */
-static void score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+static void score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,
                   const struct pw_chunk *k, const float *x)
 {
     bool train = plan->n_slots > 0;
@@ -281,21 +282,21 @@ static void score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
     head(m, c, w, w->picked, train ? pw_model_drop(m, &d, 0, PW_DROP_FINAL, k->scored) : NULL, k->n_scored);
 }
 
-void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
-                      const struct pw_chunk *k, int l)
+void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
+                      const struct pw_batch_plan *plan, const struct pw_chunk *k, int l)
 {
     struct rows r = rows_of(plan, k, NULL);
 
     layer(m, c, w, &r, l);
 }
 
-void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
-                     const struct pw_chunk *k)
+void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
+                     const struct pw_batch_plan *plan, const struct pw_chunk *k)
 {
     score(m, c, w, plan, k, w->x[m->cfg.layers]);
 }
 
-void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,
                 const struct pw_chunk *k, const struct pw_tap *tap)
 {
     struct rows r = rows_of(plan, k, tap);

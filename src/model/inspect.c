@@ -29,7 +29,7 @@ static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, i
 /* Returns false if the encoding does not act on scores; content then equals scores, and the bias is 0. */
 static bool acts_on_scores(const struct pw_model *m)
 {
-    return m->tables.cosine || m->tables.bias || m->tables.keys;
+    return m->tables.cosine != NULL || m->tables.bias != NULL || m->tables.keys != NULL;
 }
 
 /* Allocates backend memory for the tensors that the caller or the bias needs (on the host, the caller's own
@@ -40,8 +40,9 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
     const struct pw_config *cfg = &m->cfg;
     size_t L = (size_t)cfg->layers, maps = L * cfg->heads * T * T,
            heads = L * T * cfg->heads * cfg->head_width;
-    bool qkv = out->q || out->k || out->v, acts = acts_on_scores(m), bias = out->bias && acts;
-    bool content = out->content || bias, score = out->score || bias;
+    bool qkv = out->q != NULL || out->k != NULL || out->v != NULL, acts = acts_on_scores(m),
+         bias = out->bias != NULL && acts;
+    bool content = out->content != NULL || bias, score = out->score != NULL || bias;
     const struct {
         bool wanted;
         size_t n;
@@ -62,18 +63,18 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
     for (int i = 0; i < out->n_patches; i++)
         need += patch_floats(m, &out->patches[i], T);
     for (int i = 0; i < n_parts; i++)
-        need += parts[i].wanted && !(m->ops->host && parts[i].own) ? parts[i].n : 0;
-    if (bias && !out->content && maps > host)
+        need += parts[i].wanted && !(m->ops->host && parts[i].own != NULL) ? parts[i].n : 0;
+    if (bias && out->content == NULL && maps > host)
         host = maps;
     if (need > m->tap_cap) {
         m->ops->free(m->be, m->tap);
         m->tap = m->ops->alloc(m->be, need * sizeof(float));
-        m->tap_cap = m->tap ? need : 0;
+        m->tap_cap = m->tap != NULL ? need : 0;
     }
     if (host > m->tap_host_cap) {
         free(m->tap_host);
         m->tap_host = malloc(host * sizeof(float));
-        m->tap_host_cap = m->tap_host ? host : 0;
+        m->tap_host_cap = m->tap_host != NULL ? host : 0;
     }
     if (m->tap_cap < need || m->tap_host_cap < host)
         return pw_fail(err, PW_ENOMEM, "out of memory: inspecting %d tokens needs %zu MiB", T,
@@ -87,20 +88,20 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         next += n;
     }
     for (int i = 0; i < n_parts; i++)
-        if (parts[i].wanted && m->ops->host && parts[i].own) {
+        if (parts[i].wanted && m->ops->host && parts[i].own != NULL) {
             *parts[i].at = parts[i].own;
         } else if (parts[i].wanted) {
             *parts[i].at = next;
             next += parts[i].n;
         }
-    if (score && !tap->score)
+    if (score && tap->score == NULL)
         tap->score = tap->content;
     return PW_OK;
 }
 
 static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
 {
-    if (dst && dst != src)
+    if (dst != NULL && dst != src)
         m->ops->download(m->be, dst, src, n * sizeof *dst);
 }
 
@@ -127,7 +128,7 @@ static enum pw_code fetch_qkv(struct pw_model *m, const struct pw_inspection *ou
     enum pw_code code = m->ops->sync(m->be, err);
     for (size_t r = 0; r < rows; r++)
         for (int i = 0; i < 3; i++)
-            if (parts[i])
+            if (parts[i] != NULL)
                 memcpy(parts[i] + r * HD, m->tap_host + (3 * r + i) * HD, HD * sizeof(float));
     return code;
 }
@@ -145,7 +146,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     assert(T >= 1);
     if (T > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a sequence of %d tokens: the model has context=%d", T, m->cfg.context);
-    if (out->logits) { /* every row is scored; the targets do not matter */
+    if (out->logits != NULL) { /* every row is scored; the targets do not matter */
         b.n_scored = T;
         b.rows = m->iota;
         b.targets = tokens;
@@ -174,18 +175,18 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
     fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
     fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
-    bias = out->bias && acts_on_scores(m);
-    if (bias && !out->score)
+    bias = out->bias != NULL && acts_on_scores(m);
+    if (bias && out->score == NULL)
         fetch(m, out->bias, job.tap.score, maps);
-    if (bias && !out->content)
+    if (bias && out->content == NULL)
         fetch(m, m->tap_host, job.tap.content, maps);
     code = m->ops->sync(m->be, err);
-    if (out->bias && !bias)
+    if (out->bias != NULL && !bias)
         memset(out->bias, 0, maps * sizeof *out->bias);
     if (bias)
-        subtract(out->bias, out->score ? out->score : out->bias, out->content ? out->content : m->tap_host,
-                 maps / (size_t)T, T, m->cfg.causal);
-    if (code == PW_OK && job.tap.qkv)
+        subtract(out->bias, out->score != NULL ? out->score : out->bias,
+                 out->content != NULL ? out->content : m->tap_host, maps / (size_t)T, T, m->cfg.causal);
+    if (code == PW_OK && job.tap.qkv != NULL)
         code = fetch_qkv(m, out, &job.tap, rows, err);
     return code;
 }

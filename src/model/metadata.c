@@ -35,16 +35,18 @@ static bool add_options(cJSON *object, const struct pw_opt *table, const void *t
 {
     bool ok = true;
 
-    for (const struct pw_opt *o = table; o && o->name; o++) {
+    for (const struct pw_opt *o = table; o != NULL && o->name != NULL; o++) {
         const void *at = (const char *)target + o->offset;
-        if (without && memcmp(at, (const char *)without + o->offset, sizeof(float)) == 0)
+        if (without != NULL && memcmp(at, (const char *)without + o->offset, sizeof(float)) == 0)
             continue;
         switch (o->type) {
-        case PW_OPT_INT: ok = cJSON_AddNumberToObject(object, o->name, *(const int *)at) && ok; break;
+        case PW_OPT_INT: ok = cJSON_AddNumberToObject(object, o->name, *(const int *)at) != NULL && ok; break;
         case PW_OPT_FLOAT: ok = add_float(object, o->name, *(const float *)at) && ok; break;
-        case PW_OPT_SWITCH: ok = cJSON_AddBoolToObject(object, o->name, *(const bool *)at) && ok; break;
+        case PW_OPT_SWITCH:
+            ok = cJSON_AddBoolToObject(object, o->name, *(const bool *)at) != NULL && ok;
+            break;
         case PW_OPT_CHOICE:
-            ok = cJSON_AddStringToObject(object, o->name, o->choices[*(const int *)at]) && ok;
+            ok = cJSON_AddStringToObject(object, o->name, o->choices[*(const int *)at]) != NULL && ok;
             break;
         default: ok = false; /* tables of models and encodings have no other types */
         }
@@ -55,8 +57,8 @@ static bool add_options(cJSON *object, const struct pw_opt *table, const void *t
 /* Moves value into meta as JSON text. */
 static bool add_text(cJSON *meta, const char *name, cJSON *value)
 {
-    char *text = value ? cJSON_PrintUnformatted(value) : NULL;
-    bool ok = text && cJSON_AddStringToObject(meta, name, text);
+    char *text = value != NULL ? cJSON_PrintUnformatted(value) : NULL;
+    bool ok = text != NULL && cJSON_AddStringToObject(meta, name, text) != NULL;
 
     cJSON_free(text);
     cJSON_Delete(value);
@@ -77,21 +79,21 @@ static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw
     cJSON *config = cJSON_CreateObject(), *pe;
     struct pw_pe_tune as_it_is;
     bool ok = add_options(config, pw_config_opts, cfg, NULL) &&
-              cJSON_AddNumberToObject(config, "vocab", cfg->vocab);
+              cJSON_AddNumberToObject(config, "vocab", cfg->vocab) != NULL;
 
     pw_opt_defaults(pw_pe_tune_opts, &as_it_is);
     pe = cJSON_AddObjectToObject(config, "pe");
-    ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) &&
+    ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) != NULL &&
          add_options(pe, use->pe->opts, use->o.bytes, NULL) &&
          add_options(pe, pw_pe_tune_opts, &use->tune, &as_it_is);
-    if (use->pe->print) {
+    if (use->pe->print != NULL) {
         struct pw_str text = {0};
         use->pe->print(use->o.bytes, &text);
-        ok = ok && cJSON_AddStringToObject(pe, FORMULA, pw_str_text(&text));
+        ok = ok && cJSON_AddStringToObject(pe, FORMULA, pw_str_text(&text)) != NULL;
         pw_str_fini(&text);
     }
-    if (use->pe->rule && use->pe->rule(cfg) != 0)
-        ok = ok && cJSON_AddNumberToObject(pe, RULE, use->pe->rule(cfg));
+    if (use->pe->rule != NULL && use->pe->rule(cfg) != 0)
+        ok = ok && cJSON_AddNumberToObject(pe, RULE, use->pe->rule(cfg)) != NULL;
     return add_text(meta, "pewter.config", config) && ok;
 }
 
@@ -104,11 +106,11 @@ cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_m
 
     ok = add_text(meta, "pewter.optim", optim) && ok;
     ok = add_config(meta, &m->cfg, &pe) && ok;
-    if (info->vocab)
+    if (info->vocab != NULL)
         ok = add_text(meta, "pewter.vocab",
                       cJSON_CreateStringArray((const char *const *)info->vocab, info->n_vocab)) &&
              ok;
-    if (info->task)
+    if (info->task != NULL)
         ok = add_text(meta, "pewter.task", cJSON_CreateString(info->task)) && ok;
     ok = add_integer(meta, "pewter.seed", info->seed) && ok;
     ok = add_integer(meta, "pewter.step", (uint64_t)info->step) && ok;
@@ -153,7 +155,7 @@ static enum pw_code read_optim(struct pw_optim *optim, const cJSON *json, const 
     const cJSON *item;
     enum pw_code code = PW_OK;
 
-    for (item = json->child; item && code == PW_OK; item = item->next)
+    for (item = json->child; item != NULL && code == PW_OK; item = item->next)
         code = set_option(pw_optim_opts, optim, item, what, err);
     return code;
 }
@@ -161,7 +163,7 @@ static enum pw_code read_optim(struct pw_optim *optim, const cJSON *json, const 
 static enum pw_code check_rule(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
                                const cJSON *json, const char *what, struct pw_err *err)
 {
-    int ours = use->pe->rule ? use->pe->rule(cfg) : 0, theirs = json ? json->valueint : 0;
+    int ours = use->pe->rule != NULL ? use->pe->rule(cfg) : 0, theirs = json != NULL ? json->valueint : 0;
 
     if (theirs == ours)
         return PW_OK;
@@ -180,11 +182,11 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
     enum pw_code code = PW_OK;
     char value[64];
 
-    if (!name)
+    if (name == NULL)
         return pw_fail(err, PW_EUSER, "%s: 'pe' must name an encoding", what);
     const char *formula = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, FORMULA));
-    pw_str_add(&text, formula ? "%s '%s'" : "%s", name, formula);
-    for (const cJSON *item = json->child; item && code == PW_OK; item = item->next) {
+    pw_str_add(&text, formula != NULL ? "%s '%s'" : "%s", name, formula);
+    for (const cJSON *item = json->child; item != NULL && code == PW_OK; item = item->next) {
         if (strcmp(item->string, "name") == 0 || strcmp(item->string, RULE) == 0 ||
             strcmp(item->string, FORMULA) == 0)
             continue;
@@ -211,7 +213,7 @@ static enum pw_code read_config(struct pw_checkpoint_info *info, const cJSON *js
     enum pw_code code = PW_OK;
 
     pw_opt_defaults(pw_config_opts, &info->config);
-    for (const cJSON *item = json->child; item && code == PW_OK; item = item->next)
+    for (const cJSON *item = json->child; item != NULL && code == PW_OK; item = item->next)
         if (item != vocab && item != pe)
             code = set_option(pw_config_opts, &info->config, item, what, err);
     if (code)
@@ -236,14 +238,14 @@ static enum pw_code read_vocab(struct pw_checkpoint_info *info, const cJSON *jso
     if (!cJSON_IsArray(json) || n < 1)
         return pw_fail(err, PW_EUSER, "%s must be an array of strings", what);
     info->vocab = calloc((size_t)n, sizeof *info->vocab);
-    if (!info->vocab)
+    if (info->vocab == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     cJSON_ArrayForEach(item, json)
     {
         if (!cJSON_IsString(item) || !pw_utf8_valid(item->valuestring, strlen(item->valuestring)))
             return pw_fail(err, PW_EUSER, "%s must be an array of strings in UTF-8", what);
         info->vocab[info->n_vocab] = strdup(item->valuestring);
-        if (!info->vocab[info->n_vocab++])
+        if (info->vocab[info->n_vocab++] == NULL)
             return pw_fail(err, PW_ENOMEM, "out of memory");
     }
     return PW_OK;
@@ -255,7 +257,7 @@ static enum pw_code read_task(struct pw_checkpoint_info *info, const cJSON *json
     if (!cJSON_IsString(json))
         return pw_fail(err, PW_EUSER, "%s must be a string", what);
     info->task = strdup(json->valuestring);
-    return info->task ? PW_OK : pw_fail(err, PW_ENOMEM, "out of memory");
+    return info->task != NULL ? PW_OK : pw_fail(err, PW_ENOMEM, "out of memory");
 }
 
 /* Parses the metadata KEY as JSON; *json stays NULL if the file does not have it. */
@@ -264,18 +266,18 @@ static enum pw_code parse(cJSON **json, const struct pw_st *st, const char *key,
 {
     const char *text = pw_st_meta(st, key);
 
-    *json = text ? cJSON_Parse(text) : NULL;
-    return text && !*json ? pw_fail(err, PW_EUSER, "%s is not JSON", what) : PW_OK;
+    *json = text != NULL ? cJSON_Parse(text) : NULL;
+    return text != NULL && *json == NULL ? pw_fail(err, PW_EUSER, "%s is not JSON", what) : PW_OK;
 }
 
 static enum pw_code read_integer(uint64_t *out, const struct pw_st *st, const char *key, uint64_t most,
                                  const char *path, struct pw_err *err)
 {
     const char *text = pw_st_meta(st, key);
-    size_t digits = text ? strspn(text, "0123456789") : 0;
+    size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
     char max[24];
 
-    if (!text)
+    if (text == NULL)
         return PW_OK;
     snprintf(max, sizeof max, "%" PRIu64, most);
     if (digits == 0 || text[digits] != '\0' || digits > strlen(max) ||
@@ -307,7 +309,7 @@ static enum pw_code read_all(const struct pw_st *st, struct pw_checkpoint_info *
         cJSON *json;
         snprintf(what, sizeof what, "%.240s: %s", path, keys[i]);
         code = parse(&json, st, keys[i], what, err);
-        if (code == PW_OK && json)
+        if (code == PW_OK && json != NULL)
             code = i == 0   ? read_config(info, json, what, err)
                    : i == 1 ? read_vocab(info, json, what, err)
                    : i == 2 ? read_task(info, json, what, err)
@@ -323,7 +325,7 @@ static enum pw_code read_all(const struct pw_st *st, struct pw_checkpoint_info *
         code = read_steps(&counts->schedule, info->step, st, "pewter.schedule", path, err);
     if (code == PW_OK)
         code = read_steps(&counts->taken, info->step, st, "pewter.taken", path, err);
-    if (code == PW_OK && info->has_config && info->vocab && info->n_vocab != info->config.vocab)
+    if (code == PW_OK && info->has_config && info->vocab != NULL && info->n_vocab != info->config.vocab)
         return pw_fail(err, PW_EUSER, "%s: pewter.vocab has %d words, pewter.config says %d", path,
                        info->n_vocab, info->config.vocab);
     return code;

@@ -19,8 +19,8 @@ static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
     m->g = pw_model_one_slot(m) ? NULL : m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
-    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !(m->g || pw_model_one_slot(m)) || !m->host ||
-        !m->moved)
+    if (!pw_seen_init(m) || m->p == NULL || m->m == NULL || m->v == NULL ||
+        !(m->g != NULL || pw_model_one_slot(m)) || m->host == NULL || m->moved == NULL)
         return pw_fail(err, PW_ENOMEM,
                        "out of memory: %zu parameters need %zu MiB with their moments and gradient",
                        m->lay.size, 4 * bytes >> 20);
@@ -34,7 +34,7 @@ static void state_free(struct pw_model *m)
     m->ops->free(m->be, m->v);
     if (!pw_model_one_slot(m))
         m->ops->free(m->be, m->g);
-    pw_met_fini(m);
+    pw_seen_fini(m);
     free(m->moved);
     free(m->host);
     pw_layout_fini(&m->lay);
@@ -58,7 +58,7 @@ static size_t set_mats(struct pw_model *m, float *pack)
     }
     m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = C};
     for (int i = 0; i <= n; i++) {
-        m->mats[i].pack = pack ? pack + used : NULL;
+        m->mats[i].pack = pack != NULL ? pack + used : NULL;
         used += (m->ops->mat_pack_floats(m->mats[i].out, m->mats[i].in) + 15) / 16 * 16;
     }
     return used;
@@ -117,7 +117,7 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
         return pw_fail(err, PW_EUSER, "head_width=%d: %s allows 1..%d, the cpu any", m->cfg.head_width,
                        m->ops->name, m->ops->widest_head);
-    if (code == PW_OK && pe->check)
+    if (code == PW_OK && pe->check != NULL)
         code = pe->check(m->pe.o.bytes, &m->cfg, err);
     if (code == PW_OK)
         code = pw_layout_init(&m->lay, &m->cfg, &m->pe, err);
@@ -130,10 +130,10 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
     m->sums = m->ops->alloc(m->be, 2 * sizeof *m->sums);
     m->spoilt = m->ops->alloc(m->be, sizeof *m->spoilt);
-    if (!m->mats || !m->iota || !m->sums || !m->spoilt)
+    if (m->mats == NULL || m->iota == NULL || m->sums == NULL || m->spoilt == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->pack = m->ops->alloc(m->be, set_mats(m, NULL) * sizeof(float));
-    if (!m->pack)
+    if (m->pack == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
     set_mats(m, m->pack);
     for (int i = 0; i < m->cfg.context; i++)
@@ -161,7 +161,7 @@ enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *o
 
     assert(ops->abi == PW_BACKEND_ABI && cfg->vocab >= 1);
     *out = NULL;
-    if (!m)
+    if (m == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->ops = ops;
     m->be = be;
@@ -203,7 +203,7 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
 
 void pw_model_destroy(struct pw_model *m)
 {
-    if (!m)
+    if (m == NULL)
         return;
     pw_tables_fini(m);
     pw_replaced_fini(m);
@@ -218,7 +218,7 @@ void pw_model_destroy(struct pw_model *m)
     m->ops->free(m->be, m->pack);
     m->ops->free(m->be, m->sums);
     m->ops->free(m->be, m->spoilt);
-    if (m->own)
+    if (m->own != NULL)
         m->ops->close(m->own);
     free(m->tap_host);
     free(m->mats);
@@ -228,7 +228,7 @@ void pw_model_destroy(struct pw_model *m)
 
 enum pw_code pw_model_may_tune(const struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
-    struct pw_layout lay = {0};
+    struct pw_param_layout lay = {0};
     assert(pe->pe == m->pe.pe);
     enum pw_code code = pw_layout_init(&lay, &m->cfg, pe, err);
     if (code == PW_OK && lay.size != m->lay.size)
@@ -309,11 +309,11 @@ void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_
 {
     size_t bytes = m->lay.size * sizeof(float);
 
-    if (params)
+    if (params != NULL)
         m->ops->download(m->be, params, m->p, bytes);
-    if (adam_m)
+    if (adam_m != NULL)
         m->ops->download(m->be, adam_m, m->m, bytes);
-    if (adam_v)
+    if (adam_v != NULL)
         m->ops->download(m->be, adam_v, m->v, bytes);
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
 }
@@ -329,11 +329,11 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     size_t bytes = m->lay.size * sizeof(float);
 
     assert(m->n_flights == 0);
-    if (params)
+    if (params != NULL)
         m->ops->upload(m->be, m->p, params, bytes);
-    if (adam_m)
+    if (adam_m != NULL)
         m->ops->upload(m->be, m->m, adam_m, bytes);
-    if (adam_v)
+    if (adam_v != NULL)
         m->ops->upload(m->be, m->v, adam_v, bytes);
     pw_model_abandon(m);
     m->stale = PW_STALE_ALL;
@@ -342,7 +342,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
 
 bool pw_model_choice(const struct pw_model *m, int i, char *line, size_t size)
 {
-    return m->ops->choice && m->ops->choice(m->be, i, line, size);
+    return m->ops->choice != NULL && m->ops->choice(m->be, i, line, size);
 }
 
 int pw_model_choices(const struct pw_model *m, uint64_t *digest)

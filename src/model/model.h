@@ -169,7 +169,7 @@ void pw_model_updates(const struct pw_model *m, float *ratio);
  * encoding was set or its weights were loaded. pairs [context] counts query-key pairs at each
  * distance, in both directions without the causal mask; rows [context] counts rows at each
  * position. Returns the number of steps counted. */
-int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows);
+int64_t pw_model_seen(const struct pw_model *m, int64_t *pairs, int64_t *rows);
 /* Writes the mean absolute gradient of each entry of the encoding's parameters, before clipping. mean [size
  * of those parameters] averages over every tenth of these steps, the first included. Returns the number of
  * steps averaged; if it is 0, mean is unchanged. */

@@ -21,7 +21,7 @@ struct pw_layer_at {
 
 /* All tensors in the order of the flat buffer. The encoding's tensors come last, so a
  * swap moves no other tensor. */
-struct pw_layout {
+struct pw_param_layout {
     struct pw_param *params;
     int n;
     size_t size, core; /* floats: of all tensors; without the encoding's */
@@ -49,7 +49,7 @@ struct pw_sizes {
 
 /* A batch cut into chunks. Slot s owns chunks first[s] .. first[s+1]-1 and runs them in
  * this order, one at a time. */
-struct pw_plan {
+struct pw_batch_plan {
     struct pw_chunk *chunks;
     struct pw_sizes sizes;
     bool pads; /* pad sizes if the backend asks for it; false for inspection */
@@ -91,7 +91,7 @@ struct pw_flight {
     int n_scored, n_seqs;
     float lr;
     float *grad; /* host_alloc [size - core]: gradient of the encoding's parameters */
-    bool looked; /* this step's gradient is sampled (met.c) */
+    bool looked; /* this step's gradient is sampled (seen.c) */
     uint64_t mark;
 };
 
@@ -143,7 +143,7 @@ struct pw_tables {
 enum pw_stale { PW_STALE_PACKS = 1, PW_STALE_TABLES = 2, PW_STALE_ALL = 3 };
 
 /* Counts of what was seen in training since the encoding was set, on the host. */
-struct pw_met {
+struct pw_seen_counts {
     int64_t *seqs;          /* [context+1] number of sequences by length in rows */
     int64_t steps, sampled; /* steps counted; steps with a sampled gradient */
     double *grad;           /* [size - core] sums of |gradient|; NULL: no learned parameters */
@@ -181,7 +181,7 @@ struct pw_model {
     struct pw_backend *be, *own;
     struct pw_config cfg;
     struct pw_pe_use_opts pe;
-    struct pw_layout lay;
+    struct pw_param_layout lay;
     float *p, *m, *v, *g; /* [size] parameters, moments, gradient, on the backend */
     float *host;          /* [size] scratch */
     double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
@@ -189,7 +189,7 @@ struct pw_model {
     float *pack;
     uint64_t *sums; /* [2] of a digest, on the backend */
     struct pw_tables tables;
-    struct pw_met met;
+    struct pw_seen_counts met;
     int stale;           /* enum pw_stale: derived data that is out of date */
     uint64_t generation; /* changes with parameters or encoding: decode.c */
 
@@ -197,9 +197,9 @@ struct pw_model {
     size_t slots_cap; /* in floats */
     size_t stride;
     int workers;
-    struct pw_work *train, *eval;        /* [workers] */
-    struct pw_plan step_plan, eval_plan; /* for training steps; for evaluation and inspection */
-    int largest;                         /* sequences of the largest batch of any step so far */
+    struct pw_work *train, *eval;              /* [workers] */
+    struct pw_batch_plan step_plan, eval_plan; /* for training steps; for evaluation and inspection */
+    int largest;                               /* sequences of the largest batch of any step so far */
     bool under_way; /* a step has begun but not finished; step_plan and slots hold its progress */
     struct pw_flight flights[PW_FLIGHTS];
     int first_flight, n_flights;  /* ring buffer: index of the oldest, number in flight */
@@ -238,9 +238,9 @@ void pw_model_formed(struct pw_model *m);
 
 /* ---- params.c */
 /* Lists the tensors of a configuration with their offsets; pw_layout_fini frees the list. */
-enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
+enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);
-void pw_layout_fini(struct pw_layout *lay);
+void pw_layout_fini(struct pw_param_layout *lay);
 /* Writes the initial values of entries first .. first+n-1 of tensor p to out [n]; first must be even. */
 void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n);
 /* Writes the tensor's shape as files store it, terminated by a 0; returns the number of dimensions. */
@@ -252,27 +252,27 @@ int *pw_param_order(const struct pw_param *p, int n);
 /* Cuts the batch into chunks and stages it on the host behind the steps already staged. slots: gradient
  * slots; 0 for evaluation, where chunks are independent. key: dropout's key [2], NULL without. A sequence
  * longer than the context is PW_EUSER. */
-enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
+enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, int slots,
                           const uint32_t *key, struct pw_err *err);
-void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
+void pw_plan_fini(struct pw_model *m, struct pw_batch_plan *plan);
 /* Returns true if the batch has the sizes of the last one; only then can it be staged behind it. */
-bool pw_plan_alike(const struct pw_model *m, const struct pw_plan *plan, const struct pw_batch *b);
-void pw_plan_rewind(struct pw_plan *plan); /* resets the progress of all slots */
+bool pw_plan_alike(const struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b);
+void pw_plan_rewind(struct pw_batch_plan *plan); /* resets the progress of all slots */
 /* Returns the rows of a chunk if n_seqs sequences have T rows each. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
 /* Returns the chunk's sequences, with starts on the backend. */
-struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k);
+struct pw_seqs pw_chunk_seqs(const struct pw_batch_plan *plan, const struct pw_chunk *k);
 
 /* ---- stage.c */
 /* pw_stage_fit makes room for the plan's sizes; it returns PW_EYIELD if the results would have to be
  * reallocated while steps are in flight. pw_stage writes the batch behind the steps already staged. */
-enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_err *err);
-void pw_stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, const uint32_t *key);
+enum pw_code pw_stage_fit(struct pw_model *m, struct pw_batch_plan *plan, struct pw_err *err);
+void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const uint32_t *key);
 /* pw_stage_upload copies staged steps from .. from+n-1 to places 0 .. n-1 on the backend and selects place 0.
  * pw_stage_turn_to selects place i for the operations that follow. */
-void pw_stage_upload(struct pw_model *m, struct pw_plan *plan, int from, int n);
-void pw_stage_turn_to(struct pw_plan *plan, int i);
-void pw_stage_fini(struct pw_model *m, struct pw_plan *plan);
+void pw_stage_upload(struct pw_model *m, struct pw_batch_plan *plan, int from, int n);
+void pw_stage_turn_to(struct pw_batch_plan *plan, int i);
+void pw_stage_fini(struct pw_model *m, struct pw_batch_plan *plan);
 /* Returns the bytes of `places` such batches, on backend and host together. */
 size_t pw_stage_bytes(const struct pw_pe *pe, int n_seqs, int n_rows, int places);
 /* AdamW's rates in a copy of a staged step. */
@@ -324,20 +324,20 @@ void pw_tables_lay(struct pw_model *m, int positions);
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
 
-/* ---- met.c */
-bool pw_met_init(struct pw_model *m); /* false: out of memory; call pw_met_fini in any case */
+/* ---- seen.c */
+bool pw_seen_init(struct pw_model *m); /* false: out of memory; call pw_seen_fini in any case */
 /* Writes the shape of the gradient sums in a file: the shape of the encoding's tensor, or [n] for several
  * tensors. dims ends with 0. Returns the number of dimensions; 0: there are no sums. */
-int pw_met_dims(const struct pw_model *m, int64_t dims[4]);
-void pw_met_fini(struct pw_model *m);
-void pw_met_copy(struct pw_model *to, const struct pw_model *from); /* both of the same configuration */
+int pw_seen_dims(const struct pw_model *m, int64_t dims[4]);
+void pw_seen_fini(struct pw_model *m);
+void pw_seen_copy(struct pw_model *to, const struct pw_model *from); /* both of the same configuration */
 /* Sets the counts from a file: steps [2] (steps, sampled steps), seqs [context+1], grad. Returns false if
  * counts are negative or so large that pair counts would overflow. */
-bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad);
+bool pw_seen_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad);
 /* Returns true if the gradient is to be sampled in the step that follows the next `ahead` steps. */
-bool pw_met_looks(const struct pw_model *m, int ahead);
+bool pw_seen_samples_gradient(const struct pw_model *m, int ahead);
 /* Counts one step on sequences of these rows; grad [size - core] if the step was sampled, otherwise NULL. */
-void pw_met_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad);
+void pw_seen_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad);
 
 /* ---- forward.c */
 /* Rebuilds packed weights and gathered tables if they are stale, with a dense bias for so many positions. */
@@ -356,11 +356,11 @@ const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropo
 /* The forward pass of one chunk of the plan: every block in order, the first with the embedding,
  * then the head. pw_forward_head computes the logits of the scored rows; without any it does
  * nothing. tap can be NULL. */
-void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
-                      const struct pw_chunk *k, int l);
-void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
-                     const struct pw_chunk *k);
-void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
+                      const struct pw_batch_plan *plan, const struct pw_chunk *k, int l);
+void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
+                     const struct pw_batch_plan *plan, const struct pw_chunk *k);
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,
                 const struct pw_chunk *k, const struct pw_tap *tap);
 /* Runs R tokens (ids on the backend) behind the cached ones and appends them to the cache; w->logits [V] are
  * those of the last token. */
@@ -399,11 +399,11 @@ void pw_flights_fini(struct pw_model *m);
 /* Distributes the slots of a plan to the workers. */
 struct pw_turns {
     pthread_mutex_t lock;
-    struct pw_plan *plan;
+    struct pw_batch_plan *plan;
     int workers;
     bool taken[PW_MAX_SLOTS];
 };
-void pw_turns_init(struct pw_turns *t, struct pw_plan *plan, int workers);
+void pw_turns_init(struct pw_turns *t, struct pw_batch_plan *plan, int workers);
 void pw_turns_fini(struct pw_turns *t);
 /* Releases slot own (-1: none), after this worker has run its next chunk. Returns the slot to run next; -1:
  * none is left for this worker. */

@@ -34,8 +34,8 @@ int pw_param_dims(const struct pw_param *p, int64_t dims[4])
 
 /* Appends a tensor and returns its offset. Vectors have rows 0; layers is the number of matrices, or 0 for
  * one. Matrices have weight decay; vectors have none, because gains and biases must not be pulled to zero. */
-static size_t add_stack(struct pw_layout *lay, const char *name, int layers, int rows, int cols, double std,
-                        float value)
+static size_t add_stack(struct pw_param_layout *lay, const char *name, int layers, int rows, int cols,
+                        double std, float value)
 {
     struct pw_param *p = &lay->params[lay->n++];
 
@@ -51,21 +51,22 @@ static size_t add_stack(struct pw_layout *lay, const char *name, int layers, int
     return p->offset;
 }
 
-static size_t add(struct pw_layout *lay, const char *name, int rows, int cols, double std, float value)
+static size_t add_tensor(struct pw_param_layout *lay, const char *name, int rows, int cols, double std,
+                         float value)
 {
     return add_stack(lay, name, 0, rows, cols, std, value);
 }
 
-static size_t add_in_layer(struct pw_layout *lay, int layer, const char *name, int rows, int cols, double std,
-                           float value)
+static size_t add_in_layer(struct pw_param_layout *lay, int layer, const char *name, int rows, int cols,
+                           double std, float value)
 {
     char full[sizeof lay->params->name];
 
     snprintf(full, sizeof full, "layers.%d.%s", layer, name);
-    return add(lay, full, rows, cols, std, value);
+    return add_tensor(lay, full, rows, cols, std, value);
 }
 
-static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
+static void add_layer(struct pw_param_layout *lay, const struct pw_config *cfg, int l)
 {
     struct pw_layer_at *at = &lay->layer[l];
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
@@ -104,7 +105,8 @@ static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
 }
 
 /* Appends the tensors of an encoding with arithmetic of its own. */
-static void add_own(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
+static void add_own(struct pw_param_layout *lay, const struct pw_config *cfg,
+                    const struct pw_pe_use_opts *use)
 {
     struct pw_pe_param list[PW_PE_PARAMS];
     int n = use->pe->params(use->o.bytes, cfg, list);
@@ -114,15 +116,15 @@ static void add_own(struct pw_layout *lay, const struct pw_config *cfg, const st
     lay->pe = lay->size;
     for (int i = 0; i < n; i++) {
         snprintf(name, sizeof name, "pe.%s", list[i].name);
-        add(lay, name, list[i].rows, list[i].cols, list[i].std, list[i].value);
+        add_tensor(lay, name, list[i].rows, list[i].cols, list[i].std, list[i].value);
         lay->params[lay->n - 1].pe = true;
     }
 }
 
-static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
+static void add_pe(struct pw_param_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     const struct pw_pe *pe = use->pe;
-    int rows = pe->param ? pe->param_rows(use->o.bytes, cfg) : 0;
+    int rows = pe->param != NULL ? pe->param_rows(use->o.bytes, cfg) : 0;
     bool bias = pe->uses & PW_PE_BIAS, keys = pe->uses & PW_PE_KEYS;
     int cols = keys ? cfg->head_width : bias ? cfg->heads : pw_pe_add_width(pe, cfg->width);
     double std = bias && cfg->init == PW_INIT_T5 ? 1 / sqrt(cfg->width) : pe->init_std;
@@ -131,7 +133,7 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     lay->core = lay->size;
     lay->n_core = lay->n;
     lay->pe = PW_ABSENT;
-    if (pe->params)
+    if (pe->params != NULL)
         add_own(lay, cfg, use);
     if (rows == 0)
         return;
@@ -144,38 +146,38 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     lay->params[lay->n - 1].decay = !bias; /* no decay: it is a bias, although it has rows */
 }
 
-enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
+enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
     enum { PER_LAYER = 18, OTHERS = 4 + PW_PE_PARAMS };
     bool norms = cfg->norm != PW_NORM_NONE;
 
-    *lay = (struct pw_layout){.norm = PW_ABSENT, .norm_bias = PW_ABSENT};
+    *lay = (struct pw_param_layout){.norm = PW_ABSENT, .norm_bias = PW_ABSENT};
     lay->params = calloc((size_t)(cfg->layers * PER_LAYER + OTHERS), sizeof *lay->params);
     lay->layer = calloc((size_t)cfg->layers, sizeof *lay->layer);
-    if (!lay->params || !lay->layer) {
+    if (lay->params == NULL || lay->layer == NULL) {
         pw_layout_fini(lay);
         return pw_fail(err, PW_ENOMEM, "out of memory");
     }
-    lay->embed = add(lay, "embed.weight", cfg->vocab, cfg->width, 1, 0);
+    lay->embed = add_tensor(lay, "embed.weight", cfg->vocab, cfg->width, 1, 0);
     for (int l = 0; l < cfg->layers; l++)
         add_layer(lay, cfg, l);
     if (norms)
-        lay->norm = add(lay, "norm.weight", 0, cfg->width, 0, 1);
+        lay->norm = add_tensor(lay, "norm.weight", 0, cfg->width, 0, 1);
     if (norms && cfg->norm == PW_NORM_LAYER && cfg->bias)
-        lay->norm_bias = add(lay, "norm.bias", 0, cfg->width, 0, 0);
-    lay->head =
-        cfg->tied ? lay->embed : add(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);
+        lay->norm_bias = add_tensor(lay, "norm.bias", 0, cfg->width, 0, 0);
+    lay->head = cfg->tied ? lay->embed
+                          : add_tensor(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);
     add_pe(lay, cfg, pe);
     assert(lay->n <= cfg->layers * PER_LAYER + OTHERS);
     return PW_OK;
 }
 
-void pw_layout_fini(struct pw_layout *lay)
+void pw_layout_fini(struct pw_param_layout *lay)
 {
     free(lay->params);
     free(lay->layer);
-    *lay = (struct pw_layout){0};
+    *lay = (struct pw_param_layout){0};
 }
 
 /* FNV-1a, 64 bits. It must never change, because the initial values of every model depend on it. */

@@ -32,10 +32,10 @@ const struct pw_pe *const pw_pes[] = {
 
 const struct pw_pe *pw_pe_find(const char *name)
 {
-    for (const struct pw_pe *const *pe = pw_pes; *pe; pe++) {
+    for (const struct pw_pe *const *pe = pw_pes; *pe != NULL; pe++) {
         if (pw_text_same((*pe)->name, name))
             return *pe;
-        for (const char *const *alias = (*pe)->aliases; *alias; alias++)
+        for (const char *const *alias = (*pe)->aliases; *alias != NULL; alias++)
             if (pw_text_same(*alias, name))
                 return *pe;
     }
@@ -51,7 +51,7 @@ float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key)
 {
     size_t P = (size_t)t->P;
 
-    if (t->dense)
+    if (t->dense != NULL)
         return t->dense[((size_t)h * P + (size_t)query) * P + (size_t)key];
     return t->bias[(size_t)h * (2 * P - 1) + (P - 1) + (size_t)query - (size_t)key];
 }
@@ -110,16 +110,16 @@ static enum pw_code unknown(const char *name, struct pw_err *err)
     enum pw_code code;
     int n = 0;
 
-    for (; pw_pes[n]; n++) {
+    for (; pw_pes[n] != NULL; n++) {
         names[n] = pw_pes[n]->name;
         pw_str_add(&all, "%s%s", n > 0 ? ", " : "", names[n]);
     }
-    for (int i = 0; pw_pes[i]; i++)
-        for (const char *const *alias = pw_pes[i]->aliases; *alias; alias++)
+    for (int i = 0; pw_pes[i] != NULL; i++)
+        for (const char *const *alias = pw_pes[i]->aliases; *alias != NULL; alias++)
             names[n++] = *alias;
     near = pw_text_nearest(name, names);
-    code = near ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
-                : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s", name, pw_str_text(&all));
+    code = near != NULL ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
+                        : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s", name, pw_str_text(&all));
     pw_str_fini(&all);
     return code;
 }
@@ -128,12 +128,12 @@ enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_
 {
     char *equals = strchr(word, '=');
 
-    if (!equals)
+    if (equals == NULL)
         return pw_fail(err, PW_EUSER, "%s: '%s' is not of the form option=value", use->pe->name, word);
     *equals = '\0';
-    if (pw_opt_find(pw_pe_tune_opts, word))
+    if (pw_opt_find(pw_pe_tune_opts, word) != NULL)
         return pw_opt_set(pw_pe_tune_opts, &use->tune, use->pe->name, word, equals + 1, err);
-    if (!use->pe->opts)
+    if (use->pe->opts == NULL)
         return pw_fail(err, PW_EUSER, "%s: no option '%s'; there are no options", use->pe->name, word);
     return pw_opt_set(use->pe->opts, use->o.bytes, use->pe->name, word, equals + 1, err);
 }
@@ -176,7 +176,7 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct p
             return code;
     } else if (*rest == '(') {
         char *close = strchr(rest, ')');
-        if (!close || close[1 + strspn(close + 1, " ")] != '\0')
+        if (close == NULL || close[1 + strspn(close + 1, " ")] != '\0')
             return pw_fail(err, PW_EUSER, "encoding: one ')' must end '%s'", name);
         *close = '\0';
         separators = " ,";
@@ -186,20 +186,20 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct p
             *rest++ = '\0';
         use->pe = pw_pe_find(name);
     }
-    if (!use->pe)
+    if (use->pe == NULL)
         return unknown(name, err);
     assert(use->pe->opts_size <= sizeof use->o.bytes);
-    if (use->pe->opts)
+    if (use->pe->opts != NULL)
         pw_opt_defaults(use->pe->opts, use->o.bytes);
     pw_opt_defaults(pw_pe_tune_opts, &use->tune);
-    for (word = strtok_r(rest, separators, &state); word; word = strtok_r(NULL, separators, &state)) {
+    for (word = strtok_r(rest, separators, &state); word != NULL; word = strtok_r(NULL, separators, &state)) {
         enum pw_code code = pw_pe_set_option(use, word, err);
         if (code)
             return code;
     }
-    if (use->pe->resolve)
+    if (use->pe->resolve != NULL)
         use->pe->resolve(use->o.bytes, cfg);
-    enum pw_code checked = use->pe->check ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
+    enum pw_code checked = use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
     return checked == PW_OK ? pw_pe_tune_check(use, cfg, err) : checked;
 }
 
@@ -210,7 +210,7 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
     enum pw_code code;
     char *copy = strdup(text);
 
-    if (!copy)
+    if (copy == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     memset(&parsed, 0, sizeof parsed); /* clears padding too: options are compared by their bytes */
     code = parse(&parsed, copy, cfg, err);
@@ -224,14 +224,15 @@ struct pw_pe_use_opts pw_pe_settled(const struct pw_pe_use_opts *use, const stru
 {
     struct pw_pe_use_opts settled = *use;
 
-    if (use->pe->settle)
+    if (use->pe->settle != NULL)
         use->pe->settle(settled.o.bytes, cfg);
     return settled;
 }
 
 void pw_pe_unsettle(struct pw_pe_use_opts *use, const struct pw_config *cfg)
 {
-    for (const struct pw_opt *o = use->pe->settle ? use->pe->opts : NULL; o && o->name; o++) {
+    for (const struct pw_opt *o = use->pe->settle != NULL ? use->pe->opts : NULL;
+         o != NULL && o->name != NULL; o++) {
         struct pw_pe_use_opts other = *use, settled;
         if (o->def == NULL || pw_opt_set(use->pe->opts, other.o.bytes, "", o->name, o->def, NULL) != PW_OK)
             continue;
@@ -244,9 +245,9 @@ void pw_pe_unsettle(struct pw_pe_use_opts *use, const struct pw_config *cfg)
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out)
 {
     pw_str_add(out, "%s", use->pe->name);
-    if (use->pe->opts)
+    if (use->pe->opts != NULL)
         pw_opt_print(use->pe->opts, use->o.bytes, false, out);
-    if (use->pe->print) {
+    if (use->pe->print != NULL) {
         pw_str_add(out, " '");
         use->pe->print(use->o.bytes, out);
         pw_str_add(out, "'");

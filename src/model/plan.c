@@ -48,13 +48,13 @@ static int rows_anyway(const struct pw_model *m)
 /* Most bytes of activations per chunk. */
 static size_t chunk_bytes(const struct pw_model *m)
 {
-    return m->ops->chunk_bytes ? m->ops->chunk_bytes() : SIZE_MAX;
+    return m->ops->chunk_bytes != NULL ? m->ops->chunk_bytes() : SIZE_MAX;
 }
 
 /* Most rows of a batch per chunk: independent chunks (evaluation) should be enough for all workers. */
 static int share(const struct pw_model *m, int n_rows, bool train)
 {
-    return train || !m->ops->chunk_bytes ? n_rows : n_rows / (2 * m->workers) + 1;
+    return train || m->ops->chunk_bytes == NULL ? n_rows : n_rows / (2 * m->workers) + 1;
 }
 
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
@@ -97,7 +97,7 @@ static int positions_of(const struct pw_batch *b, int longest)
 
 /* Everything depends on the rounded sizes alone, also the number of sequences. The padding sequences hold up
  * to one grain of rows together and are often empty. */
-static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batch *b, int context)
+static struct pw_sizes sizes_of(const struct pw_batch_plan *plan, const struct pw_batch *b, int context)
 {
     struct pw_sizes z = {.rows = b->n_rows, .scored = b->n_scored, .seqs = b->n_seqs};
 
@@ -116,7 +116,7 @@ static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batc
 }
 
 /* Appends a chunk of sequences seq.. below end, as many as fit. */
-static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int seq, int end,
+static void cut(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, int seq, int end,
                 int *scored, bool train)
 {
     struct pw_chunk *k = &plan->chunks[plan->n_chunks];
@@ -143,11 +143,11 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
     plan->n_chunks++;
 }
 
-static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err *err)
+static enum pw_code fit_chunks(struct pw_batch_plan *plan, int n_chunks, struct pw_err *err)
 {
     if (n_chunks > plan->chunk_cap) {
         void *more = realloc(plan->chunks, (size_t)n_chunks * sizeof *plan->chunks);
-        if (!more)
+        if (more == NULL)
             return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d sequences", n_chunks);
         plan->chunks = more;
         plan->chunk_cap = n_chunks;
@@ -179,14 +179,14 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     return PW_OK;
 }
 
-bool pw_plan_alike(const struct pw_model *m, const struct pw_plan *plan, const struct pw_batch *b)
+bool pw_plan_alike(const struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b)
 {
     struct pw_sizes z = sizes_of(plan, b, m->cfg.context);
 
     return memcmp(&z, &plan->sizes, sizeof z) == 0;
 }
 
-enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
+enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, int slots,
                           const uint32_t *key, struct pw_err *err)
 {
     int done = 0;
@@ -210,7 +210,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     return PW_OK;
 }
 
-void pw_plan_rewind(struct pw_plan *plan)
+void pw_plan_rewind(struct pw_batch_plan *plan)
 {
     for (int s = 0; s < plan->n_slots; s++) {
         plan->next[s] = plan->first[s];
@@ -219,14 +219,14 @@ void pw_plan_rewind(struct pw_plan *plan)
     }
 }
 
-void pw_plan_fini(struct pw_model *m, struct pw_plan *plan)
+void pw_plan_fini(struct pw_model *m, struct pw_batch_plan *plan)
 {
     free(plan->chunks);
     pw_stage_fini(m, plan);
-    *plan = (struct pw_plan){0};
+    *plan = (struct pw_batch_plan){0};
 }
 
-struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k)
+struct pw_seqs pw_chunk_seqs(const struct pw_batch_plan *plan, const struct pw_chunk *k)
 {
     return (struct pw_seqs){.n = k->n_seqs,
                             .start = plan->dev + plan->starts + k->start,

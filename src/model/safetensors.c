@@ -157,7 +157,7 @@ static enum pw_code place(struct pw_st *st, struct placed *list, const char *dat
                            "%s: the file is truncated: tensor '%.80s' ends at byte %lld of %zu", path,
                            list[i].t.name, (long long)end, n_data);
         st->tensors[i] = list[i].t;
-        st->tensors[i].data = data ? data + list[i].span[0] : NULL;
+        st->tensors[i].data = data != NULL ? data + list[i].span[0] : NULL;
     }
     if ((uint64_t)end != n_data)
         return pw_fail(err, PW_EUSER, "%s: %zu bytes follow the last tensor", path, n_data - (size_t)end);
@@ -170,7 +170,7 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
     const cJSON *item;
     const char *same = twice(st->header, names);
 
-    if (same)
+    if (same != NULL)
         return pw_fail(err, PW_EUSER, "%s: the header has '%s' twice", path, same);
     cJSON_ArrayForEach(item, st->header)
     {
@@ -186,10 +186,10 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
         st->n++;
     }
     item = cJSON_GetObjectItemCaseSensitive(st->header, "__metadata__");
-    if (item && cJSON_GetArraySize(item) > MAX_TENSORS)
+    if (item != NULL && cJSON_GetArraySize(item) > MAX_TENSORS)
         return pw_fail(err, PW_EUSER, "%s: more than %d lines of metadata", path, MAX_TENSORS);
-    same = item ? twice(item, names) : NULL;
-    if (same)
+    same = item != NULL ? twice(item, names) : NULL;
+    if (same != NULL)
         return pw_fail(err, PW_EUSER, "%s: the metadata has '%s' twice", path, same);
     return place(st, list, data, n_data, path, err);
 }
@@ -212,12 +212,12 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file, or its header is over 1 MiB", path);
     if (header > size - 8)
         return pw_fail(err, PW_EUSER, "%s: the file is truncated inside its header", path);
-    if (header < 2 || text[0] != '{' || memchr(text, '\0', header))
+    if (header < 2 || text[0] != '{' || memchr(text, '\0', header) != NULL)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is not a JSON object", path);
     st->header = cJSON_ParseWithLengthOpts(text, header, &end, false);
-    while (st->header && end < text + header && *end == ' ')
+    while (st->header != NULL && end < text + header && *end == ' ')
         end++;
-    if (!st->header || end != text + header)
+    if (st->header == NULL || end != text + header)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is not a JSON object", path);
     n = cJSON_GetArraySize(st->header);
     if (n > MAX_TENSORS)
@@ -226,7 +226,7 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
     list = calloc((size_t)n + 1, sizeof *list);
     names = calloc(MAX_TENSORS + 1, sizeof *names);
     st->tensors = calloc((size_t)n + 1, sizeof *st->tensors);
-    if (list && names && st->tensors)
+    if (list != NULL && names != NULL && st->tensors != NULL)
         code = read_header(st, whole ? text + header : NULL, size - 8 - header, list, names, path, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory");
@@ -343,7 +343,7 @@ static enum pw_code lay_out(struct layout *lay, const struct pw_st_tensor *tenso
                             const char *path, struct pw_err *err)
 {
     *lay = (struct layout){.header = make_header(tensors, n, meta)};
-    if (!lay->header)
+    if (lay->header == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     lay->length = strlen(lay->header);
     lay->padded = (lay->length + 7) / 8 * 8; /* aligns the data */
@@ -399,8 +399,8 @@ enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *
         return code;
     *size = lay.bytes;
     *bytes = malloc(lay.bytes + 1); /* fmemopen appends a NUL, which must not overwrite the last byte */
-    out = *bytes ? fmemopen(*bytes, lay.bytes + 1, "wb") : NULL;
-    if (!out) {
+    out = *bytes != NULL ? fmemopen(*bytes, lay.bytes + 1, "wb") : NULL;
+    if (out == NULL) {
         cJSON_free(lay.header);
         free(*bytes);
         *bytes = NULL;

@@ -35,7 +35,7 @@ static size_t out_head(const struct pw_model *m)
 }
 
 /* Ints of the rates, which only training steps have. */
-static size_t rates_ints(const struct pw_model *m, const struct pw_plan *plan)
+static size_t rates_ints(const struct pw_model *m, const struct pw_batch_plan *plan)
 {
     return plan->n_slots > 0 ? (size_t)m->lay.n * sizeof(struct pw_adamw_seg) / sizeof(int) : 0;
 }
@@ -46,9 +46,9 @@ static size_t whole(size_t ints)
     return (ints + 3) / 4 * 4;
 }
 
-enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_err *err)
+enum pw_code pw_stage_fit(struct pw_model *m, struct pw_batch_plan *plan, struct pw_err *err)
 {
-    bool train = plan->n_slots > 0, grows = plan->sizes.scored > plan->scored_cap || !plan->outs;
+    bool train = plan->n_slots > 0, grows = plan->sizes.scored > plan->scored_cap || plan->outs == NULL;
     size_t places = train ? (size_t)pw_model_group(m) : 1, n_scored = (size_t)plan->sizes.scored;
     size_t ints = whole(rates_ints(m, plan) +
                         batch_ints(m->pe.pe, (size_t)plan->sizes.rows, n_scored, (size_t)plan->sizes.seqs));
@@ -63,7 +63,7 @@ enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_er
         m->ops->free(m->be, plan->mem);
         plan->host = malloc(places * ints * sizeof *plan->host);
         plan->mem = m->ops->alloc(m->be, places * ints * sizeof *plan->mem);
-        plan->int_cap = plan->host && plan->mem ? places * ints : 0;
+        plan->int_cap = plan->host != NULL && plan->mem != NULL ? places * ints : 0;
     }
     if (grows) {
         size_t n = (n_scored + n_scored / 4 + 1) / 2 * 2;
@@ -75,16 +75,17 @@ enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_er
         plan->outs = m->ops->alloc(m->be, places * plan->out_bytes);
         plan->host_out =
             m->ops->host_alloc(m->be, (train ? (size_t)pw_model_may_fly(m) : 1) * plan->out_bytes);
-        plan->scored_cap = plan->outs && plan->host_out ? (int)n : 0;
+        plan->scored_cap = plan->outs != NULL && plan->host_out != NULL ? (int)n : 0;
     }
-    if (plan->int_cap < places * plan->ints || plan->scored_cap < plan->sizes.scored || !plan->outs)
+    if (plan->int_cap < places * plan->ints || plan->scored_cap < plan->sizes.scored || plan->outs == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %zu scored tokens", n_scored);
     return PW_OK;
 }
 
 /* Lays out and stages the rows of added tables from `at` on; returns the end. A sequence has its own length:
  * padding belongs to no sequence. */
-static size_t stage_added(const struct pw_pe *pe, struct pw_plan *plan, const struct pw_batch *b, size_t at)
+static size_t stage_added(const struct pw_pe *pe, struct pw_batch_plan *plan, const struct pw_batch *b,
+                          size_t at)
 {
     for (int k = 0; k < PW_PE_ADDS; k++) {
         plan->added[k] = plan->pos;
@@ -103,7 +104,8 @@ static size_t stage_added(const struct pw_pe *pe, struct pw_plan *plan, const st
 /* Extends the batch's only chunk by padding. The gradients of padding rows are zeros, but they
  * are summed like others. So padding varies tokens and positions; otherwise one sum would
  * receive all of them in sequence. */
-static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
+static void pad(const struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b,
+                struct pw_chunk *k)
 {
     const struct pw_sizes *z = &plan->sizes;
     int *start = plan->now + plan->starts, T = plan->max_pos + 1;
@@ -127,7 +129,7 @@ static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_
 }
 
 /* Fills the staging area for chunk k and updates the maxima. */
-static void stage_chunk(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b,
+static void stage_chunk(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b,
                         struct pw_chunk *k)
 {
     int *start = plan->now + plan->starts + k->start, *rows = plan->now + plan->rows + k->scored;
@@ -150,7 +152,7 @@ static void stage_chunk(struct pw_model *m, struct pw_plan *plan, const struct p
         plan->max_save = save;
 }
 
-void pw_stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, const uint32_t *key)
+void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const uint32_t *key)
 {
     size_t rows = (size_t)plan->sizes.rows, scored = (size_t)plan->sizes.scored;
     float scale = 1 / (float)b->n_scored;
@@ -163,7 +165,7 @@ void pw_stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b
     plan->targets = stage_added(m->pe.pe, plan, b, plan->pos + rows);
     plan->rows = plan->targets + scored;
     plan->starts = plan->rows + scored;
-    if (key)
+    if (key != NULL)
         memcpy(plan->now + plan->key, key, 2 * sizeof(int));
     memcpy(plan->now + plan->scale, &scale, sizeof scale);
     memcpy(plan->now + plan->tokens, b->tokens, (size_t)b->n_rows * sizeof(int));
@@ -176,14 +178,14 @@ void pw_stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b
         stage_chunk(m, plan, b, &plan->chunks[k]);
 }
 
-void pw_stage_upload(struct pw_model *m, struct pw_plan *plan, int from, int n)
+void pw_stage_upload(struct pw_model *m, struct pw_batch_plan *plan, int from, int n)
 {
     m->ops->upload(m->be, plan->mem, plan->host + (size_t)from * plan->ints,
                    (size_t)n * plan->ints * sizeof(int));
     pw_stage_turn_to(plan, 0);
 }
 
-void pw_stage_turn_to(struct pw_plan *plan, int i)
+void pw_stage_turn_to(struct pw_batch_plan *plan, int i)
 {
     plan->dev = plan->mem + (size_t)i * plan->ints;
     plan->out = (char *)plan->outs + (size_t)i * plan->out_bytes;
@@ -196,7 +198,7 @@ size_t pw_stage_bytes(const struct pw_pe *pe, int n_seqs, int n_rows, int places
     return 2 * (size_t)places * ints / 4 * 5 * sizeof(int);
 }
 
-void pw_stage_fini(struct pw_model *m, struct pw_plan *plan)
+void pw_stage_fini(struct pw_model *m, struct pw_batch_plan *plan)
 {
     free(plan->host);
     m->ops->free(m->be, plan->mem);

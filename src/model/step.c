@@ -40,7 +40,7 @@ bool pw_model_one_slot(const struct pw_model *m)
 
 static bool asked(const atomic_bool *yield)
 {
-    return yield && atomic_load_explicit(yield, memory_order_relaxed);
+    return yield != NULL && atomic_load_explicit(yield, memory_order_relaxed);
 }
 
 /* A chunk has 2L + 1 parts: its blocks forward, the head with loss and gradient, its blocks backward. */
@@ -48,7 +48,7 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
                        const struct pw_slot *slot, int part)
 {
     struct pw_model *m = job->m;
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     int L = m->cfg.layers;
 
     if (part < L) {
@@ -70,7 +70,7 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
 static bool train_chunk(struct job *job, struct pw_ctx *c, int s, int memory)
 {
     struct pw_model *m = job->m;
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     struct pw_slot slot = pw_slot_at(m, s);
     const struct pw_chunk *k = &plan->chunks[plan->next[s]];
     int parts = k->n_scored > 0 ? 2 * m->cfg.layers + 1 : 0; /* without loss there is no gradient */
@@ -105,7 +105,7 @@ static void train_chunks(struct pw_ctx *c, int i, int worker, void *arg)
 static void end_chunk(struct pw_ctx *c, int i, int worker, void *arg)
 {
     struct job *job = arg;
-    struct pw_plan *plan = &job->m->step_plan;
+    struct pw_batch_plan *plan = &job->m->step_plan;
     int s = job->begun[i];
 
     (void)worker;
@@ -118,7 +118,7 @@ static void end_chunk(struct pw_ctx *c, int i, int worker, void *arg)
 static void train_slots(struct job *job)
 {
     struct pw_model *m = job->m;
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     int n = 0;
 
     for (int s = 0; s < plan->n_slots; s++)
@@ -136,7 +136,7 @@ static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
 {
     struct job *job = arg;
     struct pw_model *m = job->m;
-    struct pw_plan *plan = &m->eval_plan;
+    struct pw_batch_plan *plan = &m->eval_plan;
     const struct pw_chunk *k = &plan->chunks[i];
     struct pw_work *w = &m->eval[worker];
 
@@ -158,20 +158,20 @@ static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
         return PW_OK;
     m->ops->free(m->be, m->slots);
     m->slots = m->ops->alloc(m->be, need * sizeof(float));
-    m->slots_cap = m->slots ? need : 0;
+    m->slots_cap = m->slots != NULL ? need : 0;
     if (pw_model_one_slot(m))
         m->g = m->slots;
-    if (!m->slots)
+    if (m->slots == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the gradients need %zu MiB",
                        need * sizeof(float) >> 20);
     return PW_OK;
 }
 
 /* Does every allocation of a pass before any computation. slots: 0 for evaluation. */
-static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, const uint32_t *key,
-                          struct pw_err *err)
+static enum pw_code begin_pass(struct pw_model *m, const struct pw_batch *b, int slots, const uint32_t *key,
+                               struct pw_err *err)
 {
-    struct pw_plan *plan = slots > 0 ? &m->step_plan : &m->eval_plan;
+    struct pw_batch_plan *plan = slots > 0 ? &m->step_plan : &m->eval_plan;
     enum pw_code code;
 
     plan->pads = m->ops->pads;
@@ -195,7 +195,7 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
     pw_rng_init(&rng, m->seed, PW_STREAM_DROPOUT, (uint64_t)m->steps + 1);
     key[0] = pw_rng_u32(&rng);
     key[1] = pw_rng_u32(&rng);
-    enum pw_code code = begin(m, b, pw_model_slots(m, b->n_seqs), key, err);
+    enum pw_code code = begin_pass(m, b, pw_model_slots(m, b->n_seqs), key, err);
     m->under_way = code == PW_OK;
     m->step_plan.staged += code == PW_OK;
     if (code == PW_OK && b->n_seqs > m->largest)
@@ -203,7 +203,7 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
     return code;
 }
 
-static bool all_finished(const struct pw_plan *plan)
+static bool all_finished(const struct pw_batch_plan *plan)
 {
     bool all = true;
 
@@ -214,7 +214,7 @@ static bool all_finished(const struct pw_plan *plan)
 
 bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
 {
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     struct job job = {.m = m, .yield = yield};
 
     pw_model_refresh(m, plan->sizes.positions);
@@ -250,7 +250,7 @@ void pw_model_abandon(struct pw_model *m)
 enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,
                                struct pw_err *err)
 {
-    struct pw_plan *plan = &m->step_plan;
+    struct pw_batch_plan *plan = &m->step_plan;
     void *out;
     double accuracy;
     enum pw_code code;
@@ -276,12 +276,12 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
                            struct pw_err *err)
 {
-    struct pw_plan *plan = &m->eval_plan;
+    struct pw_batch_plan *plan = &m->eval_plan;
     struct job job = {.m = m};
     enum pw_code code;
 
     assert(m->n_flights == 0);
-    code = begin(m, b, 0, NULL, err);
+    code = begin_pass(m, b, 0, NULL, err);
     if (code)
         return code;
     pw_stage_upload(m, plan, 0, 1);
@@ -291,7 +291,7 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
     code = m->ops->sync(m->be, err);
     if (code == PW_OK && b->n_scored > 0) {
         memcpy(best, pw_out_best(plan->host_out, plan->best), (size_t)b->n_scored * sizeof *best);
-        if (loss)
+        if (loss != NULL)
             memcpy(loss, pw_out_loss(plan->host_out, plan->loss), (size_t)b->n_scored * sizeof *loss);
     }
     return code;

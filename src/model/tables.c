@@ -29,7 +29,7 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     *t = (struct pw_pe_tables){.P = P, .from = (double)m->pe.tune.offset, .step = (double)m->pe.tune.stretch};
     for (int k = 0; k < pw_pe_adds(pe); k++) {
         t->add[k] = calloc(rows * pw_pe_add_width(pe, m->cfg.width), sizeof(float));
-        added = added && t->add[k];
+        added = added && t->add[k] != NULL;
     }
     if (pe->uses & PW_PE_ROTATION) {
         t->cosine = calloc(rows * pairs, sizeof(float));
@@ -46,17 +46,17 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
         t->reach = pe->reach(m->pe.o.bytes);
         t->keys = calloc(m->lay.size - m->lay.core, sizeof(float));
     }
-    if (!added || (pe->uses & PW_PE_ROTATION && (!t->cosine || !t->sine)) ||
-        (pe->uses & PW_PE_BIAS && !t->bias) || (pe->uses & PW_PE_KEYS && !t->keys) ||
-        (pe->uses & PW_PE_DENSE && !t->dense) || (m->pe.tune.logn > 0 && !t->gain)) {
+    if (!added || (pe->uses & PW_PE_ROTATION && (t->cosine == NULL || t->sine == NULL)) ||
+        (pe->uses & PW_PE_BIAS && t->bias == NULL) || (pe->uses & PW_PE_KEYS && t->keys == NULL) ||
+        (pe->uses & PW_PE_DENSE && t->dense == NULL) || (m->pe.tune.logn > 0 && t->gain == NULL)) {
         pw_pe_tables_free(t);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
     }
-    if (pe->build)
+    if (pe->build != NULL)
         pe->build(m->pe.o.bytes, &m->cfg, t);
-    for (size_t i = 0; t->bias && m->pe.tune.gain != 1 && i < (2 * rows - 1) * m->cfg.heads; i++)
+    for (size_t i = 0; t->bias != NULL && m->pe.tune.gain != 1 && i < (2 * rows - 1) * m->cfg.heads; i++)
         t->bias[i] *= m->pe.tune.gain;
-    for (int p = 0; t->gain && p < P; p++)
+    for (int p = 0; t->gain != NULL && p < P; p++)
         t->gain[p] = pw_pe_query_gain(&m->pe.tune, p);
     return PW_OK;
 }
@@ -66,7 +66,7 @@ static void *send(struct pw_model *m, const void *src, size_t bytes)
 {
     void *dst = m->ops->alloc(m->be, bytes);
 
-    if (dst && src)
+    if (dst != NULL && src != NULL)
         m->ops->upload(m->be, dst, src, bytes);
     return dst;
 }
@@ -76,7 +76,7 @@ static int *make_index(struct pw_model *m, int P)
 {
     int n = 2 * P - 1, *index = malloc((size_t)n * sizeof *index), *dev;
 
-    if (!index)
+    if (index == NULL)
         return NULL;
     for (int j = 0; j < n; j++) {
         int distance = j - (P - 1);
@@ -123,14 +123,14 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         size_t floats = rows * pw_pe_add_width(pe, m->cfg.width);
         t->fixed[k] = learned ? NULL : send(m, host->add[k], floats * sizeof(float));
         t->added.table[k] = learned ? m->p + m->lay.pe + pw_learned_at(m, k) : t->fixed[k];
-        added = added && t->added.table[k];
+        added = added && t->added.table[k] != NULL;
     }
     if (pe->uses & PW_PE_ROTATION) {
         t->cosine = send(m, host->cosine, rows * pairs * sizeof(float));
         t->sine = send(m, host->sine, rows * pairs * sizeof(float));
         t->turn = (struct pw_turn){t->cosine, t->sine, pairs_of(m), pe->pairing(m->pe.o.bytes), NULL};
     }
-    if (host->gain)
+    if (host->gain != NULL)
         t->turn.gain = t->gain = send(m, host->gain, rows * sizeof(float));
     if (pe->uses & PW_PE_BIASES)
         t->bias = send(m, host->bias, pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
@@ -141,8 +141,10 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->key_rows = host->key_rows;
         t->reach = host->reach;
     }
-    return added && (!host->gain || t->gain) && (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
-           (!(pe->uses & PW_PE_BIASES) || t->bias) && (!(pe->uses & PW_PE_BIAS) || !learned || t->index);
+    return added && (host->gain == NULL || t->gain != NULL) &&
+           (!(pe->uses & PW_PE_ROTATION) || (t->cosine != NULL && t->sine != NULL)) &&
+           (!(pe->uses & PW_PE_BIASES) || t->bias != NULL) &&
+           (!(pe->uses & PW_PE_BIAS) || !learned || t->index != NULL);
 }
 
 size_t pw_bias_of_head(const struct pw_model *m, int positions)
@@ -219,14 +221,14 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
     for (int k = 0; k < pw_pe_adds(pe); k++)
         memcpy(t->add[k], m->host + pw_learned_at(m, k),
                rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
-    if (t->keys)
+    if (t->keys != NULL)
         memcpy(t->keys, m->host, (m->lay.size - m->lay.core) * sizeof *t->keys);
-    if (t->dense) { /* laid out for P positions */
+    if (t->dense != NULL) { /* laid out for P positions */
         pw_model_refresh(m, t->P);
         m->ops->download(m->be, t->dense, m->tables.bias, rows * rows * H * sizeof *t->dense);
         m->ops->sync(m->be, NULL);
     }
-    if (!t->bias)
+    if (t->bias == NULL)
         return;
     for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)
         for (size_t h = 0; h < H; h++)
@@ -252,7 +254,7 @@ enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out
     if (!(m->pe.pe->uses & PW_PE_ADDED))
         return PW_OK;
     out->added = malloc((size_t)P * m->cfg.width * sizeof *out->added);
-    if (!out->added) {
+    if (out->added == NULL) {
         pw_pe_tables_free(out);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
     }

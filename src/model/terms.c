@@ -30,9 +30,9 @@ static float *fetch(struct pw_model *m, size_t at, size_t offset, size_t n, bool
     if (at == PW_ABSENT)
         return NULL;
     float *out = malloc(n * sizeof *out);
-    if (out)
+    if (out != NULL)
         m->ops->download(m->be, out, m->p + at + offset, n * sizeof *out);
-    *failed = *failed || !out;
+    *failed = *failed || out == NULL;
     return out;
 }
 
@@ -86,16 +86,16 @@ static void norm_parts(const struct pw_config *cfg, const struct head *h, const 
     if (!none)
         s = 1 / sqrt(sum / C + pw_norm_eps(cfg));
     for (int i = 0; i < C; i++) {
-        double g = h->gain ? (double)h->gain[i] * s : s;
+        double g = h->gain != NULL ? (double)h->gain[i] * s : s;
         position[i] = g * (p[i] - mean_p);
-        content[i] = g * (x[i] - mean_x) - position[i] + (h->shift ? (double)h->shift[i] : 0);
+        content[i] = g * (x[i] - mean_x) - position[i] + (h->shift != NULL ? (double)h->shift[i] : 0);
     }
 }
 
 static void project(double *out, const struct projection *w, const double *x, int D, int C, bool with_bias)
 {
     for (int d = 0; d < D; d++) {
-        double sum = with_bias && w->bias ? (double)w->bias[d] : 0;
+        double sum = with_bias && w->bias != NULL ? (double)w->bias[d] : 0;
         for (int i = 0; i < C; i++)
             sum += (double)w->weight[(size_t)d * C + i] * x[i];
         out[d] = sum;
@@ -119,13 +119,13 @@ enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, co
     size_t square = (size_t)T * T, row = (size_t)D;
     struct head h = {0};
     /* q and k of content and of position, [2,T,D] each, then one row of each */
-    double *q = malloc((4 * (size_t)T * D + 2 * (size_t)C) * sizeof *q), *k = q ? q + 2 * T * row : NULL,
-           *e = q ? k + 2 * T * row : NULL;
+    double *q = malloc((4 * (size_t)T * D + 2 * (size_t)C) * sizeof *q),
+           *k = q != NULL ? q + 2 * T * row : NULL, *e = q != NULL ? k + 2 * T * row : NULL;
     float scale = pw_model_attn(m, layer).scale;
 
     assert(layer < cfg->layers && head < cfg->heads);
     enum pw_code code = fetch_head(m, &h, layer, head, err);
-    if (code == PW_OK && !q)
+    if (code == PW_OK && q == NULL)
         code = pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", T);
     for (int t = 0; code == PW_OK && t < T; t++) {
         norm_parts(cfg, &h, x + (size_t)t * C, p + (size_t)t * C, e, e + C);

@@ -81,20 +81,20 @@ struct matrix {
     int rows, cols;
 };
 
-static float *at(const struct matrix *m, int row, int col)
+static float *matrix_at(const struct matrix *m, int row, int col)
 {
     return m->w + (size_t)row * (size_t)m->cols + col;
 }
 
 static void clear_rows(const struct matrix *m, int from, int n)
 {
-    memset(at(m, from, 0), 0, (size_t)n * (size_t)m->cols * sizeof *m->w);
+    memset(matrix_at(m, from, 0), 0, (size_t)n * (size_t)m->cols * sizeof *m->w);
 }
 
 static void clear_cols(const struct matrix *m, int from, int n)
 {
     for (int r = 0; r < m->rows; r++)
-        memset(at(m, r, from), 0, (size_t)n * sizeof *m->w);
+        memset(matrix_at(m, r, from), 0, (size_t)n * sizeof *m->w);
 }
 
 /* Eq. 17; [V,C], a row per token. */
@@ -102,9 +102,9 @@ static void embed(const struct matrix *m, const struct pw_config *cfg)
 {
     clear_cols(m, 0, PW_THEOREM_DIMS);
     for (int v = 0; v < m->rows; v++)
-        *at(m, v, 0) = 1;
+        *matrix_at(m, v, 0) = 1;
     for (int i = 0; i < cfg->n_bos; i++)
-        *at(m, cfg->bos[i], 1) = 1;
+        *matrix_at(m, cfg->bos[i], 1) = 1;
 }
 
 /* Eq. 18: keys read dimension 1, values dimension 2, in the first head's rows of [H*D,C]. */
@@ -112,13 +112,13 @@ static void first_keys(const struct matrix *m, int D)
 {
     clear_rows(m, 0, D);
     for (int r = 0; r < D; r++)
-        *at(m, r, 0) = 1;
+        *matrix_at(m, r, 0) = 1;
 }
 
 static void first_values(const struct matrix *m, int D)
 {
     clear_rows(m, 0, D);
-    *at(m, 0, 1) = 1;
+    *matrix_at(m, 0, 1) = 1;
 }
 
 /* Eq. 19: [C,H*D]. */
@@ -126,7 +126,7 @@ static void first_out(const struct matrix *m, int D)
 {
     clear_cols(m, 0, D);
     clear_rows(m, 0, PW_THEOREM_DIMS);
-    *at(m, 2, 0) = 1;
+    *matrix_at(m, 2, 0) = 1;
 }
 
 /* The counting MLP: [F,C] and [C,F]. Unit k - 1 is ReLU(1/k - u). */
@@ -135,11 +135,11 @@ static void count_up(const struct matrix *m)
     int T = pw_theorem_T(m->rows);
     clear_rows(m, 0, m->rows);
     for (int k = 1; k < T; k++) {
-        *at(m, k - 1, 0) = 1.0F / (float)k;
-        *at(m, k - 1, 2) = -1;
+        *matrix_at(m, k - 1, 0) = 1.0F / (float)k;
+        *matrix_at(m, k - 1, 2) = -1;
     }
-    *at(m, T - 1, 0) = *at(m, T, 0) = 1;
-    *at(m, T + 1, 2) = 1;
+    *matrix_at(m, T - 1, 0) = *matrix_at(m, T, 0) = 1;
+    *matrix_at(m, T + 1, 2) = 1;
 }
 
 static void count_down(const struct matrix *m)
@@ -151,10 +151,10 @@ static void count_down(const struct matrix *m)
     float C = 1.5F * (1 << 23) * q;
     clear_rows(m, 0, m->rows);
     for (int k = 1; k < T; k++)
-        *at(m, 2, k - 1) = 2 * (float)k;
-    *at(m, 2, T - 1) = C + 1;
-    *at(m, 2, T) = -C;
-    *at(m, 2, T + 1) = -1; /* the residual */
+        *matrix_at(m, 2, k - 1) = 2 * (float)k;
+    *matrix_at(m, 2, T - 1) = C + 1;
+    *matrix_at(m, 2, T) = -C;
+    *matrix_at(m, 2, T + 1) = -1; /* the residual */
 }
 
 /* Eq. 28 and 29: rows 1 and 2 of each head read these dimensions with these weights. */
@@ -162,8 +162,8 @@ static void relative(const struct matrix *m, int D, int dim1, int dim2, float we
 {
     for (int r = 0; r < m->rows; r += D) {
         clear_rows(m, r, 2);
-        *at(m, r, dim1) = 1;
-        *at(m, r + 1, dim2) = weight2;
+        *matrix_at(m, r, dim1) = 1;
+        *matrix_at(m, r + 1, dim2) = weight2;
     }
 }
 

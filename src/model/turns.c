@@ -8,12 +8,12 @@
  * most chunks left. Then all end within one chunk of each other. */
 #include "model/model_int.h"
 
-static int left(const struct pw_plan *plan, int s)
+static int left(const struct pw_batch_plan *plan, int s)
 {
     return plan->first[s + 1] - plan->next[s];
 }
 
-void pw_turns_init(struct pw_turns *t, struct pw_plan *plan, int workers)
+void pw_turns_init(struct pw_turns *t, struct pw_batch_plan *plan, int workers)
 {
     *t = (struct pw_turns){.plan = plan, .workers = workers};
     pthread_mutex_init(&t->lock, NULL);

@@ -16,7 +16,7 @@ struct carver {
 
 static float *carve(struct carver *c, size_t n)
 {
-    float *part = c->base ? c->base + c->used : NULL;
+    float *part = c->base != NULL ? c->base + c->used : NULL;
 
     c->used += (n + 15) / 16 * 16;
     return part;
@@ -53,7 +53,7 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_con
 
 static size_t operand_bytes(const struct pw_backend_ops *ops)
 {
-    return ops->alloc_operands ? (size_t)ops->operand_bytes : sizeof(float);
+    return ops->alloc_operands != NULL ? (size_t)ops->operand_bytes : sizeof(float);
 }
 
 static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool train)
@@ -98,7 +98,7 @@ static size_t with_room(size_t n)
 
 static size_t acts_bytes(const struct pw_backend_ops *ops, const struct blocks *b)
 {
-    return b->acts.used * (ops->alloc_acts ? (size_t)ops->act_bytes : sizeof(float));
+    return b->acts.used * (ops->alloc_acts != NULL ? (size_t)ops->act_bytes : sizeof(float));
 }
 
 static size_t all_bytes(const struct pw_backend_ops *ops, const struct blocks *b)
@@ -129,10 +129,10 @@ static bool alloc_blocks(struct pw_model *m, struct pw_work *w, const struct blo
     const struct pw_backend_ops *ops = m->ops;
     size_t bytes = b->operands.used * sizeof(float);
 
-    w->mem = ops->alloc_acts ? ops->alloc_acts(m->be, b->acts.used)
-                             : ops->alloc(m->be, b->acts.used * sizeof(float));
-    w->operands = ops->alloc_operands ? ops->alloc_operands(m->be, bytes) : ops->alloc(m->be, bytes);
-    if (w->mem && w->operands)
+    w->mem = ops->alloc_acts != NULL ? ops->alloc_acts(m->be, b->acts.used)
+                                     : ops->alloc(m->be, b->acts.used * sizeof(float));
+    w->operands = ops->alloc_operands != NULL ? ops->alloc_operands(m->be, bytes) : ops->alloc(m->be, bytes);
+    if (w->mem != NULL && w->operands != NULL)
         return true;
     free_blocks(m, w);
     return false;
@@ -143,13 +143,13 @@ enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int
 {
     struct blocks b;
 
-    if (!w->acts)
+    if (w->acts == NULL)
         w->acts = calloc((size_t)m->cfg.layers, sizeof *w->acts);
-    if (!w->x)
+    if (w->x == NULL)
         w->x = calloc((size_t)m->cfg.layers + 1, sizeof *w->x);
-    if (!w->acts || !w->x)
+    if (w->acts == NULL || w->x == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    if (w->mem && R <= w->R && N <= w->N && save <= w->save)
+    if (w->mem != NULL && R <= w->R && N <= w->N && save <= w->save)
         return PW_OK;
 
     w->R = R > w->R ? (int)with_room((size_t)R) : w->R;
@@ -169,13 +169,13 @@ enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int
 
 enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err)
 {
-    const struct pw_plan *plan = train ? &m->step_plan : &m->eval_plan;
+    const struct pw_batch_plan *plan = train ? &m->step_plan : &m->eval_plan;
     struct pw_work **works = train ? &m->train : &m->eval;
     enum pw_code code = PW_OK;
 
-    if (!*works)
+    if (*works == NULL)
         *works = calloc((size_t)m->workers, sizeof **works);
-    if (!*works)
+    if (*works == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     for (int i = 0; i < m->workers && code == PW_OK; i++)
         code = pw_work_grow(m, &(*works)[i], train, plan->max_rows, plan->max_scored, plan->max_save, err);
@@ -192,7 +192,7 @@ void pw_work_free(struct pw_model *m, struct pw_work *w)
 
 void pw_work_fini(struct pw_model *m, struct pw_work **works)
 {
-    for (int i = 0; *works && i < m->workers; i++)
+    for (int i = 0; *works != NULL && i < m->workers; i++)
         pw_work_free(m, &(*works)[i]);
     free(*works);
     *works = NULL;

@@ -23,7 +23,8 @@ bool pw_att_usable(const struct pw_snapshot *s)
     const struct pw_ev_attention *a = &s->attention;
 
     return s->has_attention && a->T > 0 && a->layers > 0 && a->heads > 0 && a->layer >= 0 &&
-           a->layer < a->layers && a->head >= 0 && a->head < a->heads && a->labels && a->probs;
+           a->layer < a->layers && a->head >= 0 && a->head < a->heads && a->labels != NULL &&
+           a->probs != NULL;
 }
 
 const char *pw_att_label(const struct pw_ev_attention *a, int t)
@@ -45,16 +46,16 @@ float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q
 
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view)
 {
-    return view == PW_VIEW_SCORE            ? a->score
-           : view == PW_VIEW_CONTENT        ? a->content
-           : view == PW_VIEW_BIAS           ? a->bias
-           : view >= PW_VIEW_CC && a->terms ? a->terms + (size_t)(view - PW_VIEW_CC) * a->T * a->T
-                                            : NULL;
+    return view == PW_VIEW_SCORE                    ? a->score
+           : view == PW_VIEW_CONTENT                ? a->content
+           : view == PW_VIEW_BIAS                   ? a->bias
+           : view >= PW_VIEW_CC && a->terms != NULL ? a->terms + (size_t)(view - PW_VIEW_CC) * a->T * a->T
+                                                    : NULL;
 }
 
 int pw_att_n_scores(const struct pw_ev_attention *a)
 {
-    return a->scores ? (a->n_scores < PW_MAX_SCORES ? a->n_scores : PW_MAX_SCORES) : 0;
+    return a->scores != NULL ? (a->n_scores < PW_MAX_SCORES ? a->n_scores : PW_MAX_SCORES) : 0;
 }
 
 int pw_att_score_at(const struct pw_ev_attention *a, int i)

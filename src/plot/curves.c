@@ -25,7 +25,7 @@ static const int64_t *xs(enum pw_curves_axis axis, const int64_t *step, const in
 static struct pw_curve curve_of(const struct pw_arm_view *a, int metric, enum pw_curves_axis axis,
                                 bool beyond)
 {
-    struct pw_curve k = {.arm = a->info.id, .n = a->info.replicates, .dotted = beyond};
+    struct pw_curve k = {.arm = a->info.id, .n = a->info.replicas, .dotted = beyond};
 
     for (int r = 0; r < k.n; r++) {
         const struct pw_series *s = &a->rep[r].series;
@@ -61,7 +61,7 @@ int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot 
 
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = pw_find_arm(s, i + 1);
-        if (a)
+        if (a != NULL)
             n += pw_curves_of(out + n, a, metric, axis);
     }
     return n;
@@ -116,7 +116,7 @@ int pw_curves_up_to(const int64_t *values, int n, int64_t x)
 
 struct pw_spread pw_curves_at(const struct pw_curve *k, int64_t x)
 {
-    float v[PW_MAX_REPLICATES];
+    float v[PW_MAX_REPLICAS];
 
     for (int r = 0; r < k->n; r++) {
         const struct pw_points *p = &k->rep[r];

@@ -22,7 +22,7 @@ extern const struct pw_axis_view {
 /* The curves of one arm, one per replica. */
 struct pw_curve {
     int arm, n; /* replicas */
-    struct pw_points rep[PW_MAX_REPLICATES];
+    struct pw_points rep[PW_MAX_REPLICAS];
     bool dotted; /* exact match on lengths longer than trained */
 };
 

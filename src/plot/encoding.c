@@ -30,9 +30,9 @@ void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out)
 
     for (int b = 0; b < t->n_buckets; b++) {
         int last = b;
-        if (pw_bucket_met(t, b) != 0)
+        if (pw_bucket_seen(t, b) != 0)
             continue;
-        while (last + 1 < t->n_buckets && pw_bucket_met(t, last + 1) == 0)
+        while (last + 1 < t->n_buckets && pw_bucket_seen(t, last + 1) == 0)
             last++;
         pw_str_add(&list, n > 0 ? ", %d" : " %d", b);
         if (last > b)
@@ -148,19 +148,19 @@ void pw_tensor_shape(const struct pw_table_tensor *x, char text[32])
 
 const char *pw_kernel_how(const struct pw_ev_table *t)
 {
-    if (t->kernel && t->bias && pw_table_bias_query(t) >= 0)
+    if (t->kernel != NULL && t->bias != NULL && pw_table_bias_query(t) >= 0)
         return "kernel: the bias, mean over the queries that have the distance, the same in every layer";
-    if (t->kernel && t->bias)
+    if (t->kernel != NULL && t->bias != NULL)
         return "kernel: the bias, the same in every layer";
-    if (t->kernel && t->keys)
+    if (t->kernel != NULL && t->keys != NULL)
         return "kernel: q.a of the distance's relative key a, mean over all queries";
-    if (t->kernel && t->frequencies)
+    if (t->kernel != NULL && t->frequencies != NULL)
         return "kernel: mean of q.R(d)k over all pairs, turned to distance d";
-    if (t->kernel)
+    if (t->kernel != NULL)
         return "kernel: the positions' own term, layer 0, norm frozen";
-    if (t->added && t->score)
+    if (t->added != NULL && t->score != NULL)
         return "mean score: beyond layer 0 no part depends on positions only";
-    if (t->score)
+    if (t->score != NULL)
         return "mean score: no part depends on the encoding only";
     return "not measured: Enter measures it";
 }

@@ -15,9 +15,9 @@ void pw_enc_pair_init(struct pw_enc_pair *p, const struct pw_ev_table *a, const 
     *p = (struct pw_enc_pair){.a = a, .b = b};
     p->heads = a->heads < b->heads ? a->heads : b->heads;
     p->length = a->length < b->length ? a->length : b->length;
-    p->kernels = (a->kernel || zero_kernel(a)) && (b->kernel || zero_kernel(b));
+    p->kernels = (a->kernel != NULL || zero_kernel(a)) && (b->kernel != NULL || zero_kernel(b));
     const float *va = p->kernels ? a->kernel : a->score, *vb = p->kernels ? b->kernel : b->score;
-    if (!p->kernels && (!va || !vb))
+    if (!p->kernels && (va == NULL || vb == NULL))
         return;
     size_t n = (size_t)p->heads * p->length;
     p->from = pw_alloc(3 * n, sizeof *p->from);
@@ -26,10 +26,10 @@ void pw_enc_pair_init(struct pw_enc_pair *p, const struct pw_ev_table *a, const 
     for (int h = 0; h < p->heads; h++)
         for (int d = 0; d < p->length; d++) {
             size_t i = (size_t)h * p->length + d;
-            const float *x = va ? va + (size_t)h * a->length : NULL;
-            const float *y = vb ? vb + (size_t)h * b->length : NULL;
-            p->from[i] = x ? x[d] - x[0] : 0;
-            p->to[i] = y ? y[d] - y[0] : 0;
+            const float *x = va != NULL ? va + (size_t)h * a->length : NULL;
+            const float *y = vb != NULL ? vb + (size_t)h * b->length : NULL;
+            p->from[i] = x != NULL ? x[d] - x[0] : 0;
+            p->to[i] = y != NULL ? y[d] - y[0] : 0;
             p->minus[i] = p->from[i] - p->to[i];
         }
     p->common = (struct pw_ev_table){.heads = p->heads, .length = p->length, .trained = a->trained};
@@ -50,18 +50,19 @@ void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out)
     double sum = 0, most = -1;
     int at = 0;
 
-    if (a->bucket_bias && b->bucket_bias && a->n_buckets == b->n_buckets && a->heads == b->heads)
+    if (a->bucket_bias != NULL && b->bucket_bias != NULL && a->n_buckets == b->n_buckets &&
+        a->heads == b->heads)
         x = a->bucket_bias, y = b->bucket_bias, rows = a->n_buckets, cols = a->heads, names[0] = "bucket",
         names[1] = "head";
-    else if (a->slopes && b->slopes)
+    else if (a->slopes != NULL && b->slopes != NULL)
         x = a->slopes, y = b->slopes, rows = 1, cols = p->heads, names[1] = "slope of head";
-    else if (a->frequencies && b->frequencies && a->pairs == b->pairs)
+    else if (a->frequencies != NULL && b->frequencies != NULL && a->pairs == b->pairs)
         x = a->frequencies, y = b->frequencies, rows = 1, cols = a->pairs, names[1] = "frequency of pair";
-    else if (a->added && b->added && a->width == b->width &&
+    else if (a->added != NULL && b->added != NULL && a->width == b->width &&
              (a->length == b->length || (!a->by_length && !b->by_length)))
         x = a->added, y = b->added, rows = p->length, cols = a->width, names[0] = "position",
         names[1] = "dimension";
-    else if (a->keys && b->keys && a->n_keys == b->n_keys && a->key_width == b->key_width)
+    else if (a->keys != NULL && b->keys != NULL && a->n_keys == b->n_keys && a->key_width == b->key_width)
         x = a->keys, y = b->keys, rows = a->n_keys, cols = a->key_width, names[0] = "row",
         names[1] = "dimension";
     else if (a->fire_threshold > 0 && b->fire_threshold > 0) {
@@ -77,7 +78,7 @@ void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out)
         if (d > most)
             most = d, at = i;
     }
-    if (!x)
+    if (x == NULL)
         pw_str_add(out, "different families: only their effects can be compared");
     else if (rows > 1)
         pw_str_add(out, "parameters: rms difference %.3g, largest at %s %d %s %d: %+.3g",

@@ -6,25 +6,25 @@ const struct pw_ev_table *pw_table_drawn(const struct pw_snapshot *s, int arm)
 {
     const struct pw_ev_table *t = pw_table_of(s, arm);
 
-    return t && t->length > 0 && t->heads > 0 ? t : NULL;
+    return t != NULL && t->length > 0 && t->heads > 0 ? t : NULL;
 }
 
 bool pw_table_has(const struct pw_ev_table *t, enum pw_encoding_view view)
 {
-    bool buckets = t->bucket && t->bucket_from && t->bucket_bias && t->n_buckets > 0;
+    bool buckets = t->bucket != NULL && t->bucket_from != NULL && t->bucket_bias != NULL && t->n_buckets > 0;
 
     switch (view) {
-    case PW_ENCODING_SLOPES: return t->slopes && t->bias;
-    case PW_ENCODING_BIAS: return t->bias && !t->slopes;
+    case PW_ENCODING_SLOPES: return t->slopes != NULL && t->bias != NULL;
+    case PW_ENCODING_BIAS: return t->bias != NULL && t->slopes == NULL;
     case PW_ENCODING_BUCKETS: return buckets;
-    case PW_ENCODING_MATRIX: return buckets && t->bias; /* the table of a file can lack the bias */
+    case PW_ENCODING_MATRIX: return buckets && t->bias != NULL; /* the table of a file can lack the bias */
     case PW_ENCODING_FREQUENCIES:
-    case PW_ENCODING_DECAY: return t->frequencies && t->pairs > 0;
+    case PW_ENCODING_DECAY: return t->frequencies != NULL && t->pairs > 0;
     case PW_ENCODING_ROWS:
-    case PW_ENCODING_COSINE: return t->added && t->width > 0;
-    case PW_ENCODING_KEYS: return t->keys && t->n_keys > 0 && t->key_width > 0;
-    case PW_ENCODING_QUERIES: return t->query_bias && t->n_queries > 0;
-    default: return t->kernel || t->score;
+    case PW_ENCODING_COSINE: return t->added != NULL && t->width > 0;
+    case PW_ENCODING_KEYS: return t->keys != NULL && t->n_keys > 0 && t->key_width > 0;
+    case PW_ENCODING_QUERIES: return t->query_bias != NULL && t->n_queries > 0;
+    default: return t->kernel != NULL || t->score != NULL;
     }
 }
 
@@ -32,9 +32,9 @@ const float *pw_table_by_distance(const struct pw_ev_table *t, enum pw_encoding_
 {
     if (!pw_table_has(t, view))
         return NULL;
-    return view == PW_ENCODING_KERNEL && t->kernel ? t->kernel
-           : view == PW_ENCODING_KERNEL            ? t->score
-                                                   : t->bias;
+    return view == PW_ENCODING_KERNEL && t->kernel != NULL ? t->kernel
+           : view == PW_ENCODING_KERNEL                    ? t->score
+                                                           : t->bias;
 }
 
 static float value(const void *arg, int row, int col)

@@ -23,7 +23,7 @@ const struct pw_finding_view *pw_finding_named(const struct pw_snapshot *s, cons
     for (int i = 0; i < n; i++) {
         char full[PW_FINDING_NAME + PW_FINDING_TOPIC];
         snprintf(full, sizeof full, "%s %s", list[i]->f.name, list[i]->f.topic);
-        if (*text == '\0' || !strcmp(text, list[i]->f.name) || !strcmp(text, full))
+        if (*text == '\0' || strcmp(text, list[i]->f.name) == 0 || strcmp(text, full) == 0)
             return list[i];
     }
     return NULL;
@@ -37,7 +37,7 @@ enum pw_code pw_finding_need(const struct pw_snapshot *s, const char *text, cons
     struct pw_str all = {0};
 
     *v = pw_finding_named(s, text);
-    if (*v)
+    if (*v != NULL)
         return PW_OK;
     if (n == 0)
         return pw_fail(err, PW_EUSER,

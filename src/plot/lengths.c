@@ -41,13 +41,13 @@ void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task)
 {
     pw_lengths_begin(v, s, task);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
-        if (pw_find_arm(s, id))
+        if (pw_find_arm(s, id) != NULL)
             pw_lengths_add(v, pw_find_arm(s, id), v->task);
 }
 
 bool pw_lengths_trained(const struct pw_lengths *v, int length)
 {
-    return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
+    return v->range != NULL && length >= v->range->train_lo && length <= v->range->train_hi;
 }
 
 static struct pw_match match_of(struct pw_spread s)
@@ -60,7 +60,7 @@ struct pw_match pw_lengths_match(const struct pw_arm_view *arm, int task, int le
     const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, length);
     struct pw_match m = match_of(pw_spread_at(arm, task, length));
 
-    if (m.n > 0 && arm->info.replicates == 1 && row)
+    if (m.n > 0 && arm->info.replicas == 1 && row != NULL)
         pw_eval_wilson(row->exact, row->samples, &m.lo, &m.hi);
     return m;
 }
@@ -68,11 +68,11 @@ struct pw_match pw_lengths_match(const struct pw_arm_view *arm, int task, int le
 struct pw_match pw_lengths_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task,
                                 bool beyond)
 {
-    float v[PW_MAX_REPLICATES];
+    float v[PW_MAX_REPLICAS];
 
-    for (int r = 0; r < arm->info.replicates; r++)
+    for (int r = 0; r < arm->info.replicas; r++)
         v[r] = pw_eval_mean(lab, &arm->rep[r].eval, task, beyond);
-    return match_of(pw_spread_of(v, arm->info.replicates));
+    return match_of(pw_spread_of(v, arm->info.replicas));
 }
 
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
@@ -91,7 +91,7 @@ static struct drawn drawn_of(const struct pw_arm_view *arm, int task)
 {
     struct drawn d = {0};
 
-    for (int i = 0; arm && i < arm->rep[0].eval.n; i++) {
+    for (int i = 0; arm != NULL && i < arm->rep[0].eval.n; i++) {
         const struct pw_eval_row *row = &arm->rep[0].eval.rows[i];
         if (row->task != task)
             continue;
@@ -155,7 +155,7 @@ void pw_lengths_samples_of(struct pw_str *out, const struct pw_lengths_arm *list
             add_number(out, of);
             pw_str_add(out, "%s%s", first ? " samples" : "", of.live ? live : "");
             differ |= same < evaluated;
-            if (differ && noun)
+            if (differ && noun != NULL)
                 pw_str_add(out, " (%s%s %s)", noun, same > 1 ? "s" : "", labels.s);
             else if (differ)
                 pw_str_add(out, " (%s)", labels.s);
@@ -232,7 +232,7 @@ bool pw_grid_collect(struct pw_grid *g, const struct pw_arm_view *a, int task)
     bool any = false;
 
     *g = (struct pw_grid){0};
-    for (int r = 0; r < a->info.replicates; r++) {
+    for (int r = 0; r < a->info.replicas; r++) {
         const struct pw_ev_eval *e = &a->rep[r].eval;
         for (int i = 0; i < e->n; i++)
             for (int k = 0; e->rows[i].task == task && k < e->rows[i].n_pairs; k++)
@@ -265,9 +265,9 @@ struct pw_error_sum pw_error_sum_at(const struct pw_arm_view *a, int task, int l
 {
     struct pw_error_sum s = {0};
 
-    for (int r = 0; r < a->info.replicates; r++) {
+    for (int r = 0; r < a->info.replicas; r++) {
         const struct pw_eval_row *row = pw_eval_find(&a->rep[r].eval, task, length);
-        if (!row || row->samples <= 0)
+        if (row == NULL || row->samples <= 0)
             continue;
         s.samples += row->samples, s.exact += row->exact, s.tokens += row->tokens;
         for (int i = 0; i < PW_ERRORS; i++)

@@ -19,8 +19,8 @@ void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
 
 void pw_replica_text(const struct pw_arm_view *a, int replica, struct pw_str *out)
 {
-    if (a->info.replicates > 1)
-        pw_str_add(out, ", replica %d of %d", replica > 1 ? replica : 1, a->info.replicates);
+    if (a->info.replicas > 1)
+        pw_str_add(out, ", replica %d of %d", replica > 1 ? replica : 1, a->info.replicas);
 }
 
 void pw_replica_name(const struct pw_arm_view *a, int replica, struct pw_str *out)

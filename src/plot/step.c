@@ -8,23 +8,23 @@
 
 #define FAR (1 << 16) /* longer than any sequence */
 
-static bool usable(const struct pw_ev_look *k)
+static bool usable(const struct pw_ev_inspection *k)
 {
-    return k->n > 0 && k->token && k->said >= 0 && k->said < k->n && k->target >= -1 && k->target < k->n &&
-           k->n_parts > 0 && k->parts && k->part && k->mean && k->layers >= 0 && k->lens && k->lens_prob &&
-           k->lens_rank;
+    return k->n > 0 && k->token != NULL && k->said >= 0 && k->said < k->n && k->target >= -1 &&
+           k->target < k->n && k->n_parts > 0 && k->parts != NULL && k->part != NULL && k->mean != NULL &&
+           k->layers >= 0 && k->lens != NULL && k->lens_prob != NULL && k->lens_rank != NULL;
 }
 
-bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v)
+bool pw_step_select(const struct pw_snapshot *s, struct pw_step_view *v)
 {
-    const struct pw_ev_look *k = &s->look;
+    const struct pw_ev_inspection *k = &s->look;
     bool told = s->has_look && k->prompt == s->prompt.id && usable(k) && k->pos >= 1 && k->pos < FAR;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
 
-    if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
+    if (!s->has_prompt || s->prompt.labels == NULL || (s->n_tokens == 0 && !told))
         return false;
     v->pos = newest;
-    if (s->has_cursor && !s->cursor.newest && pw_token_at(s, s->cursor.at.pos))
+    if (s->has_cursor && !s->cursor.newest && pw_token_at(s, s->cursor.at.pos) != NULL)
         v->pos = s->cursor.at.pos;
     if (!s->decoded && told)
         v->pos = k->pos;
@@ -35,7 +35,7 @@ bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v)
 
 /* ---- the parts of a logit */
 
-struct pw_contrast pw_contrast_of(const struct pw_ev_look *k, int chosen, bool mean)
+struct pw_contrast pw_contrast_of(const struct pw_ev_inspection *k, int chosen, bool mean)
 {
     int best = chosen == 0 ? 1 : 0;
 
@@ -61,7 +61,7 @@ double pw_contrast_sum(const struct pw_contrast *c)
 
 double pw_contrast_logits(const struct pw_contrast *c)
 {
-    const struct pw_ev_look *k = c->k;
+    const struct pw_ev_inspection *k = c->k;
 
     return (double)k->token[c->chosen].logit -
            (double)(c->against < 0 ? k->mean_logit : k->token[c->against].logit);
@@ -69,24 +69,24 @@ double pw_contrast_logits(const struct pw_contrast *c)
 
 static int by_size(const void *a, const void *b)
 {
-    const struct pw_part *x = a, *y = b;
+    const struct pw_contrast_part *x = a, *y = b;
     double d = fabs(y->value) - fabs(x->value);
 
     return d > 0 ? 1 : d < 0 ? -1 : x->part - y->part;
 }
 
-struct pw_part *pw_contrast_parts(const struct pw_contrast *c, bool in_order)
+struct pw_contrast_part *pw_contrast_parts(const struct pw_contrast *c, bool in_order)
 {
-    struct pw_part *e = pw_alloc((size_t)c->k->n_parts, sizeof *e);
+    struct pw_contrast_part *e = pw_alloc((size_t)c->k->n_parts, sizeof *e);
 
     for (int i = 0; i < c->k->n_parts; i++)
-        e[i] = (struct pw_part){i, value_of(c, i)};
+        e[i] = (struct pw_contrast_part){i, value_of(c, i)};
     if (!in_order)
         qsort(e, (size_t)c->k->n_parts, sizeof *e, by_size);
     return e;
 }
 
-void pw_step_part_name(const struct pw_look_part *part, char name[24])
+void pw_step_part_name(const struct pw_inspection_part *part, char name[24])
 {
     if (part->head >= 0)
         snprintf(name, 24, PW_HEAD, part->layer, part->head);

@@ -60,7 +60,7 @@ static enum pw_code check_length(const struct pw_probe_in *in, int length, struc
     return PW_OK;
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_ablation(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct pw_probe_in *in = p->in;
     const struct pw_ablation_options *o = p->opts;
@@ -150,7 +150,7 @@ static enum pw_code unit(struct pw_probing_at *p, int u, struct pw_err *err)
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
 {
     (void)err;
-    pw_ablation_tell(p, f);
+    pw_ablation_report(p, f);
     return PW_OK;
 }
 
@@ -177,7 +177,7 @@ const struct pw_probe pw_probe_ablation = {
     .opts = opts,
     .opts_size = sizeof(struct pw_ablation_options),
     .takes = PW_PROBE_ARMS,
-    .begin = begin,
+    .begin = begin_ablation,
     .unit = unit,
     .end = end,
     .fini = fini,

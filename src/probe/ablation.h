@@ -1,4 +1,4 @@
-/* ablation.h - private to the probe ablation. ablation.c counts right answers; ablation_tell.c builds the
+/* ablation.h - private to the probe ablation. ablation.c counts right answers; ablation_report.c builds the
  * finding. Lab thread. */
 #ifndef PW_PROBE_ABLATION_H
 #define PW_PROBE_ABLATION_H
@@ -27,6 +27,6 @@ struct pw_ablation_state {
 };
 
 /* Builds the finding from all counts. The state of p is a struct pw_ablation_state. */
-void pw_ablation_tell(struct pw_probing_at *p, struct pw_finding *f);
+void pw_ablation_report(struct pw_probing_at *p, struct pw_finding *f);
 
 #endif

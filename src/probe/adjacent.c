@@ -34,7 +34,7 @@ struct state {
     struct cosines *of[2]; /* [reach + 1], for the arm and its untrained twin */
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_adjacent(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -148,7 +148,7 @@ const struct pw_probe pw_probe_adjacent = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_adjacent,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -20,7 +20,7 @@ static const int lengths[] = {10, 13, 16, 20};
 
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-static const struct pw_pe_tables *of(const struct pw_aware_tables *t, int l)
+static const struct pw_pe_tables *tables_of_length(const struct pw_aware_tables *t, int l)
 {
     return &t->at[l - PW_AWARE_FROM];
 }
@@ -29,7 +29,7 @@ static const struct pw_pe_tables *of(const struct pw_aware_tables *t, int l)
 
 static double entry(const struct pw_aware_tables *t, int l, int pos, int c)
 {
-    return (double)of(t, l)->added[(size_t)pos * t->d + c];
+    return (double)tables_of_length(t, l)->added[(size_t)pos * t->d + c];
 }
 
 /* The smallest range of a column over the lengths. */
@@ -92,7 +92,7 @@ static double median(double *x, int n)
 void pw_aware_rows(struct pw_aware_rows *out, const struct pw_aware_tables *t)
 {
     *out = (struct pw_aware_rows){0, 0, 0, NAN, NAN, NAN, NAN};
-    if (of(t, PW_AWARE_TO)->added == NULL)
+    if (tables_of_length(t, PW_AWARE_TO)->added == NULL)
         return;
     bool *chosen = pw_alloc(2 * (size_t)t->d, sizeof *chosen), *backward = chosen + t->d;
     double *f = pw_alloc(2 * (size_t)t->d, sizeof *f), *b = f + t->d;
@@ -145,7 +145,7 @@ void pw_aware_property(struct pw_aware_property *out, const struct pw_aware_tabl
     double *range = pw_alloc((size_t)t->d, sizeof *range); /* of a chosen column; 0: not chosen */
     int chosen = 0;
     *out = (struct pw_aware_property){0, 0, 0};
-    for (int pass = 0; pass < 2 && chosen == 0 && of(t, PW_AWARE_TO)->added != NULL; pass++)
+    for (int pass = 0; pass < 2 && chosen == 0 && tables_of_length(t, PW_AWARE_TO)->added != NULL; pass++)
         for (int c = 0; c < t->d; c++) {
             double all = range_of(t, c);
             bool take = all > INFORMATIVE && (pass == 1 || difference(t, c, from_end) <= EQUAL * all);
@@ -183,7 +183,7 @@ static void turn(double *out, const double *x, const struct pw_aware_tables *t, 
 static double score(const struct pw_aware_tables *t, int l, int i, int j, const double *q, const double *k,
                     double *room)
 {
-    const struct pw_pe_tables *at = of(t, l);
+    const struct pw_pe_tables *at = tables_of_length(t, l);
     double sum = 0;
     if (at->added != NULL) {
         for (int c = 0; c < t->d; c++)
@@ -256,7 +256,8 @@ void pw_aware_scores(struct pw_aware_scores *out, const struct pw_aware_tables *
 
 static const float *row_of(const struct pw_aware_tables *t, int l, int pos, const float *nothing)
 {
-    return of(t, l)->added != NULL ? of(t, l)->added + (size_t)pos * t->d : nothing;
+    return tables_of_length(t, l)->added != NULL ? tables_of_length(t, l)->added + (size_t)pos * t->d
+                                                 : nothing;
 }
 
 bool pw_aware_decode(struct pw_aware_decoded *out, const struct pw_aware_tables *t)

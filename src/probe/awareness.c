@@ -53,7 +53,7 @@ struct state {
     struct measured m[MOST];
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_awareness(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     struct state *s = p->state = pw_alloc(1, sizeof *s);
@@ -145,7 +145,7 @@ static void tabulate(struct pw_finding *f, const struct state *s, int n)
     }
 }
 
-static const struct measured *of(const struct state *s, int n, const char *pe)
+static const struct measured *measured_of(const struct state *s, int n, const char *pe)
 {
     for (int i = 0; i < n; i++)
         if (strcmp(s->m[i].name, pe) == 0)
@@ -197,18 +197,18 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
                     "forward- and backward-aware: %d encodings of width %d, lengths %d to %d", n - 1,
                     s->cfg.width, PW_AWARE_FROM, PW_AWARE_TO);
     tabulate(f, s, n);
-    claim_rows(f, of(s, n, "sinusoidal"), true, false,
+    claim_rows(f, measured_of(s, n, "sinusoidal"), true, false,
                "Qiu et al. 2021, Theorem 3.4: SPE is forward-aware and not backward-aware");
-    claim_rows(f, of(s, n, "rspe"), false, true,
+    claim_rows(f, measured_of(s, n, "rspe"), false, true,
                "Qiu et al. 2021, Corollary 3.6: RSPE is backward-aware and not forward-aware");
-    claim_rows(f, of(s, n, "dpe"), true, true, "Qiu et al. 2021, appendix G: DPE is both");
+    claim_rows(f, measured_of(s, n, "dpe"), true, true, "Qiu et al. 2021, appendix G: DPE is both");
     claim_property(
         s, n, f, false,
         "Qiu et al. 2021, Property 3.1: forward-aware: P_b = f(P_a, a, b) with one f for all lengths");
     claim_property(s, n, f, true,
                    "Qiu et al. 2021, Property 3.2: backward-aware: the same with places from the end");
     for (int i = 0; i < of_all; i++) {
-        const struct measured *m = of(s, n, relative[i]);
+        const struct measured *m = measured_of(s, n, relative[i]);
         neither += m->rows.informative == 0;
         same += m->scores.forward < SAME && m->scores.backward < SAME && m->scores.relative < SAME;
     }
@@ -218,7 +218,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         "%d of %d have no rows at all; but the scores of %d are the same from the front and from the end",
         neither, of_all, same);
     for (int i = 0; i < 2; i++) {
-        const struct measured *m = of(s, n, i == 0 ? "aspe" : "2dspe");
+        const struct measured *m = measured_of(s, n, i == 0 ? "aspe" : "2dspe");
         pw_finding_remark(
             f,
             "not aware is not the same as not readable: both places can be read off %s, R^2 %.2f and "
@@ -228,7 +228,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_remark(f, "errata of appendix D: P^1_{0,2i} is 0, P^2_{0,2i} is sin(1/10000^{2i/d}), so they "
                          "are not equal; and "
                          "1/10000^{2i/d} lies in 0.0001..1");
-    const struct measured *fire = of(s, n, "fire");
+    const struct measured *fire = measured_of(s, n, "fire");
     pw_finding_remark(f,
                       "fire is relative to its threshold only: with its own, queries beyond it are "
                       "measured by their position, and counted from the end its scores change by %.2f of "
@@ -251,7 +251,7 @@ const struct pw_probe pw_probe_awareness = {
     .source = "Qiu et al. 2021, section 3",
     .opts = opts,
     .opts_size = sizeof(struct options),
-    .begin = begin,
+    .begin = begin_awareness,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -24,7 +24,7 @@ static const int from_16[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77
 
 enum { EXAMPLE = sizeof example / sizeof *example, LOGS = sizeof from_16 / sizeof *from_16 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_buckets(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     p->units = 0;
@@ -83,6 +83,6 @@ const struct pw_probe pw_probe_buckets = {
     .source = "Raffel et al. 2020; Kazemnejad et al. 2023, Eq. 12",
     .opts = opts,
     .opts_size = sizeof(struct options),
-    .begin = begin,
+    .begin = begin_buckets,
     .end = end,
 };

@@ -61,7 +61,7 @@ struct state {
     int *tokens, *pos, *start;     /* of a batch */
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_decay(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -258,7 +258,7 @@ static void tell_kernel(const struct state *s, struct pw_finding *f, const struc
 }
 
 struct fits {
-    struct pw_line exponential, power; /* ln mass fitted against r, and against ln r; r = 1..reach */
+    struct pw_fitted_line exponential, power; /* ln mass fitted against r, and against ln r; r = 1..reach */
 };
 
 static struct fits fits_of(const struct state *s, int side, int h)
@@ -375,7 +375,7 @@ const struct pw_probe pw_probe_decay = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_decay,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -60,7 +60,7 @@ struct state {
     struct row drawn[DRAWN];
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_dispersion(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct pw_probe_in *in = p->in;
     const struct options *o = p->opts;
@@ -329,7 +329,7 @@ const struct pw_probe pw_probe_dispersion = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM,
-    .begin = begin,
+    .begin = begin_dispersion,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -51,7 +51,7 @@ struct pw_distance_sum *pw_distance_at(const struct pw_distances *d, int pairs, 
     return &d->sums[((pairs * d->n_curves + curve) * d->n_lengths + length) * (d->L + 1) + layer];
 }
 
-static void add(struct pw_distance_sum *s, double x)
+static void add_distance(struct pw_distance_sum *s, double x)
 {
     if (!isfinite(x))
         return;
@@ -80,7 +80,7 @@ static enum pw_code take_memory(struct pw_distances *d, const struct pw_probe_in
     return PW_OK;
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_distance(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct pw_probe_in *in = p->in;
     struct pw_distances *d = p->state = pw_alloc(1, sizeof *d);
@@ -98,8 +98,8 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
 
 /* ---- one example: the maps of each model, then the layers of each pair */
 
-static enum pw_code look(struct pw_distances *d, const struct pw_probe_in *in, int example, int i,
-                         struct pw_err *err)
+static enum pw_code compare_example(struct pw_distances *d, const struct pw_probe_in *in, int example, int i,
+                                    struct pw_err *err)
 {
     const struct pw_probe_subject *s = &in->subject[i];
     if (i == 0) {
@@ -142,10 +142,10 @@ static void measure(struct pw_distances *d, const struct pw_probe_in *in, int ex
         d->now[PW_PAIRS_ALL] = d->now[PW_PAIRS_MATCHED] = d->now[PW_PAIRS_SAME] = d->now_control = 0;
     compare(d, in, x, layer, false, now);
     for (int k = 0; k < PW_PAIRS; k++) {
-        add(pw_distance_at(d, k, x->curve, length, layer), now[k]);
+        add_distance(pw_distance_at(d, k, x->curve, length, layer), now[k]);
         d->now[k] += now[k] / d->L;
         if (layer == d->L - 1)
-            add(pw_distance_at(d, k, x->curve, length, d->L), d->now[k]);
+            add_distance(pw_distance_at(d, k, x->curve, length, d->L), d->now[k]);
     }
     d->layers++;
     d->infinite += isinf(now[d->o->pairs]) != 0;
@@ -154,7 +154,7 @@ static void measure(struct pw_distances *d, const struct pw_probe_in *in, int ex
     compare(d, in, x, layer, true, now);
     d->now_control += now[d->o->pairs] / d->L;
     if (layer == d->L - 1)
-        add(&d->control[x->curve * d->n_lengths + length], d->now_control);
+        add_distance(&d->control[x->curve * d->n_lengths + length], d->now_control);
 }
 
 static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
@@ -162,7 +162,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     struct pw_distances *d = p->state;
     int each = p->in->n + d->n_pairs * d->L, example = i / each, k = i % each;
     if (k < p->in->n)
-        return look(d, p->in, example, k, err);
+        return compare_example(d, p->in, example, k, err);
     k -= p->in->n;
     measure(d, p->in, example, k / d->L, k % d->L);
     return PW_OK;
@@ -171,7 +171,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
 {
     (void)err;
-    pw_distance_tell(p->state, p->in, f);
+    pw_distance_report(p->state, p->in, f);
     return PW_OK;
 }
 
@@ -203,7 +203,7 @@ const struct pw_probe pw_probe_distance = {
     .opts = pw_distance_options,
     .opts_size = sizeof(struct pw_distance_opts),
     .takes = PW_PROBE_ARMS | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_distance,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -1,6 +1,6 @@
 /* distance.h - private to the probe distance: the distance between attention patterns of models (Kazemnejad
  * et al. 2023, section 5.2 and Eq. 2). distance_choose.c selects the pairs, distance.c measures them,
- * distance_tell.c builds the finding. Lab thread. */
+ * distance_report.c builds the finding. Lab thread. */
 #ifndef PW_DISTANCE_H
 #define PW_DISTANCE_H
 #include "probe/divergence.h"
@@ -69,6 +69,6 @@ enum pw_code pw_distance_choose(struct pw_distances *d, const struct pw_probe_in
 struct pw_distance_sum *pw_distance_at(const struct pw_distances *d, int pairs, int curve, int length,
                                        int layer);
 /* Builds the finding from all sums. */
-void pw_distance_tell(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f);
+void pw_distance_report(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f);
 
 #endif

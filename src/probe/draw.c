@@ -43,7 +43,7 @@ int pw_draw_trained(const struct pw_probe_in *in, const struct pw_probe_subject 
     int context = pw_model_config(s->model)->context, T = 0, n_prompt;
     int64_t *rows = pw_alloc(2 * (size_t)context, sizeof *rows);
     int *tokens = pw_alloc((size_t)context, sizeof *tokens);
-    if (pw_model_met(s->model, rows + context, rows) > 0)
+    if (pw_model_seen(s->model, rows + context, rows) > 0)
         while (T < context && rows[T] > 0)
             T++;
     for (int length = in->lengths.hi; T == 0 && length >= in->lengths.lo; length--)

@@ -20,7 +20,7 @@
 
 #define SAME 1e-5 /* relative to the largest score, or to the range of the encoding's part: float32 */
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_equations(struct pw_probing_at *p, struct pw_err *err)
 {
     struct pw_equations *s = p->state = pw_alloc(1, sizeof *s);
     (void)err;
@@ -113,7 +113,7 @@ const struct pw_probe pw_probe_equations = {
     .name = "equations",
     .summary = "printed formulas of ALiBi, rotary, added rows, relative encodings and 2DSPE against models",
     .source = "Kazemnejad et al. 2023, Eq. 13, 14; Qiu et al. 2021, Eq. 13, 14, 24",
-    .begin = begin,
+    .begin = begin_equations,
     .unit = pw_equations_unit,
     .end = end,
     .fini = fini,

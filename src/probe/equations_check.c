@@ -33,8 +33,8 @@ static enum pw_code make(struct pw_model **m, const struct pw_probing_at *p, con
 }
 
 /* Writes the scores of sequence k, and the stream before the layer to s->x. */
-static enum pw_code look(const struct pw_probing_at *p, struct pw_model *m, int k, float *score,
-                         struct pw_err *err)
+static enum pw_code read_scores(const struct pw_probing_at *p, struct pw_model *m, int k, float *score,
+                                struct pw_err *err)
 {
     struct pw_equations *s = p->state;
     float stream[2 * N * C];
@@ -139,7 +139,7 @@ static enum pw_code check_rotary(struct pw_probing_at *p, struct pw_err *err)
     enum pw_code code = make(&m, p, "rotary base=10000", &use, err);
     for (int n = 0; n < SEQUENCES && code == PW_OK; n++) {
         double x[N * C], q[N * C], k[N * C], expected[N * N];
-        code = look(p, m, n, s->score, err);
+        code = read_scores(p, m, n, s->score, err);
         for (int e = 0; e < N * C; e++)
             x[e] = (double)s->x[e];
         project(m, q, k, x);
@@ -166,9 +166,9 @@ static enum pw_code check_added(struct pw_probing_at *p, struct pw_err *err)
         code = make(&bare, p, "none", &use, err);
     for (int n = 0; n < SEQUENCES && code == PW_OK; n++) {
         double x[N * C], q[N * C], k[N * C], expected[N * N];
-        code = look(p, m, n, s->score, err);
+        code = read_scores(p, m, n, s->score, err);
         if (code == PW_OK)
-            code = look(p, bare, n, s->without, err); /* sets s->x to the embedding alone */
+            code = read_scores(p, bare, n, s->without, err); /* sets s->x to the embedding alone */
         for (int e = 0; e < N * C; e++) {
             double angle = (double)(e / C) / pw_pow(10000, (double)(e % C / 2 * 2) / C);
             x[e] = (double)s->x[e] + (e % 2 == 0 ? pw_sin(angle) : pw_cos(angle));
@@ -199,9 +199,9 @@ static enum pw_code check_relative(struct pw_probing_at *p, int which, struct pw
         high[d] = -INFINITY;
     }
     for (int n = 0; n < SEQUENCES && code == PW_OK; n++) {
-        code = look(p, m, n, s->score, err);
+        code = read_scores(p, m, n, s->score, err);
         if (code == PW_OK)
-            code = look(p, bare, n, s->without, err);
+            code = read_scores(p, bare, n, s->without, err);
         for (int t = 0; t < N && code == PW_OK; t++)
             for (int i = 0; i <= t; i++) {
                 double adds = (double)s->score[t * N + i] - (double)s->without[t * N + i];

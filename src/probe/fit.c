@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-struct pw_line pw_fit_line(const double *x, const double *y, int n)
+struct pw_fitted_line pw_fit_line(const double *x, const double *y, int n)
 {
     double mx = 0, my = 0, xy = 0, xx = 0, yy = 0;
     for (int i = 0; i < n; i++) {
@@ -19,7 +19,7 @@ struct pw_line pw_fit_line(const double *x, const double *y, int n)
         xx += (x[i] - mx) * (x[i] - mx);
         yy += (y[i] - my) * (y[i] - my);
     }
-    return (struct pw_line){
+    return (struct pw_fitted_line){
         .slope = xy / xx, .level = my - xy / xx * mx, .r2 = yy > 0 ? xy * xy / (xx * yy) : NAN};
 }
 

@@ -4,13 +4,13 @@
 #define PW_FIT_H
 #include <stdbool.h>
 
-struct pw_line {
+struct pw_fitted_line {
     double slope, level; /* y = level + slope x */
     double r2;           /* share of y's variance explained; NaN if y is constant */
 };
 
 /* Fits n >= 2 points. At least two values of x must differ. */
-struct pw_line pw_fit_line(const double *x, const double *y, int n);
+struct pw_fitted_line pw_fit_line(const double *x, const double *y, int n);
 
 /* Ridge regression (Hoerl and Kennard 1970) from F features to K targets. Rows are added one by one and are
  * not stored; only sums of products are. */

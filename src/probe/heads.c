@@ -34,7 +34,7 @@ struct mean {
     int n;
 };
 
-static void add(struct mean *m, double x)
+static void add_to_mean(struct mean *m, double x)
 {
     m->sum += x;
     m->n++;
@@ -72,21 +72,21 @@ void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw
     for (int i = 0; i < in->T; i++) {
         int seen = keys_of(in, i);
         double mass, entropy = 0.0, distance = 0.0;
-        add(&m[PW_HEAD_SELF], weight(A, in, i, i));
+        add_to_mean(&m[PW_HEAD_SELF], weight(A, in, i, i));
         if (prefix_match(A, in, i, &mass))
-            add(&m[PW_HEAD_INDUCTION], mass);
+            add_to_mean(&m[PW_HEAD_INDUCTION], mass);
         if (i == 0)
             continue;
-        add(&m[PW_HEAD_PREVIOUS], weight(A, in, i, i - 1));
-        add(&m[PW_HEAD_FIRST], weight(A, in, i, 0));
+        add_to_mean(&m[PW_HEAD_PREVIOUS], weight(A, in, i, i - 1));
+        add_to_mean(&m[PW_HEAD_FIRST], weight(A, in, i, 0));
         for (int j = 0; j < seen; j++) {
             double p = weight(A, in, i, j);
             entropy -= p > 0.0 ? p * pw_log2(p) : 0.0;
             distance += p * abs(i - j);
         }
-        add(&m[PW_HEAD_ENTROPY], entropy);
-        add(&m[PW_HEAD_SPREAD], entropy / pw_log2(seen));
-        add(&m[PW_HEAD_DISTANCE], distance);
+        add_to_mean(&m[PW_HEAD_ENTROPY], entropy);
+        add_to_mean(&m[PW_HEAD_SPREAD], entropy / pw_log2(seen));
+        add_to_mean(&m[PW_HEAD_DISTANCE], distance);
     }
     for (int g = 0; g < in->n_gold; g++) {
         bool same_query = g > 0 && in->gold[g][0] == in->gold[g - 1][0];

@@ -43,7 +43,7 @@ static int words_of(const char *s, const char *end)
     return n;
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_histogram(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     struct state *s = p->state = pw_alloc(1, sizeof *s);
@@ -128,7 +128,7 @@ const struct pw_probe pw_probe_histogram = {
     .source = "Kazemnejad et al. 2023, Figure A.1",
     .opts = opts,
     .opts_size = sizeof(struct options),
-    .begin = begin,
+    .begin = begin_histogram,
     .end = end,
     .fini = fini,
 };

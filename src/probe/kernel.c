@@ -112,12 +112,12 @@ static void add_rotation(struct measure *w, int T, int h)
 static void add_scores(struct measure *w, int T, int h)
 {
     int D = w->cfg->head_width, H = w->cfg->heads, N = w->k->N;
-    bool biased = w->t.bias || w->t.dense;
+    bool biased = w->t.bias != NULL || w->t.dense != NULL;
     double scale = scale_of(w->cfg);
     for (int i = 0; i < T; i++)
         for (int j = i < N ? 0 : i - N + 1; j <= i; j++) {
             const float *q = w->q + ((size_t)i * H + h) * D, *k = w->key + ((size_t)j * H + h) * D;
-            double dot = dot_of(q, k, D) + (w->t.keys ? dot_of(q, relative_key(w, i - j), D) : 0.0);
+            double dot = dot_of(q, k, D) + (w->t.keys != NULL ? dot_of(q, relative_key(w, i - j), D) : 0.0);
             w->score[(size_t)h * N + i - j] +=
                 scale * dot + (biased ? (double)pw_pe_bias_at(&w->t, h, i, j) : 0.0);
             w->n[i - j] += h == 0;
@@ -162,7 +162,7 @@ static enum pw_code add_sample(struct measure *w, const int *tokens, int T, stru
         w->query[i % (cfg->heads * cfg->head_width)] += (double)w->q[i];
     w->n_query += T;
     w->n_ab += 0.5 * T * (T + 1);
-    if (w->resid)
+    if (w->resid != NULL)
         add_factors(w, T);
     w->q = q;
     w->key = key;
@@ -182,16 +182,16 @@ static void rotation_kernel(const struct measure *w, int h)
                    ab[2 * f + 1] * (double)w->t.sine[(size_t)d * w->pairs + f];
         w->k->kernel[(size_t)h * w->k->N + d] += (float)(scale * sum);
     }
-    for (int f = 0; f < 2 * w->pairs && w->k->parts; f++)
+    for (int f = 0; f < 2 * w->pairs && w->k->parts != NULL; f++)
         w->k->parts[2 * (size_t)h * w->pairs + f] = (float)(ab[f] / w->n_ab);
 }
 
 float pw_kernel_bias(const struct pw_pe_tables *t, int N, int h, int d)
 {
     double sum = 0;
-    if (t->bias)
+    if (t->bias != NULL)
         return pw_pe_bias_at(t, h, d, 0);
-    for (int i = d; t->dense && i < N; i++)
+    for (int i = d; t->dense != NULL && i < N; i++)
         sum += (double)pw_pe_bias_at(t, h, i, i - d);
     return (float)(sum / (N - d));
 }
@@ -229,7 +229,7 @@ static bool project(const struct measure *w, double *out, const char *matrix)
     bool there = W != NULL && g != NULL;
     if (there) {
         pw_model_read(w->m, W, param(w->m, matrix)->offset, (size_t)HD * C);
-        if (gain)
+        if (gain != NULL)
             pw_model_read(w->m, g, gain->offset, (size_t)C);
     }
     for (int i = 0; i < N && there; i++) {
@@ -240,7 +240,8 @@ static bool project(const struct measure *w, double *out, const char *matrix)
         for (int o = 0; o < HD; o++) {
             double sum = 0;
             for (int c = 0; c < C; c++)
-                sum += (double)W[(size_t)o * C + c] * ((double)p[c] - mean) * (gain ? (double)g[c] : 1.0);
+                sum += (double)W[(size_t)o * C + c] * ((double)p[c] - mean) *
+                       (gain != NULL ? (double)g[c] : 1.0);
             out[(size_t)i * HD + o] = sum;
         }
     }
@@ -264,7 +265,7 @@ static bool added_kernel(const struct measure *w)
     int D = w->cfg->head_width, HD = w->cfg->heads * D, N = w->k->N;
     int64_t all = (int64_t)N * (N + 1) / 2;
     int every = (int)((all + MOST_PAIRS - 1) / MOST_PAIRS);
-    double *q = malloc(2 * (size_t)N * HD * sizeof *q), *k = q ? q + (size_t)N * HD : NULL;
+    double *q = malloc(2 * (size_t)N * HD * sizeof *q), *k = q != NULL ? q + (size_t)N * HD : NULL;
     bool there =
         q != NULL && project(w, q, "layers.0.attn.q.weight") && project(w, k, "layers.0.attn.k.weight");
     for (int i = 0; i < N && there; i++)
@@ -295,14 +296,15 @@ static bool reserve(struct measure *w)
     w->q = malloc(heads * sizeof *w->q);
     w->key = malloc(heads * sizeof *w->key);
     w->score = calloc((H + 1) * (size_t)w->k->N, sizeof *w->score);
-    w->n = w->score ? w->score + H * w->k->N : NULL;
+    w->n = w->score != NULL ? w->score + H * w->k->N : NULL;
     w->ab = calloc(2 * H * (size_t)(w->pairs + 1), sizeof *w->ab);
     w->factor = calloc(2 * (size_t)w->P, sizeof *w->factor);
-    w->n_factor = w->factor ? w->factor + w->P : NULL;
+    w->n_factor = w->factor != NULL ? w->factor + w->P : NULL;
     w->query = calloc(H * cfg->head_width, sizeof *w->query);
     bool added = w->rows.added != NULL;
     w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
-    return w->q && w->key && w->score && w->ab && w->factor && w->query && (!added || w->resid);
+    return w->q != NULL && w->key != NULL && w->score != NULL && w->ab != NULL && w->factor != NULL &&
+           w->query != NULL && (!added || w->resid != NULL);
 }
 
 static bool finish(const struct measure *w)
@@ -318,10 +320,10 @@ static bool finish(const struct measure *w)
         }
         if (w->pairs > 0)
             rotation_kernel(w, h);
-        if (w->t.keys)
+        if (w->t.keys != NULL)
             keys_kernel(w, h);
     }
-    return !w->resid || added_kernel(w);
+    return w->resid == NULL || added_kernel(w);
 }
 
 enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, const struct pw_batch *samples,

@@ -51,7 +51,7 @@ static int size_of(const struct options *o, int i)
     return i < SIZES ? sizes[i] : o->large;
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_layernorm(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     struct state *s = p->state = pw_alloc(1, sizeof *s);
@@ -194,7 +194,7 @@ const struct pw_probe pw_probe_layernorm = {
     .source = "Kazemnejad et al. 2023, Eq. 3 and C.1; Akyurek et al. 2023",
     .opts = opts,
     .opts_size = sizeof(struct options),
-    .begin = begin,
+    .begin = begin_layernorm,
     .unit = unit,
     .end = end,
     .fini = fini,

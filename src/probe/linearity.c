@@ -38,10 +38,10 @@ enum { CHUNK = 1000 };
 
 struct state {
     double printed[PW_ASPE_EQUATIONS], right[PW_ASPE_EQUATIONS], rotation; /* largest errors */
-    struct pw_products spe, aspe; /* fitted to all draws, with any L */
+    struct pw_product_sums spe, aspe; /* fitted to all draws, with any L */
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_linearity(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     (void)err;
@@ -150,7 +150,7 @@ const struct pw_probe pw_probe_linearity = {
     .source = "Qiu et al. 2021, Eq. 15 to 23",
     .opts = opts,
     .opts_size = sizeof(struct options),
-    .begin = begin,
+    .begin = begin_linearity,
     .unit = unit,
     .end = end,
     .fini = fini,

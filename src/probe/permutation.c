@@ -46,7 +46,7 @@ struct state {
     int *tokens, *order;
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_permutation(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -84,7 +84,7 @@ static enum pw_code run(const struct pw_probing_at *p, struct pw_model *m, int s
     return code;
 }
 
-static void add(struct state *s, struct errors *e, int layers, int T, int samples)
+static void add_errors(struct state *s, struct errors *e, int layers, int T, int samples)
 {
     const float *y = s->resid + (size_t)layers * T * WIDTH, *z = s->permuted + (size_t)layers * T * WIDTH;
     double off = 0, size = 0, whole, last = 0;
@@ -126,7 +126,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     for (int k = 0; k < o->samples && code == PW_OK; k++) {
         code = run(p, m, k, err);
         if (code == PW_OK)
-            add(s, &s->e[i], layers, o->length, o->samples);
+            add_errors(s, &s->e[i], layers, o->length, o->samples);
     }
     pw_model_destroy(m);
     return code;
@@ -207,7 +207,7 @@ const struct pw_probe pw_probe_permutation = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM,
-    .begin = begin,
+    .begin = begin_permutation,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -68,7 +68,7 @@ struct state {
     double *y; /* [longest,BOTH] targets */
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_position(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -140,7 +140,7 @@ static void fit(struct state *s, struct side *d, int T)
             pw_ridge_add(&d->ridge[l], s->resid + ((size_t)l * T + i) * s->C, s->y + (size_t)i * BOTH);
 }
 
-static void add(struct score *k, double y, double read)
+static void add_score(struct score *k, double y, double read)
 {
     k->n++;
     k->error += fabs(read - y);
@@ -160,9 +160,9 @@ static void judge(struct state *s, struct side *d, int T)
                 const double *w = d->weights + (size_t)l * (s->C + 1) * BOTH;
                 double y = s->y[(size_t)i * BOTH + k];
                 double read = pw_ridge_predict(w, s->resid + ((size_t)l * T + i) * s->C, s->C, BOTH, k);
-                add(longer ? &d->beyond[l * TARGETS + k] : &d->held[l * BOTH + k], y, read);
+                add_score(longer ? &d->beyond[l * TARGETS + k] : &d->held[l * BOTH + k], y, read);
                 if (k == 0 && l == s->streams - 1)
-                    add(&d->by[i], y, read);
+                    add_score(&d->by[i], y, read);
             }
 }
 
@@ -310,7 +310,7 @@ const struct pw_probe pw_probe_position = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_position,
     .unit = unit,
     .end = end,
     .fini = fini,

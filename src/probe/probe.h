@@ -28,7 +28,7 @@ enum pw_probe_takes {
 /* A model to measure. The lab owns the model and its control. */
 struct pw_probe_subject {
     char name[64]; /* for tables: "1 none", "2 t5 buckets=8 distance=16", "1 none, 2": replica 2 */
-    int arm, replicate;
+    int arm, replica;
     uint64_t seed; /* of the model's initialisation */
     int64_t step;  /* optimiser steps that the arm has taken */
     int parent;    /* the arm that this one was forked from; 0: none */

@@ -5,7 +5,7 @@
 
 #include "probe/fit.h"
 
-void pw_products_add(struct pw_products *p, const double x[2], const double y[2], const double sum[2])
+void pw_products_add(struct pw_product_sums *p, const double x[2], const double y[2], const double sum[2])
 {
     const double f[PW_PRODUCTS] = {x[0] * y[0], x[0] * y[1], x[1] * y[0], x[1] * y[1], 1};
     for (int i = 0; i < PW_PRODUCTS; i++) {
@@ -21,9 +21,9 @@ void pw_products_add(struct pw_products *p, const double x[2], const double y[2]
     p->n++;
 }
 
-double pw_products_r2(const struct pw_products *p)
+double pw_products_r2(const struct pw_product_sums *p)
 {
-    struct pw_products a = *p; /* a copy, because the solver overwrites its input */
+    struct pw_product_sums a = *p; /* a copy, because the solver overwrites its input */
     double left = 0, variance = 0;
     for (int i = 0; i < PW_PRODUCTS * PW_PRODUCTS; i++)
         a.xx[i] /= p->n;

@@ -7,13 +7,13 @@
 enum { PW_PRODUCTS = 5 /* four products of an entry at x and an entry at y, and the constant 1 */ };
 
 /* Sums of products. Initialise with zeros. */
-struct pw_products {
+struct pw_product_sums {
     double n, xx[PW_PRODUCTS * PW_PRODUCTS], xy[2 * PW_PRODUCTS], y[2], yy[2];
 };
 
 /* Adds one draw. x, y: the even and odd entry at x and at y. sum: those at x + y, which the map predicts. */
-void pw_products_add(struct pw_products *p, const double x[2], const double y[2], const double sum[2]);
+void pw_products_add(struct pw_product_sums *p, const double x[2], const double y[2], const double sum[2]);
 /* The share of the variance of both entries that the best map explains: 1 - residual / variance. */
-double pw_products_r2(const struct pw_products *p);
+double pw_products_r2(const struct pw_product_sums *p);
 
 #endif

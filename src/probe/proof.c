@@ -32,7 +32,7 @@ static bool fits(const struct pw_config *c, const int *tokens, int n)
     return bos == 1 && is_bos(c, tokens[0]);
 }
 
-static void draw(struct pw_proof *s, const struct pw_probe_in *in)
+static void draw_prompts(struct pw_proof *s, const struct pw_probe_in *in)
 {
     struct pw_rng rng;
     int *others = pw_alloc((size_t)in->vocab, sizeof *others), n = 0;
@@ -89,7 +89,7 @@ enum pw_code pw_proof_init(struct pw_proof *s, const struct pw_probing_at *p, in
         s->prompt = in->T < s->N ? in->T : s->N;
     s->refused = in->T > 0 && s->prompt == 0;
     s->tokens = pw_alloc((size_t)s->N, sizeof *s->tokens);
-    draw(s, in);
+    draw_prompts(s, in);
     s->moved = has_moved(s, a);
     return PW_OK;
 }

@@ -78,7 +78,7 @@ static int place(const struct state *s, int i)
     return 1 + (int)((long)i * (s->T - 2) / (s->places - 1));
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_rank(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -120,7 +120,7 @@ static int width_of(const struct side *d, int view)
     return view % 2 == 0 ? c->heads * c->head_width : c->width;
 }
 
-static enum pw_code add(const struct pw_probing_at *p, int side, int index, struct pw_err *err)
+static enum pw_code add_rank(const struct pw_probing_at *p, int side, int index, struct pw_err *err)
 {
     struct state *s = p->state;
     struct side *d = &s->side[side];
@@ -202,7 +202,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     struct state *s = p->state;
     int side = 0;
     if (i < SIDES * o->samples)
-        return add(p, i % SIDES, i / SIDES, err);
+        return add_rank(p, i % SIDES, i / SIDES, err);
     for (i -= SIDES * o->samples; i >= s->side[side].views; side++)
         i -= s->side[side].views;
     decompose(p, &s->side[side], i);
@@ -284,7 +284,7 @@ const struct pw_probe pw_probe_rank = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_rank,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -45,7 +45,7 @@ static const char *const functions[] = {"-ln(1 + d)", "0, from T/4 on -4", "T5 8
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
 struct state {
-    struct pw_relative at;
+    struct pw_relative_sizes at;
     int *tokens;
     float *stream, *q, *k, *score; /* [3,T,C], [2,T,D], [2,T,T] */
     double *f;                     /* [FUNCTIONS,T + 1] by distance; the last value continues f */
@@ -64,7 +64,7 @@ static double value_of(int function, int d, int T, const double *drawn)
     }
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_relative(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     struct state *s = p->state = pw_alloc(1, sizeof *s);
@@ -242,7 +242,7 @@ const struct pw_probe pw_probe_relative = {
     .source = "Kazemnejad et al. 2023, C.2",
     .opts = opts,
     .opts_size = sizeof(struct options),
-    .begin = begin,
+    .begin = begin_relative,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -13,17 +13,17 @@ enum {
     PW_RELATIVE_FIRST = 2 /* the <bos> token */
 };
 
-struct pw_relative {
+struct pw_relative_sizes {
     int T, waves, C, D; /* positions; waves = 2T - 1; width of the stream; width of a head */
 };
 /* The dimensions of the construction for T positions. */
-struct pw_relative pw_relative_of(int T);
+struct pw_relative_sizes pw_relative_of(int T);
 /* Wave m = 0..2T-2 at position t: cosines of frequency 1..T, then sines of frequency 1..T-1, in half turns
  * over T positions. */
 double pw_relative_wave(int T, int m, int t);
 /* Writes both layers of m, which must have width C, head width D, ffn = T, no norm and no score scale. f [T +
  * 1] is indexed by distance. Its last value lies beyond all distances and only continues the function. */
-void pw_relative_write(struct pw_model *m, const struct pw_probe_in *in, const struct pw_relative *at,
+void pw_relative_write(struct pw_model *m, const struct pw_probe_in *in, const struct pw_relative_sizes *at,
                        const double *f);
 
 #endif

@@ -10,11 +10,11 @@
 
 enum { ONE, BOS, POSITION, USE = 67 };
 
-struct pw_relative pw_relative_of(int T)
+struct pw_relative_sizes pw_relative_of(int T)
 {
     int waves = 2 * T - 1;
-    return (struct pw_relative){T, waves, PW_RELATIVE_WAVES + waves + PW_RELATIVE_CONTENT,
-                                1 + waves + PW_RELATIVE_CONTENT};
+    return (struct pw_relative_sizes){T, waves, PW_RELATIVE_WAVES + waves + PW_RELATIVE_CONTENT,
+                                      1 + waves + PW_RELATIVE_CONTENT};
 }
 
 double pw_relative_wave(int T, int m, int t)
@@ -25,7 +25,7 @@ double pw_relative_wave(int T, int m, int t)
 }
 
 /* The weight of the cosine of frequency k in f, which is continued evenly with the period 2T. */
-static double weight_of(const struct pw_relative *s, const double *f, int k)
+static double weight_of(const struct pw_relative_sizes *s, const double *f, int k)
 {
     double sum = 0;
     for (int n = -s->T; n < s->T; n++)
@@ -33,7 +33,8 @@ static double weight_of(const struct pw_relative *s, const double *f, int k)
     return sum / (k == 0 || k == s->T ? 2 * s->T : s->T);
 }
 
-static void write_first_layer(struct pw_model *m, const struct pw_relative *s, const struct pw_probe_in *in)
+static void write_first_layer(struct pw_model *m, const struct pw_relative_sizes *s,
+                              const struct pw_probe_in *in)
 {
     int C = s->C, D = s->D, T = s->T, F = T; /* T - 1 knots and the constant 1 */
     float *w = pw_alloc((size_t)PW_RELATIVE_VOCAB * C, sizeof *w);
@@ -82,8 +83,8 @@ static void write_first_layer(struct pw_model *m, const struct pw_relative *s, c
 }
 
 /* Writes queries and keys of the second layer: 1, the waves, content. */
-static void write_second_layer(struct pw_model *m, const struct pw_relative *s, const struct pw_probe_in *in,
-                               const double *f)
+static void write_second_layer(struct pw_model *m, const struct pw_relative_sizes *s,
+                               const struct pw_probe_in *in, const double *f)
 {
     int C = s->C, D = s->D;
     float *q = pw_alloc((size_t)D * C, sizeof *q), *k = pw_alloc((size_t)D * C, sizeof *k);
@@ -106,7 +107,7 @@ static void write_second_layer(struct pw_model *m, const struct pw_relative *s, 
     free(k);
 }
 
-void pw_relative_write(struct pw_model *m, const struct pw_probe_in *in, const struct pw_relative *at,
+void pw_relative_write(struct pw_model *m, const struct pw_probe_in *in, const struct pw_relative_sizes *at,
                        const double *f)
 {
     write_first_layer(m, at, in);

@@ -79,7 +79,7 @@ struct state {
     struct side side[2];
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_resolution(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -389,7 +389,7 @@ const struct pw_probe pw_probe_resolution = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_resolution,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -41,7 +41,7 @@ struct state {
     struct pw_pe_tables at[MOST][2];
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_rows(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     struct state *s = p->state = pw_alloc(1, sizeof *s);
@@ -173,7 +173,7 @@ const struct pw_probe pw_probe_rows = {
     .source = "Qiu et al. 2021, Figures 2 and 6",
     .opts = opts,
     .opts_size = sizeof(struct options),
-    .begin = begin,
+    .begin = begin_rows,
     .unit = unit,
     .end = end,
     .fini = fini,

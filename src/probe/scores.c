@@ -50,7 +50,7 @@ struct state {
     int *tokens, *place, *order;
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_scores(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -334,7 +334,7 @@ const struct pw_probe pw_probe_scores = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_scores,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -69,7 +69,7 @@ static enum pw_code check(struct state *s, const struct pw_probing_at *p, struct
     return PW_OK;
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_shift(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_config *c = pw_model_config(p->in->subject->model);
@@ -272,7 +272,7 @@ const struct pw_probe pw_probe_shift = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_shift,
     .unit = unit,
     .end = end,
     .fini = fini,

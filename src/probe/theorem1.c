@@ -79,7 +79,7 @@ static void free_pass(struct pass *x)
     free(x->count);
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_theorem1(struct pw_probing_at *p, struct pw_err *err)
 {
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     enum pw_code code = pw_proof_init(&s->proof, p, 1, ((const struct options *)p->opts)->positions, err);
@@ -108,7 +108,8 @@ static float *third_row(struct pw_model *m, int HD)
     return row;
 }
 
-static enum pw_code look(struct pass *x, struct pw_model *m, const struct pw_proof *s, struct pw_err *err)
+static enum pw_code check_construction(struct pass *x, struct pw_model *m, const struct pw_proof *s,
+                                       struct pw_err *err)
 {
     size_t C = (size_t)s->cfg->width, HD = (size_t)s->cfg->heads * s->cfg->head_width, N = (size_t)s->N;
     const struct pw_inspection want = {.resid = x->stream, .q = x->q, .k = x->k, .v = x->v, .z = x->z};
@@ -133,7 +134,8 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     if (i == 0)
         return pw_model_inspect(a->model, s->proof.tokens, s->side,
                                 &(struct pw_inspection){.probs = s->probs, .score = s->score}, err);
-    return i == 1 ? look(&s->now, a->model, &s->proof, err) : look(&s->then, a->control, &s->proof, err);
+    return i == 1 ? check_construction(&s->now, a->model, &s->proof, err)
+                  : check_construction(&s->then, a->control, &s->proof, err);
 }
 
 /* ---- errors */
@@ -382,7 +384,7 @@ const struct pw_probe pw_probe_theorem1 = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL | PW_PROBE_ANY_PROMPT,
-    .begin = begin,
+    .begin = begin_theorem1,
     .unit = unit,
     .end = end,
     .fini = fini,

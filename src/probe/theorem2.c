@@ -62,7 +62,7 @@ static bool alloc_pass(struct pass *x, const struct pw_proof *s)
     return x->q != NULL && x->k != NULL;
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_theorem2(struct pw_probing_at *p, struct pw_err *err)
 {
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     enum pw_code code = pw_proof_init(&s->proof, p, 2, ((const struct options *)p->opts)->positions, err);
@@ -77,7 +77,8 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-static enum pw_code look(struct pass *x, struct pw_model *m, const struct pw_proof *s, struct pw_err *err)
+static enum pw_code check_construction(struct pass *x, struct pw_model *m, const struct pw_proof *s,
+                                       struct pw_err *err)
 {
     return pw_model_inspect(m, s->tokens, s->N, &(struct pw_inspection){.q = x->q, .k = x->k}, err);
 }
@@ -89,7 +90,8 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     if (i == 0)
         return pw_model_inspect(a->model, s->proof.tokens, s->pairs,
                                 &(struct pw_inspection){.score = s->score}, err);
-    return i == 1 ? look(&s->now, a->model, &s->proof, err) : look(&s->then, a->control, &s->proof, err);
+    return i == 1 ? check_construction(&s->now, a->model, &s->proof, err)
+                  : check_construction(&s->then, a->control, &s->proof, err);
 }
 
 /* ---- errors: of head 0 in the second layer; t and i count from 1 */
@@ -287,7 +289,7 @@ const struct pw_probe pw_probe_theorem2 = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL | PW_PROBE_ANY_PROMPT,
-    .begin = begin,
+    .begin = begin_theorem2,
     .unit = unit,
     .end = end,
     .fini = fini,

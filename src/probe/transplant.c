@@ -69,7 +69,7 @@ static enum pw_code read_head(struct head *h, const char *name, const char *text
                    text, c->layers - 1, c->heads - 1, c->layers - 1, c->heads - 1);
 }
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_transplant(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct pw_probe_in *in = p->in;
     const struct options *o = p->opts;
@@ -239,7 +239,7 @@ const struct pw_probe pw_probe_transplant = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARMS,
-    .begin = begin,
+    .begin = begin_transplant,
     .unit = unit,
     .end = end,
     .fini = fini,

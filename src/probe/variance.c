@@ -38,7 +38,7 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+static enum pw_code begin_variance(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
     const struct pw_probe_subject *subject = p->in->subject;
@@ -225,7 +225,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 {
     const struct options *o = p->opts;
     (void)err;
-    pw_variance_tell(p->state, p->in, o->samples, f);
+    pw_variance_report(p->state, p->in, o->samples, f);
     return PW_OK;
 }
 
@@ -257,7 +257,7 @@ const struct pw_probe pw_probe_variance = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
-    .begin = begin,
+    .begin = begin_variance,
     .unit = unit,
     .end = end,
     .fini = fini,

@@ -1,5 +1,5 @@
 /* variance.h - private to the probe variance: mean squares of attention output by position. variance.c
- * measures them; variance_tell.c builds the finding. Lab thread. */
+ * measures them; variance_report.c builds the finding. Lab thread. */
 #ifndef PW_VARIANCE_H
 #define PW_VARIANCE_H
 #include "probe/probe.h"
@@ -37,6 +37,7 @@ struct pw_variance {
 };
 
 /* Builds the finding from all sums. Also computes the predicted lines, so it changes s. */
-void pw_variance_tell(struct pw_variance *s, const struct pw_probe_in *in, int samples, struct pw_finding *f);
+void pw_variance_report(struct pw_variance *s, const struct pw_probe_in *in, int samples,
+                        struct pw_finding *f);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "reproduce/suite.h"
 
-void pw_contrast_measure(struct pw_contrast *c, const double *first, const double *second, int n)
+void pw_contrast_measure(struct pw_run_contrast *c, const double *first, const double *second, int n)
 {
     double a[PW_TWO_SAMPLE_MAX / 2], b[PW_TWO_SAMPLE_MAX / 2], d[PW_TWO_SAMPLE_MAX / 2] = {0};
     int m = 0;
@@ -23,7 +23,7 @@ void pw_contrast_measure(struct pw_contrast *c, const double *first, const doubl
     c->p = c->corrected = m > 0 ? pw_two_sample(a, m, b, m) : 1;
 }
 
-void pw_contrast_correct(struct pw_contrast *c, int n)
+void pw_contrast_correct(struct pw_run_contrast *c, int n)
 {
     double *p = pw_alloc((size_t)n, sizeof *p), *corrected = pw_alloc((size_t)n, sizeof *corrected);
     for (int i = 0; i < n; i++)
@@ -35,20 +35,20 @@ void pw_contrast_correct(struct pw_contrast *c, int n)
     free(corrected);
 }
 
-int pw_contrast_sign(const struct pw_contrast *c)
+int pw_contrast_sign(const struct pw_run_contrast *c)
 {
     if (c->difference.n < PW_CONTRAST_RUNS || !(c->corrected < PW_CONTRAST_LEVEL))
         return 0;
     return c->difference.mean > 0 ? 1 : -1;
 }
 
-bool pw_contrast_within(const struct pw_contrast *c, double margin)
+bool pw_contrast_within(const struct pw_run_contrast *c, double margin)
 {
     const struct pw_interval *d = &c->difference;
     return d->n >= PW_CONTRAST_RUNS && d->lo > -margin && d->hi < margin;
 }
 
-bool pw_contrast_beyond(const struct pw_contrast *c, double margin)
+bool pw_contrast_beyond(const struct pw_run_contrast *c, double margin)
 {
     const struct pw_interval *d = &c->difference;
     return d->n >= PW_CONTRAST_RUNS && (d->lo > margin || d->hi < -margin);
@@ -61,7 +61,7 @@ void pw_contrast_name_columns(struct pw_finding *f, int table)
         pw_finding_col(f, table, i, "%s", names[i]);
 }
 
-void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_contrast *c)
+void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_run_contrast *c)
 {
     const struct pw_interval *d = &c->difference;
     const double cells[PW_CONTRAST_COLUMNS] = {

@@ -17,7 +17,7 @@
 /* With fewer runs nothing is decided, whatever the interval. */
 #define PW_CONTRAST_RUNS 5
 
-struct pw_contrast {
+struct pw_run_contrast {
     /* run k of the first minus run k of the second: number of runs .n, mean, 95 % interval */
     struct pw_interval difference;
     double p, corrected; /* exact two-sample test (pw_two_sample); 1 if no runs can be compared */
@@ -26,22 +26,22 @@ struct pw_contrast {
 /* Compare first [n] with second [n]. A run is left out if either value is NaN. At most PW_TWO_SAMPLE_MAX / 2
  * runs are used. Runs with the same index share batches or initial weights, which makes the two-sample test
  * conservative. */
-void pw_contrast_measure(struct pw_contrast *c, const double *first, const double *second, int n);
+void pw_contrast_measure(struct pw_run_contrast *c, const double *first, const double *second, int n);
 /* Correct the p values of the n contrasts of one claim for their number. */
-void pw_contrast_correct(struct pw_contrast *c, int n);
+void pw_contrast_correct(struct pw_run_contrast *c, int n);
 
 /* Return 1 if the first is higher, -1 if the second is, 0 if undecided. Call pw_contrast_correct before. */
-int pw_contrast_sign(const struct pw_contrast *c);
+int pw_contrast_sign(const struct pw_run_contrast *c);
 /* Does the interval lie within -margin..margin (within) or outside of it (beyond)? Both are false if the
  * interval is too wide, or with fewer than PW_CONTRAST_RUNS runs. */
-bool pw_contrast_within(const struct pw_contrast *c, double margin);
-bool pw_contrast_beyond(const struct pw_contrast *c, double margin);
+bool pw_contrast_within(const struct pw_run_contrast *c, double margin);
+bool pw_contrast_beyond(const struct pw_run_contrast *c, double margin);
 
 /* The first PW_CONTRAST_COLUMNS columns of a table: the difference, both ends of its interval, p, corrected
  * p, runs. */
 #define PW_CONTRAST_COLUMNS 6
 void pw_contrast_name_columns(struct pw_finding *f, int table);
-void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_contrast *c);
+void pw_contrast_put(struct pw_finding *f, int table, int row, const struct pw_run_contrast *c);
 
 /* Return the smallest number of runs of each side with which one of `tests` tests can be significant; at
  * least PW_CONTRAST_RUNS. */

@@ -27,7 +27,7 @@ static double mean_of(const double x[RUNS], int n)
 }
 
 /* Return the number of runs of the pair that was compared in the most runs. */
-static int most_runs(const struct pw_contrast *c, int n)
+static int most_runs(const struct pw_run_contrast *c, int n)
 {
     int most = 0;
     for (int i = 0; i < n; i++)
@@ -63,7 +63,7 @@ static void claim_order(struct pw_finding *f, const struct pw_figure4_runs *r, i
                         const char *claim)
 {
     char means[128];
-    struct pw_contrast c[PES * PES];
+    struct pw_run_contrast c[PES * PES];
     int paper_sign[PES * PES], pairs = 0, alike = 0, opposite = 0;
     const double(*d)[RUNS] = r->distance[view];
     for (int i = 0; i < PES; i++)
@@ -96,7 +96,7 @@ static void claim_order(struct pw_finding *f, const struct pw_figure4_runs *r, i
 static void claim_t5(struct pw_finding *f, const struct pw_figure4_runs *r, int view, int protocol,
                      const char *claim)
 {
-    struct pw_contrast c[OTHERS];
+    struct pw_run_contrast c[OTHERS];
     const double(*d)[RUNS] = r->distance[view];
     double share[RUNS];
     char interval[32] = "";
@@ -133,7 +133,7 @@ static void claim_growth(struct pw_finding *f, const struct pw_figure4_runs *r, 
         "Kazemnejad et al. 2023, Figure 4: distances grow with length for ALiBi, rotary and APE, "
         "less so for NoPE* and T5";
     char means[128];
-    struct pw_contrast c[2 * OTHERS]; /* each encoding against NoPE* and T5 */
+    struct pw_run_contrast c[2 * OTHERS]; /* each encoding against NoPE* and T5 */
     int grow = 0, flat = 0, needed = pw_contrast_runs(2 * OTHERS);
     for (int i = 0; i < OTHERS; i++)
         for (int k = 0; k < 2; k++)
@@ -162,7 +162,7 @@ static void claim_layers(struct pw_finding *f, const struct pw_figure4_runs *r, 
 {
     static const char claim[] =
         "Kazemnejad et al. 2023, Figure E.5: in every layer T5 is nearer to NoPE than ALiBi, rotary and APE";
-    struct pw_contrast c[PW_FIGURE4_LAYERS_MAX * OTHERS];
+    struct pw_run_contrast c[PW_FIGURE4_LAYERS_MAX * OTHERS];
     int tests = r->layers * OTHERS, nearer = 0, further = 0, all = 0;
     for (int l = 0; l < r->layers; l++)
         for (int i = 0; i < OTHERS; i++)

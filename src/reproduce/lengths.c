@@ -16,17 +16,17 @@
 
 #include "reproduce/study.h"
 
-#define AT(m) offsetof(struct pw_lengths, m)
+#define AT(m) offsetof(struct pw_length_study, m)
 static const struct pw_opt opts[] = {
-    {"task", PW_OPT_TEXT, AT(task), "", 0, 0, NULL, sizeof((struct pw_lengths *)0)->task,
+    {"task", PW_OPT_TEXT, AT(task), "", 0, 0, NULL, sizeof((struct pw_length_study *)0)->task,
      "any task with its options, as after `task`, in place of a group"},
     {"group", PW_OPT_CHOICE, AT(group), "quick", 0, 0, pw_suite_groups, 0,
      "the paper's tasks: quick are copy rsc, rdc, cmc, parity and sort; one: that of task="},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
      "toy: preset tiny; paper: its model and data, 40,000 steps"},
-    {"pes", PW_OPT_TEXT, AT(pes), "", 0, 0, NULL, sizeof((struct pw_lengths *)0)->pes,
+    {"pes", PW_OPT_TEXT, AT(pes), "", 0, 0, NULL, sizeof((struct pw_length_study *)0)->pes,
      "encodings, as after `race`; else the paper's five"},
-    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICATES, NULL, 0,
+    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0,
      "of each encoding; with fewer than five nothing is compared"},
     {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "of training; 0: the task's"},
     {"samples", PW_OPT_INT, AT(samples), "256", 1, 100000, NULL, 0, "of each length"},
@@ -39,13 +39,13 @@ static const struct pw_opt opts[] = {
 
 static enum pw_code check(const void *opts_, struct pw_err *err)
 {
-    const struct pw_lengths *o = opts_;
+    const struct pw_length_study *o = opts_;
     if (o->group == PW_SUITE_ONE && o->task[0] == '\0')
         return pw_fail(err, PW_EUSER, "lengths: group=one wants a task=");
     return PW_OK;
 }
 
-void pw_length_as_made(const struct pw_lengths *o, const char *task, struct pw_lengths *out)
+void pw_length_as_made(const struct pw_length_study *o, const char *task, struct pw_length_study *out)
 {
     pw_opt_defaults(opts, out);
     int group = out->group;
@@ -54,7 +54,7 @@ void pw_length_as_made(const struct pw_lengths *o, const char *task, struct pw_l
     pw_text_copy(out->task, sizeof out->task, task);
 }
 
-static struct pw_race_plan race_of(const struct pw_lengths *o)
+static struct pw_race_plan race_of(const struct pw_length_study *o)
 {
     return (struct pw_race_plan){.protocol = o->protocol,
                                  .seeds = o->seeds,
@@ -66,9 +66,9 @@ static struct pw_race_plan race_of(const struct pw_lengths *o)
 }
 
 /* Add `judge lengths` of one task, with the options that it was trained with. */
-static void add_judge(const struct pw_lengths *o, const char *task, struct pw_str *out)
+static void add_judge(const struct pw_length_study *o, const char *task, struct pw_str *out)
 {
-    struct pw_lengths one = *o;
+    struct pw_length_study one = *o;
     pw_text_copy(one.task, sizeof one.task, task);
     one.group = PW_SUITE_ONE;
     pw_str_add(out, "judge lengths");
@@ -78,7 +78,7 @@ static void add_judge(const struct pw_lengths *o, const char *task, struct pw_st
 
 static void script(const void *opts_, struct pw_str *out)
 {
-    const struct pw_lengths *o = opts_;
+    const struct pw_length_study *o = opts_;
     struct pw_race_plan race = race_of(o);
     if (o->task[0] != '\0') {
         const struct pw_suite_task *t = pw_suite_find(o->task);
@@ -99,7 +99,7 @@ static void script(const void *opts_, struct pw_str *out)
 /* The plan of one task. The verdict on a group has none, because it reads the tasks' findings. */
 static bool plan(const void *opts_, struct pw_plan *out)
 {
-    const struct pw_lengths *o = opts_;
+    const struct pw_length_study *o = opts_;
     const struct pw_suite_task *t = pw_suite_find(o->task);
     struct pw_race_plan race = race_of(o);
     if (o->task[0] == '\0')
@@ -112,7 +112,7 @@ static bool plan(const void *opts_, struct pw_plan *out)
 
 /* The name of a row of a task's table, the same for all tasks, although T5's table is scaled to each task's
  * lengths. */
-static const char *name_of(const struct pw_lengths *o, const struct pw_finding *f, int row)
+static const char *name_of(const struct pw_length_study *o, const struct pw_finding *f, int row)
 {
     const char *name = pw_finding_row_name(f, &f->blocks[1], row);
     bool scaled = o->pes[0] == '\0' && strncmp(name, "t5 ", 3) == 0 && strcmp(name, "t5 32/128") != 0;
@@ -133,14 +133,14 @@ static int col_of(const char *names[PW_MAX_ARMS], int *n, const char *name)
 
 /* Collect the findings of the group's tasks in the paper's order. Fails if one was made with other options.
  */
-static enum pw_code collect(const struct pw_lengths *o, const struct pw_snapshot *s,
+static enum pw_code collect(const struct pw_length_study *o, const struct pw_snapshot *s,
                             const struct pw_finding **found, const char **tasks, int *n, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
     *n = 0;
     for (const struct pw_suite_task *t = pw_suite; t->name != NULL && code == PW_OK; t++) {
         const struct pw_finding_view *v = pw_finding_of(s, "lengths", t->name);
-        struct pw_lengths made;
+        struct pw_length_study made;
         if (!pw_suite_has(t, o->group) || v == NULL)
             continue;
         pw_length_as_made(o, t->name, &made);
@@ -151,8 +151,8 @@ static enum pw_code collect(const struct pw_lengths *o, const struct pw_snapshot
     return code;
 }
 
-static enum pw_code judge_all(const struct pw_lengths *o, const struct pw_snapshot *s, struct pw_finding *f,
-                              struct pw_err *err)
+static enum pw_code judge_all(const struct pw_length_study *o, const struct pw_snapshot *s,
+                              struct pw_finding *f, struct pw_err *err)
 {
     const struct pw_finding *found[PW_MAX_FINDINGS];
     const char *tasks[PW_MAX_FINDINGS], *names[PW_MAX_ARMS];
@@ -191,8 +191,8 @@ static enum pw_code judge_all(const struct pw_lengths *o, const struct pw_snapsh
 static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct pw_finding *f,
                           struct pw_err *err)
 {
-    const struct pw_lengths *o = opts_;
-    struct pw_lengths made;
+    const struct pw_length_study *o = opts_;
+    struct pw_length_study made;
     if (o->task[0] == '\0')
         return judge_all(o, s, f, err);
     enum pw_code code = pw_length_judge(o, s, f, err);
@@ -213,7 +213,7 @@ const struct pw_study pw_study_lengths = {
         "  reproduce lengths group=primitive      eight tasks of Figure E.2; reasoning, classic: E.3, E.4\n"
         "  reproduce lengths protocol=paper task=\"copy rsc\"   the paper's model and data: for a GPU",
     .opts = opts,
-    .opts_size = sizeof(struct pw_lengths),
+    .opts_size = sizeof(struct pw_length_study),
     .check = check,
     .script = script,
     .plan = plan,

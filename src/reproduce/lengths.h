@@ -7,13 +7,13 @@
 #include "reproduce/suite.h"
 #include "sessions/fold.h"
 
-struct pw_lengths {
+struct pw_length_study {
     char task[256], pes[256];
     int group, protocol, seeds, steps, samples, seed, checkpoint;
 };
 
 /* Set *out to the options with which one task is measured as part of the group o. */
-void pw_length_as_made(const struct pw_lengths *o, const char *task, struct pw_lengths *out);
+void pw_length_as_made(const struct pw_length_study *o, const char *task, struct pw_length_study *out);
 
 /* ---- the finding of one task. Block 0: the curves by length; block 1: a table with a row per arm and the
  * columns below, then a column per seed. */
@@ -33,7 +33,7 @@ int pw_length_row(const struct pw_finding *f, int pe);
  * that did not. */
 bool pw_length_learned(const struct pw_finding *f, char name[PW_FINDING_LABEL]);
 
-enum pw_code pw_length_judge(const struct pw_lengths *o, const struct pw_snapshot *s, struct pw_finding *f,
-                             struct pw_err *err);
+enum pw_code pw_length_judge(const struct pw_length_study *o, const struct pw_snapshot *s,
+                             struct pw_finding *f, struct pw_err *err);
 
 #endif

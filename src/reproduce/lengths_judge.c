@@ -72,7 +72,7 @@ struct result {
     char name[PW_MAX_ARMS][PW_FINDING_LABEL];
 };
 
-static struct result collect(const struct pw_lengths *o, const struct pw_snapshot *s)
+static struct result collect(const struct pw_length_study *o, const struct pw_snapshot *s)
 {
     struct result r = {.n = 0};
     r.n = pw_evaluated(s, r.arm);
@@ -113,7 +113,7 @@ static void name_columns(struct pw_finding *f, int table, const struct result *r
         pw_finding_col(f, table, PW_LENGTHS_SEEDS + k, "longer, seed %d", (int)r->arm[0]->info.seed + k);
 }
 
-static void tabulate(struct pw_finding *f, const struct pw_lengths *o, const struct result *r,
+static void tabulate(struct pw_finding *f, const struct pw_length_study *o, const struct result *r,
                      const struct pw_suite_task *t)
 {
     char title[PW_FINDING_TEXT];
@@ -153,7 +153,7 @@ static void choose(const struct result *r, const char *t5, struct pw_runs out[PW
     }
 }
 
-static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_lengths *o,
+static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_length_study *o,
                                          const struct result *r, const struct pw_suite_task *t,
                                          const char *t5, bool scaled)
 {
@@ -176,7 +176,7 @@ static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_l
     return verdict;
 }
 
-static void claim_orders(struct pw_finding *f, const struct pw_lengths *o, const struct result *r,
+static void claim_orders(struct pw_finding *f, const struct pw_length_study *o, const struct result *r,
                          const struct pw_suite_task *t)
 {
     int buckets, distance;
@@ -206,7 +206,7 @@ static void claim_orders(struct pw_finding *f, const struct pw_lengths *o, const
 
 /* ---- in range */
 
-static void claim_league(struct pw_finding *f, const struct pw_lengths *o, const struct result *r)
+static void claim_league(struct pw_finding *f, const struct pw_length_study *o, const struct result *r)
 {
     double none = NAN, best = NAN;
     const char *name = "";
@@ -241,8 +241,9 @@ static void claim_league(struct pw_finding *f, const struct pw_lengths *o, const
 
 /* ---- the finding */
 
-static void remark_deviations(struct pw_finding *f, const struct pw_lengths *o, const struct pw_snapshot *s,
-                              const struct result *r, const struct pw_suite_task *t)
+static void remark_deviations(struct pw_finding *f, const struct pw_length_study *o,
+                              const struct pw_snapshot *s, const struct result *r,
+                              const struct pw_suite_task *t)
 {
     for (int i = 0; i < r->n; i++) {
         double in = (double)pw_runs_spread(r->runs[i].in_range, r->runs[i].n).median;
@@ -268,8 +269,8 @@ static void remark_deviations(struct pw_finding *f, const struct pw_lengths *o, 
                       s->lab.tasks[0].train_lo, s->lab.tasks[0].train_hi);
 }
 
-enum pw_code pw_length_judge(const struct pw_lengths *o, const struct pw_snapshot *s, struct pw_finding *f,
-                             struct pw_err *err)
+enum pw_code pw_length_judge(const struct pw_length_study *o, const struct pw_snapshot *s,
+                             struct pw_finding *f, struct pw_err *err)
 {
     const struct pw_suite_task *t = pw_suite_find(o->task);
     struct result r = collect(o, s);

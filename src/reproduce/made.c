@@ -8,7 +8,7 @@
 
 /* Write the options as text. It is cut at PW_FINDING_TEXT like the remark that stores it, so both compare
  * equal. */
-static void say(char out[PW_FINDING_TEXT], const char *study, const void *opts)
+static void write_options(char out[PW_FINDING_TEXT], const char *study, const void *opts)
 {
     struct pw_str text = {0};
     pw_str_add(&text, MADE "reproduce %s", study);
@@ -20,7 +20,7 @@ static void say(char out[PW_FINDING_TEXT], const char *study, const void *opts)
 void pw_finding_made(struct pw_finding *f, const char *study, const void *opts)
 {
     char text[PW_FINDING_TEXT];
-    say(text, study, opts);
+    write_options(text, study, opts);
     pw_finding_remark(f, "%s", text);
 }
 
@@ -28,7 +28,7 @@ enum pw_code pw_finding_made_so(const struct pw_finding *f, const char *study, c
                                 struct pw_err *err)
 {
     char text[PW_FINDING_TEXT];
-    say(text, study, opts);
+    write_options(text, study, opts);
     for (int i = 0; i < f->n_remarks; i++)
         if (strncmp(f->remarks[i].text, MADE, sizeof MADE - 1) == 0)
             return strcmp(f->remarks[i].text, text) == 0

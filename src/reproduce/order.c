@@ -13,7 +13,7 @@ double pw_runs_mean(const double *x, int n)
 
 struct pw_spread pw_runs_spread(const double *x, int n)
 {
-    float v[PW_MAX_REPLICATES];
+    float v[PW_MAX_REPLICAS];
     for (int i = 0; i < n; i++)
         v[i] = (float)x[i];
     return pw_spread_of(v, n);
@@ -49,10 +49,10 @@ static int best_point(const struct pw_track *t, int64_t steps, int points)
 void pw_suite_runs(const struct pw_snapshot *s, const struct pw_arm_view *arm, int points,
                    struct pw_runs *out)
 {
-    *out = (struct pw_runs){.n = arm->info.replicates,
+    *out = (struct pw_runs){.n = arm->info.replicas,
                             .chance_beyond = chance_of(&s->lab, &arm->rep[0].eval, true)};
     for (int r = 0; r < out->n; r++) {
-        const struct pw_replicate_view *rep = &arm->rep[r];
+        const struct pw_replica_view *rep = &arm->rep[r];
         int best = points > 1 ? best_point(&rep->track, arm->info.step, points) : -1;
         out->in_range[r] =
             (double)(best >= 0 ? rep->track.in_range[best] : pw_eval_mean(&s->lab, &rep->eval, -1, false));

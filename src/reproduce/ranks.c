@@ -38,7 +38,7 @@ static const struct pw_opt opts[] = {
      "of the paper's tasks, as `reproduce lengths` takes it"},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
      "as `reproduce lengths` takes it"},
-    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICATES, NULL, 0, "of each encoding"},
+    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0, "of each encoding"},
     {0},
 };
 #undef AT
@@ -112,7 +112,7 @@ static void add_task(struct tally *y, const struct pw_suite_task *t, const struc
 /* Fails unless the task was measured with the settings of `reproduce ranks`. */
 static enum pw_code check_made(const struct options *o, const struct pw_finding *f, struct pw_err *err)
 {
-    struct pw_lengths as_asked, made;
+    struct pw_length_study as_asked, made;
     pw_opt_defaults(pw_study_opts("lengths"), &as_asked);
     as_asked.protocol = o->protocol;
     as_asked.seeds = o->seeds;

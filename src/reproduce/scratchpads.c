@@ -112,7 +112,7 @@ static const struct pw_opt opts[] = {
      "one of Figures E.7 to E.13, or all (E.6)"},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
      "toy: preset tiny and shorter inputs; paper: its model and data"},
-    {"seeds", PW_OPT_INT, AT(seeds), "8", 1, PW_MAX_REPLICATES, NULL, 0,
+    {"seeds", PW_OPT_INT, AT(seeds), "8", 1, PW_MAX_REPLICAS, NULL, 0,
      "of each encoding; fewer are quicker, and too few leave all verdicts inconclusive"},
     {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0,
      "of training; 0: 600 of a toy, else the preset's"},

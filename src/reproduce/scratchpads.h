@@ -39,13 +39,13 @@ struct pw_pads {
     /* number of measured formats; the largest number of runs of any format */
     int n_measured, runs;
     double in_range[PW_PAPER_PES][PW_PAD_FORMATS]; /* medians */
-    double right[PW_PAPER_PES][PW_PAD_FORMATS][PW_MAX_REPLICATES];
+    double right[PW_PAPER_PES][PW_PAD_FORMATS][PW_MAX_REPLICAS];
 };
 
 bool pw_pads_measured(const struct pw_pads *d, int pe, int format);
 /* Compare two formats of an encoding. A format that did not learn the trained lengths is not compared: no
  * runs, p is 1. */
-void pw_pads_compare(struct pw_contrast *c, const struct pw_pads *d, int pe, int first, int second);
+void pw_pads_compare(struct pw_run_contrast *c, const struct pw_pads *d, int pe, int first, int second);
 /* Add a task to the sum over tasks, run by run. A cell stays valid only if all tasks have it. */
 void pw_pads_add(struct pw_pads *sum, const struct pw_pads *d, bool first);
 /* Judge whether one format is the best for all encodings. sum: the sum over `tasks` tasks. */

@@ -17,11 +17,11 @@ bool pw_pads_measured(const struct pw_pads *d, int pe, int format)
     return !isnan(d->in_range[pe][format]);
 }
 
-void pw_pads_compare(struct pw_contrast *c, const struct pw_pads *d, int pe, int first, int second)
+void pw_pads_compare(struct pw_run_contrast *c, const struct pw_pads *d, int pe, int first, int second)
 {
     bool both = d->in_range[pe][first] >= 100 * PW_ORDER_IN_RANGE &&
                 d->in_range[pe][second] >= 100 * PW_ORDER_IN_RANGE;
-    pw_contrast_measure(c, d->right[pe][first], d->right[pe][second], both ? PW_MAX_REPLICATES : 0);
+    pw_contrast_measure(c, d->right[pe][first], d->right[pe][second], both ? PW_MAX_REPLICAS : 0);
 }
 
 void pw_pads_add(struct pw_pads *sum, const struct pw_pads *d, bool first)
@@ -31,7 +31,7 @@ void pw_pads_add(struct pw_pads *sum, const struct pw_pads *d, bool first)
             sum->in_range[i][k] = first ? d->in_range[i][k] : fmin(sum->in_range[i][k], d->in_range[i][k]);
             if (isnan(d->in_range[i][k]))
                 sum->in_range[i][k] = NAN;
-            for (int r = 0; r < PW_MAX_REPLICATES; r++)
+            for (int r = 0; r < PW_MAX_REPLICAS; r++)
                 sum->right[i][k][r] = d->right[i][k][r] + (first ? 0 : sum->right[i][k][r]);
         }
     sum->runs = first || d->runs < sum->runs ? d->runs : sum->runs;
@@ -44,7 +44,7 @@ enum { NO = 2 };
 static int compare_formats(int8_t win[PES][FORMATS][FORMATS], const struct pw_pads *d)
 {
     int n = 0;
-    struct pw_contrast *c = pw_alloc((size_t)PES * FORMATS * FORMATS, sizeof *c);
+    struct pw_run_contrast *c = pw_alloc((size_t)PES * FORMATS * FORMATS, sizeof *c);
     for (int i = 0; i < PES; i++)
         for (int a = 1; a < FORMATS; a++)
             for (int b = a + 1; b < FORMATS; b++)

@@ -28,7 +28,7 @@ static void read_format(struct pw_pads *d, const struct pw_finding *f, int forma
                 !isnan(d->in_range[i][format]))
                 continue;
             d->in_range[i][format] = pw_finding_cell(f, b, row, 0);
-            for (int r = 0; PW_RIGHT_SEEDS + r < b->cols && r < PW_MAX_REPLICATES; r++) {
+            for (int r = 0; PW_RIGHT_SEEDS + r < b->cols && r < PW_MAX_REPLICAS; r++) {
                 d->right[i][format][r] = pw_finding_cell(f, b, row, PW_RIGHT_SEEDS + r);
                 d->runs = r + 1 > d->runs ? r + 1 : d->runs;
             }
@@ -42,7 +42,7 @@ static bool collect(struct pw_pads *d, const struct pw_snapshot *s, const struct
         char topic[PW_FINDING_TOPIC];
         for (int i = 0; i < PES; i++) {
             d->in_range[i][k] = NAN;
-            for (int r = 0; r < PW_MAX_REPLICATES; r++)
+            for (int r = 0; r < PW_MAX_REPLICAS; r++)
                 d->right[i][k][r] = NAN;
         }
         pw_pad_topic(topic, t, k);
@@ -71,7 +71,7 @@ static void tabulate(struct pw_finding *f, const struct pw_pad_task *t, const st
         for (int k = 0; k < FORMATS; k++)
             pw_finding_put(f, table, i, k,
                            in_range ? d->in_range[i][k]
-                                    : pw_mean_interval(d->right[i][k], PW_MAX_REPLICATES).mean);
+                                    : pw_mean_interval(d->right[i][k], PW_MAX_REPLICAS).mean);
     }
 }
 
@@ -82,7 +82,7 @@ struct against_none {
     struct {
         int pe, format;
     } of[PES * FORMATS];
-    struct pw_contrast c[PES * FORMATS];
+    struct pw_run_contrast c[PES * FORMATS];
 };
 
 static void compare_with_none(struct against_none *a, const struct pw_pads *d)

@@ -39,7 +39,7 @@ static const struct pw_opt opts[] = {
      "encodings, as after `race`"},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
      "toy: rates of 1, 3, 5 thousandths; paper: hundred thousandths, its model"},
-    {"seeds", PW_OPT_INT, AT(seeds), "7", 2, PW_MAX_REPLICATES, NULL, 0,
+    {"seeds", PW_OPT_INT, AT(seeds), "7", 2, PW_MAX_REPLICAS, NULL, 0,
      "of each encoding; fewer are quicker, and too few leave the verdict inconclusive"},
     {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "of training; 0: the task's"},
     PW_CHECKPOINT_OPT(AT(checkpoint)),
@@ -123,11 +123,11 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
 
 /* Read the runs of encoding k at a setting, seed by seed. All are NaN if it did not learn the trained lengths
  * or was not measured. */
-static bool read_runs(const struct pw_finding *f, int k, double runs[PW_MAX_REPLICATES])
+static bool read_runs(const struct pw_finding *f, int k, double runs[PW_MAX_REPLICAS])
 {
     const struct pw_block *b = f != NULL ? &f->blocks[0] : NULL;
     bool learned = b != NULL && k < b->rows && pw_finding_cell(f, b, k, 0) >= 100 * PW_ORDER_IN_RANGE;
-    for (int r = 0; r < PW_MAX_REPLICATES; r++)
+    for (int r = 0; r < PW_MAX_REPLICAS; r++)
         runs[r] =
             learned && PW_RIGHT_SEEDS + r < b->cols ? pw_finding_cell(f, b, k, PW_RIGHT_SEEDS + r) : NAN;
     return learned;
@@ -152,17 +152,17 @@ static void tabulate(struct pw_finding *f, const struct pw_finding *const of[SET
 
 /* Compare each other setting with the paper's, encoding by encoding: c [n * (SETTINGS - 1)]. Returns how many
  * (encoding, setting) learned the trained lengths. */
-static int compare(struct pw_contrast *c, const struct pw_finding *const of[SETTINGS], int n)
+static int compare(struct pw_run_contrast *c, const struct pw_finding *const of[SETTINGS], int n)
 {
     int learned = 0;
     for (int k = 0, at = 0; k < n; k++) {
-        double chosen[PW_MAX_REPLICATES], other[PW_MAX_REPLICATES];
+        double chosen[PW_MAX_REPLICAS], other[PW_MAX_REPLICAS];
         learned += read_runs(of[CHOSEN], k, chosen);
         for (int i = 0; i < SETTINGS; i++) {
             if (i == CHOSEN)
                 continue;
             learned += read_runs(of[i], k, other);
-            pw_contrast_measure(&c[at++], other, chosen, PW_MAX_REPLICATES);
+            pw_contrast_measure(&c[at++], other, chosen, PW_MAX_REPLICAS);
         }
     }
     pw_contrast_correct(c, n * (SETTINGS - 1));
@@ -170,7 +170,7 @@ static int compare(struct pw_contrast *c, const struct pw_finding *const of[SETT
 }
 
 static void list_differences(struct pw_finding *f, const struct pw_finding *first,
-                             const struct pw_contrast *c)
+                             const struct pw_run_contrast *c)
 {
     for (int k = 0; k < first->blocks[0].rows; k++) {
         char title[PW_FINDING_TEXT], topic[PW_FINDING_TOPIC];
@@ -190,7 +190,7 @@ static void list_differences(struct pw_finding *f, const struct pw_finding *firs
     }
 }
 
-static void claim_no_difference(struct pw_finding *f, const struct pw_contrast *c, int n, int learned,
+static void claim_no_difference(struct pw_finding *f, const struct pw_run_contrast *c, int n, int learned,
                                 int protocol)
 {
     int tests = n * (SETTINGS - 1), needed = pw_contrast_runs(tests), runs = 0;
@@ -217,7 +217,7 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
 {
     const struct pw_finding *of[SETTINGS] = {NULL};
     const struct pw_finding *first = NULL;
-    struct pw_contrast c[PW_MAX_ARMS * (SETTINGS - 1)];
+    struct pw_run_contrast c[PW_MAX_ARMS * (SETTINGS - 1)];
     enum pw_code code;
     for (int i = 0; i < SETTINGS; i++) {
         char topic[PW_FINDING_TOPIC];

@@ -33,7 +33,7 @@ struct options {
 
 #define AT(m) offsetof(struct options, m)
 static const struct pw_opt opts[] = {
-    {"seeds", PW_OPT_INT, AT(seeds), "8", 2, PW_MAX_REPLICATES, NULL, 0, "models of each encoding"},
+    {"seeds", PW_OPT_INT, AT(seeds), "8", 2, PW_MAX_REPLICAS, NULL, 0, "models of each encoding"},
     {"seed", PW_OPT_INT, AT(seed), PW_BLOG_SEED, 0, 1000000000, NULL, 0,
      "of the data and of the first model; the next has the next one"},
     {"steps", PW_OPT_INT, AT(steps), "400", 1, 1000000, NULL, 0, "of training"},
@@ -92,7 +92,7 @@ static void add_table(struct pw_finding *f, const char *title, const struct pw_s
     for (int r = 0; r < seeds; r++)
         pw_finding_col(f, b, MODELS + r, "model %d", r + 1);
     for (int i = 0; i < n; i++) {
-        double x[PW_MAX_REPLICATES];
+        double x[PW_MAX_REPLICAS];
         for (int r = 0; r < seeds; r++) {
             x[r] = 100 * (double)pw_eval_mean(&s->lab, &arms[i]->rep[r].eval, -1, beyond);
             pw_finding_put(f, b, i, MODELS + r, x[r]);

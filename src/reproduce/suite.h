@@ -108,8 +108,8 @@ int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const st
 
 /* ---- the runs of one encoding */
 struct pw_runs {
-    int n;                                                         /* seeds; 0: not trained */
-    double in_range[PW_MAX_REPLICATES], beyond[PW_MAX_REPLICATES]; /* exact match, fractions */
+    int n;                                                     /* seeds; 0: not trained */
+    double in_range[PW_MAX_REPLICAS], beyond[PW_MAX_REPLICAS]; /* exact match, fractions */
     double chance_beyond; /* chance level of guesses in the answers' format */
 };
 

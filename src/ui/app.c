@@ -139,7 +139,7 @@ static void read_stray(struct pw_loop *l)
         text.s[--text.len] = '\0';
     if (text.len > 0) {
         const char *last = strrchr(text.s, '\n');
-        complain(l, last ? last + 1 : text.s);
+        complain(l, last != NULL ? last + 1 : text.s);
         l->dirty = true;
     }
     pw_str_fini(&text);
@@ -169,17 +169,17 @@ static void send_beside(struct pw_loop *l)
     pw_str_clear(bytes);
 }
 
-static void draw(struct pw_loop *l)
+static void draw_screen(struct pw_loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
     struct pw_layout at;
     int rows;
     int cols;
     double start = pw_now(), work = work_seconds();
-    pw_time_show(ui, l->app.lab ? pw_lab_snapshot(l->app.lab) : NULL, start);
+    pw_time_show(ui, l->app.lab != NULL ? pw_lab_snapshot(l->app.lab) : NULL, start);
     l->seen.by[PW_AT_LAB] = ui->snap;
-    pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
-    if (l->app.lab)
+    pw_app_dress(&l->app, pw_term_abilities(l->term), l->behind);
+    if (l->app.lab != NULL)
         pw_news_read(&l->news, ui);
     struct pw_err err = {0};
     if (pw_script_go_on(&l->app, &err) != PW_OK)
@@ -239,7 +239,7 @@ static void wait_for_news(struct pw_loop *l)
         {STDIN_FILENO, POLLIN, 0},
         {l->signals, POLLIN, 0},
         {pw_disk_fd(l->app.disk), POLLIN, 0},
-        {l->app.lab ? pw_lab_fd(l->app.lab) : -1, POLLIN, 0},
+        {l->app.lab != NULL ? pw_lab_fd(l->app.lab) : -1, POLLIN, 0},
     };
     double until = l->dirty ? l->next_frame : 0;
     double key_at = settle_at(l), frame_at = wakes(l);
@@ -272,7 +272,7 @@ static void run(struct pw_loop *l)
         read_stray(l);
         apply_settings(l);
         if (l->dirty && pw_now() >= l->next_frame) {
-            draw(l);
+            draw_screen(l);
             continue;
         }
         wait_for_news(l);
@@ -306,7 +306,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
 {
     struct pw_loop *l = calloc(1, sizeof *l);
     *signal = 0;
-    if (!l)
+    if (l == NULL)
         return pw_fail(err, PW_ENOMEM, "workbench: out of memory");
     l->app.lab = lab;
     l->app.recording = cfg->recording;
@@ -333,15 +333,15 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     pw_keys_init(&l->keys);
     l->signals = pw_app_signals();
     struct pw_err why = {0};
-    if (cfg->greeting)
-        pw_app_say(&l->app, "%s", cfg->greeting);
+    if (cfg->greeting != NULL)
+        pw_app_answer(&l->app, "%s", cfg->greeting);
     if (pw_history_open(&l->history, &why) != PW_OK)
-        pw_app_say(&l->app, "%s", why.msg);
+        pw_app_answer(&l->app, "%s", why.msg);
     l->history.disk = l->app.disk;
     show_errors(l, &errors);
     l->seen = (struct pw_seen){{[PW_AT_LAB] = l->app.ui.snap, [PW_AT_UI] = &l->app.ui}};
     l->line = pw_line_new(all, &l->seen, &l->history);
-    if (cfg->script)
+    if (cfg->script != NULL)
         pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
     pw_loop_draw_at_once(l);
 

@@ -142,7 +142,7 @@ void pw_app_drop_held(struct pw_app *app);
 
 /* Sets ui's look and theme from the settings. look: the terminal's abilities; behind: its reported
  * background. */
-void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
+void pw_app_dress(struct pw_app *app, struct pw_abilities look, enum pw_backdrop behind);
 /* Copies the workbench for a picture. The copy borrows all pointers. */
 void pw_app_pose(const struct pw_app *app, struct pw_ui *ui);
 /* Sends command lines to the lab and returns the view to the live present. PW_EUSER: there is no lab. */
@@ -161,7 +161,7 @@ enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw
 enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err);
 
 /* Shows a line of text as a command's answer; without a screen prints it. */
-void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void pw_app_answer(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Shows several lines: as a page over the panes, or printed in plain mode. */
 void pw_app_page(struct pw_app *app, const char *title, const char *text);
 /* Sets the initial settings for a screen. Over ssh there are fewer frames and no hover, and the ESC

@@ -67,7 +67,7 @@ static bool finish(struct pw_app *app, bool well)
 
 /* Starts the script without the user's file, so that a script means the same everywhere. Returns false if the
  * text is not a valid script. */
-static bool begin(struct pw_app *app, const char *first, const char *file, const char *script)
+static bool begin_script(struct pw_app *app, const char *first, const char *file, const char *script)
 {
     struct pw_err err = {0};
     pw_opt_defaults(pw_settings_opts, &app->settings);
@@ -82,7 +82,7 @@ int pw_batch_replay(struct pw_player *recording, const struct pw_commands *all, 
                     FILE *words)
 {
     struct pw_app app = {.commands = all, .words = words, .alone = true};
-    bool well = begin(&app, "", NULL, script);
+    bool well = begin_script(&app, "", NULL, script);
     pw_time_open(&app.ui, recording);
     while (well && app.quit == PW_STAY && pw_script_busy(&app)) {
         int ms = pw_script_patience(&app);
@@ -128,7 +128,7 @@ int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *
                  const char *script, FILE *words, int *signal)
 {
     struct pw_app app = {.lab = lab, .commands = all, .words = words, .alone = true};
-    bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = begin(&app, first, file, script);
+    bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = begin_script(&app, first, file, script);
     sigset_t set = ends();
     int signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     *signal = 0;

@@ -33,11 +33,11 @@ int pw_key_named(const char *name)
     long f;
     size_t len = strlen(name);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i].name, name))
+        if (strcmp(names[i].name, name) == 0)
             return names[i].key;
     if (len > 1 && *name == 'F' && pw_text_int(name + 1, 1, 12, &f))
         return PW_KEY_F1 + (int)f - 1;
-    if (len == 6 && !strncmp(name, "Ctrl-", 5) && name[5] >= 'A' && name[5] <= 'Z')
+    if (len == 6 && strncmp(name, "Ctrl-", 5) == 0 && name[5] >= 'A' && name[5] <= 'Z')
         return PW_CTRL(name[5]);
     if (len > 0 && pw_utf8_valid(name, len) && pw_utf8_next(name, len, &cp) == len && cp > ' ' && cp != 127)
         return (int)cp;
@@ -100,7 +100,7 @@ enum pw_code pw_bindings_set(struct pw_bindings *b, int key, const char *line, s
     for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
         if (kept[k] == key)
             return pw_fail(err, PW_EUSER, "bind: %s keeps its meaning, like : Esc Ctrl-C Ctrl-Z", name);
-    if (strlen(line) >= PW_LINE || strchr(line, '\n'))
+    if (strlen(line) >= PW_LINE || strchr(line, '\n') != NULL)
         return pw_fail(err, PW_EUSER, "bind: %s: one line of at most %d bytes", name, PW_LINE - 1);
     if (i == PW_MAX_BINDINGS)
         return pw_fail(err, PW_EUSER, "bind: %d keys are bound, and that is the limit; unbind one",

@@ -134,8 +134,8 @@ struct pw_rect pw_frame_inside(struct pw_rect r)
     return has_frame(r) ? (struct pw_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2} : r;
 }
 
-struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_look *look, bool focused,
-                             const char *title, const char *right)
+struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_abilities *look,
+                             bool focused, const char *title, const char *right)
 {
     if (!has_frame(r))
         return r;

@@ -43,7 +43,7 @@ struct pw_span {
 
 /* The abilities of the terminal. */
 enum pw_colors { PW_COLORS_MONO, PW_COLORS_16, PW_COLORS_256, PW_COLORS_TRUE };
-struct pw_look {
+struct pw_abilities {
     enum pw_colors colors;
     bool utf8; /* false: ASCII only */
 };
@@ -73,8 +73,8 @@ void pw_draw_fill(struct pw_canvas *c, struct pw_rect r, struct pw_style s, uint
 struct pw_rect pw_frame_inside(struct pw_rect r);
 /* Draws a frame with a title in its top border and `right` at the border's right end; heavy lines if focused.
  * Returns the inside. */
-struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_look *look, bool focused,
-                             const char *title, const char *right);
+struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_abilities *look,
+                             bool focused, const char *title, const char *right);
 
 /* Appends the glyphs alone: a line per row, without trailing blanks. */
 void pw_canvas_text(const struct pw_canvas *c, struct pw_str *out);

@@ -14,7 +14,7 @@
 /* Appends a line for each option of the table whose value differs between the two structs. */
 static void print_changed(const struct pw_opt *table, const void *now, const void *begin, struct pw_str *out)
 {
-    for (; table->name; table++) {
+    for (; table->name != NULL; table++) {
         const struct pw_opt one[] = {*table, {.name = NULL}};
         struct pw_str a = {0}, b = {0};
         pw_opt_print(one, now, false, &a);
@@ -59,8 +59,9 @@ static enum pw_code may_stand_here(void *arg, const char *text, int line)
     enum pw_code code = pw_command_parse(c->app->commands, text, &args, &cmd, c->err);
     if (code != PW_OK)
         return code;
-    bool begins = !strcmp(cmd->name, "source") || !strcmp(cmd->name, "present"); /* both start a script */
-    if (cmd->where != PW_AT_UI || begins || !strcmp(cmd->name, "config"))
+    bool begins =
+        strcmp(cmd->name, "source") == 0 || strcmp(cmd->name, "present") == 0; /* both start a script */
+    if (cmd->where != PW_AT_UI || begins || strcmp(cmd->name, "config") == 0)
         code =
             pw_fail(c->err, PW_EUSER,
                     "%s: only commands of the workbench are allowed here: set, bind, focus ...", cmd->name);
@@ -123,7 +124,7 @@ static enum pw_code read_above(const char *path, struct pw_str *above, struct pw
     if (code != PW_OK)
         return code;
     const char *ours = strstr(text, KEPT);
-    pw_str_put(above, text, ours ? (size_t)(ours - text) : size);
+    pw_str_put(above, text, ours != NULL ? (size_t)(ours - text) : size);
     if (above->len > 0 && above->s[above->len - 1] != '\n')
         pw_str_put(above, "\n", 1);
     free(text);

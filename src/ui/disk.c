@@ -31,7 +31,7 @@ struct pw_disk {
 
 static void append(struct job **list, struct job *job)
 {
-    while (*list)
+    while (*list != NULL)
         list = &(*list)->next;
     *list = job;
 }
@@ -71,9 +71,9 @@ static void *run(void *arg)
 {
     struct pw_disk *d = arg;
     pthread_mutex_lock(&d->lock);
-    while (d->todo || !d->ends) {
+    while (d->todo != NULL || !d->ends) {
         struct job *job = d->todo;
-        if (!job) {
+        if (job == NULL) {
             pthread_cond_wait(&d->more, &d->lock);
             continue;
         }
@@ -83,7 +83,7 @@ static void *run(void *arg)
         d->todo = job->next;
         job->next = NULL;
         append(&d->done, job);
-        if (!d->todo)
+        if (d->todo == NULL)
             pthread_cond_broadcast(&d->idle);
         const uint64_t one = 1;
         ssize_t n = write(d->fd, &one, sizeof one);
@@ -105,7 +105,7 @@ struct pw_disk *pw_disk_open(void)
 
 void pw_disk_close(struct pw_disk *d)
 {
-    if (!d)
+    if (d == NULL)
         return;
     pthread_mutex_lock(&d->lock);
     d->ends = true;
@@ -168,10 +168,10 @@ void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *j)
 bool pw_disk_pending(struct pw_disk *d, const char *path)
 {
     bool found = false;
-    if (!d)
+    if (d == NULL)
         return false;
     pthread_mutex_lock(&d->lock);
-    for (const struct job *job = d->todo; job; job = job->next)
+    for (const struct job *job = d->todo; job != NULL; job = job->next)
         for (int i = 0; i < job->j.n; i++)
             found = found || strcmp(job->j.file[i].path, path) == 0;
     pthread_mutex_unlock(&d->lock);
@@ -185,10 +185,10 @@ bool pw_disk_result(struct pw_disk *d, char **said, enum pw_code *code, struct p
     (void)got; /* nothing to read: the list decides */
     pthread_mutex_lock(&d->lock);
     struct job *job = d->done;
-    if (job)
+    if (job != NULL)
         d->done = job->next;
     pthread_mutex_unlock(&d->lock);
-    if (!job)
+    if (job == NULL)
         return false;
     *said = job->j.said;
     *code = job->code;
@@ -202,7 +202,7 @@ bool pw_disk_result(struct pw_disk *d, char **said, enum pw_code *code, struct p
 void pw_disk_wait(struct pw_disk *d)
 {
     pthread_mutex_lock(&d->lock);
-    while (d->todo)
+    while (d->todo != NULL)
         pthread_cond_wait(&d->idle, &d->lock);
     pthread_mutex_unlock(&d->lock);
 }

@@ -79,7 +79,7 @@ void pw_draw_parts(struct pw_canvas *c, struct pw_rect r, int rows, struct pw_st
 {
     int y = r.y + r.h - rows, end = r.y + r.h, x = 0;
 
-    for (char *part = text->s, *next; part && y < end; part = next) {
+    for (char *part = text->s, *next; part != NULL && y < end; part = next) {
         if ((next = strstr(part, "  ")) != NULL)
             *next = '\0', next += 1 + strspn(next + 1, " ");
         int w = pw_text_cells(part), from = x > 0 ? x + 2 : 0;
@@ -114,7 +114,7 @@ void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const
 {
     int n = 0, widest = 0;
 
-    while (lines[n]) {
+    while (lines[n] != NULL) {
         int w = pw_text_cells(lines[n++]);
         widest = w > widest ? w : widest;
     }

@@ -21,7 +21,7 @@ static enum pw_code say_panes(struct pw_err *err)
 {
     struct pw_str names = {0};
 
-    for (int i = 1; pw_figure_names[i]; i++)
+    for (int i = 1; pw_figure_names[i] != NULL; i++)
         pw_str_add(&names, "%s%s", i > 1 ? "|" : "", pw_figure_names[i]);
     enum pw_code code =
         pw_fail(err, PW_EUSER, "export figure: without a screen it must be named: pane=%s", names.s);
@@ -163,7 +163,7 @@ static bool compute_first(struct pw_app *app, const struct pw_args *args, const 
     struct pw_str lines = {0};
 
     app->todo.computed = false;
-    if (!computed && app->lab && !app->ui.present)
+    if (!computed && app->lab != NULL && app->ui.present == NULL)
         pw_figure_needs(&lines, app->ui.snap, o);
     bool put = lines.len > 0;
     if (put) {
@@ -200,7 +200,7 @@ static enum pw_code options_of(const struct pw_app *app, const struct pw_args *a
     o->map = app->settings.colormap;
     if (app->screen)
         o->log = ui->curves.log, o->x = ui->curves.axis, o->task = ui->lengths.task + 1,
-        o->reference = pw_find_arm(ui->snap, ui->encoding.reference) ? ui->encoding.reference : 0;
+        o->reference = pw_find_arm(ui->snap, ui->encoding.reference) != NULL ? ui->encoding.reference : 0;
     enum pw_code code = pw_args_opts(args, pw_figure_opts, o, err);
     if (code == PW_OK && o->pane == 0 && !app->screen)
         code = say_panes(err);
@@ -215,9 +215,9 @@ static void take_page(const struct pw_app *app, struct pw_figure_options *o)
     const struct pw_ui *ui = &app->ui;
     const char *page = NULL;
 
-    if (app->screen && o->page[0] == '\0' && pw_panes[o->pane - 1]->page)
+    if (app->screen && o->page[0] == '\0' && pw_panes[o->pane - 1]->page != NULL)
         page = pw_panes[o->pane - 1]->page(ui);
-    if (!page)
+    if (page == NULL)
         return;
     pw_text_copy(o->page, sizeof o->page, page);
     if (!pw_figure_takes(o))
@@ -256,9 +256,9 @@ enum pw_code pw_figures_draw(struct pw_app *app, const struct pw_args *args, str
         code = fold_moment(&r, ui, err);
     bool later = code == PW_OK && compute_first(app, args, &o, err);
     if (code == PW_OK && !later)
-        code = pw_figure_write(path, r.moment ? r.moment : ui->snap, &o, err);
+        code = pw_figure_write(path, r.moment != NULL ? r.moment : ui->snap, &o, err);
     if (code == PW_OK && !later)
-        pw_app_say(app, "wrote %s", path);
+        pw_app_answer(app, "wrote %s", path);
     free_read(&r);
     return code;
 }

@@ -42,7 +42,7 @@ struct pw_film *pw_film_create(int rows, int cols, bool light)
 
 void pw_film_destroy(struct pw_film *film)
 {
-    if (!film)
+    if (film == NULL)
         return;
     for (int i = 0; i < film->n; i++)
         pw_str_fini(&film->layer[i].svg);

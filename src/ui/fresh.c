@@ -20,7 +20,7 @@ struct pw_needs pw_pane_needs(const struct pw_pane *pane)
  * Then the command draws the available data. */
 static bool can_ask(const struct pw_app *app)
 {
-    return app->lab && !app->ui.present && pw_time_end(&app->ui)->session.how != PW_REC_READ;
+    return app->lab != NULL && app->ui.present == NULL && pw_time_end(&app->ui)->session.how != PW_REC_READ;
 }
 
 static void hold(struct pw_app *app, const char *text)

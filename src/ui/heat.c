@@ -29,7 +29,7 @@ static int pool_for(int n, int scale, int gap, int room)
     return pool;
 }
 
-bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int max_h)
+bool pw_heat_fit(struct pw_heat *m, const struct pw_abilities *look, int max_w, int max_h)
 {
     m->shades = !look->utf8 || look->colors <= PW_COLORS_16;
     if (max_w < 1 || max_h < 1 || m->data.rows < 1 || m->data.cols < 1)
@@ -123,7 +123,7 @@ static uint32_t color_of(float x, bool is_signed)
 
 /* Without colours a denser glyph means a larger value. Zero is a dot, because blank means hidden. Negative
  * values have other glyphs. */
-static uint32_t shade_of(const struct pw_look *look, float x, bool is_signed)
+static uint32_t shade_of(const struct pw_abilities *look, float x, bool is_signed)
 {
     static const uint32_t blocks[] = {0xb7, 0x2591, 0x2592, 0x2593, 0x2588};
     static const uint32_t letters[] = {'.', ':', '+', '*', '#'};
@@ -135,8 +135,8 @@ static uint32_t shade_of(const struct pw_look *look, float x, bool is_signed)
     return look->utf8 ? blocks[level] : letters[level];
 }
 
-static void draw_shade(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x,
-                       float v, float lo, float hi, bool is_signed)
+static void draw_shade(const struct pw_abilities *look, struct pw_canvas *c, struct pw_rect clip, int y,
+                       int x, float v, float lo, float hi, bool is_signed)
 {
     struct pw_style s = pw_style_plain();
 
@@ -150,8 +150,8 @@ static void draw_shade(const struct pw_look *look, struct pw_canvas *c, struct p
     pw_draw_cell(c, clip, y, x, s, shade_of(look, at, is_signed));
 }
 
-void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
-                  float v, float lo, float hi, bool is_signed)
+void pw_heat_cell(const struct pw_abilities *look, struct pw_canvas *c, struct pw_rect clip, int y, int x,
+                  int w, float v, float lo, float hi, bool is_signed)
 {
     if (v == -INFINITY)
         return;
@@ -185,7 +185,7 @@ static uint32_t pixel(const struct pw_heat *m, int row, int col)
 
 /* Returns a bracket around the value under the cursor; in a map one column wide, a glyph that no value has.
  */
-static uint32_t cursor_glyph(const struct pw_heat *m, const struct pw_look *look, int px, int col)
+static uint32_t cursor_glyph(const struct pw_heat *m, const struct pw_abilities *look, int px, int col)
 {
     int left = pw_heat_column(m, col);
 
@@ -195,7 +195,7 @@ static uint32_t cursor_glyph(const struct pw_heat *m, const struct pw_look *look
 }
 
 /* Draws one cell whose two pixels belong to the same value. */
-static void draw_whole(const struct pw_heat *m, const struct pw_look *look, struct pw_canvas *c,
+static void draw_whole(const struct pw_heat *m, const struct pw_abilities *look, struct pw_canvas *c,
                        struct pw_rect clip, int y, int x, int row, int col, int px)
 {
     float v = row < 0 || col < 0 ? -INFINITY : pooled(m, row, col);
@@ -253,7 +253,7 @@ static void draw_numbers(const struct pw_heat *m, struct pw_canvas *c, struct pw
         }
 }
 
-void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw_canvas *c,
+void pw_heat_draw(const struct pw_heat *m, const struct pw_abilities *look, struct pw_canvas *c,
                   struct pw_rect clip, int y, int x)
 {
     for (int cy = 0; cy < m->h; cy++) {

@@ -58,8 +58,8 @@ static enum pw_code read_file(struct pw_history *h, const char *path, struct pw_
         return code;
     for (char *line = data; line < data + size; line++) {
         char *end = memchr(line, '\n', (size_t)(data + size - line));
-        size_t n = end ? (size_t)(end - line) : (size_t)(data + size - line);
-        if (n > 0 && pw_utf8_valid(line, n) && !memchr(line, '\0', n)) {
+        size_t n = end != NULL ? (size_t)(end - line) : (size_t)(data + size - line);
+        if (n > 0 && pw_utf8_valid(line, n) && memchr(line, '\0', n) == NULL) {
             remember(h, line, n);
             read++;
         }
@@ -110,15 +110,15 @@ void pw_history_close(struct pw_history *h)
 
 bool pw_history_add(struct pw_history *h, const char *line)
 {
-    if (*line == '\0' || *line == ' ' || *line == '\t' || strchr(line, '\n'))
+    if (*line == '\0' || *line == ' ' || *line == '\t' || strchr(line, '\n') != NULL)
         return false;
-    bool again = h->n > 0 && !strcmp(h->lines[h->n - 1], line);
+    bool again = h->n > 0 && strcmp(h->lines[h->n - 1], line) == 0;
     remember(h, line, strlen(line));
     if (h->fd >= 0 && !again) {
         /* One write call, so that two programs do not mix lines. */
         struct pw_disk_job job = {.append_to = h->fd};
         pw_str_add(&job.file[0].text, "%s\n", line);
-        if (h->disk) {
+        if (h->disk != NULL) {
             pw_disk_hand(h->disk, &job);
         } else if (pw_disk_write(&job, NULL) != PW_OK) {
             close(h->fd);

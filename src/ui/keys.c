@@ -104,7 +104,7 @@ static int tilde_key(int number)
     /* F1 to F12; the gaps come from the VT220's keyboard */
     static const unsigned char f[] = {11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24};
     const unsigned char *at = number > 0 && number < 25 ? memchr(f, number, sizeof f) : NULL;
-    return at ? PW_KEY_F1 + (int)(at - f) : 0;
+    return at != NULL ? PW_KEY_F1 + (int)(at - f) : 0;
 }
 
 /* Keys with a final letter, in both ESC [ X and ESC O X. modifiers: 1 plus the sum of Shift 1, Alt 2, Ctrl 4;
@@ -186,7 +186,8 @@ static bool next_csi(struct pw_keys *k, struct pw_input *in)
         pw_str_clear(&k->paste);
     } else if (c.prefix == 0 && c.final == '~' && c.p[0] != 201 && c.bytes <= PW_KEY_BYTES) {
         take(k, in, tilde_key(c.p[0]), c.bytes);
-    } else if (c.prefix == 0 && c.final && strchr("ABCDEFGHPQSZ", c.final) && c.bytes <= PW_KEY_BYTES) {
+    } else if (c.prefix == 0 && c.final && strchr("ABCDEFGHPQSZ", c.final) != NULL &&
+               c.bytes <= PW_KEY_BYTES) {
         take(k, in, letter_key(c.final, c.p[1]), c.bytes);
     } else {
         drop(k, c.bytes);
@@ -280,11 +281,11 @@ static bool next_paste(struct pw_keys *k, struct pw_input *in)
     const size_t mark = sizeof PASTE_END - 1;
     const char *end = memmem(k->buf, k->n, PASTE_END, mark);
     /* Without the end mark, everything except a possible beginning of it is text. */
-    size_t text = end ? (size_t)(end - k->buf) : k->n >= mark ? k->n - (mark - 1) : 0;
+    size_t text = end != NULL ? (size_t)(end - k->buf) : k->n >= mark ? k->n - (mark - 1) : 0;
     if (k->paste.len + text <= PASTE_MAX)
         pw_str_put(&k->paste, k->buf, text);
     drop(k, text);
-    if (!end)
+    if (end == NULL)
         return false;
     drop(k, mark);
     k->pasting = false;

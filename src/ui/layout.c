@@ -64,26 +64,27 @@ static const int companions[PW_PANES][PW_PANES - 1] = {
     }
 
 const struct pw_opt pw_split_opts[] = {
-    SPLIT(PW_SPLIT_STACK, "stack", "0.62", "stack: height of the upper pane"),
-    SPLIT(PW_SPLIT_STACK_LEFT, "stack.left", "0.5", "stack: width of the curves"),
-    SPLIT(PW_SPLIT_COLUMNS, "columns", "0.58", "two columns: width of the left one"),
-    SPLIT(PW_SPLIT_COLUMNS_FOCUS, "columns.focus", "0.6", "two columns: height of the large pane"),
-    SPLIT(PW_SPLIT_COLUMNS_THIRD, "columns.third", "0.33", "two columns: height of the upper of three"),
-    SPLIT(PW_SPLIT_COLUMNS_SIDE, "columns.side", "0.5", "two columns: height of the upper of two"),
-    SPLIT(PW_SPLIT_HALF, "half", "0.5", "half screen: width of the focused pane"),
-    SPLIT(PW_SPLIT_HALF_STACK, "half.stack", "0.72", "half screen, narrow: height of the focused pane"),
-    SPLIT(PW_SPLIT_DASH_LEFT, "dash.left", "0.36", "dashboard: width of curves and lengths"),
-    SPLIT(PW_SPLIT_DASH_MIDDLE, "dash.middle", "0.6", "dashboard: width of attention beside step"),
-    SPLIT(PW_SPLIT_DASH_CURVES, "dash.curves", "0.5", "dashboard: height of curves over lengths"),
-    SPLIT(PW_SPLIT_DASH_ATTENTION, "dash.attention", "0.64", "dashboard: height of attention over encoding"),
-    SPLIT(PW_SPLIT_DASH_STEP, "dash.step", "0.42", "dashboard: height of step over prompt and log"),
-    SPLIT(PW_SPLIT_DASH_PROMPT, "dash.prompt", "0.58", "dashboard: height of prompt over log"),
-    SPLIT(PW_SPLIT_LARGE_LEFT, "large.left", "0.3", "from 220x60: width of curves and lengths"),
-    SPLIT(PW_SPLIT_LARGE_MIDDLE, "large.middle", "0.68", "from 220x60: width of attention beside step"),
-    SPLIT(PW_SPLIT_LARGE_CURVES, "large.curves", "0.5", "from 220x60: height of curves over lengths"),
-    SPLIT(PW_SPLIT_LARGE_ATTENTION, "large.attention", "0.7", "from 220x60: height of attention"),
-    SPLIT(PW_SPLIT_LARGE_ENCODING, "large.encoding", "0.62", "from 220x60: width of encoding beside log"),
-    SPLIT(PW_SPLIT_LARGE_STEP, "large.step", "0.55", "from 220x60: height of step over prompt"),
+    SPLIT(PW_DIVISION_STACK, "stack", "0.62", "stack: height of the upper pane"),
+    SPLIT(PW_DIVISION_STACK_LEFT, "stack.left", "0.5", "stack: width of the curves"),
+    SPLIT(PW_DIVISION_COLUMNS, "columns", "0.58", "two columns: width of the left one"),
+    SPLIT(PW_DIVISION_COLUMNS_FOCUS, "columns.focus", "0.6", "two columns: height of the large pane"),
+    SPLIT(PW_DIVISION_COLUMNS_THIRD, "columns.third", "0.33", "two columns: height of the upper of three"),
+    SPLIT(PW_DIVISION_COLUMNS_SIDE, "columns.side", "0.5", "two columns: height of the upper of two"),
+    SPLIT(PW_DIVISION_HALF, "half", "0.5", "half screen: width of the focused pane"),
+    SPLIT(PW_DIVISION_HALF_STACK, "half.stack", "0.72", "half screen, narrow: height of the focused pane"),
+    SPLIT(PW_DIVISION_DASH_LEFT, "dash.left", "0.36", "dashboard: width of curves and lengths"),
+    SPLIT(PW_DIVISION_DASH_MIDDLE, "dash.middle", "0.6", "dashboard: width of attention beside step"),
+    SPLIT(PW_DIVISION_DASH_CURVES, "dash.curves", "0.5", "dashboard: height of curves over lengths"),
+    SPLIT(PW_DIVISION_DASH_ATTENTION, "dash.attention", "0.64",
+          "dashboard: height of attention over encoding"),
+    SPLIT(PW_DIVISION_DASH_STEP, "dash.step", "0.42", "dashboard: height of step over prompt and log"),
+    SPLIT(PW_DIVISION_DASH_PROMPT, "dash.prompt", "0.58", "dashboard: height of prompt over log"),
+    SPLIT(PW_DIVISION_LARGE_LEFT, "large.left", "0.3", "from 220x60: width of curves and lengths"),
+    SPLIT(PW_DIVISION_LARGE_MIDDLE, "large.middle", "0.68", "from 220x60: width of attention beside step"),
+    SPLIT(PW_DIVISION_LARGE_CURVES, "large.curves", "0.5", "from 220x60: height of curves over lengths"),
+    SPLIT(PW_DIVISION_LARGE_ATTENTION, "large.attention", "0.7", "from 220x60: height of attention"),
+    SPLIT(PW_DIVISION_LARGE_ENCODING, "large.encoding", "0.62", "from 220x60: width of encoding beside log"),
+    SPLIT(PW_DIVISION_LARGE_STEP, "large.step", "0.55", "from 220x60: height of step over prompt"),
     {.name = NULL},
 };
 
@@ -126,8 +127,8 @@ static struct pw_rect rows_off(struct pw_rect *r, int h)
 
 /* Cuts r at a border and returns the first part; r keeps the rest. n_first, n_rest: the panes that each part
  * must hold in that direction. */
-static struct pw_rect cut(struct plan *a, struct pw_rect *r, enum pw_split split, bool upright, int n_first,
-                          int n_rest)
+static struct pw_rect cut(struct plan *a, struct pw_rect *r, enum pw_division split, bool upright,
+                          int n_first, int n_rest)
 {
     int size = upright ? r->w : r->h, unit = upright ? LEAST_W : LEAST_H;
     struct pw_border b = {
@@ -149,12 +150,12 @@ static struct pw_rect cut(struct plan *a, struct pw_rect *r, enum pw_split split
     return first;
 }
 
-static struct pw_rect cut_top(struct plan *a, struct pw_rect *r, enum pw_split split, int n_rest)
+static struct pw_rect cut_top(struct plan *a, struct pw_rect *r, enum pw_division split, int n_rest)
 {
     return cut(a, r, split, false, 1, n_rest);
 }
 
-static struct pw_rect cut_left(struct plan *a, struct pw_rect *r, enum pw_split split, int n_rest)
+static struct pw_rect cut_left(struct plan *a, struct pw_rect *r, enum pw_division split, int n_rest)
 {
     return cut(a, r, split, true, 1, n_rest);
 }
@@ -163,14 +164,14 @@ static struct pw_rect cut_left(struct plan *a, struct pw_rect *r, enum pw_split 
 
 static void stack(struct plan *a, struct pw_rect body)
 {
-    put(a, stack_places, TOP, cut_top(a, &body, PW_SPLIT_STACK, 1));
-    put(a, stack_places, BELOW_LEFT, cut_left(a, &body, PW_SPLIT_STACK_LEFT, 1));
+    put(a, stack_places, TOP, cut_top(a, &body, PW_DIVISION_STACK, 1));
+    put(a, stack_places, BELOW_LEFT, cut_left(a, &body, PW_DIVISION_STACK_LEFT, 1));
     put(a, stack_places, BELOW_RIGHT, body);
 }
 
 static void half_stack(struct plan *a, struct pw_rect body)
 {
-    a->l->panes[a->looks->half] = cut_top(a, &body, PW_SPLIT_HALF_STACK, 1);
+    a->l->panes[a->looks->half] = cut_top(a, &body, PW_DIVISION_HALF_STACK, 1);
     a->l->panes[companions[a->looks->half][0]] = body;
 }
 
@@ -181,17 +182,17 @@ static int cut_side(struct plan *a, struct pw_rect *column, struct pw_rect side[
     int n = 0;
 
     if (column->h >= TALL)
-        side[n++] = cut_top(a, column, PW_SPLIT_COLUMNS_THIRD, 2);
-    side[n++] = cut_top(a, column, PW_SPLIT_COLUMNS_SIDE, 1);
+        side[n++] = cut_top(a, column, PW_DIVISION_COLUMNS_THIRD, 2);
+    side[n++] = cut_top(a, column, PW_DIVISION_COLUMNS_SIDE, 1);
     return n;
 }
 
 static void two_columns(struct plan *a, struct pw_rect body)
 {
     const int *places = body.h >= TALL ? tall_column_places : column_places;
-    struct pw_rect left = cut_left(a, &body, PW_SPLIT_COLUMNS, 1), side[2];
+    struct pw_rect left = cut_left(a, &body, PW_DIVISION_COLUMNS, 1), side[2];
 
-    put(a, places, LARGE, cut_top(a, &left, PW_SPLIT_COLUMNS_FOCUS, 1));
+    put(a, places, LARGE, cut_top(a, &left, PW_DIVISION_COLUMNS_FOCUS, 1));
     put(a, places, UNDER_LARGE, left);
     int n = cut_side(a, &body, side);
     for (int i = 0; i < n; i++)
@@ -204,7 +205,7 @@ static void half_columns(struct plan *a, struct pw_rect body)
     const int *with = companions[a->looks->half];
     struct pw_rect side[2];
 
-    a->l->panes[a->looks->half] = cut_left(a, &body, PW_SPLIT_HALF, 1);
+    a->l->panes[a->looks->half] = cut_left(a, &body, PW_DIVISION_HALF, 1);
     int n = cut_side(a, &body, side);
     for (int i = 0; i < n; i++)
         a->l->panes[with[i]] = side[i];
@@ -214,32 +215,32 @@ static void half_columns(struct plan *a, struct pw_rect body)
 static void dashboard(struct plan *a, struct pw_rect body)
 {
     int corner = latest(a, PW_PANE_ENCODING, PW_PANE_FINDINGS);
-    struct pw_rect left = cut_left(a, &body, PW_SPLIT_DASH_LEFT, 2);
-    struct pw_rect middle = cut_left(a, &body, PW_SPLIT_DASH_MIDDLE, 1);
+    struct pw_rect left = cut_left(a, &body, PW_DIVISION_DASH_LEFT, 2);
+    struct pw_rect middle = cut_left(a, &body, PW_DIVISION_DASH_MIDDLE, 1);
     struct pw_rect *panes = a->l->panes;
 
-    panes[PW_PANE_CURVES] = cut_top(a, &left, PW_SPLIT_DASH_CURVES, 1);
+    panes[PW_PANE_CURVES] = cut_top(a, &left, PW_DIVISION_DASH_CURVES, 1);
     panes[PW_PANE_LENGTHS] = left;
-    panes[PW_PANE_ATTENTION] = cut_top(a, &middle, PW_SPLIT_DASH_ATTENTION, 1);
+    panes[PW_PANE_ATTENTION] = cut_top(a, &middle, PW_DIVISION_DASH_ATTENTION, 1);
     panes[corner] = middle;
-    panes[PW_PANE_STEP] = cut_top(a, &body, PW_SPLIT_DASH_STEP, 2);
-    panes[PW_PANE_IO] = cut_top(a, &body, PW_SPLIT_DASH_PROMPT, 1);
+    panes[PW_PANE_STEP] = cut_top(a, &body, PW_DIVISION_DASH_STEP, 2);
+    panes[PW_PANE_IO] = cut_top(a, &body, PW_DIVISION_DASH_PROMPT, 1);
     panes[PW_PANE_LOG] = body;
 }
 
 static void large_dashboard(struct plan *a, struct pw_rect body)
 {
     int corner = latest(a, PW_PANE_ENCODING, PW_PANE_FINDINGS);
-    struct pw_rect left = cut_left(a, &body, PW_SPLIT_LARGE_LEFT, 3);
-    struct pw_rect middle = cut(a, &body, PW_SPLIT_LARGE_MIDDLE, true, 2, 1);
+    struct pw_rect left = cut_left(a, &body, PW_DIVISION_LARGE_LEFT, 3);
+    struct pw_rect middle = cut(a, &body, PW_DIVISION_LARGE_MIDDLE, true, 2, 1);
     struct pw_rect *panes = a->l->panes;
 
-    panes[PW_PANE_CURVES] = cut_top(a, &left, PW_SPLIT_LARGE_CURVES, 1);
+    panes[PW_PANE_CURVES] = cut_top(a, &left, PW_DIVISION_LARGE_CURVES, 1);
     panes[PW_PANE_LENGTHS] = left;
-    panes[PW_PANE_ATTENTION] = cut_top(a, &middle, PW_SPLIT_LARGE_ATTENTION, 1);
-    panes[corner] = cut_left(a, &middle, PW_SPLIT_LARGE_ENCODING, 1);
+    panes[PW_PANE_ATTENTION] = cut_top(a, &middle, PW_DIVISION_LARGE_ATTENTION, 1);
+    panes[corner] = cut_left(a, &middle, PW_DIVISION_LARGE_ENCODING, 1);
     panes[PW_PANE_LOG] = middle;
-    panes[PW_PANE_STEP] = cut_top(a, &body, PW_SPLIT_LARGE_STEP, 1);
+    panes[PW_PANE_STEP] = cut_top(a, &body, PW_DIVISION_LARGE_STEP, 1);
     panes[PW_PANE_IO] = body;
 }
 

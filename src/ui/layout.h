@@ -30,27 +30,27 @@ extern const int pw_panes_at_first[PW_PANES]; /* that order at the start */
 
 /* The borders that the user can move. Each shape of the screen has its own borders, because a good share in a
  * stack is no guide for a dashboard. */
-enum pw_split {
-    PW_SPLIT_STACK,
-    PW_SPLIT_STACK_LEFT,
-    PW_SPLIT_COLUMNS,
-    PW_SPLIT_COLUMNS_FOCUS,
-    PW_SPLIT_COLUMNS_THIRD,
-    PW_SPLIT_COLUMNS_SIDE,
-    PW_SPLIT_HALF,
-    PW_SPLIT_HALF_STACK,
-    PW_SPLIT_DASH_LEFT,
-    PW_SPLIT_DASH_MIDDLE,
-    PW_SPLIT_DASH_CURVES,
-    PW_SPLIT_DASH_ATTENTION,
-    PW_SPLIT_DASH_STEP,
-    PW_SPLIT_DASH_PROMPT,
-    PW_SPLIT_LARGE_LEFT,
-    PW_SPLIT_LARGE_MIDDLE,
-    PW_SPLIT_LARGE_CURVES,
-    PW_SPLIT_LARGE_ATTENTION,
-    PW_SPLIT_LARGE_ENCODING,
-    PW_SPLIT_LARGE_STEP,
+enum pw_division {
+    PW_DIVISION_STACK,
+    PW_DIVISION_STACK_LEFT,
+    PW_DIVISION_COLUMNS,
+    PW_DIVISION_COLUMNS_FOCUS,
+    PW_DIVISION_COLUMNS_THIRD,
+    PW_DIVISION_COLUMNS_SIDE,
+    PW_DIVISION_HALF,
+    PW_DIVISION_HALF_STACK,
+    PW_DIVISION_DASH_LEFT,
+    PW_DIVISION_DASH_MIDDLE,
+    PW_DIVISION_DASH_CURVES,
+    PW_DIVISION_DASH_ATTENTION,
+    PW_DIVISION_DASH_STEP,
+    PW_DIVISION_DASH_PROMPT,
+    PW_DIVISION_LARGE_LEFT,
+    PW_DIVISION_LARGE_MIDDLE,
+    PW_DIVISION_LARGE_CURVES,
+    PW_DIVISION_LARGE_ATTENTION,
+    PW_DIVISION_LARGE_ENCODING,
+    PW_DIVISION_LARGE_STEP,
     PW_SPLITS
 };
 
@@ -64,7 +64,7 @@ extern const struct pw_opt pw_split_opts[]; /* "split.stack", ...; target: struc
 /* A border on the screen: the frame edges on both sides of it, two cells thick. */
 struct pw_border {
     struct pw_rect line;
-    enum pw_split split;
+    enum pw_division split;
     bool upright;    /* between a left and a right part */
     int from, size;  /* the divided area: its first column (or row), and its size */
     int least, most; /* minimum and maximum size of the first part, in cells */

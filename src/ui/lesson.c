@@ -56,7 +56,7 @@ enum pw_code pw_lesson_path(const char *name, struct pw_str *path, struct pw_err
 {
     const char *names[MOST];
     int n = pw_lesson_names(names, MOST);
-    if (strchr(name, '/') || strchr(name, '.')) {
+    if (strchr(name, '/') != NULL || strchr(name, '.') != NULL) {
         pw_str_add(path, "%s", name);
         return PW_OK;
     }
@@ -126,7 +126,7 @@ static int flow(const char *text, struct pw_canvas *c, struct pw_rect r)
     while (*text && r.w > 0) {
         char row[PW_LINE * 6];
         size_t n = row_bytes(text, r.w);
-        if (c) {
+        if (c != NULL) {
             pw_text_copy(row, n + 1, text);
             pw_draw_text(c, r, r.y + y, r.x, pw_style_plain(), row);
         }

@@ -56,7 +56,7 @@ static void line_ended(char *text)
 {
     rl_callback_handler_remove(); /* otherwise readline opens the next prompt at once */
     the_line->open = false;
-    the_line->state = text ? PW_LINE_ACCEPTED : PW_LINE_CANCELLED;
+    the_line->state = text != NULL ? PW_LINE_ACCEPTED : PW_LINE_CANCELLED;
     free(the_line->accepted);
     the_line->accepted = text;
 }
@@ -112,7 +112,8 @@ static int complete(int count, int key)
         rl_delete_text((int)begin, rl_point);
         rl_point = (int)begin;
         rl_insert_text(text);
-        if (l->n_choices == 1 && (n == 0 || !strchr("=/", text[n - 1]))) /* the word continues after these */
+        if (l->n_choices == 1 &&
+            (n == 0 || strchr("=/", text[n - 1]) == NULL)) /* the word continues after these */
             rl_insert_text(" ");
         rl_end_undo_group();
         free(text);
@@ -128,11 +129,12 @@ static int complete(int count, int key)
  * cursor is not at the end. */
 static const char *ghost(const struct pw_line *l)
 {
-    if (rl_point != rl_end || rl_end == 0 || l->note || RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH))
+    if (rl_point != rl_end || rl_end == 0 || l->note != NULL ||
+        RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH))
         return NULL;
     size_t n = (size_t)rl_end;
     for (int i = l->history->n; i-- > 0;)
-        if (strlen(l->history->lines[i]) > n && !memcmp(l->history->lines[i], rl_line_buffer, n))
+        if (strlen(l->history->lines[i]) > n && memcmp(l->history->lines[i], rl_line_buffer, n) == 0)
             return l->history->lines[i] + n;
     return NULL;
 }
@@ -142,8 +144,8 @@ static bool accept_ghost(const struct pw_line *l, const char *bytes, size_t n)
 {
     static const char *const keys[] = {"\033[C", "\033OC", "\033[F", "\033OF", "\006", "\005"};
     const char *rest = ghost(l);
-    for (size_t i = 0; rest && i < sizeof keys / sizeof *keys; i++)
-        if (strlen(keys[i]) == n && !memcmp(keys[i], bytes, n)) {
+    for (size_t i = 0; rest != NULL && i < sizeof keys / sizeof *keys; i++)
+        if (strlen(keys[i]) == n && memcmp(keys[i], bytes, n) == 0) {
             rl_insert_text(rest);
             return true;
         }
@@ -200,7 +202,7 @@ static void cancel(struct pw_line *l)
 
 void pw_line_free(struct pw_line *l)
 {
-    if (!l)
+    if (l == NULL)
         return;
     cancel(l);
     clear_history();
@@ -232,7 +234,7 @@ static void remember(struct pw_line *l)
         return;
     for (int i = history_length; i-- > 0;) {
         HIST_ENTRY *e = history_get(history_base + i);
-        if (e && !strcmp(e->line, l->accepted))
+        if (e != NULL && strcmp(e->line, l->accepted) == 0)
             free_history_entry(remove_history(i));
     }
     add_history(l->accepted);
@@ -309,7 +311,7 @@ const char *pw_line_text(const struct pw_line *l)
 {
     if (l->open)
         return rl_line_buffer;
-    return l->accepted ? l->accepted : "";
+    return l->accepted != NULL ? l->accepted : "";
 }
 
 /* ---- drawing */
@@ -318,7 +320,7 @@ const char *pw_line_text(const struct pw_line *l)
 static int columns(const char *s, size_t n)
 {
     char *part = strndup(s, n);
-    int cols = part ? pw_text_cells(part) : 0;
+    int cols = part != NULL ? pw_text_cells(part) : 0;
     free(part);
     return cols;
 }
@@ -353,7 +355,8 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
     if (!l->open || r.h < 1 || r.w < 1)
         return;
     r.h = 1;
-    const char *prompt = rl_display_prompt ? rl_display_prompt : ":"; /* another one while searching */
+    const char *prompt =
+        rl_display_prompt != NULL ? rl_display_prompt : ":"; /* another one while searching */
     int start = pw_text_cells(prompt);
     int cursor = start + columns(rl_line_buffer, (size_t)rl_point);
     int end = start + columns(rl_line_buffer, (size_t)rl_end);
@@ -378,11 +381,11 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
         struct pw_str hint = {0};
         const char *rest = ghost(l);
         int x = r.x - l->left + end;
-        if (rest)
+        if (rest != NULL)
             x = pw_draw_text(c, r, r.y, x, dim, rest);
-        if (l->note)
+        if (l->note != NULL)
             pw_str_add(&hint, " %s", l->note);
-        else if (!rest)
+        else if (rest == NULL)
             pw_command_hint(l->commands, rl_line_buffer, &hint);
         else if (r.x + r.w - x >= 16)
             pw_str_add(&hint, " (Right takes it)");

@@ -22,11 +22,11 @@ void pw_loop_interrupt(struct pw_loop *l)
         l->interrupted = 0;
     } else {
         pw_time_pause(&l->app.ui);
-        if (l->app.lab)
+        if (l->app.lab != NULL)
             pw_lab_interrupt(l->app.lab);
         if (l->app.todo.waiting || l->app.ui.snap->job.state == PW_JOB_RUNNING)
             pw_script_end(&l->app);
-        pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
+        pw_app_answer(&l->app, "interrupted; Ctrl-C again offers to quit");
         l->interrupted = t;
     }
 }
@@ -43,8 +43,8 @@ static void run_line(struct pw_loop *l, const struct pw_str *text)
 {
     if (text->len == 0)
         return;
-    bool training = pw_time_end(&l->app.ui)->state.run == PW_RUN_TRAINING && l->app.lab;
-    if (training && !strcmp(text->s, "quit"))
+    bool training = pw_time_end(&l->app.ui)->state.run == PW_RUN_TRAINING && l->app.lab != NULL;
+    if (training && strcmp(text->s, "quit") == 0)
         offer_to_quit(l); /* a stray key must not end an hour of training */
     else
         pw_loop_submit(l, text->s, PW_SEND_NOW);
@@ -101,7 +101,7 @@ static void screen_key(struct pw_loop *l, const struct pw_input *in)
         if (pw_script_press(&l->app, in->key))
             return;
         if (over && in->key == 'q') { /* the key was meant for the lesson */
-            pw_app_say(&l->app, "the lesson has ended; q again quits pewter");
+            pw_app_answer(&l->app, "the lesson has ended; q again quits pewter");
             return;
         }
         pane_key(l, in->key);

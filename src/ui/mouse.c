@@ -18,7 +18,7 @@ static void point_into(struct pw_ui *ui, const struct pw_layout *l, int pane, in
                        struct pw_str *line)
 {
     struct pw_rect r = pw_ui_inside(l, pane);
-    if (r.h < 1 || !pw_panes[pane]->click || (!dragging && !pw_rect_has(r, y, x)))
+    if (r.h < 1 || pw_panes[pane]->click == NULL || (!dragging && !pw_rect_has(r, y, x)))
         return;
     y = y < r.y ? r.y : y < r.y + r.h ? y : r.y + r.h - 1;
     x = x < r.x ? r.x : x < r.x + r.w ? x : r.x + r.w - 1;
@@ -34,7 +34,7 @@ static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, str
     if (pw_rect_has(l->timeline, y, x)) {
         ui->drag.what = PW_DRAG_TIME;
         pw_timeline_go(ui, pw_timeline_at(ui, l->timeline, x));
-    } else if (border) {
+    } else if (border != NULL) {
         ui->drag.what = PW_DRAG_BORDER;
         ui->drag.border = *border;
         ui->drag.from = border->upright ? x : y;
@@ -45,7 +45,7 @@ static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, str
     if (pane == PW_PANES)
         return;
     pw_ui_focus(ui, pane);
-    if (!border)
+    if (border == NULL)
         point_into(ui, l, pane, y, x, false, line);
 }
 
@@ -87,7 +87,7 @@ bool pw_ui_hover(struct pw_ui *ui, const struct pw_input *in)
     pw_ui_layout(ui, ui->rows, ui->cols, &l);
     int pane = pane_at(&l, in->y, in->x);
     for (int i = 0; i < PW_PANES; i++)
-        if (i != pane && pw_panes[i]->leave)
+        if (i != pane && pw_panes[i]->leave != NULL)
             pw_panes[i]->leave(ui);
     ui->drag.what = PW_DRAG_NONE; /* the release happened outside of the terminal */
     if (pane < PW_PANES && l.panes[pane].h >= 3 && !ui->help && ui->page.text.len == 0)

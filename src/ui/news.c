@@ -54,7 +54,7 @@ static bool show_answer(struct pw_news *n, struct pw_ui *ui, const struct pw_sna
     return n->shown = true;
 }
 
-static void tell(struct pw_ui *ui, const struct pw_snapshot *s, const struct pw_log_line *line)
+static void announce_line(struct pw_ui *ui, const struct pw_snapshot *s, const struct pw_log_line *line)
 {
     char where[40] = "";                                               /* the title of the pane's frame */
     bool map = line->kind == PW_EV_PATCH && line->seq == s->patch_seq; /* not a single number */
@@ -86,13 +86,13 @@ void pw_news_read(struct pw_news *n, struct pw_ui *ui)
         bool found = line->kind == PW_EV_PATCH || (line->kind == PW_EV_FINDING && findings > n->n_findings);
         bool here = answers(n, i, line);
         answer = answer || here;
-        if (error || ((note || found) && !(news && news->kind == PW_EV_ERROR)))
+        if (error || ((note || found) && !(news != NULL && news->kind == PW_EV_ERROR)))
             news = line, of_it = here;
     }
     n->n_log = s->n_log;
     n->n_findings = findings;
     bool shown = answer && show_answer(n, ui, s);
-    bool kept = n->refused && ui->message[0] != '\0' && news && news->kind != PW_EV_ERROR;
-    if (news && !kept && !(shown && of_it))
-        tell(ui, s, news);
+    bool kept = n->refused && ui->message[0] != '\0' && news != NULL && news->kind != PW_EV_ERROR;
+    if (news != NULL && !kept && !(shown && of_it))
+        announce_line(ui, s, news);
 }

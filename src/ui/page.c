@@ -40,7 +40,7 @@ static int hang_of(const char *line, int width)
 {
     int blanks = (int)strspn(line, " ");
     const char *gap = strstr(line + blanks, "  ");
-    int second = gap ? (int)(gap - line) + (int)strspn(gap, " ") : width;
+    int second = gap != NULL ? (int)(gap - line) + (int)strspn(gap, " ") : width;
     return second <= width / 2 ? second : blanks <= width / 2 ? blanks : 0;
 }
 

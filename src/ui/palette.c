@@ -118,11 +118,11 @@ int pw_palette_nth_key(const char *keys, int n)
 /* Returns why an entry has no effect now; NULL: it has one. */
 static const char *reason(const struct pw_ui *ui, const struct pw_palette_entry *e, int key)
 {
-    if (e->command)
+    if (e->command != NULL)
         return NULL;
     if (key <= 0)
         return "an explanation: not a command";
-    if (e->pane >= 0 || pw_bindings_find(&ui->bindings, key))
+    if (e->pane >= 0 || pw_bindings_find(&ui->bindings, key) != NULL)
         return NULL;
     int arms = 0;
     for (int i = 0; i < PW_MAX_ARMS; i++)
@@ -130,7 +130,7 @@ static const char *reason(const struct pw_ui *ui, const struct pw_palette_entry 
     if ((key == '<' || key == '>') && arms < 2)
         return "there is no other arm; `arm add PE` makes one";
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
-    if ((key == '(' || key == ')') && (!arm || arm->info.replicates < 2))
+    if ((key == '(' || key == ')') && (arm == NULL || arm->info.replicas < 2))
         return "the arm has one replica; `race PE,... seeds=N` makes N of each";
     if ((key == 'n' || key == 'N') && !ui->find.text[0])
         return "no search is active; / starts one";
@@ -150,15 +150,15 @@ void pw_palette_open(struct pw_ui *ui)
 
 static void choose(struct pw_ui *ui, const struct pw_palette_entry *e)
 {
-    int key = e->command ? 0 : pw_palette_nth_key(e->keys, ui->palette.nth);
+    int key = e->command != NULL ? 0 : pw_palette_nth_key(e->keys, ui->palette.nth);
     const char *why = reason(ui, e, key);
-    if (why) {
+    if (why != NULL) {
         snprintf(ui->message, sizeof ui->message, "%s: %s", e->keys, why);
         ui->message_is_error = false;
         return;
     }
     ui->help = false;
-    if (e->command) {
+    if (e->command != NULL) {
         bool more = strlen(e->command->usage) > strlen(e->command->name);
         snprintf(ui->ask, sizeof ui->ask, "%s%s", e->command->name, more ? " " : "");
         return;
@@ -244,24 +244,25 @@ static void draw_chosen_keys(struct pw_canvas *c, struct pw_rect r, int y, const
     snprintf(key, sizeof key, "%.*s", (int)n, s);
     struct pw_style s_key = pw_style_bold();
     s_key.attr |= PW_UNDERLINE;
-    if (!e->command && pw_palette_nth_key(e->keys, 1) > 0)
+    if (e->command == NULL && pw_palette_nth_key(e->keys, 1) > 0)
         pw_draw_text(c, r, y, r.x + 3 + pw_text_cells(before), s_key, key);
 }
 
 static void draw_entry(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
                        const struct pw_palette_entry *e, bool chosen)
 {
-    int key = e->command ? 0 : pw_palette_nth_key(e->keys, chosen ? ui->palette.nth : 0);
+    int key = e->command != NULL ? 0 : pw_palette_nth_key(e->keys, chosen ? ui->palette.nth : 0);
     const char *why = reason(ui, e, key);
-    struct pw_style text = why ? pw_style_dim() : pw_style_plain();
-    int x = pw_draw_cut(c, r, y, r.x + 3, why ? pw_style_dim() : pw_style_bold(), e->keys, KEY_COLUMNS - 1);
+    struct pw_style text = why != NULL ? pw_style_dim() : pw_style_plain();
+    int x = pw_draw_cut(c, r, y, r.x + 3, why != NULL ? pw_style_dim() : pw_style_bold(), e->keys,
+                        KEY_COLUMNS - 1);
     int from = r.x + 3 + KEY_COLUMNS;
     char note[96];
 
-    snprintf(note, sizeof note, "  (%s)", why ? why : "");
+    snprintf(note, sizeof note, "  (%s)", why != NULL ? why : "");
     from = x >= from ? x + 1 : from;
     x = pw_draw_cut(c, r, y, from, text, e->what, r.x + r.w - 1 - from);
-    if (why && key > 0)
+    if (why != NULL && key > 0)
         pw_draw_cut(c, r, y, x, pw_style_dim(), note, r.x + r.w - 1 - x);
     if (!chosen)
         return;

@@ -49,7 +49,7 @@ static enum fit fit_filter(const struct pw_palette_entry *e, const char *text, c
 }
 
 /* Adds an entry that matches in this pass. text: what it does; after a tab, more words to find it by. */
-static void add(struct pw_palette_list *l, enum fit pass, struct pw_palette_entry e, const char *text)
+static void add_entry(struct pw_palette_list *l, enum fit pass, struct pw_palette_entry e, const char *text)
 {
     const char *filter = l->ui->palette.filter;
     if (l->n == PW_PALETTE_MAX || fit_filter(&e, text, filter) != pass)
@@ -65,9 +65,9 @@ static void add(struct pw_palette_list *l, enum fit pass, struct pw_palette_entr
 static void add_keys(struct pw_palette_list *l, enum fit pass, const char *heading, const char *const *keys,
                      int pane)
 {
-    for (int i = 0; keys && keys[i] && keys[i + 1]; i += 2)
-        add(l, pass, (struct pw_palette_entry){.heading = heading, .keys = keys[i], .pane = pane},
-            keys[i + 1]);
+    for (int i = 0; keys != NULL && keys[i] != NULL && keys[i + 1] != NULL; i += 2)
+        add_entry(l, pass, (struct pw_palette_entry){.heading = heading, .keys = keys[i], .pane = pane},
+                  keys[i + 1]);
 }
 
 static void collect_pass(struct pw_palette_list *l, enum fit pass)
@@ -79,14 +79,14 @@ static void collect_pass(struct pw_palette_list *l, enum fit pass)
     add_keys(l, pass, "Everywhere", pw_help_keys, -1);
     for (int i = 0; i < ui->bindings.n; i++) {
         pw_key_name(ui->bindings.list[i].key, l->names[i]);
-        add(l, pass, (struct pw_palette_entry){.heading = "Bound", .keys = l->names[i], .pane = -1},
-            ui->bindings.list[i].line);
+        add_entry(l, pass, (struct pw_palette_entry){.heading = "Bound", .keys = l->names[i], .pane = -1},
+                  ui->bindings.list[i].line);
     }
-    for (int i = 0; ui->commands && ui->commands->list[i]; i++) {
+    for (int i = 0; ui->commands != NULL && ui->commands->list[i] != NULL; i++) {
         const struct pw_command *c = ui->commands->list[i];
-        add(l, pass,
-            (struct pw_palette_entry){.heading = "Commands", .keys = c->name, .command = c, .pane = -1},
-            c->summary);
+        add_entry(l, pass,
+                  (struct pw_palette_entry){.heading = "Commands", .keys = c->name, .command = c, .pane = -1},
+                  c->summary);
     }
     for (int i = 0; i < PW_PANES; i++)
         if (i != ui->focus)

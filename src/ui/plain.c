@@ -67,7 +67,7 @@ static bool submit_line(struct plain *p)
     char *end = in->len ? memchr(in->s, '\n', in->len) : NULL;
     if (p->app.quit != PW_STAY || p->failed || (!p->typed && pw_script_busy(&p->app) && !waits))
         return false;
-    if (!end) {
+    if (end == NULL) {
         if (waits && p->input_ended)
             pw_script_key(&p->app); /* no more input will come */
         return waits && p->input_ended;
@@ -173,7 +173,7 @@ static int tell_progress(struct plain *p)
     const struct pw_snapshot *s = p->app.ui.snap;
     const struct pw_arm_view *a = s->current > 0 ? &s->arms[s->current - 1] : NULL;
     double now = pw_now();
-    if (!p->typed || s->state.run != PW_RUN_TRAINING || !a) {
+    if (!p->typed || s->state.run != PW_RUN_TRAINING || a == NULL) {
         p->told = now;
         return -1;
     }
@@ -242,7 +242,7 @@ int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *
     pw_app_begin(&p.app, &errors);
     fputs(pw_str_text(&errors), stderr);
     pw_str_fini(&errors);
-    if (script)
+    if (script != NULL)
         submit(&p, script, PW_SEND_SCRIPT);
     loop(&p);
     flush(&p);

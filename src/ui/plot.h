@@ -23,8 +23,8 @@ struct pw_style pw_style_value(float x, bool is_signed); /* a ramp colour behind
 
 /* Replaces glyphs and colours that the terminal lacks: glyphs by ASCII, colours by the nearest of 8 named
  * ones or none. If the background is known, named colours become RGB colours that are readable on it. */
-void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
-void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop);
+void pw_theme_fit(struct pw_canvas *c, const struct pw_abilities *look);
+void pw_theme_fit_on(struct pw_canvas *c, const struct pw_abilities *look, enum pw_backdrop backdrop);
 /* Guesses the background from the variable COLORFGBG ("15;0"); unknown for NULL. */
 enum pw_backdrop pw_theme_guess(const char *colorfgbg);
 /* Returns dark for a colour on which white text has more contrast than black text, else light. */
@@ -100,11 +100,11 @@ enum pw_stroke {
  * lost. Points that are not finite become a red mark on the axis. */
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                     const struct pw_points *points, enum pw_stroke stroke);
-/* Draws n measured series (n at most PW_MAX_REPLICATES) as a line through their median, over a band from the
+/* Draws n measured series (n at most PW_MAX_REPLICAS) as a line through their median, over a band from the
  * minimum to the maximum. Of several points in a column (or within the reach of SMOOTH) each replica
  * contributes its mean. So the band is the spread between replicas, not the noise between steps. */
 void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
-                  const struct pw_points *replicates, int n, enum pw_stroke stroke);
+                  const struct pw_points *replicas, int n, enum pw_stroke stroke);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
 int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
 /* Draws the line between trained lengths or distances, up to `last`, and longer ones. Returns its column; -1:
@@ -128,9 +128,9 @@ struct pw_heat {
 };
 /* Chooses the largest integer scale that fits max_w columns and max_h rows, or pools. Returns false if there
  * is no room at all. */
-bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int max_h);
+bool pw_heat_fit(struct pw_heat *m, const struct pw_abilities *look, int max_w, int max_h);
 /* Draws a fitted map with its top left at (y,x), clipped to clip. */
-void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw_canvas *c,
+void pw_heat_draw(const struct pw_heat *m, const struct pw_abilities *look, struct pw_canvas *c,
                   struct pw_rect clip, int y, int x);
 int pw_heat_column(const struct pw_heat *m, int col);   /* first column of a value, from the left */
 int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a value, from the top */
@@ -139,8 +139,8 @@ int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a v
 bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col);
 #define PW_HEAT_CURSOR 0x25aa /* in a cell one column wide: neither a value's sign nor an arm's mark */
 /* Draws one value of a strip as colour or shade, w columns wide. */
-void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
-                  float v, float lo, float hi, bool is_signed);
+void pw_heat_cell(const struct pw_abilities *look, struct pw_canvas *c, struct pw_rect clip, int y, int x,
+                  int w, float v, float lo, float hi, bool is_signed);
 
 /* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, if the snapshot has one */
 bool pw_step_patch_shown(const struct pw_ui *ui); /* the user opened it, or the map is new */

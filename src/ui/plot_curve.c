@@ -201,17 +201,17 @@ static void fill(const struct pen *pen, int x0, int top0, int bottom0, int x1, i
 }
 
 void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
-                  const struct pw_points *replicates, int n, enum pw_stroke stroke)
+                  const struct pw_points *replicas, int n, enum pw_stroke stroke)
 {
     struct pw_summary k[MAX_DOTS];
-    float mean[PW_MAX_REPLICATES][MAX_DOTS];
+    float mean[PW_MAX_REPLICAS][MAX_DOTS];
     bool broken[MAX_DOTS] = {false};
     struct pen line = pen_of(p, ui, c, arm, stroke);
     struct pen band = {.p = p, .c = c, .style = line.style, .below = true, .thin = true};
     int dots = 0, last = -1, row = 0, top = 0, bottom = 0, part[MAX_DOTS];
 
     for (int r = 0; r < n; r++) {
-        dots = find_columns(p, &replicates[r], k, part);
+        dots = find_columns(p, &replicas[r], k, part);
         pw_columns_means(k, part, dots, stroke == PW_STROKE_SMOOTH ? reach_of(p, dots) : 0, mean[r]);
         for (int d = 0; d < dots; d++)
             broken[d] |= k[d].broken;
@@ -221,7 +221,7 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
         line.mark = (unsigned char)pw_arm_mark(ui, arm)[0], band.mark = '.', band.thin = false;
     for (int pass = 0; pass < 2; pass++, last = -1)
         for (int d = 0; d < dots; d++) {
-            float v[PW_MAX_REPLICATES];
+            float v[PW_MAX_REPLICAS];
             for (int r = 0; r < n; r++)
                 v[r] = mean[r][d];
             struct pw_spread s = pw_spread_of(v, n);

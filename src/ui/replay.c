@@ -16,7 +16,7 @@ static void print_time(FILE *out, int64_t t_ns)
 {
     time_t t = (time_t)(t_ns / 1000000000);
     struct tm tm;
-    if (localtime_r(&t, &tm))
+    if (localtime_r(&t, &tm) != NULL)
         fprintf(out, "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 

@@ -15,10 +15,10 @@
 static const char *const clocks[] = {"train", "step", "pause", "resume", "stop", "cancel", "demo", NULL};
 
 struct arm {
-    int replicates;                      /* 0: no such arm */
-    int64_t told;                        /* the step that the script has reached */
-    int64_t step[PW_MAX_REPLICATES + 1]; /* step of each replica; [0] is unused */
-    bool moved;                          /* some replica took steps since the last command */
+    int replicas;                      /* 0: no such arm */
+    int64_t told;                      /* the step that the script has reached */
+    int64_t step[PW_MAX_REPLICAS + 1]; /* step of each replica; [0] is unused */
+    bool moved;                        /* some replica took steps since the last command */
 };
 
 /* The position of an arm: step `at`, which its last `behind` replicas have not taken yet. */
@@ -40,14 +40,14 @@ struct writer {
 static struct place now(const struct arm *a)
 {
     struct place p = {a->step[1], 0};
-    for (int r = 2; r <= a->replicates; r++)
+    for (int r = 2; r <= a->replicas; r++)
         p.behind += a->step[r] < a->step[1];
     return p;
 }
 
 static bool moves(const struct writer *w, const struct arm *a, struct place to)
 {
-    return a->replicates > 0 && (a->moved || (w->gap && to.at > a->told));
+    return a->replicas > 0 && (a->moved || (w->gap && to.at > a->told));
 }
 
 /* Returns true if `train until step=STEP`, with the value of step, brings all arms to the positions in to. */
@@ -57,7 +57,7 @@ static bool are_together(const struct writer *w, const struct place to[PW_MAX_AR
         const struct arm *a = &w->arms[id];
         bool right = moves(w, a, to[id]) ? to[id].at == step && to[id].behind == 0
                                          : to[id].at - (to[id].behind > 0) >= step;
-        if (a->replicates > 0 && !right)
+        if (a->replicas > 0 && !right)
             return false;
     }
     return true;
@@ -77,11 +77,11 @@ static void write_training(struct writer *w, const struct place to[PW_MAX_ARMS +
         if (moves(w, a, to[id]) && !together) {
             fprintf(w->out, "train until step=%" PRId64 " arm=%d", to[id].at, id);
             if (to[id].behind > 0)
-                fprintf(w->out, " replica=%d", a->replicates - to[id].behind);
+                fprintf(w->out, " replica=%d", a->replicas - to[id].behind);
             putc('\n', w->out);
         }
-        for (int r = 1; r <= a->replicates; r++)
-            a->step[r] = to[id].at - (r > a->replicates - to[id].behind);
+        for (int r = 1; r <= a->replicas; r++)
+            a->step[r] = to[id].at - (r > a->replicas - to[id].behind);
         a->told = to[id].at;
         a->moved = false;
     }
@@ -129,10 +129,10 @@ static void take_arm(struct writer *w, const struct pw_ev_arm *v)
 {
     struct arm *a = &w->arms[v->id];
     const struct arm *parent = v->parent > 0 ? &w->arms[v->parent] : NULL;
-    if (!v->restarted && a->replicates > 0)
+    if (!v->restarted && a->replicas > 0)
         return;
-    *a = (struct arm){.replicates = v->replicates, .told = v->step};
-    for (int r = 1; r <= v->replicates; r++) /* a fork can happen in the middle of a round */
+    *a = (struct arm){.replicas = v->replicas, .told = v->step};
+    for (int r = 1; r <= v->replicas; r++) /* a fork can happen in the middle of a round */
         a->step[r] = parent != NULL && parent->told == v->step ? parent->step[r] : v->step;
 }
 
@@ -140,7 +140,7 @@ static bool take(void *arg, struct pw_event *e)
 {
     struct writer *w = arg;
     bool of_arm = e->arm >= 1 && e->arm <= PW_MAX_ARMS;
-    int replicate = pw_event_replica(e);
+    int replica = pw_event_replica(e);
     if (e->kind == PW_EV_ERROR)
         write_command(w, e->u.text);
     else if (e->kind == PW_EV_ASKED || e->kind == PW_EV_STEP || e->kind == PW_EV_ARM ||
@@ -151,7 +151,7 @@ static bool take(void *arg, struct pw_event *e)
     case PW_EV_ARM: take_arm(w, &e->u.arm); break;
     case PW_EV_DROP: w->arms[of_arm ? e->arm : 0] = (struct arm){0}; break;
     case PW_EV_STEP:
-        w->arms[of_arm ? e->arm : 0].step[replicate] = e->step;
+        w->arms[of_arm ? e->arm : 0].step[replica] = e->step;
         w->arms[of_arm ? e->arm : 0].moved = true;
         break;
     case PW_EV_GAP:

@@ -30,7 +30,7 @@ static void print_samples(FILE *out, const struct pw_ev_eval *v, int task)
 void pw_report_errors(FILE *out, const struct pw_arm_view *a)
 {
     int64_t errors[PW_ERRORS] = {0}, all = 0, failed = 0;
-    for (int r = 0; r < a->info.replicates; r++)
+    for (int r = 0; r < a->info.replicas; r++)
         for (int i = 0; i < a->rep[r].eval.n; i++) {
             const struct pw_eval_row *row = &a->rep[r].eval.rows[i];
             for (int k = 0; k < PW_ERRORS; k++) {
@@ -53,7 +53,7 @@ void pw_report_errors(FILE *out, const struct pw_arm_view *a)
 static void print_lengths(FILE *out, const struct pw_ev_eval *v, const struct pw_arm_view *a, int task,
                           float (*of)(const struct pw_eval_row *row))
 {
-    int n = 0, reps = a->info.replicates, per_line = reps > 1 ? 5 : 10;
+    int n = 0, reps = a->info.replicas, per_line = reps > 1 ? 5 : 10;
     for (int i = 0; i < v->n; i++) {
         const struct pw_eval_row *r = &v->rows[i];
         if (r->task != task || r->samples == 0)
@@ -83,7 +83,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
                        const struct pw_arm_view *a)
 {
     const struct pw_ev_eval *v = &e->u.eval;
-    int reps = a->info.replicates;
+    int reps = a->info.replicas;
     bool seen = false;
     for (int t = 0; t < s->lab.n_tasks; t++) {
         if (!has_task(v, t))
@@ -125,7 +125,7 @@ static void eval_event(FILE *out, const struct pw_event *e, const struct pw_snap
 {
     const struct pw_arm_view *a = arm_of(s, e);
     int r = pw_event_replica(e);
-    if (a == NULL || !a->used || r != a->info.replicates)
+    if (a == NULL || !a->used || r != a->info.replicas)
         return;
     struct pw_arm_view with = *a;
     with.rep[r - 1].eval = e->u.eval;
@@ -214,7 +214,7 @@ static void print_head(FILE *out, const struct pw_event *e, const struct pw_snap
     const struct pw_arm_view *arm = pw_find_arm(s, e->arm);
     struct pw_str of = {0};
     if (arm != NULL)
-        pw_replica_text(arm, e->replicate, &of);
+        pw_replica_text(arm, e->replica, &of);
     if (a->source[0] != '\0')
         fputs(a->source, out);
     else
@@ -279,11 +279,11 @@ static void print_end(FILE *out, const struct pw_snapshot *s)
         struct pw_spread loss = pw_spread_last(a, PW_M_LOSS), right = pw_spread_last(a, PW_M_ACCURACY);
         fprintf(out, "arm %d  %s  step %lld: loss %.4f", i + 1, a->info.pe,
                 (long long)a->rep[0].series.step[n - 1], (double)loss.median);
-        if (a->info.replicates > 1)
+        if (a->info.replicas > 1)
             fprintf(out, " (%.4f..%.4f) n=%d%s", (double)loss.lo, (double)loss.hi, loss.n,
                     pw_batches_text(&a->info));
         fprintf(out, ", token accuracy %.3f", (double)right.median);
-        if (a->info.replicates > 1)
+        if (a->info.replicas > 1)
             fprintf(out, " (%.3f..%.3f) n=%d", (double)right.lo, (double)right.hi, right.n);
         fputc('\n', out);
     }
@@ -317,7 +317,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_FAILING:
         if (!json && arm_of(s, e) != NULL)
-            pw_report_failing(out, &e->u.failing, e->arm, e->replicate, e->step, s);
+            pw_report_failing(out, &e->u.failing, e->arm, e->replica, e->step, s);
         break;
     case PW_EV_CURSOR:
         if (!json)
@@ -325,7 +325,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_TABLE:
         if (!json)
-            pw_report_table(out, &e->u.table, e->arm, e->replicate, s);
+            pw_report_table(out, &e->u.table, e->arm, e->replica, s);
         break;
     case PW_EV_PATCH:
         if (!json)
@@ -355,7 +355,7 @@ static void arm_change(FILE *out, const struct pw_ev_arm *a, int replica, const 
     else if (a->current && s->current != a->id)
         fprintf(out, "arm %d, %s, is the current arm\n", a->id, a->pe);
     else if (a->current && s->replica != replica)
-        fprintf(out, "arm %d: replica %d of %d is inspected\n", a->id, replica, a->replicates);
+        fprintf(out, "arm %d: replica %d of %d is inspected\n", a->id, replica, a->replicas);
 }
 
 static void state_change(FILE *out, const struct pw_ev_state *now, const struct pw_ev_state *before)

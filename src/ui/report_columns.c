@@ -37,7 +37,7 @@ static void shorten(char *cell)
 {
     char brief[32];
 
-    if (!strpbrk(cell, ".e") || !is_number(cell))
+    if (strpbrk(cell, ".e") == NULL || !is_number(cell))
         return;
     snprintf(brief, sizeof brief, "%.4g", strtod(cell, NULL));
     if (strlen(brief) < strlen(cell))
@@ -71,7 +71,7 @@ static void split(struct grid *g, const char *tsv)
         at = last ? end : end + 1;
     }
     for (int i = 0; i < g->rows * g->cols; i++)
-        if (!g->cell[i])
+        if (g->cell[i] == NULL)
             g->cell[i] = "-";
 }
 

@@ -54,7 +54,7 @@ static void print_buckets(FILE *out, const struct pw_ev_table *t)
     }
     fprintf(out, "\n  bucket  distances     pairs met  mean |gradient|  bias of each head\n");
     for (int b = 0; b < t->n_buckets; b++) {
-        int64_t met = pw_bucket_met(t, b);
+        int64_t met = pw_bucket_seen(t, b);
         double grad = 0;
         for (int h = 0; t->grad != NULL && h < t->heads; h++)
             grad += (double)t->grad[b * t->heads + h] / t->heads;

@@ -32,7 +32,7 @@ static enum pw_code push_command(void *arg, const char *command, int line)
 {
     struct pw_script *s = arg;
     char place[PW_LINE], entry[PW_LINE + 1];
-    if (s->file) {
+    if (s->file != NULL) {
         snprintf(place, sizeof place, "%.*s:%d", PW_LINE - 16, s->file, line);
         push(s, entry_of(entry, place));
     }
@@ -46,7 +46,7 @@ static enum pw_code split(struct pw_script *s, const char *file, const char *tex
     s->file = file;
     enum pw_code code = pw_commands_split(text, push_command, s, err);
     s->file = NULL;
-    if (code != PW_OK && file)
+    if (code != PW_OK && file != NULL)
         pw_err_at(err, file);
     return code;
 }
@@ -95,7 +95,7 @@ enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *
         clear(&first);
         return code;
     }
-    if (file) /* afterwards continue at the earlier place */
+    if (file != NULL) /* afterwards continue at the earlier place */
         push(&first, entry_of(entry, app->todo.place));
     for (int i = app->todo.at; i < app->todo.n; i++)
         push(&first, app->todo.line[i]);
@@ -128,7 +128,7 @@ static enum pw_code put_on_page(struct pw_ui *ui, const char *text, struct pw_er
 static enum pw_code send(struct pw_app *app, const char *line, struct pw_err *err)
 {
     struct pw_script *s = &app->todo;
-    if (app->lab && !s->placed) {
+    if (app->lab != NULL && !s->placed) {
         char entry[PW_LINE + 1];
         pw_lab_send(app->lab, entry_of(entry, s->place), PW_SEND_SCRIPT);
         s->placed = true;
@@ -214,7 +214,7 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
     } else if (idle && s->at == s->n && s->waiting == PW_WAIT_NOTHING && app->ui.lesson.title[0]) {
         pw_script_end(app);
         app->ui.lesson.over = true;
-        pw_app_say(app, "the lesson has ended; the lab keeps its state");
+        pw_app_answer(app, "the lesson has ended; the lab keeps its state");
     }
     return code;
 }
@@ -239,10 +239,10 @@ bool pw_script_press(struct pw_app *app, int key)
     app->ui.message[0] = '\0';
     if (back) {
         if (!pw_lesson_turn(app, -1))
-            pw_app_say(app, "this is the first step");
+            pw_app_answer(app, "this is the first step");
     } else if (leaves) {
         pw_script_end(app);
-        pw_app_say(app, "the lesson was left; the lab keeps its state");
+        pw_app_answer(app, "the lesson was left; the lab keeps its state");
     } else if (!pw_lesson_turn(app, 1)) {
         pw_script_key(app);
     }
@@ -261,7 +261,7 @@ void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)
     if (what == PW_WAIT_KEY && app->ui.lesson.title[0])
         pw_lesson_keep(app);
     if (what == PW_WAIT_KEY)
-        pw_app_say(app, app->screen ? "Enter continues, q leaves" : "press Enter to continue");
+        pw_app_answer(app, app->screen ? "Enter continues, q leaves" : "press Enter to continue");
 }
 
 double pw_script_wakes(const struct pw_app *app)

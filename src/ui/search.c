@@ -20,7 +20,7 @@ const char *pw_search_in(const char *s, const char *text)
     return is_exact(text) ? strstr(s, text) : strcasestr(s, text);
 }
 
-static void tell(struct pw_ui *ui)
+static void report_matches(struct pw_ui *ui)
 {
     if (ui->find.n == 0)
         snprintf(ui->message, sizeof ui->message, "'%s' is not in this pane", ui->find.text);
@@ -33,7 +33,7 @@ static void tell(struct pw_ui *ui)
 static void scroll(struct pw_ui *ui, int direction)
 {
     const struct pw_pane *pane = pw_panes[ui->focus];
-    if (!pane->find) {
+    if (pane->find == NULL) {
         ui->find.at += direction;
         ui->find.fresh = true; /* pw_search_settle counts the matches */
         return;
@@ -41,7 +41,7 @@ static void scroll(struct pw_ui *ui, int direction)
     int n = pane->find(ui, ui->find.text, direction);
     ui->find.at = direction == 0 || n == 0 ? 0 : (ui->find.at + direction + n) % n;
     ui->find.n = n;
-    tell(ui);
+    report_matches(ui);
 }
 
 void pw_search_begin(struct pw_ui *ui, const char *text)
@@ -54,7 +54,7 @@ void pw_search_begin(struct pw_ui *ui, const char *text)
 
 void pw_search_try(struct pw_ui *ui, const char *line)
 {
-    bool is_find = line && !strncmp(line, "find ", 5);
+    bool is_find = line != NULL && strncmp(line, "find ", 5) == 0;
     const char *text = is_find ? line + 5 + strspn(line + 5, " ") : "";
 
     if (is_find && !ui->find.trying) {
@@ -77,7 +77,7 @@ void pw_search_next(struct pw_ui *ui, int direction)
     if (ui->find.text[0]) {
         scroll(ui, direction);
     } else {
-        pw_ui_say(ui, "no search is active; / starts one");
+        pw_ui_message(ui, "no search is active; / starts one");
     }
 }
 
@@ -158,12 +158,12 @@ void pw_search_settle(struct pw_ui *ui, struct pw_rect r)
     ui->find.n = count(&c, r, ui->find.text);
     pw_canvas_fini(&c);
     ui->find.at = current(ui, ui->find.n);
-    tell(ui);
+    report_matches(ui);
 }
 
 void pw_search_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    bool drawn_only = !pw_panes[ui->focus]->find;
+    bool drawn_only = pw_panes[ui->focus]->find == NULL;
 
     if (ui->find.text[0] == '\0')
         return;

@@ -10,9 +10,9 @@ static enum pw_code path_in(const char *variable, const char *fallback, const ch
 {
     const char *folder = getenv(variable);
     const char *home = getenv("HOME");
-    if (folder && *folder == '/') /* the XDG standard says to ignore relative paths */
+    if (folder != NULL && *folder == '/') /* the XDG standard says to ignore relative paths */
         pw_str_add(path, "%s/pewter/%s", folder, name);
-    else if (home && *home == '/')
+    else if (home != NULL && *home == '/')
         pw_str_add(path, "%s/%s/pewter/%s", home, fallback, name);
     else
         return pw_fail(err, PW_EUSER, "neither %s nor HOME is set", variable);

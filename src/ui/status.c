@@ -35,7 +35,7 @@ static int models(const struct pw_snapshot *s)
 {
     int n = 0;
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        n += s->arms[i].used ? s->arms[i].info.replicates : 0;
+        n += s->arms[i].used ? s->arms[i].info.replicas : 0;
     return n;
 }
 
@@ -57,7 +57,7 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
                            int bar)
 {
     const struct pw_ev_state *st = &s->state;
-    long long step = arm ? (long long)arm->info.step : 0;
+    long long step = arm != NULL ? (long long)arm->info.step : 0;
 
     if (s->job.name[0] && s->job.state == PW_JOB_RUNNING) {
         pw_str_add(&p[STATE].text, "%s %lld/%lld", s->job.name, (long long)s->job.done,
@@ -88,10 +88,10 @@ static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
     struct pw_str list = {0};
     int n = 0;
 
-    for (int i = 0; arm && i < arm->info.layers * arm->info.heads; i++) {
+    for (int i = 0; arm != NULL && i < arm->info.layers * arm->info.heads; i++) {
         int l = i / arm->info.heads, h = i % arm->info.heads;
         bool off = false;
-        for (int r = 0; r < arm->info.replicates; r++)
+        for (int r = 0; r < arm->info.replicas; r++)
             off = off || pw_head_mode(&arm->rep[r], l, h) != PW_ABLATE_NONE;
         n += off;
         if (off)
@@ -145,12 +145,12 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
         n_arms += s->arms[i].used;
     pw_str_add(&p[NAME].text, "pewter");
     describe_task(&s->lab, &p[TASK].text);
-    if (arm)
+    if (arm != NULL)
         pw_arm_title(ui, arm, &p[ARM].text);
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
-    if (arm && pw_inspected(s, arm) > 1) /* the first one is the default */
-        pw_str_add(&p[REPLICA].text, "replica %d of %d", pw_inspected(s, arm), arm->info.replicates);
+    if (arm != NULL && pw_inspected(s, arm) > 1) /* the first one is the default */
+        pw_str_add(&p[REPLICA].text, "replica %d of %d", pw_inspected(s, arm), arm->info.replicas);
     describe_session(&pw_time_end(ui)->session, &p[SESSION]);
     if (pw_time_is_past(ui) || ui->transport.alone) {
         pw_time_describe(ui, &view);

@@ -52,7 +52,7 @@ static enum pw_code help(struct pw_app *app, const char *text, struct pw_err *er
     const struct pw_command *cmd;
     struct pw_str page = {0};
     enum pw_code code = pw_command_parse(app->commands, text, &args, &cmd, err);
-    if (code == PW_OK && pw_args_word(&args, 0))
+    if (code == PW_OK && pw_args_word(&args, 0) != NULL)
         code = pw_command_help(app->commands, pw_args_word(&args, 0), pw_args_word(&args, 1), &page, err);
     else if (code == PW_OK)
         pw_command_help_list(app->commands, &page);
@@ -66,31 +66,31 @@ static enum pw_code help(struct pw_app *app, const char *text, struct pw_err *er
 enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err)
 {
     size_t n = strcspn(text, " ");
-    if (!app->lab && n == 4 && strncmp(text, "help", n) == 0)
+    if (app->lab == NULL && n == 4 && strncmp(text, "help", n) == 0)
         return help(app, text, err);
-    if (!app->lab)
+    if (app->lab == NULL)
         return pw_fail(
             err, PW_EUSER,
             "%.*s: this is a recording; `pewter replay %s --from STEP` continues from a step of it", (int)n,
             text, app->ui.snap->session.name);
-    if (app->ui.present) {
+    if (app->ui.present != NULL) {
         pw_time_live(&app->ui);
-        pw_app_say(app, "live again: `%.*s` acts on the present", (int)n, text);
+        pw_app_answer(app, "live again: `%.*s` acts on the present", (int)n, text);
     }
     if (how == PW_SEND_NOW && pw_time_end(&app->ui)->session.how == PW_REC_READ)
-        pw_app_say(app, "waits for the re-run of the session; Ctrl-C ends it");
+        pw_app_answer(app, "waits for the re-run of the session; Ctrl-C ends it");
     pw_lab_send(app->lab, text, how);
     return PW_OK;
 }
 
 bool pw_app_idle(const struct pw_app *app)
 {
-    return !app->lab || pw_lab_idle(app->lab);
+    return app->lab == NULL || pw_lab_idle(app->lab);
 }
 
 int pw_app_failures(const struct pw_app *app)
 {
-    return app->lab ? pw_lab_failures(app->lab) : 0;
+    return app->lab != NULL ? pw_lab_failures(app->lab) : 0;
 }
 
 enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err)
@@ -119,7 +119,7 @@ enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err 
     return code;
 }
 
-void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind)
+void pw_app_dress(struct pw_app *app, struct pw_abilities look, enum pw_backdrop behind)
 {
     const struct pw_settings *s = &app->settings;
     app->ui.look = look;
@@ -136,7 +136,7 @@ void pw_app_pose(const struct pw_app *app, struct pw_ui *ui)
 {
     *ui = app->ui;
     if (!app->screen) /* a picture supports every colour and glyph */
-        ui->look = (struct pw_look){PW_COLORS_TRUE, true};
+        ui->look = (struct pw_abilities){PW_COLORS_TRUE, true};
     if (ui->theme.backdrop == PW_ON_UNKNOWN)
         ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
     ui->theme.map = (enum pw_colormap)app->settings.colormap;
@@ -144,7 +144,7 @@ void pw_app_pose(const struct pw_app *app, struct pw_ui *ui)
         ui->message[0] = '\0'; /* messages of earlier commands */
 }
 
-void pw_app_say(struct pw_app *app, const char *fmt, ...)
+void pw_app_answer(struct pw_app *app, const char *fmt, ...)
 {
     char text[sizeof app->ui.message];
     va_list ap;
@@ -162,17 +162,17 @@ void pw_app_say(struct pw_app *app, const char *fmt, ...)
 
 enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw_err *err)
 {
-    if (app->disk && !app->script) {
+    if (app->disk != NULL && !app->script) {
         pw_disk_hand(app->disk, job);
         return PW_OK;
     }
-    if (app->disk) /* earlier files come first */
+    if (app->disk != NULL) /* earlier files come first */
         pw_disk_wait(app->disk);
     char *said = job->said;
     job->said = NULL;
     enum pw_code code = pw_disk_write(job, err);
-    if (code == PW_OK && said)
-        pw_app_say(app, "%s", said);
+    if (code == PW_OK && said != NULL)
+        pw_app_answer(app, "%s", said);
     free(said);
     return code;
 }
@@ -182,11 +182,11 @@ enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err)
     enum pw_code code, last = PW_OK;
     struct pw_err why;
     char *said;
-    while (app->disk && pw_disk_result(app->disk, &said, &code, &why)) {
+    while (app->disk != NULL && pw_disk_result(app->disk, &said, &code, &why)) {
         if (code != PW_OK)
             *err = why, last = code;
-        else if (said)
-            pw_app_say(app, "%s", said);
+        else if (said != NULL)
+            pw_app_answer(app, "%s", said);
         free(said);
     }
     return last;
@@ -211,7 +211,7 @@ void pw_app_settings(struct pw_settings *s, int color)
 {
     pw_opt_defaults(pw_settings_opts, s);
     s->color = color;
-    if (getenv("SSH_CONNECTION")) {
+    if (getenv("SSH_CONNECTION") != NULL) {
         s->fps = 10;
         s->escape = 100;
         s->hover = false;
@@ -222,7 +222,7 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
 {
     pw_ui_init(&app->ui);
     app->ui.commands = app->commands;
-    if (app->recording)
+    if (app->recording != NULL)
         pw_time_open(&app->ui, app->recording);
     else
         app->ui.snap = pw_lab_snapshot(app->lab);

@@ -38,7 +38,7 @@
 
 struct pw_term {
     struct pw_term_config cfg;
-    struct pw_look look;
+    struct pw_abilities look;
     struct termios saved; /* the modes before pw_term_open */
     FILE *in, *out;       /* curses' own streams, on copies of the descriptors */
     SCREEN *screen;
@@ -85,13 +85,13 @@ static void switch_modes_on(const struct pw_term *t)
 static bool environment_is(const char *name, const char *a, const char *b)
 {
     const char *value = getenv(name);
-    return value && (!strcmp(value, a) || !strcmp(value, b));
+    return value != NULL && (strcmp(value, a) == 0 || strcmp(value, b) == 0);
 }
 
 static bool is_set(const char *name)
 {
     const char *value = getenv(name);
-    return value && *value;
+    return value != NULL && *value;
 }
 
 /* Returns the colours to try; the terminal's description possibly supports fewer. no-color.org: NO_COLOR is
@@ -115,12 +115,12 @@ static SCREEN *open_direct(FILE *out, FILE *in)
 {
     struct pw_str entry = {0};
     const char *was = getenv("TERMINFO");
-    char *before = was ? pw_text_dup(was) : NULL;
+    char *before = was != NULL ? pw_text_dup(was) : NULL;
     pw_terminfo_direct(&entry, (const char *const *)boolnames, (const char *const *)numnames,
                        (const char *const *)strnames);
     setenv("TERMINFO", pw_str_text(&entry), 1);
     SCREEN *screen = newterm(PW_TERMINFO_NAME, out, in);
-    if (before)
+    if (before != NULL)
         setenv("TERMINFO", before, 1);
     else
         unsetenv("TERMINFO");
@@ -163,13 +163,13 @@ static void keep_quit_key(const struct pw_term *t)
 
 static void close_screen(struct pw_term *t)
 {
-    if (t->screen) {
+    if (t->screen != NULL) {
         endwin();
         delscreen(t->screen);
     }
-    if (t->in)
+    if (t->in != NULL)
         fclose(t->in);
-    if (t->out)
+    if (t->out != NULL)
         fclose(t->out);
     t->screen = NULL;
     t->in = t->out = NULL;
@@ -180,13 +180,13 @@ static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
     enum pw_colors wanted = wanted_colors(t->cfg.color);
     t->in = fdopen(fcntl(t->cfg.in, F_DUPFD_CLOEXEC, 3), "r");
     t->out = fdopen(fcntl(t->cfg.out, F_DUPFD_CLOEXEC, 3), "w");
-    if (!t->in || !t->out)
+    if (t->in == NULL || t->out == NULL)
         return pw_fail(err, PW_EIO, "terminal: %s", strerror(errno));
     if (wanted == PW_COLORS_TRUE)
         t->screen = open_direct(t->out, t->in);
-    if (!t->screen && is_described(t->cfg.out))
+    if (t->screen == NULL && is_described(t->cfg.out))
         t->screen = newterm(NULL, t->out, t->in);
-    if (!t->screen)
+    if (t->screen == NULL)
         return pw_fail(err, PW_EUSER,
                        "TERM=%s: this terminal is unknown here; set TERM=xterm-256color, or use --plain",
                        getenv("TERM"));
@@ -212,9 +212,9 @@ enum pw_code pw_term_possible(int in, int out, struct pw_err *err)
     const char *name = getenv("TERM");
     if (!isatty(in) || !isatty(out))
         return pw_fail(err, PW_EUSER, "the workbench needs a terminal for input and output; use --plain");
-    if (!name || !*name || !strcmp(name, "dumb"))
+    if (name == NULL || !*name || strcmp(name, "dumb") == 0)
         return pw_fail(err, PW_EUSER, "TERM=%s: this terminal cannot show a full screen; use --plain",
-                       name ? name : "");
+                       name != NULL ? name : "");
     return PW_OK;
 }
 
@@ -225,10 +225,10 @@ enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cf
     if (code != PW_OK)
         return code;
     struct pw_term *t = calloc(1, sizeof *t);
-    if (!t)
+    if (t == NULL)
         return pw_fail(err, PW_ENOMEM, "terminal: out of memory");
     t->cfg = *cfg;
-    t->look.utf8 = !cfg->ascii && !strcmp(nl_langinfo(CODESET), "UTF-8");
+    t->look.utf8 = !cfg->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (tcgetattr(cfg->out, &t->saved)) {
         code = pw_fail(err, PW_EIO, "terminal: %s", strerror(errno));
         free(t);
@@ -248,7 +248,7 @@ enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cf
 
 void pw_term_close(struct pw_term *t)
 {
-    if (!t)
+    if (t == NULL)
         return;
     bool shown = t->screen != NULL;
     if (shown)
@@ -286,7 +286,7 @@ enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *c
 
 /* ---- output */
 
-struct pw_look pw_term_look(const struct pw_term *t)
+struct pw_abilities pw_term_abilities(const struct pw_term *t)
 {
     return t->look;
 }

@@ -37,7 +37,7 @@ void pw_term_close(struct pw_term *t);
 enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *cfg, struct pw_err *err);
 
 /* Returns the terminal's abilities. */
-struct pw_look pw_term_look(const struct pw_term *t);
+struct pw_abilities pw_term_abilities(const struct pw_term *t);
 /* Asks the kernel for the size, at least 1x1. After SIGWINCH the answer is new. */
 void pw_term_size(struct pw_term *t, int *rows, int *cols);
 /* Shows the canvas. */

@@ -69,7 +69,7 @@ static int index_of(const char *const *names, const char *name)
     int i = 0;
     while (strcmp(names[i], name)) {
         i++;
-        assert(names[i]);
+        assert(names[i] != NULL);
     }
     return i;
 }
@@ -103,19 +103,19 @@ void pw_terminfo_direct(struct pw_str *out, const char *const *boolnames, const 
 
     memset(number, -1, sizeof number); /* absent */
     memset(offset, -1, sizeof offset);
-    for (int i = 0; flags[i]; i++) {
+    for (int i = 0; flags[i] != NULL; i++) {
         int at = index_of(boolnames, flags[i]);
         assert(at < FLAGS);
         flag[at] = 1;
         n_flags = at >= n_flags ? at + 1 : n_flags;
     }
-    for (int i = 0; numbers[i].name; i++) {
+    for (int i = 0; numbers[i].name != NULL; i++) {
         int at = index_of(numnames, numbers[i].name);
         assert(at < NUMBERS);
         number[at] = numbers[i].value;
         n_numbers = at >= n_numbers ? at + 1 : n_numbers;
     }
-    for (int i = 0; strings[i].name; i++) {
+    for (int i = 0; strings[i].name != NULL; i++) {
         int at = index_of(strnames, strings[i].name);
         assert(at < STRINGS);
         offset[at] = (uint16_t)table.len;

@@ -116,20 +116,20 @@ static uint32_t to_role(uint32_t color, const uint32_t *role)
     return color >= PW_ANSI(0) && color < PW_ANSI(8) ? role[color & 7] : color;
 }
 
-static void fit_style(struct pw_style *s, const struct pw_look *look, const uint32_t *role)
+static void fit_style(struct pw_style *s, const struct pw_abilities *look, const uint32_t *role)
 {
     if (look->colors == PW_COLORS_MONO) {
         s->fg = s->bg = PW_DEFAULT;
     } else if (look->colors == PW_COLORS_16) {
         s->fg = to_ansi(s->fg), s->bg = to_ansi(s->bg);
-    } else if (role) {
+    } else if (role != NULL) {
         s->fg = to_role(s->fg, role), s->bg = to_role(s->bg, role);
         if ((s->attr & PW_DIM) && s->fg == PW_DEFAULT) /* terminals differ in how faint their dim is */
             s->fg = role[PW_ROLE_DIM], s->attr &= ~(unsigned)PW_DIM;
     }
 }
 
-void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop)
+void pw_theme_fit_on(struct pw_canvas *c, const struct pw_abilities *look, enum pw_backdrop backdrop)
 {
     const uint32_t *role = backdrop == PW_ON_UNKNOWN ? NULL : pw_role_colors[backdrop == PW_ON_LIGHT];
 
@@ -144,17 +144,17 @@ void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_ba
     }
 }
 
-void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look)
+void pw_theme_fit(struct pw_canvas *c, const struct pw_abilities *look)
 {
     pw_theme_fit_on(c, look, PW_ON_UNKNOWN);
 }
 
 enum pw_backdrop pw_theme_guess(const char *colorfgbg)
 {
-    const char *bg = colorfgbg ? strrchr(colorfgbg, ';') : NULL; /* "15;0", "0;default;15" */
+    const char *bg = colorfgbg != NULL ? strrchr(colorfgbg, ';') : NULL; /* "15;0", "0;default;15" */
     long n;
 
-    if (!bg || !pw_text_int(bg + 1, 0, 15, &n))
+    if (bg == NULL || !pw_text_int(bg + 1, 0, 15, &n))
         return PW_ON_UNKNOWN;
     return n == 7 || n >= 9 ? PW_ON_LIGHT : PW_ON_DARK;
 }

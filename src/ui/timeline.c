@@ -23,7 +23,7 @@ int64_t pw_timeline_last(const struct pw_ui *ui)
     const struct pw_arm_view *arm = pw_find_arm(end, end->current);
     if (ui->transport.alone)
         return (int64_t)end->seq;
-    return arm && arm->info.step > 0 ? arm->info.step : 0;
+    return arm != NULL && arm->info.step > 0 ? arm->info.step : 0;
 }
 
 int64_t pw_timeline_now(const struct pw_ui *ui)
@@ -31,9 +31,9 @@ int64_t pw_timeline_now(const struct pw_ui *ui)
     int64_t last = pw_timeline_last(ui), now = ui->time >= 0 ? ui->time : last;
     if (ui->transport.alone) {
         now = (int64_t)ui->snap->seq;
-    } else if (ui->present) {
+    } else if (ui->present != NULL) {
         const struct pw_arm_view *then = pw_find_arm(ui->snap, ui->present->current);
-        now = then ? then->info.step : 0;
+        now = then != NULL ? then->info.step : 0;
     }
     return now < last ? now : last;
 }
@@ -69,7 +69,7 @@ static const struct pw_tick *tick_at(const struct pw_ui *ui, const struct axis *
     const struct pw_tick *best = NULL;
     for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
         const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
-        if (is_ours(ui, t) && column(a, place_of(ui, t)) == x && (!best || t->kind >= best->kind))
+        if (is_ours(ui, t) && column(a, place_of(ui, t)) == x && (best == NULL || t->kind >= best->kind))
             best = t;
     }
     return best;
@@ -81,7 +81,7 @@ static const struct pw_tick *tick_now(const struct pw_ui *ui)
     const struct pw_tick *at = NULL;
     for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
         const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
-        if (is_ours(ui, t) && place_of(ui, t) == pw_timeline_now(ui) && (!at || t->kind >= at->kind))
+        if (is_ours(ui, t) && place_of(ui, t) == pw_timeline_now(ui) && (at == NULL || t->kind >= at->kind))
             at = t;
     }
     return at;
@@ -103,7 +103,7 @@ static void describe(const struct pw_ui *ui, struct pw_str *out)
     pw_str_add(out, "%s%lld of %lld", ui->transport.alone ? "event " : "", (long long)pw_timeline_now(ui),
                (long long)last);
     const struct pw_tick *at = tick_now(ui);
-    if (at)
+    if (at != NULL)
         pw_str_add(out, "  %s%.*s", kinds[at->kind & 3], TEXT_MAX, at->text);
 }
 
@@ -168,7 +168,8 @@ int64_t pw_timeline_at(const struct pw_ui *ui, struct pw_rect r, int x)
         return -1;
     const struct pw_tick *t = tick_at(ui, &a, x);
     x = x < a.x ? a.x : x;
-    int64_t place = t ? place_of(ui, t) : (int64_t)((double)(x - a.x) / (a.w - 1) * (double)a.end + 0.5);
+    int64_t place =
+        t != NULL ? place_of(ui, t) : (int64_t)((double)(x - a.x) / (a.w - 1) * (double)a.end + 0.5);
     return place >= pw_timeline_last(ui) ? -1 : place;
 }
 
@@ -179,7 +180,7 @@ void pw_timeline_go(struct pw_ui *ui, int64_t place)
     enum pw_code code = place < 0 ? PW_OK : pw_time_player(ui, &p, &err);
     if (place < 0) {
         pw_time_live(ui);
-    } else if (code == PW_OK && !p) {
+    } else if (code == PW_OK && p == NULL) {
         ui->time = place;
     } else if (code == PW_OK) {
         ui->transport.playing = false;
@@ -210,13 +211,13 @@ void pw_timeline_move(struct pw_ui *ui, int direction)
         if (is_ours(ui, &end->ticks[i]))
             nearer(&next, place_of(ui, &end->ticks[i]), now, direction);
     /* A kept attention map can show how a head emerges between two evaluations. */
-    for (int i = 0; arm && i < arm->kept.n; i++)
+    for (int i = 0; arm != NULL && i < arm->kept.n; i++)
         nearer(&next, arm->kept.map[i].step, now, direction);
     ui->message[0] = '\0';
     ui->message_is_error = false;
     pw_timeline_go(ui, next < pw_timeline_last(ui) ? next : -1);
     const struct pw_tick *at = pw_time_is_past(ui) ? tick_now(ui) : NULL;
-    if (at) /* the full text, because the timeline's row possibly cut it */
+    if (at != NULL) /* the full text, because the timeline's row possibly cut it */
         snprintf(ui->message, sizeof ui->message, "step %lld: %s%s", (long long)at->step, kinds[at->kind & 3],
                  at->text);
 }
@@ -228,11 +229,11 @@ const struct pw_tick *pw_timeline_mark(const struct pw_ui *ui, const char *text)
 
     for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
         const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
-        if (t->kind != PW_TICK_MARK || !is_ours(ui, t) || !strcasestr(t->text, text))
+        if (t->kind != PW_TICK_MARK || !is_ours(ui, t) || strcasestr(t->text, text) == NULL)
             continue;
         newest = t;
         if (t->step < now)
             before = t;
     }
-    return before ? before : newest;
+    return before != NULL ? before : newest;
 }

@@ -22,22 +22,22 @@ void pw_time_fini(struct pw_ui *ui)
 
 const struct pw_snapshot *pw_time_end(const struct pw_ui *ui)
 {
-    return ui->present ? ui->present : ui->snap;
+    return ui->present != NULL ? ui->present : ui->snap;
 }
 
 bool pw_time_in_recording(const struct pw_ui *ui)
 {
-    return ui->transport.alone || ui->present;
+    return ui->transport.alone || ui->present != NULL;
 }
 
 bool pw_time_is_past(const struct pw_ui *ui)
 {
-    return ui->present || ui->time >= 0;
+    return ui->present != NULL || ui->time >= 0;
 }
 
 /* Sets the snapshots to draw after the player moved or was polled: its snapshots are only valid until its
  * next call. */
-static void look(struct pw_ui *ui)
+static void choose_snapshots(struct pw_ui *ui)
 {
     struct pw_transport *t = &ui->transport;
     const struct pw_snapshot *end = t->alone ? pw_player_at(t->player, UINT64_MAX) : pw_time_end(ui);
@@ -48,7 +48,7 @@ static void look(struct pw_ui *ui)
 void pw_time_open(struct pw_ui *ui, struct pw_player *player)
 {
     ui->transport = (struct pw_transport){.player = player, .alone = true, .speed = 1};
-    look(ui);
+    choose_snapshots(ui);
 }
 
 void pw_time_live(struct pw_ui *ui)
@@ -56,8 +56,8 @@ void pw_time_live(struct pw_ui *ui)
     ui->time = -1;
     ui->transport.playing = false;
     ui->transport.at = 0;
-    if (ui->transport.player)
-        look(ui);
+    if (ui->transport.player != NULL)
+        choose_snapshots(ui);
 }
 
 void pw_time_to_event(struct pw_ui *ui, uint64_t seq)
@@ -65,7 +65,7 @@ void pw_time_to_event(struct pw_ui *ui, uint64_t seq)
     struct pw_transport *t = &ui->transport;
     t->at = seq < pw_player_last(t->player) ? seq : 0;
     t->played = (double)pw_player_time(t->player, seq) * 1e-9;
-    look(ui);
+    choose_snapshots(ui);
 }
 
 /* ---- the player */
@@ -75,14 +75,14 @@ enum pw_code pw_time_player(struct pw_ui *ui, struct pw_player **p, struct pw_er
     struct pw_transport *t = &ui->transport;
     const struct pw_ev_session *s = &pw_time_end(ui)->session;
     *p = NULL;
-    if (!t->player && s->how != PW_REC_NONE && s->folder[0]) {
+    if (t->player == NULL && s->how != PW_REC_NONE && s->folder[0]) {
         enum pw_code code = pw_player_open(&t->player, s->folder, err);
         if (code != PW_OK)
             return code;
         pw_text_copy(t->folder, sizeof t->folder, s->folder);
-    } else if (t->player) {
+    } else if (t->player != NULL) {
         pw_player_poll(t->player);
-        look(ui);
+        choose_snapshots(ui);
     }
     *p = t->player;
     return PW_OK;
@@ -112,11 +112,11 @@ static double look_again(const struct pw_ui *ui)
 void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double now)
 {
     struct pw_transport *t = &ui->transport;
-    if (present && t->player && strcmp(t->folder, present->session.folder) != 0)
+    if (present != NULL && t->player != NULL && strcmp(t->folder, present->session.folder) != 0)
         pw_time_fini(ui); /* The session was renamed or replaced; discard the player with its positions. */
-    if (present)
-        *(ui->present ? &ui->present : &ui->snap) = present;
-    if (!t->player)
+    if (present != NULL)
+        *(ui->present != NULL ? &ui->present : &ui->snap) = present;
+    if (t->player == NULL)
         return;
     if (t->alone && now >= look_again(ui)) {
         t->polled = now;
@@ -124,7 +124,7 @@ void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double no
     }
     if (t->playing)
         play_on(ui, now);
-    look(ui);
+    choose_snapshots(ui);
 }
 
 double pw_time_wakes(const struct pw_ui *ui, double now)
@@ -140,7 +140,7 @@ enum pw_code pw_time_play(struct pw_ui *ui, double now, struct pw_err *err)
     enum pw_code code = pw_time_player(ui, &p, err);
     if (code != PW_OK)
         return code;
-    if (!p)
+    if (p == NULL)
         return pw_fail(err, PW_EUSER, "play: nothing is recorded here");
     if (pw_player_last(p) == 0)
         return pw_fail(err, PW_EUSER, "play: the recording is empty");
@@ -188,7 +188,7 @@ enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
     uint64_t near = here ? t->at : pw_player_last(t->player);
     uint64_t seq = pw_player_step_near(t->player, near, arm, step);
     int64_t most = last_step(t, near, arm);
-    look(ui);
+    choose_snapshots(ui);
     if (most < 0)
         return pw_fail(err, PW_EUSER, "goto: there is no arm");
     if (step < 0 || step > most)
@@ -208,14 +208,14 @@ static void add_time(const struct pw_ui *ui, struct pw_str *out)
     uint64_t seq = t->at > 0 ? t->at : pw_player_last(t->player);
     time_t seconds = (time_t)(pw_player_time(t->player, seq) / 1000000000);
     struct tm tm;
-    if (!ui->no_machine && seq > 0 && localtime_r(&seconds, &tm))
+    if (!ui->no_machine && seq > 0 && localtime_r(&seconds, &tm) != NULL)
         pw_str_add(out, " · %02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
 void pw_time_name(struct pw_str *out, const char *name)
 {
     const char *slash = strrchr(name, '/');
-    name = slash ? slash + 1 : name;
+    name = slash != NULL ? slash + 1 : name;
     static const char ending[] = ".pewter"; /* literal, because src/ui does not include the store's header */
     size_t n = strlen(name), m = strlen(ending);
     n -= n > m && pw_text_ends(name, ending) ? m : 0;
@@ -233,13 +233,13 @@ void pw_time_describe(const struct pw_ui *ui, struct pw_str *out)
         pw_time_name(out, s->name);
         if (followed)
             pw_str_add(out, " (%s)", s->why);
-        if (arm)
+        if (arm != NULL)
             pw_str_add(out, " · step %lld", (long long)arm->info.step);
     } else {
         pw_str_add(out, "viewing step %lld of %lld", (long long)pw_timeline_now(ui),
                    (long long)pw_timeline_last(ui));
     }
-    if (t->player && (t->alone || t->at > 0))
+    if (t->player != NULL && (t->alone || t->at > 0))
         add_time(ui, out);
     if (t->playing && t->speed > 0)
         pw_str_add(out, " · %gx", t->speed);

@@ -20,10 +20,10 @@ void pw_ui_init(struct pw_ui *ui)
     *ui = (struct pw_ui){
         .focus = PW_PANE_LENGTHS, .half_of = PW_PANE_LENGTHS, .time = -1, .transport = {.speed = 1}};
     memcpy(ui->recent, pw_panes_at_first, sizeof ui->recent);
-    ui->look = (struct pw_look){PW_COLORS_TRUE, true};
+    ui->look = (struct pw_abilities){PW_COLORS_TRUE, true};
     pw_opt_defaults(pw_split_opts, &ui->split);
     for (int i = 0; i < PW_PANES; i++)
-        if (pw_panes[i]->init)
+        if (pw_panes[i]->init != NULL)
             pw_panes[i]->init(ui);
 }
 
@@ -31,7 +31,7 @@ void pw_ui_fini(struct pw_ui *ui)
 {
     pw_str_fini(&ui->page.text);
     for (int i = 0; i < PW_PANES; i++)
-        if (pw_panes[i]->fini)
+        if (pw_panes[i]->fini != NULL)
             pw_panes[i]->fini(ui);
     pw_time_fini(ui);
 }
@@ -107,7 +107,7 @@ void pw_ui_settle(struct pw_ui *ui, int rows, int cols)
     pw_ui_layout(ui, rows, cols, &l);
     for (int i = 0; i < PW_PANES; i++) {
         struct pw_rect in = pw_ui_inside(&l, i);
-        if (in.h > 0 && in.w > 0 && pw_panes[i]->settle)
+        if (in.h > 0 && in.w > 0 && pw_panes[i]->settle != NULL)
             pw_panes[i]->settle(ui, in);
     }
     pw_search_settle(ui, l.panes[ui->focus]);
@@ -119,19 +119,19 @@ static int draw_hints(struct pw_canvas *c, struct pw_rect r, int x, int end, con
 {
     while (*hints) {
         const char *stop = strstr(hints, "  ");
-        int n = stop ? (int)(stop - hints) : (int)strlen(hints);
+        int n = stop != NULL ? (int)(stop - hints) : (int)strlen(hints);
         char item[64];
         pw_text_copy(item, (size_t)n + 1 < sizeof item ? (size_t)n + 1 : sizeof item, hints);
         if (x + pw_text_cells(item) > end)
             return end; /* only whole items */
         char *what = strrchr(item, ' ');
-        if (what)
+        if (what != NULL)
             *what++ = '\0';
         x = pw_draw_text(c, r, r.y, x, pw_style_bold(), item);
-        if (what)
+        if (what != NULL)
             x = pw_draw_text(c, r, r.y, x + 1, pw_style_dim(), what);
         x += 2;
-        hints += stop ? n + 2 : n;
+        hints += stop != NULL ? n + 2 : n;
     }
     return x;
 }
@@ -196,7 +196,7 @@ static void abbreviate_replica(struct pw_str *note)
     int r, n, used = 0;
     char *at = note->len > 0 ? strstr(note->s, ", replica ") : NULL, brief[32];
 
-    if (!at || sscanf(at, ", replica %d of %d%n", &r, &n, &used) != 2)
+    if (at == NULL || sscanf(at, ", replica %d of %d%n", &r, &n, &used) != 2)
         return;
     int len = snprintf(brief, sizeof brief, " r%d/%d", r, n);
     memcpy(at, brief, (size_t)len);
@@ -281,7 +281,7 @@ static void focus(struct pw_ui *ui, int id)
     pw_ui_focus(ui, id);
 }
 
-void pw_ui_say(struct pw_ui *ui, const char *text)
+void pw_ui_message(struct pw_ui *ui, const char *text)
 {
     pw_text_copy(ui->message, sizeof ui->message, text);
     ui->message_is_error = false;
@@ -379,10 +379,10 @@ static void choose_replica(struct pw_ui *ui, struct pw_str *line, int by)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
 
-    if (arm && arm->info.replicates > 1)
+    if (arm != NULL && arm->info.replicas > 1)
         pw_str_add(line, "inspect replica=%+d", by);
     else
-        pw_ui_say(ui, "this arm has one replica; `race PE,... seeds=N` makes N of each");
+        pw_ui_message(ui, "this arm has one replica; `race PE,... seeds=N` makes N of each");
 }
 
 /* Handles keys that are commands. Relative changes use relative commands (arm next), because the screen can
@@ -428,7 +428,7 @@ bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line)
         return true;
     }
     const char *bound = pw_bindings_find(&ui->bindings, key);
-    if (bound) {
+    if (bound != NULL) {
         pw_str_add(line, "%s", bound);
         return true;
     }

@@ -54,7 +54,7 @@ struct pw_theme {
 struct pw_ui {
     const struct pw_snapshot *snap;    /* never NULL while drawing */
     const struct pw_snapshot *present; /* the right end, while snap is of a session's past; else NULL */
-    struct pw_look look;
+    struct pw_abilities look;
     struct pw_theme theme;
     int rows, cols; /* size of the screen; 0: not known yet */
     int focus;      /* enum pw_pane_id */
@@ -193,7 +193,7 @@ void pw_ui_focus(struct pw_ui *ui, int pane);
 /* Opens the command line with `prompt` and the typed text. If the text does not begin with a word, the task's
  * name precedes it. */
 void pw_ui_ask_prompt(struct pw_ui *ui, const char *typed);
-void pw_ui_say(struct pw_ui *ui, const char *text); /* sets the message, not as an error */
+void pw_ui_message(struct pw_ui *ui, const char *text); /* sets the message, not as an error */
 
 /* ---- colours that panes share (theme.c, ramp.c) */
 struct pw_style pw_style_arm(const struct pw_ui *ui,

@@ -30,7 +30,7 @@ void pw_undo_note(struct pw_app *app)
 static bool has_line(const char *text, const char *line, size_t n)
 {
     for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-        if (strcspn(text, "\n") == n && !memcmp(text, line, n))
+        if (strcspn(text, "\n") == n && memcmp(text, line, n) == 0)
             return true;
     return false;
 }
@@ -39,7 +39,7 @@ static bool has_line(const char *text, const char *line, size_t n)
 static bool sets(const char *text, const char *key, size_t n)
 {
     for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-        if (!strncmp(text, key, n))
+        if (strncmp(text, key, n) == 0)
             return true;
     return false;
 }
@@ -50,20 +50,20 @@ static void only_in(const char *a, const char *b, bool also_set, struct pw_str *
 {
     for (size_t n; n = strcspn(a, "\n"), *a; a += n + (a[n] == '\n')) {
         const char *equals = memchr(a, '=', n);
-        bool set = equals && sets(b, a, (size_t)(equals - a) + 1);
+        bool set = equals != NULL && sets(b, a, (size_t)(equals - a) + 1);
         if (!has_line(b, a, n) && (also_set || !set))
             pw_str_add(out, "%s%.*s", out->len > 0 ? "; " : "", (int)n, a);
     }
 }
 
-static void tell(struct pw_app *app, int direction, const char *from, const char *to)
+static void report_undo(struct pw_app *app, int direction, const char *from, const char *to)
 {
     struct pw_str now = {0}, gone = {0};
     only_in(to, from, true, &now);
     only_in(from, to, false, &gone);
-    pw_app_say(app, "%s%s%s%s%s   %s", direction < 0 ? "undone" : "done again", now.len ? ", now: " : "",
-               pw_str_text(&now), gone.len ? ", no longer: " : "", pw_str_text(&gone),
-               direction < 0 ? "Ctrl-R: again" : "u: back");
+    pw_app_answer(app, "%s%s%s%s%s   %s", direction < 0 ? "undone" : "done again", now.len ? ", now: " : "",
+                  pw_str_text(&now), gone.len ? ", no longer: " : "", pw_str_text(&gone),
+                  direction < 0 ? "Ctrl-R: again" : "u: back");
     pw_str_fini(&now);
     pw_str_fini(&gone);
 }
@@ -72,8 +72,8 @@ static void tell(struct pw_app *app, int direction, const char *from, const char
 static enum pw_code nothing_to_undo(const struct pw_app *app, struct pw_err *err)
 {
     const struct pw_ev_session *s = &app->ui.snap->session;
-    const char *quote = strchr(s->name, ' ') ? "\"" : "";
-    if (!app->lab && s->how == PW_REC_READ)
+    const char *quote = strchr(s->name, ' ') != NULL ? "\"" : "";
+    if (app->lab == NULL && s->how == PW_REC_READ)
         return pw_fail(err, PW_EUSER,
                        "undo: no setting to undo; 'pewter replay %s --from STEP' continues from a step",
                        s->name);
@@ -98,7 +98,7 @@ enum pw_code pw_undo_go(struct pw_app *app, int direction, struct pw_err *err)
     pw_config_reset(app);
     enum pw_code code = pw_app_submit(app, text, PW_SEND_NOW, err);
     if (code == PW_OK)
-        tell(app, direction, from, text);
+        report_undo(app, direction, from, text);
     return code;
 }
 

@@ -50,7 +50,7 @@ static void fold_event(struct pw_snapshot *s, const uint8_t *head, const uint8_t
     pw_str_fini(&second);
     e->seq = s->seq + 1;
     e->arm = head[1] % (PW_MAX_ARMS + 1);
-    e->replicate = head[1] / 16 % (PW_MAX_REPLICATES + 1);
+    e->replica = head[1] / 16 % (PW_MAX_REPLICAS + 1);
     e->step = head[2];
     codec_look(s, e);
     pw_event_free(e);

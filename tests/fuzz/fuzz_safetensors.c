@@ -53,7 +53,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     cfg.vocab = VOCAB;
     must(pw_config_check(&cfg, &err));
     must(pw_pe_parse(&pe, "t5 buckets=3 distance=4", &cfg, &err));
-    must(ops ? ops->open(&be, 1, &err) : PW_EUSER);
+    must(ops != NULL ? ops->open(&be, 1, &err) : PW_EUSER);
     must(pw_model_create(&model, ops, be, &cfg, &pe, 1, &err));
     must(pw_model_replace_head(model, 0, 1, 1, table, &err));
     must(pw_checkpoint_image(model, &info, &image, &image_bytes, &err));
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (code == PW_OK)
         code = pw_checkpoint_load(c, model, &err);
-    if (code != PW_OK && (err.msg[0] == '\0' || strchr(err.msg, '\n')))
+    if (code != PW_OK && (err.msg[0] == '\0' || strchr(err.msg, '\n') != NULL))
         abort();
     pw_checkpoint_close(c);
     return 0;
@@ -92,7 +92,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
     rest = size - 8 - header; /* bytes after the header, which is mutated in place and may grow */
     uint8_t *behind = malloc(rest + 1);
-    if (!behind)
+    if (behind == NULL)
         return size;
     memcpy(behind, data + 8 + header, rest);
     now = LLVMFuzzerMutate(data + 8, header, max_size - 8 - rest);

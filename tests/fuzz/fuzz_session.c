@@ -50,7 +50,7 @@ static void record(const char *folder)
         struct pw_event *e = codec_random((enum pw_event_kind)(seq % PW_EV_KINDS), &rng);
         e->seq = seq;
         e->arm = 1;
-        e->replicate = 1;
+        e->replica = 1;
         pw_store_put(s, e);
         pw_event_free(e);
     }

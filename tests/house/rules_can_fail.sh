@@ -30,7 +30,7 @@ break_rule() {
 
 printf 'int x;\n' >"$folder/fine.c"
 cp "$1/.clang-format" "$folder/"
-for rule in format shell clean length links; do expect 0 "$rule"; done
+for rule in format shell clean length names links; do expect 0 "$rule"; done
 
 break_rule format src/deep/bad.c <<<'int   x ;'
 break_rule shell bad.sh <<<"if [ \$x = 1 ]; then echo \$y; fi"
@@ -39,24 +39,33 @@ break_rule clean notes.md <<<"get it from https://py""pi.org/project"
 break_rule clean big.bin < <(head -c 1100000 /dev/zero)
 break_rule links deep/notes.md <<<"see [the guide](guide/none.md#top)"
 break_rule links README.md < <(yes '' | head -n 61)
+break_rule names src/draw.c <<<$'static void draw(int x)\n{\n}'
+break_rule names src/twice.h <<<$'struct pw_twice {\n};\nstruct pw_twice {\n};'
 break_rule length long.c < <(yes '' | head -n 801)
 
 # A build of two files: one function is used by the other file, one only by its own.
 mkdir "$folder/build" "$folder/bench"
 : >"$folder/bench/none.c"
-printf 'int used(void);\nint used(void) { return 1; }\n' >"$folder/one.c"
-printf 'int used(void);\nint main(void) { return used(); }\n' >"$folder/two.c"
+printf 'int used(const int *p);\nint used(const int *p) { return p == 0; }\n' >"$folder/one.c"
+printf 'int used(const int *p);\nint main(void) { return used(0); }\n' >"$folder/two.c"
 build_both() {
-    local name
+    local name comma=
     for name in one two; do
         "${CC:-cc}" -c "$folder/$name.c" -o "$folder/build/$name.o" || return
+        printf '%s{\n  "directory": "%s/build",\n' "${comma:-[}" "$folder"
         printf '  "command": "cc -o %s.o -c %s/%s.c",\n' "$name" "$folder" "$name"
+        printf '  "file": "%s/%s.c"\n}' "$folder" "$name"
+        comma=,
     done >"$folder/build/compile_commands.json"
+    echo ']' >>"$folder/build/compile_commands.json"
 }
 if build_both; then
     expect 0 externals "$folder/build"
+    expect 0 nulls "$folder/build"
     printf 'int unused(void);\nint unused(void) { return 2; }\n' >>"$folder/one.c"
     build_both
     expect 1 externals "$folder/build"
+    sed -i 's/p == 0/!p/' "$folder/one.c"
+    expect 1 nulls "$folder/build"
 fi
 exit "$((failures > 0))"

@@ -23,7 +23,7 @@ static struct pw_event *copy(const struct pw_event *e)
     c->seq = e->seq;
     c->t_ns = e->t_ns;
     c->arm = e->arm;
-    c->replicate = e->replicate;
+    c->replica = e->replica;
     c->step = e->step;
     pw_str_fini(&bytes);
     return c;

@@ -29,7 +29,7 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
     pw_event_encode(&bytes, e);
     pw_sha256_of(sha, pw_str_text(&bytes), bytes.len);
     bool text = e->kind == PW_EV_NOTE || e->kind == PW_EV_ERROR;
-    pw_str_add(&l->told, "%d arm %d.%d step %lld %02x%02x%02x%02x %s\n", e->kind, e->arm, e->replicate,
+    pw_str_add(&l->told, "%d arm %d.%d step %lld %02x%02x%02x%02x %s\n", e->kind, e->arm, e->replica,
                (long long)e->step, sha[0], sha[1], sha[2], sha[3], text ? e->u.text : "");
     pw_str_fini(&bytes);
 }

@@ -31,9 +31,9 @@ static const struct pw_block *block(const struct pw_finding *f, const char *titl
 }
 
 /* Exact match in per cent of a replica of arm 1 at a length, by its last evaluation. */
-static double exact(const struct bench *b, int replicate, int length)
+static double exact(const struct bench *b, int replica, int length)
 {
-    const struct pw_eval_row *row = pw_eval_find(&b->s->arms[0].rep[replicate - 1].eval, 0, length);
+    const struct pw_eval_row *row = pw_eval_find(&b->s->arms[0].rep[replica - 1].eval, 0, length);
     return 100.0 * row->exact / row->samples;
 }
 

@@ -172,7 +172,7 @@ static void test_measures(void **state)
         bench_must(&other, script);
         for (int i = 0; i < 2; i++)
             for (int r = 0; r < 2; r++) {
-                const struct pw_replicate_view *x = &a[i].rep[r], *y = &other.s->arms[i].rep[r];
+                const struct pw_replica_view *x = &a[i].rep[r], *y = &other.s->arms[i].rep[r];
                 assert_memory_equal(x->digest, y->digest, sizeof x->digest);
                 assert_memory_equal(x->updates.ratio, y->updates.ratio, 40 * sizeof *x->updates.ratio);
             }

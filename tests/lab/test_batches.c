@@ -121,11 +121,11 @@ static void test_budget(void **state)
     bench_must(&b, SMALL "seed 1; race none,t5 seeds=5 batches=own");
     for (size_t i = 0; i < sizeof trains / sizeof *trains; i++) {
         bench_must(&b, trains[i]);
-        const struct pw_arm *first = pw_lab_arm(b.lab, 1);
+        const struct pw_replica *first = pw_lab_arm(b.lab, 1);
         bool differ = false;
         for (int arm = 1; arm <= 2; arm++)
             for (int r = 1; r <= 5; r++) {
-                const struct pw_arm *a = pw_lab_replicate(b.lab, arm, r);
+                const struct pw_replica *a = pw_lab_replica(b.lab, arm, r);
                 assert_int_equal(a->step, first->step);
                 assert_true((double)a->flops >= a->until_value);
                 differ = differ || a->flops != first->flops;
@@ -339,7 +339,7 @@ static void test_followed(void **state)
     snprintf(r.e[race]->u.command.text, sizeof r.e[race]->u.command.text, "race none,t5 seeds=2");
     record_follow(&r, 2);
     assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
-    assert_true(r.v.kind == PW_EV_STEP && r.v.arm == 1 && r.v.replicate == 2 && r.v.step == 1);
+    assert_true(r.v.kind == PW_EV_STEP && r.v.arm == 1 && r.v.replica == 2 && r.v.step == 1);
     assert_string_equal(r.v.what, "loss");
     record_free(&r);
 }

@@ -69,7 +69,7 @@ static double naive_least(struct pw_lab *lab, int length, int index, int layer, 
 {
     int tokens[64];
     struct pw_sample x = {.tokens = tokens, .cap = 64};
-    const struct pw_arm *one = pw_lab_arm(lab, 1), *other = pw_lab_arm(lab, 2);
+    const struct pw_replica *one = pw_lab_arm(lab, 1), *other = pw_lab_arm(lab, 2);
     struct pw_lab_facts now = pw_lab_facts(lab);
     pw_taskset_sample(now.tasks, now.record->lab.seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
     int T = x.n - 1, H = one->cfg.heads, L = one->cfg.layers, from = answer ? x.n_prompt - 1 : 0;

@@ -244,7 +244,7 @@ static void test_mutants(void **state)
 /* The lab sleeps, so the test may change its models. */
 static void flip_weight(struct pw_lab *lab, const char *name, int element)
 {
-    struct pw_model *m = lab->arms[0].model;
+    struct pw_model *m = lab->replicas[0].model;
     size_t n = pw_model_size(m);
     float *p = pw_alloc(n, sizeof *p);
     int n_params;
@@ -268,7 +268,7 @@ static void add_checkpoint(struct record *r, struct bench *b, const char *folder
     assert_int_equal(pw_lab_state_save(b->lab, &json, &images, &err), PW_OK);
     e->seq = r->e[r->n - 1]->seq;
     e->arm = 1;
-    e->step = b->lab->arms[0].step;
+    e->step = b->lab->replicas[0].step;
     c->as_of = e->seq;
     c->state = json.s;
     c->n_files = images.n;

@@ -148,7 +148,7 @@ static void one_seed(uint64_t seed, int lines)
             if (r.e[i]->seq + 120 >= r.v.seq &&
                 (r.e[i]->kind != PW_EV_JOB || r.e[i]->u.job.state != PW_JOB_RUNNING))
                 printf("  %d: kind %d arm %d.%d step %d %s\n", (int)r.e[i]->seq, r.e[i]->kind, r.e[i]->arm,
-                       r.e[i]->replicate, (int)r.e[i]->step,
+                       r.e[i]->replica, (int)r.e[i]->step,
                        r.e[i]->kind == PW_EV_COMMAND                               ? r.e[i]->u.command.text
                        : r.e[i]->kind == PW_EV_JOB                                 ? r.e[i]->u.job.name
                        : r.e[i]->kind == PW_EV_NOTE || r.e[i]->kind == PW_EV_ERROR ? r.e[i]->u.text

@@ -323,7 +323,7 @@ static void read_logits(const struct bench *b, float out[2 * 3 * 64])
     struct pw_err err;
     for (int r = 0; r < 2; r++) {
         struct pw_inspection in = {.logits = out + r * 3 * 64};
-        struct pw_model *m = pw_lab_replicate(b->lab, 1, r + 1)->model;
+        struct pw_model *m = pw_lab_replica(b->lab, 1, r + 1)->model;
         assert_true(pw_model_config(m)->vocab <= 64);
         assert_int_equal(pw_model_inspect(m, (const int[]){3, 5, 4}, 3, &in, &err), PW_OK);
     }
@@ -359,7 +359,7 @@ static void test_no_memory(void **state)
         for (int r = 0; r < 2; r++)
             for (int h = 0; h < 16; h++) {
                 int was = h == 0 ? PW_ABLATE_ZERO : h == 9 ? PW_ABLATE_MEAN : PW_ABLATE_NONE;
-                struct pw_model *m = pw_lab_replicate(b.lab, 1, r + 1)->model;
+                struct pw_model *m = pw_lab_replica(b.lab, 1, r + 1)->model;
                 assert_int_equal(pw_model_replaced(m, h / 8, h % 8), was);
                 assert_int_equal(pw_head_mode(&b.s->arms[0].rep[r], h / 8, h % 8), was);
             }

@@ -126,7 +126,7 @@ static void test_replicates(void **state)
         bench_must(&b, SMALL "race none seeds=3; train 1");
         import(&b);
         assert_non_null(strstr(b.note, "; the file holds one model, so the other replicas were dropped"));
-        assert_int_equal(b.s->arms[0].info.replicates, 1);
+        assert_int_equal(b.s->arms[0].info.replicas, 1);
         import(&b);
         assert_null(strstr(b.note, "replicates"));
         bench_close(&b);

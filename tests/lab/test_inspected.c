@@ -178,7 +178,7 @@ static void test_choice(void **state)
     bench_must(&b, "export weights /tmp/pewter-inspected-w.safetensors; import weights "
                    "/tmp/pewter-inspected-w.safetensors");
     unlink("/tmp/pewter-inspected-w.safetensors");
-    assert_int_equal(b.s->arms[1].info.replicates, 1);
+    assert_int_equal(b.s->arms[1].info.replicas, 1);
     assert_int_equal(b.s->replica, 1);
     bench_must(&b, "arm 1; inspect replica=3; arm 2");
     assert_string_equal(b.note, "arm 2 has one replica; it is inspected");

@@ -42,13 +42,13 @@ static void test_every_task_suggests_a_prompt_that_runs(void **state)
     bench_must(&b, "model layers=1 width=16 heads=2 head_width=8 ffn=16 context=1200");
     for (const struct pw_task *const *t = pw_tasks; *t != NULL; t++) {
         char own[128] = "", line[256];
-        if ((*t)->open)
+        if ((*t)->open != NULL)
             snprintf(own, sizeof own, " path=%s lengths=1..4", path);
         snprintf(line, sizeof line, "task %s%s", (*t)->name, own);
         suggestion_runs(&b, line);
         tried++;
-        for (const struct pw_opt *o = pw_task_options(*t); o->name; o++)
-            for (const char *const *value = o->choices; value && *value; value++) {
+        for (const struct pw_opt *o = pw_task_options(*t); o->name != NULL; o++)
+            for (const char *const *value = o->choices; value != NULL && *value != NULL; value++) {
                 snprintf(line, sizeof line, "task %s%s %s=%s", (*t)->name, own, o->name, *value);
                 suggestion_runs(&b, line);
                 tried++;

@@ -18,7 +18,7 @@ static struct pw_event *event(enum pw_event_kind kind, int arm)
     struct pw_event *e = pw_event_new(kind);
     e->seq = ++seq;
     e->arm = arm;
-    e->replicate = arm > 0;
+    e->replica = arm > 0;
     return e;
 }
 

@@ -83,9 +83,9 @@ static void test_events(void **state)
     assert_int_equal(b.evals, 2 * 4);
     for (int i = 0; i < 2; i++) {
         const struct pw_arm_view *a = &b.s->arms[i];
-        assert_int_equal(a->info.replicates, 4);
+        assert_int_equal(a->info.replicas, 4);
         assert_int_equal(a->info.seed, 3);
-        for (int r = 0; r < PW_MAX_REPLICATES; r++) {
+        for (int r = 0; r < PW_MAX_REPLICAS; r++) {
             assert_int_equal(a->rep[r].series.n, r < 4 ? 6 : 0);
             assert_int_equal(a->rep[r].eval.n, r < 4 ? 3 : 0);
         }
@@ -97,7 +97,7 @@ static void test_events(void **state)
     assert_int_equal(b.steps, 2 * 4 * 2);
     bench_must(&b, "race none; train 5");
     assert_int_equal(b.steps, 5);
-    assert_int_equal(b.s->arms[0].info.replicates, 1);
+    assert_int_equal(b.s->arms[0].info.replicas, 1);
     assert_int_equal(b.s->arms[0].rep[1].series.n, 0);
     bench_close(&b);
 }
@@ -114,11 +114,11 @@ static void test_together(void **state)
     bench_must(&one, "seed 1 arm=1; optim lr=0.002; train 5; pe t5; train 5; fork rotary; train 3; digest");
     assert_true(same_line(life(&one, 0), life(&b, 1)));
     assert_true(same_line(life(&one, 1), life(&b, 3)));
-    assert_int_equal(b.s->arms[1].info.replicates, 2);
+    assert_int_equal(b.s->arms[1].info.replicas, 2);
     assert_int_equal(b.s->arms[1].rep[1].series.n, 3);
     bench_must(&b, "arm add alibi; arm drop 2; model layers=1; train 2; digest");
     assert_int_equal(b.steps, 2 * 2 * 2);
-    assert_int_equal(b.s->arms[1].info.replicates, 0); /* the arm was dropped */
+    assert_int_equal(b.s->arms[1].info.replicas, 0); /* the arm was dropped */
     bench_must(&one, "arm drop 2; model layers=1; seed 1 arm=1; train 2; digest");
     assert_true(same_line(life(&one, 0), life(&b, 1)));
     bench_must(&b, "seed 9 arm=1; reset; set threads 3; train 3; digest"); /* 9 and 10 */
@@ -206,7 +206,7 @@ static void test_exports(void **state)
     /* Weights from a file are one model: the arm has one replica then. */
     snprintf(line, sizeof line, "export weights %s; import weights %s; train 2", weights, weights);
     bench_must(&b, line);
-    assert_int_equal(b.s->arms[0].info.replicates, 1);
+    assert_int_equal(b.s->arms[0].info.replicas, 1);
     assert_int_equal(b.steps, 2 * (1 + 2));
     bench_close(&b);
     unlink(path);
@@ -252,7 +252,7 @@ static void test_stand(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b, "race none,none,none,none,none,none,none,none seeds=10");
-    struct pw_arm *last = pw_lab_replicate(b.lab, 8, 10), *ninth = pw_lab_replicate(b.lab, 1, 9);
+    struct pw_replica *last = pw_lab_replica(b.lab, 8, 10), *ninth = pw_lab_replica(b.lab, 1, 9);
     struct pw_event *e = pw_event_new(PW_EV_COMMAND);
     last->training = ninth->training = ninth->checking = true; /* no command runs: the lab thread sleeps */
     pw_lab_stand(b.lab, e);

@@ -228,7 +228,7 @@ static void test_own_batches(void **state)
     struct bench b, one;
     bench_open(&one, 1, false);
     bench_must(&one, SMALL "seed 8; train 80; digest");
-    const struct pw_replicate_view *want = &one.s->arms[0].rep[0], *second;
+    const struct pw_replica_view *want = &one.s->arms[0].rep[0], *second;
     lab_on(&b, scratch_path(state, "own.pewter", folder), false);
     bench_must(&b, SMALL "seed 7; race t5,none seeds=2 batches=own; train 60");
     bench_close(&b);

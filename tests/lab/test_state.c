@@ -221,7 +221,7 @@ static void look_and(const char *change)
     struct pw_err err;
     begin(&a, &c, 2, false);
     assert_true(life_turns(&a, c.turns)); /* 50 steps of the first arm; the next turn checks */
-    struct pw_arm *arm = &a.lab->arms[0];
+    struct pw_replica *arm = &a.lab->replicas[0];
     assert_true(arm->checking && arm->check.samples == 0 && arm->check_of == 256);
     assert_int_equal(pw_lab_valid_slice(a.lab, arm, 70, &arm->check, true, &err), PW_OK);
     life_save(&a, &at);
@@ -229,7 +229,7 @@ static void look_and(const char *change)
     restored(&b, &c, &at, false);
     begin(&late, &c, 2, false);
     assert_true(life_turns(&late, c.turns));
-    while (late.lab->arms[0].checking)
+    while (late.lab->replicas[0].checking)
         assert_true(life_turns(&late, 1));
 
     life_told(&a);
@@ -269,7 +269,7 @@ static void test_yielded(void **state)
     assert_true(life_turns(&a, c.turns));
     atomic_store(&a.lab->yield, true);
     assert_true(life_turns(&a, 1));
-    assert_int_equal(a.lab->arms[0].step, c.turns);
+    assert_int_equal(a.lab->replicas[0].step, c.turns);
     atomic_store(&a.lab->yield, false);
     life_save(&a, &at);
     life_told(&a);

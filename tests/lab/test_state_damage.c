@@ -148,7 +148,7 @@ static void test_damage(void **state)
     for (int i = 0; i < TIMES; i++) {
         struct saved bad;
         struct pw_err err = {.msg = ""};
-        const struct pw_model *model = l.lab->arms[1].model;
+        const struct pw_model *model = l.lab->replicas[1].model;
         pw_rng_init(&rng, 5, PW_STREAM_TEST, (uint64_t)i);
         copy(&bad, &good);
         damage_one(&bad, (int)dice(&rng, 1 + (size_t)bad.images.n), &rng);
@@ -160,7 +160,7 @@ static void test_damage(void **state)
             assert_int_equal(life_restore(&l, &good, &err), PW_OK);
         } else {
             refused++;
-            if (err.msg[0] == '\0' || strchr(err.msg, '\n') != NULL || l.lab->arms[1].model != model)
+            if (err.msg[0] == '\0' || strchr(err.msg, '\n') != NULL || l.lab->replicas[1].model != model)
                 fail_msg("damage %d: '%s'", i, err.msg);
         }
         saved_free(&bad);

@@ -17,7 +17,7 @@ static void answer(const struct bench *b, char out[512])
 /* Checks that the cursor is at pos, and that its event agrees with the token. */
 static void assert_at(const struct bench *b, int pos)
 {
-    const struct pw_ev_look *k = &b->s->look;
+    const struct pw_ev_inspection *k = &b->s->look;
     const struct pw_ev_token *t = &b->s->tokens[pos - b->s->prompt.n_prompt];
     assert_true(b->s->has_cursor && b->s->has_look);
     assert_int_equal(b->s->cursor.at.pos, pos);
@@ -201,7 +201,7 @@ static void test_deterministic(void **state)
         bench_open(&b, run + 1, run == 2);
         bench_must(&b, script);
         answer(&b, again);
-        const struct pw_ev_look *k = &b.s->look;
+        const struct pw_ev_inspection *k = &b.s->look;
         if (run == 0) {
             memcpy(first, again, sizeof first);
             memcpy(digest, b.digests, sizeof digest);
@@ -264,7 +264,7 @@ static void test_temperature(void **state)
     assert_at(&b, b.s->prompt.n_prompt);
     assert_true(b.s->look.temperature == 0.25f);
     assert_true(b.s->look.token[0].prob > greedy); /* sharper, and reported so everywhere */
-    const struct pw_ev_look *k = &b.s->look;
+    const struct pw_ev_inspection *k = &b.s->look;
     assert_true(fabsf(k->lens_prob[k->layers * k->n] - k->token[0].prob) < 1e-5f);
     bench_close(&b);
 }
@@ -304,7 +304,7 @@ static void test_sums(void **state)
         bench_must(&b, "model tiny layers=2 width=32 heads=4");
         bench_must(&b, models[i]);
         bench_must(&b, "train 20; prompt sort 3 1 4 1 5");
-        const struct pw_ev_look *k = &b.s->look;
+        const struct pw_ev_inspection *k = &b.s->look;
         assert_true(b.s->has_look && k->worst < 1e-4);
         for (int j = 0; j < k->n; j++) {
             double sum = 0;

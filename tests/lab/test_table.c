@@ -85,7 +85,7 @@ static void what_was_never_met_is_as_it_began(void **state)
     assert_int_equal(t->n_grad, 3);
     int never = 0;
     for (int i = 0; i < 12; i++) {
-        int64_t met = pw_bucket_met(t, i);
+        int64_t met = pw_bucket_seen(t, i);
         never += met == 0;
         assert_true(t->bucket_from[i] < t->bucket_from[i + 1]);
         assert_int_equal(met > 0, t->bucket_from[i] <= t->trained);
@@ -207,7 +207,7 @@ static void both_sides_without_the_mask(void **state)
                 assert_int_equal(pw_bucket_of(t, later ? -d : d) == i, in);
                 met += in ? pairs[(later ? d : -d) + N - 1] : 0;
             }
-            assert_int_equal(pw_bucket_met(t, i), met);
+            assert_int_equal(pw_bucket_seen(t, i), met);
             for (int h = 0; h < 2; h++) /* only two of the eleven steps: long distances may be missing */
                 assert_true(t->grad[i * 2 + h] > 0 ? met > 0 : met < 100);
         }

@@ -101,7 +101,7 @@ static void a_bias_by_both_positions(void **state)
     bench_close(&b);
 }
 
-/* Tensors are listed with name, shape and size, and the mean count in met.c of their floats. */
+/* Tensors are listed with name, shape and size, and the mean count in seen.c of their floats. */
 static void what_a_bias_is_made_of(void **state)
 {
     static const struct {

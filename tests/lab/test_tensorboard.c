@@ -74,7 +74,7 @@ static void test_records(void **state)
     bench_must(&b, line);
     bench_must(&b, line); /* again, over existing files */
     for (int i = 0; i < 4; i++) {
-        const struct pw_replicate_view *rep = &b.s->arms[i / 2].rep[i % 2];
+        const struct pw_replica_view *rep = &b.s->arms[i / 2].rep[i % 2];
         float loss, beyond, moved;
         char path[128];
         snprintf(path, sizeof path, "%s/%s/events.out.tfevents.pewter", folder, runs[i]);

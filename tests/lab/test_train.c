@@ -3,9 +3,9 @@
 
 #include "ref_lab.h"
 
-static int64_t step_of(const struct bench *b, int arm, int replicate)
+static int64_t step_of(const struct bench *b, int arm, int replica)
 {
-    const struct pw_series *s = &b->s->arms[arm - 1].rep[replicate - 1].series;
+    const struct pw_series *s = &b->s->arms[arm - 1].rep[replica - 1].series;
     return s->n > 0 ? s->step[s->n - 1] : 0;
 }
 

@@ -65,7 +65,7 @@ static enum pw_code set_all(const struct pw_opt *table, void *target, const char
 
     pw_opt_defaults(table, target);
     snprintf(copy, sizeof copy, "%s", options);
-    for (char *word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+    for (char *word = strtok_r(copy, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state)) {
         char *equals = strchr(word, '=');
         *equals = '\0';
         enum pw_code code = pw_opt_set(table, target, "digest", word, equals + 1, err);
@@ -172,7 +172,7 @@ static bool equal(FILE *out, const struct ref_digest *d, const char *isa, int th
         fprintf(out, "other bits on %s:\n", ops->device(be));
         say_line(out, d, got);
     }
-    if (be)
+    if (be != NULL)
         ops->close(be);
     return same;
 }
@@ -183,11 +183,11 @@ int ref_digests_compare(FILE *out)
     static const int threads[] = {1, 2, 3, 8};
     int differ = 0, n = 0;
 
-    while (ref_digests[n].pe)
+    while (ref_digests[n].pe != NULL)
         n++;
     for (int i = 0; i < 3; i++) {
         int before = differ;
-        if (!pw_backend_cpu_isa(isas[i], NULL))
+        if (pw_backend_cpu_isa(isas[i], NULL) == NULL)
             continue;
         for (int k = 0; k < n; k++)
             differ += !equal(out, &ref_digests[k], isas[i], threads[(i + k) % 4]);

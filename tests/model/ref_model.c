@@ -59,7 +59,7 @@ static double option(const char *text, const char *key)
 
     snprintf(find, sizeof find, " %s=", key);
     at = strstr(text, find);
-    return at ? atof(at + strlen(find)) : 0;
+    return at != NULL ? atof(at + strlen(find)) : 0;
 }
 
 static struct view look(const struct ref_model *r)
@@ -85,9 +85,9 @@ static struct view look(const struct ref_model *r)
     }
     sscanf(r->pe, "%23s", v.name);
     v.pe = tensor(r, "pe.bias");
-    if (!v.pe)
+    if (v.pe == NULL)
         v.pe = tensor(r, "pe.keys");
-    if (!v.pe)
+    if (v.pe == NULL)
         v.pe = tensor(r, "pe.table");
     v.fire.c = tensor(r, "pe.c");
     v.fire.factor = tensor(r, "pe.L_multiplier");
@@ -231,7 +231,7 @@ static double relative(const struct view *r, int l, int distance, int d)
 static void linear(double *y, const double *w, const double *b, const double *x, int out, int in)
 {
     for (int o = 0; o < out; o++) {
-        y[o] = b ? b[o] : 0;
+        y[o] = b != NULL ? b[o] : 0;
         for (int i = 0; i < in; i++)
             y[o] += w[o * in + i] * x[i];
     }
@@ -242,7 +242,7 @@ static void norm(const struct view *r, double *y, const double *x, const double 
     int C = r->cfg->width;
     double mean = 0, square = 0;
 
-    if (!gain) {
+    if (gain == NULL) {
         memcpy(y, x, C * sizeof *y);
         return;
     }
@@ -252,7 +252,7 @@ static void norm(const struct view *r, double *y, const double *x, const double 
         square += (x[c] - mean) * (x[c] - mean) / C;
     for (int c = 0; c < C; c++)
         y[c] = (x[c] - mean) / sqrt(square + (r->cfg->norm == PW_NORM_LAYER ? 1e-5 : 1e-6)) * gain[c] +
-               (b ? b[c] : 0);
+               (b != NULL ? b[c] : 0);
 }
 
 static double act(const struct view *r, double x)
@@ -268,7 +268,7 @@ static double *room(int rows, int cols)
 {
     double *x = calloc((size_t)rows * cols, sizeof *x);
 
-    assert(x);
+    assert(x != NULL);
     return x;
 }
 
@@ -386,7 +386,7 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
             double loss = cross_entropy(&v, x + (b->rows[k] - first) * C, b->targets[k], k);
             sum += loss;
-            if (each)
+            if (each != NULL)
                 each[k] = loss;
         }
         free(x);

@@ -50,7 +50,7 @@ static void set_all(const struct pw_opt *table, void *target, const char *option
 
     assert_non_null(copy);
     pw_opt_defaults(table, target);
-    for (char *word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+    for (char *word = strtok_r(copy, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state)) {
         char *equals = strchr(word, '=');
         assert_non_null(equals);
         *equals = '\0';
@@ -161,7 +161,8 @@ struct pw_batch *toy_batch(uint64_t seed, int n_seqs, int shortest, int longest,
     struct pw_rng rng;
     int row = 0, scored = 0;
 
-    assert_true(b && start && tokens && pos && rows && targets);
+    assert_true(b != NULL && start != NULL && tokens != NULL && pos != NULL && rows != NULL &&
+                targets != NULL);
     pw_rng_init(&rng, seed, PW_STREAM_TEST, 0);
     for (int s = 0; s < n_seqs; s++) {
         int T = shortest + (int)pw_rng_below(&rng, (uint32_t)(longest - shortest + 1));

@@ -237,7 +237,7 @@ static void test_every_encoding(void **state)
 {
     static float before[T * V], off[T * V], after[T * V];
 
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         struct pw_model *m = shaken(*state, SMALL, pw_pes[e]->name);
         logits_of(m, some_tokens(), before);
         must(pw_model_replace_head(m, 0, 0, 3, table(), &err));
@@ -369,7 +369,7 @@ static void test_patched_streams(void **state)
 {
     static struct run clean, corrupt, now;
 
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         struct pw_model *m = shaken(*state, SMALL, pw_pes[e]->name);
         patched(m, &clean, some_tokens(), NULL, 0);
         patched(m, &corrupt, other_tokens(), NULL, 0);

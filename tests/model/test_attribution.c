@@ -159,7 +159,7 @@ static void a_head_s_part_is_what_goes_with_it(void **state)
     /* only the MLP follows the head, and it is zeroed */
     pw_model_get(k.m, p, NULL, NULL);
     for (int i = 0; i < n; i++)
-        if (strstr(list[i].name, "mlp.down.weight"))
+        if (strstr(list[i].name, "mlp.down.weight") != NULL)
             memset(p + list[i].offset, 0, sizeof *p * (size_t)list[i].rows * (size_t)list[i].cols);
     pw_model_put(k.m, p, NULL, NULL);
     inspect(&k);
@@ -168,7 +168,7 @@ static void a_head_s_part_is_what_goes_with_it(void **state)
     assert_int_equal(k.parts[2].kind, PW_PART_HEAD);
     assert_int_equal(k.parts[2].head, 1);
     for (int i = 0; i < n; i++)
-        if (strstr(list[i].name, "attn.o.weight"))
+        if (strstr(list[i].name, "attn.o.weight") != NULL)
             for (int r = 0; r < list[i].rows; r++)
                 for (int d = 4; d < 8; d++)
                     p[list[i].offset + (size_t)r * (size_t)list[i].cols + (size_t)d] = 0;

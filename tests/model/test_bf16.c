@@ -30,7 +30,7 @@ static struct toy open_or_skip(const char *precision, int threads)
     struct pw_err err = {0};
     struct toy t = {.ops = pw_backend_cpu_precision("auto", precision, &err)};
 
-    if (!t.ops) {
+    if (t.ops == NULL) {
         print_message("%s\n", err.msg);
         skip();
     }
@@ -151,7 +151,7 @@ static void test_change_of_precision(void **state)
     uint64_t stayed[2], returned[2];
 
     (void)state;
-    assert_true(was && is);
+    assert_true(was != NULL && is != NULL);
     train(m, 20);
     pw_model_get(m, was, was + n, was + 2 * n);
     assert_int_equal(pw_model_clone(&there, m, bf16.ops, bf16.be, &err), PW_OK);

@@ -31,7 +31,7 @@ static void count_free(struct pw_backend *be, void *ptr)
 {
     size_t bytes;
 
-    if (!ptr)
+    if (ptr == NULL)
         return;
     memcpy(&bytes, (char *)ptr - 64, sizeof bytes);
     held -= bytes;

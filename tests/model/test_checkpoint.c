@@ -162,7 +162,7 @@ static void test_resume(void **state)
 {
     struct toy *toy = *state;
 
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         struct pw_model *m = toy_model(toy, OPTIONS, "alibi", 7, 1), *again;
         struct pw_pe_use_opts pe = toy_pe(pw_pes[e]->name, pw_model_config(m));
         struct pw_checkpoint *c;
@@ -204,7 +204,7 @@ static void test_weights_only(void **state)
     uint64_t d[2];
     int n_params;
 
-    assert_true(first && second);
+    assert_true(first != NULL && second != NULL);
     train(m, 0, 3);
     pw_model_digest(m, d);
     save(m, false);
@@ -314,7 +314,7 @@ static void assert_refused(const char *message)
         if (opens[i](&c, file, &err) == PW_OK)
             fail_msg("opened, but should say '%s'", message);
         assert_null(c);
-        if (!strstr(err.msg, message))
+        if (strstr(err.msg, message) == NULL)
             fail_msg("says '%s', not '%s'", err.msg, message);
     }
 }
@@ -395,7 +395,7 @@ static void test_other_models(void **state)
         assert_int_equal(pw_checkpoint_save(other, file, &info, i % 2, &err), PW_OK);
         c = opened();
         assert_int_equal(pw_checkpoint_load(c, m, &err), PW_EUSER);
-        if (!strstr(err.msg, others[i].message))
+        if (strstr(err.msg, others[i].message) == NULL)
             fail_msg("says '%s', not '%s'", err.msg, others[i].message);
         assert_digest(m, d);
         assert_int_equal(pw_model_step_count(m), 2);
@@ -425,7 +425,7 @@ static int setup(void **state)
 
     toy = toy_open(1);
     *state = &toy;
-    if (!mkdtemp(dir))
+    if (mkdtemp(dir) == NULL)
         return -1;
     snprintf(file, sizeof file, "%s/x.safetensors", dir);
     return 0;

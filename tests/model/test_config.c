@@ -58,7 +58,7 @@ static void test_presets(void **state)
     assert_int_equal(c.heads, 8);
     assert_int_equal(c.context, 512);
     assert_true(!c.bias && !c.tied && o.lr == 1e-3f && o.batch == 32);
-    for (int i = 0; pw_preset_names[i]; i++)
+    for (int i = 0; pw_preset_names[i] != NULL; i++)
         assert_int_equal(pw_preset(pw_preset_names[i], &c, &o, &err), PW_OK);
     assert_int_equal(pw_preset("tinny", &c, &o, &err), PW_EUSER);
     assert_string_equal(err.msg,
@@ -71,7 +71,7 @@ static void test_paper(void **state)
     struct pw_config c = {.vocab = 32100};
     struct pw_optim o;
     struct pw_pe_use_opts t5;
-    struct pw_layout lay;
+    struct pw_param_layout lay;
     struct pw_err err = {0};
 
     (void)state;
@@ -95,11 +95,11 @@ static void test_paper(void **state)
     for (int i = 0; i < lay.n; i++) {
         const struct pw_param *p = &lay.params[i];
         const char *name = p->name;
-        double std = strstr(name, "attn.q")     ? 1 / sqrt(768 * 64)
-                     : strstr(name, "mlp.down") ? 1 / sqrt(3072)
-                     : strstr(name, "norm")     ? 0
-                     : strstr(name, "embed")    ? 1
-                                                : 1 / sqrt(768);
+        double std = strstr(name, "attn.q") != NULL     ? 1 / sqrt(768 * 64)
+                     : strstr(name, "mlp.down") != NULL ? 1 / sqrt(3072)
+                     : strstr(name, "norm") != NULL     ? 0
+                     : strstr(name, "embed") != NULL    ? 1
+                                                        : 1 / sqrt(768);
         assert_true(fabs(p->init_std - std) < 1e-7);
     }
     pw_layout_fini(&lay);
@@ -155,7 +155,7 @@ static void test_decay_of_gains(void **state)
         pw_model_get(m, after, NULL, NULL);
         const struct pw_param *p = pw_model_params(m, &n);
         for (int i = 0; i < n; i++) {
-            bool gain = strstr(p[i].name, "norm") && strstr(p[i].name, "weight");
+            bool gain = strstr(p[i].name, "norm") != NULL && strstr(p[i].name, "weight") != NULL;
             bool decays = gain ? on : p[i].rows > 0 && !p[i].pe;
             for (size_t k = p[i].offset; k < p[i].offset + pw_param_count(&p[i]); k++)
                 assert_true(fabsf(after[k] - before[k] * (decays ? 0.999f : 1)) <= 1e-6f * fabsf(before[k]));
@@ -346,7 +346,7 @@ static void test_parameters(void **state)
 {
     struct pw_config c = toy_config("layers=12 width=768 heads=12 tied=on context=512", 32100);
     struct pw_pe_use_opts t5 = toy_pe("t5", &c);
-    struct pw_layout lay;
+    struct pw_param_layout lay;
     struct pw_err err = {0};
 
     (void)state;

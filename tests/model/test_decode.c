@@ -82,7 +82,7 @@ static void test_every_model(void **state)
     };
 
     for (size_t o = 0; o < sizeof options / sizeof *options; o++)
-        for (int e = 0; pw_pes[e]; e++) {
+        for (int e = 0; pw_pes[e] != NULL; e++) {
             struct pw_model *m;
             char what[160];
             struct pw_config cfg = toy_config(options[o], V);

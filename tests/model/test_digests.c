@@ -22,11 +22,12 @@ static void test_digests(void **state)
 static void test_no_encoding_is_left_out(void **state)
 {
     (void)state;
-    for (const struct pw_pe *const *pe = pw_pes; *pe; pe++) {
+    for (const struct pw_pe *const *pe = pw_pes; *pe != NULL; pe++) {
         size_t n = strlen((*pe)->name);
         int found = 0;
-        for (int k = 0; ref_digests[k].pe; k++)
-            found += strncmp(ref_digests[k].pe, (*pe)->name, n) == 0 && strchr(" (", ref_digests[k].pe[n]);
+        for (int k = 0; ref_digests[k].pe != NULL; k++)
+            found +=
+                strncmp(ref_digests[k].pe, (*pe)->name, n) == 0 && strchr(" (", ref_digests[k].pe[n]) != NULL;
         if (found == 0)
             fail_msg("no golden digest for %s: add {\"%s\", PLAIN, {0, 0}}, to tests/model/ref_digests.c; "
                      "the failing test then prints the digest",

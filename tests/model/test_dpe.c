@@ -277,7 +277,7 @@ static void test_learned(void **state)
 static void test_uses_length(void **state)
 {
     (void)state;
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         const char *name = pw_pes[e]->name;
         bool added = pw_pes[e]->uses & PW_PE_ADDED, differs = false;
         float a[10 * C], b[20 * C];

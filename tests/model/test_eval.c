@@ -86,7 +86,7 @@ static void check_greedy(struct pw_model *m, uint64_t seed)
 
 static void test_greedy(void **state)
 {
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         if (pw_pe_uses_length(pw_pes[e]))
             continue; /* decoding has another length */
         struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
@@ -102,7 +102,7 @@ static void test_prefix(void **state)
     enum { T = 16 };
     static float whole[T * V], part[T * V], whole_resid[(L + 1) * T * C], part_resid[(L + 1) * T * C];
 
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         if (pw_pe_uses_length(pw_pes[e]))
             continue; /* a prefix has another length */
         struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
@@ -130,7 +130,7 @@ static void check_batch_mates(struct toy *toy, const char *pe)
     int *best = malloc(b->n_scored * sizeof *best), one_best, k = 0;
     struct pw_err err = {0};
 
-    assert_true(together && best);
+    assert_true(together != NULL && best != NULL);
     assert_int_equal(pw_model_eval(m, b, best, together, &err), PW_OK);
     for (int s = 0; s < b->n_seqs; s++) {
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
@@ -203,7 +203,7 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                 if (strncmp(pe, "shaw", 4) == 0)
                     assert_true(fabs(bias[at] - relative(m, &tables, q, lh, i, j)) < 1e-5);
                 else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to rounding of the sum */
-                    assert_true(fabs(bias[at] - (tables.bias || tables.dense
+                    assert_true(fabs(bias[at] - (tables.bias != NULL || tables.dense != NULL
                                                      ? (double)pw_pe_bias_at(&tables, lh % H, i, j)
                                                      : 0)) < 1e-5);
                 else if (i == j) /* equal rotation angles: the product is unchanged */
@@ -220,7 +220,7 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
 
 static void test_parts(void **state)
 {
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
         check_parts(m, pw_pes[e]->name, true);
         pw_model_destroy(m);
@@ -236,7 +236,7 @@ static void test_stream_begins(void **state)
     enum { T = 16 };
     static float resid[(L + 1) * T * C];
 
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
         struct pw_batch *b = toy_batch(3, 1, T, T, V);
         float *p = malloc(pw_model_size(m) * sizeof *p);
@@ -247,7 +247,8 @@ static void test_stream_begins(void **state)
         assert_int_equal(pw_model_tables(m, T, &tables, &err), PW_OK);
         inspect(m, b->tokens, T, &(struct pw_inspection){.resid = resid});
         for (int i = 0; i < T * C; i++)
-            assert_true(resid[i] == p[b->tokens[i / C] * C + i % C] + (tables.added ? tables.added[i] : 0));
+            assert_true(resid[i] ==
+                        p[b->tokens[i / C] * C + i % C] + (tables.added != NULL ? tables.added[i] : 0));
         pw_pe_tables_free(&tables);
         free(p);
         toy_batch_free(b);

@@ -59,7 +59,7 @@ static struct pw_pe_tables fire_tables(const char *pe, const struct fire_values 
 
     assert_non_null(all);
     pw_model_get(m, all, NULL, NULL);
-    for (; v->name; v++) {
+    for (; v->name != NULL; v++) {
         int at = 0;
         while (at < n && strcmp(p[at].name, v->name) != 0)
             at++;

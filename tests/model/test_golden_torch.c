@@ -25,7 +25,7 @@ static const float *floats(const char *name, const char *more, size_t n)
 
     snprintf(full, sizeof full, "%s%s", name, more);
     t = pw_st_find(&golden, full);
-    if (!t || t->type != PW_ST_F32 || t->bytes != n * sizeof(float))
+    if (t == NULL || t->type != PW_ST_F32 || t->bytes != n * sizeof(float))
         fail_msg("no golden tensor %s of %zu floats", full, n);
     return t->data; /* aligned: the writer pads the header to eight bytes, and malloc aligns the file */
 }
@@ -37,7 +37,7 @@ static const char *text(const char *name, const char *more)
 
     snprintf(full, sizeof full, "%s%s", name, more);
     s = pw_st_meta(&golden, full);
-    if (!s)
+    if (s == NULL)
         fail_msg("no golden text %s", full);
     return s;
 }
@@ -55,7 +55,8 @@ static void read_batch(struct data *d)
     const struct pw_st_tensor *targets = pw_st_find(&golden, "targets");
     int row = 0;
 
-    assert_true(lengths && tokens && targets && lengths->dims[0] <= 8 && tokens->dims[0] <= MAX_ROWS);
+    assert_true(lengths != NULL && tokens != NULL && targets != NULL && lengths->dims[0] <= 8 &&
+                tokens->dims[0] <= MAX_ROWS);
     *d = (struct data){.b = {.n_seqs = (int)lengths->dims[0]}};
     for (int s = 0; s < d->b.n_seqs; s++) {
         int64_t n = ((const int64_t *)lengths->data)[s];
@@ -164,13 +165,13 @@ static void test_cases(void **state)
 
     (void)state;
     assert_non_null(cases);
-    for (char *name = strtok_r(cases, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+    for (char *name = strtok_r(cases, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
         check_case(&toy, name);
         assert_int_equal(pw_pe_parse(&use, text(name, ".pe"), &cfg, &err), PW_OK);
-        for (int e = 0; pw_pes[e]; e++)
+        for (int e = 0; pw_pes[e] != NULL; e++)
             seen[e] |= use.pe == pw_pes[e];
     }
-    for (int e = 0; pw_pes[e]; e++)
+    for (int e = 0; pw_pes[e] != NULL; e++)
         if (!seen[e])
             fail_msg("no golden case for %s", pw_pes[e]->name);
     free(cases);

@@ -141,7 +141,8 @@ static void check_case(struct toy *toy, const char *options, const char *pe, int
     struct pw_err err = {0};
     struct ref_model r = {.cfg = pw_model_config(m), .values = values};
 
-    assert_true(p && grad && each && best && values && expected);
+    assert_true(p != NULL && grad != NULL && each != NULL && best != NULL && values != NULL &&
+                expected != NULL);
     toy_shake(m, 11);
     pw_model_get(m, p, NULL, NULL);
     for (size_t i = 0; i < size; i++)
@@ -196,7 +197,7 @@ static void test_cases(void **state)
 static void test_all_encodings(void **state)
 {
     (void)state;
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         int found = 0;
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct pw_config cfg = toy_config(cases[i].options, cases[i].vocab);

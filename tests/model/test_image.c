@@ -103,7 +103,7 @@ static void assert_gradients(const struct pw_model *a, const struct pw_model *b)
  * image. */
 static void test_there_and_back(void **state)
 {
-    for (int e = 0; pw_pes[e]; e++) {
+    for (int e = 0; pw_pes[e] != NULL; e++) {
         struct pw_model *m = veteran(*state, pw_pes[e]->name),
                         *other = toy_model(*state, OPTIONS, pw_pes[e]->name, V, 1);
         struct image before = image_of(m, 5), after;
@@ -209,7 +209,7 @@ static void test_weights_begin_anew(void **state)
     assert_int_equal(pw_checkpoint_save(fresh, path, &info, false, &err), PW_OK);
     assert_int_equal(pw_checkpoint_open(&c, path, &err), PW_OK);
     assert_int_equal(pw_checkpoint_load(c, m, &err), PW_OK);
-    assert_int_equal(pw_model_met(m, pairs, rows), 0);
+    assert_int_equal(pw_model_seen(m, pairs, rows), 0);
     assert_int_equal(pairs[0], 0);
     for (int i = 0; i < L * H; i++)
         assert_int_equal(pw_model_replaced(m, i / H, i % H), 0);
@@ -268,13 +268,13 @@ static void test_lies(void **state)
         assert_non_null(bad.bytes);
         memcpy(bad.bytes, good.bytes, good.n);
         snprintf(quoted, sizeof quoted, "\"%s\"", lies[i].tensor);
-        if (lies[i].name)
+        if (lies[i].name != NULL)
             memcpy((char *)memmem(bad.bytes, bad.n, quoted, strlen(quoted)) + 1, lies[i].name,
                    strlen(lies[i].name));
         else
             set_entry(&bad, lies[i].tensor, lies[i].at, lies[i].value);
         assert_int_equal(load(&bad, other, &err), PW_EUSER);
-        if (!strstr(err.msg, lies[i].message))
+        if (strstr(err.msg, lies[i].message) == NULL)
             fail_msg("%zu: says '%s', not '%s'", i, err.msg, lies[i].message);
         assert_image(other, 3, &before);
         free(bad.bytes);

@@ -242,7 +242,7 @@ static void added_rows_kernel(void **state)
             for (int c = 0; c < C; c++)
                 sq += pow((double)resid[i * C + c] - mean, 2) / C;
             for (int c = 0; c < C; c++)
-                x[i][c] = ((double)table[i * C + c] - centre) * (g ? (double)g[c] : 1) /
+                x[i][c] = ((double)table[i * C + c] - centre) * (g != NULL ? (double)g[c] : 1) /
                           (e == 2 ? 1 : sqrt(sq + (e == 1 ? 1e-5 : 1e-6)));
         }
         for (int h = 0; h < H; h++)

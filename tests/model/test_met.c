@@ -56,7 +56,7 @@ static void pairs_are_counted_exactly(void **state)
             count(b, causal, want, want_rows);
             toy_batch_free(b);
         }
-        assert_int_equal(pw_model_met(m, got, got_rows), 12);
+        assert_int_equal(pw_model_seen(m, got, got_rows), 12);
         assert_memory_equal(got, want, sizeof want);
         assert_memory_equal(got_rows, want_rows, sizeof want_rows);
         assert_true(got[10] > 0 && got[11] == 0);
@@ -84,7 +84,7 @@ static void gradients_are_those_of_every_tenth_step(void **state)
         size_t size = pw_model_size(m), own = size - p->offset;
         float *grad = calloc(size, sizeof *grad), *mean = calloc(own, sizeof *mean);
         double *want = calloc(own, sizeof *want), loss;
-        assert_true(grad && mean && want);
+        assert_true(grad != NULL && mean != NULL && want != NULL);
         mean[0] = -1;
         assert_int_equal(pw_model_pe_gradient(m, mean), 0);
         assert_true(mean[0] == -1); /* unchanged */
@@ -133,7 +133,7 @@ static void what_was_never_met_has_no_gradient(void **state)
 
 static int64_t steps_of(const struct pw_model *m)
 {
-    int64_t pairs[CTX], rows[CTX], steps = pw_model_met(m, pairs, rows);
+    int64_t pairs[CTX], rows[CTX], steps = pw_model_seen(m, pairs, rows);
 
     assert_true((steps > 0) == (pairs[0] > 0) && (steps > 0) == (rows[0] > 0));
     return steps;

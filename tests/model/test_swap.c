@@ -99,8 +99,8 @@ static void test_all_pairs(void **state)
 {
     (void)state;
     struct toy toy = toy_open(2);
-    for (int a = 0; pw_pes[a]; a++)
-        for (int b = 0; pw_pes[b]; b++)
+    for (int a = 0; pw_pes[a] != NULL; a++)
+        for (int b = 0; pw_pes[b] != NULL; b++)
             check_pair(&toy, pw_pes[a]->name, pw_pes[b]->name);
     toy_close(&toy);
 }

@@ -198,7 +198,7 @@ static void test_nothing_changed(void **state)
     struct pw_err err = {0};
 
     (void)state;
-    assert_true(p && now);
+    assert_true(p != NULL && now != NULL);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     pw_model_get(m, p, p + n, p + 2 * n);
     for (size_t i = 0; i < n; i++)

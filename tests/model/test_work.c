@@ -87,7 +87,7 @@ static void run(struct toy *t, const char *options, const char *pe, float *ratio
     struct pw_err err = {0};
     double want[BLOCKS];
 
-    assert_true(before && after);
+    assert_true(before != NULL && after != NULL);
     pw_model_updates(m, ratio);
     for (int b = 0; b < BLOCKS; b++)
         assert_true(isnan(ratio[b])); /* no step yet */

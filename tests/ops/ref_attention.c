@@ -32,7 +32,7 @@ static void score_row(float *out, const float *qkv, const struct pw_attn *a, con
         float v = 0.0f;
         for (int d = 0; d < D; d++)
             v = fmaf(q[d], k[d], v);
-        if (a->keys) {
+        if (a->keys != NULL) {
             const float *relative = relative_key(a, pos[base + i] - pos[base + j]);
             float dot = 0.0f;
             for (int d = 0; d < D; d++)
@@ -40,7 +40,7 @@ static void score_row(float *out, const float *qkv, const struct pw_attn *a, con
             v = v + dot;
         }
         v = v * a->scale;
-        if (a->bias)
+        if (a->bias != NULL)
             v = v + a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
         out[j] = v;
     }
@@ -108,8 +108,8 @@ static void attend(float *z, float *p, const float *qkv, const struct pw_attn *a
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    float *probs = maps ? maps->probs : NULL, *rows = ref_turned(qkv, a, pos, s->start[s->n]);
-    if (maps && maps->scores)
+    float *probs = maps != NULL ? maps->probs : NULL, *rows = ref_turned(qkv, a, pos, s->start[s->n]);
+    if (maps != NULL && maps->scores != NULL)
         PW_OP(scores)(c, maps->scores, qkv, a, pos, s);
     int D = a->head_width, C = a->heads * D;
     for (int n = 0; n < s->n; n++) {
@@ -118,7 +118,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
             for (int i = 0; i < T; i++, save += ld) {
                 attend(z + (size_t)(base + i) * (size_t)C + h * D, save, rows, a, pos, base, i,
                        a->causal ? i + 1 : T, ld, h);
-                if (probs) {
+                if (probs != NULL) {
                     memcpy(probs, save, (size_t)T * sizeof *probs);
                     probs += T;
                 }
@@ -138,7 +138,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
 {
     (void)c;
     int D = a->head_width, C = a->heads * D, n = T + R;
-    float *p = malloc((size_t)cap * sizeof *p), *rows = ref_turned(qkv, a, pos ? pos + T : NULL, R);
+    float *p = malloc((size_t)cap * sizeof *p), *rows = ref_turned(qkv, a, pos != NULL ? pos + T : NULL, R);
     memcpy(cache + (size_t)T * 3 * (size_t)C, rows, (size_t)R * 3 * (size_t)C * sizeof *cache);
     for (int i = T; i < n; i++)
         for (int h = 0; h < a->heads; h++)
@@ -162,7 +162,7 @@ static void relative_bwd(float *dq, float *d_keys, const float *ds, const float 
         float sum = plain_tree(lane), scaled = sum * a->scale;
         for (int d = 0; d < D; d++) {
             dq[d] = fmaf(sum, row[d], dq[d]);
-            if (d_keys)
+            if (d_keys != NULL)
                 d_keys[r * D + d] = fmaf(scaled, q[d], d_keys[r * D + d]);
         }
     }
@@ -205,10 +205,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                         dk[at_k] = fmaf(ds[j], q[at_q], dk[at_k]);
                         dv[at_k] = fmaf(save[j] * mask(a, h, base + i, j), g[d], dv[at_k]);
                     }
-                    if (d_bias)
+                    if (d_bias != NULL)
                         d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
                 }
-                if (a->keys)
+                if (a->keys != NULL)
                     relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i, keys);
             }
             for (int i = 0; i < T; i++)
@@ -219,7 +219,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         }
         free(ds);
     }
-    if (a->turn)
+    if (a->turn != NULL)
         ref_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
     free(rows);
 }

@@ -94,7 +94,8 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
         stat[2 * r + 1] = (float)rstd;
         for (int i = 0; i < C; i++) {
             bool plain = kind == PW_NORM_NONE;
-            double g = gain && !plain ? (double)gain[i] : 1, b = bias && !plain ? (double)bias[i] : 0;
+            double g = gain != NULL && !plain ? (double)gain[i] : 1,
+                   b = bias != NULL && !plain ? (double)bias[i] : 0;
             y[i] = (float)((double)scale * (((double)x[i] - mean) * rstd * g + b));
         }
     }
@@ -116,7 +117,7 @@ static void norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, 
                 double xj = ((double)x[j] - mean) * rstd, jac = i == j;
                 if (!none)
                     jac = rstd * (jac - (kind == PW_NORM_LAYER ? 1.0 / C : 0) - xi * xj / C);
-                sum += (double)dy[j] * (double)scale * (gain && !none ? (double)gain[j] : 1) * jac;
+                sum += (double)dy[j] * (double)scale * (gain != NULL && !none ? (double)gain[j] : 1) * jac;
             }
             dx[i] = (float)((double)dx[i] + sum);
             dg[i] += (double)dy[i] * (double)scale * xi;
@@ -124,9 +125,9 @@ static void norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, 
         }
     }
     for (int i = 0; i < C && kind != PW_NORM_NONE; i++) {
-        if (d_gain)
+        if (d_gain != NULL)
             d_gain[i] = (float)((double)d_gain[i] + dg[i]);
-        if (d_bias)
+        if (d_bias != NULL)
             d_bias[i] = (float)((double)d_bias[i] + db[i]);
     }
     free(dg);
@@ -159,12 +160,12 @@ static void linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, c
     (void)c;
     for (int r = 0; r < R; r++)
         for (int o = 0; o < m->out; o++) {
-            double v = bias ? (double)bias[o] : 0;
+            double v = bias != NULL ? (double)bias[o] : 0;
             for (int i = 0; i < m->in; i++)
                 v += (double)x[r * m->in + i] * (double)m->w[o * m->in + i];
-            if (pre)
+            if (pre != NULL)
                 pre[r * m->out + o] = (float)v;
-            v = act_of(v, act) + (residual ? (double)residual[r * m->out + o] : 0);
+            v = act_of(v, act) + (residual != NULL ? (double)residual[r * m->out + o] : 0);
             y[r * m->out + o] = (float)v;
         }
 }
@@ -190,10 +191,10 @@ static void linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *d
 {
     (void)c;
     for (int o = 0; o < out; o++) {
-        double b = add && d_bias ? (double)d_bias[o] : 0;
+        double b = add && d_bias != NULL ? (double)d_bias[o] : 0;
         for (int r = 0; r < R; r++)
             b += (double)dy[r * out + o];
-        if (d_bias)
+        if (d_bias != NULL)
             d_bias[o] = (float)b;
         for (int i = 0; i < in; i++) {
             double v = add ? (double)dw[o * in + i] : 0;
@@ -241,7 +242,7 @@ static void put_head(struct pw_ctx *c, float *z, const float *table, const int *
     (void)c;
     for (int r = 0; r < R; r++)
         for (int d = 0; d < D; d++)
-            z[(r * H + h) * D + d] = table ? table[pos[r] * D + d] : 0;
+            z[(r * H + h) * D + d] = table != NULL ? table[pos[r] * D + d] : 0;
 }
 
 static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)

@@ -10,7 +10,7 @@ void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool b
     for (int r = 0; r < R; r++)
         for (int h = 0; h < 2 * H; h++) {
             float *head = qkv + r * 3 * H * D + h * D;
-            double gain = h < H && t->gain ? (double)t->gain[pos[r]] : 1; /* a scalar, both ways */
+            double gain = h < H && t->gain != NULL ? (double)t->gain[pos[r]] : 1; /* a scalar, both ways */
             for (int i = 0; i < t->pairs; i++) {
                 float *a = t->pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
                 float *b = t->pairing == PW_PAIRING_HALF ? head + t->pairs + i : head + 2 * i + 1;
@@ -31,7 +31,7 @@ static float *turned(const float *qkv, const struct pw_attn *a, const int *pos, 
     size_t n = 3 * (size_t)R * (size_t)(a->heads * a->head_width);
     float *to = malloc((n + 1) * sizeof *to);
     memcpy(to, qkv, n * sizeof *to);
-    if (a->turn)
+    if (a->turn != NULL)
         ref_double_turn(to, a->turn, pos, false, a->heads, a->head_width, R);
     return to;
 }
@@ -61,11 +61,11 @@ static void score_map(double *s, const float *qkv, const struct pw_attn *a, cons
             for (int d = 0; d < D; d++)
                 dot += (double)qkv[(base + i) * w + h * D + d] *
                        (double)qkv[(base + j) * w + (a->heads + h) * D + d];
-            for (int d = 0; a->keys && d < D; d++)
+            for (int d = 0; a->keys != NULL && d < D; d++)
                 dot += (double)qkv[(base + i) * w + h * D + d] *
                        (double)a->keys[key_at(a, pos + base, i, j) + d];
             dot *= (double)a->scale;
-            if (a->bias)
+            if (a->bias != NULL)
                 dot += (double)a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
             s[i * T + j] = a->causal && j > i ? -INFINITY : dot;
         }
@@ -197,8 +197,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                 for (int d = 0; d < D; d++) {
                     double dq = 0, dk = 0, dv = 0;
                     for (int j = 0; j < T; j++) {
-                        int at = a->keys ? key_at(a, pos + base, i, j) + d : 0;
-                        double relative = a->keys ? (double)a->keys[at] : 0;
+                        int at = a->keys != NULL ? key_at(a, pos + base, i, j) + d : 0;
+                        double relative = a->keys != NULL ? (double)a->keys[at] : 0;
                         dkeys[at] += ds[i * T + j] * (double)q[i * w + d] * (double)a->scale;
                         dq += ds[i * T + j] * ((double)k[j * w + d] + relative);
                         dk += ds[j * T + i] * (double)q[j * w + d];
@@ -220,7 +220,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         d_bias[i] = (float)((double)d_bias[i] + db[i]);
     for (int i = 0; d_keys != NULL && i < pw_key_rows(a) * D; i++)
         d_keys[i] = (float)((double)d_keys[i] + dkeys[i]);
-    if (a->turn)
+    if (a->turn != NULL)
         ref_double_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
     free(rows);
     free(db);

@@ -34,7 +34,7 @@ void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, c
         for (size_t i = 0; i < (size_t)C; i++) {
             float d = dx[r * (size_t)C + i];
             d_table[(size_t)ids[r] * (size_t)C + i] += d;
-            for (int k = 0; d_added && k < a->n; k++)
+            for (int k = 0; d_added != NULL && k < a->n; k++)
                 if (!a->halves || (2 * i >= (size_t)C) == (k == 1))
                     d_added[k][added_at(a, k, r, i, C)] += d;
         }

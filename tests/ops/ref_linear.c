@@ -27,12 +27,12 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
             float v = 0.0f;
             for (int k = 0; k < m->in; k++)
                 v = fmaf(a[k], w[k], v);
-            if (bias)
+            if (bias != NULL)
                 v = v + bias[o];
-            if (pre)
+            if (pre != NULL)
                 pre[at] = v;
             v = plain_act(v, (int)act);
-            y[at] = residual ? v + residual[at] : v;
+            y[at] = residual != NULL ? v + residual[at] : v;
         }
 }
 
@@ -62,11 +62,11 @@ void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *d
     (void)c;
     for (size_t i = 0; !add && i < (size_t)out * (size_t)in; i++)
         dw[i] = 0.0f;
-    for (int o = 0; !add && d_bias && o < out; o++)
+    for (int o = 0; !add && d_bias != NULL && o < out; o++)
         d_bias[o] = 0.0f;
     for (int r = 0; r < R; r++, dy += out, x += in)
         for (int o = 0; o < out; o++) {
-            if (d_bias)
+            if (d_bias != NULL)
                 d_bias[o] += dy[o];
             float *row = dw + (size_t)o * (size_t)in;
             for (int i = 0; i < in; i++)

@@ -19,7 +19,7 @@ void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_log
         float sum = plain_tree(lane);
         best[n] = arg;
         loss[n] = targets[n] < 0 ? 0.0f : (max - logits[targets[n]]) + (float)pw_log((double)sum);
-        for (int i = 0; d_logits && i < V; i++) {
+        for (int i = 0; d_logits != NULL && i < V; i++) {
             float p = plain_exp(logits[i] - max) / sum;
             d_logits[(size_t)n * (size_t)V + (size_t)i] =
                 targets[n] < 0 ? 0.0f : *scale * (i == targets[n] ? p - 1.0f : p);

@@ -30,9 +30,9 @@ void PW_OP(norm_fwd)(struct pw_ctx *c, float *y, float *stat, const float *x, co
                 v = v - mean;
             if (kind != PW_NORM_NONE) {
                 v = v * rstd;
-                if (gain)
+                if (gain != NULL)
                     v = v * gain[i];
-                if (bias)
+                if (bias != NULL)
                     v = v + bias[i];
             }
             y[i] = scale * v;
@@ -55,11 +55,11 @@ void PW_OP(norm_bwd)(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, 
         for (int i = 0; i < C; i++) {
             float t = scale * dy[i];
             float xhat = (kind == PW_NORM_LAYER ? x[i] - mean : x[i]) * rstd;
-            if (d_gain)
+            if (d_gain != NULL)
                 d_gain[i] = fmaf(t, xhat, d_gain[i]);
-            if (d_bias)
+            if (d_bias != NULL)
                 d_bias[i] += t;
-            float u = gain ? t * gain[i] : t;
+            float u = gain != NULL ? t * gain[i] : t;
             s1[i % 16] += u;
             s2[i % 16] = fmaf(u, xhat, s2[i % 16]);
         }
@@ -67,7 +67,7 @@ void PW_OP(norm_bwd)(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, 
         for (int i = 0; i < C; i++) {
             float t = scale * dy[i];
             float xhat = (kind == PW_NORM_LAYER ? x[i] - mean : x[i]) * rstd;
-            float u = gain ? t * gain[i] : t;
+            float u = gain != NULL ? t * gain[i] : t;
             if (kind == PW_NORM_LAYER)
                 u = u - m1;
             dx[i] += rstd * (u - xhat * m2);

@@ -8,6 +8,6 @@ void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *
     for (int i = 0; i < R * H * D; i++) {
         int r = i / (H * D), d = i % D;
         if (i / D % H == h)
-            z[i] = table ? table[pos[r] * D + d] : 0.0f;
+            z[i] = table != NULL ? table[pos[r] * D + d] : 0.0f;
     }
 }

@@ -10,7 +10,7 @@ void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, in
     bool half = t->pairing == PW_PAIRING_HALF;
     int da = half ? 1 : 2, db = half ? t->pairs : 1;
     for (int r = 0; r < R; r++, qkv += 3 * H * D) {
-        for (int i = 0; i < H * D && back && t->gain; i++)
+        for (int i = 0; i < H * D && back && t->gain != NULL; i++)
             qkv[i] *= t->gain[pos[r]];
         for (int h = 0; h < 2 * H; h++) /* the heads of q, then those of k */
             for (int i = 0; i < t->pairs; i++) {
@@ -22,7 +22,7 @@ void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, in
                 *a = fmaf(x, co, -(y * si));
                 *b = fmaf(x, si, y * co);
             }
-        for (int i = 0; i < H * D && !back && t->gain; i++)
+        for (int i = 0; i < H * D && !back && t->gain != NULL; i++)
             qkv[i] *= t->gain[pos[r]];
     }
 }
@@ -38,7 +38,7 @@ float *ref_turned(const float *qkv, const struct pw_attn *a, const int *pos, int
     size_t n = 3 * (size_t)R * (size_t)(a->heads * a->head_width);
     float *to = malloc((n + 1) * sizeof *to);
     memcpy(to, qkv, n * sizeof *to);
-    if (a->turn)
+    if (a->turn != NULL)
         ref_turn(to, a->turn, pos, false, a->heads, a->head_width, R);
     return to;
 }

@@ -101,7 +101,7 @@ static void test_whole_numbers_are_exact(void **state)
         for (int t = 0; t < 2; t++) {
             float *y = malloc((2 * ny + nx + nw + (size_t)out) * sizeof *y), *pack;
             pack = malloc(ops[t]->mat_pack_floats(out, in) * sizeof *pack);
-            assert_true(y && pack);
+            assert_true(y != NULL && pack != NULL);
             memcpy(y, old, (2 * ny + nx + nw + (size_t)out) * sizeof *y);
             struct whole one = {.ops = ops[t],
                                 .m = {w, out, in, pack},

@@ -136,10 +136,8 @@ enum pw_code ref_probe_run(struct pw_finding *f, const char *name, const char *o
     assert_non_null(probe);
     assert_true(n <= 8);
     for (int i = 0; i < n; i++) {
-        subjects[i] = (struct pw_probe_subject){.arm = i + 1,
-                                                .replicate = 1,
-                                                .model = models[i],
-                                                .control = controls != NULL ? controls[i] : NULL};
+        subjects[i] = (struct pw_probe_subject){
+            .arm = i + 1, .replica = 1, .model = models[i], .control = controls != NULL ? controls[i] : NULL};
         snprintf(subjects[i].name, sizeof subjects[i].name, "%d %.40s", i + 1,
                  pw_model_pe(models[i])->pe->name);
     }

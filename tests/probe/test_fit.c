@@ -14,7 +14,7 @@ static void test_line(void **state)
 {
     const double x[] = {0, 1, 2, 3}, y[] = {1, 3, 5, 7}, bent[] = {0, 1, 1, 0}, flat[] = {2, 2, 2, 2};
     (void)state;
-    struct pw_line line = pw_fit_line(x, y, 4);
+    struct pw_fitted_line line = pw_fit_line(x, y, 4);
     assert_true(fabs(line.slope - 2) < 1e-15 && fabs(line.level - 1) < 1e-15 && fabs(line.r2 - 1) < 1e-15);
     line = pw_fit_line(x, bent, 4);
     assert_true(line.slope == 0 && line.level == 0.5 && line.r2 == 0);

@@ -40,7 +40,7 @@ static void test_equations(void **state)
 /* The fit must give R^2 = 1 if one map exists, and less if the map depends on a third number. */
 static void test_products(void **state)
 {
-    struct pw_products same = {0}, varies = {0};
+    struct pw_product_sums same = {0}, varies = {0};
     (void)state;
     for (int i = 0; i < 200; i++) {
         double x[2] = {sin(i), cos(2 * i)}, y[2] = {cos(3 * i), sin(5 * i)}, z = sin(i * i);

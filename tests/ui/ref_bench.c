@@ -20,7 +20,7 @@ int bench_setup(void **state)
 {
     struct bench *b = calloc(1, sizeof *b);
     strcpy(b->folder, "/tmp/pewter-bench-XXXXXX");
-    if (!mkdtemp(b->folder))
+    if (mkdtemp(b->folder) == NULL)
         return 1;
     setenv("XDG_CONFIG_HOME", b->folder, 1);
     setenv("XDG_STATE_HOME", b->folder, 1);
@@ -66,7 +66,7 @@ void bench_refused(struct bench *b, const char *line, const char *why)
     int64_t time = b->app.ui.time;
     if (pw_app_submit(&b->app, line, PW_SEND_NOW, &b->err) == PW_OK)
         fail_msg("%s was taken", line);
-    if (!strstr(b->err.msg, why) || strchr(b->err.msg, '\n'))
+    if (strstr(b->err.msg, why) == NULL || strchr(b->err.msg, '\n') != NULL)
         fail_msg("%s: '%s' lacks '%s'", line, b->err.msg, why);
     pw_config_print(&b->app, &after);
     assert_string_equal(pw_str_text(&before), pw_str_text(&after));

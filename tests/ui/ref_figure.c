@@ -41,7 +41,7 @@ static double number_of(const char *tag, const char *name, double none)
     char key[32];
     snprintf(key, sizeof key, " %s=\"", name);
     const char *at = strstr(tag, key);
-    return at ? atof(at + strlen(key)) : none;
+    return at != NULL ? atof(at + strlen(key)) : none;
 }
 
 static void read_entity(const char *s)
@@ -69,7 +69,9 @@ static void check_text(const char *tag, const char *body, double w, double h)
                         .mono = strstr(tag, "Mono") != NULL};
     double x = number_of(tag, "x", -1), y = number_of(tag, "y", -1), width = pw_svg_width(&f, text);
     bool turned = strstr(tag, "rotate(-90)") != NULL;
-    double from = strstr(tag, "\"end\"") ? x - width : strstr(tag, "\"middle\"") ? x - width / 2 : x;
+    double from = strstr(tag, "\"end\"") != NULL      ? x - width
+                  : strstr(tag, "\"middle\"") != NULL ? x - width / 2
+                                                      : x;
     double lo = turned ? -(from + width) : from, hi = turned ? -from : from + width, most = turned ? h : w;
     if (f.size <= 0 || lo < -1 || hi > most + 1 || y < 0 || y > (turned ? w : h))
         fail_msg("'%s' at %g %g, %g to %g, is outside of %g x %g", text, x, y, lo, hi, w, h);
@@ -136,7 +138,7 @@ void figure_check(const struct pw_snapshot *s, const struct pw_figure_options *o
     struct pw_str a = {0}, b = {0};
     struct pw_err err;
     if (pw_figure_svg(&a, s, o, &err) != PW_OK &&
-        strstr(err.msg, "width=")) { /* retry with the width that the error asks for */
+        strstr(err.msg, "width=") != NULL) { /* retry with the width that the error asks for */
         struct pw_figure_options wide = *o;
         const char *needs = strstr(err.msg, "needs ");
         assert_non_null(needs);
@@ -159,9 +161,9 @@ void figure_check(const struct pw_snapshot *s, const struct pw_figure_options *o
     pw_str_fini(&b);
 }
 
-struct pw_snapshot *figure_race(int replicates)
+struct pw_snapshot *figure_race(int replicas)
 {
-    struct pw_snapshot *s = screen_race_of(replicates);
+    struct pw_snapshot *s = screen_race_of(replicas);
     screen_command(s, "race none,alibi,t5,rotary,learned");
     return s;
 }

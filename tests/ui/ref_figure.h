@@ -17,6 +17,6 @@ int figure_read(const struct pw_str *doc);
 /* Draws a figure that must fail with this one line, and draw nothing. */
 void figure_fails(const struct pw_snapshot *s, const struct pw_figure_options *o, const char *message);
 /* screen_race_of, with the command that makes the race. */
-struct pw_snapshot *figure_race(int replicates);
+struct pw_snapshot *figure_race(int replicas);
 
 #endif

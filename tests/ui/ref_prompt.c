@@ -157,19 +157,19 @@ static void look(struct pw_snapshot *s, int pos)
     static const char *const labels[N] = {" 4", " 5", " 9", " 3", "</s>", " 2",   " 1",
                                           " 8", " 6", " 7", " 0", " >",   "sort", "<pad>"};
     struct pw_event *e = pw_event_new(PW_EV_LOOK);
-    struct pw_ev_look *k = &e->u.look;
+    struct pw_ev_inspection *k = &e->u.look;
 
     e->arm = 3, e->step = 640;
-    *k = (struct pw_ev_look){.prompt = 1,
-                             .pos = pos,
-                             .temperature = 1,
-                             .entropy = 1.62f,
-                             .vocab = N,
-                             .n = N,
-                             .target = 1,
-                             .n_parts = PARTS,
-                             .layers = LAYERS,
-                             .worst = 4e-7};
+    *k = (struct pw_ev_inspection){.prompt = 1,
+                                   .pos = pos,
+                                   .temperature = 1,
+                                   .entropy = 1.62f,
+                                   .vocab = N,
+                                   .n = N,
+                                   .target = 1,
+                                   .n_parts = PARTS,
+                                   .layers = LAYERS,
+                                   .worst = 4e-7};
     k->token = screen_array(N, sizeof *k->token);
     k->parts = screen_array(PARTS, sizeof *k->parts);
     k->part = screen_array(PARTS * N, sizeof *k->part);
@@ -178,9 +178,9 @@ static void look(struct pw_snapshot *s, int pos)
     k->lens_prob = screen_array((LAYERS + 1) * N, sizeof *k->lens_prob);
     k->lens_rank = screen_array((LAYERS + 1) * N, sizeof *k->lens_rank);
     for (int i = 0; i < PARTS; i++) {
-        struct pw_look_part *p = &k->parts[i];
+        struct pw_inspection_part *p = &k->parts[i];
         int l = (i - 1) / (HEADS + 1), h = (i - 1) % (HEADS + 1);
-        *p = (struct pw_look_part){"embedding", -1, -1};
+        *p = (struct pw_inspection_part){"embedding", -1, -1};
         if (i == PARTS - 1)
             snprintf(p->name, sizeof p->name, "biases");
         else if (i > 0 && h == HEADS)
@@ -192,7 +192,7 @@ static void look(struct pw_snapshot *s, int pos)
         float logit = 6.25f - 0.375f * (float)j - (j > 1 ? 1.5f : 0),
               p = j == 0 ? 0.46f : 0.4f / (float)(j + j * j / 3);
         double left = (double)logit;
-        k->token[j] = (struct pw_look_token){.token = N - 1 - j, .rank = j, .prob = p, .logit = logit};
+        k->token[j] = (struct pw_inspection_token){.token = N - 1 - j, .rank = j, .prob = p, .logit = logit};
         pw_text_copy(k->token[j].label, PW_LABEL, labels[j]);
         k->mean_logit += logit / N;
         for (int i = 0; i < PARTS; i++) {
@@ -207,7 +207,8 @@ static void look(struct pw_snapshot *s, int pos)
         }
     }
     for (int l = 0; l <= LAYERS; l++) {
-        k->lens[l] = (struct pw_look_lens){.prob = l == LAYERS ? 0.46f : 0.3f, .entropy = 3.5f - (float)l};
+        k->lens[l] =
+            (struct pw_inspection_lens){.prob = l == LAYERS ? 0.46f : 0.3f, .entropy = 3.5f - (float)l};
         pw_text_copy(k->lens[l].label, PW_LABEL, l == LAYERS ? " 4" : " 9");
     }
     screen_fold(s, e);

@@ -44,7 +44,7 @@ void recording_make(const char *folder)
     say(&m, PW_EV_COMMAND, "race none,alibi");
     for (int arm = 1; arm <= 2; arm++) {
         struct pw_event *e = pw_event_new(PW_EV_ARM);
-        e->u.arm = (struct pw_ev_arm){.id = arm, .replicates = 1, .current = arm == 1, .restarted = true};
+        e->u.arm = (struct pw_ev_arm){.id = arm, .replicas = 1, .current = arm == 1, .restarted = true};
         snprintf(e->u.arm.name, sizeof e->u.arm.name, "%s", arm == 1 ? "none" : "alibi");
         snprintf(e->u.arm.pe, sizeof e->u.arm.pe, "%s", e->u.arm.name);
         put(&m, e, arm, 0);

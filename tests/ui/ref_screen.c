@@ -16,7 +16,7 @@ void screen_fold(struct pw_snapshot *s, struct pw_event *e)
 void *screen_array(size_t n, size_t size)
 {
     void *p = calloc(n ? n : 1, size);
-    if (!p)
+    if (p == NULL)
         abort();
     return p;
 }
@@ -56,7 +56,7 @@ void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe)
                                   .width = 64,
                                   .context = 128,
                                   .n_params = 102400,
-                                  .replicates = s->arms[id - 1].used ? s->arms[id - 1].info.replicates : 1,
+                                  .replicas = s->arms[id - 1].used ? s->arms[id - 1].info.replicas : 1,
                                   .step = s->arms[id - 1].info.step};
     pw_text_copy(e->u.arm.name, sizeof e->u.arm.name, name);
     pw_text_copy(e->u.arm.pe, sizeof e->u.arm.pe, pe);
@@ -66,10 +66,10 @@ void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe)
     screen_fold(s, e);
 }
 
-static void step_of(struct pw_snapshot *s, int arm, int replicate, int64_t step, float loss)
+static void step_of(struct pw_snapshot *s, int arm, int replica, int64_t step, float loss)
 {
     struct pw_event *e = pw_event_new(PW_EV_STEP);
-    e->arm = arm, e->replicate = replicate, e->step = step;
+    e->arm = arm, e->replica = replica, e->step = step;
     e->u.step = (struct pw_ev_step){.loss = loss,
                                     .accuracy = 1 / (1 + loss * loss),
                                     .lr = 1e-3f,
@@ -84,9 +84,9 @@ void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
 }
 
 /* A replica's quality: 1 for the first, a little better or worse for others. */
-static float luck(int arm, int replicate)
+static float luck(int arm, int replica)
 {
-    return replicate == 1 ? 1 : 1 + 0.25f * screen_noise((uint32_t)arm + 50, (uint32_t)replicate);
+    return replica == 1 ? 1 : 1 + 0.25f * screen_noise((uint32_t)arm + 50, (uint32_t)replica);
 }
 
 /* Chooses the wrong samples of a row (64 at most), and how and where each is wrong. Some are wrong where the
@@ -110,7 +110,7 @@ static void go_wrong(struct pw_eval_row *row, uint64_t *outcomes, int arm)
     }
 }
 
-static void eval(struct pw_snapshot *s, int arm, int replicate, int64_t step, int samples, bool live)
+static void eval(struct pw_snapshot *s, int arm, int replica, int64_t step, int samples, bool live)
 {
     /* Each arm's accuracy on trained lengths, and how far it generalises. */
     static const float skill[6] = {0, 0.72f, 0.97f, 1.12f, 1.0f, 0.9f},
@@ -119,14 +119,14 @@ static void eval(struct pw_snapshot *s, int arm, int replicate, int64_t step, in
     float grown = (float)step / (float)(step + 150);
     int n = 0;
 
-    e->arm = arm, e->replicate = replicate, e->step = step;
+    e->arm = arm, e->replica = replica, e->step = step;
     e->u.eval.live = live;
     e->u.eval.draw = 7;
     e->u.eval.n_words = 15;
     e->u.eval.rows = screen_array(15, sizeof *e->u.eval.rows);
     e->u.eval.outcomes = screen_array(15, sizeof *e->u.eval.outcomes);
     for (int length = 2; length <= 16; length++) {
-        float p = skill[arm] * grown * 1.25f / luck(arm, replicate) - 0.015f * (float)length;
+        float p = skill[arm] * grown * 1.25f / luck(arm, replica) - 0.015f * (float)length;
         if (length > 8)
             p -= (float)(length - 8) * 0.13f * (1.15f - reach[arm]);
         p = p < 0 ? 0 : p > 1 ? 1 : p;
@@ -144,27 +144,27 @@ static void eval(struct pw_snapshot *s, int arm, int replicate, int64_t step, in
     screen_fold(s, e);
 }
 
-static void train(struct pw_snapshot *s, int replicates)
+static void train(struct pw_snapshot *s, int replicas)
 {
     static const float speed[6] = {0, 260, 120, 90, 100, 150},
                        floors[6] = {0, 0.42f, 0.06f, 0.02f, 0.05f, 0.12f};
 
     for (int step = 1; step <= 640; step++) {
-        for (int i = 0; i < 5 * replicates; i++) {
-            int arm = i % 5 + 1, replicate = i / 5 + 1;
-            float x = (float)step / (speed[arm] * luck(arm, replicate));
+        for (int i = 0; i < 5 * replicas; i++) {
+            int arm = i % 5 + 1, replica = i / 5 + 1;
+            float x = (float)step / (speed[arm] * luck(arm, replica));
             float loss = floors[arm] + (2.3f - floors[arm]) / (1 + x * x);
             loss *= 1 + 0.12f * screen_noise((uint32_t)i + 1, (uint32_t)step);
             if (arm == 3 && step >= 400) /* swapped at 400: it has to recover */
                 loss += 0.9f / (1 + (float)(step - 400) / 12);
-            step_of(s, arm, replicate, step, loss);
+            step_of(s, arm, replica, step, loss);
             if (step % 50 == 0)
-                eval(s, arm, replicate, step, 16, true);
+                eval(s, arm, replica, step, 16, true);
         }
         if (step == 399)
             screen_arm(s, 3, "t5", "t5 buckets=8 distance=16");
     }
-    for (int i = 0; i < 5 * replicates; i++)
+    for (int i = 0; i < 5 * replicas; i++)
         eval(s, i % 5 + 1, i / 5 + 1, 640, 64, false);
 }
 
@@ -246,7 +246,7 @@ struct pw_snapshot *screen_race(void)
     return screen_race_of(1);
 }
 
-struct pw_snapshot *screen_race_of(int replicates)
+struct pw_snapshot *screen_race_of(int replicas)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     struct pw_event *e = pw_event_new(PW_EV_LAB);
@@ -272,8 +272,8 @@ struct pw_snapshot *screen_race_of(int replicates)
     screen_arm(s, 5, "learned", "learned");
     screen_command(s, "train 1000");
     for (int i = 0; i < 5; i++)
-        s->arms[i].info.replicates = replicates;
-    train(s, replicates);
+        s->arms[i].info.replicas = replicas;
+    train(s, replicas);
     screen_command(s, "arm 3");
     e = pw_event_new(PW_EV_ARM); /* makes it the current arm */
     e->arm = 3;
@@ -295,7 +295,7 @@ struct pw_snapshot *screen_race_of(int replicates)
     return s;
 }
 
-void screen_point(struct pw_replicate_view *rep, float value)
+void screen_point(struct pw_replica_view *rep, float value)
 {
     struct pw_ev_step v = {.loss = value, .accuracy = value, .lr = value, .grad_norm = value};
     struct pw_series *r = &rep->series;
@@ -310,6 +310,6 @@ struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool 
 
     pw_ui_init(&ui);
     ui.snap = s;
-    ui.look = (struct pw_look){colors, utf8};
+    ui.look = (struct pw_abilities){colors, utf8};
     return ui;
 }

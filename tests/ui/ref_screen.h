@@ -20,7 +20,7 @@ enum screen_table {
  * of attention in 2 layers of 4 heads, and T5's table. Free it with pw_snapshot_free. */
 struct pw_snapshot *screen_race(void);
 /* The same race with this many replicas of each arm; 1 equals screen_race. */
-struct pw_snapshot *screen_race_of(int replicates);
+struct pw_snapshot *screen_race_of(int replicas);
 /* Makes the arm with such an encoding current, and adds its table; AS_IS: changes nothing. */
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
 /* Changes the task to addition with pairs of lengths, trained on 5 by 5 digits, and evaluates it. */
@@ -41,7 +41,7 @@ void screen_note(struct pw_snapshot *s, enum pw_event_kind kind, const char *tex
 void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe);
 void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss);
 /* Appends a step to a replica's series, whose metrics all equal `value`. Equals the fold, but is faster. */
-void screen_point(struct pw_replicate_view *rep, float value);
+void screen_point(struct pw_replica_view *rep, float value);
 
 /* The workbench before its first frame, as pw_ui_init leaves it, with these colours and glyphs. */
 struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool utf8);

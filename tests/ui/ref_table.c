@@ -28,7 +28,8 @@ static void kernel_of(struct pw_ev_table *t, bool own)
     for (int h = 0; h < HEADS; h++)
         for (int d = 0; d < t->length; d++) {
             size_t i = (size_t)h * (size_t)t->length + (size_t)d;
-            float part = t->bias ? t->bias[i] : 0.8f / (1 + (float)(d * (h + 1))) - 0.1f * (float)(d % 6);
+            float part =
+                t->bias != NULL ? t->bias[i] : 0.8f / (1 + (float)(d * (h + 1))) - 0.1f * (float)(d % 6);
             if (own)
                 t->kernel[i] = part;
             t->score[i] = d > 10 ? NAN : part + 0.3f * screen_noise((uint32_t)d + 5, (uint32_t)h);

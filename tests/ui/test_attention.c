@@ -63,13 +63,13 @@ static const char *after(struct bench *b, int rows, int cols, const char *keys)
 
 static void assert_says(const char *screen, const char *text)
 {
-    if (!strstr(screen, text))
+    if (strstr(screen, text) == NULL)
         fail_msg("'%s' isn't on the screen:\n%s", text, screen);
 }
 
 static void assert_silent(const char *screen, const char *text)
 {
-    if (strstr(screen, text))
+    if (strstr(screen, text) != NULL)
         fail_msg("'%s' is on the screen:\n%s", text, screen);
 }
 
@@ -348,7 +348,7 @@ static void test_narrow_overview(void **state)
         const char *heading = strstr(screen, "heads  ");
         heading = heading != NULL && heading < screen + n ? heading + 5 : screen + 5; /* "2 x 4" */
         const char *pooled = memmem(heading, n - (size_t)(heading - screen), "pooled ", 7);
-        heading = pooled ? strchr(pooled, 'x') + 1 : heading;
+        heading = pooled != NULL ? strchr(pooled, 'x') + 1 : heading;
         size_t left = n - (size_t)(heading - screen);
         bool hint = memmem(heading, left, "(m", 2) != NULL;
         ends_whole(heading, left, wide[!hint]);

@@ -52,7 +52,7 @@ static void lengths_before_heads_went_off(void **state)
     struct pw_snapshot *s = screen_race();
     struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
     struct pw_arm_view *arm = &s->arms[s->current - 1];
-    struct pw_replicate_view *rep = &arm->rep[0];
+    struct pw_replica_view *rep = &arm->rep[0];
     struct pw_canvas c;
     struct pw_str none = {0}, since = {0}, off = {0}, on = {0}, later = {0};
 
@@ -90,7 +90,7 @@ static void lengths_before_heads_went_off(void **state)
     assert_non_null(strstr(off.s, "before heads off: 25%, now:"));
     assert_non_null(strstr(on.s, "with heads off: 25%, now:"));
     const char *row = strstr(off.s, "50%\u2524"), *was = strstr(none.s, "50%\u2524"); /* 25% is below */
-    assert_true(row && was && strncmp(row, was, 300) != 0);
+    assert_true(row != NULL && was != NULL && strncmp(row, was, 300) != 0);
     pw_str_fini(&none), pw_str_fini(&since), pw_str_fini(&off), pw_str_fini(&on);
     pw_str_fini(&later);
     pw_canvas_fini(&c);
@@ -119,7 +119,7 @@ static void lengths_read_out_medians(void **state)
     pw_canvas_resize(&c, 30, 100);
     pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
-    if (!strstr(text.s, "40% (20..60), medians of 3 seeds  tokens 50.0%  forced 60%"))
+    if (strstr(text.s, "40% (20..60), medians of 3 seeds  tokens 50.0%  forced 60%") == NULL)
         fail_msg("%s", text.s);
     pw_str_fini(&text);
     pw_canvas_fini(&c);
@@ -230,9 +230,9 @@ static void read_outs_are_whole(void **state)
             for (const char *part = text, *end; *part; part = end + strspn(end, " ")) {
                 char one[64];
                 end = strstr(part, "  ");
-                end = end ? end : part + strlen(part);
+                end = end != NULL ? end : part + strlen(part);
                 pw_text_copy(one, (size_t)(end - part) + 1, part);
-                whole += strstr(drawn.s, one) ? (int)strlen(one) : 0;
+                whole += strstr(drawn.s, one) != NULL ? (int)strlen(one) : 0;
             }
             int said = 0;
             for (const char *ch = drawn.s; *ch; ch++)
@@ -405,7 +405,7 @@ static void draw_both(const struct pw_ui *at, struct pw_canvas *c, struct pw_str
 static void forget_pyramids(struct pw_snapshot *s)
 {
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        for (int r = 0; r < PW_MAX_REPLICAS; r++)
             for (int m = 0; m < PW_METRICS; m++)
                 pw_pyramid_fini(&s->arms[i].rep[r].series.pyramid[m]);
 }
@@ -425,11 +425,11 @@ static void pyramids_change_no_picture(void **state)
         struct pw_rng rng;
 
         pw_rng_init(&rng, run, PW_STREAM_TRAIN, 0);
-        for (int i = 0; i < PW_MAX_ARMS * PW_MAX_REPLICATES; i++) {
-            struct pw_arm_view *a = &s->arms[i / PW_MAX_REPLICATES];
-            struct pw_replicate_view *rep = &a->rep[i % PW_MAX_REPLICATES];
+        for (int i = 0; i < PW_MAX_ARMS * PW_MAX_REPLICAS; i++) {
+            struct pw_arm_view *a = &s->arms[i / PW_MAX_REPLICAS];
+            struct pw_replica_view *rep = &a->rep[i % PW_MAX_REPLICAS];
             int n = (int)pw_rng_below(&rng, STEPS);
-            while (a->used && i % PW_MAX_REPLICATES < a->info.replicates && rep->series.n < n) {
+            while (a->used && i % PW_MAX_REPLICAS < a->info.replicas && rep->series.n < n) {
                 double u = pw_rng_unit(&rng), spike = u > 0.999 ? 20 : 1;
                 screen_point(rep, u < 0.001 * (double)run
                                       ? NAN

@@ -234,7 +234,7 @@ static void test_sessions(void **state)
 {
     struct pw_str got = {0}, folder = {0};
     const char *was = getenv("XDG_STATE_HOME");
-    char home[] = "/tmp/pewter-completion-XXXXXX", *old = was ? strdup(was) : NULL;
+    char home[] = "/tmp/pewter-completion-XXXXXX", *old = was != NULL ? strdup(was) : NULL;
     static const char *const parts[] = {"", "/pewter", "/pewter/sessions", "/pewter/sessions/monday.pewter",
                                         "/pewter/sessions/tuesday.pewter"};
     assert_non_null(mkdtemp(home));
@@ -248,7 +248,7 @@ static void test_sessions(void **state)
     assert_string_equal(got.s, "monday tuesday ");
     offers(*state, "export figure a.svg pane=lengths sessions=monday,t", &got);
     assert_string_equal(got.s, "tuesday ");
-    if (old)
+    if (old != NULL)
         setenv("XDG_STATE_HOME", old, 1);
     else
         unsetenv("XDG_STATE_HOME");

@@ -121,7 +121,7 @@ static void no_line_waits_for_the_history(void **state)
     alarm(0);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     struct pw_str all = {0};
-    for (ssize_t n; !strstr(pw_str_text(&all), "eval\n");) {
+    for (ssize_t n; strstr(pw_str_text(&all), "eval\n") == NULL;) {
         n = read(ends[0], bytes, sizeof bytes);
         for (ssize_t i = 0; i < n; i++)
             if (bytes[i])

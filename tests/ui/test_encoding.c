@@ -105,7 +105,7 @@ static void pages_go_round(void **state)
         struct desk d;
         int n = 0;
         open_desk(&d, (enum screen_table)kind);
-        for (; n < 5 && pages[kind][n]; n++) {
+        for (; n < 5 && pages[kind][n] != NULL; n++) {
             shows(&d, pages[kind][n]);
             press(&d, "v");
         }

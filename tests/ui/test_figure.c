@@ -21,7 +21,7 @@ static int check_all(const struct pw_snapshot *s, const char *thorough)
     struct pw_str out = {0};
     struct pw_err err;
     int drawn = 0;
-    for (int pane = 1; pw_figure_names[pane]; pane++) {
+    for (int pane = 1; pw_figure_names[pane] != NULL; pane++) {
         int n = pw_figure_pages(pane, names, 16);
         assert_true(n > 0);
         for (int i = 0; i < n; i++) {
@@ -34,7 +34,7 @@ static int check_all(const struct pw_snapshot *s, const char *thorough)
             }
             drawn++;
             figure_check(s, &o);
-            if (!strstr(thorough, pw_figure_names[pane]))
+            if (strstr(thorough, pw_figure_names[pane]) == NULL)
                 continue;
             o.width = 240, o.log = true, o.x = 1;
             figure_check(s, &o);
@@ -210,7 +210,7 @@ static void nothing_is_said_in_one_line(void **state)
     (void)state;
     struct pw_snapshot *s = pw_snapshot_new();
     const char *names[16];
-    for (int pane = 1; pw_figure_names[pane]; pane++) {
+    for (int pane = 1; pw_figure_names[pane] != NULL; pane++) {
         struct pw_figure_options o = figure_options(pw_figure_names[pane], "");
         figure_fails(s, &o, "export figure: nothing to draw yet: ");
         for (int i = 0, n = pw_figure_pages(pane, names, 16); i < n; i++) {
@@ -271,7 +271,7 @@ static void hostile_text_stays_text(void **state)
     screen_set_prompt(s, 20, labels, sizeof labels / sizeof *labels);
     screen_command(s, "train 5 </desc><script>alert(1)</script>");
     screen_arm(s, 1, "<b>&", "t5 buckets=<i> distance=\"9");
-    for (int pane = 1; pw_figure_names[pane]; pane++) {
+    for (int pane = 1; pw_figure_names[pane] != NULL; pane++) {
         struct pw_figure_options o = figure_options(pw_figure_names[pane], "");
         struct pw_err err;
         pw_text_copy(o.title, sizeof o.title, "</title><script>&");

@@ -36,7 +36,7 @@ static void long_runs_stay_small(void **state)
     figure_svg(&out, s, &o);
     /* One point in 40,000 reaches the top of the field: the highest y of all paths is at the value 50. */
     double top = 1e9, x = 0, y = 0;
-    for (const char *p = strstr(out.s, "<path"); p; p = strstr(p + 1, "<path")) {
+    for (const char *p = strstr(out.s, "<path"); p != NULL; p = strstr(p + 1, "<path")) {
         const char *d = strstr(p, " d=\"") + 4;
         char *end;
         bool relative = false;

@@ -84,7 +84,7 @@ static void kill_by_fault(int tty)
 static int deep(volatile char *below, unsigned levels)
 {
     volatile char frame[4096];
-    frame[0] = (char)(below ? below[0] + 1 : 0);
+    frame[0] = (char)(below != NULL ? below[0] + 1 : 0);
     return levels ? deep(frame, levels - 1) + frame[0] : 0;
 }
 

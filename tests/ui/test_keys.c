@@ -356,7 +356,7 @@ static void the_list_tells_the_truth(void **state)
     int pressed = 0;
     screen_set_findings(b->s);
     for (int i = -1; i < PW_PANES; i++)
-        for (const char *const *k = i < 0 ? pw_help_keys : pw_panes[i]->keys; k[0]; k += 2) {
+        for (const char *const *k = i < 0 ? pw_help_keys : pw_panes[i]->keys; k[0] != NULL; k += 2) {
             assert_non_null(k[1]);
             for (int n = 0, key; (key = pw_palette_nth_key(k[0], n)) != 0; n++) {
                 struct pw_ui ui = b->ui;
@@ -391,10 +391,10 @@ static void screen_modes_go_round(void **state)
     assert_false(b->ui.zoom || b->ui.half);
     press(b, '_');
     assert_true(b->ui.zoom);
-    b->ui.split.share[PW_SPLIT_STACK] = 0.3f;
+    b->ui.split.share[PW_DIVISION_STACK] = 0.3f;
     press(b, '0');
     assert_false(b->ui.zoom);
-    assert_float_equal(b->ui.split.share[PW_SPLIT_STACK], 0.62f, 1e-6);
+    assert_float_equal(b->ui.split.share[PW_DIVISION_STACK], 0.62f, 1e-6);
 }
 
 static void keys_that_are_commands(void **state)

@@ -160,7 +160,7 @@ static void no_pane_moves(void **state)
                 if (half && !shown)
                     continue; /* it gets half of the screen, and others are beside it */
                 for (int k = 0; k < PW_PANES; k++) {
-                    bool same = !memcmp(&before.panes[k], &after.panes[k], sizeof after.panes[k]);
+                    bool same = memcmp(&before.panes[k], &after.panes[k], sizeof after.panes[k]) == 0;
                     if (!same && before.panes[k].h > 0 && after.panes[k].h > 0)
                         fail_msg("%dx%d: pane %d moves when %d gets the focus", ui.cols, ui.rows, k, focus);
                     changed += !same;
@@ -243,7 +243,7 @@ static void every_border_is_an_option(void **state)
 {
     (void)state;
     int n = 0;
-    for (; pw_split_opts[n].name; n++) {
+    for (; pw_split_opts[n].name != NULL; n++) {
         assert_int_equal(pw_split_opts[n].offset, n * sizeof(float));
         assert_memory_equal(pw_split_opts[n].name, "split.", 6);
     }

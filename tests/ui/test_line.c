@@ -105,7 +105,7 @@ static void draw(struct bench *b, struct pw_str *out)
     struct pw_rect last = {b->canvas.rows - 1, 0, 1, b->canvas.cols};
     pw_canvas_clear(&b->canvas);
     pw_line_draw(b->line, &b->canvas, last);
-    if (!out)
+    if (out == NULL)
         return;
     pw_str_clear(out);
     pw_canvas_text(&b->canvas, out);
@@ -119,7 +119,7 @@ static void assert_row(struct bench *b, const char *expect)
     while (s.len > 0 && s.s[s.len - 1] == '\n')
         s.s[--s.len] = '\0';
     const char *row = strrchr(pw_str_text(&s), '\n');
-    assert_string_equal(row ? row + 1 : pw_str_text(&s), expect);
+    assert_string_equal(row != NULL ? row + 1 : pw_str_text(&s), expect);
     pw_str_fini(&s);
 }
 

@@ -25,7 +25,7 @@ static const struct {
 
 static const struct {
     const char *name;
-    struct pw_look look;
+    struct pw_abilities look;
 } looks[] = {
     {"true", {PW_COLORS_TRUE, true}},
     {"256", {PW_COLORS_256, true}},
@@ -33,8 +33,8 @@ static const struct {
     {"ascii", {PW_COLORS_MONO, false}},
 };
 
-static void draw(struct pw_canvas *c, const struct pw_snapshot *s, int focus, struct pw_look look, int rows,
-                 int cols)
+static void draw(struct pw_canvas *c, const struct pw_snapshot *s, int focus, struct pw_abilities look,
+                 int rows, int cols)
 {
     struct pw_ui ui = screen_ui(s, look.colors, look.utf8);
     ui.focus = focus;
@@ -74,8 +74,8 @@ static void put_styles(struct pw_str *out, const struct pw_canvas *c)
         const struct pw_cell *row = c->cells + (size_t)y * (size_t)c->cols;
         bool first = true;
         for (int x = 0, end; x < c->cols; x = end) {
-            for (end = x + 1; end < c->cols && !memcmp(&row[end].style, &row[x].style, sizeof row[x].style);
-                 end++)
+            for (end = x + 1;
+                 end < c->cols && memcmp(&row[end].style, &row[x].style, sizeof row[x].style) == 0; end++)
                 continue;
             bool rest_is_plain = end == c->cols && row[x].style.fg == PW_DEFAULT &&
                                  row[x].style.bg == PW_DEFAULT && row[x].style.attr == 0;
@@ -131,7 +131,7 @@ static void accept(const char *path, const char *text)
     FILE *f;
     mkdir(FOLDER, 0777);
     f = fopen(path, "w");
-    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+    if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0)
         fail_msg("can't write %s", path);
 }
 
@@ -167,7 +167,7 @@ static void every_pane_at_every_size_in_every_look(void **state)
             snprintf(name, sizeof name, "%s_%dx%d", pw_panes[focus]->name, sizes[i].cols, sizes[i].rows);
             snprintf(path, sizeof path, FOLDER "/%s.txt", name);
             write_matrix(&text, s, focus, sizes[i].rows, sizes[i].cols);
-            if (getenv("PEWTER_ACCEPT"))
+            if (getenv("PEWTER_ACCEPT") != NULL)
                 accept(path, text.s);
             if (pw_file_read(path, 1 << 20, &golden, &size, &err) != PW_OK) {
                 print_error("%s\n", err.msg);
@@ -192,7 +192,7 @@ static void looks_keep_to_what_they_have(void **state)
     struct pw_canvas c;
     pw_canvas_init(&c);
     for (int focus = 0; focus < PW_PANES; focus++) {
-        draw(&c, s, focus, (struct pw_look){PW_COLORS_MONO, true}, 48, 160);
+        draw(&c, s, focus, (struct pw_abilities){PW_COLORS_MONO, true}, 48, 160);
         int heavy = 0;
         for (int i = 0; i < c.rows * c.cols; i++) {
             assert_int_equal(c.cells[i].style.fg, PW_DEFAULT);
@@ -200,7 +200,7 @@ static void looks_keep_to_what_they_have(void **state)
             heavy += c.cells[i].cp == 0x250f;
         }
         assert_int_equal(heavy, 1); /* the shared corner: one pane has the heavy frame */
-        draw(&c, s, focus, (struct pw_look){PW_COLORS_16, true}, 48, 160);
+        draw(&c, s, focus, (struct pw_abilities){PW_COLORS_16, true}, 48, 160);
         for (int i = 0; i < c.rows * c.cols; i++) {
             assert_true(c.cells[i].style.fg >= PW_ANSI(0));
             assert_true(c.cells[i].style.bg >= PW_ANSI(0));

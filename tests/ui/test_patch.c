@@ -187,7 +187,7 @@ static void the_key(void **state)
 
 static void draw_all(const struct pw_snapshot *s)
 {
-    static const struct pw_look looks[] = {
+    static const struct pw_abilities looks[] = {
         {PW_COLORS_TRUE, true}, {PW_COLORS_MONO, true}, {PW_COLORS_16, false}};
     struct pw_canvas c;
 
@@ -295,18 +295,18 @@ static void heads_off_in_one_replicate(void **state)
     struct pw_snapshot *s = screen_race_of(3);
     struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
     struct pw_event *e = pw_event_new(PW_EV_HEADS);
-    struct pw_replicate_view *rep = &s->arms[2].rep[1];
+    struct pw_replica_view *rep = &s->arms[2].rep[1];
     struct pw_canvas c;
     struct pw_str text = {0};
 
     (void)state;
-    e->arm = 3, e->replicate = 2;
+    e->arm = 3, e->replica = 2;
     e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = array(8, 1)};
     e->u.heads.mode[6] = PW_ABLATE_ZERO;
     pw_fold(s, e);
     pw_event_free(e);
     e = pw_event_new(PW_EV_EVAL); /* of a replica with no right answers */
-    e->arm = 3, e->replicate = 2, e->step = 640;
+    e->arm = 3, e->replica = 2, e->step = 640;
     e->u.eval.n = rep->eval.n;
     e->u.eval.rows = array((size_t)rep->eval.n, sizeof *rep->eval.rows);
     for (int i = 0; i < rep->eval.n; i++)

@@ -93,10 +93,10 @@ static int row_of(struct desk *d, const char *what, int from)
 {
     const char *line = d->text.s;
 
-    for (int y = 0; line; y++, line = strchr(line, '\n')) {
+    for (int y = 0; line != NULL; y++, line = strchr(line, '\n')) {
         line += *line == '\n';
         const char *end = strchrnul(line, '\n'), *at = strstr(line, what);
-        if (y >= from && at && at < end)
+        if (y >= from && at != NULL && at < end)
             return y;
     }
     fail_msg("'%s' is not in\n%s", what, d->text.s);

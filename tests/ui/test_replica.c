@@ -19,13 +19,13 @@ static struct pw_snapshot *second_of_three(void)
     struct pw_snapshot *s = screen_race_of(3);
     struct pw_event *e = pw_event_new(PW_EV_ARM);
     screen_set_table(s, SCREEN_T5);
-    e->replicate = 2;
+    e->replica = 2;
     e->u.arm = s->arms[s->current - 1].info;
     e->u.arm.current = true;
     pw_fold(s, e);
     pw_event_free(e);
     e = pw_event_new(PW_EV_HEADS); /* a head of this replica only is off */
-    e->arm = s->current, e->replicate = 2;
+    e->arm = s->current, e->replica = 2;
     e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = calloc(8, 1)};
     assert_non_null(e->u.heads.mode);
     e->u.heads.mode[6] = PW_ABLATE_ZERO;
@@ -120,7 +120,7 @@ static void fewer(void **state)
     struct pw_snapshot *s = second_of_three();
     (void)state;
     assert_int_equal(pw_inspected(s, &s->arms[0]), 2);
-    s->arms[0].info.replicates = 1;
+    s->arms[0].info.replicas = 1;
     assert_int_equal(pw_inspected(s, &s->arms[0]), 1);
     assert_ptr_equal(pw_inspected_view(s, &s->arms[1]), &s->arms[1].rep[1]);
     pw_snapshot_free(s);

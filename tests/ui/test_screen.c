@@ -22,12 +22,12 @@ struct shot {
     enum screen_table table;
     enum pw_view view;
     const char *keys;
-    int replicates; /* 0: one */
-    int reference;  /* reference arm of the encoding pane */
-    int64_t time;   /* the time cursor's step, set after the keys; 0: live */
-    bool pairs;     /* screen_set_pairs */
-    bool file;      /* screen_import */
-    bool found;     /* screen_set_findings */
+    int replicas;  /* 0: one */
+    int reference; /* reference arm of the encoding pane */
+    int64_t time;  /* the time cursor's step, set after the keys; 0: live */
+    bool pairs;    /* screen_set_pairs */
+    bool file;     /* screen_import */
+    bool found;    /* screen_set_findings */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
@@ -42,8 +42,7 @@ static const struct shot shots[] = {
     {"curves_cursor_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "HHhh"},
     {"curves_flops_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "xww"},
     {"curves_time_160x48", 48, 160, PW_PANE_CURVES, FULL, .zoom = true, .keys = "xxs"},
-    {"curves_exact_cursor_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "mHH",
-     .replicates = 3},
+    {"curves_exact_cursor_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "mHH", .replicas = 3},
     {"curves_100x30_mono", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, true, .zoom = true},
     {"lengths_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj"},
     {"lengths_100x30", 30, 100, PW_PANE_LENGTHS, FULL},
@@ -53,10 +52,10 @@ static const struct shot shots[] = {
     {"lengths_errors_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "vjjjjjjjjjll"},
     {"lengths_errors_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vGlllllll"},
     {"lengths_errors_100x30_mono", 30, 100, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .zoom = true, .keys = "v"},
-    {"lengths_errors_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "v", .replicates = 3},
+    {"lengths_errors_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "v", .replicas = 3},
     {"lengths_tests_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "vvjj"},
-    {"lengths_tests_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vv", .replicates = 3},
-    {"lengths_tests_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "Gvvb", .replicates = 3},
+    {"lengths_tests_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vv", .replicas = 3},
+    {"lengths_tests_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "Gvvb", .replicas = 3},
     {"lengths_failing_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "Vjjj"},
     {"lengths_failing_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "Vjjjj"},
     {"lengths_failing_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .keys = "V"},
@@ -66,15 +65,14 @@ static const struct shot shots[] = {
     {"lengths_grid_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "v", .pairs = true},
     {"lengths_chance_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .pairs = true},
     {"lengths_pairs_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "j", .pairs = true},
-    {"curves_band_80x24", 24, 80, PW_PANE_CURVES, FULL, .replicates = 3},
-    {"curves_band_exact_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m", .replicates = 3},
-    {"curves_band_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true,
-     .replicates = 5},
+    {"curves_band_80x24", 24, 80, PW_PANE_CURVES, FULL, .replicas = 3},
+    {"curves_band_exact_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m", .replicas = 3},
+    {"curves_band_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true, .replicas = 5},
     {"curves_band_100x30_mono", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, true, .zoom = true, .keys = "s",
-     .replicates = 2},
-    {"lengths_band_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj", .replicates = 3},
-    {"lengths_band_zoom_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .replicates = 3},
-    {"dashboard_band_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .table = SCREEN_T5, .replicates = 3},
+     .replicas = 2},
+    {"lengths_band_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj", .replicas = 3},
+    {"lengths_band_zoom_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .replicas = 3},
+    {"dashboard_band_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .table = SCREEN_T5, .replicas = 3},
     {"attention_80x24", 24, 80, PW_PANE_ATTENTION, FULL},
     {"attention_80x24_ascii", 24, 80, PW_PANE_ATTENTION, .colors = PW_COLORS_MONO},
     {"attention_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .keys = "khhhh"},
@@ -184,7 +182,7 @@ static const struct shot shots[] = {
 static void press(struct pw_ui *ui, const char *keys)
 {
     struct pw_str line = {0};
-    for (; keys && *keys; keys++)
+    for (; keys != NULL && *keys; keys++)
         pw_ui_key(ui, *keys, &line);
     pw_str_fini(&line);
 }
@@ -192,7 +190,7 @@ static void press(struct pw_ui *ui, const char *keys)
 static void write_file(const char *path, const char *text)
 {
     FILE *f = fopen(path, "w");
-    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+    if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0)
         fail_msg("can't write %s", path);
 }
 
@@ -220,7 +218,7 @@ static void screens_are_as_accepted(void **state)
     for (size_t i = 0; i < sizeof shots / sizeof *shots; i++) {
         const struct shot *k = &shots[i];
         struct pw_snapshot *s =
-            k->empty ? pw_snapshot_new() : screen_race_of(k->replicates > 0 ? k->replicates : 1);
+            k->empty ? pw_snapshot_new() : screen_race_of(k->replicas > 0 ? k->replicas : 1);
         struct pw_ui ui = screen_ui(s, k->colors, k->utf8);
         struct pw_canvas c;
         struct pw_str text = {0};
@@ -353,7 +351,8 @@ static void the_encoding_is_always_told(void **state)
             pw_ui_frame(&ui, &c);
             pw_canvas_text(&c, &text);
             *strchr(text.s, '\n') = '\0';
-            if (!strstr(text.s, "3 t5 8/16") || !strstr(text.s, job ? "eval 12/40" : "TRAIN 640/1000"))
+            if (strstr(text.s, "3 t5 8/16") == NULL ||
+                strstr(text.s, job ? "eval 12/40" : "TRAIN 640/1000") == NULL)
                 fail_msg("%d columns: %s", cols, text.s);
             if (cols >= 80)
                 assert_non_null(strstr(text.s, job ? "30%" : "64%  all 412 it/s  ETA 0:04"));

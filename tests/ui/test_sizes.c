@@ -32,7 +32,7 @@ static int lengths_page; /* page of the lengths pane */
 
 /* Draws panes into rectangles of all sizes; no cell around them may change. only: one pane, or -1 for all;
  * page: of the step inspector. */
-static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int step, int page)
+static void draw_page(struct pw_snapshot *s, struct pw_abilities look, int only, int step, int page)
 {
     struct pw_canvas c;
     struct pw_ui ui = screen_ui(s, look.colors, look.utf8);
@@ -49,7 +49,7 @@ static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int 
                 pw_canvas_clear(&c);
                 ring(&c, h + 1, w + 1);
                 ui.focus = i;
-                if (pw_panes[i]->settle)
+                if (pw_panes[i]->settle != NULL)
                     pw_panes[i]->settle(&ui, r);
                 pw_panes[i]->status(&ui, &note);
                 pw_panes[i]->draw(&ui, &c, r);
@@ -62,12 +62,12 @@ static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int 
     pw_canvas_fini(&c);
 }
 
-static void draw_sizes(struct pw_snapshot *s, struct pw_look look, int only, int step)
+static void draw_sizes(struct pw_snapshot *s, struct pw_abilities look, int only, int step)
 {
     draw_page(s, look, only, step, 0);
 }
 
-static const struct pw_look looks[] = {
+static const struct pw_abilities looks[] = {
     {PW_COLORS_TRUE, true}, {PW_COLORS_MONO, true}, {PW_COLORS_MONO, false}};
 
 static void draw_step_pages(struct pw_snapshot *s)
@@ -153,7 +153,7 @@ static void a_number_is_never_cut(void **state)
         pw_panes[PW_PANE_STEP]->draw(&ui, &c, (struct pw_rect){0, 0, 24, cols});
         pw_str_clear(&text);
         pw_canvas_text(&c, &text);
-        const char *at = strstr(text.s, "right is 5"), *end = at ? strchr(at, '\n') : NULL;
+        const char *at = strstr(text.s, "right is 5"), *end = at != NULL ? strchr(at, '\n') : NULL;
         if (at == NULL)
             continue;
         told++;
@@ -179,7 +179,7 @@ static void draw_odd(struct pw_snapshot *s)
     }
 }
 
-static void spoil_look(struct pw_ev_look *k, const char *label, int turn)
+static void spoil_look(struct pw_ev_inspection *k, const char *label, int turn)
 {
     static const float bad[] = {NAN, INFINITY, -INFINITY, 1e30f};
     for (int i = 0; i < k->n; i++) {
@@ -288,7 +288,7 @@ static void long_runs_draw_quickly(void **state)
     for (int a = 6; a <= 8; a++)
         screen_arm(s, a, "t5", "t5 buckets=32 distance=128");
     for (int a = 0; a < PW_MAX_ARMS; a++) {
-        struct pw_replicate_view *rep = &s->arms[a].rep[0];
+        struct pw_replica_view *rep = &s->arms[a].rep[0];
         for (int i = rep->series.n; i < STEPS; i++)
             screen_point(rep, (float)(a + 1) / (1 + (float)i / 3000) + 0.01f * (float)(i * 7919 % 13));
     }

@@ -99,7 +99,8 @@ static void expect_xml(const char *s)
     for (; *s; s++) {
         assert_true((unsigned char)*s >= 0x20 || *s == '\n');
         if (*s == '&')
-            assert_true(!strncmp(s, "&amp;", 5) || !strncmp(s, "&lt;", 4) || !strncmp(s, "&gt;", 4));
+            assert_true(strncmp(s, "&amp;", 5) == 0 || strncmp(s, "&lt;", 4) == 0 ||
+                        strncmp(s, "&gt;", 4) == 0);
         if (*s != '<')
             continue;
         const char *end = strchr(s, '>');

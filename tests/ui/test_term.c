@@ -133,8 +133,8 @@ static void test_true(void **state)
 {
     (void)state;
     struct pty *p = open_term("xterm-256color", "truecolor", PW_WANT_AUTO, false);
-    assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_TRUE);
-    assert_true(pw_term_look(p->term).utf8);
+    assert_int_equal(pw_term_abilities(p->term).colors, PW_COLORS_TRUE);
+    assert_true(pw_term_abilities(p->term).utf8);
     put(p, 0, PW_RGB(16, 32, 48), PW_RGB(200, 100, 1), PW_BOLD, "\u2580");
     put(p, 1, PW_ANSI(2), PW_DEFAULT, PW_UNDERLINE, "x");
     put(p, 2, PW_RGB(0, 0, 5), PW_DEFAULT, 0, "y");
@@ -152,7 +152,7 @@ static void test_256_terminal(void **state)
 {
     (void)state;
     struct pty *p = open_term("xterm-256color", "", PW_WANT_AUTO, false);
-    assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_256);
+    assert_int_equal(pw_term_abilities(p->term).colors, PW_COLORS_256);
     put(p, 0, PW_RGB(95, 135, 175), PW_RGB(255, 0, 0), 0, "a");
     put(p, 1, PW_DEFAULT, PW_DEFAULT, PW_DIM | PW_REVERSE, "b");
     present(p);
@@ -166,26 +166,26 @@ static void test_fewer_colors(void **state)
 {
     (void)state;
     struct pty *p = open_term("xterm", "", PW_WANT_AUTO, false);
-    assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_16);
+    assert_int_equal(pw_term_abilities(p->term).colors, PW_COLORS_16);
     put(p, 0, PW_RGB(250, 5, 5), PW_ANSI(4), 0, "a");
     present(p);
     assert_cell(0, 0, 'a', COLOR_RED, COLOR_BLUE, 0);
     close_term(p);
 
     p = open_term("vt100", "", PW_WANT_AUTO, false);
-    assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_MONO);
+    assert_int_equal(pw_term_abilities(p->term).colors, PW_COLORS_MONO);
     close_term(p);
 
     setenv("NO_COLOR", "1", 1);
     p = open_term("xterm-256color", "truecolor", PW_WANT_AUTO, false);
-    assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_MONO);
+    assert_int_equal(pw_term_abilities(p->term).colors, PW_COLORS_MONO);
     put(p, 0, PW_RGB(250, 5, 5), PW_ANSI(4), PW_BOLD, "a");
     present(p);
     assert_null(strstr(p->sent, "38;"));
     assert_null(strstr(p->sent, "\033[44m"));
     close_term(p);
     p = open_term("xterm-256color", "", PW_WANT_TRUE, false); /* the user's setting has precedence */
-    assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_TRUE);
+    assert_int_equal(pw_term_abilities(p->term).colors, PW_COLORS_TRUE);
     close_term(p);
     unsetenv("NO_COLOR");
 }
@@ -201,7 +201,7 @@ static void test_configure(void **state)
     assert_non_null(strstr(p->sent, "\033[?2026h"));
     assert_null(strstr(p->sent, "\033[?1000h"));
     assert_int_equal(pw_term_configure(p->term, &cfg, &err), PW_OK);
-    assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_MONO);
+    assert_int_equal(pw_term_abilities(p->term).colors, PW_COLORS_MONO);
     collect(p);
     assert_non_null(strstr(p->sent, "\033[?1003h"));
     p->n = 0;
@@ -240,7 +240,7 @@ static void test_glyphs(void **state)
     assert_cell(0, 5, 0xe9, -1, -1, 0);
     close_term(p);
     p = open_term("xterm-256color", "", PW_WANT_AUTO, true);
-    assert_false(pw_term_look(p->term).utf8);
+    assert_false(pw_term_abilities(p->term).utf8);
     put(p, 0, PW_DEFAULT, PW_DEFAULT, 0, "\u6f22|\u28ff|");
     present(p);
     assert_cell(0, 0, '?', -1, -1, 0);

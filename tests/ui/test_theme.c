@@ -41,7 +41,7 @@ static struct pw_style fitted(struct pw_style s, enum pw_colors colors, enum pw_
     struct pw_canvas c;
     pw_canvas_init(&c);
     pw_draw_cell(&c, (struct pw_rect){0, 0, 1, 1}, 0, 0, s, 'x');
-    pw_theme_fit_on(&c, &(struct pw_look){colors, true}, backdrop);
+    pw_theme_fit_on(&c, &(struct pw_abilities){colors, true}, backdrop);
     s = c.cells[0].style;
     pw_canvas_fini(&c);
     return s;

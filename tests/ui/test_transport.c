@@ -38,14 +38,14 @@ static int setup(void **state)
     static const struct pw_command *const lab[] = {&nothing, NULL};
     pw_commands_join(list, pw_commands_join(list, 0, lab), pw_ui_commands);
     strcpy(b->folder, "/tmp/pewter-transport-XXXXXX");
-    if (!mkdtemp(b->folder))
+    if (mkdtemp(b->folder) == NULL)
         return 1;
     snprintf(b->session, sizeof b->session, "%s/r.pewter", b->folder);
     recording_make(b->session);
     b->app.commands = &commands;
     b->app.screen = true;
     pw_ui_init(&b->app.ui);
-    b->app.ui.look = (struct pw_look){PW_COLORS_TRUE, true};
+    b->app.ui.look = (struct pw_abilities){PW_COLORS_TRUE, true};
     b->app.ui.focus = PW_PANE_LOG; /* other panes use some of the keys */
     b->present = pw_snapshot_new();
     pw_canvas_init(&b->c);
@@ -87,7 +87,7 @@ static void refused(struct bench *b, const char *line, const char *why)
     uint64_t at = b->app.ui.transport.at;
     if (pw_app_submit(&b->app, line, PW_SEND_NOW, &b->err) == PW_OK)
         fail_msg("%s was taken", line);
-    if (!strstr(b->err.msg, why) || strchr(b->err.msg, '\n'))
+    if (strstr(b->err.msg, why) == NULL || strchr(b->err.msg, '\n') != NULL)
         fail_msg("%s: '%s' lacks '%s'", line, b->err.msg, why);
     assert_int_equal(b->app.ui.transport.at, at);
 }
@@ -269,7 +269,7 @@ static void its_keys_are_listed(void **state)
 {
     struct bench *b = *state;
     opened(b);
-    for (const char *const *k = pw_help_time_keys; k[0]; k += 2)
+    for (const char *const *k = pw_help_time_keys; k[0] != NULL; k += 2)
         for (int n = 0, key; (key = pw_palette_nth_key(k[0], n)) != 0; n++) {
             assert_true(key > 0);
             assert_string_not_equal(press(b, key), "");
@@ -291,7 +291,7 @@ static void the_past_of_a_session_is_its_record(void **state)
     refused(b, "play", "nothing is recorded here");
     s->current = 1;
     s->arms[0].used = true;
-    s->arms[0].info = (struct pw_ev_arm){.id = 1, .replicates = 1, .step = 75};
+    s->arms[0].info = (struct pw_ev_arm){.id = 1, .replicas = 1, .step = 75};
     s->session.how = PW_REC_ON;
     snprintf(s->session.name, sizeof s->session.name, "r");
     snprintf(s->session.folder, sizeof s->session.folder, "%s", b->session);

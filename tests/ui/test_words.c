@@ -63,9 +63,9 @@ static void says(const struct pw_ui *ui, int pane, const char *const *parts)
     const char *at = text;
 
     words_of(ui, pane);
-    for (; *parts; parts++) {
+    for (; *parts != NULL; parts++) {
         at = strstr(at, *parts);
-        if (!at)
+        if (at == NULL)
             fail_msg("'%s' is not, or not there, in\n%s", *parts, text);
     }
 }

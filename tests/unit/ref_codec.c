@@ -142,7 +142,7 @@ static void agree(struct pw_event *e, uint64_t *rng)
     struct pw_ev_eval *v = &e->u.eval;
     struct pw_ev_attention *a = &e->u.attention;
     struct pw_ev_table *t = &e->u.table;
-    struct pw_ev_look *k = &e->u.look;
+    struct pw_ev_inspection *k = &e->u.look;
     switch (e->kind) {
     case PW_EV_EVAL:
         for (int i = 0; i < v->n_pairs; i++) {
@@ -237,7 +237,7 @@ struct pw_snapshot *codec_snapshot(void)
     for (int id = 1; id <= 2; id++) {
         e = pw_event_new(PW_EV_ARM);
         e->u.arm = (struct pw_ev_arm){
-            .id = id, .current = id == 1, .name = "t5", .pe = "t5", .replicates = 2, .layers = 2, .heads = 4};
+            .id = id, .current = id == 1, .name = "t5", .pe = "t5", .replicas = 2, .layers = 2, .heads = 4};
         fold(s, e);
         e = codec_random(PW_EV_EVAL, &rng);
         e->arm = id;
@@ -267,7 +267,7 @@ void codec_look(struct pw_snapshot *s, struct pw_event *e)
         const struct pw_ev_table *t = pw_table_of(s, id);
         int64_t at;
         for (int b = 0; t != NULL && b < t->n_buckets && b < 8; b++)
-            sum += (double)pw_bucket_met(t, b);
+            sum += (double)pw_bucket_seen(t, b);
         sum += pw_kept_attention(s, id, 100, &at) != NULL;
         sum += (double)pw_head_mode(&arm->rep[0], 1, 1);
         pw_arm_heads_text(line, sizeof line, arm);
@@ -291,7 +291,7 @@ void codec_draw(const struct pw_snapshot *s, uint64_t which)
     struct pw_ui ui;
     pw_ui_init(&ui);
     ui.snap = s;
-    ui.look = (struct pw_look){which & 1 ? PW_COLORS_TRUE : PW_COLORS_MONO, which & 2};
+    ui.look = (struct pw_abilities){which & 1 ? PW_COLORS_TRUE : PW_COLORS_MONO, which & 2};
     pw_canvas_init(&c);
     pw_canvas_resize(&c, which & 4 ? 24 : 60, which & 8 ? 80 : 200);
     for (int i = 0; i < PW_PANES; i++) {

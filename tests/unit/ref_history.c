@@ -13,7 +13,7 @@ struct happening {
     uint64_t seq;
     int64_t t_ns, step;
     enum pw_event_kind kind;
-    int arm, replicate, prompt;
+    int arm, replica, prompt;
     bool restarted;
     int swaps;
 };
@@ -68,7 +68,7 @@ void history_make(uint64_t seed, int n)
         h->arm = i < 3                            ? i + 1
                  : (int)pw_rng_below(&r, 40) == 0 ? (int)pw_rng_below(&r, 10)
                                                   : 1 + (int)pw_rng_below(&r, 3);
-        h->replicate = seed % 2 == 0 ? 0 : (int)pw_rng_below(&r, 4);
+        h->replica = seed % 2 == 0 ? 0 : (int)pw_rng_below(&r, 4);
         h->restarted = i < 3 || pw_rng_below(&r, 5) == 0;
         if (h->kind == PW_EV_ARM && h->restarted)
             step[h->arm] = pw_rng_below(&r, 3) == 0 ? (int64_t)pw_rng_below(&r, 50) : 0, swaps[h->arm] = 0;
@@ -114,7 +114,7 @@ static void make_arm(struct pw_ev_arm *a, const struct happening *h, struct pw_r
     a->current = pw_rng_below(r, 3) == 0;
     snprintf(a->name, sizeof a->name, "t5");
     snprintf(a->pe, sizeof a->pe, "t5 buckets=%d", 8 + h->swaps);
-    a->replicates = (int)pw_rng_below(r, 5);
+    a->replicas = (int)pw_rng_below(r, 5);
     a->step = h->step;
     a->swaps = h->swaps;
     a->restarted = h->restarted;
@@ -189,7 +189,7 @@ static void make_table(struct pw_ev_table *t, const struct happening *h, struct 
     }
 }
 
-static void make_look(struct pw_ev_look *l, const struct happening *h, struct pw_rng *r)
+static void make_look(struct pw_ev_inspection *l, const struct happening *h, struct pw_rng *r)
 {
     l->prompt = h->prompt;
     l->n = 2, l->n_parts = 3, l->layers = 1;
@@ -300,7 +300,7 @@ struct pw_event *history_event(int i)
     e->seq = h->seq;
     e->t_ns = h->t_ns;
     e->arm = h->arm;
-    e->replicate = h->replicate;
+    e->replica = h->replica;
     e->step = h->step;
     make(e, h, &r);
     return e;

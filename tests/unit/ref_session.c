@@ -66,7 +66,7 @@ struct pw_event *session_event(uint64_t seq, uint64_t *rng)
     e->seq = seq;
     e->t_ns = (int64_t)seq * 1000;
     e->arm = 1 + (int)(codec_next(rng) % 3);
-    e->replicate = 1;
+    e->replica = 1;
     e->step = (int64_t)seq;
     if (kind == PW_EV_ATTENTION)
         e->u.attention.asked = true;
@@ -75,7 +75,7 @@ struct pw_event *session_event(uint64_t seq, uint64_t *rng)
 
 uint64_t session_bits(const struct pw_event *e)
 {
-    const int64_t head[] = {e->kind, (int64_t)e->seq, e->t_ns, e->arm, e->replicate, e->step};
+    const int64_t head[] = {e->kind, (int64_t)e->seq, e->t_ns, e->arm, e->replica, e->step};
     struct pw_str bytes = {0};
     uint8_t sha[32];
     uint64_t sum = 0;
@@ -175,7 +175,7 @@ void session_put_one(struct pw_store *s, uint64_t seq, enum pw_event_kind kind)
     e->seq = seq;
     e->arm =
         kind == PW_EV_COMMAND || kind == PW_EV_SESSION || kind == PW_EV_STATE || kind == PW_EV_JOB ? 0 : 1;
-    e->replicate = e->arm;
+    e->replica = e->arm;
     e->t_ns = (int64_t)seq * 100000000; /* ten a second */
     e->step = (int64_t)seq;
     if (kind == PW_EV_STATE)

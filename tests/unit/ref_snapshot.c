@@ -31,7 +31,7 @@ static bool same_prompt(struct pw_ev_prompt x, struct pw_ev_prompt y)
     REST;
 }
 
-static bool same_look(struct pw_ev_look x, struct pw_ev_look y)
+static bool same_look(struct pw_ev_inspection x, struct pw_ev_inspection y)
 {
     ARRAY(token, x.n);
     ARRAY(parts, x.n_parts);
@@ -167,7 +167,7 @@ static bool same_updates(const struct pw_updates *x, const struct pw_updates *y)
         return where;                                                                                        \
     } while (0)
 
-static const char *same_replicate(const struct pw_replicate_view *a, const struct pw_replicate_view *b)
+static const char *same_replicate(const struct pw_replica_view *a, const struct pw_replica_view *b)
 {
     if (!same_series(&a->series, &b->series))
         DIFFERS("series");
@@ -214,7 +214,7 @@ static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_vie
         DIFFERS("table");
     if (!same_kept(&a->kept, &b->kept))
         DIFFERS("kept maps");
-    for (int r = 0; r < PW_MAX_REPLICATES; r++) {
+    for (int r = 0; r < PW_MAX_REPLICAS; r++) {
         const char *what = same_replicate(&a->rep[r], &b->rep[r]);
         if (what != NULL)
             return what;

@@ -130,14 +130,14 @@ static struct pw_event *metrics(int n, uint64_t *rng)
     uint64_t seq = 0;
     for (int i = 0; i < n; i++) {
         uint64_t r = codec_next(rng);
-        int arm = i % 3, replicate = i / 3 % 2;
+        int arm = i % 3, replica = i / 3 % 2;
         seq += r % 50 == 0 ? 1 + (r >> 50) : 1;
         step = r % 1000 == 1 ? (int64_t)(r >> 40) : step + (i % 6 == 0); /* a reset, or weights loaded */
         t_ns += r % 700 == 2 ? -INT64_C(3600000000000) : 9000000 + (int64_t)(r % 4000000);
-        flops[arm][replicate] += 1e8 + (double)(r % 100000);
-        flops[arm][replicate] = r % 1000 == 3 ? 0.5 : r % 1000 == 4 ? (double)NAN : flops[arm][replicate];
-        e[i] = (struct pw_event){
-            .seq = seq, .t_ns = t_ns, .arm = arm + 1, .replicate = replicate + 1, .step = step};
+        flops[arm][replica] += 1e8 + (double)(r % 100000);
+        flops[arm][replica] = r % 1000 == 3 ? 0.5 : r % 1000 == 4 ? (double)NAN : flops[arm][replica];
+        e[i] =
+            (struct pw_event){.seq = seq, .t_ns = t_ns, .arm = arm + 1, .replica = replica + 1, .step = step};
         if (r % 97 == 0) {
             e[i].kind = PW_EV_DIGEST;
             e[i].u.digest[0] = codec_next(rng), e[i].u.digest[1] = codec_next(rng);
@@ -154,7 +154,7 @@ static struct pw_event *metrics(int n, uint64_t *rng)
                                               .accuracy = (float)(r % 32) / 32,
                                               .lr = 1e-3f,
                                               .grad_norm = 1,
-                                              .flops = flops[arm][replicate]};
+                                              .flops = flops[arm][replica]};
         }
     }
     return e;
@@ -167,7 +167,7 @@ static void assert_same(const struct pw_event *a, const struct pw_event *b)
     assert_int_equal(a->seq, b->seq);
     assert_int_equal(a->t_ns, b->t_ns);
     assert_int_equal(a->arm, b->arm);
-    assert_int_equal(a->replicate, b->replicate);
+    assert_int_equal(a->replica, b->replica);
     assert_int_equal(a->step, b->step);
     encode(&x, a);
     encode(&y, b);
@@ -221,9 +221,9 @@ static void test_run_takes(void **state)
     e.arm = 0; /* an event of the lab doesn't exist here */
     assert_false(pw_run_takes(&e));
     e.arm = PW_MAX_ARMS;
-    e.replicate = PW_MAX_REPLICATES;
+    e.replica = PW_MAX_REPLICAS;
     assert_true(pw_run_takes(&e));
-    e.replicate++;
+    e.replica++;
     assert_false(pw_run_takes(&e));
 }
 
@@ -232,17 +232,17 @@ static void test_run_replicates(void **state)
 {
     (void)state;
     for (int arm = 1; arm <= PW_MAX_ARMS; arm++)
-        for (int replicate = 0; replicate <= PW_MAX_REPLICATES; replicate++) {
-            struct pw_event e = {.kind = PW_EV_DIGEST, .seq = 1, .arm = arm, .replicate = replicate}, back;
+        for (int replica = 0; replica <= PW_MAX_REPLICAS; replica++) {
+            struct pw_event e = {.kind = PW_EV_DIGEST, .seq = 1, .arm = arm, .replica = replica}, back;
             struct pw_run run = {0};
             struct pw_run_reader r;
             bool got;
             pw_run_add(&run, &e);
-            if (replicate <= 5)
-                assert_int_equal((unsigned char)run.bytes.s[1], 6 * arm + replicate);
+            if (replica <= 5)
+                assert_int_equal((unsigned char)run.bytes.s[1], 6 * arm + replica);
             pw_run_open(&r, run.bytes.s, run.bytes.len);
             assert_int_equal(pw_run_next(&r, &back, &got, NULL), PW_OK);
-            assert_true(got && back.arm == arm && back.replicate == replicate);
+            assert_true(got && back.arm == arm && back.replica == replica);
             pw_run_fini(&run);
         }
 }

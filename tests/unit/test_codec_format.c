@@ -68,25 +68,25 @@ static void fill_eval(struct pw_ev_eval *v)
     v->outcomes = COPY(uint64_t, ~UINT64_C(0), 5, UINT64_C(1) << 35);
 }
 
-static void fill_look(struct pw_ev_look *k)
+static void fill_look(struct pw_ev_inspection *k)
 {
-    *k = (struct pw_ev_look){.prompt = 3,
-                             .pos = 9,
-                             .temperature = 1,
-                             .entropy = 1.5f,
-                             .vocab = 30,
-                             .mean_logit = -0.5f,
-                             .n = 2,
-                             .said = 1,
-                             .target = -1,
-                             .n_parts = 2,
-                             .worst = 1e-6,
-                             .layers = 1};
-    k->token = COPY(struct pw_look_token, {12, 0, 0.5f, 2.25f, "4"}, {5, 1, 0.25f, 1.5f, "9"});
-    k->parts = COPY(struct pw_look_part, {"head 0.1", 0, 1}, {"embedding", -1, -1});
+    *k = (struct pw_ev_inspection){.prompt = 3,
+                                   .pos = 9,
+                                   .temperature = 1,
+                                   .entropy = 1.5f,
+                                   .vocab = 30,
+                                   .mean_logit = -0.5f,
+                                   .n = 2,
+                                   .said = 1,
+                                   .target = -1,
+                                   .n_parts = 2,
+                                   .worst = 1e-6,
+                                   .layers = 1};
+    k->token = COPY(struct pw_inspection_token, {12, 0, 0.5f, 2.25f, "4"}, {5, 1, 0.25f, 1.5f, "9"});
+    k->parts = COPY(struct pw_inspection_part, {"head 0.1", 0, 1}, {"embedding", -1, -1});
     k->part = COPY(double, 1, 2, 3, 4);
     k->mean = COPY(double, 0.5, 0.25);
-    k->lens = COPY(struct pw_look_lens, {"4", 0.5f, 1}, {"9", 0.25f, 2});
+    k->lens = COPY(struct pw_inspection_lens, {"4", 0.5f, 1}, {"9", 0.25f, 2});
     k->lens_prob = COPY(float, 0.5f, 0.25f, 0.125f, 0.0625f);
     k->lens_rank = COPY(int32_t, 0, 1, 2, 200);
 }
@@ -271,7 +271,7 @@ static struct pw_event *an_event(enum pw_event_kind kind)
                                       .name = "t5",
                                       .pe = "t5 buckets=8",
                                       .model = "tiny 2x64",
-                                      .replicates = 3,
+                                      .replicas = 3,
                                       .seed = 1,
                                       .step = 500,
                                       .swaps = 1,
@@ -468,10 +468,10 @@ static void test_every_member_is_a_field(void **state)
     COVERED_KIND(struct pw_ev_prompt, PW_EV_PROMPT);
     COVERED_KIND(struct pw_ev_token, PW_EV_TOKEN);
     COVERED_KIND(struct pw_ev_cursor, PW_EV_CURSOR);
-    COVERED_KIND(struct pw_ev_look, PW_EV_LOOK);
-    COVERED_ENTRY(struct pw_look_token, PW_EV_LOOK, "token");
-    COVERED_ENTRY(struct pw_look_part, PW_EV_LOOK, "parts");
-    COVERED_ENTRY(struct pw_look_lens, PW_EV_LOOK, "lens");
+    COVERED_KIND(struct pw_ev_inspection, PW_EV_LOOK);
+    COVERED_ENTRY(struct pw_inspection_token, PW_EV_LOOK, "token");
+    COVERED_ENTRY(struct pw_inspection_part, PW_EV_LOOK, "parts");
+    COVERED_ENTRY(struct pw_inspection_lens, PW_EV_LOOK, "lens");
     COVERED(struct pw_ev_attention, &pw_messages[PW_EV_ATTENTION], BEHIND(struct pw_ev_attention, kinds));
     COVERED_ENTRY(struct pw_gold, PW_EV_ATTENTION, "gold");
     COVERED_KIND(struct pw_ev_table, PW_EV_TABLE);

@@ -19,7 +19,7 @@ static void test_runs(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         int tests = expected[i][0], n = expected[i][1];
-        struct pw_contrast c[105] = {{.p = 1}};
+        struct pw_run_contrast c[105] = {{.p = 1}};
         double low[12], high[12];
         assert_int_equal(pw_contrast_runs(tests), n);
         for (int few = n - 1; few <= n;
@@ -40,7 +40,7 @@ static void test_runs(void **state)
 static void test_values(void **state)
 {
     const double a[7] = {10, 11, NAN, 12, 13, 14, 15}, b[7] = {1, 3, 2, 2, 4, NAN, 6};
-    struct pw_contrast c;
+    struct pw_run_contrast c;
     (void)state;
     pw_contrast_measure(&c, a, b, 7);
     assert_int_equal(c.difference.n, 5); /* runs that both have */
@@ -88,7 +88,7 @@ static void test_null(void **state)
     (void)state;
     pw_rng_init(&rng, 22, PW_STREAM_TEST, 0);
     for (int task = 0; task < TASKS; task++) {
-        struct pw_contrast c[FORMATS * PES];
+        struct pw_run_contrast c[FORMATS * PES];
         int any = 0, helped = 0;
         for (int pe = 0; pe < PES; pe++) {
             double none[RUNS], with[RUNS], most = 0;

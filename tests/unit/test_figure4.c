@@ -54,7 +54,7 @@ static void add_run(struct pw_snapshot *s, const double *mean, const double *gro
     for (int i = 0; i < 6; i++) {
         struct pw_ev_eval *e = &s->arms[i].rep[0].eval;
         s->arms[i].used = true;
-        s->arms[i].info.replicates = 1;
+        s->arms[i].info.replicas = 1;
         e->n = 1;
         e->rows = e->rows != NULL ? e->rows : calloc(1, sizeof *e->rows);
         e->rows[0] = (struct pw_eval_row){.length = 10, .samples = 100, .exact = exact};

@@ -128,19 +128,19 @@ static void test_replicates(void **state)
     (void)state;
     struct pw_snapshot *s = pw_snapshot_new();
     struct pw_event *e = pw_event_new(PW_EV_ARM);
-    e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicates = 3};
+    e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicas = 3};
     fold_and_free(s, e);
     const struct pw_arm_view *a = &s->arms[1];
     for (int r = 0; r <= 4; r++) /* 0 is the first replica, 4 never existed */
         for (int i = 0; i < 3; i++) {
             e = pw_event_new(PW_EV_STEP);
             e->arm = 2;
-            e->replicate = r;
+            e->replica = r;
             e->step = 10 + i;
             e->u.step = (struct pw_ev_step){.loss = (float)(r * r + i), .lr = r == 2 ? NAN : (float)r};
             fold_and_free(s, e);
         }
-    for (int r = 0; r < PW_MAX_REPLICATES; r++)
+    for (int r = 0; r < PW_MAX_REPLICAS; r++)
         assert_int_equal(a->rep[r].series.n, r < 3 ? 3 : 0);
     assert_true(a->rep[2].series.v[PW_M_LOSS][1] == 10);
     assert_int_equal(a->info.step, 12);
@@ -155,7 +155,7 @@ static void test_replicates(void **state)
     for (int r = 1; r <= 2; r++) {
         e = pw_event_new(PW_EV_EVAL);
         e->arm = 2;
-        e->replicate = r;
+        e->replica = r;
         e->u.eval.n = 2;
         e->u.eval.rows = calloc(2, sizeof *e->u.eval.rows);
         e->u.eval.rows[0] = (struct pw_eval_row){.length = 3, .samples = 10, .exact = 4 * r};
@@ -171,9 +171,9 @@ static void test_replicates(void **state)
     assert_true(x.n == 2 && x.lo == 0.1f && x.hi == 0.2f);
 
     e = pw_event_new(PW_EV_ARM); /* a lab never emits this */
-    e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicates = 99};
+    e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicas = 99};
     fold_and_free(s, e);
-    assert_int_equal(a->info.replicates, PW_MAX_REPLICATES);
+    assert_int_equal(a->info.replicas, PW_MAX_REPLICAS);
     assert_int_equal(a->rep[2].series.n, 0);
     pw_snapshot_free(s);
 }
@@ -253,7 +253,7 @@ static void test_tables(void **state)
 {
     (void)state;
     struct pw_snapshot *s = pw_snapshot_new();
-    struct pw_ev_arm arm = {.id = 2, .pe = "t5", .replicates = 1};
+    struct pw_ev_arm arm = {.id = 2, .pe = "t5", .replicas = 1};
     assert_null(pw_table_of(s, 2));
     assert_null(pw_table_of(s, 0));
     assert_null(pw_table_of(s, PW_MAX_ARMS + 1));
@@ -283,18 +283,18 @@ static void test_bucket_met(void **state)
     int64_t met[] = {60, 50, 40, 30, 20, 10};
     struct pw_ev_table t = {
         .length = 6, .n_buckets = 5, .bucket = bucket, .bucket_from = from, .met = met, .trained = 5};
-    assert_int_equal(pw_bucket_met(&t, 2), 70);
-    assert_int_equal(pw_bucket_met(&t, 3),
+    assert_int_equal(pw_bucket_seen(&t, 2), 70);
+    assert_int_equal(pw_bucket_seen(&t, 3),
                      30); /* the rest of the bucket is beyond the table, and was not seen in training */
-    assert_int_equal(pw_bucket_met(&t, 4), 0);
+    assert_int_equal(pw_bucket_seen(&t, 4), 0);
     t.trained = 6;
-    assert_int_equal(pw_bucket_met(&t, 2), 70);
-    assert_int_equal(pw_bucket_met(&t, 3), -1); /* distance 6 was seen, and the table has no count of it */
-    assert_int_equal(pw_bucket_met(&t, 4), 0);
+    assert_int_equal(pw_bucket_seen(&t, 2), 70);
+    assert_int_equal(pw_bucket_seen(&t, 3), -1); /* distance 6 was seen, and the table has no count of it */
+    assert_int_equal(pw_bucket_seen(&t, 4), 0);
     met[0] = 0; /* imported weights, which saw distance 0 before pewter counted */
-    assert_int_equal(pw_bucket_met(&t, 0), -1);
+    assert_int_equal(pw_bucket_seen(&t, 0), -1);
     t.met = NULL;
-    assert_int_equal(pw_bucket_met(&t, 2), -1);
+    assert_int_equal(pw_bucket_seen(&t, 2), -1);
 }
 
 static void test_slots(void **state)

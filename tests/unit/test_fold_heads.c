@@ -20,16 +20,16 @@ static void fold_and_free(struct pw_snapshot *s, struct pw_event *e)
 static void put_arm(struct pw_snapshot *s, int id, bool restarted)
 {
     struct pw_event *e = pw_event_new(PW_EV_ARM);
-    e->u.arm = (struct pw_ev_arm){.id = id, .replicates = 2, .layers = 2, .heads = 3, .restarted = restarted};
+    e->u.arm = (struct pw_ev_arm){.id = id, .replicas = 2, .layers = 2, .heads = 3, .restarted = restarted};
     fold_and_free(s, e);
 }
 
 /* The modes of 2 layers of 3 heads, as digits; "" for none. */
-static void put_heads_of(struct pw_snapshot *s, int arm, int replicate, const char *modes)
+static void put_heads_of(struct pw_snapshot *s, int arm, int replica, const char *modes)
 {
     struct pw_event *e = pw_event_new(PW_EV_HEADS);
     e->arm = arm;
-    e->replicate = replicate;
+    e->replica = replica;
     e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 3};
     if (modes[0] != '\0') {
         e->u.heads.mode = calloc(6, 1);
@@ -45,11 +45,11 @@ static void put_heads(struct pw_snapshot *s, int arm, const char *modes)
     put_heads_of(s, arm, 1, modes);
 }
 
-static struct pw_event *eval_of(int replicate, int64_t step, int exact)
+static struct pw_event *eval_of(int replica, int64_t step, int exact)
 {
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     e->arm = 1;
-    e->replicate = replicate;
+    e->replica = replica;
     e->step = step;
     e->u.eval.n = 1;
     e->u.eval.rows = calloc(1, sizeof *e->u.eval.rows);
@@ -58,9 +58,9 @@ static struct pw_event *eval_of(int replicate, int64_t step, int exact)
     return e;
 }
 
-static void put_eval(struct pw_snapshot *s, int replicate, int64_t step, int exact)
+static void put_eval(struct pw_snapshot *s, int replica, int64_t step, int exact)
 {
-    fold_and_free(s, eval_of(replicate, step, exact));
+    fold_and_free(s, eval_of(replica, step, exact));
 }
 
 /* As put_eval, with the event's number. */
@@ -74,7 +74,7 @@ static void put_eval_at(struct pw_snapshot *s, int64_t step, int exact, uint64_t
 static void put_step(struct pw_snapshot *s, int64_t step, uint64_t seq)
 {
     struct pw_event *e = pw_event_new(PW_EV_STEP);
-    e->arm = 1, e->replicate = 1, e->step = step, e->seq = seq;
+    e->arm = 1, e->replica = 1, e->step = step, e->seq = seq;
     fold_and_free(s, e);
 }
 
@@ -83,7 +83,7 @@ static void put_arm_with(struct pw_snapshot *s, const char *pe, int swaps, uint6
     struct pw_event *e = pw_event_new(PW_EV_ARM);
     e->seq = seq;
     e->u.arm = (struct pw_ev_arm){
-        .id = 1, .replicates = 2, .layers = 2, .heads = 3, .step = s->arms[0].info.step, .swaps = swaps};
+        .id = 1, .replicas = 2, .layers = 2, .heads = 3, .step = s->arms[0].info.step, .swaps = swaps};
     strcpy(e->u.arm.pe, pe);
     fold_and_free(s, e);
 }
@@ -116,7 +116,7 @@ static void test_modes(void **state)
 static void test_before(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
-    const struct pw_replicate_view *rep = s->arms[0].rep;
+    const struct pw_replica_view *rep = s->arms[0].rep;
     (void)state;
     put_arm(s, 1, true);
     put_heads(s, 1, "000001"); /* before any evaluation */
@@ -156,7 +156,7 @@ static void test_before_compares(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     const struct pw_arm_view *arm = &s->arms[0];
-    const struct pw_replicate_view *rep = arm->rep;
+    const struct pw_replica_view *rep = arm->rep;
     (void)state;
     put_arm_with(s, "t5", 0, 1);
     put_step(s, 10, 2);

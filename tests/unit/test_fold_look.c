@@ -36,7 +36,7 @@ static void put_cursor(struct pw_snapshot *s, int prompt, int pos)
 static void put_look(struct pw_snapshot *s, int prompt, int pos)
 {
     struct pw_event *e = pw_event_new(PW_EV_LOOK);
-    struct pw_ev_look *k = &e->u.look;
+    struct pw_ev_inspection *k = &e->u.look;
     k->prompt = prompt;
     k->pos = pos;
     k->n = k->n_parts = 1;

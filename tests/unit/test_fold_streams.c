@@ -100,7 +100,7 @@ static void test_time_and_work(void **state)
         struct pw_event *e = pw_event_new(i == 0 ? PW_EV_ARM : PW_EV_STEP);
         e->seq = (uint64_t)i + 1, e->t_ns = ns[i], e->arm = 1, e->step = i;
         if (i == 0)
-            e->u.arm = (struct pw_ev_arm){.id = 1, .replicates = 1};
+            e->u.arm = (struct pw_ev_arm){.id = 1, .replicas = 1};
         fold_and_free(s, e);
     }
     const struct pw_series *r = &s->arms[0].rep[0].series;

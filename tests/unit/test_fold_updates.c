@@ -37,7 +37,7 @@ static void test_updates_and_digest(void **state)
     (void)state;
     put_updates(s, 10, 4, 1); /* the arm doesn't exist yet */
     put_arm(s);
-    const struct pw_replicate_view *rep = s->arms[0].rep;
+    const struct pw_replica_view *rep = s->arms[0].rep;
     for (int i = 1; i <= 100; i++)
         put_updates(s, 10 * i, 5, (float)i);
     assert_int_equal(rep->updates.n, 100);

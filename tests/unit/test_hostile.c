@@ -67,7 +67,7 @@ static struct pw_event *make(uint64_t seq, uint64_t *rng)
     e->t_ns = wild(rng) * (codec_next(rng) % 3 == 0 ? 1 : 400);
     bool metric = kind == PW_EV_STEP || kind == PW_EV_UPDATES || kind == PW_EV_DIGEST;
     e->arm = seq <= 4 ? (int)seq : metric ? 1 + arm : arm;
-    e->replicate = (int)(codec_next(rng) % 4);
+    e->replica = (int)(codec_next(rng) % 4);
     e->step = wild(rng);
     if (kind == PW_EV_ARM) {
         e->u.arm.id = seq <= 4 ? (int)seq : 1 + arm;

@@ -41,7 +41,7 @@ static void tell(struct pw_snapshot *s, int id, int prompt, int64_t step, int T)
     struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
     struct pw_ev_attention *a = &e->u.attention;
     e->arm = id;
-    e->replicate = replica;
+    e->replica = replica;
     e->step = step;
     *a = (struct pw_ev_attention){.prompt = prompt, .T = T, .layers = 2, .heads = 4, .n_gold = 1};
     a->labels = calloc((size_t)T, sizeof *a->labels);

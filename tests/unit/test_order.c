@@ -124,7 +124,7 @@ static void set_arm(struct pw_snapshot *s, int at, const char *name, const char 
     struct pw_arm_view *a = &s->arms[at];
     a->used = true;
     a->info =
-        (struct pw_ev_arm){.id = at + 1, .replicates = n, .seed = 101, .step = 800, .heads = 8, .width = 64};
+        (struct pw_ev_arm){.id = at + 1, .replicas = n, .seed = 101, .step = 800, .heads = 8, .width = 64};
     snprintf(a->info.name, sizeof a->info.name, "%s", name);
     snprintf(a->info.pe, sizeof a->info.pe, "%s", pe);
     for (int k = 0; k < n; k++) {
@@ -158,7 +158,7 @@ static struct pw_snapshot *race(int seeds, double t5, double t5_scaled, double r
 
 static void judge(struct pw_snapshot *s, int protocol, struct pw_finding *f)
 {
-    struct pw_lengths o = {.task = "copy rsc", .protocol = protocol, .checkpoint = 1};
+    struct pw_length_study o = {.task = "copy rsc", .protocol = protocol, .checkpoint = 1};
     struct pw_err err;
     memset(f, 0, sizeof *f);
     if (pw_length_judge(&o, s, f, &err) != PW_OK)
@@ -267,7 +267,7 @@ static void test_chance(void **state)
                 {"alibi", "alibi", .49},
                 {"rotary", "rotary base=10000 dims=2 pairing=interleaved", .48},
                 {"sinusoidal", "sinusoidal", .47}};
-    struct pw_lengths o = {.task = "parity", .checkpoint = 1};
+    struct pw_length_study o = {.task = "parity", .checkpoint = 1};
     (void)state;
     for (int learned = 0; learned < 2; learned++) { /* learned: NoPE is better than guessing */
         struct pw_snapshot *s = pw_snapshot_new();
@@ -346,7 +346,7 @@ static void add_lengths(struct pw_snapshot *s, int at, const char *task, const d
 {
     static const char *const names[] = {"none", "t5 32/128", "alibi", "rotary 2 of 8", "sinusoidal"};
     struct pw_finding *f = &s->findings[at].f;
-    struct pw_lengths made;
+    struct pw_length_study made;
     s->findings[at].f_seq = (uint64_t)at + 1;
     pw_opt_defaults(pw_study_opts("lengths"), &made);
     snprintf(made.task, sizeof made.task, "%s", task);

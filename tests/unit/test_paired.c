@@ -20,13 +20,13 @@ static void fold_and_free(struct pw_snapshot *s, struct pw_event *e)
     pw_event_free(e);
 }
 
-static struct pw_snapshot *lab_of(int arms, int replicates)
+static struct pw_snapshot *lab_of(int arms, int replicas)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     for (int id = 1; id <= arms; id++) {
         struct pw_event *e = pw_event_new(PW_EV_ARM);
         e->arm = id;
-        e->u.arm = (struct pw_ev_arm){.id = id, .replicates = replicates, .name = "t5"};
+        e->u.arm = (struct pw_ev_arm){.id = id, .replicas = replicas, .name = "t5"};
         fold_and_free(s, e);
     }
     return s;
@@ -34,11 +34,11 @@ static struct pw_snapshot *lab_of(int arms, int replicates)
 
 /* Adds an evaluation with 100 samples at each of lengths 3 and 4. At each length the arm has `right` of
  * them right, from sample `from` on. */
-static void put_eval(struct pw_snapshot *s, int arm, int replicate, uint64_t draw, int from, int right)
+static void put_eval(struct pw_snapshot *s, int arm, int replica, uint64_t draw, int from, int right)
 {
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     struct pw_ev_eval *v = &e->u.eval;
-    e->arm = arm, e->replicate = replicate;
+    e->arm = arm, e->replica = replica;
     v->draw = draw, v->n = 2, v->n_words = 4;
     v->rows = calloc(2, sizeof *v->rows);
     v->outcomes = calloc(4, sizeof *v->outcomes);
@@ -184,7 +184,7 @@ static void test_own_batches(void **state)
     assert_true(!x.tests[0].shared && x.tests[0].p > 0.5);
     s->arms[1].info.seed = s->arms[0].info.seed;
     s->arms[0].info.own_batches = s->arms[1].info.own_batches = true;
-    s->arms[1].info.replicates = 5;
+    s->arms[1].info.replicas = 5;
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     assert_int_equal(x.tests[0].seeds, 5);
     verdict_is(&x, s, "p < 0.05 needs 6 seeds of each (race ... seeds=6), here are 5");
@@ -210,7 +210,7 @@ static void test_groups(void **state)
     put_eval(s, 2, 1, 7, 0, 30);
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     assert_int_equal(x.best, 0);
-    s->arms[0].info.replicates = 3;
+    s->arms[0].info.replicas = 3;
     pw_paired_find(&x, s, ~0u, 0, 0, 99);
     verdict_is(&x, s, "needs 4 seeds of each (race ... seeds=4), here are 3");
     pw_snapshot_free(s);

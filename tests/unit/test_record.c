@@ -378,12 +378,12 @@ static void finds_the_last_of_a_kind(void **state)
     for (int i = 0; i < 300; i++) {
         enum pw_event_kind kind = kinds[codec_next(&rng) % 4];
         int arm = (int)(codec_next(&rng) % 5) - 1;
-        int replicate = (int)(codec_next(&rng) % 2) == 0 ? -1 : 1;
+        int replica = (int)(codec_next(&rng) % 2) == 0 ? -1 : 1;
         uint64_t seq = codec_next(&rng) % 420, expect = 0;
         for (int k = 0; k < 400; k++)
             if (all[k].seq <= seq && all[k].kind == (int)kind && (arm < 0 || all[k].arm == arm))
                 expect = all[k].seq;
-        struct pw_event *e = pw_record_last(r, kind, arm, replicate, seq);
+        struct pw_event *e = pw_record_last(r, kind, arm, replica, seq);
         assert_int_equal(e != NULL ? e->seq : 0, expect);
         assert_true(e == NULL || e->kind == kind);
         pw_event_free(e);

@@ -34,12 +34,12 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct ablate_opts, replica),
      .def = "all",
      .min = 1,
-     .max = PW_MAX_REPLICATES,
+     .max = PW_MAX_REPLICAS,
      .choices = all,
      .help = "only in this replica"},
     {.name = NULL}};
 
-static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
     struct ablate_opts o;

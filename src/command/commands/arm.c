@@ -10,7 +10,7 @@ static void list(struct pw_lab *lab)
 {
     struct pw_lab_facts now = pw_lab_facts(lab);
     for (int i = 1; i <= PW_MAX_ARMS; i++) {
-        struct pw_arm *a = pw_lab_arm(lab, i);
+        struct pw_replica *a = pw_lab_arm(lab, i);
         struct pw_str pe = {0};
         if (a == NULL)
             continue;
@@ -19,7 +19,7 @@ static void list(struct pw_lab *lab)
         if (a->parent > 0)
             snprintf(parent, sizeof parent, ", fork of %d @ %lld", a->parent, (long long)a->parent_step);
         char seeds[96] = "";
-        int n = pw_lab_replicates(lab, i);
+        int n = pw_lab_n_replicas(lab, i);
         char inspected[32] = "";
         if (i == now.current && now.replica > 1)
             snprintf(inspected, sizeof inspected, ", replica %d inspected", now.replica);
@@ -34,7 +34,7 @@ static void list(struct pw_lab *lab)
     }
 }
 
-static enum pw_code add(struct pw_lab *lab, const struct pw_args *args, struct pw_err *err)
+static enum pw_code add_arm(struct pw_lab *lab, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_str pe = {0};
     int id;
@@ -62,7 +62,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return PW_OK;
     }
     if (what != NULL && strcmp(what, "add") == 0)
-        return add(ctx, args, err);
+        return add_arm(ctx, args, err);
     if (what != NULL && args->n == 1 && (strcmp(what, "next") == 0 || strcmp(what, "prev") == 0))
         return pw_lab_choose_next(ctx, what[0] == 'n' ? 1 : -1, err);
     bool drop = what != NULL && strcmp(what, "drop") == 0;

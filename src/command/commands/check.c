@@ -37,7 +37,7 @@ static const struct pw_opt opts[] = {{.name = "task",
                                       .offset = AT(seeds),
                                       .def = "1",
                                       .min = 1,
-                                      .max = PW_MAX_REPLICATES,
+                                      .max = PW_MAX_REPLICAS,
                                       .help = "replicas of each encoding"},
                                      {.name = NULL}};
 #undef AT

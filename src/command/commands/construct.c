@@ -23,7 +23,7 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
     struct pw_construction of = {.seed = arm->seed};

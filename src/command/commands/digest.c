@@ -17,13 +17,13 @@ static void choices_text(char dst[64], const struct pw_lab *lab, const struct pw
         snprintf(dst, 64, "  class machine, %d plans of products %016" PRIx64, n, digest);
 }
 
-static void tell(struct pw_lab *lab, const struct pw_arm *a)
+static void note_digest(struct pw_lab *lab, const struct pw_replica *a)
 {
     char which[32] = "";
     char text[33], choices[64];
-    if (pw_lab_replicates(lab, a->id) > 1)
-        snprintf(which, sizeof which, "  replicate %d", a->replicate);
-    pw_lab_tell_digest(lab, a, text);
+    if (pw_lab_n_replicas(lab, a->id) > 1)
+        snprintf(which, sizeof which, "  replicate %d", a->replica);
+    pw_lab_emit_digest(lab, a, text);
     choices_text(choices, lab, a->model);
     pw_lab_note(lab, "arm %d%s  step %lld  digest %s%s", a->id, which, (long long)a->step, text, choices);
 }
@@ -33,8 +33,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_limit(&pw_cmd_digest, args, 0, 0, err);
     const struct pw_lab *lab = ctx;
     for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS; id++)
-        for (int r = 1; r <= pw_lab_replicates(lab, id); r++)
-            tell(ctx, pw_lab_replicate(ctx, id, r));
+        for (int r = 1; r <= pw_lab_n_replicas(lab, id); r++)
+            note_digest(ctx, pw_lab_replica(ctx, id, r));
     return code;
 }
 

@@ -44,7 +44,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct failing_opts o = {.index = -1};
     struct pw_lab *lab = ctx;
     struct pw_args rest;
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     int task = -1;
     pw_opt_defaults(opts, &o);
     enum pw_code code = pw_scope_arm(lab, args, &rest, &arm, err);

@@ -27,7 +27,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_lab_fork(ctx, args->n > 0 ? pw_str_text(&text) : NULL, restart, &id, err);
     if (code == PW_OK) {
-        const struct pw_arm *arm = pw_lab_arm(ctx, id);
+        const struct pw_replica *arm = pw_lab_arm(ctx, id);
         pw_str_clear(&text);
         pw_pe_print(&arm->pe, &text);
         pw_lab_note(ctx, "arm %d: fork of %d @ %lld, %s", id, arm->parent, (long long)arm->parent_step,

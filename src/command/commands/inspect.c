@@ -13,7 +13,7 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct inspect_opts, replica),
      .def = "+0",
      .min = 1,
-     .max = PW_MAX_REPLICATES,
+     .max = PW_MAX_REPLICAS,
      .help = "replica of the current arm, from 1, that answers prompts and is inspected; +1: the next one"},
     {.name = "layer",
      .type = PW_OPT_MOVE,
@@ -47,7 +47,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
             pw_args_word(args, 0));
     pw_opt_defaults(opts, &o);
     enum pw_code code = pw_args_opts(args, opts, &o, err);
-    return code == PW_OK ? pw_lab_look(ctx, o.replica, o.layer, o.head, o.view, err) : code;
+    return code == PW_OK ? pw_lab_choose_view(ctx, o.replica, o.layer, o.head, o.view, err) : code;
 }
 
 const struct pw_command pw_cmd_inspect = {

@@ -53,7 +53,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_study_judge(study, opts.bytes, pw_lab_facts(lab).record, &f, err);
     if (code == PW_OK)
-        pw_lab_tell_finding(lab, NULL, &f);
+        pw_lab_emit_finding(lab, NULL, &f);
     pw_finding_fini(&f);
     return code;
 }

@@ -8,7 +8,8 @@
 
 /* An encoding that was given by its name alone keeps its option values, even if the name would now mean other
  * values. Then a note says so. */
-static void note_kept_encoding(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_config *before)
+static void note_kept_encoding(struct pw_lab *lab, const struct pw_replica *arm,
+                               const struct pw_config *before)
 {
     struct pw_pe_use_opts then, now;
     struct pw_str kept = {0}, fresh = {0};
@@ -25,7 +26,7 @@ static void note_kept_encoding(struct pw_lab *lab, const struct pw_arm *arm, con
     pw_str_fini(&fresh);
 }
 
-static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
     struct pw_config cfg = arm->cfg, before = arm->cfg;
@@ -58,7 +59,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
         pw_str_fini(&s);
     }
     if (code == PW_OK) {
-        const struct pw_arm *now = pw_lab_arm(lab, id);
+        const struct pw_replica *now = pw_lab_arm(lab, id);
         note_kept_encoding(lab, now, &before);
         pw_lab_warn_of_length(lab, now);
     }

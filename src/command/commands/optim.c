@@ -6,7 +6,7 @@
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_args rest;
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     if (pw_args_words(args) > 0)
         return pw_fail(err, PW_EUSER, "optim: '%s' is not key=value; 'help optim' lists the keys",
                        pw_args_word(args, 0));

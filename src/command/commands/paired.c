@@ -29,7 +29,7 @@ static enum pw_code take_arms(struct pw_lab *lab, const struct pw_args *args, un
     int n = pw_args_words(args);
     *arms = n == 0 ? ~0u : 0;
     for (int i = 0; i < n; i++) {
-        struct pw_arm *arm;
+        struct pw_replica *arm;
         long id;
         if (!pw_text_int(pw_args_word(args, i), 1, PW_MAX_ARMS, &id))
             return pw_fail(err, PW_EUSER, "paired: '%s' is not an arm's number; usage: %s",

@@ -40,7 +40,7 @@ static enum pw_code read_number(const char *what, const char *word, int *out, st
 }
 
 /* Read one head, L.H, as a list of `ablate` with exactly one head. */
-static enum pw_code read_head(const struct pw_arm *arm, const char *word, struct target *t,
+static enum pw_code read_head(const struct pw_replica *arm, const char *word, struct target *t,
                               struct pw_err *err)
 {
     int n = arm->cfg.layers * arm->cfg.heads, many = 0;
@@ -58,7 +58,7 @@ static enum pw_code read_head(const struct pw_arm *arm, const char *word, struct
     return code;
 }
 
-static enum pw_code read_target(const struct pw_arm *arm, const struct pw_args *args, struct target *t,
+static enum pw_code read_target(const struct pw_replica *arm, const struct pw_args *args, struct target *t,
                                 struct pw_err *err)
 {
     const char *what = pw_args_word(args, 0), *last;
@@ -82,7 +82,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 {
     struct patch_opts o;
     struct pw_args rest;
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     struct target t;
     pw_opt_defaults(opts, &o);
     o.from[0] = '\0';

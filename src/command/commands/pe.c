@@ -10,7 +10,7 @@
 extern const struct pw_command pw_cmd_pe;
 
 /* restart=on|off belongs to the command; all other options belong to the encoding. */
-static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
     bool restart = true;
@@ -52,7 +52,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_scope_run(ctx, args, run_on, err);
 }
 
-static bool about(const char *word, struct pw_str *out)
+static bool describe_choice(const char *word, struct pw_str *out)
 {
     const struct pw_pe *pe = pw_pe_find(word);
     if (pe == NULL)
@@ -108,7 +108,7 @@ const struct pw_command pw_cmd_pe = {
     .opts = opts,
     .also = pw_scope_opts,
     .opts_for = pw_encoding_opts,
-    .about = about,
+    .about = describe_choice,
     .complete = pw_complete_encoding,
     .values = pw_offer_values,
     .run = run,

@@ -74,7 +74,7 @@ static void complete(struct pw_completion *c)
         pw_offer_arms(c);
 }
 
-static bool about(const char *word, struct pw_str *out)
+static bool describe_choice(const char *word, struct pw_str *out)
 {
     const struct pw_probe *p = pw_probe_find(word);
     if (p == NULL)
@@ -103,7 +103,7 @@ const struct pw_command pw_cmd_probe = {
     .lasts = true,
     .also = pw_watch_opts,
     .opts_for = opts_for,
-    .about = about,
+    .about = describe_choice,
     .complete = complete,
     .values = pw_offer_values,
     .run = run,

@@ -17,7 +17,7 @@ static const struct pw_opt opts[] = {{.name = "replica",
                                       .offset = offsetof(struct restore_opts, replica),
                                       .def = "all",
                                       .min = 1,
-                                      .max = PW_MAX_REPLICATES,
+                                      .max = PW_MAX_REPLICAS,
                                       .choices = all,
                                       .help = "only in this replica"},
                                      {.name = NULL}};
@@ -26,7 +26,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 {
     struct restore_opts o;
     struct pw_args rest;
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     pw_opt_defaults(opts, &o);
     enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
     if (code == PW_OK)

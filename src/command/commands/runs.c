@@ -36,7 +36,7 @@ struct trait {
 };
 
 struct row {
-    const struct pw_arm *arm; /* NULL: a file or a session */
+    const struct pw_replica *arm; /* NULL: a file or a session */
     const struct pw_saved *saved;
     int64_t step;
     int n;
@@ -87,11 +87,11 @@ static void describe(struct row *row, const struct pw_pe_use_opts *pe, const cha
     add_trait(row, "task", 4, task, strlen(task));
 }
 
-static void describe_arm(struct pw_lab *lab, const struct pw_arm *a, const char *task, struct row *row)
+static void describe_arm(struct pw_lab *lab, const struct pw_replica *a, const char *task, struct row *row)
 {
     struct pw_str text = {0};
     *row = (struct row){.arm = a, .step = a->step};
-    int n = pw_lab_replicates(lab, a->id);
+    int n = pw_lab_n_replicas(lab, a->id);
     describe(row, &a->pe, a->preset, &a->cfg, &a->optim, a->seed, n, n > 1 && pw_lab_facts(lab).own_batches,
              task);
     if (a->swaps > 0)
@@ -108,7 +108,7 @@ static void describe_file(const struct pw_saved *saved, struct row *row)
     const struct pw_checkpoint_info *info = pw_checkpoint_info(saved->c);
     *row = (struct row){.step = info->step, .saved = saved};
     describe(row, &info->pe, IMPORTED, &info->config, &info->optim, info->seed,
-             saved->arm > 0 && saved->replicates > 0 ? saved->replicates : 1, saved->own_batches,
+             saved->arm > 0 && saved->replicas > 0 ? saved->replicas : 1, saved->own_batches,
              info->task != NULL ? info->task : "");
     if (saved->arm > 0) {
         struct pw_str name = {0};
@@ -264,12 +264,12 @@ static bool is_shown(const struct row *row, int k)
 static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct row *row)
 {
     struct pw_str line = {0};
-    const struct pw_arm *a = row->arm;
+    const struct pw_replica *a = row->arm;
     struct pw_lab_facts now = pw_lab_facts(lab);
     if (a != NULL) {
         const struct pw_arm_view *seen = &now.record->arms[a->id - 1];
         char work[24] = "-", loss[24], in[24], beyond[24];
-        int n = pw_lab_replicates(lab, a->id);
+        int n = pw_lab_n_replicas(lab, a->id);
         if (a->flops > 0)
             snprintf(work, sizeof work, "%.2e", (double)a->flops);
         pw_str_add(&line, "%c %3d %7lld %8s %9s %9s %8s %2d ", a->id == now.current ? '*' : ' ', a->id,
@@ -279,7 +279,7 @@ static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct r
     } else {
         const struct pw_saved *x = row->saved;
         char in[24], beyond[24];
-        int n = x->arm > 0 && x->replicates > 0 ? x->replicates : 1;
+        int n = x->arm > 0 && x->replicas > 0 ? x->replicas : 1;
         pw_str_add(&line, "    - %7lld %8s %9s %9s %8s %2d ", (long long)row->step, "-", "-",
                    over(in, x->in_range, n, "%.1f%%", 100.0), over(beyond, x->beyond, n, "%.1f%%", 100.0), n);
     }
@@ -292,7 +292,8 @@ static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct r
     pw_str_fini(&line);
 }
 
-static void tell(struct pw_lab *lab, const struct rows *rows, int all, const struct pw_saved_list *saved)
+static void print_runs(struct pw_lab *lab, const struct rows *rows, int all,
+                       const struct pw_saved_list *saved)
 {
     if (rows->n > 0)
         pw_lab_note(lab, "  arm    step     FLOP      loss  in range   beyond  n  what differs");
@@ -343,7 +344,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
             clear_row(&rows.at[i]);
     }
     if (code == PW_OK)
-        tell(ctx, &rows, all, &saved);
+        print_runs(ctx, &rows, all, &saved);
     for (int i = 0; i < rows.n; i++)
         clear_row(&rows.at[i]);
     free(rows.at);

@@ -28,7 +28,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 {
     struct table_opts o = {.length = -1}; /* -1: keep the present length */
     struct pw_args rest;
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     if (pw_args_words(args) > 0)
         return pw_fail(err, PW_EUSER,
                        "table: '%s' is not key=value; usage: table [length=N] [layer=L] [arm=K]",
@@ -37,7 +37,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
     if (code == PW_OK)
         code = pw_args_opts(&rest, opts, &o, err);
-    return code == PW_OK ? pw_lab_look_at_table(ctx, arm, o.length, o.layer, err) : code;
+    return code == PW_OK ? pw_lab_choose_table(ctx, arm, o.length, o.layer, err) : code;
 }
 
 const struct pw_command pw_cmd_table = {

@@ -16,7 +16,7 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
     return task != NULL ? pw_task_options(task) : NULL;
 }
 
-static bool about(const char *word, struct pw_str *out)
+static bool describe_choice(const char *word, struct pw_str *out)
 {
     const struct pw_task *task = pw_task_find(word);
     if (task != NULL)
@@ -74,7 +74,7 @@ const struct pw_command pw_cmd_task = {
         "A task with the same tokens keeps the weights; any other draws new weights for all arms.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
-    .about = about,
+    .about = describe_choice,
     .complete = complete,
     .run = run,
 };

@@ -39,7 +39,7 @@ static const struct pw_opt opts[] = {
      .type = PW_OPT_INT,
      .offset = offsetof(struct until_opts, replica),
      .min = 1,
-     .max = PW_MAX_REPLICATES,
+     .max = PW_MAX_REPLICAS,
      .help = "with step and arm: stop in the middle of a round, so later replicas lack the last step"},
     {.name = NULL}};
 
@@ -61,7 +61,7 @@ static enum pw_code until(struct pw_lab *lab, const struct pw_args *args, struct
                        "train: replica=R: allowed only in 'train until step=N arm=K replica=R'");
     goal->until = acc ? PW_UNTIL_ACC : loss ? PW_UNTIL_LOSS : flops ? PW_UNTIL_FLOPS : PW_UNTIL_STEP;
     goal->value = acc ? (double)o.acc : loss ? (double)o.loss : flops ? (double)o.flops : o.step;
-    goal->replicate = o.replica;
+    goal->replica = o.replica;
     return o.replica > 0 ? pw_lab_need_replica(lab, pw_lab_arm(lab, goal->arm), "train", o.replica, err)
                          : PW_OK;
 }

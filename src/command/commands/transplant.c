@@ -5,7 +5,7 @@
 
 extern const struct pw_command pw_cmd_transplant;
 
-static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
     long from;

@@ -8,7 +8,7 @@
 
 extern const struct pw_command pw_cmd_tune;
 
-static void tell(struct pw_lab *lab, const struct pw_arm *arm)
+static void note_tuning(struct pw_lab *lab, const struct pw_replica *arm)
 {
     struct pw_str now = {0};
     pw_pe_print(&arm->pe, &now);
@@ -16,7 +16,7 @@ static void tell(struct pw_lab *lab, const struct pw_arm *arm)
     pw_str_fini(&now);
 }
 
-static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
     const char *word = pw_args_word(args, 0);
@@ -29,7 +29,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
         args->n == 0 ? PW_OK : pw_lab_tune(lab, arm, word != NULL ? NULL : pw_str_text(&text), err);
     pw_str_fini(&text);
     if (code == PW_OK)
-        tell(lab, arm);
+        note_tuning(lab, arm);
     return code;
 }
 

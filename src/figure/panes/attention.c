@@ -22,8 +22,8 @@ static float value(const void *arg, int q, int k)
 
     if (pw_att_hidden(h->a, q, k))
         return -INFINITY;
-    return h->map ? pw_from_half(h->map[(size_t)q * h->a->T + k])
-                  : pw_att_prob_of(h->a, h->layer, h->head, q, k);
+    return h->map != NULL ? pw_from_half(h->map[(size_t)q * h->a->T + k])
+                          : pw_att_prob_of(h->a, h->layer, h->head, q, k);
 }
 
 /* Returns the requested head. The selected head has the view on the screen, other heads have probabilities. A
@@ -38,7 +38,7 @@ static struct pw_figure_head head_of(const struct pw_figure *f)
     h.head = h.head >= 0 ? h.head : arm ? a->head : 0;
     if (arm && h.layer == a->layer && h.head == a->head)
         h.map = pw_att_matrix(a, a->view);
-    if (h.map)
+    if (h.map != NULL)
         h.view = a->view;
     if (f->kind == PW_ATT_FILE_SCORES) {
         h.view = PW_VIEW_SCORE;
@@ -77,7 +77,7 @@ enum pw_code pw_figure_attention_check(struct pw_figure *f, struct pw_err *err)
         return pw_figure_no_prompt(f, err, "no prompt's attention", "asks one");
     if (f->kind != PW_ATT_ARM && !f->snap->has_foreign)
         return pw_figure_nothing(err, "no attention of a file; 'import attention F.npz' takes one");
-    if (f->kind == PW_ATT_FILE_SCORES && !a->all_scores)
+    if (f->kind == PW_ATT_FILE_SCORES && a->all_scores == NULL)
         return pw_figure_nothing(err, "the file has no scores");
     if (f->o->layer >= a->layers || f->o->head >= a->heads)
         return pw_fail(err, PW_EUSER, "export figure: there are layers 0 to %d and heads 0 to %d",
@@ -86,7 +86,7 @@ enum pw_code pw_figure_attention_check(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-void pw_figure_attention_say(struct pw_figure *f, bool gold)
+void pw_figure_caption_attention(struct pw_figure *f, bool gold)
 {
     const struct pw_ev_attention *a = pw_figure_attention_of(f);
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->attention_arm);
@@ -94,7 +94,7 @@ void pw_figure_attention_say(struct pw_figure *f, bool gold)
     if (f->kind != PW_ATT_ARM) {
         pw_str_add(&f->caption, "Of an imported model, from the file %s, %d tokens", a->source, a->T);
     } else {
-        if (arm) {
+        if (arm != NULL) {
             pw_str_add(&f->caption, "Arm ");
             pw_figure_arm(f, arm, &f->caption);
             pw_replica_text(arm, f->snap->attention_replica, &f->caption);
@@ -103,7 +103,7 @@ void pw_figure_attention_say(struct pw_figure *f, bool gold)
         pw_str_add(&f->caption, "prompt \"%s\"", f->snap->prompt.text);
     }
     pw_str_add(&f->caption, ". Rows: queries; columns: keys%s.", a->sees_all ? "" : "; white: hidden");
-    if (gold && a->n_gold > 0 && a->gold)
+    if (gold && a->n_gold > 0 && a->gold != NULL)
         pw_str_add(&f->caption, " Diamonds: where a correct head would look.");
 }
 
@@ -164,7 +164,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     struct pw_map m = pw_figure_head_map(f, &h);
     pw_str_add(&f->title, "Attention of head " PW_HEAD ": %s", h.layer, h.head,
                pw_att_view_name(h.a, h.view));
-    pw_figure_attention_say(f, true);
+    pw_figure_caption_attention(f, true);
     if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T)
         pw_str_add(&f->caption, " Dotted: where the answer begins.");
     if (pw_map_pool(&m) > 1)
@@ -203,7 +203,7 @@ void pw_figure_attention_gold(struct pw_figure *f, const struct pw_ev_attention 
 {
     double w = b.w / a->T, h = b.h / a->T, r = fmin(fmin(w, h) * 0.35, most);
 
-    for (int i = 0; a->gold && i < a->n_gold; i++) {
+    for (int i = 0; a->gold != NULL && i < a->n_gold; i++) {
         struct pw_path p;
         double x = b.x + (a->gold[i].key + 0.5) * w, y = b.y + (a->gold[i].query + 0.5) * h;
         if (a->gold[i].key >= a->T || a->gold[i].query >= a->T || a->gold[i].key < 0 || a->gold[i].query < 0)
@@ -256,7 +256,7 @@ void pw_figure_head_draw(struct pw_figure *f, const struct pw_figure_head *h, co
     pw_figure_attention_gold(f, a, b, 4);
 }
 
-static void draw(struct pw_figure *f)
+static void draw_attention(struct pw_figure *f)
 {
     if (f->n_lines > 0) {
         pw_figure_maps_draw(f);
@@ -278,11 +278,11 @@ static void draw(struct pw_figure *f)
 }
 
 static const struct pw_figure_page pages[] = {
-    {"map", PW_ATT_ARM, prepare, draw, &pw_figure_maps},
+    {"map", PW_ATT_ARM, prepare, draw_attention, &pw_figure_maps},
     {"heads", PW_ATT_ARM, pw_figure_heads_prepare, pw_figure_heads_draw, NULL},
-    {"file", PW_ATT_FILE, prepare, draw, NULL},
+    {"file", PW_ATT_FILE, prepare, draw_attention, NULL},
     {"file_heads", PW_ATT_FILE, pw_figure_heads_prepare, pw_figure_heads_draw, NULL},
-    {"file_scores", PW_ATT_FILE_SCORES, prepare, draw, NULL},
+    {"file_scores", PW_ATT_FILE_SCORES, prepare, draw_attention, NULL},
     {NULL, 0, NULL, NULL, NULL},
 };
 

@@ -14,7 +14,7 @@ const struct pw_ev_attention *pw_figure_attention_of(const struct pw_figure *f);
 enum pw_code pw_figure_attention_check(struct pw_figure *f, struct pw_err *err);
 /* Appends source, step and text of the attention to the caption; with gold, also explains the gold pointers.
  */
-void pw_figure_attention_say(struct pw_figure *f, bool gold);
+void pw_figure_caption_attention(struct pw_figure *f, bool gold);
 /* Marks gold pointers on the map in b with diamonds of at most `most` points. */
 void pw_figure_attention_gold(struct pw_figure *f, const struct pw_ev_attention *a, struct pw_box b,
                               double most);

@@ -16,10 +16,10 @@ static const struct pw_ev_attention *last_of(const struct pw_figure_line *l, int
 {
     const struct pw_kept *k = &l->arm->kept;
     const struct pw_ev_attention *a = pw_kept_attention(l->snap, l->arm->info.id, INT64_MAX, step);
-    bool now =
-        a && k->map[k->n - 1].seq >= l->arm->pe_seq && l->snap->has_prompt && a->prompt == l->snap->prompt.id;
+    bool now = a != NULL && k->map[k->n - 1].seq >= l->arm->pe_seq && l->snap->has_prompt &&
+               a->prompt == l->snap->prompt.id;
 
-    return now && a->T > 0 && a->labels ? a : NULL;
+    return now && a->T > 0 && a->labels != NULL ? a : NULL;
 }
 
 static bool has_map(const struct pw_figure *f, const struct pw_figure_line *l)
@@ -43,8 +43,8 @@ static struct pw_figure_head head_of(const struct pw_figure *f, int i)
     int64_t step;
 
     h.a = last_of(&f->line[i], &step);
-    h.layer = f->o->layer >= 0 ? f->o->layer : at ? at->layer : h.a->layer;
-    h.head = f->o->head >= 0 ? f->o->head : at ? at->head : h.a->head;
+    h.layer = f->o->layer >= 0 ? f->o->layer : at != NULL ? at->layer : h.a->layer;
+    h.head = f->o->head >= 0 ? f->o->head : at != NULL ? at->head : h.a->head;
     return h;
 }
 
@@ -76,7 +76,7 @@ static double side_of(const struct pw_figure *f, double width, double *label, do
     return side;
 }
 
-static void say(struct pw_figure *f)
+static void print_attention_arms(struct pw_figure *f)
 {
     struct pw_figure_head h = head_of(f, 0);
     int64_t step[PW_FIGURE_LINES];
@@ -87,13 +87,13 @@ static void say(struct pw_figure *f)
         const struct pw_ev_attention *a = last_of(&f->line[i], &step[i]);
         struct pw_figure_head its = head_of(f, i);
         struct pw_map m = pw_figure_head_map(f, &its);
-        gold |= a->n_gold > 0 && a->gold;
+        gold |= a->n_gold > 0 && a->gold != NULL;
         answers |= a->n_prompt > 0 && a->n_prompt < a->T;
         pool = pw_map_pool(&m) > pool ? pw_map_pool(&m) : pool;
     }
     pw_str_add(&f->title, "Attention of head " PW_HEAD ": probabilities", h.layer, h.head);
     pw_str_add(&f->caption, "Prompt \"%s\"; arm%s ", f->snap->prompt.text, f->n_lines > 1 ? "s" : "");
-    pw_figure_say_lines(f, step);
+    pw_figure_caption_lines(f, step);
     pw_str_add(&f->caption, ". Rows: queries; columns: keys%s. All maps have the same scale.",
                h.a->sees_all ? "" : "; white: hidden");
     if (gold)
@@ -103,7 +103,7 @@ static void say(struct pw_figure *f)
     if (pool > 1)
         pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", pool, pool);
     pw_str_add(&f->caption, " Values as recorded, in 16 bits.");
-    pw_figure_say_left(f);
+    pw_figure_caption_left(f);
 }
 
 enum pw_code pw_figure_maps_prepare(struct pw_figure *f, struct pw_err *err)
@@ -120,7 +120,7 @@ enum pw_code pw_figure_maps_prepare(struct pw_figure *f, struct pw_err *err)
     f->asks = pw_figure_prompts;
     int across = across_of(f, &width), rows = (f->n_lines + across - 1) / across;
     double side = side_of(f, width, &label, &above);
-    say(f);
+    print_attention_arms(f);
     f->box.h = rows * (NAME + above + side + BELOW);
     f->least = rows * 80;
     return PW_OK;

@@ -86,7 +86,7 @@ enum pw_code pw_figure_heads_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->title, "Attention of all heads");
     bool named = has_names(a, side);
     pw_str_add(&f->caption, "Layers down, heads across%s. ", named ? ", named by layer and head" : "");
-    pw_figure_attention_say(f, side >= NAMED && named);
+    pw_figure_caption_attention(f, side >= NAMED && named);
     int k = score_of(a);
     if (k >= 0 && side >= NAMED && named) {
         pw_str_add(&f->caption, " Beside a name: %s", a->kinds[k].name);

@@ -63,7 +63,7 @@ static void say_tasks(struct pw_figure *f)
         if (i > 0 && l->snap == l[-1].snap)
             continue;
         pw_str_add(&f->caption, "%s%s: %s", i == 0 ? " Tasks differ: " : ", ",
-                   l->session ? l->session : "this lab", l->snap->lab.tasks[0].name);
+                   l->session != NULL ? l->session : "this lab", l->snap->lab.tasks[0].name);
         for (int t = 1; t < l->snap->lab.n_tasks; t++)
             pw_str_add(&f->caption, " + %s", l->snap->lab.tasks[t].name);
     }
@@ -83,7 +83,7 @@ static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int colu
                      float *lo, float *hi, float *mid)
 {
     struct pw_summary c[COLUMNS];
-    float mean[PW_MAX_REPLICATES][COLUMNS];
+    float mean[PW_MAX_REPLICAS][COLUMNS];
     bool broken[COLUMNS] = {false};
     int part[COLUMNS];
 
@@ -94,7 +94,7 @@ static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int colu
             broken[i] |= c[i].broken && c[i].n == 0;
     }
     for (int i = 0; i < columns; i++) {
-        float v[PW_MAX_REPLICATES];
+        float v[PW_MAX_REPLICAS];
         for (int r = 0; r < k->n; r++)
             v[r] = mean[r][i];
         struct pw_spread s = pw_spread_of(v, k->n);
@@ -144,19 +144,19 @@ static void draw_marks(struct pw_figure *f, const struct pw_axes *a)
     for (int i = 0; i < f->n_lines; i++) {
         const struct pw_figure_line *l = &f->line[i];
         const struct pw_arm_view *arm = l->arm;
-        const char *of = l->session ? l->session : "";
+        const char *of = l->session != NULL ? l->session : "";
         uint32_t color = pw_svg_arm(l->place);
         char text[96];
         for (int k = 0; k < arm->n_marks; k++) {
             double x = pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->marks[k]);
             if (arm->info.parent > 0 && arm->marks[k] == arm->info.parent_step)
                 continue; /* the fork has its own mark */
-            snprintf(text, sizeof text, "%s%s%d swapped", of, l->session ? ": " : "", arm->info.id);
+            snprintf(text, sizeof text, "%s%s%d swapped", of, l->session != NULL ? ": " : "", arm->info.id);
             pw_axes_mark(a, &f->svg, x, color, text, row++ % 6);
         }
         if (arm->info.parent > 0) {
-            snprintf(text, sizeof text, "%s%s%d is a fork of %d", of, l->session ? ": " : "", arm->info.id,
-                     arm->info.parent);
+            snprintf(text, sizeof text, "%s%s%d is a fork of %d", of, l->session != NULL ? ": " : "",
+                     arm->info.id, arm->info.parent);
             pw_axes_mark(a, &f->svg, pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->info.parent_step),
                          color, text, row++ % 6);
         }
@@ -231,7 +231,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                f->o->x == PW_AXIS_STEP    ? "optimiser step"
                : f->o->x == PW_AXIS_FLOPS ? "operations spent"
                                           : "seconds since the session began");
-    pw_figure_say_sessions(f);
+    pw_figure_caption_sessions(f);
     say_tasks(f);
     if (metric == PW_METRIC_EXACT)
         pw_str_add(&f->caption, " Solid: the mean over trained lengths; dashed: over longer ones.");
@@ -253,7 +253,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-static void draw(struct pw_figure *f)
+static void draw_curves(struct pw_figure *f)
 {
     int metric = f->kind;
     struct pw_curve k[MOST];
@@ -290,11 +290,11 @@ static const struct pw_figure_several evaluated = {
     .sessions = true, .has = was_evaluated, .lacks = "no evaluation", .make = "eval"};
 
 static const struct pw_figure_page pages[] = {
-    {"loss", PW_M_LOSS, prepare, draw, &trained},
-    {"exact", PW_METRIC_EXACT, prepare, draw, &evaluated},
-    {"accuracy", PW_M_ACCURACY, prepare, draw, &trained},
-    {"grad_norm", PW_M_GRAD_NORM, prepare, draw, &trained},
-    {"lr", PW_M_LR, prepare, draw, &trained},
+    {"loss", PW_M_LOSS, prepare, draw_curves, &trained},
+    {"exact", PW_METRIC_EXACT, prepare, draw_curves, &evaluated},
+    {"accuracy", PW_M_ACCURACY, prepare, draw_curves, &trained},
+    {"grad_norm", PW_M_GRAD_NORM, prepare, draw_curves, &trained},
+    {"lr", PW_M_LR, prepare, draw_curves, &trained},
     {NULL, 0, NULL, NULL, NULL},
 };
 

@@ -11,10 +11,10 @@
 
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
 {
-    return f->arm ? pw_table_drawn(f->snap, f->arm->info.id) : NULL;
+    return f->arm != NULL ? pw_table_drawn(f->snap, f->arm->info.id) : NULL;
 }
 
-void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked)
+void pw_figure_caption_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked)
 {
     pw_str_add(&f->title, "%s: ", what);
     pw_figure_arm(f, f->arm, &f->title);
@@ -85,19 +85,19 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 
     if (f->n_lines > 0)
         return pw_figure_encodings_prepare(f, err);
-    if (!t)
+    if (t == NULL)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
-    if (!values_of(t, f))
+    if (values_of(t, f) == NULL)
         return pw_figure_nothing(err, missing[f->kind]);
     f->asks = pw_figure_tables;
-    pw_figure_say_table(f, t,
-                        f->kind == PW_ENCODING_KERNEL   ? "Score by distance"
-                        : f->kind == PW_ENCODING_SLOPES ? "Slopes and their ramps"
-                                                        : "Bias by distance",
-                        t->trained + 1 < t->length);
+    pw_figure_caption_table(f, t,
+                            f->kind == PW_ENCODING_KERNEL   ? "Score by distance"
+                            : f->kind == PW_ENCODING_SLOPES ? "Slopes and their ramps"
+                                                            : "Bias by distance",
+                            t->trained + 1 < t->length);
     if (f->kind == PW_ENCODING_KERNEL) {
         pw_str_add(&f->caption, " Layer %d of %d; %s.", t->layer, t->layers, pw_kernel_how(t));
-        if (t->kernel && t->score)
+        if (t->kernel != NULL && t->score != NULL)
             pw_str_add(
                 &f->caption,
                 " Below, head by head: solid that part, dotted black the whole score, mean of %d samples.",
@@ -162,7 +162,7 @@ static void draw_legend(struct pw_figure *f, const struct pw_ev_table *t, double
     for (int h = 0; h < t->heads && y < end; h++, y += 10) {
         pw_svg_line(&f->svg, x, y - 2.5, x + 12, y - 2.5,
                     (struct pw_pen){.color = head_color(t, h), .width = 1.6});
-        if (t->slopes)
+        if (t->slopes != NULL)
             pw_svg_fmt(&f->svg, x + 16, y, &font, "head %d, %.4g", h, (double)t->slopes[h]);
         else
             pw_svg_fmt(&f->svg, x + 16, y, &font, "head %d", h);
@@ -171,7 +171,7 @@ static void draw_legend(struct pw_figure *f, const struct pw_ev_table *t, double
 
 static void widen(const float *v, size_t n, float *lo, float *hi)
 {
-    for (size_t i = 0; v && i < n; i++)
+    for (size_t i = 0; v != NULL && i < n; i++)
         if (isfinite(v[i]))
             *lo = fminf(*lo, v[i]), *hi = fmaxf(*hi, v[i]);
 }
@@ -196,7 +196,7 @@ static void draw_together(struct pw_figure *f, const struct pw_ev_table *t, cons
     a.box = b, a.x_name = "distance of key from query", a.y_name = "bias";
     pw_figure_axes(f, &a);
     draw_edge(f, &a, t, "beyond training",
-              t->slopes ? (int)(a.field.h / 9) - 2 : 0); /* a row where the lines are far apart */
+              t->slopes != NULL ? (int)(a.field.h / 9) - 2 : 0); /* a row where the lines are far apart */
     for (int h = 0; h < t->heads; h++)
         draw_head(f, &a, t, values, h, (struct pw_pen){.color = head_color(t, h), .width = 1.2});
     draw_legend(f, t, b.x + b.w + 2, a.field.y + 8, b.y + b.h);
@@ -215,7 +215,7 @@ void pw_figure_apart(struct pw_figure *f, const struct pw_ev_table *t, const flo
         pw_figure_axes(f, &a);
         pw_svg_fmt(&f->svg, a.field.x, a.field.y - 2, &name, "head %d", i);
         draw_edge(f, &a, t, "", 0);
-        if (others)
+        if (others != NULL)
             draw_head(f, &a, t, others, i, pen);
         draw_head(f, &a, t, values, i, (struct pw_pen){.color = pw_svg_arm(f->arm->info.id), .width = 1.2});
     }
@@ -240,7 +240,7 @@ struct pw_box pw_figure_strips(struct pw_figure *f, const struct pw_ev_table *t,
     return (struct pw_box){f->box.x, f->box.y + map_h, f->box.w, f->box.h - map_h};
 }
 
-static void draw(struct pw_figure *f)
+static void draw_encoding(struct pw_figure *f)
 {
     if (f->n_lines > 0) {
         pw_figure_encodings_draw(f);
@@ -252,7 +252,7 @@ static void draw(struct pw_figure *f)
     struct pw_box below = pw_figure_strips(f, t, values, f->kind == PW_ENCODING_KERNEL ? "score" : "bias");
 
     if (f->kind == PW_ENCODING_KERNEL) {
-        pw_figure_apart(f, t, values, t->kernel ? t->score : NULL,
+        pw_figure_apart(f, t, values, t->kernel != NULL ? t->score : NULL,
                         (struct pw_pen){.color = PW_INK, .width = 0.9, .dash = "1 2"}, below);
     } else {
         below.w -= BESIDE - 6;
@@ -268,11 +268,11 @@ static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
 
     if (f->n_lines > 0)
         return pw_figure_encodings_prepare(f, err);
-    if (!t || !pw_table_has(t, PW_ENCODING_DECAY))
-        return pw_figure_nothing(err, t ? "this encoding rotates nothing"
-                                        : "the encoding's own numbers; 'table' tells them");
+    if (t == NULL || !pw_table_has(t, PW_ENCODING_DECAY))
+        return pw_figure_nothing(err, t != NULL ? "this encoding rotates nothing"
+                                                : "the encoding's own numbers; 'table' tells them");
     f->asks = pw_figure_tables;
-    pw_figure_say_table(f, t, "Likeness of a vector to itself by distance", t->trained + 1 < t->length);
+    pw_figure_caption_table(f, t, "Likeness of a vector to itself by distance", t->trained + 1 < t->length);
     pw_str_add(&f->caption,
                " Solid: mean of cos(distance x frequency) over %d pairs; dashed: |sum of e^(i distance x "
                "frequency)| / pairs, which no vectors of that length can exceed.",
@@ -314,8 +314,8 @@ static const struct pw_figure_several slopes = SEVERAL("no slopes"), biases = SE
                                       kernels = SEVERAL("no score by distance");
 
 static const struct pw_figure_page pages[] = {
-    {"slopes", PW_ENCODING_SLOPES, prepare, draw, &slopes},
-    {"bias", PW_ENCODING_BIAS, prepare, draw, &biases},
+    {"slopes", PW_ENCODING_SLOPES, prepare, draw_encoding, &slopes},
+    {"bias", PW_ENCODING_BIAS, prepare, draw_encoding, &biases},
     {"buckets", 0, pw_figure_buckets_prepare, pw_figure_buckets_draw, NULL},
     {"matrix", PW_ENCODING_MATRIX, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"frequencies", PW_ENCODING_FREQUENCIES, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
@@ -324,7 +324,7 @@ static const struct pw_figure_page pages[] = {
     {"cosine", PW_ENCODING_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"keys", PW_ENCODING_KEYS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"queries", 0, pw_figure_queries_prepare, pw_figure_queries_draw, NULL},
-    {"kernel", PW_ENCODING_KERNEL, prepare, draw, &kernels},
+    {"kernel", PW_ENCODING_KERNEL, prepare, draw_encoding, &kernels},
     {"difference", 0, pw_figure_difference_prepare, pw_figure_difference_draw, NULL},
     {NULL, 0, NULL, NULL, NULL},
 };

@@ -26,7 +26,7 @@ void pw_figure_encodings_draw(struct pw_figure *f);
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f);
 /* Appends the encoding, its step and the range seen in training to the caption; marked: the drawing has a
  * line at that range's end. */
-void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked);
+void pw_figure_caption_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked);
 /* Draws a map into box with numbers at its left and below. */
 void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_box b,
                          const struct pw_enc_sides *sides, enum pw_enc_line line);

@@ -20,7 +20,7 @@ bool pw_figure_has_values(const struct pw_figure *f, const struct pw_figure_line
 {
     const struct pw_ev_table *t = table_of(l);
 
-    return t &&
+    return t != NULL &&
            (f->kind == PW_ENCODING_BIAS ? t->bias != NULL : pw_table_has(t, (enum pw_encoding_view)f->kind));
 }
 
@@ -39,7 +39,7 @@ static const float *values_of(const struct pw_figure *f, const struct pw_ev_tabl
 {
     if (f->kind != PW_ENCODING_KERNEL)
         return t->bias;
-    return all_have_kernels(f) || !t->score ? t->kernel : t->score;
+    return all_have_kernels(f) || t->score == NULL ? t->kernel : t->score;
 }
 
 static int heads_of(const struct pw_figure *f)
@@ -105,7 +105,7 @@ static void say_queries(struct pw_figure *f)
     }
 }
 
-static void say(struct pw_figure *f)
+static void print_encoding_arms(struct pw_figure *f)
 {
     static const char *const titles[] = {[PW_ENCODING_BIAS] = "Bias by distance",
                                          [PW_ENCODING_SLOPES] = "Slopes' ramps by distance",
@@ -118,7 +118,7 @@ static void say(struct pw_figure *f)
         step[i] = f->line[i].arm->table_step;
     pw_str_add(&f->caption, f->kind == PW_ENCODING_DECAY ? "Encoding%s " : "Head by head, encoding%s ",
                f->n_lines > 1 ? "s" : "");
-    pw_figure_say_lines(f, step);
+    pw_figure_caption_lines(f, step);
     pw_str_add(&f->caption, ".");
     if (f->kind == PW_ENCODING_KERNEL)
         say_layers(f);
@@ -129,7 +129,7 @@ static void say(struct pw_figure *f)
                    " Solid: mean of cos(distance x frequency) over an encoding's pairs; dashed: |sum of e^(i "
                    "distance x frequency)| / pairs, which no vectors of that length can exceed.");
     say_trained(f);
-    pw_figure_say_left(f);
+    pw_figure_caption_left(f);
 }
 
 enum pw_code pw_figure_encodings_prepare(struct pw_figure *f, struct pw_err *err)
@@ -139,7 +139,7 @@ enum pw_code pw_figure_encodings_prepare(struct pw_figure *f, struct pw_err *err
 
     (void)err;
     f->asks = pw_figure_tables;
-    say(f);
+    print_encoding_arms(f);
     f->box.h = keys + (f->kind == PW_ENCODING_DECAY ? f->box.w * 0.45
                        : heads == 1                 ? f->box.w * 0.4
                        : rows == 1                  ? EACH * 1.5

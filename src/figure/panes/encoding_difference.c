@@ -13,14 +13,14 @@ static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_arm_view *other = other_of(f);
 
-    if (!pw_figure_table(f))
+    if (pw_figure_table(f) == NULL)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
-    if (!other)
+    if (other == NULL)
         return pw_figure_nothing(err, "no arm to compare the encoding with; reference=K names one");
     if (other == f->arm)
         return pw_fail(err, PW_EUSER, "export figure: reference=%d is the arm itself; arm=K chooses another",
                        f->o->reference);
-    if (!pw_table_drawn(f->snap, other->info.id))
+    if (pw_table_drawn(f->snap, other->info.id) == NULL)
         return pw_figure_nothing(err, "the numbers of the other encoding; 'table' with that arm tells them");
     return PW_OK;
 }
@@ -31,7 +31,7 @@ static void find(const struct pw_figure *f, struct pw_enc_pair *p)
     pw_enc_pair_init(p, pw_figure_table(f), pw_table_of(f->snap, f->o->reference));
 }
 
-static void say(struct pw_figure *f, const struct pw_enc_pair *p)
+static void print_encoding_difference(struct pw_figure *f, const struct pw_enc_pair *p)
 {
     const char *what = p->kernels ? "kernel" : "mean score";
     struct pw_str own = {0}, first = {0}, second = {0};
@@ -66,9 +66,9 @@ enum pw_code pw_figure_difference_prepare(struct pw_figure *f, struct pw_err *er
     if (code != PW_OK)
         return code;
     find(f, &p);
-    if (p.minus) {
+    if (p.minus != NULL) {
         f->asks = pw_figure_tables;
-        say(f, &p);
+        print_encoding_difference(f, &p);
         double plots = pw_figure_apart_height(&p.common, 84), map = pw_figure_strips_height(&p.common);
         f->box.h = map + KEYS + plots;
         f->least = map + KEYS + fmin(plots, pw_figure_apart_height(&p.common, 60));

@@ -23,11 +23,11 @@ enum pw_code pw_figure_queries_prepare(struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
 
-    if (!t || !pw_table_has(t, PW_ENCODING_QUERIES))
-        return pw_figure_nothing(err, t ? "this encoding's bias is the same for all queries"
-                                        : "the encoding's own numbers; 'table' tells them");
+    if (t == NULL || !pw_table_has(t, PW_ENCODING_QUERIES))
+        return pw_figure_nothing(err, t != NULL ? "this encoding's bias is the same for all queries"
+                                                : "the encoding's own numbers; 'table' tells them");
     f->asks = pw_figure_tables;
-    pw_figure_say_table(f, t, "Bias by distance of some queries", t->trained + 1 < t->length);
+    pw_figure_caption_table(f, t, "Bias by distance of some queries", t->trained + 1 < t->length);
     if (t->fire_threshold > 0) {
         pw_str_add(&f->caption, " ");
         pw_fire_text(t, &f->caption);

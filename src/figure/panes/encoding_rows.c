@@ -59,14 +59,14 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
         [PW_ENCODING_COSINE] = " Colour: cosine of the two rows."};
     const struct pw_ev_table *t = pw_figure_table(f);
 
-    if (!t)
+    if (t == NULL)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!pw_table_has(t, (enum pw_encoding_view)f->kind))
         return pw_figure_nothing(err, missing[f->kind]);
     struct pw_table_cells v = cells_of(f);
     struct pw_map m = map_of(f, &v);
     f->asks = pw_figure_tables;
-    pw_figure_say_table(f, t, titles[f->kind], f->kind != PW_ENCODING_KEYS && t->trained + 1 < t->length);
+    pw_figure_caption_table(f, t, titles[f->kind], f->kind != PW_ENCODING_KEYS && t->trained + 1 < t->length);
     pw_str_add(&f->caption, "%s", what[f->kind]);
     if (f->kind == PW_ENCODING_KEYS)
         pw_str_add(&f->caption, " Layer %d; the first row is for distance %d.", t->layer, t->key_from);
@@ -143,12 +143,12 @@ enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
 
-    if (!t)
+    if (t == NULL)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!pw_table_has(t, PW_ENCODING_BUCKETS))
         return pw_figure_nothing(err, "this encoding has no buckets");
     f->asks = pw_figure_tables;
-    pw_figure_say_table(f, t, "Learned bias of each bucket and head", false);
+    pw_figure_caption_table(f, t, "Learned bias of each bucket and head", false);
     pw_str_add(&f->caption,
                " Pairs: how many of query and key training had in the bucket. One that it never met "
                "keeps the bias that it was drawn with; ");
@@ -181,7 +181,7 @@ void pw_figure_buckets_draw(struct pw_figure *f)
         pw_svg_fmt(&f->svg, b.x + (i + 0.5) * w, f->box.y + 9, &middle, w >= 30 ? "head %d" : "%d", i);
     }
     for (int i = 0, every = (int)ceil(7.5 / h); i < t->n_buckets; i += every) {
-        int64_t met = pw_bucket_met(t, i);
+        int64_t met = pw_bucket_seen(t, i);
         double y = b.y + (i + 0.5) * h + 2.5;
         char range[32], count[16] = "?";
         pw_bucket_range(t, i, range);

@@ -28,7 +28,7 @@ static bool is_on(const struct pw_finding *f, int i, int page)
 }
 
 /* Writes the title, and the claims with their verdicts and numbers into the caption. */
-static void say(struct pw_figure *f, const struct pw_finding *v)
+static void print_findings(struct pw_figure *f, const struct pw_finding *v)
 {
     pw_str_add(&f->title, "%s%s%s", v->name, v->topic[0] ? " " : "", v->topic);
     pw_str_add(&f->caption, "%s.", v->title);
@@ -54,7 +54,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_finding *v = &view->f;
     f->asks = asks;
     f->narrowest = 220;
-    say(f, v);
+    print_findings(f, v);
     for (int i = 0; i < v->n_blocks; i++) {
         const struct pw_block_of k = {v, &v->blocks[i]};
         blocks += is_drawn(k.b);
@@ -74,7 +74,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-static void draw(struct pw_figure *f)
+static void draw_findings(struct pw_figure *f)
 {
     static const struct pw_font name = {.size = 8.5, .color = PW_INK, .bold = true};
     const struct pw_finding *v = &pw_finding_named(f->snap, f->o->finding)->f; /* prepare checked it */
@@ -102,10 +102,17 @@ static void draw(struct pw_figure *f)
 }
 
 static const struct pw_figure_page pages[] = {
-    {"all", 0, prepare, draw, NULL}, {"1", 1, prepare, draw, NULL}, {"2", 2, prepare, draw, NULL},
-    {"3", 3, prepare, draw, NULL},   {"4", 4, prepare, draw, NULL}, {"5", 5, prepare, draw, NULL},
-    {"6", 6, prepare, draw, NULL},   {"7", 7, prepare, draw, NULL}, {"8", 8, prepare, draw, NULL},
-    {"9", 9, prepare, draw, NULL},   {NULL, 0, NULL, NULL, NULL},
+    {"all", 0, prepare, draw_findings, NULL},
+    {"1", 1, prepare, draw_findings, NULL},
+    {"2", 2, prepare, draw_findings, NULL},
+    {"3", 3, prepare, draw_findings, NULL},
+    {"4", 4, prepare, draw_findings, NULL},
+    {"5", 5, prepare, draw_findings, NULL},
+    {"6", 6, prepare, draw_findings, NULL},
+    {"7", 7, prepare, draw_findings, NULL},
+    {"8", 8, prepare, draw_findings, NULL},
+    {"9", 9, prepare, draw_findings, NULL},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_findings = {.name = "findings", .pages = pages};

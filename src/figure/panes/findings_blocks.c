@@ -133,7 +133,7 @@ static double draw_legend(struct pw_figure *f, const struct pw_block_of *k, doub
         double needs = fmin(20 + pw_svg_width(&small, name), w);
         if (at > 0 && at + needs > w)
             at = 0, down += KEY_H;
-        if (f) {
+        if (f != NULL) {
             pw_svg_line(&f->svg, x + at, y + down - 5.7, x + at + 16, y + down - 5.7, pen_of(k->b, i));
             if (!pw_block_is_reference(k->b, i))
                 pw_svg_mark(&f->svg, pw_block_color(i), x + at + 8, y + down - 5.7, 2.2);

@@ -15,7 +15,7 @@ static const struct pw_eval_row *row_of(const struct pw_figure *f, int length)
 {
     const struct pw_eval_row *row = NULL;
 
-    for (int i = 0; i < f->n_lines && !row; i++)
+    for (int i = 0; i < f->n_lines && row == NULL; i++)
         row = pw_eval_find(&f->line[i].arm->rep[0].eval, pw_figure_task_of(f, &f->line[i]), length);
     return row;
 }
@@ -43,7 +43,7 @@ enum pw_code pw_figure_one_task(const struct pw_figure *f, struct pw_err *err)
                            "export figure: session '%s' is of task %s, and %s of task %s: a figure of "
                            "lengths is of one task",
                            l->session, l->snap->lab.tasks[0].name,
-                           f->line[0].session ? f->line[0].session : "the lab",
+                           f->line[0].session != NULL ? f->line[0].session : "the lab",
                            f->snap->lab.tasks[pw_figure_task(f)].name);
     }
     return PW_OK;
@@ -59,7 +59,7 @@ static const struct pw_task_view *range_of(const struct pw_figure *f, const stru
 
 static bool same_range(const struct pw_task_view *a, const struct pw_task_view *b)
 {
-    return a && b && a->train_lo == b->train_lo && a->train_hi == b->train_hi;
+    return a != NULL && b != NULL && a->train_lo == b->train_lo && a->train_hi == b->train_hi;
 }
 
 /* Returns true if line i is the first one with its trained range. */
@@ -69,7 +69,7 @@ static bool is_first_range(const struct pw_figure *f, int i)
 
     while (k < i && !same_range(range_of(f, &f->line[k]), range_of(f, &f->line[i])))
         k++;
-    return k == i && range_of(f, &f->line[i]);
+    return k == i && range_of(f, &f->line[i]) != NULL;
 }
 
 /* Returns the number of different trained ranges. */
@@ -91,7 +91,8 @@ static void name_range(const struct pw_figure *f, int i, struct pw_str *out)
     for (int k = i; k < f->n_lines; k++) {
         const struct pw_figure_line *l = &f->line[k];
         if (l->snap != last && same_range(range_of(f, l), range_of(f, &f->line[i])))
-            pw_str_add(out, "%s%s", out->len > before ? ", " : "", l->session ? l->session : "this lab");
+            pw_str_add(out, "%s%s", out->len > before ? ", " : "",
+                       l->session != NULL ? l->session : "this lab");
         last = l->snap;
     }
 }
@@ -135,13 +136,13 @@ static void say_samples(struct pw_figure *f, int task)
         pw_str_fini(&names[i]);
 }
 
-void pw_figure_say_task(struct pw_figure *f, const struct pw_lengths *v)
+void pw_figure_caption_task(struct pw_figure *f, const struct pw_lengths *v)
 {
     enum pw_judge judge = PW_JUDGE_EXACT;
 
     for (int id = 1; id <= PW_MAX_ARMS && f->n_lines == 0; id++) {
         const struct pw_arm_view *arm = pw_find_arm(f->snap, id);
-        enum pw_judge its = arm ? pw_eval_judge(&arm->rep[0].eval, v->task) : PW_JUDGE_EXACT;
+        enum pw_judge its = arm != NULL ? pw_eval_judge(&arm->rep[0].eval, v->task) : PW_JUDGE_EXACT;
         judge = its > judge ? its : judge;
     }
     for (int i = 0; i < f->n_lines; i++) {
@@ -150,10 +151,10 @@ void pw_figure_say_task(struct pw_figure *f, const struct pw_lengths *v)
     }
     if (f->n_lines > 0)
         say_ranges(f);
-    else if (v->range)
+    else if (v->range != NULL)
         pw_str_add(&f->caption, "Task: %s, trained on lengths %d to %d.", v->range->name, v->range->train_lo,
                    v->range->train_hi);
-    pw_figure_say_sessions(f);
+    pw_figure_caption_sessions(f);
     if (judge == PW_JUDGE_DECODED)
         pw_str_add(&f->caption, " Answers were decoded to their end.");
     if (judge == PW_JUDGE_TAUGHT)
@@ -174,10 +175,10 @@ static void key_text(const struct pw_figure *f, const struct pw_figure_line *l, 
     struct pw_match beyond = pw_lengths_mean(&l->snap->lab, l->arm, pw_figure_task_of(f, l), true);
 
     if (beyond.n > 0)
-        snprintf(dst, size, "  n=%d%s, beyond %.0f%%", l->arm->info.replicates,
-                 pw_batches_text(&l->arm->info), 100 * beyond.median);
+        snprintf(dst, size, "  n=%d%s, beyond %.0f%%", l->arm->info.replicas, pw_batches_text(&l->arm->info),
+                 100 * beyond.median);
     else
-        snprintf(dst, size, "  n=%d%s", l->arm->info.replicates, pw_batches_text(&l->arm->info));
+        snprintf(dst, size, "  n=%d%s", l->arm->info.replicas, pw_batches_text(&l->arm->info));
 }
 
 /* Draws the legend below the axes in rows and returns the height. Only measures if drawn is false. */
@@ -196,10 +197,10 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     if (code != PW_OK || v.n == 0)
         return code != PW_OK ? code : pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
     pw_str_add(&f->title, "Exact match by length");
-    pw_figure_say_task(f, &v);
+    pw_figure_caption_task(f, &v);
     for (int i = 0; i < f->n_lines; i++) {
         const struct pw_arm_view *arm = f->line[i].arm;
-        one |= arm->info.replicates == 1, several |= arm->info.replicates > 1;
+        one |= arm->info.replicas == 1, several |= arm->info.replicas > 1;
         dashed |= !is_learned(f, &f->line[i]);
     }
     if (several)
@@ -215,7 +216,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption, " Dashed: below 99%% on trained lengths, so not to be relied on beyond.");
     for (int i = 0; i < v.n; i++) {
         const struct pw_eval_row *row = row_of(f, v.lengths[i]);
-        seen |= row && row->seen;
+        seen |= row != NULL && row->seen;
     }
     if (seen)
         pw_str_add(&f->caption,
@@ -254,7 +255,7 @@ static void draw_line(struct pw_figure *f, const struct pw_axes *a, const struct
         pw_axes_band(a, &f->svg, pw_svg_arm(l->place), 0.18, x, lo, hi, n);
         return;
     }
-    while (inside < n && (!range || x[inside] <= range->train_hi))
+    while (inside < n && (range == NULL || x[inside] <= range->train_hi))
         inside++;
     if (inside == n || is_learned(f, l))
         inside = n;
@@ -327,7 +328,7 @@ static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const stru
 
     for (int i = 0; i < v->n; i++) {
         const struct pw_eval_row *row = row_of(f, v->lengths[i]);
-        if (!row || !(row->chance > 0))
+        if (row == NULL || !(row->chance > 0))
             continue;
         x[n] = v->lengths[i], y[n++] = row->chance;
         most = row->chance > most ? row->chance : most;
@@ -339,7 +340,7 @@ static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const stru
                "chance %.0f%%", 100 * (double)y[n - 1]);
 }
 
-static void draw(struct pw_figure *f)
+static void draw_lengths(struct pw_figure *f)
 {
     struct pw_lengths v;
     double keys = legend(f, 0, false) + 4;
@@ -373,7 +374,7 @@ static const struct pw_figure_several tests = {
     .has = has_evaluation, .lacks = "no evaluation", .make = "eval"};
 
 static const struct pw_figure_page pages[] = {
-    {"curve", 0, prepare, draw, &curves},
+    {"curve", 0, prepare, draw_lengths, &curves},
     {"grid", 0, pw_figure_grid_prepare, pw_figure_grid_draw, &grids},
     {"errors", 0, pw_figure_errors_prepare, pw_figure_errors_draw, NULL},
     {"tests", 0, pw_figure_tests_prepare, pw_figure_tests_draw, &tests},

@@ -18,6 +18,6 @@ bool pw_figure_has_pairs(const struct pw_figure *f, const struct pw_figure_line 
 enum pw_code pw_figure_one_task(const struct pw_figure *f, struct pw_err *err);
 
 /* Appends " sort, trained on lengths 2 to 8" and the number of samples per length to the caption. */
-void pw_figure_say_task(struct pw_figure *f, const struct pw_lengths *v);
+void pw_figure_caption_task(struct pw_figure *f, const struct pw_lengths *v);
 
 #endif

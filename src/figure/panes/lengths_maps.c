@@ -74,7 +74,7 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->title, "Exact match by both numbers of a length");
     pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses what training has. ", v.range->axis[0],
                v.range->axis[1]);
-    pw_figure_say_task(f, &v);
+    pw_figure_caption_task(f, &v);
     pw_str_add(&f->caption, " Replicates%s are counted together.",
                pw_figure_own_batches(f) ? ", each with batches of its own," : "");
     if (cut)
@@ -138,16 +138,16 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
     struct pw_lengths v;
 
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
-    if (v.n == 0 || !f->arm || f->arm->rep[0].eval.n == 0)
+    if (v.n == 0 || f->arm == NULL || f->arm->rep[0].eval.n == 0)
         return pw_figure_lacks(f, err, "the arm was not evaluated; 'eval' does", "eval");
     pw_str_add(&f->title, "How answers go wrong first: ");
     pw_figure_arm(f, f->arm, &f->title);
-    pw_figure_say_task(f, &v);
+    pw_figure_caption_task(f, &v);
     pw_str_add(&f->caption,
                " First: what becomes of the answers of each length; dotted: where training ends. "
                "Second: the share of them whose first wrong token is that one.");
-    if (f->arm->info.replicates > 1)
-        pw_str_add(&f->caption, " %d initialisations%s are counted together.", f->arm->info.replicates,
+    if (f->arm->info.replicas > 1)
+        pw_str_add(&f->caption, " %d initialisations%s are counted together.", f->arm->info.replicas,
                    f->arm->info.own_batches ? ", each with batches of its own," : "");
     f->box.h = f->box.w < NARROW ? f->box.w * 1.5 : f->box.w * 0.46;
     return PW_OK;
@@ -185,7 +185,7 @@ static void draw_bars(struct pw_figure *f, const struct pw_lengths *v, struct pw
             from = to;
         }
     }
-    if (v->range && v->range->train_hi < v->lengths[v->n - 1])
+    if (v->range != NULL && v->range->train_hi < v->lengths[v->n - 1])
         pw_axes_mark(&a, &f->svg, v->range->train_hi + 0.5, PW_INK, "", 0);
 }
 

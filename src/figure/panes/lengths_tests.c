@@ -14,7 +14,7 @@ static void find(const struct pw_figure *f, struct pw_lengths *v, struct pw_pair
 
     for (int i = 0; i < f->n_lines; i++)
         arms |= 1u << (f->line[i].arm->info.id - 1);
-    pw_paired_find(x, f->snap, arms, v->task, v->range ? v->range->train_hi + 1 : 0, INT_MAX);
+    pw_paired_find(x, f->snap, arms, v->task, v->range != NULL ? v->range->train_hi + 1 : 0, INT_MAX);
 }
 
 struct tests {
@@ -86,7 +86,7 @@ enum pw_code pw_figure_tests_prepare(struct pw_figure *f, struct pw_err *err)
                                                  : pw_figure_nothing(err, what);
     }
     pw_str_add(&f->title, "Arms compared on the same samples beyond training");
-    pw_figure_say_task(f, &v);
+    pw_figure_caption_task(f, &v);
     pw_str_add(&f->caption,
                " p: %s, corrected for %d comparisons (Holm). Seeds: in how many the first and the "
                "second is ahead. * p < %g. Verdict: ",
@@ -147,11 +147,11 @@ enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_failing *e = &f->snap->failing;
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->failing_arm);
 
-    if (e->n == 0 || !arm) {
+    if (e->n == 0 || arm == NULL) {
         const char *what = "no list of failing examples; 'failing' makes one after 'eval'";
-        return f->arm ? pw_figure_lacks(f, err, what, "%sfailing arm=%d",
-                                        f->arm->rep[0].eval.n == 0 ? "eval; " : "", f->arm->info.id)
-                      : pw_figure_nothing(err, what);
+        return f->arm != NULL ? pw_figure_lacks(f, err, what, "%sfailing arm=%d",
+                                                f->arm->rep[0].eval.n == 0 ? "eval; " : "", f->arm->info.id)
+                              : pw_figure_nothing(err, what);
     }
     struct pw_sheet t = failing_sheet(e);
     pw_str_add(&f->title, "Examples that fail at length %d: ", e->length);

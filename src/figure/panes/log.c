@@ -51,7 +51,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-static void draw(struct pw_figure *f)
+static void draw_log(struct pw_figure *f)
 {
     const struct pw_snapshot *s = f->snap;
     int rows, most = (int)((f->box.h - 4) / LINE_H);
@@ -78,6 +78,7 @@ static void draw(struct pw_figure *f)
     }
 }
 
-static const struct pw_figure_page pages[] = {{"lines", 0, prepare, draw, NULL}, {NULL, 0, NULL, NULL, NULL}};
+static const struct pw_figure_page pages[] = {{"lines", 0, prepare, draw_log, NULL},
+                                              {NULL, 0, NULL, NULL, NULL}};
 
 const struct pw_figure_pane pw_figure_log = {.name = "log", .pages = pages};

@@ -16,7 +16,7 @@ static double width_at(const struct pw_snapshot *s, int pos)
     double w = pos < s->prompt.n_prompt ? pw_svg_width(&label, pw_label(s->prompt.labels[pos]))
                                         : pw_svg_width(&label, pw_answer_wanted(s, pos));
 
-    w = t ? fmax(w, pw_svg_width(&label, pw_label(t->label))) : w;
+    w = t != NULL ? fmax(w, pw_svg_width(&label, pw_label(t->label))) : w;
     return fmax(w, 12) + 6;
 }
 
@@ -25,7 +25,8 @@ static void draw_given(struct pw_figure *f, double x, double y, int pos)
     const struct pw_ev_prompt *p = &f->snap->prompt;
     double w = width_at(f->snap, pos) - 3;
 
-    pw_svg_rect(&f->svg, (struct pw_box){x, y, w, 12}, p->edited && p->edited[pos] ? 0xf6e3a8 : 0xeceff3, 1);
+    pw_svg_rect(&f->svg, (struct pw_box){x, y, w, 12},
+                p->edited != NULL && p->edited[pos] ? 0xf6e3a8 : 0xeceff3, 1);
     pw_svg_text(&f->svg, x + w / 2, y + 9, &label, pw_label(p->labels[pos]));
 }
 
@@ -38,7 +39,7 @@ static void draw_token(struct pw_figure *f, double x, double y, int pos)
 
     want.color = 0x5a5a5a;
     pw_svg_text(&f->svg, x + w / 2, y + 8, &want, pw_answer_wanted(s, pos));
-    if (!t)
+    if (t == NULL)
         return;
     bool known = s->prompt.has_answer;
     pw_svg_rect(&f->svg, (struct pw_box){x, y + 11, w, 12},
@@ -80,13 +81,13 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_token *last = s->n_tokens > 0 ? &s->tokens[s->n_tokens - 1] : NULL;
     int wrong = 0;
 
-    if (!s->has_prompt || !p->labels)
+    if (!s->has_prompt || p->labels == NULL)
         return pw_figure_no_prompt(f, err, "no prompt", "asks one");
     for (int i = 0; i < s->n_tokens; i++)
         wrong += !s->tokens[i].right;
     f->asks = pw_figure_prompts;
     pw_str_add(&f->title, "An answer, token by token");
-    if (arm) {
+    if (arm != NULL) {
         pw_str_add(&f->title, ": ");
         pw_figure_arm(f, arm, &f->title);
         pw_replica_text(arm, s->prompt_replica, &f->title);
@@ -97,7 +98,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                "per cent. ");
     if (!p->has_answer)
         pw_str_add(&f->caption, "No right answer is known for this prompt.");
-    else if (!last || !last->last)
+    else if (last == NULL || !last->last)
         pw_str_add(&f->caption, "The answer is not complete.");
     else if (last->exact && wrong > 0)
         pw_str_add(&f->caption, "The answer is right, %d of its %d tokens are not those of the right one.",
@@ -116,7 +117,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-static void draw(struct pw_figure *f)
+static void draw_prompt(struct pw_figure *f)
 {
     const struct pw_ev_prompt *p = &f->snap->prompt;
     double y = f->box.y + flow(f, f->box.y, 0, p->n_prompt, true, true) + 6;
@@ -129,7 +130,7 @@ static void draw(struct pw_figure *f)
     flow(f, y, p->n_prompt, pw_answer_end(f->snap), false, true);
 }
 
-static const struct pw_figure_page pages[] = {{"answer", 0, prepare, draw, NULL},
+static const struct pw_figure_page pages[] = {{"answer", 0, prepare, draw_prompt, NULL},
                                               {NULL, 0, NULL, NULL, NULL}};
 
 const struct pw_figure_pane pw_figure_prompt = {.name = "prompt", .pages = pages};

@@ -18,8 +18,8 @@ static const struct pw_sheet_column candidate_columns[] = {
 
 static void candidate_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
 {
-    const struct pw_ev_look *k = arg;
-    const struct pw_look_token *t = &k->token[row];
+    const struct pw_ev_inspection *k = arg;
+    const struct pw_inspection_token *t = &k->token[row];
 
     font->bold = row == k->said && column == 1;
     switch (column) {
@@ -31,7 +31,7 @@ static void candidate_cell(const void *arg, int row, int column, char *dst, size
     }
 }
 
-static struct pw_sheet candidate_sheet(const struct pw_ev_look *k)
+static struct pw_sheet candidate_sheet(const struct pw_ev_inspection *k)
 {
     return (struct pw_sheet){.columns = candidate_columns,
                              .n_columns = sizeof candidate_columns / sizeof *candidate_columns,
@@ -40,13 +40,13 @@ static struct pw_sheet candidate_sheet(const struct pw_ev_look *k)
                              .arg = k};
 }
 
-static double candidates_height(const struct pw_ev_look *k)
+static double candidates_height(const struct pw_ev_inspection *k)
 {
     struct pw_sheet t = candidate_sheet(k);
     return pw_sheet_height(&t);
 }
 
-static void draw_candidates(struct pw_figure *f, const struct pw_ev_look *k, struct pw_box b)
+static void draw_candidates(struct pw_figure *f, const struct pw_ev_inspection *k, struct pw_box b)
 {
     struct pw_sheet t = candidate_sheet(k);
 
@@ -61,16 +61,16 @@ static void draw_candidates(struct pw_figure *f, const struct pw_ev_look *k, str
 
 /* ---- contributions */
 
-static double parts_height(const struct pw_ev_look *k)
+static double parts_height(const struct pw_ev_inspection *k)
 {
     return 22 + 11.0 * (k->n_parts < PARTS ? k->n_parts : PARTS) + 14;
 }
 
-static void draw_parts(struct pw_figure *f, const struct pw_ev_look *k, struct pw_box b)
+static void draw_parts(struct pw_figure *f, const struct pw_ev_inspection *k, struct pw_box b)
 {
     static const struct pw_font font = {.size = 7.5, .color = PW_INK}, dim = {.size = 7.5, .color = 0x5a5a5a};
     struct pw_contrast c = pw_contrast_of(k, k->said, false);
-    struct pw_part *e = pw_contrast_parts(&c, false);
+    struct pw_contrast_part *e = pw_contrast_parts(&c, false);
     struct pw_font right = font;
     struct pw_str head = {0};
     int n = k->n_parts < PARTS ? k->n_parts : PARTS;
@@ -114,8 +114,8 @@ static const struct pw_sheet_column lens_columns[] = {
 
 static void lens_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
 {
-    const struct pw_ev_look *k = arg;
-    const struct pw_look_lens *l = &k->lens[row];
+    const struct pw_ev_inspection *k = arg;
+    const struct pw_inspection_lens *l = &k->lens[row];
     int token = column < 5 ? k->said : k->target;
     size_t at = (size_t)row * k->n + (size_t)(token < 0 ? 0 : token);
 
@@ -133,7 +133,7 @@ static void lens_cell(const void *arg, int row, int column, char *dst, size_t si
     }
 }
 
-static struct pw_sheet lens_sheet(const struct pw_ev_look *k)
+static struct pw_sheet lens_sheet(const struct pw_ev_inspection *k)
 {
     return (struct pw_sheet){.columns = lens_columns,
                              .n_columns = sizeof lens_columns / sizeof *lens_columns,
@@ -150,16 +150,16 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
     struct pw_step_view v;
 
-    if (!pw_step_look_at(f->snap, &v) || !v.look)
+    if (!pw_step_select(f->snap, &v) || v.look == NULL)
         return pw_figure_no_prompt(f, err, "no answer to look into", "and 'next' or 'back'");
-    const struct pw_ev_look *k = v.look;
+    const struct pw_ev_inspection *k = v.look;
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->prompt_arm);
     struct pw_sheet lens = lens_sheet(k);
     f->asks = pw_figure_prompts;
     pw_str_add(&f->title, "What led to \"%s\"", pw_label(k->token[k->said].label));
     pw_str_add(&f->caption, "Prompt \"%s\", token %d of the answer", f->snap->prompt.text,
                v.pos - f->snap->prompt.n_prompt + 1);
-    if (arm) {
+    if (arm != NULL) {
         pw_str_add(&f->caption, ", arm ");
         pw_figure_arm(f, arm, &f->caption);
         pw_replica_text(arm, f->snap->prompt_replica, &f->caption);
@@ -183,12 +183,12 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-static void draw(struct pw_figure *f)
+static void draw_step(struct pw_figure *f)
 {
     struct pw_step_view v;
     struct pw_box b = f->box;
 
-    pw_step_look_at(f->snap, &v);
+    pw_step_select(f->snap, &v);
     struct pw_sheet lens = lens_sheet(v.look);
     double half = (b.w - 16) / 2, upper = fmax(candidates_height(v.look), parts_height(v.look));
     if (f->kind == TOKENS)
@@ -217,7 +217,7 @@ static enum pw_code prepare_patch(struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_ev_patch *p = &f->snap->patch;
 
-    if (!f->snap->has_patch || !p->recovery || p->rows < 1 || p->cols < 1)
+    if (!f->snap->has_patch || p->recovery == NULL || p->rows < 1 || p->cols < 1)
         return pw_figure_nothing(err, "no patching; 'patch heads from=\"...\"' after a prompt");
     f->asks = pw_figure_prompts;
     pw_str_add(&f->title, p->kind == PW_PATCH_HEADS ? "What each head's output brings back"
@@ -252,7 +252,7 @@ static void draw_patch(struct pw_figure *f)
                    p->kind == PW_PATCH_RESID && i == p->rows - 1 ? "end" : "layer %d", i);
     for (int i = 0; i < p->cols; i += every) {
         char text[PW_LABEL];
-        if (p->kind == PW_PATCH_RESID && p->corrupt && i < p->T)
+        if (p->kind == PW_PATCH_RESID && p->corrupt != NULL && i < p->T)
             pw_text_copy(text, sizeof text, pw_label(p->corrupt[i]));
         else
             snprintf(text, sizeof text, "%d", i);
@@ -268,10 +268,10 @@ static void draw_patch(struct pw_figure *f)
 }
 
 static const struct pw_figure_page pages[] = {
-    {"all", ALL, prepare, draw, NULL},
-    {"tokens", TOKENS, prepare, draw, NULL},
-    {"contributions", CONTRIBUTIONS, prepare, draw, NULL},
-    {"lens", LENS, prepare, draw, NULL},
+    {"all", ALL, prepare, draw_step, NULL},
+    {"tokens", TOKENS, prepare, draw_step, NULL},
+    {"contributions", CONTRIBUTIONS, prepare, draw_step, NULL},
+    {"lens", LENS, prepare, draw_step, NULL},
     {"patch", 0, prepare_patch, draw_patch, NULL},
     {NULL, 0, NULL, NULL, NULL},
 };

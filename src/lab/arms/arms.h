@@ -6,39 +6,39 @@
 
 /* ---- list.c */
 /* index of a replica in lab->arms, whether or not it exists */
-int pw_lab_place_of(int id, int replicate);
+int pw_lab_place_of(int id, int replica);
 /* index in lab->arms of the inspected replica of an arm */
 int pw_lab_inspected_place(const struct pw_lab *lab, int id);
-struct pw_arm *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
+struct pw_replica *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
 int pw_lab_n_arms(const struct pw_lab *lab);
 /* Copy the replicas of an arm (0: of all arms), arm by arm, to out [PW_MAX_PLACES]. Returns their number. */
-int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out);
+int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_replica *out);
 /* Record what altered an arm and its replicas. Before the first step it counts as the arm's setting, not as
  * an alteration. */
 void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how);
 
 /* ---- heads.c */
-bool pw_lab_heads_off(const struct pw_arm *arm); /* is any head of this replica ablated? */
+bool pw_lab_heads_off(const struct pw_replica *arm); /* is any head of this replica ablated? */
 /* Check that a model from a file replaces heads only in modes that this program supports. */
-enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
-void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
+enum pw_code pw_lab_check_heads(const struct pw_replica *arm, const char *what, struct pw_err *err);
+void pw_lab_emit_heads(struct pw_lab *lab, const struct pw_replica *arm);
 
 /* ---- tell.c: emit what describes the lab */
-void pw_lab_tell_lab(struct pw_lab *lab);
-void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
-void pw_lab_tell_state(struct pw_lab *lab);
-void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
+void pw_lab_emit_lab(struct pw_lab *lab);
+void pw_lab_emit_arm(struct pw_lab *lab, const struct pw_replica *arm, bool restarted);
+void pw_lab_emit_state(struct pw_lab *lab);
+void pw_lab_emit_all(struct pw_lab *lab, bool restarted);
 
 /* Describe an arm's origin for its checkpoint. task: text of pw_taskset_print. */
-struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_replica *arm, char *task);
 
 /* ---- build.c */
 /* Build a fresh model with these settings. */
-enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings,
-                              struct pw_err *err);
+enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *fresh,
+                                  const struct pw_replica *settings, struct pw_err *err);
 /* Build n of them: all or none. */
-enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
-                              struct pw_err *err);
+enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_replica *fresh, const struct pw_replica *settings,
+                              int n, struct pw_err *err);
 /* Does the longest training or test sample of the lab fit into the model? Prompts and evaluation check their
  * own lengths, but training data must fit before anything is built. for_task: the task is new, not the
  * model. */
@@ -68,17 +68,17 @@ size_t pw_lab_memory(void);
 /* Would n more models of these settings fit into the memory of a backend (the system's or a device's)? The
  * message says what would fit. */
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
-                                 struct pw_backend *be, const struct pw_arm *settings, int n,
+                                 struct pw_backend *be, const struct pw_replica *settings, int n,
                                  struct pw_err *err);
 /* Would the steps of these n replicas fit into memory, with their new settings or with samples of up to
  * `tokens` tokens? They must be all replicas of the lab. Memory that their models hold already is not
  * counted. The message names the largest batch of arm id (0: of all arms) that would fit. On failure the
  * batches in settings are overwritten. */
-enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *settings, int n, int id, int tokens,
-                                struct pw_err *err);
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *settings, int n, int id,
+                                int tokens, struct pw_err *err);
 /* After a step of arm failed with err: if a device ran out of memory, extend the message by what would fit.
  */
-void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err);
 
 /* Allocate room for the inspection of T tokens: four maps of every head, and `more` floats. NULL fills err,
  * also if the system would overcommit memory. The caller frees. */

@@ -36,10 +36,10 @@ enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *
     return PW_OK;
 }
 
-enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const struct pw_arm *settings,
-                              struct pw_err *err)
+enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *out,
+                                  const struct pw_replica *settings, struct pw_err *err)
 {
-    struct pw_arm fresh = *settings;
+    struct pw_replica fresh = *settings;
     fresh.step = 0;
     fresh.flops = 0;
     fresh.flops_from = 0;
@@ -68,14 +68,14 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
     return code;
 }
 
-enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
-                              struct pw_err *err)
+enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_replica *fresh, const struct pw_replica *settings,
+                              int n, struct pw_err *err)
 {
     enum pw_code code = n > 1 ? pw_lab_check_memory(lab, lab->ops, lab->be, settings, n, err) : PW_OK;
     if (code != PW_OK)
         return code;
     for (int i = 0; i < n; i++) {
-        code = pw_lab_build_arm(lab, &fresh[i], &settings[i], err);
+        code = pw_lab_build_replica(lab, &fresh[i], &settings[i], err);
         if (code != PW_OK) {
             for (int k = 0; k < i; k++)
                 pw_model_destroy(fresh[k].model);

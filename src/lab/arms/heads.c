@@ -3,7 +3,7 @@
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 
-static int count_off(const struct pw_arm *arm)
+static int count_off(const struct pw_replica *arm)
 {
     int n = 0;
     for (int i = 0; i < arm->cfg.layers * arm->cfg.heads; i++)
@@ -11,7 +11,7 @@ static int count_off(const struct pw_arm *arm)
     return n;
 }
 
-void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm)
+void pw_lab_emit_heads(struct pw_lab *lab, const struct pw_replica *arm)
 {
     struct pw_event *event = pw_lab_event(PW_EV_HEADS, arm);
     struct pw_ev_heads *e = &event->u.heads;
@@ -24,12 +24,12 @@ void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm)
     pw_lab_emit(lab, event);
 }
 
-bool pw_lab_heads_off(const struct pw_arm *arm)
+bool pw_lab_heads_off(const struct pw_replica *arm)
 {
     return arm->model != NULL && count_off(arm) > 0;
 }
 
-enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err)
+enum pw_code pw_lab_check_heads(const struct pw_replica *arm, const char *what, struct pw_err *err)
 {
     for (int i = 0; i < arm->cfg.layers * arm->cfg.heads; i++) {
         int mode = pw_model_replaced(arm->model, i / arm->cfg.heads, i % arm->cfg.heads);

@@ -3,41 +3,41 @@
 #include "lab/core/lab_int.h"
 #include "model/theorem.h"
 
-int pw_lab_place_of(int id, int replicate)
+int pw_lab_place_of(int id, int replica)
 {
-    return (replicate - 1) * PW_MAX_ARMS + id - 1;
+    return (replica - 1) * PW_MAX_ARMS + id - 1;
 }
 
-struct pw_arm *pw_lab_replicate(struct pw_lab *lab, int id, int replicate)
+struct pw_replica *pw_lab_replica(struct pw_lab *lab, int id, int replica)
 {
-    if (id < 1 || id > PW_MAX_ARMS || replicate < 1 || replicate > PW_MAX_REPLICATES)
+    if (id < 1 || id > PW_MAX_ARMS || replica < 1 || replica > PW_MAX_REPLICAS)
         return NULL;
-    struct pw_arm *a = &lab->arms[pw_lab_place_of(id, replicate)];
+    struct pw_replica *a = &lab->replicas[pw_lab_place_of(id, replica)];
     return a->model != NULL ? a : NULL;
 }
 
-struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id)
+struct pw_replica *pw_lab_arm(struct pw_lab *lab, int id)
 {
-    return pw_lab_replicate(lab, id, 1);
+    return pw_lab_replica(lab, id, 1);
 }
 
-struct pw_arm *pw_lab_current(struct pw_lab *lab)
+struct pw_replica *pw_lab_current(struct pw_lab *lab)
 {
-    return &lab->arms[lab->current - 1];
+    return &lab->replicas[lab->current - 1];
 }
 
 int pw_lab_inspected_place(const struct pw_lab *lab, int id)
 {
     int chosen = pw_lab_place_of(id, lab->replica);
-    return lab->arms[chosen].model != NULL ? chosen : pw_lab_place_of(id, 1);
+    return lab->replicas[chosen].model != NULL ? chosen : pw_lab_place_of(id, 1);
 }
 
-struct pw_arm *pw_lab_inspected_of(struct pw_lab *lab, int id)
+struct pw_replica *pw_lab_inspected_of(struct pw_lab *lab, int id)
 {
-    return pw_lab_arm(lab, id) != NULL ? &lab->arms[pw_lab_inspected_place(lab, id)] : NULL;
+    return pw_lab_arm(lab, id) != NULL ? &lab->replicas[pw_lab_inspected_place(lab, id)] : NULL;
 }
 
-struct pw_arm *pw_lab_inspected(struct pw_lab *lab)
+struct pw_replica *pw_lab_inspected(struct pw_lab *lab)
 {
     return pw_lab_inspected_of(lab, lab->current);
 }
@@ -46,19 +46,19 @@ int pw_lab_n_arms(const struct pw_lab *lab)
 {
     int n = 0;
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        n += lab->arms[i].model != NULL;
+        n += lab->replicas[i].model != NULL;
     return n;
 }
 
-int pw_lab_replicates(const struct pw_lab *lab, int id)
+int pw_lab_n_replicas(const struct pw_lab *lab, int id)
 {
     int n = 0;
-    while (n < PW_MAX_REPLICATES && lab->arms[pw_lab_place_of(id, n + 1)].model != NULL)
+    while (n < PW_MAX_REPLICAS && lab->replicas[pw_lab_place_of(id, n + 1)].model != NULL)
         n++;
     return n;
 }
 
-enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err)
+enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_replica **arm, struct pw_err *err)
 {
     *arm = pw_lab_arm(lab, id);
     if (*arm != NULL)
@@ -73,10 +73,10 @@ enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, st
     return PW_EUSER;
 }
 
-enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, const char *who, int replica,
-                                 struct pw_err *err)
+enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_replica *arm, const char *who,
+                                 int replica, struct pw_err *err)
 {
-    int n = pw_lab_replicates(lab, arm->id);
+    int n = pw_lab_n_replicas(lab, arm->id);
     if (replica <= n)
         return PW_OK;
     if (n > 1)
@@ -86,16 +86,16 @@ enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_arm *arm, c
                    replica, arm->id);
 }
 
-int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out)
+int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_replica *out)
 {
     int n = 0;
     for (int id = 1; id <= PW_MAX_ARMS; id++)
-        for (int r = 1; (id_or_0 == 0 || id == id_or_0) && r <= pw_lab_replicates(lab, id); r++)
-            out[n++] = lab->arms[pw_lab_place_of(id, r)];
+        for (int r = 1; (id_or_0 == 0 || id == id_or_0) && r <= pw_lab_n_replicas(lab, id); r++)
+            out[n++] = lab->replicas[pw_lab_place_of(id, r)];
     return n;
 }
 
-const char *pw_lab_shape(const struct pw_arm *arm)
+const char *pw_lab_shape(const struct pw_replica *arm)
 {
     int theorem = pw_theorem_of(&arm->cfg);
     return theorem == 0 ? arm->preset : theorem == 1 ? "theorem1" : "theorem2";
@@ -103,8 +103,8 @@ const char *pw_lab_shape(const struct pw_arm *arm)
 
 void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how)
 {
-    struct pw_arm *a;
-    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+    struct pw_replica *a;
+    for (int r = 1; (a = pw_lab_replica(lab, id, r)) != NULL; r++)
         if (a->altered == PW_ALTERED_NOT && (a->step > 0 || how == PW_ALTERED_TRANSPLANT))
             a->altered = how;
 }
@@ -112,7 +112,7 @@ void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how)
 bool pw_lab_training(const struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        if (lab->arms[i].model != NULL && lab->arms[i].training)
+        if (lab->replicas[i].model != NULL && lab->replicas[i].training)
             return true;
     return false;
 }

@@ -45,7 +45,7 @@ static struct place look_at(const struct pw_lab *lab, const struct pw_backend_op
     return p;
 }
 
-static size_t bytes_of(const struct place *p, const struct pw_arm *settings, const struct pw_config *cfg)
+static size_t bytes_of(const struct place *p, const struct pw_replica *settings, const struct pw_config *cfg)
 {
     struct pw_config c = *cfg;
     c.vocab = p->lab->tasks.vocab.n;
@@ -57,7 +57,7 @@ static size_t bytes_of(const struct place *p, const struct pw_arm *settings, con
 }
 
 /* Propose a model that fits: the same with fewer layers; if none fits, smaller sizes in general. */
-static void propose(const struct place *p, const struct pw_arm *settings, struct pw_str *out)
+static void propose(const struct place *p, const struct pw_replica *settings, struct pw_str *out)
 {
     struct pw_config cfg = settings->cfg;
     while (--cfg.layers >= 1)
@@ -78,7 +78,7 @@ static void size_text(char dst[32], size_t bytes)
 }
 
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
-                                 struct pw_backend *be, const struct pw_arm *settings, int n,
+                                 struct pw_backend *be, const struct pw_replica *settings, int n,
                                  struct pw_err *err)
 {
     size_t need = 0, largest = 0, worst = 0;
@@ -110,7 +110,7 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
 
 /* ---- steps of existing models */
 
-static size_t bytes_of_all(const struct place *p, const struct pw_arm *arms, int n)
+static size_t bytes_of_all(const struct place *p, const struct pw_replica *arms, int n)
 {
     size_t sum = 0;
     for (int i = 0; i < n; i++)
@@ -119,13 +119,13 @@ static size_t bytes_of_all(const struct place *p, const struct pw_arm *arms, int
 }
 
 /* Return how much of the needed memory the models hold already. tokens: the longest sample so far. */
-static size_t held_by_all(const struct place *p, const struct pw_arm *arms, int n, int tokens)
+static size_t held_by_all(const struct place *p, const struct pw_replica *arms, int n, int tokens)
 {
     struct place before = *p;
     size_t sum = 0;
     before.tokens = tokens;
     for (int i = 0; i < n; i++) {
-        struct pw_arm has = arms[i];
+        struct pw_replica has = arms[i];
         has.optim.batch = pw_model_largest(has.model);
         size_t held = bytes_of(&before, &has, &has.cfg), needed = bytes_of(p, &arms[i], &arms[i].cfg);
         sum += held < needed ? held : needed;
@@ -135,7 +135,7 @@ static size_t held_by_all(const struct place *p, const struct pw_arm *arms, int 
 
 /* Halve the batch of arm id (0: of all arms) until everything fits into `bytes`. Returns the batch; 0: none
  * fits. */
-static int fitting_batch(const struct place *p, struct pw_arm *arms, int n, int id, size_t bytes)
+static int fitting_batch(const struct place *p, struct pw_replica *arms, int n, int id, size_t bytes)
 {
     int batch = 0;
     for (int i = 0; i < n; i++)
@@ -159,8 +159,8 @@ static void say_batch(struct pw_str *out, int batch)
         pw_str_add(out, "no batch would fit; use a smaller model, or drop an arm ('arm drop')");
 }
 
-enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *settings, int n, int id, int tokens,
-                                struct pw_err *err)
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *settings, int n, int id,
+                                int tokens, struct pw_err *err)
 {
     char more[32], there[32];
     struct place p = look_at(lab, lab->ops, lab->be);
@@ -177,10 +177,10 @@ enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *setting
     return code;
 }
 
-void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
+void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err)
 {
     struct place p = look_at(lab, lab->ops, lab->be);
-    struct pw_arm less = *arm; /* the model holds at most what a batch of one needs */
+    struct pw_replica less = *arm; /* the model holds at most what a batch of one needs */
     less.optim.batch = 1;
     if (lab->ops->memory == NULL || err->code != PW_ENOMEM)
         return;

@@ -16,7 +16,7 @@ void pw_lab_mark(struct pw_lab *lab, const char *text)
  * several sets uses the largest. */
 static double epoch_of(struct pw_lab *lab)
 {
-    const struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_replica *arm = pw_lab_current(lab);
     int most = 0;
     for (int i = 0; i < lab->tasks.n; i++) {
         int n = pw_task_data(&lab->tasks.use[i], PW_SPLIT_TRAIN);
@@ -69,7 +69,7 @@ static void view_task(const struct pw_task_use *use, struct pw_task_view *v)
     }
 }
 
-void pw_lab_tell_lab(struct pw_lab *lab)
+void pw_lab_emit_lab(struct pw_lab *lab)
 {
     struct pw_event *e = pw_lab_event(PW_EV_LAB, NULL);
     struct pw_ev_lab *l = &e->u.lab;
@@ -88,11 +88,11 @@ void pw_lab_tell_lab(struct pw_lab *lab)
     pw_lab_emit(lab, e);
 }
 
-void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted)
+void pw_lab_emit_arm(struct pw_lab *lab, const struct pw_replica *arm, bool restarted)
 {
     struct pw_event *e = pw_lab_event(PW_EV_ARM, arm);
     if (arm->id == lab->current)
-        e->replicate = lab->replica;
+        e->replica = lab->replica;
     struct pw_ev_arm *a = &e->u.arm;
     struct pw_str text = {0};
     a->id = arm->id;
@@ -104,7 +104,7 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->n_params = (int64_t)pw_model_size(arm->model);
     snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", pw_lab_shape(arm),
              arm->cfg.layers, arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
-    a->replicates = pw_lab_replicates(lab, arm->id);
+    a->replicas = pw_lab_n_replicas(lab, arm->id);
     a->seed = arm->seed;
     a->step = arm->step;
     a->swaps = arm->swaps;
@@ -115,21 +115,21 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->restarted = restarted;
     a->parent = arm->parent;
     a->parent_step = arm->parent_step;
-    a->own_batches = lab->own_batches && a->replicates > 1;
+    a->own_batches = lab->own_batches && a->replicas > 1;
     pw_lab_emit(lab, e);
-    for (int r = 1; restarted && r <= pw_lab_replicates(lab, arm->id); r++) {
-        const struct pw_arm *replicate = pw_lab_replicate(lab, arm->id, r);
-        if (pw_lab_heads_off(replicate)) /* of a fork */
-            pw_lab_tell_heads(lab, replicate);
+    for (int r = 1; restarted && r <= pw_lab_n_replicas(lab, arm->id); r++) {
+        const struct pw_replica *replica = pw_lab_replica(lab, arm->id, r);
+        if (pw_lab_heads_off(replica)) /* of a fork */
+            pw_lab_emit_heads(lab, replica);
     }
 }
 
-void pw_lab_tell_state(struct pw_lab *lab)
+void pw_lab_emit_state(struct pw_lab *lab)
 {
     struct pw_event *e = pw_lab_event(PW_EV_STATE, NULL);
     int64_t left = 0, until = 0;
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        const struct pw_arm *a = &lab->arms[i];
+        const struct pw_replica *a = &lab->replicas[i];
         if (a->model == NULL || !a->training)
             continue;
         left += a->goal - a->step;
@@ -150,7 +150,7 @@ void pw_lab_tell_state(struct pw_lab *lab)
     pw_lab_emit(lab, e);
 }
 
-void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33])
+void pw_lab_emit_digest(struct pw_lab *lab, const struct pw_replica *arm, char text[33])
 {
     struct pw_event *e = pw_lab_event(PW_EV_DIGEST, arm);
     pw_model_digest(arm->model, e->u.digest);
@@ -159,7 +159,7 @@ void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[
     pw_lab_emit(lab, e);
 }
 
-struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task)
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_replica *arm, char *task)
 {
     return (struct pw_checkpoint_info){.vocab = lab->tasks.vocab.words,
                                        .n_vocab = lab->tasks.vocab.n,
@@ -169,10 +169,10 @@ struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct
                                        .step = arm->step};
 }
 
-void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
+void pw_lab_emit_all(struct pw_lab *lab, bool restarted)
 {
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (lab->arms[i].model != NULL)
-            pw_lab_tell_arm(lab, &lab->arms[i], restarted);
-    pw_lab_tell_state(lab);
+        if (lab->replicas[i].model != NULL)
+            pw_lab_emit_arm(lab, &lab->replicas[i], restarted);
+    pw_lab_emit_state(lab);
 }

@@ -44,8 +44,8 @@ void pw_samples_fini(struct pw_samples *s)
     *s = (struct pw_samples){0};
 }
 
-static void draw(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
-                 uint64_t index, int task, int length, struct pw_sample *x)
+static void draw_sample(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed,
+                        enum pw_split split, uint64_t index, int task, int length, struct pw_sample *x)
 {
     *x = (struct pw_sample){.tokens = s->buffer, .cap = s->cap_buffer};
     pw_taskset_sample(set, seed, split, index, task, length, x);
@@ -65,7 +65,7 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
     reserve(s, n, 1);
     for (int i = 0; i < n; i++) {
         struct pw_sample x;
-        draw(s, set, seed, split, first + (uint64_t)i, task, length, &x);
+        draw_sample(s, set, seed, split, first + (uint64_t)i, task, length, &x);
         reserve(s, n, rows + x.n - 1 > s->cap_rows ? 2 * (rows + x.n) : 0);
         s->start[i] = rows;
         s->seq_scored[i] = scored;

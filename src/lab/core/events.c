@@ -9,12 +9,12 @@
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
 
-struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm)
+struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_replica *arm)
 {
     struct pw_event *e = pw_event_new(kind);
     e->t_ns = pw_wall_ns();
     e->arm = arm != NULL ? arm->id : 0;
-    e->replicate = arm != NULL ? arm->replicate : 0;
+    e->replica = arm != NULL ? arm->replica : 0;
     e->step = arm != NULL ? arm->step : 0;
     return e;
 }
@@ -88,7 +88,7 @@ void pw_lab_note_lines(struct pw_lab *lab, const char *text)
     }
 }
 
-void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
+void pw_lab_emit_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
                      int64_t total)
 {
     struct pw_event *e = pw_lab_event(PW_EV_JOB, NULL);

@@ -12,7 +12,7 @@ void pw_job_tell(struct pw_lab *lab, enum pw_job_place place, enum pw_job_state 
     if (job->live)
         return;
     done = job->progress(job->state, &total);
-    pw_lab_tell_job(lab, job->title[0] != '\0' ? job->title : job->name, state, done, total);
+    pw_lab_emit_job(lab, job->title[0] != '\0' ? job->title : job->name, state, done, total);
 }
 
 static void free_job(struct pw_job *job)

@@ -57,9 +57,9 @@ struct pw_pin { /* the pinned prompt */
     int layer, head, view; /* the inspected ones */
 };
 
-struct pw_table_look { /* which table of an encoding is shown */
-    int length;        /* distances or positions; 0: length of the longest sample */
-    int layer;         /* layer of the kernel */
+struct pw_table_choice { /* which table of an encoding is shown */
+    int length;          /* distances or positions; 0: length of the longest sample */
+    int layer;           /* layer of the kernel */
 };
 
 struct pw_lines { /* a queue of command texts */
@@ -114,9 +114,9 @@ struct pw_lab {
     /* each replica has its own batches, by its number: pw_lab_batch_seed; false: all share theirs */
     bool own_batches;
     struct pw_taskset tasks;
-    struct pw_arm arms[PW_MAX_PLACES]; /* model NULL: free place */
-    int current;                       /* id */
-    int replica;                       /* replica of the current arm that answers prompts and is inspected */
+    struct pw_replica replicas[PW_MAX_PLACES]; /* model NULL: free place */
+    int current;                               /* id */
+    int replica; /* replica of the current arm that answers prompts and is inspected */
     bool paused;
     enum pw_share share;
     int64_t allowed;                            /* rounds of training left to run while paused: `step` */
@@ -131,8 +131,8 @@ struct pw_lab {
     /* start no step beyond those that were asked for, while steps are drained */
     bool landing;
     struct pw_pin pin;
-    struct pw_table_look table; /* the shown table */
-    unsigned table_told;        /* bit id: the arm's table was emitted, and is kept up to date */
+    struct pw_table_choice table; /* the shown table */
+    unsigned table_told;          /* bit id: the arm's table was emitted, and is kept up to date */
     /* generation of the arm's model when its table was last emitted; 0: never */
     uint64_t table_generation[PW_MAX_ARMS + 1];
     bool requested; /* the request at the front of the typed lines has begun */
@@ -157,12 +157,12 @@ struct pw_lab {
 };
 
 /* ---- events.c: emit events. pw_lab_emit takes ownership of e and assigns its number. */
-struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_arm *arm);
+struct pw_event *pw_lab_event(enum pw_event_kind kind, const struct pw_replica *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* folds e into lab->record */
 bool pw_lab_keeps(const struct pw_event *e);                    /* does lab->record keep such an event? */
 void pw_lab_wake_reader(const struct pw_lab *lab);
-void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
+void pw_lab_emit_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
                      int64_t total);
 
 /* ---- data.c */
@@ -186,7 +186,7 @@ enum pw_code pw_lines_queue(void *arg, const char *text, int line);
 #define PW_REQUEST '\002'
 void pw_lines_drop_first(struct pw_lines *q);
 struct pw_lines *pw_lab_script(struct pw_lab *lab);          /* of the commands that run: typed or re-run */
-void pw_lab_tell_error(struct pw_lab *lab, const char *msg); /* emits a failure, and counts it */
+void pw_lab_emit_error(struct pw_lab *lab, const char *msg); /* emits a failure, and counts it */
 /* Handle a failure outside of a command, such as a loss that is not finite: emit it and drop the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
 

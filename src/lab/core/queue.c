@@ -31,7 +31,7 @@ static bool is_answer(const struct pw_event *old)
 /* Does e replace the value of old in the snapshot? */
 static bool supersedes(const struct pw_event *e, const struct pw_event *old)
 {
-    if (e->arm != old->arm || e->replicate != old->replicate)
+    if (e->arm != old->arm || e->replica != old->replica)
         return false;
     switch (e->kind) {
     case PW_EV_STATE:
@@ -69,7 +69,7 @@ static void append_gap(struct pw_queue *q, const struct pw_event *step)
     g->seq = step->seq;
     g->t_ns = step->t_ns;
     g->arm = step->arm;
-    g->replicate = step->replicate;
+    g->replica = step->replica;
     g->step = step->step;
     g->u.gap = q->gap[step->arm];
     q->gap[step->arm] = 0;

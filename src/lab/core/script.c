@@ -53,7 +53,7 @@ struct pw_lines *pw_lab_script(struct pw_lab *lab)
     return lab->follow != NULL ? &lab->rerun.script : &lab->script;
 }
 
-void pw_lab_tell_error(struct pw_lab *lab, const char *msg)
+void pw_lab_emit_error(struct pw_lab *lab, const char *msg)
 {
     struct pw_event *e = pw_lab_event(PW_EV_ERROR, NULL);
     pw_text_copy(e->u.text, sizeof e->u.text, msg);
@@ -76,6 +76,6 @@ void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
 {
     struct pw_err at = *err;
     pw_err_at(&at, lab->place);
-    pw_lab_tell_error(lab, at.msg);
+    pw_lab_emit_error(lab, at.msg);
     pw_lab_drop_script(lab);
 }

@@ -207,7 +207,7 @@ static void run_slice(struct pw_lab *lab);
 
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args, struct pw_err *err)
 {
-    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_replica *arm = pw_lab_current(lab);
     struct dump_opts o = {0};
     bool wanted[SITES] = {false};
     int task = 0;
@@ -232,7 +232,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     struct pw_dump *d = pw_alloc(1, sizeof *d);
     pw_text_copy(d->path, sizeof d->path, path);
     memcpy(d->wanted, wanted, sizeof wanted);
-    d->place = (int)(arm - lab->arms);
+    d->place = (int)(arm - lab->replicas);
     d->step = arm->step;
     d->samples = o.samples;
     pw_samples_fill(&d->s, &lab->tasks, lab->seed, PW_SPLIT_TEST, 0, o.samples, task, o.length);
@@ -256,7 +256,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
 }
 
 /* Run the next sample through the model, and copy its rows to their places in every layer. */
-static enum pw_code run_sample(struct pw_dump *d, const struct pw_arm *arm, struct pw_err *err)
+static enum pw_code run_sample(struct pw_dump *d, const struct pw_replica *arm, struct pw_err *err)
 {
     int first = d->s.start[d->done], T = d->s.start[d->done + 1] - first;
     struct pw_inspection in = {.q = d->one[Q],
@@ -308,7 +308,7 @@ static enum pw_code finish(struct pw_lab *lab, struct pw_dump *d, struct pw_err 
 static void run_slice(struct pw_lab *lab)
 {
     struct pw_dump *d = pw_job_state(lab, PW_JOB_ACTIVATIONS);
-    const struct pw_arm *arm = &lab->arms[d->place];
+    const struct pw_replica *arm = &lab->replicas[d->place];
     struct pw_err err;
     enum pw_code code = PW_OK;
     double end = pw_now() + SLICE_S;

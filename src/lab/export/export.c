@@ -55,7 +55,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
                                    struct pw_err *err)
 {
     struct weights o;
-    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_replica *arm = pw_lab_current(lab);
     pw_opt_defaults(weights_opts, &o);
     enum pw_code code = pw_args_opts(args, weights_opts, &o, err);
     if (code == PW_OK)
@@ -80,7 +80,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
 static enum pw_code export_attention(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                      struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_inspected(lab);
+    const struct pw_replica *arm = pw_lab_inspected(lab);
     (void)args;
     const struct pw_config *c = &arm->cfg;
     int T = pw_lab_shown(lab, arm);
@@ -121,7 +121,7 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
 static enum pw_code export_logits(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                   struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_inspected(lab);
+    const struct pw_replica *arm = pw_lab_inspected(lab);
     (void)args;
     int T = pw_lab_shown(lab, arm), V = arm->cfg.vocab;
     float *logits = room((size_t)T * V, sizeof *logits, "logits", err);
@@ -150,7 +150,7 @@ struct one_model {
 static const struct pw_opt replica_opts[] = {PW_REPLICA_OPT(struct one_model, replica), {.name = NULL}};
 
 /* Make *arm the replica of the current arm that the options choose. who: the command, for messages. */
-static enum pw_code take_replica(struct pw_lab *lab, struct pw_arm **arm, const char *who,
+static enum pw_code take_replica(struct pw_lab *lab, struct pw_replica **arm, const char *who,
                                  const struct pw_args *args, struct pw_err *err)
 {
     struct one_model o;
@@ -167,16 +167,16 @@ static enum pw_code export_of_prompt(struct pw_lab *lab,
                                                          const struct pw_args *, struct pw_err *),
                                      const char *path, const struct pw_args *args, struct pw_err *err)
 {
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     struct pw_lent own;
     char who[40];
     snprintf(who, sizeof who, "export %.24s", pw_args_word(args, 0));
     enum pw_code code = take_replica(lab, &arm, who, args, err);
     if (code == PW_OK)
         code = pw_lab_need_pin(lab, who, err);
-    if (code != PW_OK || arm->replicate == lab->replica)
+    if (code != PW_OK || arm->replica == lab->replica)
         return code == PW_OK ? run(lab, path, args, err) : code;
-    code = pw_lab_lend(lab, &own, arm->replicate, err);
+    code = pw_lab_lend(lab, &own, arm->replica, err);
     if (code == PW_OK) {
         code = run(lab, path, args, err);
         pw_lab_take_back(lab, &own);
@@ -204,7 +204,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
                                  struct pw_err *err)
 {
     struct table o;
-    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_replica *arm = pw_lab_current(lab);
     struct pw_event *e;
     struct pw_file *file;
     pw_opt_defaults(table_opts, &o);
@@ -212,7 +212,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
     if (code == PW_OK)
         code = pw_scope_replica(lab, &arm, "export table", o.replica, err);
     if (code == PW_OK)
-        code = pw_lab_table(lab, arm, (struct pw_table_look){o.length, pw_lab_table_look(lab, arm).layer},
+        code = pw_lab_table(lab, arm, (struct pw_table_choice){o.length, pw_lab_table_choice(lab, arm).layer},
                             true, &e, err);
     if (code != PW_OK)
         return code;
@@ -280,13 +280,13 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
 static enum pw_code export_batch(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
 {
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     enum pw_code code = take_replica(lab, &arm, "export batch", args, err);
     if (code != PW_OK)
         return code;
     struct pw_samples s = {0};
     int B = arm->optim.batch, T = 0;
-    pw_samples_fill(&s, &lab->tasks, pw_lab_batch_seed(lab, arm->replicate), PW_SPLIT_TRAIN,
+    pw_samples_fill(&s, &lab->tasks, pw_lab_batch_seed(lab, arm->replica), PW_SPLIT_TRAIN,
                     (uint64_t)(arm->step * B), B, 0, 0);
     for (int i = 0; i < B; i++)
         T = s.start[i + 1] - s.start[i] > T ? s.start[i + 1] - s.start[i] : T;

@@ -29,7 +29,7 @@ struct sheet {
     uint64_t seed, batch_seed;
 };
 
-static void begin(const struct sheet *s)
+static void begin_sheet(const struct sheet *s)
 {
     for (int i = 0; !s->json && i < s->n; i++)
         fprintf(s->f, "%s%s", i > 0 ? "," : "", s->names[i]);
@@ -187,13 +187,13 @@ static enum pw_code write_sheet(const struct pw_snapshot *record, const char *pa
     s.f = pw_file_stream(file);
     s.json = strcmp(strrchr(path, '.'), ".jsonl") == 0;
     for (int i = 0; i < PW_MAX_ARMS; i++) {
-        s.seeds = s.seeds || (record->arms[i].used && record->arms[i].info.replicates > 1);
+        s.seeds = s.seeds || (record->arms[i].used && record->arms[i].info.replicas > 1);
         s.batches = s.batches || (record->arms[i].used && record->arms[i].info.own_batches);
     }
-    begin(&s);
+    begin_sheet(&s);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = &record->arms[i];
-        for (int r = 0; a->used && r < a->info.replicates; r++) {
+        for (int r = 0; a->used && r < a->info.replicas; r++) {
             s.numbers[0] = i + 1;
             s.texts[1] = a->info.pe;
             s.seed = a->info.seed + (uint64_t)r;
@@ -229,7 +229,7 @@ enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *pat
     struct sheet s = {.names = names, .n = N_LENGTHS};
     bool any = false;
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates; r++) {
+        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicas; r++) {
             const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;
             any = any || v->n > 0;
             s.pairs = s.pairs || v->n_pairs > 0;
@@ -262,7 +262,7 @@ enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path
     bool any = false;
     int most = 0; /* largest place of a first error */
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates; r++) {
+        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicas; r++) {
             const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;
             any = any || v->n > 0;
             for (int k = 0; k < v->n; k++)

@@ -6,11 +6,11 @@
 #include "lab/export/export_int.h"
 #include "lab/looks/looks.h"
 
-static void add_candidates(cJSON *o, const struct pw_ev_look *k)
+static void add_candidates(cJSON *o, const struct pw_ev_inspection *k)
 {
     cJSON *list = cJSON_AddArrayToObject(o, "candidates");
     for (int i = 0; i < k->n; i++) {
-        const struct pw_look_token *t = &k->token[i];
+        const struct pw_inspection_token *t = &k->token[i];
         cJSON *one = pw_json_add(list);
         pw_json_str(one, "token", t->label);
         pw_json_num(one, "id", t->token);
@@ -20,7 +20,7 @@ static void add_candidates(cJSON *o, const struct pw_ev_look *k)
     }
 }
 
-static void add_parts(cJSON *o, const struct pw_ev_look *k)
+static void add_parts(cJSON *o, const struct pw_ev_inspection *k)
 {
     cJSON *list = cJSON_AddArrayToObject(o, "parts");
     for (int i = 0; i < k->n_parts; i++) {
@@ -31,7 +31,7 @@ static void add_parts(cJSON *o, const struct pw_ev_look *k)
     }
 }
 
-static void add_lens(cJSON *o, const struct pw_ev_look *k)
+static void add_lens(cJSON *o, const struct pw_ev_inspection *k)
 {
     cJSON *list = cJSON_AddArrayToObject(o, "lens");
     for (int l = 0; l <= k->layers; l++) {
@@ -45,7 +45,7 @@ static void add_lens(cJSON *o, const struct pw_ev_look *k)
     }
 }
 
-static void write_look(FILE *f, const struct pw_ev_look *k)
+static void write_look(FILE *f, const struct pw_ev_inspection *k)
 {
     cJSON *o = cJSON_CreateObject();
     pw_json_num(o, "position", k->pos);
@@ -70,7 +70,7 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
     (void)args;
     enum pw_code code = pw_lab_need_answer(lab, "export step", err);
     if (code == PW_OK)
-        code = pw_lab_look_at(lab, pw_lab_inspected(lab), pw_lab_cursor(&lab->pin), &e, err);
+        code = pw_lab_inspect(lab, pw_lab_inspected(lab), pw_lab_cursor(&lab->pin), &e, err);
     if (code != PW_OK)
         return code;
     code = pw_file_create(&file, path, err);

@@ -123,7 +123,7 @@ static void write_scalar(FILE *f, double wall_s, int64_t step, const char *tag, 
     pw_str_fini(&e);
 }
 
-static void write_run(FILE *f, const struct pw_replicate_view *rep, double began_s)
+static void write_run(FILE *f, const struct pw_replica_view *rep, double began_s)
 {
     static const char *const tags[PW_METRICS] = {"loss", "token_accuracy", "learning_rate", "grad_norm"};
     const struct pw_series *v = &rep->series;
@@ -194,14 +194,14 @@ enum pw_code pw_export_tensorboard(const struct pw_snapshot *record, const char 
 {
     bool any = false;
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates; r++)
+        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicas; r++)
             any = any || record->arms[i].rep[r].series.n > 0 || record->arms[i].rep[r].track.n > 0;
     if (!any)
         return pw_fail(err, PW_EUSER,
                        "export tensorboard: there is no training or evaluation yet; run 'train' first");
     enum pw_code code = make_folder(folder, err);
     for (int i = 0; i < PW_MAX_ARMS && code == PW_OK; i++)
-        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates && code == PW_OK; r++)
+        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicas && code == PW_OK; r++)
             code = export_run(record, i, r, folder, err);
     return code;
 }

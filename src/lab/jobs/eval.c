@@ -121,8 +121,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
 {
     int context = INT_MAX;
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (lab->arms[i].model != NULL && lab->arms[i].cfg.context < context)
-            context = lab->arms[i].cfg.context;
+        if (lab->replicas[i].model != NULL && lab->replicas[i].cfg.context < context)
+            context = lab->replicas[i].cfg.context;
     for (int t = 0; t < lab->tasks.n; t++) {
         const struct pw_task_use *use = &lab->tasks.use[t];
         struct pw_range r = lengths, limits = use->task->length_limits;
@@ -160,9 +160,9 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
 
 static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)
 {
-    struct pw_arm *a;
-    for (int r = 1; p->n < PW_MAX_PLACES && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
-        p->place[p->n++] = (int)(a - lab->arms);
+    struct pw_replica *a;
+    for (int r = 1; p->n < PW_MAX_PLACES && (a = pw_lab_replica(lab, id, r)) != NULL; r++)
+        p->place[p->n++] = (int)(a - lab->replicas);
 }
 
 /* Start an evaluation of arm id, or of all arms (0), in place of the present one. */
@@ -188,7 +188,7 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
     return start(lab, 0, lengths, samples, err);
 }
 
-void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
+void pw_lab_eval_live(struct pw_lab *lab, struct pw_replica *arm)
 {
     struct pw_eval_plan *p = plan_of(lab);
     if (p != NULL && !p->live)
@@ -217,7 +217,7 @@ static struct pw_eval_pair *pair_of(const struct pw_lab *lab, const struct pw_ev
 
 /* Return the number of sequences of the next pass, at most `left`: as many as arm's model evaluates in PASS_S
  * at its latest rate, and at first one per worker. Results don't depend on it. */
-static int pass_size(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_eval_row *row,
+static int pass_size(const struct pw_lab *lab, const struct pw_replica *arm, const struct pw_eval_row *row,
                      int left)
 {
     int rows = row->length > 0 ? pw_lab_rows_at(lab, row->task, row->length) : lab->tasks.max_tokens;
@@ -295,7 +295,7 @@ static void count_pair(const struct pw_lab *lab, const struct pw_eval_row *befor
 
 /* Load the next n samples of a row into the lab's scratch and run a teacher-forced pass. *best: its choices,
  * which the caller frees. */
-static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int n,
+static enum pw_code pass(struct pw_lab *lab, struct pw_replica *arm, enum pw_split split, int n,
                          const struct pw_eval_row *row, int **best, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
@@ -312,7 +312,7 @@ static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split s
 }
 
 /* Evaluate the next samples of a row by one pass. outcomes: the row's words, or NULL. */
-static enum pw_code count_pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
+static enum pw_code count_pass(struct pw_lab *lab, struct pw_replica *arm, enum pw_split split, int samples,
                                struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
@@ -332,7 +332,7 @@ static enum pw_code count_pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_s
 
 /* Evaluate the next samples of a row by a pass and decoding. The first call runs the pass; each later call
  * decodes one token of some answers. */
-static enum pw_code count_decoding(struct pw_lab *lab, struct pw_arm *arm, int samples,
+static enum pw_code count_decoding(struct pw_lab *lab, struct pw_replica *arm, int samples,
                                    struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
 {
     struct pw_decoding **d = &plan_of(lab)->decoding;
@@ -371,7 +371,7 @@ uint64_t pw_lab_draw(const struct pw_lab *lab)
 }
 
 /* The rows of a replica are complete: emit them and start the next replica. */
-static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
+static void end_replica(struct pw_lab *lab, struct pw_replica *arm)
 {
     struct pw_eval_plan *p = plan_of(lab);
     struct pw_event *e = pw_lab_event(PW_EV_EVAL, arm);
@@ -409,7 +409,7 @@ static void run_slice(struct pw_lab *lab)
     double begin = pw_now(), end = begin + SLICE_S;
     while (p->at < p->n && go_on(lab, end)) {
         /* the arm exists: dropping an arm cancels the evaluation first */
-        struct pw_arm *arm = &lab->arms[p->place[p->at]];
+        struct pw_replica *arm = &lab->replicas[p->place[p->at]];
         struct pw_eval_row *row = &p->rows[p->row];
         int all = pw_task_samples_at(&lab->tasks.use[row->task], row->length, p->samples);
         uint64_t *outcomes = p->outcomes + row->first_word;
@@ -424,7 +424,7 @@ static void run_slice(struct pw_lab *lab)
             return;
         }
         if (row->samples == all && ++p->row == p->n_rows)
-            end_replicate(lab, arm);
+            end_replica(lab, arm);
     }
     pw_job_tell(lab, PW_JOB_EVAL, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
     p->took += pw_now() - begin;
@@ -447,7 +447,7 @@ int pw_lab_valid_samples(const struct pw_lab *lab, int n)
     return all;
 }
 
-enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
+enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_replica *arm, int n, struct pw_eval_row *row,
                                 bool whole, struct pw_err *err)
 {
     double end = pw_now() + SLICE_S;

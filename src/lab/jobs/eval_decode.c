@@ -46,19 +46,19 @@ struct pw_decoding {
 };
 
 /* Does the model know more in a teacher-forced pass than in decoding? */
-static bool knows_ahead(const struct pw_arm *arm)
+static bool knows_ahead(const struct pw_replica *arm)
 {
     return !arm->cfg.causal || pw_pe_uses_length(arm->pe.pe);
 }
 
-bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task)
+bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_replica *arm, int task)
 {
     return pw_task_parsed(&lab->tasks.use[task]) || (pw_taskset_ends(&lab->tasks, task) && knows_ahead(arm));
 }
 
 /* Append a token. The answer ends at the end mark or the limit, and at the first wrong token if every token
  * counts. */
-static void say(const struct pw_decoding *d, struct said *s, int token)
+static void append_token(const struct pw_decoding *d, struct said *s, int token)
 {
     bool parsed = pw_task_parsed(&d->lab->tasks.use[s->x.task]);
     s->over = token == PW_EOS || s->n + 1 == s->limit || (!parsed && token != s->x.tokens[s->n]);
@@ -77,27 +77,27 @@ static struct pw_sample sample_of(const struct pw_samples *s, int i, int task, i
 }
 
 /* Fill in the part of an answer that the teacher-forced choices determine; ahead: none. */
-static void begin(const struct pw_decoding *d, struct said *s, bool ahead)
+static void begin_answer(const struct pw_decoding *d, struct said *s, bool ahead)
 {
     int n = s->x.n - s->x.n_prompt;
     memcpy(s->tokens, s->x.tokens, (size_t)s->x.n_prompt * sizeof *s->tokens);
     s->n = s->x.n_prompt;
     for (int k = 0; !ahead && k < n && !s->over; k++) {
-        say(d, s, s->choices[k]);
+        append_token(d, s, s->choices[k]);
         if (s->choices[k] != s->x.tokens[s->x.n_prompt + k])
             break;
     }
 }
 
 /* If every token counts, decoding need not go beyond the length of the right answer. */
-static int limit_of(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_sample *x)
+static int limit_of(const struct pw_lab *lab, const struct pw_replica *arm, const struct pw_sample *x)
 {
     int most = arm->cfg.context + 1;
     int limit = pw_task_parsed(&lab->tasks.use[x->task]) ? pw_lab_answer_limit(lab, x) : x->n;
     return limit < most ? limit : most;
 }
 
-static enum pw_code make_lanes(struct pw_decoding *d, const struct pw_arm *arm, struct pw_err *err)
+static enum pw_code make_lanes(struct pw_decoding *d, const struct pw_replica *arm, struct pw_err *err)
 {
     int waiting = 0, longest = 1, workers = d->lab->ops->workers(d->lab->be);
     for (int i = 0; i < d->n; i++) {
@@ -116,7 +116,7 @@ static enum pw_code make_lanes(struct pw_decoding *d, const struct pw_arm *arm, 
     return PW_OK;
 }
 
-enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, const struct pw_arm *arm,
+enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, const struct pw_replica *arm,
                                const struct pw_samples *s, int task, int *choices, struct pw_err *err)
 {
     struct pw_decoding *d = pw_alloc(1, sizeof *d);
@@ -137,7 +137,7 @@ enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, con
     d->said = pw_alloc(said, sizeof *d->said);
     for (int i = 0, at = 0; i < d->n; at += d->list[i++].limit) {
         d->list[i].tokens = d->said + at;
-        begin(d, &d->list[i], ahead);
+        begin_answer(d, &d->list[i], ahead);
     }
     enum pw_code code = make_lanes(d, arm, err);
     if (code != PW_OK)
@@ -187,7 +187,7 @@ enum pw_code pw_decoding_go_on(struct pw_decoding *d, struct pw_err *err)
     enum pw_code code = pw_decoder_feed_all(decoders, lanes, tokens, n, d->logits, err);
     for (int i = 0; i < lanes && code == PW_OK; i++) {
         pw_lab_top(&token, 1, d->logits + (size_t)i * d->V, d->V);
-        say(d, d->lanes[i].said, token);
+        append_token(d, d->lanes[i].said, token);
     }
     return code;
 }

@@ -8,7 +8,7 @@ struct pw_decoding; /* eval_decode.c */
 
 /* ---- eval.c */
 /* Add arm to the live evaluation, or start one; a no-op while a requested evaluation is in progress. */
-void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
+void pw_lab_eval_live(struct pw_lab *lab, struct pw_replica *arm);
 extern const struct pw_listener pw_eval_listener;
 /* Return a hash that identifies the evaluation samples that the lab draws: `draw` of struct pw_ev_eval. */
 uint64_t pw_lab_draw(const struct pw_lab *lab);
@@ -22,16 +22,16 @@ void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choic
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);
 /* Run one slice of an evaluation of arm on n in-range validation samples; whole: run all of it. The
  * evaluation is complete when row->samples is n. */
-enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
+enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_replica *arm, int n, struct pw_eval_row *row,
                                 bool whole, struct pw_err *err);
 
 /* ---- eval_decode.c: decode the answers of some samples if teacher-forced choices do not decide which
  * answers are right */
 /* Must answers of arm to this task be decoded to be judged? */
-bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task);
+bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_replica *arm, int task);
 /* Begin to decode the samples in s, all of one task. choices [s->b.n_scored] are their teacher-forced
  * choices; the call takes ownership of them on success and on failure. */
-enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, const struct pw_arm *arm,
+enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, const struct pw_replica *arm,
                                const struct pw_samples *s, int task, int *choices, struct pw_err *err);
 /* Have all answers ended? */
 bool pw_decoding_over(const struct pw_decoding *d);

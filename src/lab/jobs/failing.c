@@ -12,14 +12,14 @@
 #include "lab/jobs/evals.h"
 #include "lab/looks/looks.h"
 
-static const struct pw_replicate_view *seen_of(const struct pw_lab *lab, const struct pw_arm *arm)
+static const struct pw_replica_view *seen_of(const struct pw_lab *lab, const struct pw_replica *arm)
 {
-    return &lab->record->arms[arm->id - 1].rep[arm->replicate - 1];
+    return &lab->record->arms[arm->id - 1].rep[arm->replica - 1];
 }
 
 /* Find the row; task -1: any, length 0: the first row with a failure. NULL fills err. */
-static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_arm *arm, int task, int length,
-                                          struct pw_err *err)
+static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_replica *arm, int task,
+                                          int length, struct pw_err *err)
 {
     const struct pw_ev_eval *e = &seen_of(lab, arm)->eval;
     int id = arm->id;
@@ -53,7 +53,7 @@ static const char *word(const struct pw_lab *lab, int token)
 
 /* Compute the arm's answer to the sample in lab->scratch up to its first wrong token: choices, with its place
  * and kind of error. place -1: the answer is right. */
-static enum pw_code answer(struct pw_lab *lab, struct pw_arm *arm, int task, int *choices, int *place,
+static enum pw_code answer(struct pw_lab *lab, struct pw_replica *arm, int task, int *choices, int *place,
                            enum pw_error *kind, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
@@ -79,8 +79,8 @@ static enum pw_code answer(struct pw_lab *lab, struct pw_arm *arm, int task, int
 }
 
 /* Answer sample `index` of a row, and describe its error. */
-static enum pw_code describe(struct pw_lab *lab, struct pw_arm *arm, const struct pw_eval_row *row, int index,
-                             struct pw_failing *x, struct pw_err *err)
+static enum pw_code describe(struct pw_lab *lab, struct pw_replica *arm, const struct pw_eval_row *row,
+                             int index, struct pw_failing *x, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
     struct pw_str prompt = {0}, right = {0}, model = {0};
@@ -110,10 +110,10 @@ static enum pw_code describe(struct pw_lab *lab, struct pw_arm *arm, const struc
     return code;
 }
 
-enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
+enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_replica *arm, int task, int length, int n,
                             struct pw_err *err)
 {
-    const struct pw_replicate_view *seen = seen_of(lab, arm);
+    const struct pw_replica_view *seen = seen_of(lab, arm);
     const struct pw_eval_row *row = find_row(lab, arm, task, length, err);
     enum pw_code code = PW_OK;
     if (row == NULL)
@@ -139,7 +139,7 @@ enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, in
 
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_inspected(lab);
+    const struct pw_replica *arm = pw_lab_inspected(lab);
     const struct pw_eval_row *row = find_row(lab, arm, task, length, err);
     if (row == NULL)
         return PW_EUSER;

@@ -5,7 +5,7 @@
 #include "lab/core/lab_int.h"
 #include "sessions/paired.h"
 
-static void tell(struct pw_lab *lab, const struct pw_paired *x, int task, struct pw_range r)
+static void emit_paired(struct pw_lab *lab, const struct pw_paired *x, int task, struct pw_range r)
 {
     const struct pw_snapshot *s = lab->record;
     struct pw_str verdict = {0};
@@ -54,5 +54,5 @@ void pw_lab_paired(struct pw_lab *lab, unsigned arms, int task, struct pw_range 
     if (lengths.hi == 0)
         lengths = (struct pw_range){lab->record->lab.tasks[task].train_hi + 1, INT_MAX};
     pw_paired_find(&x, lab->record, arms, task, lengths.lo, lengths.hi);
-    tell(lab, &x, task, lengths);
+    emit_paired(lab, &x, task, lengths);
 }

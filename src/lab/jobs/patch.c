@@ -50,7 +50,7 @@ struct pw_patching {
 /* ---- the two prompts */
 
 /* Find the most probable next token of each of two sequences of T tokens, stored one after the other. */
-static enum pw_code greedy(const struct pw_arm *arm, const int *tokens, int T, int best[2],
+static enum pw_code greedy(const struct pw_replica *arm, const int *tokens, int T, int best[2],
                            struct pw_err *err)
 {
     int *pos = pw_alloc(2 * (size_t)T, sizeof *pos);
@@ -71,7 +71,7 @@ static enum pw_code greedy(const struct pw_arm *arm, const int *tokens, int T, i
 
 /* Append the common beginning of the answer to both prompts. On return both sequences have *T tokens, and
  * next holds the two different tokens that follow. */
-static enum pw_code part(const struct pw_taskset *set, const struct pw_arm *arm,
+static enum pw_code part(const struct pw_taskset *set, const struct pw_replica *arm,
                          const struct pw_sample *clean, const struct pw_sample *corrupt, int **both, int *T,
                          int next[2], bool *known, struct pw_err *err)
 {
@@ -130,7 +130,7 @@ static float difference(const struct pw_patching *p, const struct pw_config *cfg
 }
 
 /* Compute entry (row, col) of the map: run the corrupt prompt with this activation of the clean run. */
-static enum pw_code run_entry(struct pw_patching *p, const struct pw_arm *arm, struct pw_err *err)
+static enum pw_code run_entry(struct pw_patching *p, const struct pw_replica *arm, struct pw_err *err)
 {
     struct pw_ev_patch *e = &p->e->u.patch;
     const struct pw_config *c = &arm->cfg;
@@ -189,7 +189,7 @@ static void describe(struct pw_patching *p, int replica)
 static void run_slice(struct pw_lab *lab)
 {
     struct pw_patching *p = pw_job_state(lab, PW_JOB_PATCH);
-    const struct pw_arm *arm = &lab->arms[p->place];
+    const struct pw_replica *arm = &lab->replicas[p->place];
     int n = p->e->u.patch.rows * p->e->u.patch.cols;
     double end = pw_now() + SLICE_S;
     struct pw_err err;
@@ -207,7 +207,7 @@ static void run_slice(struct pw_lab *lab)
     pw_job_tell(lab, PW_JOB_PATCH, p->done < n ? PW_JOB_RUNNING : PW_JOB_DONE);
     if (p->done < n)
         return;
-    describe(p, arm->replicate);
+    describe(p, arm->replica);
     struct pw_event *e = pw_lab_event(PW_EV_PATCH, arm);
     e->u.patch = p->e->u.patch;
     memset(&p->e->u.patch, 0, sizeof p->e->u.patch); /* e has taken its arrays */
@@ -238,7 +238,7 @@ static enum pw_code set_shape(struct pw_ev_patch *e, const struct pw_config *c, 
 }
 
 /* Run both prompts: keep the clean activations, and compute both values of m. */
-static enum pw_code run_both(struct pw_patching *p, const struct pw_arm *arm, const int *clean,
+static enum pw_code run_both(struct pw_patching *p, const struct pw_replica *arm, const int *clean,
                              struct pw_err *err)
 {
     const struct pw_config *c = &arm->cfg;
@@ -267,8 +267,9 @@ static enum pw_code run_both(struct pw_patching *p, const struct pw_arm *arm, co
     return PW_OK;
 }
 
-static enum pw_code begin(const struct pw_lab *lab, struct pw_patching *p, const struct pw_arm *arm,
-                          const struct pw_sample *corrupt, struct pw_err *err)
+static enum pw_code begin_patching(const struct pw_lab *lab, struct pw_patching *p,
+                                   const struct pw_replica *arm, const struct pw_sample *corrupt,
+                                   struct pw_err *err)
 {
     struct pw_ev_patch *e = &p->e->u.patch;
     const struct pw_sample *clean = &lab->pin.sample;
@@ -304,7 +305,7 @@ static enum pw_code begin(const struct pw_lab *lab, struct pw_patching *p, const
     return code;
 }
 
-enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
+enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_replica *arm, enum pw_patch_kind kind, int layer,
                           int head, int pos, const char *from, struct pw_err *err)
 {
     int context = arm->cfg.context;
@@ -313,7 +314,7 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
     enum pw_code code = PW_OK;
     p->e = pw_event_new(PW_EV_PATCH);
     p->e->u.patch = (struct pw_ev_patch){.kind = kind, .layer = layer, .head = head, .pos = pos};
-    p->place = (int)(arm - lab->arms);
+    p->place = (int)(arm - lab->replicas);
     p->step = arm->step;
     pw_text_copy(p->from, sizeof p->from, from);
     if (lab->pin.id == 0)
@@ -321,7 +322,7 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
     if (code == PW_OK)
         code = pw_taskset_prompt(&lab->tasks, from, context, &corrupt, err);
     if (code == PW_OK)
-        code = begin(lab, p, arm, &corrupt, err);
+        code = begin_patching(lab, p, arm, &corrupt, err);
     free(corrupt.tokens);
     if (code != PW_OK) {
         free_patching(p);

@@ -93,7 +93,7 @@ static void free_probing(void *state)
     free(p);
 }
 
-void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f)
+void pw_lab_emit_finding(struct pw_lab *lab, const struct pw_replica *arm, struct pw_finding *f)
 {
     struct pw_event *e = pw_lab_event(PW_EV_FINDING, arm);
     e->u.finding = *f;
@@ -104,7 +104,7 @@ void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw
 static bool changed(const struct pw_lab *lab, const struct pw_probing *p)
 {
     for (int i = 0; i < p->in.n; i++)
-        if (lab->arms[p->place[i]].model != p->subjects[i].model ||
+        if (lab->replicas[p->place[i]].model != p->subjects[i].model ||
             pw_model_generation(p->subjects[i].model) != p->weights[i])
             return true;
     return false;
@@ -130,7 +130,7 @@ static void run_slice(struct pw_lab *lab)
         code = p->at.probe->end(&p->at, &f, &err);
     if (code == PW_OK) {
         pw_job_tell(lab, PW_JOB_PROBE, PW_JOB_DONE);
-        pw_lab_tell_finding(lab, p->in.n == 1 ? &lab->arms[p->place[0]] : NULL, &f);
+        pw_lab_emit_finding(lab, p->in.n == 1 ? &lab->replicas[p->place[0]] : NULL, &f);
         pw_job_end(lab, PW_JOB_PROBE);
     } else {
         pw_job_fail(lab, PW_JOB_PROBE, &err);
@@ -140,27 +140,27 @@ static void run_slice(struct pw_lab *lab)
 
 /* ---- start */
 
-static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct pw_arm *arm,
+static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct pw_replica *arm,
                                 struct pw_err *err)
 {
     struct pw_probe_subject *s = &p->subjects[p->in.n];
     struct pw_str pe = {0};
-    p->place[p->in.n] = (int)(arm - lab->arms);
+    p->place[p->in.n] = (int)(arm - lab->replicas);
     p->weights[p->in.n++] = pw_model_generation(arm->model);
     pw_pe_print(&arm->pe, &pe);
     *s = (struct pw_probe_subject){.arm = arm->id,
-                                   .replicate = arm->replicate,
+                                   .replica = arm->replica,
                                    .seed = arm->seed,
                                    .step = arm->step,
                                    .parent = arm->parent,
                                    .swaps = arm->swaps,
                                    .model = arm->model};
-    snprintf(s->name, sizeof s->name, arm->replicate > 1 ? "%d %.40s, %d" : "%d %.40s", arm->id,
-             pw_str_text(&pe), arm->replicate);
+    snprintf(s->name, sizeof s->name, arm->replica > 1 ? "%d %.40s, %d" : "%d %.40s", arm->id,
+             pw_str_text(&pe), arm->replica);
     pw_str_fini(&pe);
     if ((p->at.probe->takes & PW_PROBE_CONTROL) == 0)
         return PW_OK;
-    struct pw_arm twin = *arm;
+    struct pw_replica twin = *arm;
     struct pw_err why;
     twin.optim.batch = 1; /* it is never trained */
     enum pw_code code = pw_lab_check_memory(lab, lab->ops, lab->be, &twin, 1, &why);
@@ -176,8 +176,8 @@ static enum pw_code add_arm(struct pw_lab *lab, struct pw_probing *p, int id, st
     size_t n = strlen(p->topic);
     enum pw_code code = PW_OK;
     snprintf(p->topic + n, sizeof p->topic - n, "%s%d", n > 0 ? " " : "", id);
-    for (int r = 1; code == PW_OK && r <= pw_lab_replicates(lab, id); r++)
-        code = add_subject(lab, p, pw_lab_replicate(lab, id, r), err);
+    for (int r = 1; code == PW_OK && r <= pw_lab_n_replicas(lab, id); r++)
+        code = add_subject(lab, p, pw_lab_replica(lab, id, r), err);
     return code;
 }
 
@@ -188,7 +188,7 @@ static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const 
     bool chosen[PW_MAX_ARMS + 1] = {false};
     enum pw_code code = PW_OK;
     for (int i = 1; code == PW_OK && i < pw_args_words(args); i++) {
-        struct pw_arm *arm;
+        struct pw_replica *arm;
         long id;
         if (!pw_text_int(pw_args_word(args, i), 1, INT_MAX, &id))
             return pw_fail(err, PW_EUSER, "%s: '%s' is not the number of an arm", p->who,
@@ -211,7 +211,7 @@ static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const 
 static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args, int id,
                                const struct pw_watch *watch, struct pw_err *err)
 {
-    struct pw_arm *arm = pw_lab_inspected_of(lab, id > 0 ? id : lab->current);
+    struct pw_replica *arm = pw_lab_inspected_of(lab, id > 0 ? id : lab->current);
     if (pw_args_words(args) > 1)
         return pw_fail(err, PW_EUSER, "%s: '%s': unexpected; it measures one arm, the current one or arm=K",
                        p->who, pw_args_word(args, 1));
@@ -220,7 +220,7 @@ static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const s
         enum pw_code code = pw_lab_need_replica(lab, arm, p->who, watch->replica, err);
         if (code != PW_OK)
             return code;
-        arm = pw_lab_replicate(lab, arm->id, watch->replica);
+        arm = pw_lab_replica(lab, arm->id, watch->replica);
     }
     return add_subject(lab, p, arm, err);
 }
@@ -253,8 +253,8 @@ static void give_prompt(const struct pw_lab *lab, struct pw_probing *p)
     p->in.tokens = p->tokens;
 }
 
-static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args,
-                          const struct pw_watch *watch, struct pw_err *err)
+static enum pw_code begin_probe(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args,
+                                const struct pw_watch *watch, struct pw_err *err)
 {
     const struct pw_probe *probe = p->at.probe;
     struct pw_args rest;
@@ -296,7 +296,7 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                                  .arg = lab,
                                  .ops = lab->ops,
                                  .be = lab->be};
-    enum pw_code code = begin(lab, p, args, watch, err);
+    enum pw_code code = begin_probe(lab, p, args, watch, err);
     if (code != PW_OK) {
         free_probing(p);
         return code;

@@ -117,8 +117,8 @@ static int place_of(const struct pw_lab *lab, const struct pw_watch *w)
     return i;
 }
 
-static enum pw_code begin(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
-                          const struct pw_args *rest, int every, struct pw_err *err)
+static enum pw_code begin_watch(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
+                                const struct pw_args *rest, int every, struct pw_err *err)
 {
     struct pw_watch w = {.every = every, .probe = probe};
     const char *arm = pw_args_key(args, "arm");
@@ -134,7 +134,7 @@ static enum pw_code begin(struct pw_lab *lab, const struct pw_probe *probe, cons
     pw_text_copy(w.line, sizeof w.line, args->text);
     if ((probe->takes & PW_PROBE_ARM) != 0)
         w.arm = arm != NULL && pw_text_int(arm, 1, PW_MAX_ARMS, &id) ? (int)id : lab->current;
-    w.replica = pw_lab_arm(lab, w.arm) != NULL ? pw_lab_inspected_of(lab, w.arm)->replicate : 0;
+    w.replica = pw_lab_arm(lab, w.arm) != NULL ? pw_lab_inspected_of(lab, w.arm)->replica : 0;
     w.arms = w.arm > 0 ? 1u << w.arm : arms_of(args);
     int i = place_of(lab, &w);
     if (i == PW_MAX_WATCHES)
@@ -160,7 +160,7 @@ enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, co
     if (every < 0)
         return pw_lab_probe(lab, probe, NULL, &rest, NULL, err);
     if (every > 0)
-        return begin(lab, probe, args, &rest, every, err);
+        return begin_watch(lab, probe, args, &rest, every, err);
     if (pw_watch_end(lab, probe) == 0)
         return pw_fail(err, PW_EUSER, "probe %s: every=0: there is no such watch", probe->name);
     return PW_OK;
@@ -169,11 +169,11 @@ enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, co
 /* ---- when they are due */
 
 /* The first of its arms, if all of them exist; NULL: one was dropped. */
-static struct pw_arm *first_arm(struct pw_lab *lab, const struct pw_watch *w)
+static struct pw_replica *first_arm(struct pw_lab *lab, const struct pw_watch *w)
 {
-    struct pw_arm *first = NULL;
+    struct pw_replica *first = NULL;
     for (int id = PW_MAX_ARMS; id >= 1; id--) {
-        struct pw_arm *arm = pw_lab_arm(lab, id);
+        struct pw_replica *arm = pw_lab_arm(lab, id);
         if ((w->arms >> id & 1) != 0 && arm == NULL)
             return NULL;
         if (arm != NULL && (w->arms == 0 || (w->arms >> id & 1) != 0))
@@ -182,7 +182,7 @@ static struct pw_arm *first_arm(struct pw_lab *lab, const struct pw_watch *w)
     return first;
 }
 
-bool pw_watch_sees(const struct pw_lab *lab, const struct pw_arm *arm, int64_t step)
+bool pw_watch_sees(const struct pw_lab *lab, const struct pw_replica *arm, int64_t step)
 {
     for (int i = 0; i < lab->n_watches; i++) {
         const struct pw_watch *w = &lab->watches[i];
@@ -240,13 +240,13 @@ static void hear_end(struct pw_lab *lab, enum pw_job_place place, bool cancelled
 const struct pw_listener pw_watch_listener = {.job_ended = hear_end};
 
 void pw_watch_round(struct pw_lab *lab,
-                    bool (*in_round)(const struct pw_lab *lab, const struct pw_arm *opens,
-                                     const struct pw_arm *arm),
-                    const struct pw_arm *opens)
+                    bool (*in_round)(const struct pw_lab *lab, const struct pw_replica *opens,
+                                     const struct pw_replica *arm),
+                    const struct pw_replica *opens)
 {
     for (int i = lab->n_watches - 1; i >= 0; i--) {
         struct pw_watch *w = &lab->watches[i];
-        const struct pw_arm *first = first_arm(lab, w);
+        const struct pw_replica *first = first_arm(lab, w);
         if (first == NULL)
             give_up(lab, i, "one of its arms was dropped");
         else if (first->step % w->every == 0 && in_round(lab, opens, first))

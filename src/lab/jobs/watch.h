@@ -4,7 +4,7 @@
 #include "command/command.h"
 #include "sessions/event.h"
 
-struct pw_arm;
+struct pw_replica;
 struct pw_listener;
 struct pw_lab;
 struct pw_probe;
@@ -29,11 +29,11 @@ enum pw_code pw_watch_read(struct pw_watch *w, const struct pw_commands *command
 /* Called at the end of a training round that `opens` had opened. Measures the watches whose arms have reached
  * their step. */
 void pw_watch_round(struct pw_lab *lab,
-                    bool (*in_round)(const struct pw_lab *lab, const struct pw_arm *opens,
-                                     const struct pw_arm *arm),
-                    const struct pw_arm *opens);
+                    bool (*in_round)(const struct pw_lab *lab, const struct pw_replica *opens,
+                                     const struct pw_replica *arm),
+                    const struct pw_replica *opens);
 /* Is a watch of this arm due at this step? */
-bool pw_watch_sees(const struct pw_lab *lab, const struct pw_arm *arm, int64_t step);
+bool pw_watch_sees(const struct pw_lab *lab, const struct pw_replica *arm, int64_t step);
 /* After a probe the next due measurement starts; a cancelled probe takes those that are due with it. */
 extern const struct pw_listener pw_watch_listener;
 

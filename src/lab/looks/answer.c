@@ -24,7 +24,7 @@
 
 #define SLICE_S 0.04
 
-static void tell_prompt(struct pw_lab *lab, const struct pw_arm *arm)
+static void tell_prompt(struct pw_lab *lab, const struct pw_replica *arm)
 {
     struct pw_event *e = pw_lab_event(PW_EV_PROMPT, arm);
     struct pw_ev_prompt *p = &e->u.prompt;
@@ -75,7 +75,7 @@ void pw_lab_unpin(struct pw_lab *lab)
 }
 
 /* Draw the token whose interval of the cumulative probabilities contains the random number. */
-static int draw(const struct pw_lab *lab, const float *p, int V)
+static int draw_token(const struct pw_lab *lab, const float *p, int V)
 {
     struct pw_rng rng;
     uint64_t place = (uint64_t)lab->pin.id << 32 | (uint32_t)lab->pin.n;
@@ -114,7 +114,7 @@ static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const floa
 
 /* Open a decoder for the answer to x, of which `kept` tokens are given, and compute the length limit. */
 static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **out, int *limit,
-                                 const struct pw_arm *arm, const struct pw_sample *x, int kept, int more,
+                                 const struct pw_replica *arm, const struct pw_sample *x, int kept, int more,
                                  struct pw_err *err)
 {
     int most = arm->cfg.context, end = pw_lab_answer_limit(lab, x);
@@ -141,7 +141,7 @@ static void make_room(struct pw_pin *pin, int n)
 }
 
 /* Start to answer the pinned prompt. Takes ownership of the decoder. */
-static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float temperature,
+static void begin_quietly(struct pw_pin *pin, const struct pw_replica *arm, float temperature,
                           struct pw_decoder *decoder, int limit)
 {
     const struct pw_sample *x = &pin->sample;
@@ -149,7 +149,7 @@ static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float te
     end_decoding(pin);
     pin->decoder = decoder;
     pin->arm = arm->id;
-    pin->replica = arm->replicate;
+    pin->replica = arm->replica;
     pin->generation = pw_model_generation(arm->model);
     pin->temperature = temperature;
     pin->limit = limit;
@@ -158,7 +158,8 @@ static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float te
     memcpy(pin->tokens, x->tokens, (size_t)pin->n * sizeof *pin->tokens);
 }
 
-static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decoder *decoder, int limit)
+static void begin_answer(struct pw_lab *lab, const struct pw_replica *arm, struct pw_decoder *decoder,
+                         int limit)
 {
     tell_prompt(lab, arm);
     begin_quietly(&lab->pin, arm, lab->temperature, decoder, limit);
@@ -166,7 +167,8 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
 
 /* Choose the token for the distribution of the logits: the given token of this position, or the model's
  * choice. Returns true if it is the last. */
-static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token *t, const float *logits)
+static bool choose_token(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_token *t,
+                         const float *logits)
 {
     struct pw_pin *pin = &lab->pin;
     const struct pw_sample *x = &pin->sample;
@@ -176,7 +178,7 @@ static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token
     pw_lab_softmax(p, logits, V, warm ? pin->temperature : 1.0);
     t->prompt = pin->id;
     t->pos = pin->n;
-    t->token = pin->n < pin->kept ? pin->tokens[pin->n] : warm ? draw(lab, p, V) : best_of(logits, V);
+    t->token = pin->n < pin->kept ? pin->tokens[pin->n] : warm ? draw_token(lab, p, V) : best_of(logits, V);
     t->edited = pin->edited[pin->n];
     t->prob = p[t->token];
     t->logit = logits[t->token];
@@ -196,14 +198,14 @@ static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token
 }
 
 /* Decode one more token into *t; decoding may end with it. */
-static enum pw_code next_token(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token *t,
+static enum pw_code next_token(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_token *t,
                                struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
     float *logits = pw_alloc((size_t)arm->cfg.vocab, sizeof *logits);
     int fed = pw_decoder_length(pin->decoder);
     enum pw_code code = pw_decoder_feed(pin->decoder, pin->tokens + fed, pin->n - fed, logits, err);
-    if (code != PW_OK || say(lab, arm, t, logits))
+    if (code != PW_OK || choose_token(lab, arm, t, logits))
         end_decoding(pin);
     free(logits);
     return code;
@@ -214,7 +216,7 @@ static enum pw_code next_token(struct pw_lab *lab, const struct pw_arm *arm, str
 static void go_on(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
-    const struct pw_arm *arm = pw_lab_answerer(lab);
+    const struct pw_replica *arm = pw_lab_answerer(lab);
     struct pw_ev_token token = {0};
     struct pw_err err;
     enum pw_code code = next_token(lab, arm, &token, &err);
@@ -225,9 +227,9 @@ static void go_on(struct pw_lab *lab)
         pw_lab_emit(lab, e);
     }
     if (last)
-        code = pw_lab_tell_attention(lab, arm, false, &err);
+        code = pw_lab_emit_attention(lab, arm, false, &err);
     if (last && code == PW_OK)
-        code = pw_lab_tell_look(lab, arm, &err);
+        code = pw_lab_emit_inspection(lab, arm, &err);
     if (code != PW_OK)
         pw_lab_trouble(lab, &err);
     lab->look_s = pw_now() - pin->began;
@@ -256,7 +258,7 @@ void pw_lab_drop_answer(struct pw_lab *lab)
 }
 
 /* Answer the pinned prompt by arm without emitting anything. Takes the decoder. */
-static enum pw_code decode_quietly(struct pw_lab *lab, const struct pw_arm *arm, float temperature,
+static enum pw_code decode_quietly(struct pw_lab *lab, const struct pw_replica *arm, float temperature,
                                    struct pw_decoder *decoder, int limit, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
@@ -271,7 +273,7 @@ static enum pw_code decode_quietly(struct pw_lab *lab, const struct pw_arm *arm,
 void pw_lab_answer_quietly(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
-    const struct pw_arm *arm = pw_lab_answerer(lab);
+    const struct pw_replica *arm = pw_lab_answerer(lab);
     struct pw_decoder *decoder;
     int limit, n = pin->n;
     if (arm == NULL || n == 0 || !pw_pin_fits(pin, arm) ||
@@ -307,7 +309,7 @@ enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, s
     pin->tokens = pw_copy(pin->tokens, cap, sizeof *pin->tokens);
     pin->edited = pw_copy(pin->edited, cap, sizeof *pin->edited);
     pin->said = pw_copy(pin->said, cap, sizeof *pin->said);
-    const struct pw_arm *arm = pw_lab_inspected(lab);
+    const struct pw_replica *arm = pw_lab_inspected(lab);
     if (!pw_pin_fits(pin, arm)) /* show as many tokens as fit */
         return PW_OK;
     enum pw_code code = open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
@@ -318,7 +320,7 @@ enum pw_code pw_lab_lend(struct pw_lab *lab, struct pw_lent *own, int replica, s
     return code;
 }
 
-enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
+enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
@@ -327,7 +329,7 @@ enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, stru
         return PW_OK;
     enum pw_code code = open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
     if (code == PW_OK)
-        begin(lab, arm, decoder, limit);
+        begin_answer(lab, arm, decoder, limit);
     return code;
 }
 
@@ -339,7 +341,7 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
                         const bool *edited, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_inspected(lab);
+    const struct pw_replica *arm = pw_lab_inspected(lab);
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
     int limit;
@@ -366,7 +368,7 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
     pw_text_copy(fresh.text, sizeof fresh.text, text); /* text may be the old pin's own */
     pw_pin_fini(pin);
     *pin = fresh;
-    begin(lab, arm, decoder, limit);
+    begin_answer(lab, arm, decoder, limit);
     return PW_OK;
 }
 
@@ -389,7 +391,7 @@ void pw_lab_refresh(struct pw_lab *lab, bool table)
     if (pw_lab_answer_again(lab, &err) != PW_OK)
         pw_lab_trouble(lab, &err);
     if (table)
-        pw_lab_tell_tables(lab);
+        pw_lab_emit_tables(lab);
 }
 
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature)

@@ -27,7 +27,7 @@ static uint16_t *halves(const float *x, size_t n)
 /* Compute the part of the stream that position t contributes before a layer: the mean over validation samples
  * at t. If that part depends on the length, only samples of at least T tokens count, and only their first T
  * tokens run. Rows that no sample reaches are NaN. Returns the number of samples; -1 on error. */
-static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, int T, int layer,
+static int mean_stream(struct pw_lab *lab, const struct pw_replica *arm, float *p, int T, int layer,
                        struct pw_err *err)
 {
     int C = arm->cfg.width, samples = MEAN_SAMPLES, used = 0;
@@ -86,7 +86,7 @@ static float position_part(const float *content, const float *position, int n, i
 /* Fill in a's terms if the stream has a position part. In layer 0 that part is a table's rows. In deeper
  * layers it is means over contents, computed only if the terms are shown. *part: position's share of the
  * terms, else NaN. x: the stream before a's layer [T,C]. */
-static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_attention *a,
+static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_attention *a,
                               float *part, const float *x, struct pw_err *err)
 {
     int T = a->T, C = arm->cfg.width;
@@ -187,7 +187,7 @@ static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, cons
 
 /* ---- everything */
 
-int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm)
+int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm)
 {
     const struct pw_pin *pin = &lab->pin;
     int n = pin->n < arm->cfg.context ? pin->n : arm->cfg.context;
@@ -195,7 +195,7 @@ int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm)
     return answered_from_the_prompt ? pin->sample.n_prompt : n;
 }
 
-enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, bool asked,
+enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *arm, bool asked,
                                    struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;

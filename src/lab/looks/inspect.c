@@ -8,11 +8,11 @@
 static void choose_replica(struct pw_lab *lab, int replica)
 {
     lab->replica = replica;
-    pw_lab_tell_arm(lab, pw_lab_current(lab), false);
+    pw_lab_emit_arm(lab, pw_lab_current(lab), false);
 }
 
 /* Number of views that apply: the terms need a position part in the stream. */
-static int views(const struct pw_arm *arm, int layer)
+static int views(const struct pw_replica *arm, int layer)
 {
     return layer > 0 || (arm->pe.pe->uses & PW_PE_ADDED) ? PW_VIEWS : PW_VIEW_CC;
 }
@@ -22,12 +22,12 @@ static bool moves(struct pw_move m)
     return m.n != 0 || !m.by;
 }
 
-enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_move layer,
-                         struct pw_move head, struct pw_move view, struct pw_err *err)
+enum pw_code pw_lab_choose_view(struct pw_lab *lab, struct pw_move replica, struct pw_move layer,
+                                struct pw_move head, struct pw_move view, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_replica *arm = pw_lab_current(lab);
     struct pw_pin *pin = &lab->pin;
-    int R = pw_lab_replicates(lab, lab->current), before = lab->replica;
+    int R = pw_lab_n_replicas(lab, lab->current), before = lab->replica;
     int r = replica.by ? pw_move_round(replica, before - 1, R) + 1 : replica.n;
     int L = arm->cfg.layers, H = arm->cfg.heads;
     int l = pw_move_round(layer, pin->layer < L ? pin->layer : L - 1, L);
@@ -60,7 +60,7 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move replica, struct pw_m
     if (moves(head))
         pin->head = h;
     if (pin->id != 0)
-        code = pw_lab_tell_attention(lab, arm, true, err);
+        code = pw_lab_emit_attention(lab, arm, true, err);
     if (r != before && lab->cfg.live)
         pw_lab_refresh_tables(lab, true, 0);
     return code;

@@ -36,8 +36,8 @@ static int choose(int *ids, const float *logits, int V, int said, int target)
     return n;
 }
 
-static void tell_tokens(const struct pw_lab *lab, struct pw_ev_look *k, const int *ids, const float *logits,
-                        int said, int target)
+static void tell_tokens(const struct pw_lab *lab, struct pw_ev_inspection *k, const int *ids,
+                        const float *logits, int said, int target)
 {
     int V = k->vocab;
     double sum = 0.0;
@@ -50,8 +50,8 @@ static void tell_tokens(const struct pw_lab *lab, struct pw_ev_look *k, const in
         sum += (double)logits[v];
     k->mean_logit = (float)(sum / V);
     for (int i = 0; i < k->n; i++) {
-        struct pw_look_token *t = &k->token[i];
-        *t = (struct pw_look_token){ids[i], rank_of(logits, V, ids[i]), p[ids[i]], logits[ids[i]], {0}};
+        struct pw_inspection_token *t = &k->token[i];
+        *t = (struct pw_inspection_token){ids[i], rank_of(logits, V, ids[i]), p[ids[i]], logits[ids[i]], {0}};
         pw_lab_label(lab, ids[i], t->label);
         k->said = ids[i] == said ? i : k->said;
         k->target = ids[i] == target ? i : k->target;
@@ -59,11 +59,11 @@ static void tell_tokens(const struct pw_lab *lab, struct pw_ev_look *k, const in
     free(p);
 }
 
-static void name_part(struct pw_look_part *out, const struct pw_part *p)
+static void name_part(struct pw_inspection_part *out, const struct pw_part *p)
 {
     static const char *const names[] = {
         [PW_PART_EMBED] = "embedding", [PW_PART_POSITION] = "position", [PW_PART_BIAS] = "biases"};
-    *out = (struct pw_look_part){.layer = -1, .head = -1};
+    *out = (struct pw_inspection_part){.layer = -1, .head = -1};
     if (p->kind == PW_PART_HEAD || p->kind == PW_PART_MLP)
         out->layer = p->layer;
     if (p->kind == PW_PART_HEAD) {
@@ -76,7 +76,7 @@ static void name_part(struct pw_look_part *out, const struct pw_part *p)
     }
 }
 
-static enum pw_code tell_parts(struct pw_ev_look *k, struct pw_model *m, const struct pw_inspection *in,
+static enum pw_code tell_parts(struct pw_ev_inspection *k, struct pw_model *m, const struct pw_inspection *in,
                                const int *tokens, int T, const int *ids, struct pw_err *err)
 {
     int n = pw_model_parts(m, NULL);
@@ -99,7 +99,7 @@ static enum pw_code tell_parts(struct pw_ev_look *k, struct pw_model *m, const s
     return code;
 }
 
-static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_look *k, struct pw_model *m,
+static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_inspection *k, struct pw_model *m,
                               const struct pw_inspection *in, int T, const int *ids, struct pw_err *err)
 {
     int L = pw_model_config(m)->layers, V = k->vocab;
@@ -130,7 +130,7 @@ static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_look *k, st
     return code;
 }
 
-enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int pos, struct pw_event **out,
+enum pw_code pw_lab_inspect(struct pw_lab *lab, const struct pw_replica *arm, int pos, struct pw_event **out,
                             struct pw_err *err)
 {
     const struct pw_pin *pin = &lab->pin;
@@ -151,7 +151,7 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
         return code;
     }
     struct pw_event *e = pw_lab_event(PW_EV_LOOK, arm);
-    struct pw_ev_look *k = &e->u.look;
+    struct pw_ev_inspection *k = &e->u.look;
     const float *last = in.logits + (size_t)(T - 1) * V;
     int said = pin->tokens[pos], target = pos < pin->sample.n ? pin->sample.tokens[pos] : -1;
     k->prompt = pin->id;
@@ -171,10 +171,10 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
     return code;
 }
 
-enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
+enum pw_code pw_lab_emit_inspection(struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err)
 {
     struct pw_event *e;
-    enum pw_code code = pw_lab_look_at(lab, arm, pw_lab_cursor(&lab->pin), &e, err);
+    enum pw_code code = pw_lab_inspect(lab, arm, pw_lab_cursor(&lab->pin), &e, err);
     if (code == PW_OK)
         pw_lab_emit(lab, e);
     return code;

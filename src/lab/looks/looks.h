@@ -18,13 +18,13 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
 enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err);
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* a no-op if nothing is pinned */
 /* Like pw_lab_answer_again, by an arm that need not be the current one. */
-enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+enum pw_code pw_lab_answer_by(struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err);
 /* Like pw_lab_answer_again if there is a viewer, after a model has changed; table: emit the tables again. */
 void pw_lab_refresh(struct pw_lab *lab, bool table);
 /* Number of tokens, prompt included, at which decoding of an answer to x is given up. The model's context may
  * end it earlier. */
 int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x);
-struct pw_arm *pw_lab_answerer(struct pw_lab *lab); /* the replica that answers; NULL: it was dropped */
+struct pw_replica *pw_lab_answerer(struct pw_lab *lab); /* the replica that answers; NULL: it was dropped */
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
@@ -56,7 +56,7 @@ float pw_lab_entropy(const float *p, int n); /* in bits, of probabilities p [n] 
 
 /* ---- step.c: moving through the answer. what: the command, for messages */
 /* Does the model accept the pinned prompt and one more token? */
-bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm);
+bool pw_pin_fits(const struct pw_pin *pin, const struct pw_replica *arm);
 /* Is the answer complete, and decoded by the current arm's present weights at the present temperature? A
  * command must not depend on any other answer, because that depends on when the screen was refreshed. */
 bool pw_lab_answered(const struct pw_lab *lab);
@@ -65,17 +65,17 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
 int pw_lab_cursor(const struct pw_pin *pin); /* the inspected position */
 
 /* ---- look.c: the data that produced the inspected token */
-enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int pos, struct pw_event **e,
+enum pw_code pw_lab_inspect(struct pw_lab *lab, const struct pw_replica *arm, int pos, struct pw_event **e,
                             struct pw_err *err);
-enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+enum pw_code pw_lab_emit_inspection(struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err);
 
 /* ---- attention.c: the pinned prompt head by head */
 /* Number of inspected tokens of the pinned sequence: all. Exception: without the causal mask, and if the
  * answer is one token, only those that it was computed from. With the answer appended, the maps would belong
  * to another pass. */
-int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm);
+int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm);
 /* asked: by a command */
-enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, bool asked,
+enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *arm, bool asked,
                                    struct pw_err *err);
 /* Compute the probe's scores of every head of probs [layers,heads,T,T], and reserve room for `more` further
  * scores of each head. */
@@ -84,18 +84,18 @@ void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const str
 
 /* ---- table_dense.c: the rows of some queries of a bias that depends on both positions, and its components
  */
-void pw_lab_tell_dense(const struct pw_arm *arm, const struct pw_pe_tables *t, struct pw_ev_table *x);
+void pw_lab_emit_dense(const struct pw_replica *arm, const struct pw_pe_tables *t, struct pw_ev_table *x);
 
 /* ---- table.c */
 /* The shown table, limited to the lengths and layers that the arm has. */
-struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw_arm *arm);
+struct pw_table_choice pw_lab_table_choice(const struct pw_lab *lab, const struct pw_replica *arm);
 /* asked: measure the kernel even if one sample takes long. */
-enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
+enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_table_choice look, bool asked,
                           struct pw_event **e, struct pw_err *err);
 /* Emit the tables that changed since they were last emitted. told: of arms whose table was emitted before;
  * demanded: of these arms (bit id; bit 0: the current arm). */
 void pw_lab_refresh_tables(struct pw_lab *lab, bool told, unsigned demanded);
 /* of the current arm and, round-robin, of one other arm whose table was emitted before */
-void pw_lab_tell_tables(struct pw_lab *lab);
+void pw_lab_emit_tables(struct pw_lab *lab);
 
 #endif

@@ -5,7 +5,7 @@
 #include "lab/core/lab_int.h"
 #include "lab/looks/looks.h"
 
-bool pw_pin_fits(const struct pw_pin *pin, const struct pw_arm *arm)
+bool pw_pin_fits(const struct pw_pin *pin, const struct pw_replica *arm)
 {
     return pin->sample.n_prompt < arm->cfg.context && pin->kept <= arm->cfg.context;
 }
@@ -18,9 +18,9 @@ int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x)
     return x->n + PW_BEYOND + (parsed ? (x->n - x->n_prompt) / 2 : 0);
 }
 
-struct pw_arm *pw_lab_answerer(struct pw_lab *lab)
+struct pw_replica *pw_lab_answerer(struct pw_lab *lab)
 {
-    return pw_lab_replicate(lab, lab->pin.arm, lab->pin.replica);
+    return pw_lab_replica(lab, lab->pin.arm, lab->pin.replica);
 }
 
 bool pw_lab_answering(const struct pw_lab *lab)
@@ -31,7 +31,7 @@ bool pw_lab_answering(const struct pw_lab *lab)
 bool pw_lab_answer_stands(struct pw_lab *lab)
 {
     const struct pw_pin *pin = &lab->pin;
-    const struct pw_arm *arm = pw_lab_answerer(lab);
+    const struct pw_replica *arm = pw_lab_answerer(lab);
     return arm != NULL && pin->generation == pw_model_generation(arm->model);
 }
 
@@ -63,5 +63,6 @@ bool pw_lab_answered(const struct pw_lab *lab)
     const struct pw_pin *pin = &lab->pin;
     return pin->id != 0 && pin->decoder == NULL && pin->n > pin->sample.n_prompt &&
            pin->temperature == lab->temperature &&
-           pin->generation == pw_model_generation(lab->arms[pw_lab_inspected_place(lab, lab->current)].model);
+           pin->generation ==
+               pw_model_generation(lab->replicas[pw_lab_inspected_place(lab, lab->current)].model);
 }

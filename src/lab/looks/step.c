@@ -14,7 +14,7 @@
 
 #define EXAMPLES 16 /* tokens listed in a message about an unknown one */
 
-static void tell_cursor(struct pw_lab *lab, const struct pw_arm *arm, int pos)
+static void tell_cursor(struct pw_lab *lab, const struct pw_replica *arm, int pos)
 {
     struct pw_event *e = pw_lab_event(PW_EV_CURSOR, arm);
     e->u.cursor.newest = lab->pin.at == 0;
@@ -35,7 +35,7 @@ static enum pw_code decode(struct pw_lab *lab, const char *what, struct pw_err *
 
 enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_inspected(lab);
+    const struct pw_replica *arm = pw_lab_inspected(lab);
     struct pw_pin *pin = &lab->pin;
     enum pw_code code = pw_lab_need_pin(lab, what, err);
     if (code != PW_OK)
@@ -75,7 +75,7 @@ enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_e
     enum pw_code code = pw_lab_need_answer(lab, what, err);
     if (code != PW_OK)
         return code;
-    const struct pw_arm *arm = pw_lab_answerer(lab);
+    const struct pw_replica *arm = pw_lab_answerer(lab);
     int first = pin->sample.n_prompt, from = pw_lab_cursor(pin), to = from + by, n = pin->n;
     if (by < 0 && from == first)
         return pw_fail(err, PW_EUSER, "%s: position %d is the first of the answer", what, first);
@@ -89,7 +89,7 @@ enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_e
     pin->at = to == pin->n - 1 ? 0 : to;
     for (int pos = from; pos != to;)
         tell_cursor(lab, arm, pos += by < 0 ? -1 : 1);
-    return pw_lab_tell_look(lab, arm, err);
+    return pw_lab_emit_inspection(lab, arm, err);
 }
 
 /* Find the token for a word. It is spelled like the replaced token (with or without a leading blank) if such

@@ -48,12 +48,12 @@ static int64_t *rows_of_length(const struct pw_pe *pe, const int64_t *rows, int 
 }
 
 /* Fill in the counts of training. Weights from a file have seen their task's training data, but uncounted. */
-static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_table *x)
+static void tell_met(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_table *x)
 {
     int context = arm->cfg.context;
     int64_t *pairs = pw_alloc((size_t)context, sizeof *pairs),
             *rows = pw_alloc((size_t)context, sizeof *rows);
-    x->met_from = arm->step - pw_model_met(arm->model, pairs, rows);
+    x->met_from = arm->step - pw_model_seen(arm->model, pairs, rows);
     x->trained = arm->flops_from > 0 && arm->swaps == 0 ? trained_distance(lab) : 0;
     for (int d = x->trained + 1; d < context && pairs[d] > 0; d++)
         x->trained = d;
@@ -78,7 +78,7 @@ static int64_t met_of_key(const struct pw_ev_table *x, const int64_t *pairs, int
     return sum;
 }
 
-static void tell_keys(const struct pw_arm *arm, const struct pw_pe_tables *t, const int64_t *pairs,
+static void tell_keys(const struct pw_replica *arm, const struct pw_pe_tables *t, const int64_t *pairs,
                       struct pw_ev_table *x)
 {
     int rows = x->n_keys = t->key_rows, D = x->key_width = arm->cfg.head_width;
@@ -100,7 +100,7 @@ static void tell_keys(const struct pw_arm *arm, const struct pw_pe_tables *t, co
 
 /* Gradient of each entry of a learned bias; for learned tables that are added to a position, the mean over
  * the width. */
-static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
+static void tell_gradient(const struct pw_replica *arm, struct pw_ev_table *x)
 {
     const struct pw_pe *pe = arm->pe.pe;
     int C = arm->cfg.width, cols = pe->index != NULL ? arm->cfg.heads : pw_pe_add_width(pe, C);
@@ -128,13 +128,13 @@ static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
 }
 
 /* The bucket of distance d; side -1: of a key d positions after the query. */
-static int bucket_at(const struct pw_arm *arm, int side, int d)
+static int bucket_at(const struct pw_replica *arm, int side, int d)
 {
     return arm->pe.pe->index(arm->pe.o.bytes, &arm->cfg, side * d);
 }
 
 /* The first distance, at least `from`, of bucket b of a side: buckets ascend. */
-static int bucket_begin(const struct pw_arm *arm, int side, int b, int from)
+static int bucket_begin(const struct pw_replica *arm, int side, int b, int from)
 {
     int low = from - 1, high = from; /* bisection: the first is in (low, high] */
     while (high < FARTHEST && bucket_at(arm, side, high) < b) {
@@ -154,7 +154,7 @@ static int bucket_begin(const struct pw_arm *arm, int side, int b, int from)
 }
 
 /* Buckets of keys before the query; without the causal mask then those of keys after it. */
-static void tell_buckets(const struct pw_arm *arm, struct pw_ev_table *x)
+static void tell_buckets(const struct pw_replica *arm, struct pw_ev_table *x)
 {
     int last, before = bucket_at(arm, 1, FARTHEST) + 1,
               n = arm->cfg.causal ? before : bucket_at(arm, -1, FARTHEST) + 1;
@@ -175,7 +175,7 @@ static void tell_buckets(const struct pw_arm *arm, struct pw_ev_table *x)
 }
 
 /* If a fixed bias is proportional to the distance, its slopes describe it completely. */
-static void tell_bias(const struct pw_arm *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
+static void tell_bias(const struct pw_replica *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
 {
     bool linear = arm->pe.pe->param == NULL;
     int N = x->length;
@@ -195,14 +195,14 @@ static void tell_bias(const struct pw_arm *arm, const struct pw_pe_tables *t, st
 }
 
 /* Number of samples for the kernel: 0 if a single one takes too long and no command asked for it. */
-static int kernel_samples(const struct pw_lab *lab, const struct pw_arm *arm, bool asked)
+static int kernel_samples(const struct pw_lab *lab, const struct pw_replica *arm, bool asked)
 {
     double one = (double)pw_model_size(arm->model) * lab->tasks.max_tokens;
     double n = KERNEL_WORK / one;
     return n >= KERNEL_SAMPLES ? KERNEL_SAMPLES : n >= 1.0 ? (int)n : asked;
 }
 
-static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_arm *arm, bool asked,
+static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_replica *arm, bool asked,
                                 const struct pw_pe_tables *t, struct pw_ev_table *x, struct pw_err *err)
 {
     size_t n = (size_t)x->heads * x->length;
@@ -232,7 +232,7 @@ static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_arm *arm, bool ask
     return code;
 }
 
-enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
+enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_table_choice look, bool asked,
                           struct pw_event **out, struct pw_err *err)
 {
     int context = arm->cfg.context, C = arm->cfg.width;
@@ -266,7 +266,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
     if (t.bias != NULL)
         tell_bias(arm, &t, x);
     if (t.dense != NULL)
-        pw_lab_tell_dense(arm, &t, x);
+        pw_lab_emit_dense(arm, &t, x);
     if (pe->index != NULL)
         tell_buckets(arm, x);
     if (t.cosine != NULL) {
@@ -288,27 +288,27 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
     return code;
 }
 
-struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw_arm *arm)
+struct pw_table_choice pw_lab_table_choice(const struct pw_lab *lab, const struct pw_replica *arm)
 {
-    struct pw_table_look look = lab->table;
+    struct pw_table_choice look = lab->table;
     look.length = look.length < arm->cfg.context ? look.length : arm->cfg.context;
     look.layer = look.layer < arm->cfg.layers ? look.layer : arm->cfg.layers - 1;
     return look;
 }
 
 /* Takes ownership of e. */
-static void emit_table(struct pw_lab *lab, const struct pw_arm *arm, struct pw_event *e)
+static void emit_table(struct pw_lab *lab, const struct pw_replica *arm, struct pw_event *e)
 {
     lab->table_told |= 1u << arm->id;
     lab->table_generation[arm->id] = pw_model_generation(arm->model);
     pw_lab_emit(lab, e);
 }
 
-static void tell(struct pw_lab *lab, struct pw_arm *arm, bool asked)
+static void emit_shown_table(struct pw_lab *lab, struct pw_replica *arm, bool asked)
 {
     struct pw_event *e;
     struct pw_err err;
-    if (pw_lab_table(lab, arm, pw_lab_table_look(lab, arm), asked, &e, &err) == PW_OK)
+    if (pw_lab_table(lab, arm, pw_lab_table_choice(lab, arm), asked, &e, &err) == PW_OK)
         emit_table(lab, arm, e);
 }
 
@@ -317,26 +317,26 @@ void pw_lab_refresh_tables(struct pw_lab *lab, bool told, unsigned demanded)
     if (demanded & 1u)
         demanded |= 1u << lab->current;
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
-        struct pw_arm *arm = pw_lab_inspected_of(lab, id);
+        struct pw_replica *arm = pw_lab_inspected_of(lab, id);
         bool was = lab->table_told >> id & 1 || (lab->table_told != 0 && id == lab->current);
         bool asked = demanded >> id & 1;
         if (arm != NULL && (asked || (told && was)) &&
             lab->table_generation[id] != pw_model_generation(arm->model))
-            tell(lab, arm, asked);
+            emit_shown_table(lab, arm, asked);
     }
 }
 
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *any, int length, struct pw_move layer,
-                                  struct pw_err *err)
+enum pw_code pw_lab_choose_table(struct pw_lab *lab, struct pw_replica *any, int length, struct pw_move layer,
+                                 struct pw_err *err)
 {
     bool stays = layer.by && layer.n == 0;
-    struct pw_arm *arm = pw_lab_inspected_of(lab, any->id);
-    struct pw_table_look fits = pw_lab_table_look(lab, arm);
+    struct pw_replica *arm = pw_lab_inspected_of(lab, any->id);
+    struct pw_table_choice fits = pw_lab_table_choice(lab, arm);
     struct pw_event *e;
     fits.length = length >= 0 ? length : fits.length;
     fits.layer = pw_move_round(layer, fits.layer, arm->cfg.layers);
-    struct pw_table_look asked = {length >= 0 ? length : lab->table.length,
-                                  stays ? lab->table.layer : fits.layer};
+    struct pw_table_choice asked = {length >= 0 ? length : lab->table.length,
+                                    stays ? lab->table.layer : fits.layer};
     enum pw_code code = pw_lab_table(lab, arm, fits, true, &e, err);
     if (code != PW_OK)
         return code;
@@ -349,16 +349,16 @@ enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *any, int le
     return PW_OK;
 }
 
-void pw_lab_tell_tables(struct pw_lab *lab)
+void pw_lab_emit_tables(struct pw_lab *lab)
 {
     double began = pw_now();
     int id = lab->table_next;
-    tell(lab, pw_lab_inspected(lab), false);
+    emit_shown_table(lab, pw_lab_inspected(lab), false);
     lab->table_told |= 1u << lab->current;
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         id = id % PW_MAX_ARMS + 1;
         if (id != lab->current && lab->table_told >> id & 1 && pw_lab_arm(lab, id) != NULL) {
-            tell(lab, pw_lab_inspected_of(lab, id), false);
+            emit_shown_table(lab, pw_lab_inspected_of(lab, id), false);
             break;
         }
     }

@@ -23,7 +23,7 @@ struct learned {
     int64_t n_grad;
 };
 
-static void read_learned(struct learned *own, const struct pw_arm *arm)
+static void read_learned(struct learned *own, const struct pw_replica *arm)
 {
     *own = (struct learned){0};
     own->p = pw_model_pe_params(arm->model, &own->n);
@@ -72,7 +72,7 @@ static void tell_tensors(const struct learned *own, struct pw_ev_table *x)
     }
 }
 
-static void tell_fire(const struct learned *own, const struct pw_arm *arm, struct pw_ev_table *x)
+static void tell_fire(const struct learned *own, const struct pw_replica *arm, struct pw_ev_table *x)
 {
     const struct pw_opt *o = pw_opt_find(arm->pe.pe->opts, "threshold");
     x->fire_c = number(own, "pe.c");
@@ -114,7 +114,7 @@ static void choose_queries(struct pw_ev_table *x)
     x->n_queries = n;
 }
 
-void pw_lab_tell_dense(const struct pw_arm *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
+void pw_lab_emit_dense(const struct pw_replica *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
 {
     struct learned own;
     int N = x->length;

@@ -11,7 +11,7 @@
 #include "lab/core/lab_int.h"
 #include "lab/loop/loop.h"
 
-static void tell(void *arg, const char *path, const char *data, size_t size)
+static void emit_file(void *arg, const char *path, const char *data, size_t size)
 {
     struct pw_lab *lab = arg;
     struct pw_event *e = pw_lab_event(PW_EV_FILE, NULL);
@@ -41,6 +41,7 @@ static const char *instead(void *arg, const char *path)
 void pw_lab_watch_files(struct pw_lab *lab, bool on)
 {
     bool live = lab->follow == NULL;
-    struct pw_file_watch watch = {.read = live ? tell : NULL, .instead = live ? NULL : instead, .arg = lab};
+    struct pw_file_watch watch = {
+        .read = live ? emit_file : NULL, .instead = live ? NULL : instead, .arg = lab};
     pw_file_watch(on ? watch : (struct pw_file_watch){0});
 }

@@ -85,7 +85,7 @@ bool pw_lab_serve_request(struct pw_lab *lab)
     }
     if (!lab->requested) {
         lab->requested = true;
-        pw_lab_land(lab);
+        pw_lab_drain(lab);
         pw_lab_refresh_tables(lab, needs.tables, needs.table_of);
         lab->to_answer = arms_of(lab, &needs);
     }

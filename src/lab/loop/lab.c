@@ -28,7 +28,7 @@ static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
         return;
-    pw_lab_land(lab);
+    pw_lab_drain(lab);
     const char *job = pw_lab_job(lab);
     char line[32] = "pause";
     if (job != NULL)
@@ -76,10 +76,10 @@ static void *lab_main(void *arg)
         /* can't fail: no other re-run is active yet */
         pw_lab_follow(lab, lab->cfg.follow, &err);
     if (lab->session.resume == NULL) { /* else the recorded events describe it */
-        pw_session_tell(lab, false);
-        pw_lab_tell_lab(lab);
-        pw_lab_tell_arm(lab, pw_lab_current(lab), true);
-        pw_lab_tell_state(lab);
+        pw_session_emit(lab, false);
+        pw_lab_emit_lab(lab);
+        pw_lab_emit_arm(lab, pw_lab_current(lab), true);
+        pw_lab_emit_state(lab);
         pw_lab_refresh(lab, true);
         if (lab->session.now.how == PW_REC_NONE && lab->session.now.why[0] != '\0')
             pw_lab_note(lab, "nothing is recorded: %s", lab->session.now.why);
@@ -103,8 +103,8 @@ static void *lab_main(void *arg)
             break;
     }
     pw_follow_end(lab, PW_FOLLOW_STOPPED);
-    pw_lab_land(lab);
-    pw_lab_tell_waiting(lab);
+    pw_lab_drain(lab);
+    pw_lab_emit_waiting(lab);
     pw_checkpoint_last(lab);
     return NULL;
 }
@@ -131,7 +131,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
     pw_jobs_cancel(lab, PW_CHANGE_ANY);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        pw_model_destroy(lab->arms[i].model);
+        pw_model_destroy(lab->replicas[i].model);
     if (lab->ops != NULL)
         lab->ops->close(lab->be);
     pw_taskset_fini(&lab->tasks);
@@ -157,9 +157,9 @@ static const struct pw_listener *const listeners[] = {&pw_batches_listener, &pw_
 /* Set up a fresh lab: one arm, preset tiny, no encoding, the task sort, seed 0. */
 static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
 {
-    struct pw_arm first = {.id = 1, .replicate = 1, .preset = "tiny"};
+    struct pw_replica first = {.id = 1, .replica = 1, .preset = "tiny"};
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        lab->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
+        lab->replicas[i] = (struct pw_replica){.id = i % PW_MAX_ARMS + 1, .replica = i / PW_MAX_ARMS + 1};
     lab->current = lab->replica = 1;
     pw_lab_forget_batches(lab);
     lab->threads = lab->unit = lab->cfg.threads;
@@ -172,7 +172,7 @@ static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
     if (code == PW_OK)
         code = pw_pe_parse(&first.pe, "none", &first.cfg, err);
     if (code == PW_OK)
-        code = pw_lab_build_arm(lab, &lab->arms[0], &first, err);
+        code = pw_lab_build_replica(lab, &lab->replicas[0], &first, err);
     return code;
 }
 

@@ -17,9 +17,10 @@
 void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        const struct pw_arm *a = &lab->arms[i];
-        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
-        e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
+        const struct pw_replica *a = &lab->replicas[i];
+        e->u.command.at[i % PW_MAX_ARMS] = lab->replicas[i % PW_MAX_ARMS].step;
+        e->u.command.behind[i % PW_MAX_ARMS] +=
+            a->model != NULL && a->step < lab->replicas[i % PW_MAX_ARMS].step;
         e->u.command.training[i / 64] |= (uint64_t)(a->model != NULL && a->training) << i % 64;
         e->u.command.checking[i / 64] |= (uint64_t)(a->model != NULL && a->checking) << i % 64;
     }
@@ -75,7 +76,7 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, bool typed
         code = pw_command_parse(lab->cfg.help, line, &args, &cmd, err);
     if (code != PW_OK)
         return code;
-    pw_lab_land(lab);
+    pw_lab_drain(lab);
     end_answer(lab, cmd, &args, typed);
     tell_command(lab, args.text);
     /* `set` has one half in the workbench and one in the lab */
@@ -98,7 +99,7 @@ enum pw_code pw_lab_run_typed(void *arg, const char *text, int line)
     bool answering = pw_lab_answering(lab);
     enum pw_code code = run_command(lab, text, true, &err);
     if (code != PW_OK)
-        pw_lab_tell_error(lab, err.msg);
+        pw_lab_emit_error(lab, err.msg);
     if (code != PW_OK && answering && !pw_lab_answering(lab) && !pw_lab_answered(lab))
         pw_lab_refresh(lab, false); /* the answer was dropped, but no other model was chosen */
     return code;
@@ -110,14 +111,14 @@ void pw_lab_run(struct pw_lab *lab, const char *text)
     struct pw_lines *script = pw_lab_script(lab);
     char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? pw_lines_take(script) : NULL;
     if (run_command(lab, text, false, &err) != PW_OK) {
-        pw_lab_tell_error(lab, err.msg);
+        pw_lab_emit_error(lab, err.msg);
         if (line != NULL)
             pw_lab_drop_script(lab);
     }
     free(line);
 }
 
-void pw_lab_tell_waiting(struct pw_lab *lab)
+void pw_lab_emit_waiting(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
     int n = 0;
@@ -206,7 +207,7 @@ bool pw_lab_serve_line(struct pw_lab *lab)
             pw_lab_trouble(lab, &err);
     } else if (pw_commands_split(line, pw_lab_run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
         /* the line could not be split; the failure of a command has been emitted already */
-        pw_lab_tell_error(lab, err.msg);
+        pw_lab_emit_error(lab, err.msg);
     }
     free(line);
     return true;

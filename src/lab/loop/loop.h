@@ -23,7 +23,7 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
 void pw_lab_run(struct pw_lab *lab, const char *text);
 
 /* For the log when a session ends: name the waiting lines, which will not run. */
-void pw_lab_tell_waiting(struct pw_lab *lab);
+void pw_lab_emit_waiting(struct pw_lab *lab);
 /* Put the rest of a re-run script in front of the waiting script, or drop it. Takes ownership of first's
  * lines. */
 void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);

@@ -27,7 +27,7 @@ bool pw_lab_slice(struct pw_lab *lab)
 {
     if (!pw_lab_busy(lab))
         return false;
-    pw_lab_land(lab);
+    pw_lab_drain(lab);
     if (pw_lab_answering(lab))
         pw_lab_answer_slice(lab);
     else
@@ -53,7 +53,7 @@ bool pw_lab_work_beside(struct pw_lab *lab)
     const struct pw_job *job = pw_job_next(lab);
     if (job == NULL)
         return train(lab);
-    pw_lab_land(lab);
+    pw_lab_drain(lab);
     job->slice(lab);
     return true;
 }

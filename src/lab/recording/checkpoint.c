@@ -29,7 +29,7 @@ static void forget_wish(struct pw_session *s)
     s->text[0] = '\0';
 }
 
-static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
+static enum pw_code begin_checkpoint(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
     struct pw_lab_images images = {0};
@@ -42,7 +42,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
     }
     struct pw_event *e = s->checkpoint = pw_event_new(PW_EV_CHECKPOINT);
     struct pw_ev_checkpoint *c = &e->u.checkpoint;
-    const struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_replica *arm = pw_lab_current(lab);
     e->arm = arm->id;
     e->step = arm->step;
     c->as_of = lab->seq;
@@ -119,11 +119,11 @@ static void tick(struct pw_lab *lab)
     bool wanted = !s->first || s->wanted || (lab->steps_done != s->steps && is_due(s));
     if (s->checkpoint != NULL || !wanted || s->now.how != PW_REC_ON)
         return;
-    pw_lab_land(lab);
+    pw_lab_drain(lab);
     if (!pw_lab_state_ready(lab))
         return;
     s->steps = lab->steps_done;
-    if (begin(lab, &why) == PW_OK)
+    if (begin_checkpoint(lab, &why) == PW_OK)
         return;
     bool named = s->text[0] != '\0';
     pw_fail(&err, why.code, "%s%.200s%s%.250s", named ? "checkpoint " : "", s->text, named ? ": " : "",
@@ -148,7 +148,7 @@ static void tell_news(struct pw_lab *lab)
         s->wanted = true;
     }
     if (news || (now.bytes != s->now.bytes && pw_now() - s->t_told >= TELL_S))
-        pw_session_tell(lab, false);
+        pw_session_emit(lab, false);
 }
 
 void pw_session_tick(struct pw_lab *lab)

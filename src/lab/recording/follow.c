@@ -190,7 +190,7 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
         return;
     f->told = now;
     f->telling = true;
-    pw_lab_tell_job(lab, "re-running event", state, f->at > first ? (int64_t)(f->at - first) : 0,
+    pw_lab_emit_job(lab, "re-running event", state, f->at > first ? (int64_t)(f->at - first) : 0,
                     (int64_t)(last - first));
     f->telling = false;
 }
@@ -258,7 +258,7 @@ static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
     enum where where = THERE;
     pw_lab_stand(lab, &now);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
-        int64_t n = pw_lab_replicates(lab, i + 1);
+        int64_t n = pw_lab_n_replicas(lab, i + 1);
         int64_t then = n * e->u.command.at[i] - e->u.command.behind[i],
                 is = n * now.u.command.at[i] - now.u.command.behind[i];
         if (is > then)
@@ -309,7 +309,7 @@ static void run_command(struct pw_lab *lab)
 /* Start the work that a clock had started. Returns false if that is impossible. */
 static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 {
-    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, pw_event_replica(e));
+    struct pw_replica *arm = pw_lab_replica(lab, e->arm, pw_event_replica(e));
     struct pw_event *table;
     struct pw_err err;
     switch (e->kind) {
@@ -326,7 +326,7 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
             pw_lab_eval_live(lab, pw_lab_arm(lab, e->arm));
         return pw_job_state(lab, PW_JOB_EVAL) != NULL;
     case PW_EV_TABLE:
-        if (pw_lab_table(lab, arm, (struct pw_table_look){e->u.table.length, e->u.table.layer},
+        if (pw_lab_table(lab, arm, (struct pw_table_choice){e->u.table.length, e->u.table.layer},
                          e->u.table.n_kernel > 0, &table, &err) != PW_OK)
             return false;
         pw_lab_emit(lab, table);
@@ -338,7 +338,7 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
 /* Is the next recorded event one that a clock may have started, and is it due? */
 static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 {
-    struct pw_arm *arm = pw_lab_replicate(lab, e->arm, pw_event_replica(e));
+    struct pw_replica *arm = pw_lab_replica(lab, e->arm, pw_event_replica(e));
     if (arm == NULL || arm->step != e->step)
         return false;
     bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
@@ -353,7 +353,7 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 /* Has the arm taken further steps, so that the event can't occur any more? */
 static bool is_late(struct pw_lab *lab, const struct pw_event *e)
 {
-    const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, pw_event_replica(e));
+    const struct pw_replica *arm = pw_lab_replica(lab, e->arm, pw_event_replica(e));
     return e->arm > 0 && e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
 }
 
@@ -365,7 +365,7 @@ static bool look_at_models(struct pw_lab *lab)
     struct pw_event *e = f->checkpoint;
     if (f->over || e == NULL || (f->next != NULL && f->next->seq <= e->u.checkpoint.as_of))
         return false;
-    const struct pw_arm *arm = pw_lab_arm(lab, e->arm);
+    const struct pw_replica *arm = pw_lab_arm(lab, e->arm);
     /* the record has a gap before the checkpoint */
     if (f->next != NULL && arm != NULL && arm->step < e->step)
         return false;

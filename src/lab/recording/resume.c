@@ -226,7 +226,7 @@ static bool ended(void *arg, const struct pw_verdict *v)
     s->used = true;
     s->wanted = is_worth_one(lab, v);
     lab->seq = at;
-    pw_session_tell(lab, away);
+    pw_session_emit(lab, away);
     return !away;
 }
 
@@ -252,7 +252,7 @@ static void live(void *arg, const struct pw_verdict *v)
         return;
     }
     if (v->end != PW_FOLLOW_EQUAL)
-        pw_lab_tell_all(lab, false);
+        pw_lab_emit_all(lab, false);
     if (v->end == PW_FOLLOW_DIFFERENT)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
     if (r->lost.msg[0] != '\0')
@@ -353,7 +353,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->from.last};
     snprintf(s->now.folder, sizeof s->now.folder, "%s", r->from.folder);
     pw_session_name(s->now.name, sizeof s->now.name, r->from.folder);
-    pw_session_tell(lab, true);
+    pw_session_emit(lab, true);
     struct pw_follow_opts opts = {.next = pw_recorded_next,
                                   .file = pw_recorded_file,
                                   .ended = ended,

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 /* Add a file, or count it as foreign if it is broken or pewter did not write it. */
-static void add(struct pw_saved_list *list, const char *folder, const char *name)
+static void add_saved(struct pw_saved_list *list, const char *folder, const char *name)
 {
     struct pw_str path = {0};
     struct pw_checkpoint *c;
@@ -38,7 +38,7 @@ enum pw_code pw_saved_list(struct pw_saved_list *list, const char *folder, struc
         return code;
     list->at = pw_alloc(PW_MOST_SAVED, sizeof *list->at);
     for (int i = 0; i < files.n && i < PW_MOST_SAVED; i++)
-        add(list, folder, files.names[i]);
+        add_saved(list, folder, files.names[i]);
     list->unread = files.n > PW_MOST_SAVED ? files.n - PW_MOST_SAVED : 0;
     pw_folder_free(&files);
     return PW_OK;

@@ -29,9 +29,9 @@ static struct pw_event *last_models(struct pw_record *r, uint64_t last)
 static void read_accuracy(struct pw_saved *s, struct pw_record *r, uint64_t last)
 {
     struct pw_event *lab = pw_record_last(r, PW_EV_LAB, -1, -1, last);
-    float in[PW_MAX_REPLICATES], beyond[PW_MAX_REPLICATES];
+    float in[PW_MAX_REPLICAS], beyond[PW_MAX_REPLICAS];
     int n = 0;
-    for (int k = 1; lab != NULL && k <= s->replicates; k++) {
+    for (int k = 1; lab != NULL && k <= s->replicas; k++) {
         struct pw_event *e = pw_record_last(r, PW_EV_EVAL, s->arm, k, last);
         if (e != NULL) {
             in[n] = pw_eval_mean(&lab->u.lab, &e->u.eval, -1, false);
@@ -53,7 +53,7 @@ static bool add_arm(struct pw_saved_list *list, struct pw_record *r, const char 
     char sha[2 * PW_SHA256 + 1];
     struct pw_err err;
     *s = (struct pw_saved){
-        .arm = arm->u.arm.id, .replicates = arm->u.arm.replicates, .own_batches = arm->u.arm.own_batches};
+        .arm = arm->u.arm.id, .replicas = arm->u.arm.replicas, .own_batches = arm->u.arm.own_batches};
     pw_sha256_text(sha, models->u.checkpoint.files[file]);
     pw_str_add(&path, "%s/%s/files/%s", folder, name, sha);
     bool well =
@@ -87,12 +87,12 @@ static enum pw_code add_session(struct pw_saved_list *list, const char *folder, 
         code = pw_fail(err, PW_EUSER, "%.100s: has no checkpoint", name);
     for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS; id++) {
         struct pw_event *arm = pw_record_arm(r, id, models->seq);
-        int replicates = arm != NULL && arm->u.arm.replicates > 0 ? arm->u.arm.replicates : 1;
+        int replicas = arm != NULL && arm->u.arm.replicas > 0 ? arm->u.arm.replicas : 1;
         if (arm != NULL && list->n < PW_MOST_SAVED &&
-            (file + replicates > models->u.checkpoint.n_files ||
+            (file + replicas > models->u.checkpoint.n_files ||
              !add_arm(list, r, folder, name, arm, models, file)))
             code = pw_fail(err, PW_EUSER, "%.100s: the checkpoint of arm %d cannot be read", name, id);
-        file += arm != NULL ? replicates : 0;
+        file += arm != NULL ? replicas : 0;
         pw_event_free(arm);
     }
     pw_event_free(models);

@@ -63,7 +63,7 @@ void pw_session_stop(struct pw_lab *lab, const char *why)
     pw_session_end(lab, "stopped", NULL);
     s->now.how = PW_REC_NONE;
     pw_text_copy(s->now.why, sizeof s->now.why, why);
-    pw_session_tell(lab, false);
+    pw_session_emit(lab, false);
     pw_lab_note(lab, "recording has ended: %s", why);
 }
 
@@ -100,7 +100,7 @@ bool pw_session_ready(struct pw_lab *lab)
 
 /* ---- state of the session */
 
-void pw_session_tell(struct pw_lab *lab, bool fresh)
+void pw_session_emit(struct pw_lab *lab, bool fresh)
 {
     struct pw_session *s = &lab->session;
     struct pw_event *e = pw_lab_event(PW_EV_SESSION, NULL);
@@ -154,7 +154,7 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
     if (code != PW_OK)
         return code;
     s->unnamed = false;
-    pw_session_tell(lab, false);
+    pw_session_emit(lab, false);
     if (same) /* like `save` without a name */
         return pw_session_checkpoint(lab, "saved", err);
     const char *but = s->now.how == PW_REC_PAUSED ? "; recording is still paused" : "";

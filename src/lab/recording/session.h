@@ -59,7 +59,7 @@ void pw_session_stop(struct pw_lab *lab, const char *why);
 void pw_session_ask(struct pw_lab *lab, char *text, bool script);
 bool pw_session_ready(struct pw_lab *lab); /* is there such a line, and may it run now? */
 /* Emit the state of the session. fresh: readers must rebuild their snapshot from the session's events. */
-void pw_session_tell(struct pw_lab *lab, bool fresh);
+void pw_session_emit(struct pw_lab *lab, bool fresh);
 /* Open the store of the session in another folder. The caller owns *store; the lab's own session is not
  * touched. */
 enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool create, struct pw_store **store,

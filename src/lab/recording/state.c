@@ -34,7 +34,7 @@ static const struct pw_opt lab_fields[] = {
      .offset = AT(replica),
      .def = "1",
      .min = 1,
-     .max = PW_MAX_REPLICATES},
+     .max = PW_MAX_REPLICAS},
     {.name = "paused", .type = PW_OPT_SWITCH, .offset = AT(paused)},
     {.name = "share", .type = PW_OPT_CHOICE, .offset = AT(share), .choices = shares},
     {.name = "allowed", .type = PW_OPT_COUNT, .offset = AT(allowed), .max = (double)PW_MOST_STEPS},
@@ -173,7 +173,7 @@ static void hand_over(struct pw_lab *to, const struct pw_lab *from)
     to->seed = from->seed;
     to->own_batches = from->own_batches;
     to->tasks = from->tasks;
-    memcpy(to->arms, from->arms, sizeof to->arms);
+    memcpy(to->replicas, from->replicas, sizeof to->replicas);
     to->current = from->current;
     to->replica = from->replica;
     to->paused = from->paused;
@@ -195,7 +195,7 @@ static void release(struct pw_lab *x, const struct pw_backend *kept)
 {
     pw_pin_fini(&x->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        pw_model_destroy(x->arms[i].model);
+        pw_model_destroy(x->replicas[i].model);
     pw_taskset_fini(&x->tasks);
     if (x->be != kept && x->be != NULL)
         x->ops->close(x->be);
@@ -211,7 +211,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
     struct pw_lab *next = pw_alloc(1, sizeof *next), *old = pw_alloc(1, sizeof *old);
     cJSON *root = cJSON_Parse(json);
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        next->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
+        next->replicas[i] = (struct pw_replica){.id = i % PW_MAX_ARMS + 1, .replica = i / PW_MAX_ARMS + 1};
     enum pw_code code = cJSON_IsObject(root) ? restore(next, lab, root, get, arg, err)
                                              : pw_fail(err, PW_EUSER, "state: is not a JSON object");
     if (code == PW_OK) {

@@ -13,7 +13,7 @@
 
 #define MOST_FLOPS 4e18 /* half of the range of int64_t */
 
-#define OF(member) offsetof(struct pw_arm, member)
+#define OF(member) offsetof(struct pw_replica, member)
 
 /* enum pw_until, the values that arms have */
 static const char *const untils[] = {"step", "acc", "loss", "flops", NULL};
@@ -25,8 +25,11 @@ static const char *const alterations[] = {"not",   "task",       "optim", "heads
 
 static const struct pw_opt arm_fields[] = {
     {.name = "arm", .type = PW_OPT_INT, .offset = OF(id), .min = 1, .max = PW_MAX_ARMS},
-    {.name = "replicate", .type = PW_OPT_INT, .offset = OF(replicate), .min = 1, .max = PW_MAX_REPLICATES},
-    {.name = "preset", .type = PW_OPT_TEXT, .offset = OF(preset), .size = sizeof((struct pw_arm *)0)->preset},
+    {.name = "replicate", .type = PW_OPT_INT, .offset = OF(replica), .min = 1, .max = PW_MAX_REPLICAS},
+    {.name = "preset",
+     .type = PW_OPT_TEXT,
+     .offset = OF(preset),
+     .size = sizeof((struct pw_replica *)0)->preset},
     {.name = "step", .type = PW_OPT_COUNT, .offset = OF(step), .max = (double)PW_MOST_STEPS},
     {.name = "flops", .type = PW_OPT_COUNT, .offset = OF(flops), .max = MOST_FLOPS},
     {.name = "flops_from", .type = PW_OPT_COUNT, .offset = OF(flops_from), .max = (double)PW_MOST_STEPS},
@@ -57,7 +60,7 @@ static bool put_seen(cJSON *object, double seen)
     return pw_state_put_text(object, "seen", isnan(seen) ? "none" : text);
 }
 
-static enum pw_code save_arm(cJSON *list, const struct pw_arm *arm, struct pw_lab_images *images,
+static enum pw_code save_arm(cJSON *list, const struct pw_replica *arm, struct pw_lab_images *images,
                              const struct pw_checkpoint_info *info, struct pw_err *err)
 {
     cJSON *object = cJSON_CreateObject();
@@ -76,7 +79,7 @@ enum pw_code pw_state_save_arms(struct pw_lab *lab, cJSON *root, struct pw_lab_i
                                 struct pw_err *err)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "replicates");
-    struct pw_arm arms[PW_MAX_PLACES];
+    struct pw_replica arms[PW_MAX_PLACES];
     int n = pw_lab_collect(lab, 0, arms);
     enum pw_code code = PW_OK;
     for (int i = 0; i < n && code == PW_OK; i++) {
@@ -100,7 +103,7 @@ static enum pw_code get_seen(const cJSON *object, double *seen, const char *what
 }
 
 /* The settings in an image must agree with those of the lab that it is restored into. */
-static enum pw_code check_image(const struct pw_lab *next, const struct pw_arm *a,
+static enum pw_code check_image(const struct pw_lab *next, const struct pw_replica *a,
                                 const struct pw_checkpoint_info *info, const char *what, struct pw_err *err)
 {
     if (!info->has_config || info->config.vocab != next->tasks.vocab.n ||
@@ -112,11 +115,11 @@ static enum pw_code check_image(const struct pw_lab *next, const struct pw_arm *
     return PW_OK;
 }
 
-static enum pw_code build(struct pw_lab *next, struct pw_arm *a, const struct pw_checkpoint *c,
+static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struct pw_checkpoint *c,
                           const char *what, struct pw_err *err)
 {
     const struct pw_checkpoint_info *info = pw_checkpoint_info(c);
-    struct pw_arm fresh;
+    struct pw_replica fresh;
     enum pw_code code = check_image(next, a, info, what, err);
     if (code != PW_OK)
         return code;
@@ -124,7 +127,7 @@ static enum pw_code build(struct pw_lab *next, struct pw_arm *a, const struct pw
     a->pe = info->pe;
     a->optim = info->optim;
     a->seed = info->seed;
-    code = pw_lab_build_arm(next, &fresh, a, err);
+    code = pw_lab_build_replica(next, &fresh, a, err);
     if (code != PW_OK)
         return code;
     code = pw_checkpoint_load(c, fresh.model, err);
@@ -142,7 +145,7 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
                                 struct pw_err *err)
 {
     char what[64];
-    struct pw_arm a = {0}, *place;
+    struct pw_replica a = {0}, *place;
     struct pw_checkpoint *c;
     snprintf(what, sizeof what, "state: replicate %d", i + 1);
     enum pw_code code = pw_state_get(object, arm_fields, &a, 1, what, err);
@@ -150,9 +153,9 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
         code = get_seen(object, &a.seen, what, err);
     if (code != PW_OK)
         return code;
-    snprintf(what, sizeof what, "state: arm %d, replicate %d", a.id, a.replicate);
-    place = &next->arms[(a.replicate - 1) * PW_MAX_ARMS + a.id - 1];
-    if (place->model != NULL || (a.replicate > 1 && pw_lab_replicate(next, a.id, a.replicate - 1) == NULL))
+    snprintf(what, sizeof what, "state: arm %d, replicate %d", a.id, a.replica);
+    place = &next->replicas[(a.replica - 1) * PW_MAX_ARMS + a.id - 1];
+    if (place->model != NULL || (a.replica > 1 && pw_lab_replica(next, a.id, a.replica - 1) == NULL))
         return pw_fail(err, PW_EUSER, "%s: is a duplicate, or the one before it is missing", what);
     if (a.checking && (a.check_of < 1 || a.check.samples > a.check_of || a.check.exact > a.check.samples))
         return pw_fail(err, PW_EUSER, "%s: %d right of %d of %d samples", what, a.check.exact,
@@ -169,7 +172,7 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
 /* Replicas of an arm may differ only in seed, weights and progress. */
 static enum pw_code check_alike(struct pw_lab *next, struct pw_err *err)
 {
-    struct pw_arm all[PW_MAX_PLACES];
+    struct pw_replica all[PW_MAX_PLACES];
     int n = pw_lab_collect(next, 0, all);
     struct pw_str text[2] = {{0}, {0}};
     bool alike = true;
@@ -178,7 +181,7 @@ static enum pw_code check_alike(struct pw_lab *next, struct pw_err *err)
         pw_str_clear(s);
         pw_opt_print(pw_config_opts, &all[i].cfg, false, s);
         pw_pe_print(&all[i].pe, s);
-        alike = alike && (all[i].replicate == 1 || strcmp(text[0].s, text[1].s) == 0);
+        alike = alike && (all[i].replica == 1 || strcmp(text[0].s, text[1].s) == 0);
     }
     pw_str_fini(&text[0]);
     pw_str_fini(&text[1]);
@@ -206,7 +209,7 @@ enum pw_code pw_state_restore_arms(struct pw_lab *next, const cJSON *list,
         code = check_alike(next, err);
     if (code == PW_OK && pw_lab_arm(next, next->current) == NULL)
         code = pw_fail(err, PW_EUSER, "state: the current arm %d is missing", next->current);
-    if (code == PW_OK && pw_lab_replicate(next, next->current, next->replica) == NULL)
+    if (code == PW_OK && pw_lab_replica(next, next->current, next->replica) == NULL)
         code = pw_fail(err, PW_EUSER, "state: the inspected replica %d of arm %d is missing", next->replica,
                        next->current);
     return code;

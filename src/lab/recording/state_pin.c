@@ -18,7 +18,7 @@
 static const struct pw_opt fields[] = {
     {.name = "id", .type = PW_OPT_INT, .offset = OF(id), .max = 2e9},
     {.name = "arm", .type = PW_OPT_INT, .offset = OF(arm), .max = PW_MAX_ARMS},
-    {.name = "replica", .type = PW_OPT_INT, .offset = OF(replica), .def = "1", .max = PW_MAX_REPLICATES},
+    {.name = "replica", .type = PW_OPT_INT, .offset = OF(replica), .def = "1", .max = PW_MAX_REPLICAS},
     {.name = "text", .type = PW_OPT_TEXT, .offset = OF(text), .size = sizeof((struct pw_pin *)0)->text},
     {.name = "index", .type = PW_OPT_COUNT, .offset = OF(index), .min = -1, .max = (double)PW_MOST_STEPS},
     {.name = "task", .type = PW_OPT_INT, .offset = OF(sample.task), .min = -1, .max = PW_MAX_TASKS - 1},

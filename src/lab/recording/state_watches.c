@@ -11,7 +11,7 @@ static const struct pw_opt fields[] = {
     {.name = "line", .type = PW_OPT_TEXT, .offset = OF(line), .size = sizeof((struct pw_watch *)0)->line},
     {.name = "every", .type = PW_OPT_INT, .offset = OF(every), .min = 1, .max = PW_MOST_EVERY},
     {.name = "arm", .type = PW_OPT_INT, .offset = OF(arm), .min = 0, .max = PW_MAX_ARMS},
-    {.name = "replica", .type = PW_OPT_INT, .offset = OF(replica), .def = "1", .max = PW_MAX_REPLICATES},
+    {.name = "replica", .type = PW_OPT_INT, .offset = OF(replica), .def = "1", .max = PW_MAX_REPLICAS},
     {.name = NULL}};
 
 bool pw_state_save_watches(const struct pw_lab *lab, cJSON *root)

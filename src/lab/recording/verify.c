@@ -64,11 +64,11 @@ static const char *name_of(enum pw_event_kind kind)
 /* "arm 1, replicate 2, step 78" */
 static void place_of(char dst[64], const struct pw_event *e)
 {
-    char replicate[24] = "";
-    if (e->replicate > 1)
-        snprintf(replicate, sizeof replicate, ", replicate %d", e->replicate);
+    char replica[24] = "";
+    if (e->replica > 1)
+        snprintf(replica, sizeof replica, ", replicate %d", e->replica);
     if (e->arm > 0)
-        snprintf(dst, 64, "arm %d%s, step %" PRId64, e->arm, replicate, e->step);
+        snprintf(dst, 64, "arm %d%s, step %" PRId64, e->arm, replica, e->step);
     else
         snprintf(dst, 64, "event %" PRIu64, e->seq);
 }
@@ -91,7 +91,7 @@ static void differs(struct pw_verdict *v, const struct pw_event *want)
     v->seq = want->seq;
     v->kind = want->kind;
     v->arm = want->arm;
-    v->replicate = want->replicate;
+    v->replica = want->replica;
     v->step = want->step;
 }
 

@@ -111,7 +111,7 @@ static bool find(struct pw_verdict *v, struct pw_str *text, const struct pw_st *
 
 /* Compare a model with its file, which is known to differ. text: what differs. */
 static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_str *text,
-                            const struct pw_arm *arm, const char *path, char *task, struct pw_err *err)
+                            const struct pw_replica *arm, const char *path, char *task, struct pw_err *err)
 {
     struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task);
     struct pw_st then = {0}, now = {0};
@@ -130,7 +130,7 @@ static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_
     return code;
 }
 
-static bool same_image(const struct pw_lab *lab, const struct pw_arm *arm, const uint8_t sha[PW_SHA256],
+static bool same_image(const struct pw_lab *lab, const struct pw_replica *arm, const uint8_t sha[PW_SHA256],
                        char *task)
 {
     struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task);
@@ -145,7 +145,8 @@ static bool same_image(const struct pw_lab *lab, const struct pw_arm *arm, const
 }
 
 /* Write the difference into the verdict: as its first difference, or appended to the one that is there. */
-static void tell(struct pw_verdict *v, const struct pw_event *e, const struct pw_arm *arm, const char *text)
+static void write_difference(struct pw_verdict *v, const struct pw_event *e, const struct pw_replica *arm,
+                             const char *text)
 {
     size_t used = strlen(v->text);
     bool first = v->end != PW_FOLLOW_DIFFERENT;
@@ -154,19 +155,19 @@ static void tell(struct pw_verdict *v, const struct pw_event *e, const struct pw
         v->seq = e->seq;
         v->kind = e->kind;
         v->arm = arm->id;
-        v->replicate = arm->replicate;
+        v->replica = arm->replica;
         v->step = arm->step;
         used = 0;
     }
     snprintf(v->text + used, sizeof v->text - used, "%sarm %d, replicate %d, step %lld: checkpoint: %s",
-             first ? "" : "; ", arm->id, arm->replicate, (long long)arm->step, text);
+             first ? "" : "; ", arm->id, arm->replica, (long long)arm->step, text);
 }
 
 void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_event *e,
                       const char *(*file)(void *arg, const uint8_t sha[PW_SHA256]), void *arg)
 {
     const struct pw_ev_checkpoint *c = &e->u.checkpoint;
-    struct pw_arm arms[PW_MAX_PLACES];
+    struct pw_replica arms[PW_MAX_PLACES];
     struct pw_str task = {0}, old = {0}, text = {0};
     struct pw_err err;
     int n = pw_lab_collect(lab, 0, arms);
@@ -183,7 +184,7 @@ void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_
             pw_str_add(&text, "the model differs; the session no longer has a copy of it");
         else if (compare(lab, v, &text, &arms[i], path, task.s, &err) != PW_OK)
             pw_str_add(&text, "the model differs; %s", err.msg);
-        tell(v, e, &arms[i], text.s);
+        write_difference(v, e, &arms[i], text.s);
         break;
     }
     pw_str_fini(&task);

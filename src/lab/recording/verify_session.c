@@ -59,8 +59,8 @@ static bool ended(void *arg, const struct pw_verdict *v)
 
 /* Position the cursor at the beginning of the session, or restore the checkpoint before the event at which
  * the current arm had taken `from` steps. */
-static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t from, uint64_t *first,
-                          struct pw_err *err)
+static enum pw_code begin_verification(struct pw_lab *lab, struct verification *x, int64_t from,
+                                       uint64_t *first, struct pw_err *err)
 {
     struct pw_player *p;
     struct pw_err passed; /* ignored: the session has been checked already */
@@ -97,7 +97,7 @@ enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t fro
     if (code == PW_OK)
         pw_record_info(x->from.record, &x->info);
     if (code == PW_OK)
-        code = begin(lab, x, from, &first, err);
+        code = begin_verification(lab, x, from, &first, err);
     if (code != PW_OK) {
         free_verification(x);
         return code;

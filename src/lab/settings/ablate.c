@@ -37,7 +37,7 @@ struct pw_ablating {
     int n_chosen;
     struct pw_samples s;
     int longest; /* rows of the longest sample */
-    struct pw_range replicates;
+    struct pw_range replicas;
     int at;       /* number of finished replicas */
     int done;     /* number of finished samples of the next replica */
     double *sum;  /* [n_chosen,D] */
@@ -48,7 +48,7 @@ struct pw_ablating {
 
 /* ---- parsing a list of heads */
 
-static enum pw_code no_head(const struct pw_arm *arm, const char *who, const char *text, size_t n,
+static enum pw_code no_head(const struct pw_replica *arm, const char *who, const char *text, size_t n,
                             struct pw_err *err)
 {
     return pw_fail(err, PW_EUSER, "%s: no head '%.*s': arm %d has L0H0 to L%dH%d (or 0.0 to %d.%d)", who,
@@ -65,8 +65,8 @@ static int number(const char **at)
     return n;
 }
 
-enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
-                               struct pw_err *err)
+enum pw_code pw_lab_read_heads(const struct pw_replica *arm, const char *who, const char *text,
+                               uint8_t *chosen, struct pw_err *err)
 {
     int L = arm->cfg.layers, H = arm->cfg.heads;
     for (const char *at = text;; at++) {
@@ -91,19 +91,19 @@ enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const 
 /* The range of replicas that the argument selects. */
 static struct pw_range meant(const struct pw_lab *lab, int id, int replicate_or_0)
 {
-    struct pw_range all = {1, pw_lab_replicates(lab, id)}, one = {replicate_or_0, replicate_or_0};
+    struct pw_range all = {1, pw_lab_n_replicas(lab, id)}, one = {replicate_or_0, replicate_or_0};
     return replicate_or_0 > 0 ? one : all;
 }
 
 /* Measurements, finished or running, belong to the network before the change. Drop them, and report the
  * ablated heads as a note and as events. why: the source of the replacements. */
-static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range replicates, const char *why)
+static void changed(struct pw_lab *lab, struct pw_replica *arm, struct pw_range replicas, const char *why)
 {
     char text[PW_LINE];
     struct pw_notice notice = {.what = PW_CHANGE_HEADS, .arm = arm->id};
     pw_lab_changes(lab, &notice);
-    for (int r = replicates.lo; r <= replicates.hi; r++)
-        pw_lab_tell_heads(lab, pw_lab_replicate(lab, arm->id, r));
+    for (int r = replicas.lo; r <= replicas.hi; r++)
+        pw_lab_emit_heads(lab, pw_lab_replica(lab, arm->id, r));
     pw_arm_heads_text(text, sizeof text, &lab->record->arms[arm->id - 1]);
     if (text[0] != '\0')
         pw_lab_note(lab, "arm %d: heads off %s%s", arm->id, text, why);
@@ -126,15 +126,15 @@ static void free_ablating(void *state)
     free(p);
 }
 
-static int count(struct pw_range replicates)
+static int count(struct pw_range replicas)
 {
-    return replicates.hi - replicates.lo + 1;
+    return replicas.hi - replicas.lo + 1;
 }
 
 static int64_t progress(const void *state, int64_t *total)
 {
     const struct pw_ablating *p = state;
-    *total = (int64_t)count(p->replicates) * p->s.b.n_seqs;
+    *total = (int64_t)count(p->replicas) * p->s.b.n_seqs;
     return (int64_t)p->at * p->s.b.n_seqs + p->done;
 }
 
@@ -159,7 +159,7 @@ static void draw_donors(const struct pw_lab *lab, struct pw_ablating *p, const s
 }
 
 /* Is there enough memory for the tables, here and in the models? */
-static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct pw_err *err)
+static enum pw_code check_memory(const struct pw_replica *arm, size_t tables, struct pw_err *err)
 {
     size_t need = 2 * tables * (size_t)arm->cfg.context * (size_t)arm->cfg.head_width * sizeof(float),
            room = pw_lab_memory();
@@ -173,14 +173,14 @@ static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct
 
 static void run_slice(struct pw_lab *lab);
 
-static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm, struct pw_range replicates,
-                                    enum pw_ablation mode, const uint8_t *chosen, int samples,
-                                    struct pw_err *err)
+static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_replica *arm,
+                                    struct pw_range replicas, enum pw_ablation mode, const uint8_t *chosen,
+                                    int samples, struct pw_err *err)
 {
     const struct pw_config *cfg = &arm->cfg;
     size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width,
            context = (size_t)cfg->context;
-    size_t n = 0, many = (size_t)count(replicates);
+    size_t n = 0, many = (size_t)count(replicas);
     for (size_t i = 0; i < heads; i++)
         n += chosen[i];
     enum pw_code code = check_memory(arm, many * n, err);
@@ -189,7 +189,7 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm
     struct pw_ablating *p = pw_alloc(1, sizeof *p);
     p->arm = arm->id;
     p->mode = mode;
-    p->replicates = replicates;
+    p->replicas = replicas;
     p->n_chosen = (int)n;
     p->chosen = pw_alloc(heads, sizeof *p->chosen);
     memcpy(p->chosen, chosen, heads);
@@ -224,7 +224,7 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm
  * which the sample was drawn. */
 static enum pw_code run_sample(struct pw_lab *lab, struct pw_ablating *p, struct pw_err *err)
 {
-    const struct pw_arm *arm = pw_lab_replicate(lab, p->arm, p->replicates.lo + p->at);
+    const struct pw_replica *arm = pw_lab_replica(lab, p->arm, p->replicas.lo + p->at);
     int k = p->done++, first = p->s.start[k], T = p->s.start[k + 1] - first, H = arm->cfg.heads, c = 0;
     int context = arm->cfg.context;
     size_t D = (size_t)arm->cfg.head_width;
@@ -247,7 +247,7 @@ static enum pw_code run_sample(struct pw_lab *lab, struct pw_ablating *p, struct
 }
 
 /* All samples of a replica are done: use the mean at positions without a sample. */
-static void end_replicate(struct pw_ablating *p, const struct pw_config *cfg)
+static void end_replica(struct pw_ablating *p, const struct pw_config *cfg)
 {
     size_t D = (size_t)cfg->head_width;
     for (int c = 0; c < p->n_chosen; c++)
@@ -264,11 +264,11 @@ static void end_replicate(struct pw_ablating *p, const struct pw_config *cfg)
 
 /* Replace the chosen heads of these replicas: of all or, if memory runs out for one, of none. table NULL: by
  * zeros. */
-static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen,
+static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicas, const uint8_t *chosen,
                             enum pw_ablation mode, const float *table, struct pw_err *err)
 {
     const struct pw_config *cfg = &pw_lab_arm(lab, id)->cfg;
-    struct pw_replaced *made[PW_MAX_REPLICATES + 1] = {NULL};
+    struct pw_replaced *made[PW_MAX_REPLICAS + 1] = {NULL};
     int n = cfg->layers * cfg->heads, tables = 0;
     int64_t *as = pw_alloc((size_t)n, sizeof *as), *at = pw_alloc((size_t)n, sizeof *at);
     size_t floats = (size_t)cfg->context * cfg->head_width;
@@ -277,14 +277,14 @@ static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicat
         as[i] = chosen[i] ? (int64_t)mode : 0;
         at[i] = chosen[i] && table != NULL ? tables++ : -1;
     }
-    for (int r = replicates.lo; code == PW_OK && r <= replicates.hi; r++) {
-        const float *own = table != NULL ? table + (size_t)(r - replicates.lo) * tables * floats : NULL;
-        code = pw_replaced_make(&made[r], pw_lab_replicate(lab, id, r)->model, as, at, own, err);
+    for (int r = replicas.lo; code == PW_OK && r <= replicas.hi; r++) {
+        const float *own = table != NULL ? table + (size_t)(r - replicas.lo) * tables * floats : NULL;
+        code = pw_replaced_make(&made[r], pw_lab_replica(lab, id, r)->model, as, at, own, err);
     }
     if (code == PW_OK)
         pw_lab_end_checks(lab);
-    for (int r = replicates.lo; r <= replicates.hi; r++) {
-        struct pw_model *m = pw_lab_replicate(lab, id, r)->model;
+    for (int r = replicas.lo; r <= replicas.hi; r++) {
+        struct pw_model *m = pw_lab_replica(lab, id, r)->model;
         if (code == PW_OK)
             pw_replaced_join(m, made[r]);
         else
@@ -297,16 +297,16 @@ static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicat
 
 static enum pw_code end_measuring(struct pw_lab *lab, struct pw_ablating *p, struct pw_err *err)
 {
-    struct pw_arm *arm = pw_lab_arm(lab, p->arm);
+    struct pw_replica *arm = pw_lab_arm(lab, p->arm);
     char why[96];
-    struct pw_range replicates = p->replicates;
-    enum pw_code code = replace(lab, p->arm, replicates, p->chosen, p->mode, p->table, err);
+    struct pw_range replicas = p->replicas;
+    enum pw_code code = replace(lab, p->arm, replicas, p->chosen, p->mode, p->table, err);
     snprintf(why, sizeof why, "; from %d validation samples, %d rows", p->s.b.n_seqs, p->s.b.n_rows);
     if (code != PW_OK)
         return code;
     pw_job_tell(lab, PW_JOB_ABLATE, PW_JOB_DONE);
     pw_job_end(lab, PW_JOB_ABLATE);
-    changed(lab, arm, replicates, why);
+    changed(lab, arm, replicas, why);
     return PW_OK;
 }
 
@@ -316,12 +316,12 @@ static void run_slice(struct pw_lab *lab)
     double end = pw_now() + SLICE_S;
     struct pw_err err;
     enum pw_code code = PW_OK;
-    while (code == PW_OK && p->at < count(p->replicates) && pw_now() < end) {
+    while (code == PW_OK && p->at < count(p->replicas) && pw_now() < end) {
         code = run_sample(lab, p, &err);
         if (code == PW_OK && p->done == p->s.b.n_seqs)
-            end_replicate(p, &pw_lab_arm(lab, p->arm)->cfg);
+            end_replica(p, &pw_lab_arm(lab, p->arm)->cfg);
     }
-    if (code == PW_OK && p->at == count(p->replicates)) {
+    if (code == PW_OK && p->at == count(p->replicas)) {
         code = end_measuring(lab, p, &err);
     } else if (code == PW_OK) {
         pw_job_tell(lab, PW_JOB_ABLATE, PW_JOB_RUNNING);
@@ -344,35 +344,35 @@ static enum pw_code refuse_meanwhile(const struct pw_lab *lab, const char *who, 
         p->arm);
 }
 
-enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_replica *arm, int replica, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err)
 {
-    struct pw_range replicates = meant(lab, arm->id, replicate);
+    struct pw_range replicas = meant(lab, arm->id, replica);
     enum pw_code code = refuse_meanwhile(lab, "ablate", err);
     if (code == PW_OK && mode != PW_ABLATE_ZERO)
-        return begin_measuring(lab, arm, replicates, mode, chosen, samples, err);
+        return begin_measuring(lab, arm, replicas, mode, chosen, samples, err);
     if (code == PW_OK)
-        code = replace(lab, arm->id, replicates, chosen, mode, NULL, err);
+        code = replace(lab, arm->id, replicas, chosen, mode, NULL, err);
     if (code != PW_OK)
         return code;
-    changed(lab, arm, replicates, "");
+    changed(lab, arm, replicas, "");
     return PW_OK;
 }
 
-enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
+enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_replica *arm, int replica, const uint8_t *chosen,
                             struct pw_err *err)
 {
-    struct pw_range replicates = meant(lab, arm->id, replicate);
+    struct pw_range replicas = meant(lab, arm->id, replica);
     enum pw_code code = refuse_meanwhile(lab, "restore", err);
     if (code != PW_OK)
         return code;
     pw_lab_end_checks(lab);
-    for (int r = replicates.lo; r <= replicates.hi; r++) {
-        struct pw_arm *a = pw_lab_replicate(lab, arm->id, r);
+    for (int r = replicas.lo; r <= replicas.hi; r++) {
+        struct pw_replica *a = pw_lab_replica(lab, arm->id, r);
         for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
             if (chosen == NULL || chosen[i])
                 pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
     }
-    changed(lab, arm, replicates, "");
+    changed(lab, arm, replicas, "");
     return PW_OK;
 }

@@ -16,8 +16,8 @@
 #include "lab/train/train.h"
 #include "model/theorem.h"
 
-enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, const struct pw_arm *arm,
-                             const char *pe, bool restart, struct pw_err *err)
+enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_replica *fresh, int *n,
+                             const struct pw_replica *arm, const char *pe, bool restart, struct pw_err *err)
 {
     struct pw_pe_use_opts use = arm->pe;
     enum pw_code code = pe != NULL ? pw_pe_parse(&use, pe, &arm->cfg, err) : PW_OK;
@@ -26,7 +26,7 @@ enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, c
     if (code == PW_OK)
         code = pw_lab_check_memory(lab, lab->ops, lab->be, fresh, *n, err);
     for (int i = 0; i < *n && code == PW_OK; i++) {
-        struct pw_arm *a = &fresh[i];
+        struct pw_replica *a = &fresh[i];
         struct pw_model *from = a->model;
         a->model = NULL;
         if (pe != NULL)
@@ -46,12 +46,12 @@ enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, c
 
 static void clear(struct pw_lab *lab, int id)
 {
-    for (int r = 1; r <= PW_MAX_REPLICATES; r++) {
-        struct pw_arm *a = &lab->arms[pw_lab_place_of(id, r)];
+    for (int r = 1; r <= PW_MAX_REPLICAS; r++) {
+        struct pw_replica *a = &lab->replicas[pw_lab_place_of(id, r)];
         if (a->model != NULL)
             pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = id});
         pw_model_destroy(a->model);
-        *a = (struct pw_arm){.id = id, .replicate = r};
+        *a = (struct pw_replica){.id = id, .replica = r};
     }
 }
 
@@ -62,7 +62,7 @@ static void drop(struct pw_lab *lab, int id)
     pw_lab_emit(lab, e);
 }
 
-static bool any_heads_off(const struct pw_arm *arms, int n, int id)
+static bool any_heads_off(const struct pw_replica *arms, int n, int id)
 {
     bool off = false;
     for (int i = 0; i < n; i++)
@@ -73,7 +73,7 @@ static bool any_heads_off(const struct pw_arm *arms, int n, int id)
 /* The current arm changed, or it has fewer replicas than before: correct lab->replica. */
 static void settle_replica(struct pw_lab *lab)
 {
-    int n = pw_lab_replicates(lab, lab->current);
+    int n = pw_lab_n_replicas(lab, lab->current);
     if (n == 0 || lab->replica <= n)
         return;
     lab->replica = 1;
@@ -83,21 +83,21 @@ static void settle_replica(struct pw_lab *lab)
         pw_lab_note(lab, "arm %d has one replica; it is inspected", lab->current);
 }
 
-void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
+void pw_lab_put(struct pw_lab *lab, const struct pw_replica *fresh, int n)
 {
     for (int i = 0; i < n; i++) {
         int id = fresh[i].id;
-        if (fresh[i].replicate == 1 && any_heads_off(lab->arms, PW_MAX_PLACES, id) &&
+        if (fresh[i].replica == 1 && any_heads_off(lab->replicas, PW_MAX_PLACES, id) &&
             !any_heads_off(fresh, n, id))
             pw_lab_note(lab, "arm %d: new weights; all heads are on", id);
-        if (fresh[i].replicate == 1)
+        if (fresh[i].replica == 1)
             clear(lab, fresh[i].id);
-        lab->arms[pw_lab_place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];
+        lab->replicas[pw_lab_place_of(fresh[i].id, fresh[i].replica)] = fresh[i];
     }
     settle_replica(lab);
 }
 
-void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n)
+void pw_lab_put_only(struct pw_lab *lab, const struct pw_replica *fresh, int n)
 {
     bool kept[PW_MAX_ARMS + 1] = {false};
     pw_lab_stop(lab, "");
@@ -117,15 +117,15 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n)
 enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, bool own_batches,
                          struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
+    struct pw_replica fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
     if (n > PW_MAX_ARMS)
         return pw_fail(err, PW_EUSER, "%d encodings; at most %d arms are allowed", n, PW_MAX_ARMS);
     for (int i = 0; i < n * seeds; i++) {
-        struct pw_arm *a = &settings[i];
+        struct pw_replica *a = &settings[i];
         *a = *pw_lab_current(lab);
         a->id = i / seeds + 1;
-        a->replicate = i % seeds + 1;
-        a->seed = lab->seed + (uint64_t)a->replicate - 1;
+        a->replica = i % seeds + 1;
+        a->seed = lab->seed + (uint64_t)a->replica - 1;
         enum pw_code code = pw_pe_parse(&a->pe, pes[i / seeds], &a->cfg, err);
         if (code != PW_OK)
             return code;
@@ -137,7 +137,7 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds,
     pw_lab_put_only(lab, fresh, n * seeds);
     lab->own_batches = own_batches;
     lab->current = 1;
-    pw_lab_tell_all(lab, true);
+    pw_lab_emit_all(lab, true);
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS});
     return PW_OK;
 }
@@ -152,7 +152,7 @@ static enum pw_code find_place(struct pw_lab *lab, int *id, struct pw_err *err)
 
 enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
+    struct pw_replica fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
     enum pw_code code = find_place(lab, id, err);
     int n = pw_lab_collect(lab, lab->current, settings);
     for (int i = 0; i < n && code == PW_OK; i++) {
@@ -165,15 +165,15 @@ enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct 
     if (code != PW_OK)
         return code;
     pw_lab_put(lab, fresh, n);
-    pw_lab_tell_arm(lab, pw_lab_arm(lab, *id), true);
-    pw_lab_tell_state(lab);
+    pw_lab_emit_arm(lab, pw_lab_arm(lab, *id), true);
+    pw_lab_emit_state(lab);
     return PW_OK;
 }
 
 enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err)
 {
-    const struct pw_arm *from = pw_lab_current(lab);
-    struct pw_arm fresh[PW_MAX_PLACES];
+    const struct pw_replica *from = pw_lab_current(lab);
+    struct pw_replica fresh[PW_MAX_PLACES];
     int n;
     enum pw_code code = find_place(lab, id, err);
     if (code == PW_OK)
@@ -186,19 +186,19 @@ enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *
         fresh[i].parent_step = from->step;
     }
     pw_lab_put(lab, fresh, n);
-    struct pw_arm before = fresh[0]; /* a copy, so that the swap appears in the arm's history */
+    struct pw_replica before = fresh[0]; /* a copy, so that the swap appears in the arm's history */
     before.pe = from->pe;
     before.swaps = from->swaps;
-    pw_lab_tell_arm(lab, &before, true);
+    pw_lab_emit_arm(lab, &before, true);
     if (pe != NULL)
-        pw_lab_tell_arm(lab, &fresh[0], false);
-    pw_lab_tell_state(lab);
+        pw_lab_emit_arm(lab, &fresh[0], false);
+    pw_lab_emit_state(lab);
     return PW_OK;
 }
 
 enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err)
 {
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     enum pw_code code = pw_lab_need_arm(lab, id, &arm, err);
     if (code != PW_OK)
         return code;
@@ -223,14 +223,14 @@ enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err)
 
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err)
 {
-    struct pw_arm *arm;
+    struct pw_replica *arm;
     enum pw_code code = pw_lab_need_arm(lab, id, &arm, err);
     if (code != PW_OK)
         return code;
     lab->current = id;
     settle_replica(lab);
-    pw_lab_tell_arm(lab, arm, false);
-    pw_lab_tell_state(lab);
+    pw_lab_emit_arm(lab, arm, false);
+    pw_lab_emit_state(lab);
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_CURRENT, .arm = id});
     return PW_OK;
 }

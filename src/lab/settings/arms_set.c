@@ -9,9 +9,9 @@
 #include "lab/train/train.h"
 
 /* Rebuild every arm with these settings. */
-static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+static enum pw_code rebuild(struct pw_lab *lab, const struct pw_replica *settings, int n, struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES];
+    struct pw_replica fresh[PW_MAX_PLACES];
     enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
     if (code == PW_OK)
         pw_lab_put_only(lab, fresh, n);
@@ -19,26 +19,27 @@ static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, i
 }
 
 /* Rebuild one arm with n replicas; the others are unaffected. */
-static enum pw_code rebuild_one(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+static enum pw_code rebuild_one(struct pw_lab *lab, const struct pw_replica *settings, int n,
+                                struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES];
+    struct pw_replica fresh[PW_MAX_PLACES];
     enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
     if (code != PW_OK)
         return code;
     pw_lab_put(lab, fresh, n);
-    pw_lab_tell_arm(lab, pw_lab_arm(lab, fresh[0].id), true);
-    pw_lab_tell_state(lab);
+    pw_lab_emit_arm(lab, pw_lab_arm(lab, fresh[0].id), true);
+    pw_lab_emit_state(lab);
     return PW_OK;
 }
 
-void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n)
+void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_replica *fresh, int n)
 {
     if (n > 0)
         pw_lab_put_only(lab, fresh, n);
     pw_taskset_fini(old);
     pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_TASK});
-    pw_lab_tell_lab(lab);
-    pw_lab_tell_all(lab, n > 0);
+    pw_lab_emit_lab(lab);
+    pw_lab_emit_all(lab, n > 0);
 }
 
 /* Emit notes about loaded data: how many lines of a file are held out. */
@@ -71,7 +72,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     if (code != PW_OK)
         return code;
     bool same = pw_vocab_same(&set.vocab, &old.vocab);
-    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
+    struct pw_replica fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
     int n = pw_lab_collect(lab, 0, settings);
     for (int i = 0; i < n && code == PW_OK; i++)
         code = pw_lab_check_context(&set, &settings[i].cfg, true, err);
@@ -100,7 +101,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     return PW_OK;
 }
 
-enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_replica *settings, int n, struct pw_err *err)
 {
     enum pw_code code = rebuild_one(lab, settings, n, err);
     if (code != PW_OK)
@@ -111,10 +112,10 @@ enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, i
     return PW_OK;
 }
 
-enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
+enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_replica *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err)
 {
-    struct pw_arm settings[PW_MAX_PLACES];
+    struct pw_replica settings[PW_MAX_PLACES];
     int n = pw_lab_collect(lab, arm->id, settings);
     for (int i = 0; i < n; i++) {
         snprintf(settings[i].preset, sizeof settings[i].preset, "%s", preset);
@@ -126,13 +127,13 @@ enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char
 
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct pw_err *err)
 {
-    struct pw_arm settings[PW_MAX_PLACES], *arm;
+    struct pw_replica settings[PW_MAX_PLACES], *arm;
     enum pw_code code = id != 0 ? pw_lab_need_arm(lab, id, &arm, err) : PW_OK;
     if (code != PW_OK)
         return code;
     int n = pw_lab_collect(lab, id, settings);
     for (int i = 0; i < n; i++)
-        settings[i].seed = seed + (uint64_t)settings[i].replicate - 1;
+        settings[i].seed = seed + (uint64_t)settings[i].replica - 1;
     if (id != 0) {
         code = rebuild_one(lab, settings, n, err);
         if (code != PW_OK)
@@ -143,29 +144,29 @@ enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct p
             return code;
         lab->seed = seed;
         pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_SEED});
-        pw_lab_tell_lab(lab);
-        pw_lab_tell_all(lab, true);
+        pw_lab_emit_lab(lab);
+        pw_lab_emit_all(lab, true);
     }
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS | PW_CHANGE_SEED, .arm = id});
     return PW_OK;
 }
 
-enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
+enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_replica *arm, const char *text, bool restart,
                            struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES];
+    struct pw_replica fresh[PW_MAX_PLACES];
     int n;
     enum pw_code code = pw_lab_copy_all(lab, fresh, &n, arm, text, restart, err);
     if (code != PW_OK)
         return code;
     pw_lab_put(lab, fresh, n);
-    pw_lab_tell_arm(lab, arm, false);
+    pw_lab_emit_arm(lab, arm, false);
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = arm->id});
     return PW_OK;
 }
 
 /* Emit a note if the encoding has the values that its bare name means in this model. */
-static void note_choice(struct pw_lab *lab, const struct pw_arm *arm)
+static void note_choice(struct pw_lab *lab, const struct pw_replica *arm)
 {
     const struct pw_pe *pe = arm->pe.pe;
     struct pw_pe_use_opts bare;
@@ -181,13 +182,13 @@ static void note_choice(struct pw_lab *lab, const struct pw_arm *arm)
     pw_str_fini(&text);
 }
 
-void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_arm *arm)
+void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm)
 {
     note_choice(lab, arm);
     pw_lab_warn_of_length(lab, arm);
 }
 
-void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm)
 {
     if (arm->cfg.causal && pw_pe_uses_length(arm->pe.pe))
         pw_lab_note(lab,
@@ -207,10 +208,10 @@ static bool same_optim(const struct pw_optim *a, const struct pw_optim *b)
     return same;
 }
 
-enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim,
+enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_replica *arm, const struct pw_optim *optim,
                               struct pw_err *err)
 {
-    struct pw_arm settings[PW_MAX_PLACES], *a;
+    struct pw_replica settings[PW_MAX_PLACES], *a;
     int n = pw_lab_collect(lab, 0, settings);
     enum pw_code code = PW_OK;
     for (int i = 0; i < n; i++)
@@ -221,20 +222,20 @@ enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, cons
         return code;
     if (!same_optim(&arm->optim, optim))
         pw_lab_alter(lab, arm->id, PW_ALTERED_OPTIM);
-    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
+    for (int r = 1; (a = pw_lab_replica(lab, arm->id, r)) != NULL; r++)
         a->optim = *optim;
     return PW_OK;
 }
 
 enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)
 {
-    struct pw_arm settings[PW_MAX_PLACES];
+    struct pw_replica settings[PW_MAX_PLACES];
     int n = pw_lab_collect(lab, id, settings);
     enum pw_code code = id != 0 ? rebuild_one(lab, settings, n, err) : rebuild(lab, settings, n, err);
     if (code != PW_OK)
         return code;
     if (id == 0)
-        pw_lab_tell_all(lab, true);
+        pw_lab_emit_all(lab, true);
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = id});
     return PW_OK;
 }

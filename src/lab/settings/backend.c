@@ -40,16 +40,16 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     if (code != PW_OK)
         return code;
     if (ops->memory != NULL) {
-        struct pw_arm all[PW_MAX_PLACES];
+        struct pw_replica all[PW_MAX_PLACES];
         code = pw_lab_check_memory(lab, ops, be, all, pw_lab_collect(lab, 0, all), err);
     }
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
-        if (lab->arms[i].model != NULL)
-            code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
+        if (lab->replicas[i].model != NULL)
+            code = pw_model_clone(&moved[i], lab->replicas[i].model, ops, be, err);
     if (code == PW_OK)
         pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_BACKEND});
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
+        struct pw_model **old = code == PW_OK ? &lab->replicas[i].model : &moved[i];
         pw_model_destroy(*old);
         *old = code == PW_OK ? moved[i] : NULL;
     }
@@ -63,7 +63,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     lab->unit = unit;
     if (stands)
         lab->pin.generation = pw_model_generation(pw_lab_answerer(lab)->model);
-    pw_lab_tell_lab(lab);
+    pw_lab_emit_lab(lab);
     pw_lab_place(lab, place, sizeof place);
     pw_lab_note(lab, "%s", place);
     return PW_OK;

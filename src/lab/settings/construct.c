@@ -27,10 +27,10 @@ static enum pw_code configure(struct pw_lab *lab, struct pw_config *cfg, int the
     return pw_config_check(cfg, err);
 }
 
-enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theorem,
+enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_replica *arm, int theorem,
                               const struct pw_construction *of, struct pw_err *err)
 {
-    struct pw_arm settings[PW_MAX_PLACES];
+    struct pw_replica settings[PW_MAX_PLACES];
     struct pw_config cfg;
     int n = pw_lab_collect(lab, arm->id, settings);
     enum pw_code code = configure(lab, &cfg, theorem, of, err);
@@ -38,7 +38,7 @@ enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theore
         code = pw_lab_check_bos(lab, &cfg, err);
     for (int i = 0; i < n && code == PW_OK; i++) {
         settings[i].cfg = cfg;
-        settings[i].seed = of->seed + (uint64_t)settings[i].replicate - 1;
+        settings[i].seed = of->seed + (uint64_t)settings[i].replica - 1;
         code = pw_pe_parse(&settings[i].pe, "none", &cfg, err);
     }
     if (code == PW_OK)

@@ -32,13 +32,13 @@ static enum pw_code find_task(const struct pw_lab *lab, const struct pw_checkpoi
 
 /* Load the file's model next to the arm's, so that a failure changes nothing. */
 static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, const char *path,
-                         struct pw_arm *fresh, const struct pw_arm *settings, struct pw_err *err)
+                         struct pw_replica *fresh, const struct pw_replica *settings, struct pw_err *err)
 {
     const struct pw_checkpoint_info *info = pw_checkpoint_info(c);
     if (info->has_config && info->config.vocab != lab->tasks.vocab.n)
         return pw_fail(err, PW_EUSER, "%s: a model of %d tokens; the task has %d", path, info->config.vocab,
                        lab->tasks.vocab.n);
-    enum pw_code code = pw_lab_build_arm(lab, fresh, settings, err);
+    enum pw_code code = pw_lab_build_replica(lab, fresh, settings, err);
     if (code != PW_OK)
         return code;
     fresh->step = fresh->flops_from = info->step;
@@ -52,15 +52,15 @@ static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, cons
 }
 
 /* Put the model in its place. old: the task that the file's task replaced, or NULL. */
-static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, const char *path)
+static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_replica *fresh, const char *path)
 {
-    bool others = pw_lab_replicates(lab, fresh->id) > 1;
+    bool others = pw_lab_n_replicas(lab, fresh->id) > 1;
     if (old != NULL) {
         pw_lab_put_task(lab, old, fresh, 1);
     } else {
         pw_lab_put(lab, fresh, 1);
-        pw_lab_tell_arm(lab, pw_lab_arm(lab, fresh->id), true);
-        pw_lab_tell_state(lab);
+        pw_lab_emit_arm(lab, pw_lab_arm(lab, fresh->id), true);
+        pw_lab_emit_state(lab);
     }
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = fresh->id});
     pw_lab_note(lab, "arm %d has the weights of %s (step %lld)%s", fresh->id, path, (long long)fresh->step,
@@ -74,7 +74,7 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
     if (code != PW_OK)
         return code;
     const struct pw_checkpoint_info *info = pw_checkpoint_info(c);
-    struct pw_arm settings = *pw_lab_current(lab), fresh;
+    struct pw_replica settings = *pw_lab_current(lab), fresh;
     struct pw_taskset old = lab->tasks, other = {0};
     if (info->has_config) {
         code = find_task(lab, info, &other, err);

@@ -58,8 +58,8 @@ static enum pw_code check_race(const struct pw_plan *plan, const struct pw_confi
     int n = pw_cut_encodings(list, pes);
     if (n > PW_MAX_ARMS)
         return pw_fail(err, PW_EUSER, "%d encodings; at most %d arms are allowed", n, PW_MAX_ARMS);
-    if (plan->seeds > PW_MAX_REPLICATES)
-        return pw_fail(err, PW_EUSER, "seeds=%d: at most %d", plan->seeds, PW_MAX_REPLICATES);
+    if (plan->seeds > PW_MAX_REPLICAS)
+        return pw_fail(err, PW_EUSER, "seeds=%d: at most %d", plan->seeds, PW_MAX_REPLICAS);
     enum pw_code code = PW_OK;
     for (int i = 0; i < n && code == PW_OK; i++) {
         struct pw_pe_use_opts use;
@@ -134,7 +134,7 @@ static enum pw_code same_options(const struct pw_opt *table, const char *subject
     return PW_OK;
 }
 
-static enum pw_code same_encoding(const struct pw_arm *a, const char *wanted, struct pw_err *err)
+static enum pw_code same_encoding(const struct pw_replica *a, const char *wanted, struct pw_err *err)
 {
     struct pw_pe_use_opts use;
     struct pw_str here = {0}, asked = {0};
@@ -150,10 +150,10 @@ static enum pw_code same_encoding(const struct pw_arm *a, const char *wanted, st
 }
 
 /* Check the evaluation after the last step and those at the plan's points. */
-static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *a,
-                              struct pw_err *err)
+static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *plan,
+                              const struct pw_replica *a, struct pw_err *err)
 {
-    const struct pw_replicate_view *rep = &lab->record->arms[a->id - 1].rep[a->replicate - 1];
+    const struct pw_replica_view *rep = &lab->record->arms[a->id - 1].rep[a->replica - 1];
     const struct pw_task_use *use = &lab->tasks.use[0];
     int hi = pw_task_test(use).hi, n = 0;
     int64_t samples = 0;
@@ -193,7 +193,7 @@ static enum pw_code same_eval(const struct pw_lab *lab, const struct pw_plan *pl
 }
 
 /* Was it one unchanged run from the first step on, with its present settings? */
-static enum pw_code same_throughout(const struct pw_arm *a, struct pw_err *err)
+static enum pw_code same_throughout(const struct pw_replica *a, struct pw_err *err)
 {
     static const char *const how[] = {[PW_ALTERED_TASK] = "its task was changed during training",
                                       [PW_ALTERED_OPTIM] = "optim was changed during training",
@@ -207,7 +207,7 @@ static enum pw_code same_throughout(const struct pw_arm *a, struct pw_err *err)
 }
 
 /* Compare a replica's initial settings and its number of steps. */
-static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *wanted, uint64_t seed,
+static enum pw_code same_training(const struct pw_replica *a, const struct pw_replica *wanted, uint64_t seed,
                                   struct pw_err *err)
 {
     enum pw_code code = same_text("model", a->preset, wanted->preset, err);
@@ -216,15 +216,16 @@ static enum pw_code same_training(const struct pw_arm *a, const struct pw_arm *w
     if (code == PW_OK)
         code = same_options(pw_optim_opts, "optim", &a->optim, &wanted->optim, err);
     if (code == PW_OK)
-        code = same_number("a seed", (long long)a->seed, (long long)seed + a->replicate - 1, err);
+        code = same_number("a seed", (long long)a->seed, (long long)seed + a->replica - 1, err);
     if (code == PW_OK)
         code = same_throughout(a, err);
     return code == PW_OK ? same_number("step", (long long)a->step, wanted->optim.steps, err) : code;
 }
 
 /* Check the replicas of encoding `at` of the plan, counted from 0. */
-static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *a,
-                                 const struct pw_arm *wanted, const char *pe, int at, struct pw_err *err)
+static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan *plan,
+                                 const struct pw_replica *a, const struct pw_replica *wanted, const char *pe,
+                                 int at, struct pw_err *err)
 {
     enum pw_code code = same_encoding(a, pe, err);
     if (code == PW_OK && !plan->loaded)
@@ -232,7 +233,7 @@ static enum pw_code same_replica(const struct pw_lab *lab, const struct pw_plan 
     return code == PW_OK && plan->samples > 0 ? same_eval(lab, plan, a, err) : code;
 }
 
-static enum pw_code same_arms(struct pw_lab *lab, const struct pw_plan *plan, const struct pw_arm *wanted,
+static enum pw_code same_arms(struct pw_lab *lab, const struct pw_plan *plan, const struct pw_replica *wanted,
                               struct pw_err *err)
 {
     char list[sizeof plan->race], *pes[PW_MOST_ENCODINGS];
@@ -240,13 +241,13 @@ static enum pw_code same_arms(struct pw_lab *lab, const struct pw_plan *plan, co
     int n = pw_cut_encodings(list, pes), at = 0;
     enum pw_code code = same_number("encodings", pw_lab_n_arms(lab), n, err);
     for (int id = 1; id <= PW_MAX_ARMS && code == PW_OK; id++) {
-        const struct pw_arm *a;
+        const struct pw_replica *a;
         char place[32];
         if (pw_lab_arm(lab, id) == NULL)
             continue;
         snprintf(place, sizeof place, "arm %d", id);
-        code = same_number("seeds", pw_lab_replicates(lab, id), plan->seeds, err);
-        for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        code = same_number("seeds", pw_lab_n_replicas(lab, id), plan->seeds, err);
+        for (int r = 1; code == PW_OK && (a = pw_lab_replica(lab, id, r)) != NULL; r++)
             code = same_replica(lab, plan, a, wanted, pes[at], at, err);
         if (code != PW_OK)
             pw_err_at(err, place);
@@ -258,7 +259,7 @@ static enum pw_code same_arms(struct pw_lab *lab, const struct pw_plan *plan, co
 enum pw_code pw_lab_plan_held(struct pw_lab *lab, const struct pw_plan *plan, struct pw_err *err)
 {
     struct pw_taskset set;
-    struct pw_arm wanted = {0};
+    struct pw_replica wanted = {0};
     enum pw_code code = pw_taskset_init(&set, plan->task, err);
     if (code != PW_OK)
         return code;

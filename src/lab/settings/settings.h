@@ -9,19 +9,19 @@
 /* ---- arms.c */
 /* Copy the replicas of an arm with their whole training state, all or none. pe: swap their encoding; NULL:
  * keep it. */
-enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, const struct pw_arm *arm,
-                             const char *pe, bool restart, struct pw_err *err);
+enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_replica *fresh, int *n,
+                             const struct pw_replica *arm, const char *pe, bool restart, struct pw_err *err);
 /* Put n replicas (whole arms, arm by arm) in their places; the previous models of these arms are freed. */
-void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n);
+void pw_lab_put(struct pw_lab *lab, const struct pw_replica *fresh, int n);
 /* Like pw_lab_put, after a change that affects all arms: training ends, and arms that are not among the n are
  * dropped. */
-void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
+void pw_lab_put_only(struct pw_lab *lab, const struct pw_replica *fresh, int n);
 
 /* ---- arms_set.c */
 /* Complete a change of lab->tasks: frees the old set. If the vocabulary changed, the n replicas built for it
  * are put in their places, and other arms are dropped. */
-void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n);
+void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_replica *fresh, int n);
 /* Restart one arm, of n replicas, with settings of another shape. */
-enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
+enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_replica *settings, int n, struct pw_err *err);
 
 #endif

@@ -7,18 +7,18 @@
 #include "lab/core/lab_int.h"
 #include "lab/train/train.h"
 
-static void tell(struct pw_lab *lab, const struct pw_arm *arm)
+static void emit_tuned_arm(struct pw_lab *lab, const struct pw_replica *arm)
 {
     struct pw_notice notice = {.what = PW_CHANGE_TUNED, .arm = arm->id};
     pw_lab_changes(lab, &notice);
-    pw_lab_tell_arm(lab, arm, false);
+    pw_lab_emit_arm(lab, arm, false);
     pw_lab_changed(lab, &notice);
 }
 
-enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *text, struct pw_err *err)
+enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_replica *arm, const char *text, struct pw_err *err)
 {
     struct pw_pe_use_opts turned = arm->pe;
-    struct pw_arm *a;
+    struct pw_replica *a;
     enum pw_code code = PW_OK;
     if (text == NULL)
         pw_opt_defaults(pw_pe_tune_opts, &turned.tune);
@@ -29,12 +29,12 @@ enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *tex
     if (code != PW_OK)
         return code;
     pw_lab_end_checks(lab);
-    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
+    for (int r = 1; (a = pw_lab_replica(lab, arm->id, r)) != NULL; r++) {
         pw_model_tune(a->model, &turned);
         a->pe = turned;
     }
     pw_lab_alter(lab, arm->id, PW_ALTERED_TUNED);
-    tell(lab, arm);
+    emit_tuned_arm(lab, arm);
     return PW_OK;
 }
 
@@ -72,9 +72,9 @@ static void name_own(char out[96], const struct own *own)
         snprintf(out, 96, "pe.* (%d tensors, %zu numbers)", own->n, size);
 }
 
-enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err)
+enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_replica *arm, int from, struct pw_err *err)
 {
-    struct pw_arm *donor, *a, *b;
+    struct pw_replica *donor, *a, *b;
     enum pw_code code = pw_lab_need_arm(lab, from, &donor, err);
     if (code != PW_OK)
         return code;
@@ -97,8 +97,8 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
             "transplant: arm %d has %s, arm %d has %s; both must have the same encoding, of the same shape",
             from, name, arm->id, other);
     pw_lab_end_checks(lab);
-    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
-        b = pw_lab_replicate(lab, from, r);
+    for (int r = 1; code == PW_OK && (a = pw_lab_replica(lab, arm->id, r)) != NULL; r++) {
+        b = pw_lab_replica(lab, from, r);
         code = pw_model_transplant(a->model, b != NULL ? b->model : donor->model, err);
     }
     if (code != PW_OK)
@@ -106,6 +106,6 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
     pw_lab_alter(lab, arm->id, PW_ALTERED_TRANSPLANT);
     pw_lab_note(lab, "arm %d: %s %s of arm %d now; all other weights stay", arm->id, name,
                 what.n == 1 ? "is that" : "are those", from);
-    tell(lab, arm);
+    emit_tuned_arm(lab, arm);
     return PW_OK;
 }

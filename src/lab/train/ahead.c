@@ -16,30 +16,30 @@
 #include "lab/jobs/watch.h"
 #include "lab/train/train.h"
 
-static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_arm *a, int64_t step, int *slot)
+static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_replica *a, int64_t step, int *slot)
 {
     *slot = (int)(step % pw_model_may_fly(a->model));
     return &lab->batches[*slot];
 }
 
-uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate)
+uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replica)
 {
-    return lab->seed + (lab->own_batches ? (uint64_t)replicate - 1 : 0);
+    return lab->seed + (lab->own_batches ? (uint64_t)replica - 1 : 0);
 }
 
 /* A model copies the batch of a step when the step starts. So a slot is free for the batch of another
  * replica. */
-const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step)
+const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_replica *a, int64_t step)
 {
     int slot;
     struct pw_samples *s = samples_at(lab, a, step, &slot);
     int64_t first = step * a->optim.batch;
-    uint64_t seed = pw_lab_batch_seed(lab, a->replicate);
+    uint64_t seed = pw_lab_batch_seed(lab, a->replica);
     if (lab->batch_first[slot] != first || lab->batch_seed[slot] != seed || s->b.n_seqs != a->optim.batch) {
         for (int i = 0; i < PW_MAX_PLACES; i++)
-            if (lab->arms[i].model != NULL)
+            if (lab->replicas[i].model != NULL)
                 /* its step was computed from the batches that are dropped */
-                pw_model_abandon(lab->arms[i].model);
+                pw_model_abandon(lab->replicas[i].model);
         pw_samples_fill(s, &lab->tasks, seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch, 0, 0);
         lab->batch_first[slot] = first;
         lab->batch_seed[slot] = seed;
@@ -70,7 +70,7 @@ void pw_lab_free_batches(struct pw_lab *lab)
 /* Heads form early, and the clock would see only every hundredth step then. So steps 1, 2, 3, 4, 6, 8, 12,
  * 16,
  * ... are always inspected. */
-bool pw_lab_always_looked_at(int64_t step)
+bool pw_lab_always_observed(int64_t step)
 {
     while (step > 3 && step % 2 == 0)
         step /= 2;
@@ -78,14 +78,14 @@ bool pw_lab_always_looked_at(int64_t step)
 }
 
 /* Can this step be observed? Digests occur at multiples of PW_CHECK_EVERY. */
-static bool is_seen(const struct pw_lab *lab, const struct pw_arm *a, int64_t step)
+static bool is_seen(const struct pw_lab *lab, const struct pw_replica *a, int64_t step)
 {
     return step >= a->goal || pw_watch_sees(lab, a, step) || step % PW_CHECK_EVERY == 0 ||
-           pw_lab_always_looked_at(step);
+           pw_lab_always_observed(step);
 }
 
 /* May the next step start, in addition to those in flight? */
-static bool may_begin(const struct pw_lab *lab, const struct pw_arm *a)
+static bool may_begin(const struct pw_lab *lab, const struct pw_replica *a)
 {
     int n = pw_model_flying(a->model);
     if (n == 0)
@@ -94,7 +94,7 @@ static bool may_begin(const struct pw_lab *lab, const struct pw_arm *a)
            lab->share == PW_SHARE_STEPS && a->until == PW_UNTIL_STEP && !is_seen(lab, a, a->step + n);
 }
 
-enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,
+enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_replica *a, struct pw_step_result *r,
                                struct pw_err *err)
 {
     while (may_begin(lab, a)) {
@@ -117,10 +117,10 @@ enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_s
     return PW_OK;
 }
 
-struct pw_arm *pw_lab_flying(struct pw_lab *lab)
+struct pw_replica *pw_lab_flying(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        if (lab->arms[i].model != NULL && pw_model_flying(lab->arms[i].model) > 0)
-            return &lab->arms[i];
+        if (lab->replicas[i].model != NULL && pw_model_flying(lab->replicas[i].model) > 0)
+            return &lab->replicas[i];
     return NULL;
 }

@@ -33,7 +33,7 @@
 
 /* Estimate the step at which a budget of operations will be used up, from the mean of the steps so far, or
  * from the first one. */
-static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
+static int64_t budget_goal(struct pw_lab *lab, const struct pw_replica *a)
 {
     int64_t steps = a->step - a->flops_from;
     double left = a->until_value - (double)a->flops;
@@ -48,10 +48,10 @@ static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
 static void share_goal(struct pw_lab *lab, int id)
 {
     int64_t goal = 0;
-    struct pw_arm *a;
-    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+    struct pw_replica *a;
+    for (int r = 1; (a = pw_lab_replica(lab, id, r)) != NULL; r++)
         goal = a->goal > goal ? a->goal : goal;
-    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+    for (int r = 1; (a = pw_lab_replica(lab, id, r)) != NULL; r++)
         a->goal = goal;
 }
 
@@ -60,12 +60,12 @@ static void share_goal(struct pw_lab *lab, int id)
 static void train_together(struct pw_lab *lab, int id, const struct pw_goal *g)
 {
     bool training = false;
-    struct pw_arm *a;
-    if (g->replicate == 0 && (g->arm == 0 || g->arm == id))
+    struct pw_replica *a;
+    if (g->replica == 0 && (g->arm == 0 || g->arm == id))
         share_goal(lab, id);
-    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+    for (int r = 1; (a = pw_lab_replica(lab, id, r)) != NULL; r++)
         training = training || a->training;
-    for (int r = 1; training && (a = pw_lab_replicate(lab, id, r)) != NULL; r++) {
+    for (int r = 1; training && (a = pw_lab_replica(lab, id, r)) != NULL; r++) {
         a->met = !a->training && a->budget; /* its budget is used up */
         a->seen = a->met ? (double)a->flops : a->seen;
         a->training = true;
@@ -73,7 +73,7 @@ static void train_together(struct pw_lab *lab, int id, const struct pw_goal *g)
 }
 
 /* Set a's goal and condition. */
-static void aim(struct pw_lab *lab, struct pw_arm *a, const struct pw_goal *g)
+static void aim(struct pw_lab *lab, struct pw_replica *a, const struct pw_goal *g)
 {
     int64_t now = a->step + a->due, from = a->training ? a->goal : now;
     double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
@@ -88,7 +88,7 @@ static void aim(struct pw_lab *lab, struct pw_arm *a, const struct pw_goal *g)
         a->goal = budget_goal(lab, a);
     else
         a->goal = now + 10 * (int64_t)a->optim.steps;
-    a->goal -= g->replicate > 0 && a->replicate > g->replicate;
+    a->goal -= g->replica > 0 && a->replica > g->replica;
     a->seen = NAN;
     a->met = a->checking = false;
     a->training = a->goal > a->step;
@@ -100,8 +100,8 @@ static void note_unmasked(struct pw_lab *lab)
     bool unmasked = false;
     int t = 0;
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        unmasked =
-            unmasked || (lab->arms[i].model != NULL && lab->arms[i].training && !lab->arms[i].cfg.causal);
+        unmasked = unmasked || (lab->replicas[i].model != NULL && lab->replicas[i].training &&
+                                !lab->replicas[i].cfg.causal);
     while (t < lab->tasks.n && !pw_taskset_ends(&lab->tasks, t))
         t++;
     if (unmasked && t < lab->tasks.n)
@@ -113,15 +113,15 @@ static void note_unmasked(struct pw_lab *lab)
 
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES]; /* a goal that has been reached changes nothing */
+    struct pw_replica fresh[PW_MAX_PLACES]; /* a goal that has been reached changes nothing */
     bool any = false, was = pw_lab_training(lab);
-    memcpy(fresh, lab->arms, sizeof fresh);
+    memcpy(fresh, lab->replicas, sizeof fresh);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_arm *a = &fresh[i];
+        struct pw_replica *a = &fresh[i];
         if (a->model == NULL || (g->arm != 0 && a->id != g->arm))
             continue;
         aim(lab, a, g);
-        any = any || (a->training && (g->replicate == 0 || a->replicate == g->replicate));
+        any = any || (a->training && (g->replica == 0 || a->replica == g->replica));
     }
     if (!any && g->arm != 0)
         return pw_fail(err, PW_EUSER, "arm %d has reached this goal; 'train N arm=%d' trains N more steps",
@@ -130,7 +130,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
         return pw_fail(err, PW_EUSER,
                        "every arm has reached this goal; 'train N' trains N more steps, 'train flops=X' X "
                        "operations, 'reset' restarts, 'optim steps=N' moves the end");
-    memcpy(lab->arms, fresh, sizeof fresh);
+    memcpy(lab->replicas, fresh, sizeof fresh);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         train_together(lab, id, g);
     lab->paused = false;
@@ -138,7 +138,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
     lab->rate_t = pw_now();
     lab->rate_steps = lab->steps_done;
     lab->rate = 0.0;
-    pw_lab_tell_state(lab);
+    pw_lab_emit_state(lab);
     if (!was)
         note_unmasked(lab);
     return PW_OK;
@@ -155,7 +155,7 @@ void pw_lab_pause(struct pw_lab *lab, bool paused)
     lab->allowed = 0;
     lab->rate_t = pw_now();
     lab->rate_steps = lab->steps_done;
-    pw_lab_tell_state(lab);
+    pw_lab_emit_state(lab);
     pw_lab_refresh(lab, true);
 }
 
@@ -168,25 +168,25 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
 {
     bool was = pw_lab_training(lab);
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        lab->arms[i].training = lab->arms[i].checking = false;
+        lab->replicas[i].training = lab->replicas[i].checking = false;
     lab->paused = false;
     pw_jobs_cancel(lab, PW_CHANGE_ANY);
     if (was)
-        pw_lab_tell_state(lab);
+        pw_lab_emit_state(lab);
     if (was && why[0] != '\0')
         pw_lab_note(lab, "%s", why);
 }
 
 static void end_training(struct pw_lab *lab, int id)
 {
-    struct pw_arm *a;
-    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+    struct pw_replica *a;
+    for (int r = 1; (a = pw_lab_replica(lab, id, r)) != NULL; r++)
         a->training = a->checking = false;
 }
 
 /* Does this loss satisfy replica a's `until` condition? Once is enough. For acc this starts a measurement in
  * slices. */
-static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
+static void check_until(struct pw_lab *lab, struct pw_replica *a, double loss)
 {
     if (a->met)
         return;
@@ -204,7 +204,7 @@ static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
     }
 }
 
-static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
+static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_replica *a, struct pw_err *err)
 {
     enum pw_code code = pw_lab_valid_slice(lab, a, a->check_of, &a->check, false, err);
     if (code != PW_OK || a->check.samples < a->check_of)
@@ -218,7 +218,7 @@ static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_
 void pw_lab_end_checks(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_arm *a = &lab->arms[i];
+        struct pw_replica *a = &lab->replicas[i];
         if (a->model != NULL && a->checking) /* an error will recur in the next slice */
             pw_lab_valid_slice(lab, a, a->check_of, &a->check, true, NULL);
     }
@@ -227,14 +227,15 @@ void pw_lab_end_checks(struct pw_lab *lab)
 /* End an arm's training when its goal is reached, or when all replicas satisfy the condition: they stay in
  * step. A budget has no other end, and its goal follows the replica that has most of it left. A goal that was
  * reached without satisfying the condition is an error. */
-static void check_end(struct pw_lab *lab, const struct pw_arm *first)
+static void check_end(struct pw_lab *lab, const struct pw_replica *first)
 {
-    const struct pw_arm *a, *worst = first; /* a replica that still waits is worse than one that does not */
+    const struct pw_replica *a,
+        *worst = first; /* a replica that still waits is worse than one that does not */
     static const char *const names[] = {"step", "acc", "loss", "flops"}; /* enum pw_until */
     const char *what = names[first->until];
     bool met = true;
     int n = 0;
-    for (; (a = pw_lab_replicate(lab, first->id, n + 1)) != NULL; n++) {
+    for (; (a = pw_lab_replica(lab, first->id, n + 1)) != NULL; n++) {
         met = met && a->met;
         if (first->until == PW_UNTIL_LOSS ? a->seen > worst->seen : a->seen < worst->seen)
             worst = a;
@@ -260,7 +261,7 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
 }
 
 /* Emit the data about a step that is too expensive to emit for every step. */
-static void tell_seldom(struct pw_lab *lab, const struct pw_arm *a)
+static void tell_seldom(struct pw_lab *lab, const struct pw_replica *a)
 {
     _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
     if (a->step % UPDATES_EVERY == 0) {
@@ -270,10 +271,10 @@ static void tell_seldom(struct pw_lab *lab, const struct pw_arm *a)
         pw_lab_emit(lab, e);
     }
     if (a->step % DIGEST_EVERY == 0)
-        pw_lab_tell_digest(lab, a, NULL);
+        pw_lab_emit_digest(lab, a, NULL);
 }
 
-static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
+static enum pw_code step_arm(struct pw_lab *lab, struct pw_replica *a, struct pw_err *err)
 {
     struct pw_step_result r;
     enum pw_code code = pw_lab_step_ahead(lab, a, &r, err);
@@ -288,7 +289,7 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.flops = (double)a->flops;
     pw_lab_emit(lab, e);
     tell_seldom(lab, a);
-    look(lab, a, r.loss);
+    check_until(lab, a, r.loss);
     return PW_OK;
 }
 
@@ -296,10 +297,10 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
 
 /* The first model that is due in this round; NULL: the round is over. A replica that is past its goal was
  * skipped in the last round (replicate of struct pw_goal). */
-static struct pw_arm *first_due(struct pw_lab *lab)
+static struct pw_replica *first_due(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_arm *a = &lab->arms[i];
+        struct pw_replica *a = &lab->replicas[i];
         if (a->model != NULL && a->training && a->due && (a->until != PW_UNTIL_STEP || a->step < a->goal))
             return a;
     }
@@ -308,11 +309,11 @@ static struct pw_arm *first_due(struct pw_lab *lab)
 
 /* The model that opens the next round: the first that trains, or that of the arm that has spent the fewest
  * operations. */
-static struct pw_arm *first_of_round(struct pw_lab *lab)
+static struct pw_replica *first_of_round(struct pw_lab *lab)
 {
-    struct pw_arm *first = NULL;
+    struct pw_replica *first = NULL;
     for (int i = 0; i < PW_MAX_ARMS; i++) {
-        struct pw_arm *a = &lab->arms[i];
+        struct pw_replica *a = &lab->replicas[i];
         bool before = first == NULL || (lab->share == PW_SHARE_FLOPS && a->flops < first->flops);
         if (a->model != NULL && a->training && before)
             first = a;
@@ -321,7 +322,7 @@ static struct pw_arm *first_of_round(struct pw_lab *lab)
 }
 
 /* Is b in the round that a opens? */
-static bool in_round(const struct pw_lab *lab, const struct pw_arm *a, const struct pw_arm *b)
+static bool in_round(const struct pw_lab *lab, const struct pw_replica *a, const struct pw_replica *b)
 {
     return b->model != NULL && b->training && (lab->share == PW_SHARE_STEPS || b->id == a->id);
 }
@@ -329,15 +330,15 @@ static bool in_round(const struct pw_lab *lab, const struct pw_arm *a, const str
 static int find_checking(const struct pw_lab *lab)
 {
     int i = 0;
-    while (i < PW_MAX_PLACES && (lab->arms[i].model == NULL || !lab->arms[i].checking))
+    while (i < PW_MAX_PLACES && (lab->replicas[i].model == NULL || !lab->replicas[i].checking))
         i++;
     return i;
 }
 
-static struct pw_arm *first_checking(struct pw_lab *lab)
+static struct pw_replica *first_checking(struct pw_lab *lab)
 {
     int i = find_checking(lab);
-    return i < PW_MAX_PLACES ? &lab->arms[i] : NULL;
+    return i < PW_MAX_PLACES ? &lab->replicas[i] : NULL;
 }
 
 bool pw_lab_checks(const struct pw_lab *lab)
@@ -346,21 +347,21 @@ bool pw_lab_checks(const struct pw_lab *lab)
 }
 
 /* Model a has taken its step. If no model was due, this step opened a round. */
-static void take_turn(struct pw_lab *lab, struct pw_arm *a)
+static void take_turn(struct pw_lab *lab, struct pw_replica *a)
 {
     if (!a->due && first_due(lab) == NULL)
         for (int i = 0; i < PW_MAX_PLACES; i++)
-            lab->arms[i].due = lab->arms[i].due || in_round(lab, a, &lab->arms[i]);
+            lab->replicas[i].due = lab->replicas[i].due || in_round(lab, a, &lab->replicas[i]);
     a->due = false;
 }
 
 /* Work at the end of a round, in which a took the last step: work that concerns its arms. */
-static void end_round(struct pw_lab *lab, const struct pw_arm *a)
+static void end_round(struct pw_lab *lab, const struct pw_replica *a)
 {
     bool rested = pw_now() - lab->t_eval >= lab->eval_s * (1 / EVAL_SHARE - 1);
     pw_watch_round(lab, in_round, a);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
-        struct pw_arm *first = &lab->arms[i];
+        struct pw_replica *first = &lab->replicas[i];
         if (!in_round(lab, a, first))
             continue;
         check_end(lab, first);
@@ -373,7 +374,7 @@ static void end_round(struct pw_lab *lab, const struct pw_arm *a)
 
 /* Emit what the screen shows of training, at intervals. stepped: the model that has just taken a step, or
  * NULL. */
-static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
+static void tell_progress(struct pw_lab *lab, const struct pw_replica *stepped)
 {
     double now = pw_now();
     if (now - lab->rate_t >= 0.5) {
@@ -383,36 +384,35 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
     }
     bool ended = !pw_lab_training(lab);
     if (ended || now - lab->t_state >= STATE_S)
-        pw_lab_tell_state(lab);
+        pw_lab_emit_state(lab);
     double rest = fmax(LIVE_S, (lab->look_s + lab->table_s) / LIVE_SHARE);
     if (lab->landing) /* the model whose step is drained last */
         return;
     if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
-        pw_lab_land(lab);
+        pw_lab_drain(lab);
         pw_lab_refresh(lab, true);
         lab->t_live = now;
-    } else if (stepped != NULL && stepped == pw_lab_inspected(lab) &&
-               pw_lab_always_looked_at(stepped->step)) {
+    } else if (stepped != NULL && stepped == pw_lab_inspected(lab) && pw_lab_always_observed(stepped->step)) {
         pw_lab_refresh(lab, false);
     }
 }
 
 /* Add to the message which model it was. */
-static void name_model(const struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
+static void name_model(const struct pw_lab *lab, const struct pw_replica *a, struct pw_err *err)
 {
-    char place[PW_LINE], replicate[32] = "";
-    int n = pw_lab_replicates(lab, a->id);
+    char place[PW_LINE], replica[32] = "";
+    int n = pw_lab_n_replicas(lab, a->id);
     if ((pw_lab_n_arms(lab) == 1 && n == 1) || strncmp(err->msg, "arm ", 4) == 0)
         return;
     if (n > 1)
-        snprintf(replicate, sizeof replicate, ", replicate %d", a->replicate);
-    snprintf(place, sizeof place, "arm %d (%s%s)", a->id, a->pe.pe->name, replicate);
+        snprintf(replica, sizeof replica, ", replicate %d", a->replica);
+    snprintf(place, sizeof place, "arm %d (%s%s)", a->id, a->pe.pe->name, replica);
     pw_err_at(err, place);
 }
 
 void pw_lab_train_step(struct pw_lab *lab)
 {
-    struct pw_arm *a = lab->landing ? NULL : first_checking(lab);
+    struct pw_replica *a = lab->landing ? NULL : first_checking(lab);
     struct pw_err err;
     enum pw_code code;
     bool looks = a != NULL;
@@ -431,7 +431,7 @@ void pw_lab_train_step(struct pw_lab *lab)
         return;
     if (code != PW_OK) {
         end_training(lab, a->id);
-        pw_lab_say_what_fits(lab, a, &err);
+        pw_lab_suggest_fit(lab, a, &err);
         name_model(lab, a, &err);
         pw_lab_trouble(lab, &err);
     }
@@ -440,7 +440,7 @@ void pw_lab_train_step(struct pw_lab *lab)
     tell_progress(lab, looks ? NULL : a);
 }
 
-void pw_lab_land(struct pw_lab *lab)
+void pw_lab_drain(struct pw_lab *lab)
 {
     bool landing = lab->landing;
     lab->landing = true;

@@ -10,20 +10,20 @@ void pw_lab_train_step(struct pw_lab *lab);
 /* ---- ahead.c */
 /* Seed of the training samples of replicas with this number: the lab's seed. With own batches it is the lab's
  * seed + replicate - 1, even if the arm's initialisation has its own seed. */
-uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replicate);
+uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replica);
 /* The samples of an arm's step number `step`, counted from 0. */
-const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step);
+const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_replica *a, int64_t step);
 void pw_lab_forget_batches(struct pw_lab *lab); /* the samples have changed */
 extern const struct pw_listener pw_batches_listener;
 void pw_lab_free_batches(struct pw_lab *lab);
-bool pw_lab_always_looked_at(int64_t step);
+bool pw_lab_always_observed(int64_t step);
 /* Run the arm's next step; on a device also start some of the following steps. PW_EYIELD: see
  * pw_model_start. */
-enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,
+enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_replica *a, struct pw_step_result *r,
                                struct pw_err *err);
-struct pw_arm *pw_lab_flying(struct pw_lab *lab); /* an arm with steps in flight; NULL: none */
+struct pw_replica *pw_lab_flying(struct pw_lab *lab); /* an arm with steps in flight; NULL: none */
 /* Drain: complete and report all steps in flight. Call it before a model is read. */
-void pw_lab_land(struct pw_lab *lab);
+void pw_lab_drain(struct pw_lab *lab);
 /* pw_lab_end_checks completes the measurements of acc that have begun. Call it before a model changes, so
  * that their progress does not affect the result. Their values count when training continues. */
 bool pw_lab_checks(const struct pw_lab *lab); /* is an `until` condition being measured? */

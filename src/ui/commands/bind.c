@@ -7,7 +7,7 @@ static void list(struct pw_app *app)
     struct pw_str text = {0};
     pw_bindings_print(&app->ui.bindings, &text);
     if (text.len == 0)
-        pw_app_say(app, "bind: no key is bound; use bind KEY \"COMMAND\"");
+        pw_app_answer(app, "bind: no key is bound; use bind KEY \"COMMAND\"");
     else
         pw_app_page(app, "Bound keys", text.s);
     pw_str_fini(&text);

@@ -17,7 +17,7 @@ static void show(struct pw_app *app, const char *path)
     struct pw_str text = {0};
     pw_config_print(app, &text);
     if (text.len == 0)
-        pw_app_say(app, "config: all settings have their defaults; `config save` would write to %s", path);
+        pw_app_answer(app, "config: all settings have their defaults; `config save` would write to %s", path);
     else
         pw_app_page(app, path, text.s);
     pw_str_fini(&text);
@@ -30,7 +30,7 @@ static enum pw_code load(struct pw_app *app, const char *path, struct pw_err *er
     if (errors.len > 0)
         pw_app_page(app, "config: these lines failed", errors.s);
     else if (code == PW_OK)
-        pw_app_say(app, "config: %s was run", path);
+        pw_app_answer(app, "config: %s was run", path);
     pw_str_fini(&errors);
     return code;
 }
@@ -43,19 +43,19 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     const char *verb = pw_args_word(args, 0), *file = pw_args_word(args, 1);
-    if (file)
+    if (file != NULL)
         pw_str_add(&path, "%s", file);
     else
         code = pw_config_path("pewterrc", &path, err);
     if (code != PW_OK) {
         /* the error is already set */
-    } else if (!strcmp(verb, "show") && !file) {
+    } else if (strcmp(verb, "show") == 0 && file == NULL) {
         show(app, path.s);
-    } else if (!strcmp(verb, "save")) {
+    } else if (strcmp(verb, "save") == 0) {
         code = pw_config_save(app, path.s, err);
         if (code == PW_OK)
-            pw_app_say(app, "config: saved in %s", path.s);
-    } else if (!strcmp(verb, "load")) {
+            pw_app_answer(app, "config: saved in %s", path.s);
+    } else if (strcmp(verb, "load") == 0) {
         code = load(app, path.s, err);
     } else {
         code = pw_fail(err, PW_EUSER, "config: usage: %s", pw_ui_cmd_config.usage);

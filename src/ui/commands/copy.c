@@ -35,7 +35,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_needs needs = pw_pane_needs(pane);
     if (pw_app_puts_off(app, &needs, args))
         return PW_OK;
-    if (pane->copy)
+    if (pane->copy != NULL)
         pane->copy(&app->ui, &text);
     if (text.len == 0)
         copy_drawn(&app->ui, &text);
@@ -49,8 +49,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK) {
         struct pw_disk_job job = {0};
         struct pw_str said = {0};
-        pw_str_add(&said, "%s %s: %zu bytes in %s%s", pane->title, pane->copy ? "copied" : "copied as drawn",
-                   text.len, path.s,
+        pw_str_add(&said, "%s %s: %zu bytes in %s%s", pane->title,
+                   pane->copy != NULL ? "copied" : "copied as drawn", text.len, path.s,
                    fits ? ", and to the terminal's clipboard" : "; too much for a clipboard");
         job.said = said.s;
         pw_disk_add(&job, path.s, &text);

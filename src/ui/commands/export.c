@@ -36,7 +36,7 @@ static enum pw_code recording(struct pw_app *app, const char *what, struct pw_pl
 {
     enum pw_code code = pw_time_player(&app->ui, p, err);
 
-    if (code == PW_OK && !*p)
+    if (code == PW_OK && *p == NULL)
         code = pw_fail(
             err, PW_EUSER,
             "export %s: nothing is recorded here; the workbench records, and headless --session NAME", what);
@@ -64,7 +64,7 @@ static enum pw_code film(struct pw_app *app, const char *path, const struct pw_a
     struct pw_err shown;
     pw_time_player(&app->ui, &p, &shown); /* back to the moment of the current view */
     if (code == PW_OK)
-        pw_app_say(app, "wrote %s", path);
+        pw_app_answer(app, "wrote %s", path);
     return code;
 }
 
@@ -109,7 +109,7 @@ static enum pw_code write_text(struct pw_app *app, const struct recorded *r, con
     else
         pw_file_abandon(file);
     if (code == PW_OK)
-        pw_app_say(app, "wrote %s%s%s", path, missing.len > 0 ? "; " : "", pw_str_text(&missing));
+        pw_app_answer(app, "wrote %s%s%s", path, missing.len > 0 ? "; " : "", pw_str_text(&missing));
     pw_str_fini(&missing);
     return code;
 }
@@ -125,15 +125,15 @@ static const struct recorded *find_recorded(const struct pw_args *args)
 static enum pw_code write_recorded(struct pw_app *app, const struct recorded *r, const struct pw_args *args,
                                    struct pw_err *err)
 {
-    const char *path = pw_args_word(args, 1), *dot = path ? strrchr(path, '.') : NULL;
+    const char *path = pw_args_word(args, 1), *dot = path != NULL ? strrchr(path, '.') : NULL;
 
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export %s FILE%s%s", r->what, r->ending,
-                       r->print ? "" : " [key=value]");
-    if (!dot || strcmp(dot, r->ending) != 0)
+                       r->print != NULL ? "" : " [key=value]");
+    if (dot == NULL || strcmp(dot, r->ending) != 0)
         return pw_fail(err, PW_EUSER, "export %s: '%s': the file name must end in %s", r->what, path,
                        r->ending);
-    return r->print ? write_text(app, r, path, args, err) : film(app, path, args, err);
+    return r->print != NULL ? write_text(app, r, path, args, err) : film(app, path, args, err);
 }
 
 static const struct pw_opt finding_opts[] = {
@@ -158,7 +158,7 @@ static enum pw_code write_finding(struct pw_app *app, const struct pw_args *args
     if (code == PW_OK)
         code = pw_finding_write(pw_args_word(args, 1), v, err);
     if (code == PW_OK)
-        pw_app_say(app, "wrote %s", pw_args_word(args, 1));
+        pw_app_answer(app, "wrote %s", pw_args_word(args, 1));
     return code;
 }
 
@@ -166,7 +166,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 {
     const struct recorded *r = find_recorded(args);
 
-    if (r)
+    if (r != NULL)
         return write_recorded(ctx, r, args, err);
     if (is_about(args, "finding"))
         return write_finding(ctx, args, err);
@@ -188,9 +188,9 @@ static void offer_pages(struct pw_completion *c)
 {
     const char *pane = pw_args_key(c->so_far, "pane"), *names[16];
 
-    for (int i = 1; pw_figure_names[i]; i++)
+    for (int i = 1; pw_figure_names[i] != NULL; i++)
         for (int n = pw_figure_pages(i, names, 16), k = 0; k < n; k++)
-            if (!pane || !strcmp(pane, pw_figure_names[i]))
+            if (pane == NULL || strcmp(pane, pw_figure_names[i]) == 0)
                 pw_complete_offer(c, "%s", names[k]);
 }
 
@@ -208,10 +208,10 @@ static void values(struct pw_completion *c)
     const struct pw_ui *ui = c->seen;
     struct pw_completion k = *c;
 
-    k.seen = ui ? ui->snap : NULL;
+    k.seen = ui != NULL ? ui->snap : NULL;
     if (strcmp(c->key, "page") == 0)
         offer_pages(c);
-    else if (strcmp(c->key, "finding") == 0 && ui)
+    else if (strcmp(c->key, "finding") == 0 && ui != NULL)
         offer_findings(c, ui->snap);
     else
         pw_offer_export(&k);
@@ -221,13 +221,13 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     static const struct pw_opt none[1]; /* an empty table */
     const char *what = pw_args_word(so_far, 0);
-    const struct pw_opt *of_lab = what ? pw_export_opts(what) : NULL;
+    const struct pw_opt *of_lab = what != NULL ? pw_export_opts(what) : NULL;
 
-    if (!what || is_about(so_far, "figure"))
+    if (what == NULL || is_about(so_far, "figure"))
         return pw_figure_opts;
     if (is_about(so_far, "finding"))
         return finding_opts;
-    return is_about(so_far, "cast") ? pw_cast_opts : of_lab ? of_lab : none;
+    return is_about(so_far, "cast") ? pw_cast_opts : of_lab != NULL ? of_lab : none;
 }
 
 const struct pw_command pw_ui_cmd_export = {

@@ -74,7 +74,10 @@ static const char *const forms[] = {"begin", "shot", "end", NULL};
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     const char *form = pw_args_word(so_far, 0);
-    return !form ? NULL : !strcmp(form, "begin") ? size_opts : !strcmp(form, "shot") ? shot_opts : NULL;
+    return form == NULL                 ? NULL
+           : strcmp(form, "begin") == 0 ? size_opts
+           : strcmp(form, "shot") == 0  ? shot_opts
+                                        : NULL;
 }
 
 static void complete(struct pw_completion *c)
@@ -87,15 +90,15 @@ static void values(struct pw_completion *c)
 {
     static const char *const times[] = {"10", "20", "50", NULL};
     static const char *const before[] = {"train 10", "goto +10", NULL};
-    if (!strcmp(c->key, "times"))
+    if (strcmp(c->key, "times") == 0)
         pw_complete_offer_all(c, times);
-    else if (!strcmp(c->key, "before"))
+    else if (strcmp(c->key, "before") == 0)
         pw_complete_offer_all(c, before);
 }
 
 void pw_app_drop_film(struct pw_app *app)
 {
-    if (!app->filming)
+    if (app->filming == NULL)
         return;
     pw_film_destroy(app->filming->film);
     pw_file_abandon(app->filming->file);
@@ -104,15 +107,15 @@ void pw_app_drop_film(struct pw_app *app)
     app->filming = NULL;
 }
 
-static enum pw_code begin(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+static enum pw_code begin_film(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
-    const char *path = pw_args_word(args, 1), *dot = path ? strrchr(path, '.') : NULL;
+    const char *path = pw_args_word(args, 1), *dot = path != NULL ? strrchr(path, '.') : NULL;
     struct pw_file *file;
     struct size size;
     struct pw_ui ui;
-    if (pw_args_words(args) != 2 || !dot || strcmp(dot, ".svg") != 0)
+    if (pw_args_words(args) != 2 || dot == NULL || strcmp(dot, ".svg") != 0)
         return pw_fail(err, PW_EUSER, "film begin: name one file that ends in .svg");
-    if (app->filming)
+    if (app->filming != NULL)
         return pw_fail(err, PW_EUSER, "film begin: %s is not finished; 'film end' writes it",
                        app->filming->path);
     pw_opt_defaults(size_opts, &size);
@@ -176,7 +179,7 @@ static enum pw_code shoot(struct pw_app *app, const struct pw_args *args, struct
     enum pw_code code = pw_args_opts(args, shot_opts, &shot, err);
     if (code != PW_OK)
         return code;
-    if (!app->filming)
+    if (app->filming == NULL)
         return pw_fail(err, PW_EUSER, "film shot: no film; 'film begin FILE.svg' starts one");
     if (shot.times > 1 || shot.before[0])
         return repeat(app, text, &shot, err);
@@ -203,10 +206,10 @@ static enum pw_code end(struct pw_app *app, const struct pw_args *args, struct p
     enum pw_code code = pw_args_limit(&pw_ui_cmd_film, args, 1, 1, err);
     if (code == PW_OK)
         code = pw_args_opts(args, NULL, NULL, err);
-    if (code == PW_OK && (!f || pw_film_duration(f->film) == 0))
+    if (code == PW_OK && (f == NULL || pw_film_duration(f->film) == 0))
         code = pw_fail(err, PW_EUSER,
-                       f ? "film end: no frame yet; 'film shot SECONDS' takes one"
-                         : "film end: no film; 'film begin FILE.svg' starts one");
+                       f != NULL ? "film end: no frame yet; 'film shot SECONDS' takes one"
+                                 : "film end: no film; 'film begin FILE.svg' starts one");
     if (code != PW_OK)
         return code;
     pw_film_svg(f->film, &svg);
@@ -214,8 +217,8 @@ static enum pw_code end(struct pw_app *app, const struct pw_args *args, struct p
     code = pw_file_commit(f->file, err);
     f->file = NULL;
     if (code == PW_OK)
-        pw_app_say(app, "wrote %s: %.1f s, %zu kB", f->path, (double)pw_film_duration(f->film) * 1e-3,
-                   (svg.len + 999) / 1000);
+        pw_app_answer(app, "wrote %s: %.1f s, %zu kB", f->path, (double)pw_film_duration(f->film) * 1e-3,
+                      (svg.len + 999) / 1000);
     pw_str_fini(&svg);
     pw_app_drop_film(app);
     return code;
@@ -224,11 +227,11 @@ static enum pw_code end(struct pw_app *app, const struct pw_args *args, struct p
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     const char *form = pw_args_word(args, 0);
-    if (form && !strcmp(form, "begin"))
-        return begin(ctx, args, err);
-    if (form && !strcmp(form, "shot"))
+    if (form != NULL && strcmp(form, "begin") == 0)
+        return begin_film(ctx, args, err);
+    if (form != NULL && strcmp(form, "shot") == 0)
         return shoot(ctx, args, err);
-    if (form && !strcmp(form, "end"))
+    if (form != NULL && strcmp(form, "end") == 0)
         return end(ctx, args, err);
     return pw_fail(err, PW_EUSER, "film: allowed are begin FILE.svg, shot SECONDS, end");
 }

@@ -27,9 +27,9 @@ static void complete(struct pw_completion *c)
 static enum pw_code to_kept_mark(struct pw_ui *ui, const char *text, struct pw_err *err)
 {
     const struct pw_tick *t = pw_timeline_mark(ui, text);
-    if (!t && *text)
+    if (t == NULL && *text)
         return pw_fail(err, PW_EUSER, "goto: no mark of the current arm has '%s' in its text", text);
-    if (!t)
+    if (t == NULL)
         return pw_fail(err, PW_EUSER, "goto: the current arm has no mark; `mark TEXT` sets one");
     ui->time = t->step;
     return PW_OK;
@@ -57,8 +57,8 @@ static void say_what(struct pw_app *app)
 {
     const struct pw_snapshot *s = app->ui.snap;
     const struct pw_log_line *line = s->n_log > 0 ? &s->log[(s->n_log - 1) % PW_LOG_LINES] : NULL;
-    if (line && line->t_ns == pw_player_time(app->ui.transport.player, s->seq))
-        pw_app_say(app, "%s", line->text);
+    if (line != NULL && line->t_ns == pw_player_time(app->ui.transport.player, s->seq))
+        pw_app_answer(app, "%s", line->text);
 }
 
 /* Moves to the newest mark before the cursor; the search wraps around. */
@@ -80,10 +80,10 @@ static enum pw_code to_mark(struct pw_app *app, struct pw_player *p, const char 
 static enum pw_code to_nth(struct pw_app *app, struct pw_player *p, const char *what, const char *text,
                            struct pw_err *err)
 {
-    enum pw_event_kind kind = !strcmp(what, "command") ? PW_EV_COMMAND : PW_EV_KINDS;
+    enum pw_event_kind kind = strcmp(what, "command") == 0 ? PW_EV_COMMAND : PW_EV_KINDS;
     uint64_t seq = here(&app->ui, p);
     long n = 1;
-    if (text && (!pw_text_int(text + (*text == '+'), -1000000, 1000000, &n) || n == 0))
+    if (text != NULL && (!pw_text_int(text + (*text == '+'), -1000000, 1000000, &n) || n == 0))
         return pw_fail(err, PW_EUSER, "goto %s: '%s': allowed are -1000000..1000000 except 0", what, text);
     for (long i = 0; seq > 0 && i < (n < 0 ? -n : n); i++)
         seq = pw_player_seek(p, seq, n < 0 ? -1 : 1, kind, "");
@@ -97,7 +97,7 @@ static enum pw_code to_nth(struct pw_app *app, struct pw_player *p, const char *
 
 static enum pw_code to_start(struct pw_ui *ui, struct pw_player *p)
 {
-    if (p)
+    if (p != NULL)
         pw_time_to_event(ui, pw_player_seek(p, 0, 1, PW_EV_KINDS, ""));
     else
         ui->time = pw_timeline_last(ui) > 0 ? 0 : -1;
@@ -110,11 +110,11 @@ static enum pw_code to_step(struct pw_ui *ui, struct pw_player *p, const char *t
 {
     bool relative = *text == '+' || *text == '-';
     const struct pw_arm_view *arm = ui->snap->current > 0 ? &ui->snap->arms[ui->snap->current - 1] : NULL;
-    int64_t now = !p ? pw_timeline_now(ui) : arm ? arm->info.step : 0;
-    int64_t last = p ? INT64_MAX / 2 : pw_timeline_last(ui);
+    int64_t now = p == NULL ? pw_timeline_now(ui) : arm != NULL ? arm->info.step : 0;
+    int64_t last = p != NULL ? INT64_MAX / 2 : pw_timeline_last(ui);
     long n;
     if (!pw_text_int(text + (*text == '+'), relative ? -last : 0, last, &n)) {
-        if (p)
+        if (p != NULL)
             return pw_fail(err, PW_EUSER,
                            "goto: '%s': allowed are a step, +N, -N, live, mark, command, event, start, end",
                            text);
@@ -122,7 +122,7 @@ static enum pw_code to_step(struct pw_ui *ui, struct pw_player *p, const char *t
                        (long long)last);
     }
     int64_t step = relative ? now + n : n;
-    return p ? pw_time_to_step(ui, step, err) : to_kept_step(ui, step, text, err);
+    return p != NULL ? pw_time_to_step(ui, step, err) : to_kept_step(ui, step, text, err);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -136,19 +136,21 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_fail(err, PW_EUSER,
                        "goto: plain mode has no timeline; use 'pewter replay NAME -c' on a recorded session");
     const char *where = pw_args_word(args, 0), *text = pw_args_word(args, 1);
-    bool nth = !strcmp(where, "command") || !strcmp(where, "event"), mark = !strcmp(where, "mark");
-    if (text && !nth && !mark)
+    bool nth = strcmp(where, "command") == 0 || strcmp(where, "event") == 0,
+         mark = strcmp(where, "mark") == 0;
+    if (text != NULL && !nth && !mark)
         return pw_fail(err, PW_EUSER, "goto: too many words; usage: %s", pw_ui_cmd_goto.usage);
     if ((code = pw_time_player(&app->ui, &p, err)) != PW_OK)
         return code;
-    if (nth && !p)
+    if (nth && p == NULL)
         return pw_fail(err, PW_EUSER, "goto %s: nothing is recorded here", where);
     app->ui.transport.playing = false;
     if (mark)
-        return p ? to_mark(app, p, text ? text : "", err) : to_kept_mark(&app->ui, text ? text : "", err);
+        return p != NULL ? to_mark(app, p, text != NULL ? text : "", err)
+                         : to_kept_mark(&app->ui, text != NULL ? text : "", err);
     if (nth)
         return to_nth(app, p, where, text, err);
-    if (!strcmp(where, "start"))
+    if (strcmp(where, "start") == 0)
         return to_start(&app->ui, p);
     if (strcmp(where, "live") != 0 && strcmp(where, "end") != 0)
         return to_step(&app->ui, p, where, err);

@@ -46,7 +46,7 @@ static enum pw_code read_speed(const struct pw_args *args, double *speed, struct
     enum pw_code code = pw_args_opts(args, opts, checked, err);
     if (code != PW_OK || text == NULL)
         return code;
-    if (!strcmp(text, "recorded")) {
+    if (strcmp(text, "recorded") == 0) {
         *speed = 0;
         return PW_OK;
     }
@@ -72,15 +72,15 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         code = read_speed(args, &speed, err);
     if (code != PW_OK)
         return code;
-    if (word && !strcmp(word, "off")) {
+    if (word != NULL && strcmp(word, "off") == 0) {
         pw_time_pause(&app->ui);
         return PW_OK;
     }
-    if (word && !strcmp(word, "faster"))
+    if (word != NULL && strcmp(word, "faster") == 0)
         speed = beside(speed, 1);
-    else if (word && !strcmp(word, "slower"))
+    else if (word != NULL && strcmp(word, "slower") == 0)
         speed = beside(speed, -1);
-    else if (word)
+    else if (word != NULL)
         return pw_fail(err, PW_EUSER, "play: '%s': allowed are off, faster, slower, or no argument", word);
     code = pw_time_play(&app->ui, pw_now(), err);
     if (code == PW_OK)

@@ -42,7 +42,7 @@ static enum pw_code list(struct pw_app *app, struct pw_err *err)
         free(text);
     }
     if (all.len > 0)
-        pw_app_say(app, "%s", all.s);
+        pw_app_answer(app, "%s", all.s);
     enum pw_code code =
         all.len > 0 ? PW_OK : pw_fail(err, PW_EUSER, "present: no lessons are installed; name a FILE");
     pw_str_fini(&all);

@@ -9,7 +9,7 @@ static enum pw_code check_recorded(const struct pw_app *app, const char *typed, 
     const struct pw_ev_session *s = &app->ui.snap->session;
     int n = (int)strcspn(typed, " \t");
     bool writes = (n == 2 && strncmp(typed, "wq", 2) == 0) || (n == 1 && typed[0] == 'x');
-    if (!writes || !app->lab || (s->how != PW_REC_NONE && s->how != PW_REC_PAUSED))
+    if (!writes || app->lab == NULL || (s->how != PW_REC_NONE && s->how != PW_REC_PAUSED))
         return PW_OK;
     return pw_fail(err, PW_EUSER, "%.*s: %s%s%s; 'quit' leaves anyway", n, typed,
                    s->how == PW_REC_NONE ? "nothing is recorded" : "recording is paused",
@@ -21,12 +21,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_app *app = ctx;
     enum pw_code code = pw_args_limit(&pw_ui_cmd_quit, args, 0, 1, err);
     const char *now = pw_args_word(args, 0);
-    if (code == PW_OK && now && strcmp(now, "now") != 0)
+    if (code == PW_OK && now != NULL && strcmp(now, "now") != 0)
         return pw_fail(err, PW_EUSER, "quit: '%s': allowed are now, or no argument", now);
     if (code == PW_OK)
         code = check_recorded(app, args->text, err);
     if (code == PW_OK)
-        app->quit = app->script && !now ? PW_QUIT_WHEN_IDLE : PW_QUIT_NOW;
+        app->quit = app->script && now == NULL ? PW_QUIT_WHEN_IDLE : PW_QUIT_NOW;
     return code;
 }
 

@@ -160,7 +160,7 @@ static void complete(struct pw_completion *c)
         pw_complete_offer(c, "--list");
 }
 
-static bool about(const char *word, struct pw_str *out)
+static bool describe_choice(const char *word, struct pw_str *out)
 {
     const struct pw_study *s;
     if (pw_study_find(&s, word, NULL) != PW_OK)
@@ -184,7 +184,7 @@ const struct pw_command pw_ui_cmd_reproduce = {
     .where = PW_AT_UI,
     .also = own_opts,
     .opts_for = opts_for,
-    .about = about,
+    .about = describe_choice,
     .complete = complete,
     .run = run,
 };

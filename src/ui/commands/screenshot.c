@@ -58,9 +58,9 @@ static void add_as(struct pw_disk_job *job, const struct pw_canvas *c, bool ligh
                    const char *ending)
 {
     struct pw_str text = {0};
-    if (!strcmp(ending, "svg"))
+    if (strcmp(ending, "svg") == 0)
         pw_canvas_svg(c, light, &text);
-    else if (!strcmp(ending, "ans"))
+    else if (strcmp(ending, "ans") == 0)
         pw_canvas_ansi(c, &text);
     else
         pw_canvas_text(c, &text);
@@ -72,8 +72,8 @@ static enum pw_code read_size(const char *text, int *rows, int *cols, struct pw_
     char left[16];
     const char *x = strchr(text, 'x');
     long w, h;
-    pw_text_copy(left, x ? (size_t)(x - text) + 1 : 1, text);
-    if (!x || !pw_text_int(left, 1, MOST_COLS, &w) || !pw_text_int(x + 1, 1, MOST_ROWS, &h))
+    pw_text_copy(left, x != NULL ? (size_t)(x - text) + 1 : 1, text);
+    if (x == NULL || !pw_text_int(left, 1, MOST_COLS, &w) || !pw_text_int(x + 1, 1, MOST_ROWS, &h))
         return pw_fail(err, PW_EUSER,
                        "screenshot: size=%s: write columns x rows, such as 160x48, at most %dx%d", text,
                        MOST_COLS, MOST_ROWS);
@@ -140,7 +140,7 @@ static enum pw_code add_all(struct pw_disk_job *job, const struct pw_app *app, c
 {
     struct pw_str name = {0};
     enum pw_code code = choose_name(app, ui, &name, err);
-    for (int i = 0; code == PW_OK && endings[i]; i++) {
+    for (int i = 0; code == PW_OK && endings[i] != NULL; i++) {
         struct pw_str path = {0};
         pw_str_add(&path, "%s.%s", name.s, endings[i]);
         add_as(job, c, light, path.s, endings[i]);
@@ -155,7 +155,7 @@ static enum pw_code add_all(struct pw_disk_job *job, const struct pw_app *app, c
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
-    const char *path = pw_args_word(args, 0), *dot = path ? strrchr(path, '.') : NULL;
+    const char *path = pw_args_word(args, 0), *dot = path != NULL ? strrchr(path, '.') : NULL;
     struct options o;
     struct pw_ui ui;
     struct pw_canvas c;
@@ -164,9 +164,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_limit(&pw_ui_cmd_screenshot, args, 0, 1, err);
     if (code == PW_OK)
         code = pw_args_opts(args, opts, &o, err);
-    while (dot && endings[kind] && strcmp(dot + 1, endings[kind]))
+    while (dot != NULL && endings[kind] != NULL && strcmp(dot + 1, endings[kind]))
         kind++;
-    if (code == PW_OK && path && (!dot || !endings[kind]))
+    if (code == PW_OK && path != NULL && (dot == NULL || endings[kind] == NULL))
         code = pw_fail(err, PW_EUSER, "screenshot: %s: the extension must be .txt, .ans or .svg", path);
     if (code == PW_OK)
         code = prepare(app, &o, &ui, &rows, &cols, err);
@@ -178,7 +178,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     bool light = ui.theme.backdrop == PW_ON_LIGHT;
     struct pw_disk_job job = {0};
     struct pw_str said = {0};
-    if (path) {
+    if (path != NULL) {
         add_as(&job, &c, light, path, endings[kind]);
         pw_str_add(&said, "wrote %s", path);
     } else {

@@ -119,7 +119,7 @@ struct both {
 
 static enum pw_code set_one(struct both *b, const char *key, const char *value, struct pw_err *err)
 {
-    if (pw_opt_find(pw_split_opts, key))
+    if (pw_opt_find(pw_split_opts, key) != NULL)
         return pw_opt_set(pw_split_opts, &b->split, "set", key, value, err);
     return pw_opt_set(pw_settings_opts, &b->settings, "set", key, value, err);
 }
@@ -161,10 +161,10 @@ static const char *const *values(const char *key)
         return switches;
     if (opt != NULL)
         return opt->choices != NULL ? opt->choices : none;
-    return !strcmp(key, "isa")         ? isas
-           : !strcmp(key, "precision") ? precisions
-           : !strcmp(key, "share")     ? shares
-                                       : none;
+    return strcmp(key, "isa") == 0         ? isas
+           : strcmp(key, "precision") == 0 ? precisions
+           : strcmp(key, "share") == 0     ? shares
+                                           : none;
 }
 
 static void complete(struct pw_completion *c)

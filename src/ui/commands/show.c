@@ -84,11 +84,11 @@ static void values(struct pw_completion *c)
     const struct pw_snapshot *s = ui != NULL ? ui->snap : NULL;
     const struct pw_arm_view *arm = s != NULL ? pw_find_arm(s, s->current) : NULL;
     int n = 0;
-    if (s != NULL && (!strcmp(c->key, "query") || !strcmp(c->key, "key")))
+    if (s != NULL && (strcmp(c->key, "query") == 0 || strcmp(c->key, "key") == 0))
         n = s->prompt.n;
-    else if (arm != NULL && !strcmp(c->key, "head"))
+    else if (arm != NULL && strcmp(c->key, "head") == 0)
         n = arm->info.heads;
-    else if (arm != NULL && !strcmp(c->key, "distance"))
+    else if (arm != NULL && strcmp(c->key, "distance") == 0)
         n = arm->info.context;
     for (int i = 0; i < n && i < 64; i++)
         pw_complete_offer(c, "%d", i);

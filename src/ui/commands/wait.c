@@ -23,13 +23,14 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_limit(&pw_ui_cmd_wait, args, 1, 2, err);
     if (code != PW_OK)
         return code;
-    if (!strcmp(what, "done") && !unit)
+    if (strcmp(what, "done") == 0 && unit == NULL)
         return PW_OK; /* the command only runs after all earlier ones are finished */
-    if (!strcmp(what, "key") && !unit) {
+    if (strcmp(what, "key") == 0 && unit == NULL) {
         pw_script_wait(ctx, PW_WAIT_KEY, 0);
         return PW_OK;
     }
-    if (!pw_text_double(what, &seconds) || seconds < 0 || seconds > LONGEST || (unit && strcmp(unit, "s")))
+    if (!pw_text_double(what, &seconds) || seconds < 0 || seconds > LONGEST ||
+        (unit != NULL && strcmp(unit, "s")))
         return pw_fail(err, PW_EUSER,
                        "wait: allowed are key, done, or seconds from 0 to 3600, such as 'wait 2 s'");
     pw_script_wait(ctx, PW_WAIT_TIME, seconds);

@@ -20,10 +20,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     if (!app->screen)
         return pw_fail(err, PW_EUSER, "zoom: there are no panes in plain mode");
-    if (!state)
+    if (state == NULL)
         app->ui.zoom = !app->ui.zoom;
-    else if (!strcmp(state, "on") || !strcmp(state, "off"))
-        app->ui.zoom = !strcmp(state, "on");
+    else if (strcmp(state, "on") == 0 || strcmp(state, "off") == 0)
+        app->ui.zoom = strcmp(state, "on") == 0;
     else
         return pw_fail(err, PW_EUSER, "zoom: '%s': allowed are on, off, or no argument to toggle", state);
     return PW_OK;

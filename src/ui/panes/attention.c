@@ -56,7 +56,7 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
         return n;
     }
     pw_str_add(&pieces[n++], "p=%.3f, %.3f by chance", (double)pw_att_prob(w, q, k), 1.0 / seen);
-    if (w->ref)
+    if (w->ref != NULL)
         pw_str_add(&pieces[n++], "difference %+.3f", (double)v);
     else if (ui->attention.first_hidden && isfinite(v) && w->view == PW_VIEW_PROBS)
         pw_str_add(&pieces[n++], "%.3f of the rest", (double)v);
@@ -64,17 +64,17 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
                pw_att_untrained(w, q, k) ? w->hatch : "", pw_att_untrained(w, q, k) ? " never trained" : "");
     if (pw_att_gold(w, q, k))
         pw_str_add(&pieces[n++], "gold");
-    if (!w->mean && a->score && !a->biases && !a->rotates)
+    if (!w->mean && a->score != NULL && !a->biases && !a->rotates)
         pw_str_add(&pieces[n++], "score %+.2f, all content", (double)pw_from_half(a->score[at]));
-    else if (!w->mean && a->all_scores)
+    else if (!w->mean && a->all_scores != NULL)
         pw_str_add(
             &pieces[n++], "score %+.2f",
             (double)pw_from_half(a->all_scores[((size_t)w->layer * a->heads + w->head) * a->T * a->T + at]));
-    else if (!w->mean && a->score && a->content && a->bias)
+    else if (!w->mean && a->score != NULL && a->content != NULL && a->bias != NULL)
         pw_str_add(&pieces[n++], "score %+.2f = %+.2f content %+.2f %s", (double)pw_from_half(a->score[at]),
                    (double)pw_from_half(a->content[at]), (double)pw_from_half(a->bias[at]),
                    a->rotates ? "rotation" : "bias");
-    if (!w->mean && a->terms) {
+    if (!w->mean && a->terms != NULL) {
         const char *sep = "content =";
         for (int term = 0; term < 4; term++, sep = "")
             pw_str_add(&pieces[n], "%s %+.2f %s", sep,
@@ -97,10 +97,10 @@ static int lay_out(const struct pw_str *pieces, int n, struct pw_canvas *c, stru
 
     for (int i = 0; i < n; i++) {
         int w = pw_text_cells(pieces[i].s);
-        if (x > 0 && x + 2 + w > r.w && (!c || line + 1 < r.h))
+        if (x > 0 && x + 2 + w > r.w && (c == NULL || line + 1 < r.h))
             line++, x = 0;
         x += x > 0 ? 2 : 0;
-        if (c)
+        if (c != NULL)
             pw_draw_cut(c, r, r.y + line, r.x + x, pw_style_bold(), pieces[i].s, r.w - x);
         x += w;
     }
@@ -167,7 +167,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
 {
     struct pw_att w;
 
-    if (!pw_att_shown(ui) || ui->attention.overview || only_list(ui, r))
+    if (pw_att_shown(ui) == NULL || ui->attention.overview || only_list(ui, r))
         return;
     if (pw_att_init(&w, ui)) {
         place_cursor(ui, &w);
@@ -176,11 +176,11 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
     pw_att_fini(&w);
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_attention(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_att w;
 
-    if (!pw_att_shown(ui)) {
+    if (pw_att_shown(ui) == NULL) {
         invite(ui, c, r);
         return;
     }
@@ -195,18 +195,18 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_att w;
 
-    if (!pw_att_shown(ui))
+    if (pw_att_shown(ui) == NULL)
         return;
     bool found = pw_att_find(&w, ui);
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, w.arm);
     if (ui->attention.overview)
         pw_str_add(out, "all heads");
     else if (w.mean)
-        pw_str_add(out, "layer %d mean of %d heads", w.layer, w.a ? w.a->heads : 0);
+        pw_str_add(out, "layer %d mean of %d heads", w.layer, w.a != NULL ? w.a->heads : 0);
     else
         pw_str_add(out, "head " PW_HEAD "%s %s", w.layer, w.head,
                    pw_att_off(ui, &w, w.layer, w.head) ? " (off)" : "", pw_view_names[w.view]);
-    if (arm) {
+    if (arm != NULL) {
         pw_str_add(out, "  ");
         pw_arm_title(ui, arm, out);
         pw_replica_text(arm, w.replica, out);
@@ -223,7 +223,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
  * screen if keys arrive fast. */
 static void choose(struct pw_ui *ui, struct pw_str *line, const char *what, int by)
 {
-    if (!pw_att_shown(ui))
+    if (pw_att_shown(ui) == NULL)
         return;
     if (strcmp(what, "layer") != 0)
         ui->attention.mean = false;
@@ -237,7 +237,7 @@ static void move(struct pw_ui *ui, int d_query, int d_key)
 {
     struct pw_att w;
 
-    if (!pw_att_shown(ui))
+    if (pw_att_shown(ui) == NULL)
         return;
     if (pw_att_init(&w, ui)) {
         place_cursor(ui, &w); /* the position that following reached */
@@ -288,7 +288,7 @@ static bool move_key(struct pw_ui *ui, int k, struct pw_str *line)
 static void next_score(struct pw_ui *ui)
 {
     const struct pw_ev_attention *a = pw_att_shown(ui);
-    int n = a ? pw_att_n_scores(a) : 0;
+    int n = a != NULL ? pw_att_n_scores(a) : 0;
 
     ui->attention.score = n > 0 ? (ui->attention.score + 1) % n : 0;
 }
@@ -299,13 +299,13 @@ static void switch_head(struct pw_ui *ui, struct pw_str *line)
     const struct pw_ev_attention *a = &ui->snap->attention;
     struct pw_att w = {.arm = ui->snap->attention_arm, .replica = ui->snap->attention_replica};
 
-    if (pw_att_usable(ui->snap) && pw_att_measured(ui, &w) && !pw_att_of_file(ui))
+    if (pw_att_usable(ui->snap) && pw_att_measured(ui, &w) != NULL && !pw_att_of_file(ui))
         pw_str_add(line, "%s L%dH%d arm=%d", pw_att_off(ui, &w, a->layer, a->head) ? "restore" : "ablate",
                    a->layer, a->head, w.arm);
     else if (pw_att_of_file(ui))
-        pw_ui_say(ui, "a head of a file can't be switched off");
+        pw_ui_message(ui, "a head of a file can't be switched off");
     else
-        pw_ui_say(ui, no_prompt);
+        pw_ui_message(ui, no_prompt);
 }
 
 static void toggle(bool *on)
@@ -319,8 +319,8 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case '\r':
     case '\n':
         toggle(&ui->attention.overview);
-        if (!pw_att_shown(ui))
-            pw_ui_say(ui, no_prompt);
+        if (pw_att_shown(ui) == NULL)
+            pw_ui_message(ui, no_prompt);
         return true;
     case 'a': toggle(&ui->attention.mean); return true;
     case 'x': toggle(&ui->attention.first_hidden); return true;
@@ -338,13 +338,13 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'i':
         pw_att_change_source(ui);
         if (!ui->snap->has_foreign)
-            pw_ui_say(ui, "no attention of a file yet");
+            pw_ui_message(ui, "no attention of a file yet");
         return true;
     case 'c':
     case 'd': /* the same keys as in the encoding pane */
-        if (ui->attention.ref)
+        if (ui->attention.ref != NULL)
             pw_att_forget(ui);
-        else if (pw_att_shown(ui))
+        else if (pw_att_shown(ui) != NULL)
             pw_att_reference(ui);
         return true;
     default: return move_key(ui, k, line);
@@ -358,7 +358,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     int first, second;
     bool hit = false;
 
-    if (!pw_att_shown(ui))
+    if (pw_att_shown(ui) == NULL)
         return false;
     if (!pw_att_init(&w, ui)) {
         pw_att_fini(&w);
@@ -367,9 +367,9 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     place_cursor(ui, &w);
     if (ui->attention.overview) {
         hit = pw_att_head_at(ui, &w, inside, y, x, &first, &second);
-        if (hit && line && pw_att_of_file(ui))
+        if (hit && line != NULL && pw_att_of_file(ui))
             ui->attention.file.layer = first, ui->attention.file.head = second;
-        else if (hit && line)
+        else if (hit && line != NULL)
             pw_str_add(line, "inspect layer=%d head=%d", first, second);
     } else if (!only_list(ui, inside)) {
         hit = pw_att_pair_at(ui, &w, map_part(ui, &w, inside), y, x, &first, &second);
@@ -385,11 +385,11 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_att w;
 
-    if (!pw_att_shown(ui))
+    if (pw_att_shown(ui) == NULL)
         return;
     if (pw_att_init(&w, ui) && ui->attention.overview)
         pw_att_copy_scores(&w, out);
-    else if (w.v)
+    else if (w.v != NULL)
         pw_att_copy_map(&w, out);
     pw_att_fini(&w);
 }
@@ -453,7 +453,7 @@ const struct pw_pane pw_pane_attention = {
     .title = "Attention",
     .hints = "Enter heads  [ ] head  s kind  X off  v view  hjkl cursor  { } layer",
     .status = status,
-    .draw = draw,
+    .draw = draw_attention,
     .init = init,
     .fini = pw_att_forget,
     .settle = settle,

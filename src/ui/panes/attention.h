@@ -46,7 +46,7 @@ struct pw_att {
 };
 
 /* Returns the measurements of the shown replica; NULL if the map is from a file or the arm was dropped. */
-const struct pw_replicate_view *pw_att_measured(const struct pw_ui *ui, const struct pw_att *w);
+const struct pw_replica_view *pw_att_measured(const struct pw_ui *ui, const struct pw_att *w);
 /* Returns true if the head is off in the shown replica. */
 bool pw_att_off(const struct pw_ui *ui, const struct pw_att *w, int layer, int head);
 

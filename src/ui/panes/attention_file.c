@@ -33,7 +33,7 @@ void pw_att_find_file(struct pw_att *w, const struct pw_ui *ui)
     *w = (struct pw_att){.a = a, .mean = ui->attention.mean};
     w->layer = pw_within(ui->attention.file.layer, a->layers);
     w->head = pw_within(ui->attention.file.head, a->heads);
-    w->view = ui->attention.file.score && a->all_scores && !w->mean ? PW_VIEW_SCORE : PW_VIEW_PROBS;
+    w->view = ui->attention.file.score && a->all_scores != NULL && !w->mean ? PW_VIEW_SCORE : PW_VIEW_PROBS;
 }
 
 void pw_att_move_file(struct pw_ui *ui, const char *what, int by)

@@ -70,7 +70,7 @@ struct grid {
 };
 
 /* Finds the largest size at which all heads fit; false: even the smallest does not. */
-static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w,
+static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_abilities *look, int w,
                      int h)
 {
     bool shades = !look->utf8 || look->colors <= PW_COLORS_16;
@@ -198,7 +198,7 @@ static int tile_rows(const struct tiles *t, const struct pw_ev_attention *a)
 }
 
 /* Measures the layout for the given heads per row; false: it does not fit. */
-static bool measure_tiles(struct tiles *t, const struct pw_ev_attention *a, const struct pw_look *look,
+static bool measure_tiles(struct tiles *t, const struct pw_ev_attention *a, const struct pw_abilities *look,
                           struct pw_rect r)
 {
     struct pw_heat m = {.data = {.rows = a->T, .cols = a->T}, .square = true};
@@ -222,7 +222,8 @@ static bool is_better(const struct tiles *t, const struct tiles *best)
 }
 
 /* Finds the best layout with a small map per head; false: none fits. */
-static bool fit_maps(const struct pw_att *w, const struct pw_look *look, struct pw_rect r, struct tiles *best)
+static bool fit_maps(const struct pw_att *w, const struct pw_abilities *look, struct pw_rect r,
+                     struct tiles *best)
 {
     const struct pw_ev_attention *a = w->a;
 

@@ -34,7 +34,7 @@ static void hatch_half(struct pw_cell *cell, bool lower, int x)
         cell->style.fg = towards_grey(cell->style.fg);
 }
 
-static void hatch_whole(const struct pw_look *look, const struct pw_heat *m, struct pw_cell *cell, int y,
+static void hatch_whole(const struct pw_abilities *look, const struct pw_heat *m, struct pw_cell *cell, int y,
                         int x, int column)
 {
     if (m->shades && m->sx == 1)
@@ -71,9 +71,9 @@ bool pw_att_draw_hatch(const struct pw_att_window *p, struct pw_canvas *c, struc
             for (int y = 0; y < (m->sy + 1) / 2; y++)
                 for (int x = 0; x < m->sx; x++) {
                     struct pw_cell *cell = cell_at(c, r, p->y + half / 2 + y, left + x);
-                    if (cell && m->sy == 1)
+                    if (cell != NULL && m->sy == 1)
                         hatch_half(cell, half % 2, left + x);
-                    else if (cell)
+                    else if (cell != NULL)
                         hatch_whole(&p->ui->look, m, cell, p->y + half / 2 + y, left + x, x);
                 }
         }
@@ -87,7 +87,7 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
     const struct pw_heat *m = &p->m;
     bool any = false;
 
-    for (int i = 0; a->gold && i < a->n_gold; i++) {
+    for (int i = 0; a->gold != NULL && i < a->n_gold; i++) {
         int row = a->gold[i].query - p->top, col = a->gold[i].key - p->left;
         if (row < 0 || col < 0 || row >= p->rows || col >= p->cols || pw_att_shade(p, row, col) == -INFINITY)
             continue;
@@ -95,7 +95,7 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
         int half = pw_heat_half_row(m, row / m->pool_r * m->pool_r),
             x = p->x + pw_heat_column(m, col / m->pool_c * m->pool_c) + m->sx - 1;
         struct pw_cell *cell = cell_at(c, r, p->y + half / 2, x);
-        if (!cell || cell->cp == ']' || cell->cp == 0x25aa || cell->cp == 0x25b4 || cell->cp == 0x25be)
+        if (cell == NULL || cell->cp == ']' || cell->cp == 0x25aa || cell->cp == 0x25b4 || cell->cp == 0x25be)
             continue; /* a mark of the cursor; its readout names the gold pointer */
         if (m->shades && m->sx == 1) {
             cell->style.attr |= PW_REVERSE;
@@ -229,11 +229,11 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
         pw_str_add(&notes, "  columns %d..%d", p->left, p->left + p->cols - 1);
     if (p->rows < w->T || p->cols < w->T)
         pw_str_add(&notes, " of %d", w->T);
-    if (w->ref)
+    if (w->ref != NULL)
         pw_str_add(&notes, "  less %s", w->ref->name);
-    if (w->ref && w->T < w->a->T)
+    if (w->ref != NULL && w->T < w->a->T)
         pw_str_add(&notes, ", the first %d tokens, which are the same", w->T);
-    if (w->ref && w->renamed)
+    if (w->ref != NULL && w->renamed)
         pw_str_add(&notes, ", place by place: its tokens have other names");
     if (w->view >= PW_VIEW_CC && w->a->samples > 0)
         pw_str_add(&notes, "  position: mean over %d samples", w->a->samples);

@@ -21,7 +21,7 @@ float pw_att_prob(const struct pw_att *w, int q, int k)
 
 bool pw_att_gold(const struct pw_att *w, int q, int k)
 {
-    for (int i = 0; w->a->gold && i < w->a->n_gold; i++)
+    for (int i = 0; w->a->gold != NULL && i < w->a->n_gold; i++)
         if (w->a->gold[i].query == q && w->a->gold[i].key == k)
             return true;
     return false;
@@ -29,7 +29,7 @@ bool pw_att_gold(const struct pw_att *w, int q, int k)
 
 /* ---- selecting the map */
 
-static bool say(struct pw_att *w, const char *first, const char *second, const char *third)
+static bool set_row_words(struct pw_att *w, const char *first, const char *second, const char *third)
 {
     w->why[0] = first, w->why[1] = second, w->why[2] = third, w->why[3] = NULL;
     return false;
@@ -41,22 +41,23 @@ static const uint16_t *matrix_of(struct pw_att *w)
     const struct pw_ev_attention *a = w->a;
     const uint16_t *m = pw_att_matrix(a, w->view);
 
-    if (w->view == PW_VIEW_SCORE && a->all_scores)
+    if (w->view == PW_VIEW_SCORE && a->all_scores != NULL)
         return a->all_scores + ((size_t)w->layer * a->heads + w->head) * a->T * a->T;
     if (w->view == PW_VIEW_BIAS && !a->biases && !a->rotates) {
         if (a->adds)
-            say(w, "nothing acts on the scores beside the content", "v: the content in four terms",
-                "this encoding adds its rows to the embeddings");
+            set_row_words(w, "nothing acts on the scores beside the content", "v: the content in four terms",
+                          "this encoding adds its rows to the embeddings");
         else
-            say(w, "nothing can be separated here: no encoding acts on the scores", "all of them is content",
-                "what order there is comes through the causal mask");
+            set_row_words(w, "nothing can be separated here: no encoding acts on the scores",
+                          "all of them is content", "what order there is comes through the causal mask");
         return NULL;
     }
-    if (w->view >= PW_VIEW_CC && !m && w->layer == 0)
-        say(w, "nothing can be separated here: no position enters layer 0", "all of its content is content",
-            "} a layer on the mask has brought positions into the stream");
-    else if (!m)
-        say(w, "this view was not told", "v: the next one", NULL);
+    if (w->view >= PW_VIEW_CC && m == NULL && w->layer == 0)
+        set_row_words(w, "nothing can be separated here: no position enters layer 0",
+                      "all of its content is content",
+                      "} a layer on the mask has brought positions into the stream");
+    else if (m == NULL)
+        set_row_words(w, "this view was not told", "v: the next one", NULL);
     return m;
 }
 
@@ -68,7 +69,9 @@ static void fill(struct pw_att *w, const uint16_t *m)
     for (int q = 0; q < a->T; q++)
         for (int k = 0; k < a->T; k++) {
             size_t at = (size_t)q * a->T + k;
-            w->v[at] = pw_att_hidden(a, q, k) ? -INFINITY : m ? pw_from_half(m[at]) : pw_att_prob(w, q, k);
+            w->v[at] = pw_att_hidden(a, q, k) ? -INFINITY
+                       : m != NULL            ? pw_from_half(m[at])
+                                              : pw_att_prob(w, q, k);
         }
 }
 
@@ -91,15 +94,16 @@ static bool subtract(struct pw_att *w, bool first_hidden)
     int n = 0, T = w->a->T;
 
     if ((ref->view == PW_VIEW_PROBS) != (w->view == PW_VIEW_PROBS))
-        return say(w, "probabilities can't be compared with scores", "v: another view",
-                   "c: forget the reference");
+        return set_row_words(w, "probabilities can't be compared with scores", "v: another view",
+                             "c: forget the reference");
     while (n < T && n < ref->T && strcmp(ref->labels[n], w->a->labels[n]) == 0)
         n++;
     w->renamed = n < T && T == ref->T && (ref->file || w->a->source[0] != '\0');
     if (w->renamed) /* a file can name tokens differently: compare positions */
         n = T;
     if (n == 0)
-        return say(w, "the reference has other tokens: nothing to compare", "c: forget the reference", NULL);
+        return set_row_words(w, "the reference has other tokens: nothing to compare",
+                             "c: forget the reference", NULL);
     float *r = pw_alloc((size_t)ref->T * ref->T, sizeof *r), *d = pw_alloc((size_t)n * n, sizeof *d);
     memcpy(r, ref->v, (size_t)ref->T * ref->T * sizeof *r);
     if (first_hidden)
@@ -145,18 +149,19 @@ float pw_att_scaled(const struct pw_att *w, int scale, int q, float v)
     return copysignf(x > 0 ? x : 0, v);
 }
 
-const struct pw_replicate_view *pw_att_measured(const struct pw_ui *ui, const struct pw_att *w)
+const struct pw_replica_view *pw_att_measured(const struct pw_ui *ui, const struct pw_att *w)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
 
-    return arm && w->replica >= 1 && w->replica <= arm->info.replicates ? &arm->rep[w->replica - 1] : NULL;
+    return arm != NULL && w->replica >= 1 && w->replica <= arm->info.replicas ? &arm->rep[w->replica - 1]
+                                                                              : NULL;
 }
 
 bool pw_att_off(const struct pw_ui *ui, const struct pw_att *w, int layer, int head)
 {
-    const struct pw_replicate_view *rep = pw_att_measured(ui, w);
+    const struct pw_replica_view *rep = pw_att_measured(ui, w);
 
-    return rep && pw_head_mode(rep, layer, head) != PW_ABLATE_NONE;
+    return rep != NULL && pw_head_mode(rep, layer, head) != PW_ABLATE_NONE;
 }
 
 bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
@@ -176,8 +181,9 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
     if (ui->time >= 0 && ui->time < s->attention_step) {
         w->a = pw_kept_attention(s, w->arm, ui->time, &w->step);
         w->past = true;
-        if (!w->a)
-            return say(w, "no attention is kept from so early", "pin a prompt before you train", NULL);
+        if (w->a == NULL)
+            return set_row_words(w, "no attention is kept from so early", "pin a prompt before you train",
+                                 NULL);
         w->layer = w->layer < w->a->layers ? w->layer : w->a->layers - 1;
         w->head = w->head < w->a->heads ? w->head : w->a->heads - 1;
     }
@@ -190,7 +196,7 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
 
 static bool met(const struct pw_ev_table *t, int distance)
 {
-    return t->met && distance < t->length ? t->met[distance] > 0 : distance <= t->trained;
+    return t->met != NULL && distance < t->length ? t->met[distance] > 0 : distance <= t->trained;
 }
 
 /* A bucket was seen if one of its distances was. Distances beyond the table have the last distance's bucket,
@@ -212,21 +218,24 @@ static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
 {
     const struct pw_ev_table *t = pw_table_of(s, w->arm);
 
-    if (!t || t->trained <= 0 || t->length <= 0)
+    if (t == NULL || t->trained <= 0 || t->length <= 0)
         return;
-    w->hatch = t->bucket ? "bucket" : t->by_length ? "length" : t->added ? "position" : "distance";
-    w->by_position = !t->bucket && t->added;
+    w->hatch = t->bucket != NULL  ? "bucket"
+               : t->by_length     ? "length"
+               : t->added != NULL ? "position"
+                                  : "distance";
+    w->by_position = t->bucket == NULL && t->added != NULL;
     w->unmet = pw_alloc((size_t)w->T, sizeof *w->unmet);
     for (int i = 0; i < w->T; i++)
-        w->unmet[i] = t->by_length     ? w->T - 1 > t->trained
-                      : w->by_position ? i > t->trained /* positions start at 0 */
-                      : t->bucket      ? !bucket_met(t, i)
-                                       : !met(t, i);
+        w->unmet[i] = t->by_length        ? w->T - 1 > t->trained
+                      : w->by_position    ? i > t->trained /* positions start at 0 */
+                      : t->bucket != NULL ? !bucket_met(t, i)
+                                          : !met(t, i);
 }
 
 bool pw_att_untrained(const struct pw_att *w, int q, int k)
 {
-    return w->unmet && (w->by_position ? w->unmet[q] || w->unmet[k] : w->unmet[abs(q - k)]);
+    return w->unmet != NULL && (w->by_position ? w->unmet[q] || w->unmet[k] : w->unmet[abs(q - k)]);
 }
 
 bool pw_att_init(struct pw_att *w, const struct pw_ui *ui)
@@ -242,9 +251,9 @@ bool pw_att_init(struct pw_att *w, const struct pw_ui *ui)
     if (ui->attention.first_hidden)
         hide_first(w->v, w->T, w->view == PW_VIEW_PROBS);
     w->ref = ui->attention.ref;
-    if (w->ref && !subtract(w, ui->attention.first_hidden))
+    if (w->ref != NULL && !subtract(w, ui->attention.first_hidden))
         return false;
-    w->is_signed = w->view != PW_VIEW_PROBS || w->ref;
+    w->is_signed = w->view != PW_VIEW_PROBS || w->ref != NULL;
     measure(w);
     find_unmet(w, ui->snap);
     return true;
@@ -279,7 +288,7 @@ void pw_att_fini(struct pw_att *w)
 
 void pw_att_forget(struct pw_ui *ui)
 {
-    if (ui->attention.ref) {
+    if (ui->attention.ref != NULL) {
         free(ui->attention.ref->labels);
         free(ui->attention.ref->v);
     }
@@ -300,7 +309,7 @@ void pw_att_reference(struct pw_ui *ui)
         ref->file = w.a->source[0] != '\0';
         if (ref->file)
             pw_str_add(&name, "%.32s", w.a->source);
-        else if (arm)
+        else if (arm != NULL)
             pw_replica_name(arm, w.replica, &name);
         pw_str_add(&name, w.mean ? " layer %d mean" : " head " PW_HEAD, w.layer, w.head);
         if (w.view != PW_VIEW_PROBS)

@@ -47,7 +47,7 @@ static void tell_query(FILE *out, const struct pw_att *w, int q)
     free(told);
 }
 
-static void tell_columns(FILE *out, struct pw_str *text, const char *title)
+static void print_columns(FILE *out, struct pw_str *text, const char *title)
 {
     fprintf(out, "%s:\n", title);
     pw_report_columns(out, pw_str_text(text));
@@ -61,8 +61,8 @@ static void tell_scores(FILE *out, const struct pw_att *w)
     if (pw_att_n_scores(w->a) == 0)
         return;
     pw_att_copy_scores(w, &text);
-    tell_columns(out, &text,
-                 "what kind of heads they are, the first row is what looking at everything alike has");
+    print_columns(out, &text,
+                  "what kind of heads they are, the first row is what looking at everything alike has");
 }
 
 /* Prints the map if it is not the probabilities: another view, or the difference to the reference. */
@@ -71,12 +71,12 @@ static void tell_map(FILE *out, const struct pw_att *w)
     struct pw_str text = {0};
     char title[160];
 
-    if (w->view == PW_VIEW_PROBS && !w->ref)
+    if (w->view == PW_VIEW_PROBS && w->ref == NULL)
         return;
     snprintf(title, sizeof title, "%s%s%s, a row a query", pw_att_view_name(w->a, w->view),
-             w->ref ? " less " : "", w->ref ? w->ref->name : "");
+             w->ref != NULL ? " less " : "", w->ref != NULL ? w->ref->name : "");
     pw_att_copy_map(w, &text);
-    tell_columns(out, &text, title);
+    print_columns(out, &text, title);
 }
 
 /* Prints the head's development over training from its kept maps. */
@@ -97,19 +97,19 @@ static void tell_birth(FILE *out, const struct pw_ui *ui, const struct pw_att *w
             pw_str_add(&text, "\t%.4g", (double)pw_att_score(&kept->map[i].a, w->layer, w->head, k));
     }
     snprintf(title, sizeof title, "head " PW_HEAD " over training", w->layer, w->head);
-    tell_columns(out, &text, title);
+    print_columns(out, &text, title);
 }
 
-static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
+static void print_attention(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
-    const struct pw_replicate_view *rep = pw_att_measured(ui, w);
+    const struct pw_replica_view *rep = pw_att_measured(ui, w);
     struct pw_str of = {0};
     char off[PW_LINE] = "";
 
-    if (rep)
+    if (rep != NULL)
         pw_heads_text(off, sizeof off, &rep->heads_off);
-    if (arm)
+    if (arm != NULL)
         pw_replica_text(arm, w->replica, &of);
     if (w->arm > 0)
         fprintf(out, "arm %d%s  step %lld: ", w->arm, pw_str_text(&of), (long long)w->step);
@@ -125,7 +125,7 @@ static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
         tell_query(out, w, q);
     tell_map(out, w);
     tell_scores(out, w);
-    if (arm)
+    if (arm != NULL)
         tell_birth(out, ui, w);
 }
 
@@ -134,9 +134,9 @@ static void tell_shown(FILE *out, const struct pw_ui *ui)
     struct pw_att w;
 
     if (pw_att_init(&w, ui))
-        tell(out, ui, &w);
+        print_attention(out, ui, &w);
     else
-        for (int i = 0; w.why[i]; i++)
+        for (int i = 0; w.why[i] != NULL; i++)
             fprintf(out, "%s\n", w.why[i]);
     pw_att_fini(&w);
 }
@@ -145,7 +145,7 @@ void pw_att_words(FILE *out, const struct pw_ui *ui)
 {
     struct pw_ui other = *ui;
 
-    if (!pw_att_shown(ui)) {
+    if (pw_att_shown(ui) == NULL) {
         fputs("no attention yet: type a prompt first; 'inspect layer=L head=H' chooses the head\n", out);
         return;
     }

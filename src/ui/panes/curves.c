@@ -198,7 +198,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
     ui->curves.x0 = x0, ui->curves.x1 = x1;
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_pane(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct chart t;
 
@@ -291,7 +291,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     struct pw_plot p;
 
     (void)y;
-    if ((!line && ui->curves.cursor >= 0 && !ui->curves.passing) || !pw_curves_field(ui, inside, &p))
+    if ((line == NULL && ui->curves.cursor >= 0 && !ui->curves.passing) || !pw_curves_field(ui, inside, &p))
         return false;
     int at = x - p.field.x, w = p.field.w;
     if (at < 0 || at >= w)
@@ -358,7 +358,7 @@ const struct pw_pane pw_pane_curves = {
     .title = "Curves",
     .hints = "m metric  a log  s smooth  x across  hl cursor  wW zoom",
     .status = status,
-    .draw = draw,
+    .draw = draw_pane,
     .init = init,
     .settle = settle,
     .key = key,

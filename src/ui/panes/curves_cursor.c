@@ -25,7 +25,7 @@ int64_t pw_curves_moment(const struct pw_ui *ui)
 
     if (ui->curves.cursor >= 0)
         return ui->curves.cursor;
-    return ui->time >= 0 && a ? (int64_t)pw_curves_x(a, axis, ui->time) : -1;
+    return ui->time >= 0 && a != NULL ? (int64_t)pw_curves_x(a, axis, ui->time) : -1;
 }
 
 void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, bool names)
@@ -36,17 +36,17 @@ void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const str
 
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
-        for (int j = 0; a && j < a->n_marks; j++)
+        for (int j = 0; a != NULL && j < a->n_marks; j++)
             if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else it is the fork itself */
                 draw_mark(c, p, names, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->marks[j]), 0x250a,
                           "swap");
-        if (a && a->info.parent > 0) {
+        if (a != NULL && a->info.parent > 0) {
             snprintf(text, sizeof text, "fork of %d", a->info.parent);
             draw_mark(c, p, names, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->info.parent_step), 0x250a,
                       text);
         }
     }
-    if (ui->time >= 0 && current)
+    if (ui->time >= 0 && current != NULL)
         draw_mark(c, p, names, pw_style_warn(), pw_curves_x(current, axis, ui->time), 0x2506, "time");
     if (ui->curves.cursor >= 0)
         draw_mark(c, p, names, pw_style_bold(), (double)ui->curves.cursor, 0x2502, "");

@@ -7,9 +7,9 @@
 
 enum { MOST_MOMENTS = 10 };
 
-static struct pw_spread at(const struct pw_arm_view *a, enum pw_metric metric, int64_t step)
+static struct pw_spread spread_at(const struct pw_arm_view *a, enum pw_metric metric, int64_t step)
 {
-    struct pw_curve k = {.n = a->info.replicates};
+    struct pw_curve k = {.n = a->info.replicas};
 
     for (int r = 0; r < k.n; r++)
         k.rep[r] = (struct pw_points){
@@ -19,7 +19,7 @@ static struct pw_spread at(const struct pw_arm_view *a, enum pw_metric metric, i
 
 static struct pw_spread match_at(const struct pw_arm_view *a, bool beyond, int64_t step)
 {
-    struct pw_curve k = {.n = a->info.replicates};
+    struct pw_curve k = {.n = a->info.replicas};
 
     for (int r = 0; r < k.n; r++) {
         const struct pw_track *t = &a->rep[r].track;
@@ -64,9 +64,9 @@ static void tell_training(FILE *out, const struct pw_arm_view *a)
     for (int i = 0; i < MOST_MOMENTS && i < s->n; i++) {
         int k = moment(i, s->n);
         pw_str_add(&text, "\n%lld", (long long)s->step[k]);
-        add_spread(&text, at(a, PW_M_LOSS, s->step[k]));
-        add_spread(&text, at(a, PW_M_ACCURACY, s->step[k]));
-        add_spread(&text, at(a, PW_M_GRAD_NORM, s->step[k]));
+        add_spread(&text, spread_at(a, PW_M_LOSS, s->step[k]));
+        add_spread(&text, spread_at(a, PW_M_ACCURACY, s->step[k]));
+        add_spread(&text, spread_at(a, PW_M_GRAD_NORM, s->step[k]));
         pw_str_add(&text, "\t%.3g\t%.4g\t%.1f", (double)s->v[PW_M_LR][k], (double)s->flops[k] * 1e-9,
                    (double)s->ms[k] * 1e-3);
     }
@@ -96,12 +96,12 @@ void pw_curves_words(FILE *out, const struct pw_ui *ui)
     for (int i = 1; i <= PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i);
         struct pw_str name = {0};
-        if (!a)
+        if (a == NULL)
             continue;
         pw_arm_name(a, &name);
         fprintf(out, "arm %s", name.s);
-        if (a->info.replicates > 1)
-            fprintf(out, ", %d seeds%s: median (least..greatest)", a->info.replicates,
+        if (a->info.replicas > 1)
+            fprintf(out, ", %d seeds%s: median (least..greatest)", a->info.replicas,
                     pw_batches_text(&a->info));
         fputs(a->rep[0].series.n == 0 ? ": not trained yet\n" : "\n", out);
         pw_str_fini(&name);

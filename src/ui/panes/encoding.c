@@ -68,9 +68,9 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
 
     for (int i = 0; i < PW_ENC_CURSORS; i++) {
         int *at = &ui->encoding.cursor[i], n = limit(t, (enum pw_enc_cursor)i);
-        if (other && page->x == (enum pw_enc_cursor)i && limit(other, page->x) < n)
+        if (other != NULL && page->x == (enum pw_enc_cursor)i && limit(other, page->x) < n)
             n = limit(other, page->x);
-        if (other && page->y == (enum pw_enc_cursor)i && limit(other, page->y) < n)
+        if (other != NULL && page->y == (enum pw_enc_cursor)i && limit(other, page->y) < n)
             n = limit(other, page->y);
         *at = pw_within(*at, n);
     }
@@ -82,7 +82,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
     int at, n;
 
     (void)r;
-    if (t)
+    if (t != NULL)
         clamp(ui, t, page_of(ui, t, &at, &n));
 }
 
@@ -108,7 +108,7 @@ void pw_enc_find_areas(const struct pw_ui *ui, struct pw_rect inside, struct pw_
     struct pw_canvas unseen;
 
     areas->n = 0;
-    if (!t)
+    if (t == NULL)
         return;
     pw_canvas_init(&unseen);
     pw_canvas_resize(&unseen, inside.y + inside.h, inside.x + inside.w);
@@ -116,12 +116,12 @@ void pw_enc_find_areas(const struct pw_ui *ui, struct pw_rect inside, struct pw_
     pw_canvas_fini(&unseen);
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_encoding(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_table *t = table_of(ui);
     struct pw_enc_areas areas;
 
-    if (t) {
+    if (t != NULL) {
         draw_page(ui, t, c, r, &areas);
     } else {
         static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
@@ -135,14 +135,14 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     int at, n;
 
-    if (!t || !arm)
+    if (t == NULL || arm == NULL)
         return;
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
     pw_str_add(out, "%s %d/%d  ", page->name, at + 1, n);
     pw_arm_title(ui, arm, out);
     pw_replica_text(arm, arm->table_replica, out);
     pw_str_add(out, "  step %lld", (long long)arm->table_step);
-    if (pw_enc_reference(ui))
+    if (pw_enc_reference(ui) != NULL)
         pw_str_add(out, "  reference %s %d", pw_arm_mark(ui, ui->encoding.reference), ui->encoding.reference);
 }
 
@@ -157,7 +157,7 @@ static void move(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_
     *at += by;
     clamp(ui, t, page);
     int d = ui->encoding.cursor[PW_ENC_DISTANCE];
-    if (cursor == PW_ENC_DISTANCE && t->bucket)
+    if (cursor == PW_ENC_DISTANCE && t->bucket != NULL)
         ui->encoding.cursor[PW_ENC_BUCKET] = t->bucket[*at];
     for (int i = 0; cursor == PW_ENC_BUCKET && i < t->length; i++)
         if (t->bucket[i] == *at && t->bucket[d] != *at) {
@@ -222,7 +222,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
         pw_str_add(line, "table");
         return true;
     }
-    return t && key_on_table(ui, t, k, line);
+    return t != NULL && key_on_table(ui, t, k, line);
 }
 
 /* Moves the cursors of the area at that cell, often one for the column and one for the row. */
@@ -235,7 +235,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
     (void)line;
     pw_enc_find_areas(ui, inside, &areas);
-    for (int i = 0; t && i < areas.n; i++) {
+    for (int i = 0; t != NULL && i < areas.n; i++) {
         const struct pw_enc_area *a = &areas.area[i];
         if (!pw_enc_area_at(a, y, x, &value))
             continue;
@@ -249,28 +249,28 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
 void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
-    bool own = t->bias && pw_table_bias_query(t) >= 0; /* then the bias differs from the kernel */
+    bool own = t->bias != NULL && pw_table_bias_query(t) >= 0; /* then the bias differs from the kernel */
 
     (void)ui;
-    pw_str_add(out, "distance\tpairs_met%s", t->bucket ? "\tbucket" : "");
+    pw_str_add(out, "distance\tpairs_met%s", t->bucket != NULL ? "\tbucket" : "");
     for (int h = 0; h < t->heads && own; h++)
         pw_str_add(out, "\tbias_%d_query_%d", h, pw_table_bias_query(t));
-    for (int h = 0; h < t->heads && t->kernel; h++)
+    for (int h = 0; h < t->heads && t->kernel != NULL; h++)
         pw_str_add(out, "\tkernel_%d", h);
-    for (int h = 0; h < t->heads && t->score; h++)
+    for (int h = 0; h < t->heads && t->score != NULL; h++)
         pw_str_add(out, "\tscore_%d", h);
     for (int d = 0; d < t->length; d++) {
-        int64_t met = pw_enc_met(t, t->met, d);
+        int64_t met = pw_enc_seen(t, t->met, d);
         pw_str_add(out, "\n%d\t", d);
         if (met >= 0)
             pw_str_add(out, "%" PRId64, met);
-        if (t->bucket)
+        if (t->bucket != NULL)
             pw_str_add(out, "\t%d", t->bucket[d]);
         for (int h = 0; h < t->heads && own; h++)
             pw_str_add(out, "\t%.6g", (double)t->bias[(size_t)h * t->length + d]);
-        for (int h = 0; h < t->heads && t->kernel; h++)
+        for (int h = 0; h < t->heads && t->kernel != NULL; h++)
             pw_str_add(out, "\t%.6g", (double)t->kernel[(size_t)h * t->length + d]);
-        for (int h = 0; h < t->heads && t->score; h++)
+        for (int h = 0; h < t->heads && t->score != NULL; h++)
             pw_str_add(out, "\t%.6g", (double)t->score[(size_t)h * t->length + d]);
     }
     pw_str_add(out, "\n");
@@ -281,7 +281,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_ev_table *t = table_of(ui);
     int at, n;
 
-    if (t)
+    if (t != NULL)
         page_of(ui, t, &at, &n)->copy(ui, t, out);
 }
 
@@ -290,7 +290,7 @@ static void words(FILE *out, const struct pw_ui *ui)
 {
     const struct pw_ev_table *t = table_of(ui);
 
-    if (!t) {
+    if (t == NULL) {
         fputs("no table yet: 'table' reads the current arm's encoding\n", out);
         return;
     }
@@ -345,7 +345,7 @@ static const char *page(const struct pw_ui *ui)
     const struct pw_ev_table *t = table_of(ui);
     int at, n;
 
-    return t ? page_of(ui, t, &at, &n)->name : NULL;
+    return t != NULL ? page_of(ui, t, &at, &n)->name : NULL;
 }
 
 static void init(struct pw_ui *ui)
@@ -358,7 +358,7 @@ const struct pw_pane pw_pane_encoding = {
     .title = "Encoding",
     .hints = "hjkl cursor  v page  { } layer  d difference  Enter refresh",
     .status = status,
-    .draw = draw,
+    .draw = draw_encoding,
     .init = init,
     .settle = settle,
     .key = key,

@@ -40,7 +40,7 @@ void pw_enc_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_h
 {
     int head = r.h >= 4, left = 6, at = pw_enc_at(ui, x->down), every = x->every;
 
-    bool ends = every == 1 && t->trained > 0 && !t->by_length && !x->met; /* at the end of training */
+    bool ends = every == 1 && t->trained > 0 && !t->by_length && x->met == NULL; /* at the end of training */
     m->split_row = ends ? t->trained + 1 : 0;
     m->cursor_row = at / every;
     if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))
@@ -66,8 +66,8 @@ void pw_enc_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_h
         bool here = at >= from && at < from + every * m->pool_r * (m->sy == 1 ? 2 : 1);
         struct pw_style s =
             here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
-        bool known = x->met         ? x->met[from] != 0
-                     : t->by_length ? pw_enc_met(t, t->rows, from) != 0
+        bool known = x->met != NULL ? x->met[from] != 0
+                     : t->by_length ? pw_enc_seen(t, t->rows, from) != 0
                                     : from <= t->trained && t->trained > 0;
         pw_draw_fmt(c, r, r.y + head + y, r.x, s, "%4d", x->from + (here ? at : from));
         pw_draw_cell(c, r, r.y + head + y, r.x + 5, known ? pw_style_ok() : pw_style_warn(),
@@ -118,8 +118,8 @@ static void read_cosine_of(const struct pw_ev_table *t, int a, int b, struct pw_
 
 static void read_position(const struct pw_ev_table *t, int p, struct pw_str *out)
 {
-    pw_enc_read_met(t, pw_enc_met(t, t->rows, p), "rows", out);
-    if (t->grad)
+    pw_enc_read_seen(t, pw_enc_seen(t, t->rows, p), "rows", out);
+    if (t->grad != NULL)
         pw_str_add(out, ", mean |gradient| %.2g over %" PRId64 " steps", (double)t->grad[p], t->n_grad);
 }
 
@@ -153,7 +153,7 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     (void)ui;
     pw_str_add(out, "position\trows_met\tmean_gradient\tnorm\tcosine_to_previous\tmost_like\tcosine\n");
     for (int p = 0; p < t->length; p++) {
-        int64_t met = pw_enc_met(t, t->rows, p);
+        int64_t met = pw_enc_seen(t, t->rows, p);
         int most = -1;
         double best = -2;
         for (int other = 0; other < t->length; other += every)
@@ -163,7 +163,7 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         if (met >= 0)
             pw_str_add(out, "%" PRId64, met);
         pw_str_add(out, "\t");
-        if (t->grad)
+        if (t->grad != NULL)
             pw_str_add(out, "%.3g", (double)t->grad[p]);
         pw_str_add(out, "\t%.4g\t", norm(t, p));
         if (p > 0)

@@ -32,11 +32,11 @@ static void draw_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     struct pw_rect top = r;
     int fixed = 2 + (t->bucket != NULL) + t->heads;
 
-    if (t->bucket && r.h >= fixed + 8)
+    if (t->bucket != NULL && r.h >= fixed + 8)
         top.h = fixed;
     int used = pw_enc_strips(ui, t, &strips, c, top, areas);
     struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
-    if (t->bucket && rest.h >= 7)
+    if (t->bucket != NULL && rest.h >= 7)
         draw_matrix_in(ui, t, c, rest, areas);
     if (pw_table_bias_query(t) >= 0 && rest.h > 0)
         pw_draw_fmt(c, rest, rest.y, rest.x, pw_style_dim(),
@@ -45,7 +45,7 @@ static void draw_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struc
 
 static void read_gradient(const struct pw_ui *ui, const struct pw_ev_table *t, int b, struct pw_str *out)
 {
-    if (t->grad && b >= 0 && b < t->n_buckets)
+    if (t->grad != NULL && b >= 0 && b < t->n_buckets)
         pw_str_add(out, ", mean |gradient| %.2g",
                    (double)t->grad[(size_t)b * t->heads + pw_enc_at(ui, PW_ENC_HEAD)]);
 }
@@ -57,8 +57,8 @@ static void read_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     pw_enc_read_distance(ui, t, out);
     pw_bias_query_text(t, out);
     pw_enc_read_head(ui, t, t->bias, out);
-    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
-    read_gradient(ui, t, t->bucket ? t->bucket[d] : -1, out);
+    pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
+    read_gradient(ui, t, t->bucket != NULL ? t->bucket[d] : -1, out);
     pw_enc_read_others(ui, t, t->bias, out);
 }
 
@@ -115,7 +115,7 @@ static void draw_biases(const struct pw_ui *ui, const struct pw_ev_table *t, str
 static void draw_list_row(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                           struct pw_rect r, int y, const struct columns *k, int b)
 {
-    int64_t met = pw_bucket_met(t, b);
+    int64_t met = pw_bucket_seen(t, b);
     bool here = b == pw_enc_at(ui, PW_ENC_BUCKET);
     struct pw_style s = here ? pw_style_bold() : met == 0 ? pw_style_warn() : pw_style_plain();
     char range[32], count[16] = "?";
@@ -129,7 +129,7 @@ static void draw_list_row(const struct pw_ui *ui, const struct pw_ev_table *t, s
         pw_count(count, sizeof count, (double)met);
     if (k->met)
         pw_draw_fmt(c, r, y, r.x + k->met, s, "%7s", met == 0 ? "never" : count);
-    if (k->grad && t->grad)
+    if (k->grad && t->grad != NULL)
         pw_draw_fmt(c, r, y, r.x + k->grad, s, "%8.2g", mean_gradient(t, b));
     else if (k->grad)
         pw_draw_text(c, r, y, r.x + k->grad, s, "       -");
@@ -180,9 +180,9 @@ static void read_list(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     pw_bucket_range(t, b, range);
     pw_str_add(out, "bucket %d: distance %s  head %d %+.3f", b, range, h,
                (double)t->bucket_bias[(size_t)b * t->heads + h]);
-    pw_enc_read_met(t, pw_bucket_met(t, b), "pairs", out);
+    pw_enc_read_seen(t, pw_bucket_seen(t, b), "pairs", out);
     read_gradient(ui, t, b, out);
-    if (t->grad)
+    if (t->grad != NULL)
         pw_str_add(out, " over %" PRId64 " steps", t->n_grad);
 }
 
@@ -195,13 +195,13 @@ static void copy_list(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     for (int h = 0; h < t->heads; h++)
         pw_str_add(out, "\tbias_%d", h);
     for (int b = 0; b < t->n_buckets; b++) {
-        int64_t met = pw_bucket_met(t, b);
+        int64_t met = pw_bucket_seen(t, b);
         pw_bucket_range(t, b, range);
         pw_str_add(out, "\n%d\t%s\t", b, range);
         if (met >= 0)
             pw_str_add(out, "%" PRId64, met);
         pw_str_add(out, "\t");
-        if (t->grad)
+        if (t->grad != NULL)
             pw_str_add(out, "%.3g", mean_gradient(t, b));
         for (int h = 0; h < t->heads; h++)
             pw_str_add(out, "\t%.6g", (double)t->bucket_bias[(size_t)b * t->heads + h]);

@@ -36,7 +36,7 @@ static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, con
     for (int i = 0; i < n; i++)
         x[i] = i;
     for (int i = 0; i < 2; i++)
-        if (curves[i].values)
+        if (curves[i].values != NULL)
             pw_plot_extent(&(struct pw_points){.y = curves[i].values + row, .n = n}, false, &lo, &hi);
     if (!(hi >= lo))
         return;
@@ -47,35 +47,35 @@ static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, con
     if (t->trained > 0)
         pw_plot_edge(&p, c, t->trained);
     for (int i = 1; i >= 0; i--)
-        if (curves[i].values)
+        if (curves[i].values != NULL)
             pw_plot_series(&p, ui, c, curves[i].arm,
                            &(struct pw_points){
                                .x = x, .y = curves[i].values + row, .n = measured(curves[i].values + row, n)},
                            curves[i].stroke);
-    const float *top = curves[curves[0].values ? 0 : 1].values;
+    const float *top = curves[curves[0].values != NULL ? 0 : 1].values;
     int at = pw_plot_column(&p, d);
     if (at >= 0 && isfinite(top[row + (size_t)d]))
         pw_draw_cell(c, p.field, pw_plot_row(&p, (double)top[row + (size_t)d]), at, pw_style_bold(), 0x25cf);
 }
 
-static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
-                 struct pw_enc_areas *areas)
+static void draw_encoding_kernel(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                                 struct pw_rect r, struct pw_enc_areas *areas)
 {
     const float *values = pw_table_by_distance(t, PW_ENCODING_KERNEL);
     bool nothing = pw_table_empty(t);
 
-    if (nothing && (r.h >= 6 || !values)) {
+    if (nothing && (r.h >= 6 || values == NULL)) {
         pw_draw_cut(c, r, r.y, r.x, pw_style_plain(),
                     "no positional term: order enters only through the causal mask", r.w);
         r.y++, r.h--;
     }
-    if (r.h >= 4 || !values) {
+    if (r.h >= 4 || values == NULL) {
         char text[128];
         snprintf(text, sizeof text, "layer %d of %d  %s", t->layer, t->layers, pw_kernel_how(t));
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), text, r.w);
         r.y++, r.h--;
     }
-    if (!values)
+    if (values == NULL)
         return;
     struct pw_enc_strips strips = {.values = values};
     struct pw_rect top = r;
@@ -87,13 +87,13 @@ static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         return;
     char text[96];
     snprintf(text, sizeof text,
-             t->kernel ? "head %d: line kernel, dotted mean score of %d samples"
-                       : "head %d: mean score of %d samples",
+             t->kernel != NULL ? "head %d: line kernel, dotted mean score of %d samples"
+                               : "head %d: mean score of %d samples",
              pw_enc_at(ui, PW_ENC_HEAD), t->n_kernel);
     pw_draw_cut(c, rest, rest.y, rest.x, pw_style_dim(), text, rest.w);
     const struct curve curves[2] = {
         {t->kernel, ui->snap->current, PW_STROKE_LINE},
-        {t->score, ui->snap->current, t->kernel ? PW_STROKE_DOTTED : PW_STROKE_LINE}};
+        {t->score, ui->snap->current, t->kernel != NULL ? PW_STROKE_DOTTED : PW_STROKE_LINE}};
     draw_curves(ui, t, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w}, areas);
 }
 
@@ -104,19 +104,19 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 
     pw_enc_read_distance(ui, t, out);
     pw_str_add(out, "  head %d", pw_enc_at(ui, PW_ENC_HEAD));
-    if (t->kernel)
+    if (t->kernel != NULL)
         pw_str_add(out, ": kernel %+.3f", (double)t->kernel[i]);
-    if (t->score && isnan(t->score[i]))
-        pw_str_add(out, "%s no sample reaches so far", t->kernel ? "," : ":");
-    else if (t->score)
-        pw_str_add(out, "%s mean score %+.3f", t->kernel ? "," : ":", (double)t->score[i]);
-    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
-    if (t->kernel || t->score)
+    if (t->score != NULL && isnan(t->score[i]))
+        pw_str_add(out, "%s no sample reaches so far", t->kernel != NULL ? "," : ":");
+    else if (t->score != NULL)
+        pw_str_add(out, "%s mean score %+.3f", t->kernel != NULL ? "," : ":", (double)t->score[i]);
+    pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
+    if (t->kernel != NULL || t->score != NULL)
         pw_enc_read_others(ui, t, pw_table_by_distance(t, PW_ENCODING_KERNEL), out);
 }
 
 const struct pw_enc_page pw_enc_kernel = {
-    "kernel", PW_ENCODING_KERNEL,    PW_ENC_DISTANCE,   PW_ENC_HEAD, draw,
+    "kernel", PW_ENCODING_KERNEL,    PW_ENC_DISTANCE,   PW_ENC_HEAD, draw_encoding_kernel,
     read,     pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
 /* ---- two encodings */
@@ -140,7 +140,7 @@ static void draw_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
         r.y++, r.h -= 2;
     }
     pw_str_fini(&text);
-    if (!p.minus) {
+    if (p.minus == NULL) {
         pw_draw_cut(c, r, r.y, r.x, pw_style_warn(), "not measured: Enter measures it", r.w);
         return;
     }
@@ -169,7 +169,7 @@ static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
     int h = pw_enc_at(ui, PW_ENC_HEAD), d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
     pw_enc_pair_init(&p, t, pw_enc_reference(ui));
-    if (!p.minus) {
+    if (p.minus == NULL) {
         pw_str_add(out, "nothing measured to compare");
         return;
     }
@@ -180,7 +180,7 @@ static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
     else
         pw_str_add(out, "  arm %d %+.3f  arm %d %+.3f  difference %+.3f", ui->snap->current,
                    (double)p.from[i], ui->encoding.reference, (double)p.to[i], (double)p.minus[i]);
-    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
     pw_enc_pair_fini(&p);
 }
 
@@ -190,9 +190,9 @@ static void copy_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
 
     pw_enc_pair_init(&p, t, pw_enc_reference(ui));
     pw_str_add(out, "distance");
-    for (int h = 0; p.minus && h < p.heads; h++)
+    for (int h = 0; p.minus != NULL && h < p.heads; h++)
         pw_str_add(out, "\tthis_%d\tother_%d\tdifference_%d", h, h, h);
-    for (int d = 0; p.minus && d < p.length; d++) {
+    for (int d = 0; p.minus != NULL && d < p.length; d++) {
         pw_str_add(out, "\n%d", d);
         for (int h = 0; h < p.heads; h++) {
             size_t i = (size_t)h * p.length + d;

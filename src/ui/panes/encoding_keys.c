@@ -7,8 +7,8 @@
 
 #include "ui/panes/encoding.h"
 
-static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
-                 struct pw_enc_areas *areas)
+static void draw_encoding_keys(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                               struct pw_rect r, struct pw_enc_areas *areas)
 {
     char title[160];
     const struct pw_table_cells of = {t, PW_ENCODING_KEYS, 1};
@@ -28,8 +28,8 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_key_range(t, row, range);
     pw_str_add(out, "layer %d distance %s dimension %d: %+.4f", t->layer, range, i,
                (double)t->keys[(size_t)row * t->key_width + i]);
-    pw_enc_read_met(t, t->key_met ? t->key_met[row] : -1, "pairs", out);
-    if (t->key_grad)
+    pw_enc_read_seen(t, t->key_met != NULL ? t->key_met[row] : -1, "pairs", out);
+    if (t->key_grad != NULL)
         pw_str_add(out, ", mean |gradient| %.2g over %" PRId64 " steps", (double)t->key_grad[row], t->n_grad);
     pw_str_add(out, "  norm of the row %.3g", pw_key_norm(t, row));
 }
@@ -42,17 +42,20 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         char range[32];
         pw_key_range(t, row, range);
         pw_str_add(out, "%d\t%s\t", t->layer, range);
-        if (t->key_met)
+        if (t->key_met != NULL)
             pw_str_add(out, "%" PRId64, t->key_met[row]);
         pw_str_add(out, "\t");
-        if (t->key_grad)
+        if (t->key_grad != NULL)
             pw_str_add(out, "%.3g", (double)t->key_grad[row]);
         pw_str_add(out, "\t%.4g\n", pw_key_norm(t, row));
     }
 }
 
-const struct pw_enc_page pw_enc_keys = {
-    "keys",       PW_ENCODING_KEYS,
-    PW_ENC_ENTRY, PW_ENC_KEY,
-    draw,         read,
-    copy,         "relative keys of this layer; the last row is for all beyond"};
+const struct pw_enc_page pw_enc_keys = {"keys",
+                                        PW_ENCODING_KEYS,
+                                        PW_ENC_ENTRY,
+                                        PW_ENC_KEY,
+                                        draw_encoding_keys,
+                                        read,
+                                        copy,
+                                        "relative keys of this layer; the last row is for all beyond"};

@@ -39,7 +39,7 @@ static void label(const struct pw_ev_table *t, int row, char text[32])
 /* Returns true if no training sequence reached this query. */
 static bool unmet(const struct pw_ev_table *t, int row)
 {
-    return pw_enc_met(t, t->rows, t->queries[row]) == 0;
+    return pw_enc_seen(t, t->rows, t->queries[row]) == 0;
 }
 
 static void draw_tensors(const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
@@ -60,8 +60,8 @@ static void draw_tensors(const struct pw_ev_table *t, struct pw_canvas *c, struc
     }
 }
 
-static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
-                 struct pw_enc_areas *areas)
+static void draw_encoding_queries(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                                  struct pw_rect r, struct pw_enc_areas *areas)
 {
     struct pw_enc_strips strips = {.values = rows_of(ui, t),
                                    .rows = t->n_queries,
@@ -104,7 +104,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_str_add(out, "%+.3f", (double)v);
     if (is_fire(t))
         pw_str_add(out, "  u %.3f = psi(%d)/psi(%.4g)", pw_fire_fraction(t, q, d), d, pw_fire_measure(t, q));
-    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
     if (unmet(t, k))
         pw_str_add(out, "; no query stood at %d", q);
 }
@@ -131,7 +131,7 @@ const struct pw_enc_page pw_enc_queries = {"queries",
                                            PW_ENCODING_QUERIES,
                                            PW_ENC_DISTANCE,
                                            PW_ENC_QUERY,
-                                           draw,
+                                           draw_encoding_queries,
                                            read,
                                            copy,
                                            "bias of a head by distance, a column for each of some queries"};

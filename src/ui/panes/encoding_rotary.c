@@ -62,8 +62,8 @@ static int complete(const struct pw_ev_table *t)
 static void draw_decay(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                        struct pw_rect r, struct pw_enc_areas *areas);
 
-static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
-                 struct pw_enc_areas *areas)
+static void draw_encoding_rotary(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                                 struct pw_rect r, struct pw_enc_areas *areas)
 {
     int y = r.y, end = r.y + r.h, x = r.x + (r.w >= 64 ? 15 : 5);
     char text[96];
@@ -103,14 +103,14 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
                degrees(t, pair, d));
     if (t->trained > 0)
         pw_str_add(out, "  training saw %.3g%% of its turn", 100 * pw_rotary_coverage(t, pair));
-    if (t->parts) {
+    if (t->parts != NULL) {
         int h = pw_enc_at(ui, PW_ENC_HEAD);
         const float *ab = t->parts + 2 * ((size_t)h * t->pairs + pair);
         double angle = d * (double)t->frequencies[pair];
         pw_str_add(out, "  unscaled share of head " PW_HEAD " %+.3f", t->layer, h,
                    (double)ab[0] * cos(angle) + (double)ab[1] * sin(angle));
     }
-    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
 }
 
 static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
@@ -128,7 +128,7 @@ const struct pw_enc_page pw_enc_frequencies = {
     PW_ENCODING_FREQUENCIES,
     PW_ENC_DISTANCE,
     PW_ENC_PAIR,
-    draw,
+    draw_encoding_rotary,
     read,
     copy,
     "pairs, radians a position and the share of a full turn that training saw"};
@@ -175,7 +175,7 @@ static void read_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     pw_enc_read_distance(ui, t, out);
     pw_str_add(out, ": mean cosine %+.3f, at most %.3f  of frequencies alone, no weights",
                pw_rotary_cosine(t, d), pw_rotary_bound(t, d));
-    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
 }
 
 static void copy_decay(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)

@@ -130,7 +130,8 @@ static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const str
 int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
                   struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas)
 {
-    int left = 8 + (s->note && r.w >= 30 + s->note_w ? s->note_w : 0), right = r.w >= 40 ? 9 : 0, y = r.y;
+    int left = 8 + (s->note != NULL && r.w >= 30 + s->note_w ? s->note_w : 0), right = r.w >= 40 ? 9 : 0,
+        y = r.y;
     int n = s->rows > 0 ? s->rows : t->heads;
     enum pw_enc_cursor down = s->rows > 0 ? s->down : PW_ENC_HEAD;
     int at = pw_enc_at(ui, PW_ENC_DISTANCE), here = pw_enc_at(ui, down);
@@ -146,7 +147,7 @@ int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const str
         pw_draw_text(c, r, y, r.x, pw_style_dim(), "dist");
         draw_distances(c, r, y++, &k, at);
     }
-    if (s->buckets && r.h >= 5)
+    if (s->buckets != NULL && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
     int rows = r.y + r.h - y, first = pw_enc_list(ui, down, n, (struct pw_rect){y, r.x, rows, r.w}, areas);
     rows = rows < n - first ? rows : n - first;
@@ -160,9 +161,9 @@ int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const str
         const float *row = s->values + (size_t)h * t->length;
         char text[32];
         snprintf(text, sizeof text, "head %d", h);
-        if (s->label)
+        if (s->label != NULL)
             s->label(t, h, text);
-        struct pw_style name = s->unmet && s->unmet(t, h) ? pw_style_warn() : pw_style_plain();
+        struct pw_style name = s->unmet != NULL && s->unmet(t, h) ? pw_style_warn() : pw_style_plain();
         pw_draw_fmt(c, r, y, r.x, h == here ? pw_style_bold() : name, "%s%s", h == here ? "▸" : " ", text);
         if (left > 8) {
             s->note(t, h, text);
@@ -184,16 +185,16 @@ int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const str
     return y - r.y;
 }
 
-int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at)
+int64_t pw_enc_seen(const struct pw_ev_table *t, const int64_t *counts, int at)
 {
     int reach = t->by_length && counts == t->rows ? t->length - 1 : at;
     /* Loaded weights: the training before was not counted. */
     bool uncounted = t->trained > 0 && reach <= t->trained;
 
-    return !counts || (counts[at] == 0 && uncounted) ? -1 : counts[at];
+    return counts == NULL || (counts[at] == 0 && uncounted) ? -1 : counts[at];
 }
 
-void pw_enc_read_met(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out)
+void pw_enc_read_seen(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out)
 {
     if (met == 0)
         pw_str_add(out, "  never met in training");
@@ -208,7 +209,7 @@ void pw_enc_read_distance(const struct pw_ui *ui, const struct pw_ev_table *t, s
     int d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
     pw_str_add(out, "distance %d", d);
-    if (t->bucket)
+    if (t->bucket != NULL)
         pw_str_add(out, " → bucket %d", t->bucket[d]);
 }
 

@@ -19,8 +19,8 @@ static void note(const struct pw_ev_table *t, int head, char text[32])
     snprintf(text, 32, "%.5f %6s", (double)t->slopes[head], half);
 }
 
-static void draw(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r,
-                 struct pw_enc_areas *areas)
+static void draw_encoding_slopes(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                                 struct pw_rect r, struct pw_enc_areas *areas)
 {
     struct pw_enc_strips strips = {
         .values = t->bias, .note = note, .note_head = "slope   halves", .note_w = 16};
@@ -62,7 +62,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_enc_read_head(ui, t, t->bias, out);
     pw_str_add(out, "  slope %.5g, a weight halves every %.3g positions", (double)t->slopes[h],
                half_distance(t, h));
-    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
     pw_enc_read_others(ui, t, t->bias, out);
 }
 
@@ -78,7 +78,7 @@ const struct pw_enc_page pw_enc_slopes = {"slopes",
                                           PW_ENCODING_SLOPES,
                                           PW_ENC_DISTANCE,
                                           PW_ENC_HEAD,
-                                          draw,
+                                          draw_encoding_slopes,
                                           read,
                                           copy,
                                           "the ramps, a weight halves every so many positions"};

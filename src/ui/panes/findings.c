@@ -21,7 +21,7 @@ static const struct pw_finding_view *shown(const struct pw_ui *ui)
 
     if (ui->findings.name[0])
         v = pw_finding_of(ui->snap, ui->findings.name, ui->findings.topic);
-    return v ? v : pw_finding_named(ui->snap, "");
+    return v != NULL ? v : pw_finding_named(ui->snap, "");
 }
 
 /* Returns true for a block that is not empty. */
@@ -83,7 +83,7 @@ static void clamp(struct pw_ui *ui, const struct pw_finding *f)
     memcpy(ui->findings.shown, now, sizeof now);
     ui->findings.page = page_of(ui, f);
     const struct pw_block *b = block_of(f, ui->findings.page);
-    if (!b)
+    if (b == NULL)
         return;
     ui->findings.down = pw_within(ui->findings.down, down_of(b));
     ui->findings.across = pw_within(ui->findings.across, across_of(b));
@@ -132,7 +132,8 @@ static struct pw_rect draw_title(const struct pw_block_of *k, struct pw_canvas *
 {
     bool roomy = r.h >= 12;
 
-    if (roomy || !k->b || (r.h >= 5 && k->b->kind == PW_BLOCK_TABLE)) { /* a picture needs the rows more */
+    if (roomy || k->b == NULL ||
+        (r.h >= 5 && k->b->kind == PW_BLOCK_TABLE)) { /* a picture needs the rows more */
         int used = pw_draw_wrapped(c, r, r.y, pw_style_plain(), k->f->title, roomy ? 2 : 1);
         r.y += used, r.h -= used;
     }
@@ -144,11 +145,11 @@ struct pw_rect pw_fnd_body(const struct pw_ui *ui, struct pw_rect r)
     const struct pw_finding_view *v = shown(ui);
     struct pw_canvas nowhere = {0}; /* nothing is drawn: only the rows are counted */
 
-    if (!v)
+    if (v == NULL)
         return (struct pw_rect){0};
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
     r = draw_title(&k, &nowhere, r);
-    return k.b ? draw_around(ui, &k, &nowhere, r) : (struct pw_rect){0};
+    return k.b != NULL ? draw_around(ui, &k, &nowhere, r) : (struct pw_rect){0};
 }
 
 static void settle(struct pw_ui *ui, struct pw_rect r)
@@ -156,11 +157,11 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
     const struct pw_finding_view *v = shown(ui);
     struct pw_canvas nowhere = {0};
 
-    if (!v)
+    if (v == NULL)
         return;
     clamp(ui, &v->f);
     const struct pw_block_of k = {&v->f, block_of(&v->f, ui->findings.page)};
-    if (k.b)
+    if (k.b != NULL)
         return;
     r = draw_title(&k, &nowhere, r);
     int lines = pw_fnd_claims_page(&nowhere, r, &v->f, 0);
@@ -168,17 +169,17 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
         ui->findings.down = lines > r.h ? lines - r.h : 0;
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_findings(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_finding_view *v = shown(ui);
 
-    if (!v) {
+    if (v == NULL) {
         invite(ui, c, r);
         return;
     }
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
     r = draw_title(&k, c, r);
-    if (!k.b) {
+    if (k.b == NULL) {
         pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
         return;
     }
@@ -192,7 +193,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
     int n = pw_findings(ui->snap, list), at = 0;
 
-    if (!v)
+    if (v == NULL)
         return;
     while (list[at] != v)
         at++;
@@ -247,11 +248,11 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     const int far = 1 << 20;
 
     (void)line;
-    if (!v && (k == 'v' || k == 'V' || k == '[' || k == ']')) {
-        pw_ui_say(ui, "nothing measured yet");
+    if (v == NULL && (k == 'v' || k == 'V' || k == '[' || k == ']')) {
+        pw_ui_message(ui, "nothing measured yet");
         return true;
     }
-    if (!v)
+    if (v == NULL)
         return false;
     clamp(ui, &v->f);
     switch (k) {
@@ -287,10 +288,10 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     int down = ui->findings.down, across = ui->findings.across;
 
     (void)line;
-    if (!v || !pw_rect_has(r, y, x))
+    if (v == NULL || !pw_rect_has(r, y, x))
         return false;
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
-    if (!k.b || !pw_fnd_kinds[k.b->kind]->at(ui, &k, r, y, x, &down, &across))
+    if (k.b == NULL || !pw_fnd_kinds[k.b->kind]->at(ui, &k, r, y, x, &down, &across))
         return false;
     if (k.b->kind == PW_BLOCK_TABLE) /* the table's rows stay in place */
         ui->findings.held = down - (y - r.y - 1) + 1;
@@ -304,10 +305,10 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     const struct pw_finding_view *v = shown(ui);
 
-    if (!v)
+    if (v == NULL)
         return;
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
-    if (k.b) {
+    if (k.b != NULL) {
         pw_fnd_kinds[k.b->kind]->copy(&k, out);
         return;
     }
@@ -320,7 +321,7 @@ static void words(FILE *out, const struct pw_ui *ui)
     const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
     int n = pw_findings(ui->snap, list);
 
-    if (!v) {
+    if (v == NULL) {
         fputs("nothing measured yet: 'probe' lists what can be, 'reproduce --list' what the papers say\n",
               out);
         return;
@@ -357,18 +358,18 @@ static int find_matches(const struct pw_finding *f, const char *text, int nth, s
 
     for (int page = 0; page < pages_of(f); page++) {
         const struct pw_block *b = block_of(f, page);
-        if (b && has(text, b->title) && n++ == nth)
+        if (b != NULL && has(text, b->title) && n++ == nth)
             *m = (struct match){page, 0, 0};
-        for (int i = 0; b && b->kind != PW_BLOCK_PLOT && i < b->rows; i++)
+        for (int i = 0; b != NULL && b->kind != PW_BLOCK_PLOT && i < b->rows; i++)
             if (has(text, pw_finding_row_name(f, b, i)) && n++ == nth)
                 *m = (struct match){page, i, 0};
-        for (int i = 0; b && i < b->cols; i++)
+        for (int i = 0; b != NULL && i < b->cols; i++)
             if (has(text, pw_finding_col_name(f, b, i)) && n++ == nth)
                 *m = b->kind == PW_BLOCK_PLOT ? (struct match){page, i, 0} : (struct match){page, 0, i};
-        for (int i = 0; !b && i < f->n_claims; i++)
+        for (int i = 0; b == NULL && i < f->n_claims; i++)
             if ((has(text, f->claims[i].claim) || has(text, f->claims[i].found)) && n++ == nth)
                 *m = (struct match){page, 0, 0};
-        for (int i = 0; !b && i < f->n_remarks; i++)
+        for (int i = 0; b == NULL && i < f->n_remarks; i++)
             if (has(text, f->remarks[i].text) && n++ == nth)
                 *m = (struct match){page, 1 << 20, 0};
     }
@@ -380,7 +381,7 @@ static int find(struct pw_ui *ui, const char *text, int direction)
     const struct pw_finding_view *v = shown(ui);
     struct match m = {0};
 
-    if (!v)
+    if (v == NULL)
         return 0;
     int n = find_matches(&v->f, text, -1, &m);
     if (n == 0)
@@ -408,9 +409,10 @@ static const char *page(const struct pw_ui *ui)
 {
     static const char *const names[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
     const struct pw_finding_view *v = shown(ui);
-    int at = v ? page_of(ui, &v->f) : 0;
+    int at = v != NULL ? page_of(ui, &v->f) : 0;
 
-    return v && block_of(&v->f, at) && at < (int)(sizeof names / sizeof *names) ? names[at] : "all";
+    return v != NULL && block_of(&v->f, at) != NULL && at < (int)(sizeof names / sizeof *names) ? names[at]
+                                                                                                : "all";
 }
 
 const struct pw_pane pw_pane_findings = {
@@ -418,7 +420,7 @@ const struct pw_pane pw_pane_findings = {
     .title = "Findings",
     .hints = "v page  [ ] finding  hjkl cursor",
     .status = status,
-    .draw = draw,
+    .draw = draw_findings,
     .settle = settle,
     .key = key,
     .click = click,

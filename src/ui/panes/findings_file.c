@@ -22,7 +22,7 @@ static void write_json(FILE *out, const struct pw_finding_view *v)
 /* Writes a cell, quoted if it contains commas or quotes. */
 static void write_cell(FILE *out, const char *text, size_t n)
 {
-    bool quote = memchr(text, ',', n) || memchr(text, '"', n);
+    bool quote = memchr(text, ',', n) != NULL || memchr(text, '"', n) != NULL;
 
     if (quote)
         fputc('"', out);
@@ -70,7 +70,7 @@ static void write_csv(FILE *out, const struct pw_finding *f)
 enum pw_code pw_finding_write(const char *path, const struct pw_finding_view *v, struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');
-    bool json = dot && !strcmp(dot, ".json"), csv = dot && !strcmp(dot, ".csv");
+    bool json = dot != NULL && strcmp(dot, ".json") == 0, csv = dot != NULL && strcmp(dot, ".csv") == 0;
     struct pw_file *file;
 
     if (!json && !csv)

@@ -97,7 +97,8 @@ static void draw_legend(const struct pw_ui *ui, const struct chart *t, struct pw
     }
 }
 
-static void draw(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+static void draw_findings_map(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c,
+                              struct pw_rect r)
 {
     struct chart t;
 
@@ -120,8 +121,8 @@ static void read(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_
         pw_str_add(out, ": %.5g", v);
 }
 
-static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x, int *down,
-               int *across)
+static bool map_cell_at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x,
+                        int *down, int *across)
 {
     struct chart t;
     int row, col;
@@ -132,4 +133,4 @@ static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_re
     return true;
 }
 
-const struct pw_fnd_kind pw_fnd_map = {draw, read, at, pw_fnd_copy_cells};
+const struct pw_fnd_kind pw_fnd_map = {draw_findings_map, read, map_cell_at, pw_fnd_copy_cells};

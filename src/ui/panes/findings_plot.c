@@ -140,7 +140,8 @@ static void draw_cursor(const struct pw_ui *ui, const struct pw_block_of *k, con
 }
 
 /* Draws reference curves first and the cursor's curve last, on top. */
-static void draw(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+static void draw_findings_plot(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c,
+                               struct pw_rect r)
 {
     struct chart t;
 
@@ -189,8 +190,8 @@ static void read(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_
 }
 
 /* Finds the point nearest to a column. */
-static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x, int *down,
-               int *across)
+static bool plot_cell_at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x,
+                         int *down, int *across)
 {
     struct chart t;
     int best = -1, off = 0;
@@ -224,4 +225,4 @@ static void copy(const struct pw_block_of *k, struct pw_str *out)
     pw_str_add(out, "\n");
 }
 
-const struct pw_fnd_kind pw_fnd_plot = {draw, read, at, copy};
+const struct pw_fnd_kind pw_fnd_plot = {draw_findings_plot, read, plot_cell_at, copy};

@@ -172,7 +172,8 @@ static void draw_head(const struct pw_ui *ui, const struct pw_block_of *k, const
         pw_draw_cell(c, r, r.y, r.x + r.w - 1, pw_style_warn(), 0x2026);
 }
 
-static void draw(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+static void draw_findings_table(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c,
+                                struct pw_rect r)
 {
     struct sheet s;
 
@@ -204,8 +205,8 @@ static void read(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_
     pw_str_add(out, ": %s%s%s", text, k->b->y[0] ? " " : "", k->b->y);
 }
 
-static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x, int *down,
-               int *across)
+static bool table_cell_at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_rect r, int y, int x,
+                          int *down, int *across)
 {
     struct sheet s;
 
@@ -222,4 +223,4 @@ static bool at(const struct pw_ui *ui, const struct pw_block_of *k, struct pw_re
     return true;
 }
 
-const struct pw_fnd_kind pw_fnd_table = {draw, read, at, pw_fnd_copy_cells};
+const struct pw_fnd_kind pw_fnd_table = {draw_findings_table, read, table_cell_at, pw_fnd_copy_cells};

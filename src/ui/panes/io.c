@@ -19,7 +19,7 @@ static int width_at(const struct pw_snapshot *s, int pos)
 {
     const struct pw_ev_token *t = pw_token_at(s, pos);
     int w = 3, a = pw_text_cells(pw_answer_wanted(s, pos)),
-        b = t ? pw_text_cells(pw_label(t->label)) + t->edited : 0;
+        b = t != NULL ? pw_text_cells(pw_label(t->label)) + t->edited : 0;
 
     w = a > w ? a : w;
     return (b > w ? b : w) + 1;
@@ -43,7 +43,7 @@ static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct 
             x = r.x + HEAD, y++;
         }
         x = pw_draw_text(c, r, y, x, pw_style_bold(), label);
-        if (s->prompt.edited && s->prompt.edited[i])
+        if (s->prompt.edited != NULL && s->prompt.edited[i])
             x = pw_draw_text(c, r, y, x, pw_style_warn(), "*");
         x++;
     }
@@ -58,7 +58,7 @@ static int verdict(const struct pw_snapshot *s, struct pw_str *out)
 
     for (int i = 0; i < s->n_tokens; i++)
         wrong += !s->tokens[i].right;
-    if (!last || !last->last)
+    if (last == NULL || !last->last)
         pw_str_add(out, "decoding …");
     else if (!s->prompt.has_answer)
         pw_str_add(out, "no right answer is known for this prompt");
@@ -70,7 +70,7 @@ static int verdict(const struct pw_snapshot *s, struct pw_str *out)
         pw_str_add(out, "not ended");
     else
         pw_str_add(out, "%d of %d wrong", wrong, s->n_tokens);
-    return !last || !last->last || !s->prompt.has_answer ? 0 : last->exact ? 1 : -1;
+    return last == NULL || !last->last || !s->prompt.has_answer ? 0 : last->exact ? 1 : -1;
 }
 
 static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
@@ -117,7 +117,7 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
         int w = width_at(s, pos);
         if (want_y >= 0)
             pw_draw_cut(c, r, want_y, x, pw_style_dim(), pw_answer_wanted(s, pos), w - 1);
-        if (t) {
+        if (t != NULL) {
             struct pw_style plain = pw_style_bold();
             struct pw_style st = !s->prompt.has_answer ? plain : t->right ? pw_style_ok() : pw_style_bad();
             struct pw_style label = st;
@@ -172,7 +172,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
         ui->io.top = pw_within(ui->io.top, lay_out(ui->snap, &nowhere, r).most);
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_io(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_snapshot *s = ui->snap;
 
@@ -198,7 +198,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (!s->has_prompt)
         return;
-    if (a) {
+    if (a != NULL) {
         pw_arm_title(ui, a, out);
         pw_replica_text(a, s->prompt_replica, out);
         pw_str_add(out, "  ");
@@ -264,7 +264,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
         bool given = pos < s->prompt.n_prompt;
         pw_str_add(out, "%d\t%s\t%s\t", pos, given ? "given" : "answer",
                    given ? pw_label(s->prompt.labels[pos]) : pw_answer_wanted(s, pos));
-        if (t)
+        if (t != NULL)
             pw_str_add(out, "%s\t%.6g\t%.6g\t%.6g\t%s\n", pw_label(t->label), (double)t->prob,
                        (double)t->logit, (double)t->entropy, t->edited ? "yes" : "no");
         else
@@ -277,7 +277,8 @@ static void add_tokens(struct pw_str *out, const char *name, const struct pw_sna
     pw_str_add(out, "%s", name);
     for (int i = from; i < end; i++)
         pw_str_add(out, " %s%s", pw_label(s->prompt.labels[i]),
-                   i < s->prompt.n_prompt && s->prompt.edited && s->prompt.edited[i] ? " (edited)" : "");
+                   i < s->prompt.n_prompt && s->prompt.edited != NULL && s->prompt.edited[i] ? " (edited)"
+                                                                                             : "");
     pw_str_add(out, "\n");
 }
 
@@ -291,7 +292,7 @@ static void words(FILE *out, const struct pw_ui *ui)
         fputs("no prompt yet\n", out);
         return;
     }
-    if (a)
+    if (a != NULL)
         pw_replica_text(a, s->prompt_replica, &text);
     fprintf(out, "arm %d%s  step %lld", s->prompt_arm, pw_str_text(&text), (long long)s->prompt_step);
     pw_str_clear(&text);
@@ -330,7 +331,7 @@ const struct pw_pane pw_pane_io = {
     .title = "Prompt",
     .hints = "letters prompt  [ ] sample  { } length  Enter again  Esc leave",
     .status = status,
-    .draw = draw,
+    .draw = draw_io,
     .settle = settle,
     .key = key,
     .copy = copy,

@@ -31,26 +31,26 @@ static void find(struct pw_ui *ui, struct pw_lengths *v)
 
 bool pw_lengths_has_before(const struct pw_arm_view *arm)
 {
-    for (int r = 0; r < arm->info.replicates; r++)
-        if (pw_eval_before(arm, &arm->rep[r]))
+    for (int r = 0; r < arm->info.replicas; r++)
+        if (pw_eval_before(arm, &arm->rep[r]) != NULL)
             return true;
     return false;
 }
 
 float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
 {
-    float v[PW_MAX_REPLICATES];
+    float v[PW_MAX_REPLICAS];
 
     if (!pw_lengths_has_before(arm))
         return NAN;
-    for (int r = 0; r < arm->info.replicates; r++) {
-        const struct pw_replicate_view *rep = &arm->rep[r];
+    for (int r = 0; r < arm->info.replicas; r++) {
+        const struct pw_replica_view *rep = &arm->rep[r];
         /* An unchanged replica has no earlier evaluation: its latest one counts. */
         const struct pw_ev_eval *before = pw_eval_before(arm, rep);
-        const struct pw_eval_row *row = pw_eval_find(before ? before : &rep->eval, task, length);
-        v[r] = row && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
+        const struct pw_eval_row *row = pw_eval_find(before != NULL ? before : &rep->eval, task, length);
+        v[r] = row != NULL && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
     }
-    return pw_spread_of(v, arm->info.replicates).median;
+    return pw_spread_of(v, arm->info.replicas).median;
 }
 
 const char *pw_lengths_before_name(const struct pw_arm_view *arm)
@@ -62,7 +62,7 @@ const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw
                                          const struct pw_arm_view **arm)
 {
     *arm = pw_find_arm(ui->snap, ui->snap->current);
-    return *arm && v->n > 0
+    return *arm != NULL && v->n > 0
                ? pw_eval_find(&(*arm)->rep[0].eval, v->task, v->lengths[pw_lengths_cursor(ui, v)])
                : NULL;
 }
@@ -174,7 +174,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
     }
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_lengths(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_lengths v;
 
@@ -204,7 +204,7 @@ static bool any_greyed(const struct pw_ui *ui, int task)
 {
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        if (arm && arm->rep[0].eval.n > 0 && !pw_lengths_learned(&ui->snap->lab, arm, task))
+        if (arm != NULL && arm->rep[0].eval.n > 0 && !pw_lengths_learned(&ui->snap->lab, arm, task))
             return true;
     }
     return false;
@@ -229,7 +229,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     else
         pw_str_add(out, ", trained");
     pw_str_add(out, " %d..%d", lab->tasks[i].train_lo, lab->tasks[i].train_hi);
-    if (!a || a->rep[0].eval.n == 0) {
+    if (a == NULL || a->rep[0].eval.n == 0) {
         pw_str_fini(&differ);
         return;
     }
@@ -237,14 +237,14 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (judge != PW_JUDGE_EXACT)
         pw_str_add(out, ", %s", pw_judge_name(judge));
     bool together = page == PW_LENGTHS_ERRORS || page == PW_LENGTHS_GRID;
-    if (a->info.replicates > 1)
-        pw_str_add(out, together ? ", %d seeds together%s" : ", n=%d%s", a->info.replicates,
+    if (a->info.replicas > 1)
+        pw_str_add(out, together ? ", %d seeds together%s" : ", n=%d%s", a->info.replicas,
                    pw_batches_text(&a->info));
     if (page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
         pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
     if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");
-    if (page_of(ui) == PW_LENGTHS_CURVE && a->info.replicates > 1)
+    if (page_of(ui) == PW_LENGTHS_CURVE && a->info.replicas > 1)
         pw_str_add(out, "  medians of seeds");
     if (differ.len == 0) {
         pw_str_add(out, "  ");
@@ -283,15 +283,15 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
 
     find(ui, &v);
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
-    const struct pw_ev_eval *e = row ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
-    const struct pw_eval_row *own = row ? pw_eval_find(e, row->task, row->length) : NULL;
-    int length = row ? row->length : 0, index = own ? pw_eval_failing(e, own, 0) : -1;
+    const struct pw_ev_eval *e = row != NULL ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
+    const struct pw_eval_row *own = row != NULL ? pw_eval_find(e, row->task, row->length) : NULL;
+    int length = row != NULL ? row->length : 0, index = own != NULL ? pw_eval_failing(e, own, 0) : -1;
     if (page_of(ui) == PW_LENGTHS_FAILING && f->n > 0 && pw_lengths_failing_shown(ui->snap))
         length = f->length, index = f->list[pw_within(ui->lengths.chosen, f->n)].index;
     else if (page_of(ui) == PW_LENGTHS_GRID)
         index = pw_lengths_grid_sample(ui, &v, &length);
     if (index < 0) {
-        pw_ui_say(ui, row ? "nothing failed there" : "not evaluated yet: e does it");
+        pw_ui_message(ui, row != NULL ? "nothing failed there" : "not evaluated yet: e does it");
         return;
     }
     pw_str_add(line, "failing length=%d index=%d", length, index);
@@ -307,8 +307,8 @@ static void list(struct pw_ui *ui, struct pw_str *line)
     find(ui, &v);
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     ui->lengths.page = PW_LENGTHS_FAILING, ui->lengths.chosen = 0;
-    if (!row) {
-        pw_ui_say(ui, "not evaluated yet: e does it");
+    if (row == NULL) {
+        pw_ui_message(ui, "not evaluated yet: e does it");
         return;
     }
     pw_str_add(line, "failing length=%d n=20", row->length);
@@ -366,7 +366,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 't':
         ui->lengths.task = ui->snap->lab.n_tasks > 0 ? (ui->lengths.task + 1) % ui->snap->lab.n_tasks : 0;
         if (ui->snap->lab.n_tasks < 2)
-            pw_ui_say(ui, "there is no other task: this is no mixture");
+            pw_ui_message(ui, "there is no other task: this is no mixture");
         return true;
     case 'e': pw_str_add(line, "eval"); return true;
     default: return false;
@@ -416,7 +416,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
         return true;
     }
     bool hit = click_list(ui, &a, y, x);
-    if (hit && page_of(ui) == PW_LENGTHS_FAILING && line && !ui->drag.moved)
+    if (hit && page_of(ui) == PW_LENGTHS_FAILING && line != NULL && !ui->drag.moved)
         pin(ui, line);
     return hit;
 }
@@ -456,7 +456,7 @@ const struct pw_pane pw_pane_lengths = {
     .title = "Lengths",
     .hints = "v page  jk length  Enter failing  f list  e evaluate  t task",
     .status = status,
-    .draw = draw,
+    .draw = draw_lengths,
     .settle = settle,
     .key = key,
     .click = click,

@@ -124,7 +124,7 @@ static bool lay_out(struct sheet *s, const struct pw_arm_view *arm, const struct
 {
     float most = 0;
 
-    if (!arm || arm->rep[0].eval.n == 0)
+    if (arm == NULL || arm->rep[0].eval.n == 0)
         return false;
     int places = pw_error_places(arm, v, &most);
     int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
@@ -155,7 +155,7 @@ void pw_lengths_errors_settle(struct pw_ui *ui, const struct pw_lengths *v)
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     float most = 0;
 
-    if (arm && arm->rep[0].eval.n > 0)
+    if (arm != NULL && arm->rep[0].eval.n > 0)
         ui->lengths.place = pw_within(ui->lengths.place, pw_error_places(arm, v, &most));
 }
 
@@ -209,13 +209,13 @@ void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, 
 {
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
     float most = 0;
-    int places = a ? pw_error_places(a, v, &most) : 0;
+    int places = a != NULL ? pw_error_places(a, v, &most) : 0;
 
     pw_str_add(out, "length\tsamples\texact\tforced\tearly\tlate\twrong");
     for (int k = 0; k < places; k++)
         pw_str_add(out, "\ttoken %d", k + 1);
     pw_str_add(out, "\n");
-    for (int i = 0; a && i < v->n; i++) {
+    for (int i = 0; a != NULL && i < v->n; i++) {
         struct pw_error_sum s = pw_error_sum_at(a, v->task, v->lengths[i]);
         if (s.samples == 0)
             continue;

@@ -42,7 +42,7 @@ bool pw_lengths_failing_shown(const struct pw_snapshot *s)
 {
     const struct pw_arm_view *a = pw_find_arm(s, s->failing_arm);
 
-    return a && s->failing_arm == s->current && s->failing_replica == pw_inspected(s, a);
+    return a != NULL && s->failing_arm == s->current && s->failing_replica == pw_inspected(s, a);
 }
 
 /* Returns true if the list of failing examples belongs to what the page shows. */

@@ -13,7 +13,7 @@ enum { LEFT = 4 };
 
 static bool in_box(const struct pw_task_view *t, int k, int x)
 {
-    return t && x >= t->box_lo[k] && x <= t->box_hi[k];
+    return t != NULL && x >= t->box_lo[k] && x <= t->box_hi[k];
 }
 
 static void clamp(int *x, int lo, int hi)
@@ -87,7 +87,7 @@ void pw_lengths_grid_settle(struct pw_ui *ui, const struct pw_lengths *v)
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     struct pw_grid g;
 
-    if (!arm || !v->range || !pw_grid_collect(&g, arm, v->task))
+    if (arm == NULL || v->range == NULL || !pw_grid_collect(&g, arm, v->task))
         return;
     clamp(&ui->lengths.a, g.lo[0], g.hi[0]);
     clamp(&ui->lengths.b, g.lo[1], g.hi[1]);
@@ -115,7 +115,7 @@ void pw_lengths_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     const struct pw_task_view *t = v->range;
     struct pw_grid g;
 
-    if (!arm || !t || !pw_grid_collect(&g, arm, v->task)) {
+    if (arm == NULL || t == NULL || !pw_grid_collect(&g, arm, v->task)) {
         static const char *const lines[] = {"no evaluation by pairs yet", ":eval",
                                             "of the current arm: exact match over both numbers", NULL};
         pw_draw_missing(ui, c, r, lines);
@@ -140,7 +140,7 @@ bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct 
     struct pw_grid g;
     int top, left, row, col;
 
-    if (!arm || !v->range || !pw_grid_collect(&g, arm, v->task) ||
+    if (arm == NULL || v->range == NULL || !pw_grid_collect(&g, arm, v->task) ||
         !place(ui, &g, v->range, r, &m, &top, &left) || !pw_heat_at(&m, y - top, x - left, &row, &col))
         return false;
     ui->lengths.a = g.lo[0] + col, ui->lengths.b = g.lo[1] + row;
@@ -150,9 +150,9 @@ bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct 
 int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
-    const struct pw_ev_eval *e = arm ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
+    const struct pw_ev_eval *e = arm != NULL ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
 
-    for (int i = 0; e && i < e->n; i++) {
+    for (int i = 0; e != NULL && i < e->n; i++) {
         const struct pw_eval_row *row = &e->rows[i];
         for (int k = 0; row->task == v->task && k < row->n_pairs && row->first_pair + k < e->n_pairs; k++) {
             const struct pw_eval_pair *p = &e->pairs[row->first_pair + k];
@@ -173,7 +173,7 @@ void pw_lengths_copy_grid(const struct pw_ui *ui, const struct pw_lengths *v, st
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     struct pw_grid g;
 
-    if (!arm || !v->range || !pw_grid_collect(&g, arm, v->task))
+    if (arm == NULL || v->range == NULL || !pw_grid_collect(&g, arm, v->task))
         return;
     pw_str_add(out, "%s", v->range->axis[1]);
     for (int a = g.lo[0]; a <= g.hi[0]; a++)

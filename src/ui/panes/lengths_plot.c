@@ -35,7 +35,7 @@ static struct pw_points points_of(const struct pw_lengths *v, const struct pw_ar
 
     for (int i = 0; i < v->n; i++) {
         const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, v->task, v->lengths[i]);
-        if (row && row->samples > 0 && v->lengths[i] >= lo && v->lengths[i] <= hi)
+        if (row != NULL && row->samples > 0 && v->lengths[i] >= lo && v->lengths[i] <= hi)
             x[n] = v->lengths[i], y[n++] = (float)row->exact / (float)row->samples;
     }
     return (struct pw_points){.x = x, .y = y, .n = n};
@@ -61,14 +61,14 @@ static void draw_part(const struct pw_ui *ui, struct pw_canvas *c, const struct 
                       const struct pw_lengths *v, const struct pw_arm_view *arm, int lo, int hi,
                       enum pw_stroke stroke)
 {
-    struct pw_points rep[PW_MAX_REPLICATES];
-    int64_t x[PW_MAX_REPLICATES][PW_MAX_LENGTHS];
-    float y[PW_MAX_REPLICATES][PW_MAX_LENGTHS];
+    struct pw_points rep[PW_MAX_REPLICAS];
+    int64_t x[PW_MAX_REPLICAS][PW_MAX_LENGTHS];
+    float y[PW_MAX_REPLICAS][PW_MAX_LENGTHS];
 
-    for (int r = 0; r < arm->info.replicates; r++)
+    for (int r = 0; r < arm->info.replicas; r++)
         rep[r] = points_of(v, arm, r, lo, hi, x[r], y[r]);
-    if (arm->info.replicates > 1)
-        pw_plot_band(p, ui, c, arm->info.id, rep, arm->info.replicates, stroke);
+    if (arm->info.replicas > 1)
+        pw_plot_band(p, ui, c, arm->info.id, rep, arm->info.replicas, stroke);
     else if (arm->info.id == ui->snap->current)
         draw_interval(ui, c, p, arm, v, rep[0], stroke);
     else
@@ -79,7 +79,8 @@ static void draw_part(const struct pw_ui *ui, struct pw_canvas *c, const struct 
 static void draw_arm(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                      const struct pw_lengths *v, const struct pw_arm_view *arm)
 {
-    int first = v->lengths[0], last = v->lengths[v->n - 1], edge = v->range ? v->range->train_hi : last;
+    int first = v->lengths[0], last = v->lengths[v->n - 1],
+        edge = v->range != NULL ? v->range->train_hi : last;
 
     if (pw_lengths_learned(&ui->snap->lab, arm, v->task)) {
         draw_part(ui, c, p, v, arm, first, last, PW_STROKE_LINE);
@@ -114,11 +115,11 @@ static float draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const stru
 
     for (int i = 0; i < v->n; i++) {
         const struct pw_eval_row *row = NULL;
-        for (int a = 1; a <= PW_MAX_ARMS && !row; a++) {
+        for (int a = 1; a <= PW_MAX_ARMS && row == NULL; a++) {
             const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-            row = arm ? pw_eval_find(&arm->rep[0].eval, v->task, v->lengths[i]) : NULL;
+            row = arm != NULL ? pw_eval_find(&arm->rep[0].eval, v->task, v->lengths[i]) : NULL;
         }
-        if (!row || !(row->chance > 0))
+        if (row == NULL || !(row->chance > 0))
             continue;
         int from = pw_plot_column(p, v->lengths[i]);
         int to = pw_plot_column(p, v->lengths[i + 1 < v->n ? i + 1 : i]);
@@ -164,9 +165,9 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
     int y = p->box.y + p->box.h, end = p->field.x, name_at = r.x + r.w - pw_text_cells(name);
     float most = 0;
 
-    for (int i = 0; t && i < t->n_share && i < 128; i++)
+    for (int i = 0; t != NULL && i < t->n_share && i < 128; i++)
         most = t->share[i] > most ? t->share[i] : most;
-    for (int x = p->field.x; t && x < p->field.x + p->field.w; x++) {
+    for (int x = p->field.x; t != NULL && x < p->field.x + p->field.w; x++) {
         double length = p->x0 + (p->x1 - p->x0) * (x - p->field.x + 0.5) / p->field.w;
         int i = (int)lrint(length) - t->train_lo;
         if (i < 0 || i > t->train_hi - t->train_lo)
@@ -180,7 +181,7 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
     }
     if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* its mark is possibly in this row */
         end = cursor + 1;
-    if (t && end + 2 + pw_text_cells(note) <= r.x + r.w)
+    if (t != NULL && end + 2 + pw_text_cells(note) <= r.x + r.w)
         end = pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);
     if (end < name_at && cursor < name_at)
         pw_draw_text(c, r, y, name_at, pw_style_dim(), name);
@@ -211,25 +212,25 @@ void pw_lengths_plot(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
 
     if (!pw_plot_begin(&p, ui, c, ""))
         return;
-    int edge = v->range ? pw_plot_edge(&p, c, v->range->train_hi) : -1;
+    int edge = v->range != NULL ? pw_plot_edge(&p, c, v->range->train_hi) : -1;
     float chance = draw_chance(ui, c, &p, v);
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        if (arm)
+        if (arm != NULL)
             draw_before(ui, c, &p, v, arm);
     }
     for (int pass = 0; pass < 2; pass++)
         for (int a = 1; a <= PW_MAX_ARMS; a++) {
             const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-            if (arm && (a == ui->snap->current) == pass)
+            if (arm != NULL && (a == ui->snap->current) == pass)
                 draw_arm(ui, c, &p, v, arm);
         }
     if (edge >= 0)
         name_free(c, p.field, edge + 1, pw_style_warn(), "beyond training", false);
     if (chance > 0)
         name_chance(c, &p, chance);
-    if (current && current->rep[0].eval.n > 0)
-        name_band(c, &p, current->info.replicates > 1);
+    if (current != NULL && current->rep[0].eval.n > 0)
+        name_band(c, &p, current->info.replicas > 1);
     int cursor = pw_plot_column(&p, v->lengths[pw_lengths_cursor(ui, v)]);
     draw_shares(c, r, &p, v, cursor);
     if (cursor >= 0) /* on the axis; below the plot if there is no axis line */

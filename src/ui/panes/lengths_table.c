@@ -66,7 +66,7 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
 
     if (x.n == 0)
         return;
-    if (a->info.replicates > 1) {
+    if (a->info.replicas > 1) {
         pw_str_add(s, "  %.0f%% (%.0f..%.0f), medians of %d seeds%s", 100 * x.median, 100 * x.lo, 100 * x.hi,
                    x.n, pw_batches_text(&a->info));
     } else {
@@ -106,9 +106,9 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     struct pw_str s = {0};
 
     pw_str_add(&s, "length %d  ", length);
-    if (a)
+    if (a != NULL)
         pw_arm_short(ui, a, &s);
-    if (row && row->samples > 0) {
+    if (row != NULL && row->samples > 0) {
         float before = pw_lengths_before(a, v->task, length);
         if (pw_arm_heads_changed(a))
             pw_str_add(&s, "  heads were switched since, e evaluates: ");
@@ -130,7 +130,7 @@ static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "length");
     for (int a = 1; a <= PW_MAX_ARMS && n < shown; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        if (!arm)
+        if (arm == NULL)
             continue;
         struct pw_style s = pw_style_arm(ui, a);
         struct pw_str head = {0};
@@ -149,8 +149,8 @@ static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
             pw_str_add(&head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name, swapped);
         }
         size_t end = head.len;
-        if (arm->info.replicates > 1) {
-            pw_str_add(&head, " n=%d", arm->info.replicates);
+        if (arm->info.replicas > 1) {
+            pw_str_add(&head, " n=%d", arm->info.replicas);
             if (pw_text_cells(head.s) > w - 1)
                 head.s[end] = '\0'; /* the frame shows it too */
         }
@@ -168,7 +168,7 @@ static void draw_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
 
     for (int a = 1; a <= PW_MAX_ARMS && n < shown; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        if (arm)
+        if (arm != NULL)
             draw_cell(ui, c, r, y, r.x + LEFT + n++ * w, w, arm, v->task, length,
                       !trained && !pw_lengths_learned(&ui->snap->lab, arm, v->task));
     }
@@ -176,7 +176,7 @@ static void draw_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
 
 static bool has_mean(struct pw_rect r, const struct pw_lengths *v)
 {
-    return r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
+    return r.h >= 4 && v->range != NULL && v->lengths[v->n - 1] > v->range->train_hi;
 }
 
 void pw_lengths_table_areas(const struct pw_ui *ui, struct pw_rect r, int readout, const struct pw_lengths *v,
@@ -219,11 +219,11 @@ void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, s
     pw_str_add(out, v->judged ? "\tjudged\tteacher_forced\n" : "\n");
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        for (int r = 0; arm && r < arm->info.replicates; r++)
+        for (int r = 0; arm != NULL && r < arm->info.replicas; r++)
             for (int i = 0; i < v->n; i++) {
                 const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, v->task, v->lengths[i]);
                 double lo, hi;
-                if (!row || row->samples <= 0)
+                if (row == NULL || row->samples <= 0)
                     continue;
                 pw_eval_wilson(row->exact, row->samples, &lo, &hi);
                 pw_str_add(out, "%d\t%s\t%d\t%d\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t%d\t%d\t%d", a, arm->info.pe,

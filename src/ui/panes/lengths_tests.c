@@ -47,12 +47,12 @@ static void draw_columns(struct pw_canvas *c, struct pw_rect r, int y, int x, in
             char text[32];
             if (columns[i].rank != rank)
                 continue;
-            if (t)
+            if (t != NULL)
                 cell_text(text, sizeof text, t, i);
-            struct pw_style s = !t                               ? pw_style_dim()
+            struct pw_style s = t == NULL                        ? pw_style_dim()
                                 : t->corrected < PW_SIGNIFICANCE ? pw_style_bold()
                                                                  : pw_style_plain();
-            pw_draw_fmt(c, r, y, x, s, "%*s", COLUMN - 1, t ? text : columns[i].name);
+            pw_draw_fmt(c, r, y, x, s, "%*s", COLUMN - 1, t != NULL ? text : columns[i].name);
             x += COLUMN;
         }
 }
@@ -100,7 +100,7 @@ static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, cons
 /* Computes the tests at the cursor's length, or over all lengths beyond training. */
 static void find(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_paired *x, int *lo, int *hi)
 {
-    bool alone = ui->lengths.alone || !v->range;
+    bool alone = ui->lengths.alone || v->range == NULL;
 
     *lo = !alone ? v->range->train_hi + 1 : v->n > 0 ? v->lengths[pw_lengths_cursor(ui, v)] : 0;
     *hi = !alone ? INT_MAX : *lo;

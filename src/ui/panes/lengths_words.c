@@ -21,9 +21,9 @@ static struct remarks remarks_at(const struct pw_ui *ui, const struct pw_lengths
 
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        const struct pw_eval_row *row = arm ? pw_eval_find(&arm->rep[0].eval, v->task, length) : NULL;
-        k.chance = row && row->chance > k.chance ? row->chance : k.chance;
-        k.seen = k.seen || (row && row->seen);
+        const struct pw_eval_row *row = arm != NULL ? pw_eval_find(&arm->rep[0].eval, v->task, length) : NULL;
+        k.chance = row != NULL && row->chance > k.chance ? row->chance : k.chance;
+        k.seen = k.seen || (row != NULL && row->seen);
     }
     if (nth >= 0 && nth < v->range->n_share)
         k.share = v->range->share[nth];
@@ -49,11 +49,11 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
     pw_str_add(&text, "length");
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-        if (!arm)
+        if (arm == NULL)
             continue;
         pw_str_add(&text, "\t%d ", a);
         pw_encoding_name(&text, arm->info.pe);
-        many += arm->info.replicates > 1;
+        many += arm->info.replicas > 1;
         own += arm->info.own_batches;
     }
     pw_str_add(&text, "\tchance\tshare of training\tremarks");
@@ -61,7 +61,7 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
         pw_str_add(&text, "\n>%d", v->range->train_hi);
         for (int a = 1; a <= PW_MAX_ARMS; a++) {
             const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-            if (!arm)
+            if (arm == NULL)
                 continue;
             struct pw_match mean = pw_lengths_mean(&ui->snap->lab, arm, v->task, true);
             add_match(&text, mean, mean.n > 1);
@@ -72,7 +72,7 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
         struct remarks k = remarks_at(ui, v, v->lengths[i]);
         pw_str_add(&text, "\n%d", v->lengths[i]);
         for (int a = 1; a <= PW_MAX_ARMS; a++)
-            if (pw_find_arm(ui->snap, a))
+            if (pw_find_arm(ui->snap, a) != NULL)
                 add_match(&text, pw_lengths_match(pw_find_arm(ui->snap, a), v->task, v->lengths[i]), true);
         pw_str_add(&text, "\t%.3f\t", (double)k.chance);
         if (isfinite(k.share))
@@ -96,7 +96,7 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
 /* Returns the suffix of a column's name if its values combine several replicas. */
 static const char *median(const struct pw_arm_view *a)
 {
-    return a->info.replicates > 1 ? ", median of the seeds" : "";
+    return a->info.replicas > 1 ? ", median of the seeds" : "";
 }
 
 /* Prints the effect of switched heads: exact match before and now. */
@@ -165,7 +165,7 @@ static void tell_copied(FILE *out, const char *title, const struct pw_ui *ui, co
 
     copy(ui, v, &text);
     const char *first = strchr(pw_str_text(&text), '\n');
-    if (first && first[1]) {
+    if (first != NULL && first[1]) {
         fprintf(out, "%s:\n", title);
         pw_report_columns(out, text.s);
     }
@@ -197,12 +197,12 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
     }
     tell_table(out, ui, v);
     for (int a = 1; a <= PW_MAX_ARMS; a++)
-        if (pw_find_arm(ui->snap, a))
+        if (pw_find_arm(ui->snap, a) != NULL)
             tell_arm(out, ui, pw_find_arm(ui->snap, a), v);
     tell_verdict(out, ui, v);
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
-    if (a && a->info.replicates > 1)
-        snprintf(of, sizeof of, ", %d seeds together%s", a->info.replicates, pw_batches_text(&a->info));
+    if (a != NULL && a->info.replicas > 1)
+        snprintf(of, sizeof of, ", %d seeds together%s", a->info.replicas, pw_batches_text(&a->info));
     snprintf(title, sizeof title, "where answers of arm %d go wrong first%s", ui->snap->current, of);
     tell_copied(out, title, ui, v, pw_lengths_copy_errors);
     snprintf(title, sizeof title, "exact match of arm %d%s, across: %s", ui->snap->current, of,
@@ -219,6 +219,6 @@ void pw_lengths_words(FILE *out, const struct pw_ui *ui)
         pw_lengths_of(&v, s, t);
         tell_task(out, ui, &v);
     }
-    if (s->failing.samples > 0 && pw_find_arm(s, s->failing_arm))
+    if (s->failing.samples > 0 && pw_find_arm(s, s->failing_arm) != NULL)
         pw_report_failing(out, &s->failing, s->failing_arm, s->failing_replica, s->failing_step, s);
 }

@@ -30,7 +30,7 @@ static void time_text(char text[16], const struct pw_log_line *l)
     time_t t = (time_t)(l->t_ns / 1000000000);
     struct tm tm;
 
-    if (!localtime_r(&t, &tm) || strftime(text, 16, "%H:%M:%S ", &tm) == 0)
+    if (localtime_r(&t, &tm) == NULL || strftime(text, 16, "%H:%M:%S ", &tm) == 0)
         text[0] = '\0';
 }
 
@@ -55,7 +55,7 @@ static int collect(const struct pw_ui *ui, const struct pw_log_line *lines[PW_LO
     int n = 0;
     for (int64_t i = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0; i < s->n_log; i++) {
         const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
-        if (!ui->log.filter[0] || pw_search_in(l->text, ui->log.filter))
+        if (!ui->log.filter[0] || pw_search_in(l->text, ui->log.filter) != NULL)
             lines[n++] = l;
     }
     return n;
@@ -69,7 +69,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
     ui->log.up = pw_within(ui->log.up, collect(ui, lines));
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_log(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_log_line *lines[PW_LOG_LINES];
     int indent = r.w >= 30 && !ui->no_machine ? 11 : NO_TIME;
@@ -112,7 +112,7 @@ static int find(struct pw_ui *ui, const char *text, int direction)
     int next = -1, previous = -1, first = -1, last = -1; /* lines counted from the end */
 
     for (int up = 0; up < n; up++)
-        if (pw_search_in(lines[n - 1 - up]->text, text)) {
+        if (pw_search_in(lines[n - 1 - up]->text, text) != NULL) {
             found++;
             last = up;
             first = first < 0 ? up : first;
@@ -179,7 +179,7 @@ const struct pw_pane pw_pane_log = {
     .title = "Log",
     .hints = "jk scroll  g oldest  G newest",
     .status = status,
-    .draw = draw,
+    .draw = draw_log,
     .settle = settle,
     .key = key,
     .keys = keys,

@@ -59,9 +59,9 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
                        const struct pw_step_view *v)
 {
     const struct pw_ev_token *t = v->t;
-    const struct pw_ev_look *k = v->look;
+    const struct pw_ev_inspection *k = v->look;
 
-    if (!t) {
+    if (t == NULL) {
         pw_draw_text(c, r, y, r.x, pw_style_dim(), "decoding …");
         return;
     }
@@ -76,7 +76,7 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     } else {
         x = pw_draw_fmt(c, r, y, x, bad, ui->look.utf8 ? "✗ right is %s" : "NO: right is %s",
                         pw_label(t->target));
-        if (k && k->target >= 0)
+        if (k != NULL && k->target >= 0)
             x = pw_draw_fmt(c, r, y, x, bad, ", rank %lld", pw_step_rank(k->token[k->target].rank));
         x += 2;
     }
@@ -88,7 +88,7 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         pw_str_add(&more, "%.2f bits", (double)t->entropy);
     }
     bool fits = pw_text_cells(more.s) <= room; /* numbers are never cut */
-    if (k && k->temperature != 1)
+    if (k != NULL && k->temperature != 1)
         pw_str_add(&more, "  temperature %g", (double)k->temperature);
     if (fits)
         pw_draw_parts(c, (struct pw_rect){y, x, 1, room}, 1, pw_style_dim(), &more);
@@ -172,7 +172,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
     pw_step_patch_settle(ui);
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+static void draw_step(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_step_view v;
     struct pw_rect all = r;
@@ -181,7 +181,7 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         pw_step_patch_draw(ui, c, r);
         return;
     }
-    if (!pw_step_look_at(ui->snap, &v)) {
+    if (!pw_step_select(ui->snap, &v)) {
         invite(ui, c, r);
         return;
     }
@@ -192,7 +192,7 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     draw_facts(ui, c, r, r.y, &v);
     r.y += 1 + (r.h >= 16), r.h -= 1 + (r.h >= 16);
     const struct pw_step_section *s = pw_step_sections[page_of(ui)];
-    if (!v.look || r.h < 1)
+    if (v.look == NULL || r.h < 1)
         return;
     if (r.h >= 7 && s->rows(ui, &v) > 0) { /* the row at the cursor as text */
         struct pw_str words = {0};
@@ -211,7 +211,7 @@ static void tell_patched(const struct pw_ui *ui, struct pw_str *out)
 
     pw_str_add(out, "patched %s  %s", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
                pw_arm_mark(ui, s->patch_arm));
-    if (arm)
+    if (arm != NULL)
         pw_replica_text(arm, s->patch_replica, out);
     pw_str_add(out, " step %lld", (long long)s->patch_step);
 }
@@ -224,13 +224,13 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (pw_step_patch_shown(ui) && s->has_patch)
         tell_patched(ui, out);
-    if (pw_step_patch_shown(ui) || !pw_step_look_at(s, &v))
+    if (pw_step_patch_shown(ui) || !pw_step_select(s, &v))
         return;
     if (ui->time >= 0 && ui->time < s->prompt_step)
         pw_str_add(out, "live, not step %lld  ", (long long)ui->time); /* earlier weights are not kept */
     pw_str_add(out, "%s  token %d of %d", pw_step_sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
                s->n_tokens);
-    if (arm) {
+    if (arm != NULL) {
         pw_str_add(out, "  ");
         pw_arm_title(ui, arm, out);
         pw_replica_text(arm, s->prompt_replica, out);
@@ -243,7 +243,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 
     if (pw_step_patch_shown(ui))
         pw_step_patch_copy(ui, out);
-    else if (pw_step_look_at(ui->snap, &v) && v.look)
+    else if (pw_step_select(ui->snap, &v) && v.look != NULL)
         pw_step_sections[page_of(ui)]->copy(ui, &v, out);
 }
 
@@ -276,7 +276,7 @@ static void turn(struct pw_ui *ui, int by)
 
 static void move(struct pw_ui *ui, const struct pw_step_view *v, int by)
 {
-    int page = page_of(ui), n = v->look ? pw_step_sections[page]->rows(ui, v) : 0;
+    int page = page_of(ui), n = v->look != NULL ? pw_step_sections[page]->rows(ui, v) : 0;
 
     ui->step.row[page] = pw_step_row(ui, page, n) + by;
     ui->step.row[page] = pw_step_row(ui, page, n);
@@ -296,7 +296,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
     if (pw_step_patch_shown(ui) && pw_step_patch_key(ui, k))
         return true;
-    bool known = pw_step_look_at(s, &v);
+    bool known = pw_step_select(s, &v);
     if (!known)
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
@@ -337,10 +337,10 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
     if (pw_step_patch_shown(ui))
         return pw_step_patch_click(ui, y, x, inside);
-    if (y != inside.y || inside.h < 3 || !pw_step_look_at(ui->snap, &v))
+    if (y != inside.y || inside.h < 3 || !pw_step_select(ui->snap, &v))
         return false;
     int pos = pw_step_hit(ui, &v, inside, x);
-    if (pos >= ui->snap->prompt.n_prompt && line)
+    if (pos >= ui->snap->prompt.n_prompt && line != NULL)
         go(line, pos - v.pos);
     return true;
 }
@@ -371,7 +371,7 @@ const struct pw_pane pw_pane_step = {
     .title = "Step",
     .hints = ". next  , back  v page  jk row  e edit  t chosen  r against",
     .status = status,
-    .draw = draw,
+    .draw = draw_step,
     .settle = settle,
     .key = key,
     .keys = keys,

@@ -16,7 +16,7 @@ static const struct pw_ev_attention *maps(const struct pw_ui *ui, const struct p
     const struct pw_snapshot *s = ui->snap;
     const struct pw_ev_attention *a = &s->attention;
 
-    return s->has_attention && a->probs && a->labels && a->layers > 0 && a->heads > 0 &&
+    return s->has_attention && a->probs != NULL && a->labels != NULL && a->layers > 0 && a->heads > 0 &&
                    a->prompt == s->prompt.id && v->pos >= 1 && v->pos <= a->T
                ? a
                : NULL;
@@ -31,7 +31,7 @@ static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
 {
     const struct pw_ev_attention *a = maps(ui, v);
 
-    return a ? a->layers * a->heads : 0;
+    return a != NULL ? a->layers * a->heads : 0;
 }
 
 /* Returns the key with the largest weight of a head, except `but` (-1: none). */
@@ -45,7 +45,8 @@ static int strongest(const struct pw_ev_attention *a, int head, int q, int n, in
     return best;
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw_step_heads(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                            const struct pw_step_view *v)
 {
     const struct pw_ev_attention *a = maps(ui, v);
     int n = a->layers * a->heads, row = pw_step_row(ui, PW_STEP_HEADS, n), h = r.h - 1, q = v->pos - 1;
@@ -82,10 +83,10 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
  * that time. */
 static bool sees_more(const struct pw_ev_attention *a, int q)
 {
-    return q + 1 < a->T && a->score && a->score[(size_t)q * a->T + q + 1] != HIDDEN;
+    return q + 1 < a->T && a->score != NULL && a->score[(size_t)q * a->T + q + 1] != HIDDEN;
 }
 
-static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+static void print_step_heads(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
     const struct pw_ev_attention *a = maps(ui, v);
     int head = pw_step_row(ui, PW_STEP_HEADS, a->layers * a->heads), q = v->pos - 1;
@@ -126,4 +127,5 @@ static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct p
                pw_label(a->labels[v->pos - 1]), sees_more(a, v->pos - 1) ? ", with all that came later" : "");
 }
 
-const struct pw_step_section pw_step_heads = {"attention", 5, rows, 1, draw, say, copy, title, NULL};
+const struct pw_step_section pw_step_heads = {"attention",      5,    rows,  1,   draw_step_heads,
+                                              print_step_heads, copy, title, NULL};

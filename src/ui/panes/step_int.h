@@ -40,7 +40,7 @@ int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
 int pw_step_hit(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_rect r, int x);
 
 /* Returns the index into look->token of the token whose logit is decomposed. */
-int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *look);
+int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_inspection *look);
 
 /* pw_step_row returns the cursor's row of a page, clamped to n rows. pw_step_first returns the first row to
  * show in h rows. */

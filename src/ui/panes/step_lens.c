@@ -18,8 +18,8 @@ static void name_row(int l, struct pw_str *out)
         pw_str_add(out, "L%d", l - 1);
 }
 
-static int draw_token(struct pw_canvas *c, struct pw_rect r, int y, int x, const struct pw_ev_look *k, int l,
-                      int token, struct pw_style s)
+static int draw_token(struct pw_canvas *c, struct pw_rect r, int y, int x, const struct pw_ev_inspection *k,
+                      int l, int token, struct pw_style s)
 {
     size_t at = (size_t)l * k->n + token;
 
@@ -27,9 +27,10 @@ static int draw_token(struct pw_canvas *c, struct pw_rect r, int y, int x, const
                        (double)k->lens_prob[at], pw_step_rank(k->lens_rank[at]));
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw_step_lens(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                           const struct pw_step_view *v)
 {
-    const struct pw_ev_look *k = v->look;
+    const struct pw_ev_inspection *k = v->look;
     int n = k->layers + 1, row = pw_step_row(ui, PW_STEP_LENS, n), h = r.h - 1;
     int first = pw_step_first(row, n, h), chosen = pw_step_chosen(ui, k);
     bool right = k->target >= 0 && k->target != chosen && r.w >= 44, bits = r.w >= (right ? 52 : 40);
@@ -49,7 +50,7 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     if (bits)
         pw_draw_text(c, r, r.y, at_bits, pw_style_dim(), "bits");
     for (int l = first; l < n && l < first + h; l++) {
-        const struct pw_look_lens *x = &k->lens[l];
+        const struct pw_inspection_lens *x = &k->lens[l];
         int y = r.y + 1 + l - first;
         struct pw_str name = {0};
         name_row(l, &name);
@@ -66,9 +67,9 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     }
 }
 
-static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+static void print_step_lens(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
-    const struct pw_ev_look *k = v->look;
+    const struct pw_ev_inspection *k = v->look;
     int l = pw_step_row(ui, PW_STEP_LENS, k->layers + 1), chosen = pw_step_chosen(ui, k);
 
     if (l == 0)
@@ -82,7 +83,7 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
 
 static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
-    const struct pw_ev_look *k = v->look;
+    const struct pw_ev_inspection *k = v->look;
     int chosen = pw_step_chosen(ui, k);
 
     const int shown[2] = {chosen, k->target}, n = k->target >= 0 && k->target != chosen ? 2 : 1;
@@ -108,4 +109,5 @@ static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct p
     pw_str_add(out, "logit lens, what it would say if it stopped after each layer");
 }
 
-const struct pw_step_section pw_step_lens = {"lens", 4, rows, 1, draw, say, copy, title, NULL};
+const struct pw_step_section pw_step_lens = {"lens",          4,    rows,  1,   draw_step_lens,
+                                             print_step_lens, copy, title, NULL};

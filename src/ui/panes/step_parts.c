@@ -9,20 +9,20 @@
 
 #define NAME 11
 
-int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *k)
+int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_inspection *k)
 {
     if (ui->step.chosen == PW_STEP_TARGET && k->target >= 0)
         return k->target;
     return ui->step.chosen == PW_STEP_ROW ? pw_step_row(ui, PW_STEP_TOKENS, k->n) : k->said;
 }
 
-static struct pw_contrast contrast_of(const struct pw_ui *ui, const struct pw_ev_look *k)
+static struct pw_contrast contrast_of(const struct pw_ui *ui, const struct pw_ev_inspection *k)
 {
     return pw_contrast_of(k, pw_step_chosen(ui, k), ui->step.mean);
 }
 
 /* Returns all parts in the listed order; the caller frees them. */
-static struct pw_part *entries(const struct pw_ui *ui, const struct pw_ev_look *k)
+static struct pw_contrast_part *entries(const struct pw_ui *ui, const struct pw_ev_inspection *k)
 {
     struct pw_contrast c = contrast_of(ui, k);
     return pw_contrast_parts(&c, ui->step.order);
@@ -35,7 +35,7 @@ static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
 }
 
 /* Appends "4" over "5". */
-static void name_contrast(const struct pw_ui *ui, const struct pw_ev_look *k, struct pw_str *out)
+static void name_contrast(const struct pw_ui *ui, const struct pw_ev_inspection *k, struct pw_str *out)
 {
     static const char *const who[] = {
         [PW_STEP_SAID] = "said", [PW_STEP_TARGET] = "right", [PW_STEP_ROW] = "row"};
@@ -67,7 +67,7 @@ static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int ha
 }
 
 static void draw_sum(const struct pw_ui *ui, struct pw_canvas *canvas, struct pw_rect r, int y,
-                     const struct pw_ev_look *k)
+                     const struct pw_ev_inspection *k)
 {
     struct pw_contrast c = contrast_of(ui, k);
     double sum = pw_contrast_sum(&c), want = pw_contrast_logits(&c);
@@ -82,10 +82,11 @@ static void draw_sum(const struct pw_ui *ui, struct pw_canvas *canvas, struct pw
     pw_str_fini(&s);
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw_step_parts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                            const struct pw_step_view *v)
 {
-    const struct pw_ev_look *k = v->look;
-    struct pw_part *e = entries(ui, k);
+    const struct pw_ev_inspection *k = v->look;
+    struct pw_contrast_part *e = entries(ui, k);
     int row = pw_step_row(ui, PW_STEP_PARTS, k->n_parts), h = r.h - 2;
     int first = pw_step_first(row, k->n_parts, h), half = (r.w - NAME - 9 - 2) / 2;
     double top = 1e-12;
@@ -114,10 +115,10 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     draw_sum(ui, c, r, r.y + r.h - 1, k);
 }
 
-static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+static void print_step_parts(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
-    const struct pw_ev_look *k = v->look;
-    struct pw_part *e = entries(ui, k);
+    const struct pw_ev_inspection *k = v->look;
+    struct pw_contrast_part *e = entries(ui, k);
     int row = pw_step_row(ui, PW_STEP_PARTS, k->n_parts);
     struct pw_contrast c = contrast_of(ui, k);
     double want = pw_contrast_logits(&c);
@@ -133,8 +134,8 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
 
 static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
-    const struct pw_ev_look *k = v->look;
-    struct pw_part *e = entries(ui, k);
+    const struct pw_ev_inspection *k = v->look;
+    struct pw_contrast_part *e = entries(ui, k);
 
     pw_str_add(out, "part\tadds\n");
     for (int i = 0; i < k->n_parts; i++) {
@@ -160,4 +161,5 @@ static void foot(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     pw_str_add(out, "sum %+.4f, logits of the forward pass %+.4f, off by %.0e", sum, want, fabs(sum - want));
 }
 
-const struct pw_step_section pw_step_parts = {"contributions", 6, rows, 2, draw, say, copy, title, foot};
+const struct pw_step_section pw_step_parts = {"contributions",  6,    rows,  2,   draw_step_parts,
+                                              print_step_parts, copy, title, foot};

@@ -18,8 +18,8 @@ static bool usable(const struct pw_ev_patch *p)
 {
     bool resid = p->kind == PW_PATCH_RESID;
 
-    return p->recovery && p->rows > 0 && p->cols > 0 &&
-           (!resid || (p->clean && p->corrupt && p->cols == p->T));
+    return p->recovery != NULL && p->rows > 0 && p->cols > 0 &&
+           (!resid || (p->clean != NULL && p->corrupt != NULL && p->cols == p->T));
 }
 
 static bool is_resid(const struct pw_ev_patch *p)
@@ -241,7 +241,7 @@ static struct page lay_out(const struct pw_ui *ui, struct pw_rect r)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
     struct page g = {.what = r.h >= 5,
-                     .prompts = r.h >= 8 && !is_resid(p) && p->clean && p->corrupt,
+                     .prompts = r.h >= 8 && !is_resid(p) && p->clean != NULL && p->corrupt != NULL,
                      .header = r.h >= 3,
                      .legend = r.h >= 8,
                      .readout = r.h >= 2};

@@ -10,12 +10,12 @@
 /* Returns the token at a position: the prompt's, the decoded one, or NULL. */
 static const char *label_at(const struct pw_snapshot *s, int pos, bool *edited)
 {
-    *edited = pos < s->prompt.n_prompt && s->prompt.edited && s->prompt.edited[pos];
+    *edited = pos < s->prompt.n_prompt && s->prompt.edited != NULL && s->prompt.edited[pos];
     if (pos < s->prompt.n_prompt)
         return pw_label(s->prompt.labels[pos]);
     const struct pw_ev_token *t = pw_token_at(s, pos);
-    *edited = t && t->edited;
-    return t ? pw_label(t->label) : NULL;
+    *edited = t != NULL && t->edited;
+    return t != NULL ? pw_label(t->label) : NULL;
 }
 
 static int cells_at(const struct pw_snapshot *s, int pos)
@@ -23,7 +23,7 @@ static int cells_at(const struct pw_snapshot *s, int pos)
     bool edited;
     const char *label = label_at(s, pos, &edited);
 
-    return (label ? pw_text_cells(label) : 1) + edited + 1;
+    return (label != NULL ? pw_text_cells(label) : 1) + edited + 1;
 }
 
 /* Sets the positions to show in `width` columns, *first to *end - 1. If not all fit, the cursor stays in the
@@ -71,7 +71,7 @@ int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
         int from = x;
         if (i == v->pos)
             st = (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE};
-        x = pw_draw_text(c, r, r.y, x, st, label ? label : "·");
+        x = pw_draw_text(c, r, r.y, x, st, label != NULL ? label : "·");
         if (edited)
             x = pw_draw_text(c, r, r.y, x, pw_style_warn(), "*");
         if (i == v->pos)
@@ -85,7 +85,7 @@ int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     for (int i = r.x; i < under; i++)
         pw_draw_cell(c, r, r.y + 1, i, pw_style_dim(), 0x2594);
     x = pw_draw_text(c, r, r.y + 1, under + (width - 1) / 2, pw_style_plain(), "▲");
-    const char *what = v->t && v->t->edited ? "edited: what it would have said" : "predicting";
+    const char *what = v->t != NULL && v->t->edited ? "edited: what it would have said" : "predicting";
     struct pw_str note = {0};
     pw_str_add(&note, " %s, position %d", what, v->pos);
     int cells = pw_text_cells(note.s);
@@ -104,7 +104,7 @@ static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
     return v->look->n;
 }
 
-static int label_width(const struct pw_ev_look *k, int most)
+static int label_width(const struct pw_ev_inspection *k, int most)
 {
     int w = 5;
 
@@ -116,14 +116,15 @@ static int label_width(const struct pw_ev_look *k, int most)
 }
 
 /* Returns the mark beside a token, for the right one. */
-static const char *mark_of(const struct pw_ev_look *k, int i, bool brief)
+static const char *mark_of(const struct pw_ev_inspection *k, int i, bool brief)
 {
     return i != k->target ? "" : i == k->said ? "✓" : brief ? "←" : "← right";
 }
 
-static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+static void draw_step_tokens(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                             const struct pw_step_view *v)
 {
-    const struct pw_ev_look *k = v->look;
+    const struct pw_ev_inspection *k = v->look;
     int row = pw_step_row(ui, PW_STEP_TOKENS, k->n), h = r.h - 1, first = pw_step_first(row, k->n, h);
     int w = label_width(k, r.w >= 44 ? 12 : 6);
     bool gap = r.w >= 36 + w;
@@ -138,7 +139,7 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     if (gap)
         pw_draw_text(c, r, r.y, at_gap, pw_style_dim(), "to best");
     for (int i = first; i < k->n && i < first + h; i++) {
-        const struct pw_look_token *t = &k->token[i];
+        const struct pw_inspection_token *t = &k->token[i];
         int y = r.y + 1 + i - first;
         struct pw_style st = i == k->said ? pw_style_bold() : pw_style_plain();
         pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%3lld", pw_step_rank(t->rank));
@@ -157,10 +158,10 @@ static void draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     }
 }
 
-static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+static void print_step_tokens(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
-    const struct pw_ev_look *k = v->look;
-    const struct pw_look_token *t = &k->token[pw_step_row(ui, PW_STEP_TOKENS, k->n)];
+    const struct pw_ev_inspection *k = v->look;
+    const struct pw_inspection_token *t = &k->token[pw_step_row(ui, PW_STEP_TOKENS, k->n)];
     double below = (double)k->token[0].logit - (double)t->logit;
 
     pw_str_add(out, "\"%s\" p %.4f  rank %lld of %d", pw_label(t->label), (double)t->prob,
@@ -176,7 +177,7 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     (void)ui;
     pw_str_add(out, "rank\ttoken\tp\tlogit\tis\n");
     for (int i = 0; i < v->look->n; i++) {
-        const struct pw_look_token *t = &v->look->token[i];
+        const struct pw_inspection_token *t = &v->look->token[i];
         pw_str_add(out, "%lld\t%s\t%.6g\t%.6g\t%s%s%s\n", pw_step_rank(t->rank), pw_label(t->label),
                    (double)t->prob, (double)t->logit, i == v->look->said ? "said" : "",
                    i == v->look->said && i == v->look->target ? ", " : "",
@@ -190,4 +191,5 @@ static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct p
     pw_str_add(out, "what could come next, of %d tokens", v->look->vocab);
 }
 
-const struct pw_step_section pw_step_tokens = {"next token", 5, rows, 1, draw, say, copy, title, NULL};
+const struct pw_step_section pw_step_tokens = {"next token",      5,    rows,  1,   draw_step_tokens,
+                                               print_step_tokens, copy, title, NULL};

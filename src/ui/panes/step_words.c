@@ -9,7 +9,7 @@ static void tell_where(FILE *out, const struct pw_snapshot *s, int id, int repli
     const struct pw_arm_view *arm = pw_find_arm(s, id);
     struct pw_str of = {0};
 
-    if (arm)
+    if (arm != NULL)
         pw_replica_text(arm, replica, &of);
     fprintf(out, "arm %d%s  step %lld: ", id, pw_str_text(&of), (long long)step);
     pw_str_fini(&of);
@@ -47,7 +47,7 @@ static void tell_section(FILE *out, const struct pw_ui *ui, const struct pw_step
     section->copy(ui, v, &text);
     pw_report_columns(out, pw_str_text(&text));
     pw_str_clear(&text);
-    if (section->foot) {
+    if (section->foot != NULL) {
         section->foot(ui, v, &text);
         fprintf(out, "  %s\n", pw_str_text(&text));
     }
@@ -73,18 +73,18 @@ void pw_step_words(FILE *out, const struct pw_ui *ui)
     const struct pw_snapshot *s = ui->snap;
     struct pw_step_view v;
 
-    if (!pw_step_look_at(s, &v)) {
+    if (!pw_step_select(s, &v)) {
         fputs("no answer yet: type a prompt first\n", out);
     } else {
         tell_answer(out, s);
-        if (v.look) {
+        if (v.look != NULL) {
             fprintf(out, "at the cursor: token %d of the answer, position %d", v.pos - s->prompt.n_prompt + 1,
                     v.pos);
             if (v.look->temperature != 1)
                 fprintf(out, ", temperature %g", (double)v.look->temperature);
             fputs("; 'next' and 'back' move it\n", out);
         }
-        for (int i = 0; v.look && i < PW_STEP_PAGES; i++)
+        for (int i = 0; v.look != NULL && i < PW_STEP_PAGES; i++)
             tell_section(out, ui, &v, pw_step_sections[i]);
     }
     tell_patch(out, ui);

@@ -1,4 +1,4 @@
-/* variance_tell.c - builds the finding of the probe variance: plots, slopes and claims. See variance.c. */
+/* variance_report.c - builds the finding of the probe variance: plots, slopes and claims. See variance.c. */
 #include "probe/variance.h"
 
 #include <math.h>
@@ -127,7 +127,8 @@ static void tell_slopes(const struct pw_variance *s, struct pw_finding *f, int L
         }
 }
 
-void pw_variance_tell(struct pw_variance *s, const struct pw_probe_in *in, int samples, struct pw_finding *f)
+void pw_variance_report(struct pw_variance *s, const struct pw_probe_in *in, int samples,
+                        struct pw_finding *f)
 {
     const struct pw_probe_subject *subject = in->subject;
     const struct pw_config *c = pw_model_config(subject->model);

@@ -1,4 +1,5 @@
-/* distance_tell.c - builds the finding of the probe distance: curves by length, and tables of their means. */
+/* distance_report.c - builds the finding of the probe distance: curves by length, and tables of their means.
+ */
 #include "probe/distance.h"
 
 #include <math.h>
@@ -121,14 +122,14 @@ static void tell_layers(const struct pw_distances *d, struct pw_finding *f)
 /* Adds remarks on the limits of the numbers. */
 static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
-    bool floor = false, same = false, several = false, replicates = false;
+    bool floor = false, same = false, several = false, replicas = false;
     int64_t least = in->subject[0].step, most = least;
     for (int k = 0; k < d->n_curves; k++) {
         floor = floor || d->curve[k].floor;
         same = same || d->curve[k].same;
     }
     for (int i = 0; i < in->n; i++) {
-        replicates = replicates || in->subject[i].replicate > 1;
+        replicas = replicas || in->subject[i].replica > 1;
         several = several || pw_distance_config(in, i)->heads != pw_distance_config(in, 0)->heads;
         least = in->subject[i].step < least ? in->subject[i].step : least;
         most = in->subject[i].step > most ? in->subject[i].step : most;
@@ -149,7 +150,7 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
     if (!floor)
         pw_finding_remark(f, "no floor: no two models here differ in the seed alone ('race ... seeds=2', or "
                              "a second arm of the encoding and 'seed N arm=K')");
-    if (floor && replicates && in->own_batches)
+    if (floor && replicas && in->own_batches)
         pw_finding_remark(f,
                           "own batches: two replicates of an arm learned from other samples, too, so a floor "
                           "(*) between them is of two seeds of initialisation and data");
@@ -161,7 +162,7 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
         pw_finding_remark(f, "not step-matched: the arms stand between step %lld and step %lld",
                           (long long)least, (long long)most);
     for (int i = 0; i < in->n; i++)
-        if (in->subject[i].swaps > 0 && in->subject[i].replicate == 1)
+        if (in->subject[i].swaps > 0 && in->subject[i].replica == 1)
             pw_finding_remark(f, "arm %s had another encoding when it began to train", in->subject[i].name);
     if (d->infinite > 0)
         pw_finding_remark(f,
@@ -170,7 +171,7 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
                           d->infinite, d->layers);
 }
 
-void pw_distance_tell(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
+void pw_distance_report(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
     static const char *const what[] = {"least of all pairs of heads", "mean of matched heads",
                                        "mean of heads of equal number"};

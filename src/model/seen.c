@@ -1,5 +1,5 @@
-/* met.c - what was seen in training since the encoding was set: the number of pairs at each distance, and the
- * gradient of each of the encoding's parameters.
+/* seen.c - what was seen in training since the encoding was set: the number of pairs at each distance, and
+ * the gradient of each of the encoding's parameters.
  *
  * An encoding must extrapolate beyond these counts. Pairs follow from lengths: a sequence of n rows has n - d
  * pairs at distance d. Gradients are sampled every tenth step only, after the reduction and before clipping;
@@ -18,7 +18,7 @@ static size_t learned(const struct pw_model *m)
     return m->lay.size - m->lay.core;
 }
 
-int pw_met_dims(const struct pw_model *m, int64_t dims[4])
+int pw_seen_dims(const struct pw_model *m, int64_t dims[4])
 {
     const struct pw_param *last = &m->lay.params[m->lay.n - 1];
 
@@ -29,33 +29,33 @@ int pw_met_dims(const struct pw_model *m, int64_t dims[4])
     return 1;
 }
 
-bool pw_met_init(struct pw_model *m)
+bool pw_seen_init(struct pw_model *m)
 {
-    struct pw_met *met = &m->met;
+    struct pw_seen_counts *met = &m->met;
 
-    *met = (struct pw_met){.seqs = calloc((size_t)m->cfg.context + 1, sizeof *met->seqs)};
+    *met = (struct pw_seen_counts){.seqs = calloc((size_t)m->cfg.context + 1, sizeof *met->seqs)};
     if (learned(m) > 0)
         met->grad = calloc(learned(m), sizeof *met->grad);
-    return met->seqs && (learned(m) == 0 || met->grad);
+    return met->seqs != NULL && (learned(m) == 0 || met->grad != NULL);
 }
 
-void pw_met_fini(struct pw_model *m)
+void pw_seen_fini(struct pw_model *m)
 {
     free(m->met.seqs);
     free(m->met.grad);
-    m->met = (struct pw_met){0};
+    m->met = (struct pw_seen_counts){0};
 }
 
-void pw_met_copy(struct pw_model *to, const struct pw_model *from)
+void pw_seen_copy(struct pw_model *to, const struct pw_model *from)
 {
     memcpy(to->met.seqs, from->met.seqs, ((size_t)from->cfg.context + 1) * sizeof *to->met.seqs);
-    if (from->met.grad)
+    if (from->met.grad != NULL)
         memcpy(to->met.grad, from->met.grad, learned(from) * sizeof *to->met.grad);
     to->met.steps = from->met.steps;
     to->met.sampled = from->met.sampled;
 }
 
-bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad)
+bool pw_seen_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad)
 {
     double rows = 0; /* all rows; no distance has more pairs */
 
@@ -69,29 +69,29 @@ bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, c
     m->met.steps = steps[0];
     m->met.sampled = steps[1];
     memcpy(m->met.seqs, seqs, ((size_t)m->cfg.context + 1) * sizeof *seqs);
-    if (m->met.grad)
+    if (m->met.grad != NULL)
         memcpy(m->met.grad, grad, learned(m) * sizeof *grad);
     return true;
 }
 
-bool pw_met_looks(const struct pw_model *m, int ahead)
+bool pw_seen_samples_gradient(const struct pw_model *m, int ahead)
 {
-    return m->met.grad && (m->met.steps + ahead) % SAMPLE_EVERY == 0;
+    return m->met.grad != NULL && (m->met.steps + ahead) % SAMPLE_EVERY == 0;
 }
 
-void pw_met_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad)
+void pw_seen_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad)
 {
-    struct pw_met *met = &m->met;
+    struct pw_seen_counts *met = &m->met;
 
     for (int s = 0; s < n_seqs; s++)
         met->seqs[rows[s]]++;
     met->steps++;
-    for (size_t i = 0; grad && i < learned(m); i++)
+    for (size_t i = 0; grad != NULL && i < learned(m); i++)
         met->grad[i] += fabs((double)grad[i]);
     met->sampled += grad != NULL;
 }
 
-int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows)
+int64_t pw_model_seen(const struct pw_model *m, int64_t *pairs, int64_t *rows)
 {
     int64_t longer = 0, sum = 0; /* sequences of more than d rows, and their pairs at distance d */
 

@@ -1,5 +1,5 @@
-/* event_look.h - the events of the inspected model: prompt, decoded tokens, attention, tables, ablation and
- * patching. A part of event.h, which says who owns the arrays. */
+/* event_inspection.h - the events of the inspected model: prompt, decoded tokens, attention, tables, ablation
+ * and patching. A part of event.h, which says who owns the arrays. */
 #ifndef PW_EVENT_LOOK_H
 #define PW_EVENT_LOOK_H
 #include "base/half.h"
@@ -53,7 +53,7 @@ struct pw_ev_cursor {
 /* Inspection of the row before position pos, which predicts the token at pos. Logits come from the forward
  * pass. The parts of a logit are defined in src/model/attribution.h, with the final norm frozen, and sum to
  * the logit up to rounding. */
-struct pw_ev_look {
+struct pw_ev_inspection {
     int prompt, pos;
     float temperature; /* temperature of the probabilities; 1 also for greedy decoding */
     float entropy;     /* bits */
@@ -61,20 +61,20 @@ struct pw_ev_look {
     float mean_logit;  /* mean logit over the vocabulary */
     int n;             /* entries of token: the most probable, then `said` and `target` if not among them */
     int said, target;  /* index of the answer's token and of the right token; target -1: unknown */
-    struct pw_look_token {
+    struct pw_inspection_token {
         int token, rank; /* 0 is the most probable */
         float prob, logit;
         char label[PW_LABEL];
     } * token; /* [n] */
     int n_parts;
-    struct pw_look_part {
+    struct pw_inspection_part {
         char name[16];   /* "embedding", "position", "head 0.3", "MLP 0", "biases" */
         int layer, head; /* -1: none */
     } * parts;           /* [n_parts] in the order of the residual stream */
     double *part, *mean; /* [n_parts,n] of token's logit, [n_parts] of the mean logit */
     double worst;        /* the largest |sum of parts - logit| over the n tokens */
     int layers;
-    struct pw_look_lens {
+    struct pw_inspection_lens {
         char label[PW_LABEL]; /* the most probable token there */
         float prob, entropy;
     } * lens;           /* [layers + 1] logit lens after each number of layers */

@@ -1,4 +1,4 @@
-/* ablation_tell.c - builds the finding of the probe ablation: per arm the loss by head with its spread over
+/* ablation_report.c - builds the finding of the probe ablation: per arm the loss by head with its spread over
  * replicas, a map by head and length, and a table for each replica. */
 #include <math.h>
 #include <stdio.h>
@@ -142,7 +142,7 @@ static void tell_costliest(struct pw_probing_at *p, struct pw_finding *f, int fi
     }
 }
 
-void pw_ablation_tell(struct pw_probing_at *p, struct pw_finding *f)
+void pw_ablation_report(struct pw_probing_at *p, struct pw_finding *f)
 {
     const struct pw_probe_in *in = p->in;
     const struct pw_ablation_options *o = p->opts;
