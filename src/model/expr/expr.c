@@ -105,16 +105,6 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage)
     return false;
 }
 
-int pw_expr_n_params(const struct pw_expr *x)
-{
-    return x->n_params;
-}
-
-const struct pw_expr_param *pw_expr_param(const struct pw_expr *x, int k)
-{
-    return &x->param[k];
-}
-
 int pw_expr_n_nodes(const struct pw_expr *x)
 {
     return x->n;

@@ -68,15 +68,6 @@ enum pw_expr_var {
     PW_VARS
 };
 
-/* A learned parameter, in the order of declaration. */
-struct pw_expr_param {
-    char name[32];
-    bool per_head, per_layer;
-    int size;     /* entries of a table; 1: a number */
-    double value; /* initial value; of a drawn one the standard deviation */
-    bool drawn;   /* initial values are normal with standard deviation `value` */
-};
-
 struct pw_expr;
 
 /* Parses text. On failure: PW_EUSER with one line that names the column, and *at is the offset of the error
@@ -95,8 +86,6 @@ bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage);
 bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_var var);
 /* Does the stage depend on a learned parameter? */
 bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
-int pw_expr_n_params(const struct pw_expr *x);
-const struct pw_expr_param *pw_expr_param(const struct pw_expr *x, int k);
 int pw_expr_n_nodes(const struct pw_expr *x);
 
 /* Evaluates a stage. vars: [PW_VARS]. param[k] points to the entries of parameter k for this head and layer.

@@ -4,6 +4,15 @@
 #define PW_EXPR_INT_H
 #include "model/expr/expr.h"
 
+/* A learned parameter, in the order of declaration. */
+struct pw_expr_param {
+    char name[32];
+    bool per_head, per_layer;
+    int size;     /* entries of a table; 1: a number */
+    double value; /* initial value; of a drawn one the standard deviation */
+    bool drawn;   /* initial values are normal with standard deviation `value` */
+};
+
 /* ---- lex.c */
 enum pw_tok { PW_TOK_END, PW_TOK_NUMBER, PW_TOK_NAME, PW_TOK_SIGN, PW_TOK_BREAK /* ";" or newlines */ };
 struct pw_token {
@@ -49,7 +58,6 @@ struct pw_expr {
 bool pw_node_same(const struct pw_node *a, const struct pw_node *b);
 /* Returns the number of an equal node, a folded constant, or a new node; -1 if there are too many. */
 int pw_expr_node(struct pw_expr *x, struct pw_node node);
-int pw_expr_number(struct pw_expr *x, double value);
 /* Is `loop` the innermost sum whose counter the node depends on? loop -1: does it depend on none? */
 bool pw_node_in(const struct pw_node *node, int loop);
 

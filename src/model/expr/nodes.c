@@ -10,7 +10,7 @@ bool pw_node_same(const struct pw_node *a, const struct pw_node *b)
            memcmp(&a->value, &b->value, sizeof a->value) == 0;
 }
 
-int pw_expr_number(struct pw_expr *x, double value)
+static int number_node(struct pw_expr *x, double value)
 {
     return pw_expr_node(x, (struct pw_node){.op = PW_NODE_NUMBER, .arg = {-1, -1, -1}, .value = value});
 }
@@ -42,7 +42,7 @@ int pw_expr_node(struct pw_expr *x, struct pw_node node)
         double a[3] = {0};
         for (int i = 0; i < pw_functions[node.index].args; i++)
             a[i] = x->node[node.arg[i]].value;
-        return pw_expr_number(x, pw_functions[node.index].value(a));
+        return number_node(x, pw_functions[node.index].value(a));
     }
     if (node.op == PW_NODE_SELECT && is_number(x, node.arg[0]))
         return x->node[node.arg[0]].value != 0 ? node.arg[1] : node.arg[2];
