@@ -35,7 +35,7 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"width", PW_OPT_INT, offsetof(struct options, width), "64", 16, 512, NULL, 0,
-     "of the model, a multiple of 16; the document doesn't say its own"},
+     "of the model, a multiple of 16; Qiu et al. don't say theirs"},
     {0},
 };
 

@@ -57,8 +57,8 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         pw_finding_row(f, b, i, "bucket %d", i);
         pw_finding_put(f, b, i, 0, first_of(i, o->buckets, o->distance));
     }
-    int m = pw_finding_map(f, "the document's example: 5 buckets up to 6, query by key", EXAMPLE, EXAMPLE, 0,
-                           4, false);
+    int m = pw_finding_map(f, "the example of Kazemnejad et al.: 5 buckets up to 6, query by key", EXAMPLE,
+                           EXAMPLE, 0, 4, false);
     for (int i = 0; i < EXAMPLE; i++) {
         right += pw_t5_bucket(i, 5, 6) == example[i];
         for (int j = 0; j <= i; j++)
@@ -79,7 +79,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 
 const struct pw_probe pw_probe_buckets = {
     .name = "buckets",
-    .summary = "T5's buckets by distance, and the document's example of them",
+    .summary = "T5's buckets by distance, and the example of Kazemnejad et al.",
     .source = "Raffel et al. 2020; Kazemnejad et al. 2023, Eq. 12",
     .opts = opts,
     .opts_size = sizeof(struct options),

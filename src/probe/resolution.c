@@ -57,7 +57,7 @@ static const struct pw_opt opts[] = {
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
      "of them, tokens; 0: as the arm has been trained on"},
     {"width", PW_OPT_INT, offsetof(struct options, width), "64", 2, 1024, NULL, 0,
-     "d, numbers of the document's vector"},
+     "d, entries of Su's vector"},
     {0},
 };
 

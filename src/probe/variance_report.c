@@ -133,7 +133,7 @@ void pw_variance_report(struct pw_variance *s, const struct pw_probe_in *in, int
     const struct pw_probe_subject *subject = in->subject;
     const struct pw_config *c = pw_model_config(subject->model);
     pw_finding_init(f, "variance", in->topic,
-                    "mean square of attention's output by position: the document's case, and arm %s on %d "
+                    "mean square of attention's output by position: Su's case, and arm %s on %d "
                     "sequences of %d random tokens",
                     subject->name, samples, s->T);
     tell_average(s, f);
@@ -145,7 +145,7 @@ void pw_variance_report(struct pw_variance *s, const struct pw_probe_in *in, int
     tell_slopes(s, f, c->layers);
     if (pw_probe_nope(subject, false))
         pw_probe_remark_one(f, "variance");
-    pw_finding_remark(f, "the document sums v_{n,i}; it must be v_{m,i}, m = 1..n");
+    pw_finding_remark(f, "Su 2024 sums v_{n,i}; it must be v_{m,i}, m = 1..n");
     pw_finding_remark(f,
                       "a norm sets the mean square of the whole to 1: 'share in norm' is the slope of what "
                       "remains, attention's part of the stream");

@@ -83,9 +83,9 @@ const char *const pw_studies_left[] = {
     "PCFG, and of ALiBi and rotary on copy cmc: the figures draw curves and print no numbers, so `lengths` "
     "measures "
     "these and claims no order",
-    "Kazemnejad et al. 2023, appendix F: not among the documents: language models of 1.3 B parameters",
+    "Kazemnejad et al. 2023, appendix F, which is not reproduced: language models of 1.3 B parameters",
     "Qiu et al. 2021, the body (Eq. 1 to 12, the graph network, Yoochoose and Diginetica): not among the "
-    "documents; "
+    "papers here; "
     "section 3's definitions are judged by 'awareness', on the task 'session'",
     "Qiu et al. 2021, Eq. 16, 17: definitions ('pe aspe'), from which 'linearity' starts",
     "Su 2024, 'via variance': Chi et al.'s check of pre-trained models: 'variance' has small ones",
