@@ -115,9 +115,10 @@ static char *read_script(const struct pw_options *o)
     if (!o->list)
         return o->verb == PW_VERB_VERIFY ? pw_text_dup("") : NULL; /* re-run the recorded commands only */
     pw_str_add(&text, "sessions");
-    for (const char *c = o->folder != NULL ? o->folder : ""; *c != '\0'; c++)
-        pw_str_add(&text, "%s%s%c", c == o->folder ? " \"" : "", *c == '"' || *c == '\\' ? "\\" : "", *c);
-    pw_str_add(&text, "%s", o->folder != NULL ? "\"" : "");
+    if (o->folder != NULL) {
+        pw_str_add(&text, " ");
+        pw_str_quote(&text, o->folder);
+    }
     return text.s;
 }
 

@@ -288,17 +288,10 @@ static void print_text(const char *s, struct pw_str *out)
 {
     bool bare = *s != '\0' && s[strcspn(s, " \"\\;#(),=")] == '\0';
 
-    if (bare) {
+    if (bare)
         pw_str_add(out, "%s", s);
-        return;
-    }
-    pw_str_put(out, "\"", 1);
-    for (; *s != '\0'; s++) {
-        if (*s == '"' || *s == '\\')
-            pw_str_put(out, "\\", 1);
-        pw_str_put(out, s, 1);
-    }
-    pw_str_put(out, "\"", 1);
+    else
+        pw_str_quote(out, s);
 }
 
 static void print(const struct pw_opt *opt, union value v, struct pw_str *out)

@@ -39,6 +39,17 @@ void pw_str_put(struct pw_str *b, const char *s, size_t n)
     b->s[b->len] = '\0';
 }
 
+void pw_str_quote(struct pw_str *b, const char *text)
+{
+    pw_str_put(b, "\"", 1);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            pw_str_put(b, "\\", 1);
+        pw_str_put(b, text, 1);
+    }
+    pw_str_put(b, "\"", 1);
+}
+
 void pw_str_xml(struct pw_str *b, uint32_t cp)
 {
     char bytes[4];

@@ -29,6 +29,8 @@ bool pw_utf8_valid(const char *s, size_t n);
 int pw_utf8_cells(uint32_t cp);   /* terminal columns: 0, 1 or 2; 1 for control characters */
 int pw_text_cells(const char *s); /* terminal columns of a string */
 
+/* Append text in quotes as the command language reads it back: \" and \\ inside. */
+void pw_str_quote(struct pw_str *b, const char *text);
 /* Append a code point as XML text; markup characters become entities. */
 void pw_str_xml(struct pw_str *b, uint32_t cp);
 

@@ -79,13 +79,7 @@ static void offer(struct pw_completion *c, const char *name)
         return;
     }
     struct pw_str text = {0};
-    pw_str_put(&text, "\"", 1);
-    for (; *name != '\0'; name++) {
-        if (*name == '"' || *name == '\\')
-            pw_str_put(&text, "\\", 1);
-        pw_str_put(&text, name, 1);
-    }
-    pw_str_put(&text, "\"", 1);
+    pw_str_quote(&text, name);
     c->add(c->arg, pw_str_text(&text));
     pw_str_fini(&text);
 }

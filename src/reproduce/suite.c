@@ -173,10 +173,8 @@ void pw_suite_script(const struct pw_race_plan *p, const char *task, const struc
 
 static void add_text(struct pw_str *out, const char *key, const char *text)
 {
-    pw_str_add(out, " %s%s\"", key, key[0] != '\0' ? "=" : "");
-    for (; *text != '\0'; text++)
-        pw_str_add(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    pw_str_add(out, "\"");
+    pw_str_add(out, " %s%s", key, key[0] != '\0' ? "=" : "");
+    pw_str_quote(out, text);
 }
 
 void pw_suite_check(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,

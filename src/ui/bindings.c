@@ -120,23 +120,15 @@ bool pw_bindings_remove(struct pw_bindings *b, int key)
     return true;
 }
 
-static void put_quoted(struct pw_str *out, const char *s)
-{
-    pw_str_put(out, "\"", 1);
-    for (; *s; s++)
-        pw_str_add(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
-    pw_str_put(out, "\"", 1);
-}
-
 void pw_bindings_print(const struct pw_bindings *b, struct pw_str *out)
 {
     for (int i = 0; i < b->n; i++) {
         char name[PW_KEY_NAME];
         pw_key_name(b->list[i].key, name);
         pw_str_add(out, "bind ");
-        put_quoted(out, name);
+        pw_str_quote(out, name);
         pw_str_add(out, " ");
-        put_quoted(out, b->list[i].line);
+        pw_str_quote(out, b->list[i].line);
         pw_str_add(out, "\n");
     }
 }

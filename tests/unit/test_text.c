@@ -26,6 +26,10 @@ static void string_grows(void **state)
     pw_str_put(&b, "a\0b", 3);
     assert_int_equal(b.len, 3);
     assert_memory_equal(b.s, "a\0b", 4);
+    pw_str_clear(&b);
+    pw_str_quote(&b, "a \"b\" \\ c");
+    pw_str_quote(&b, "");
+    assert_string_equal(b.s, "\"a \\\"b\\\" \\\\ c\"\"\"");
     pw_str_fini(&b);
     assert_null(b.s);
     assert_int_equal(b.cap, 0);

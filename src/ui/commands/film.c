@@ -132,15 +132,6 @@ static enum pw_code begin_film(struct pw_app *app, const struct pw_args *args, s
     return PW_OK;
 }
 
-/* Appends a word in quotes, as the lexer reads it back. */
-static void put_quoted(struct pw_str *out, const char *text)
-{
-    pw_str_add(out, "\"");
-    for (; *text; text++)
-        pw_str_add(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    pw_str_add(out, "\"");
-}
-
 /* Puts the frames into the script, each after its commands. */
 static enum pw_code repeat(struct pw_app *app, const char *seconds, const struct shot *shot,
                            struct pw_err *err)
@@ -150,7 +141,7 @@ static enum pw_code repeat(struct pw_app *app, const char *seconds, const struct
         pw_str_add(&lines, "%s\nfilm shot %s", shot->before, seconds);
         if (shot->caption[0]) {
             pw_str_add(&lines, " caption=");
-            put_quoted(&lines, shot->caption);
+            pw_str_quote(&lines, shot->caption);
         }
         pw_str_add(&lines, "\n");
     }

@@ -72,14 +72,6 @@ static enum pw_code split_args(const struct pw_args *args, struct pw_args *rest,
     return code;
 }
 
-static void add_quoted(const char *text, struct pw_str *out)
-{
-    pw_str_add(out, "\"");
-    for (; *text != '\0'; text++)
-        pw_str_add(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    pw_str_add(out, "\"");
-}
-
 static enum pw_code write_script(const struct pw_study *study, const struct pw_args *rest,
                                  const struct own *own, struct pw_str *out, struct pw_err *err)
 {
@@ -107,11 +99,11 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
         return PW_OK;
     pw_str_add(out, "export figure ");
     if (own->figure[0] != '\0')
-        add_quoted(own->figure, out);
+        pw_str_quote(out, own->figure);
     else
         pw_str_add(out, "%s.svg", study->name);
     pw_str_add(out, " pane=findings page=all finding=");
-    add_quoted(study->finding, out);
+    pw_str_quote(out, study->finding);
     pw_str_add(out, "\n");
     return PW_OK;
 }
