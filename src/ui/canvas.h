@@ -26,6 +26,8 @@ struct pw_cell {
     struct pw_style style;
 };
 
+bool pw_cell_same(const struct pw_cell *a, const struct pw_cell *b);
+
 struct pw_canvas {
     int rows, cols;
     struct pw_cell *cells;  /* [rows,cols] */

@@ -9,6 +9,11 @@ static bool same_style(struct pw_style a, struct pw_style b)
     return a.fg == b.fg && a.bg == b.bg && a.attr == b.attr;
 }
 
+bool pw_cell_same(const struct pw_cell *a, const struct pw_cell *b)
+{
+    return a->cp == b->cp && same_style(a->style, b->style);
+}
+
 /* Returns the columns of a row without trailing blanks. styled: a blank with a visible style counts as used.
  */
 static int used_cols(const struct pw_cell *row, int cols, bool styled)
@@ -83,11 +88,6 @@ void pw_canvas_ansi(const struct pw_canvas *c, struct pw_str *out)
     }
 }
 
-static bool same_cell(const struct pw_cell *a, const struct pw_cell *b)
-{
-    return a->cp == b->cp && same_style(a->style, b->style);
-}
-
 /* The left half of a wide character sends both halves. */
 void pw_canvas_changes(const struct pw_canvas *before, const struct pw_canvas *now, struct pw_str *out)
 {
@@ -99,7 +99,7 @@ void pw_canvas_changes(const struct pw_canvas *before, const struct pw_canvas *n
         for (int x = 0, width; x < now->cols; x += width) {
             width = x + 1 < now->cols && row[x + 1].cp == 0 ? 2 : 1;
             if (row[x].cp == 0 ||
-                (same_cell(&row[x], &was[x]) && (width == 1 || same_cell(&row[x + 1], &was[x + 1]))))
+                (pw_cell_same(&row[x], &was[x]) && (width == 1 || pw_cell_same(&row[x + 1], &was[x + 1]))))
                 continue;
             if (at != x)
                 pw_str_add(out, "\033[%d;%dH", y + 1, x + 1);

@@ -62,12 +62,6 @@ int64_t pw_film_duration(const struct pw_film *film)
     return film->duration;
 }
 
-static bool is_same(const struct pw_cell *a, const struct pw_cell *b)
-{
-    return a->cp == b->cp && a->style.fg == b->style.fg && a->style.bg == b->style.bg &&
-           a->style.attr == b->style.attr;
-}
-
 static const struct pw_cell *row_of(const struct pw_canvas *c, int y)
 {
     return c->cells + (size_t)y * (size_t)c->cols;
@@ -77,7 +71,7 @@ static int count_changes(const struct pw_film *film)
 {
     int n = 0;
     for (int i = 0; i < film->next.rows * film->next.cols; i++)
-        n += !is_same(film->last.cells + i, film->next.cells + i);
+        n += !pw_cell_same(film->last.cells + i, film->next.cells + i);
     return n;
 }
 
@@ -87,13 +81,13 @@ static int find_span(const struct pw_film *film, int y, int *from)
 {
     const struct pw_cell *was = row_of(&film->last, y), *is = row_of(&film->next, y);
     int x = *from, cols = film->next.cols;
-    while (x < cols && is_same(was + x, is + x))
+    while (x < cols && pw_cell_same(was + x, is + x))
         x++;
     if (x == cols)
         return 0;
     int end = x + 1;
     for (int i = end; i < cols && i <= end + GAP; i++)
-        if (!is_same(was + i, is + i))
+        if (!pw_cell_same(was + i, is + i))
             end = i + 1;
     while (x > *from && (is[x].cp == 0 || was[x].cp == 0))
         x--;
