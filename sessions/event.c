@@ -10,6 +10,26 @@ int pw_event_replica(const struct pw_event *e)
     return e->replica > 0 ? e->replica : 1;
 }
 
+bool pw_event_of_replica(enum pw_event_kind kind)
+{
+    switch (kind) {
+    case PW_EV_STEP:
+    case PW_EV_UPDATES:
+    case PW_EV_DIGEST:
+    case PW_EV_EVAL:
+    case PW_EV_HEADS:
+    case PW_EV_FAILING:
+    case PW_EV_PROMPT:
+    case PW_EV_TOKEN:
+    case PW_EV_CURSOR:
+    case PW_EV_LOOK:
+    case PW_EV_ATTENTION:
+    case PW_EV_TABLE:
+    case PW_EV_PATCH: return true;
+    default: return false;
+    }
+}
+
 const char *pw_judge_name(enum pw_judge judge)
 {
     static const char *const names[] = {"exact", "decoded", "teacher-forced"};

@@ -321,6 +321,8 @@ size_t pw_event_bytes(const struct pw_event *e);
 
 /* Return the number of the event's replica: 1 where the event has none. */
 int pw_event_replica(const struct pw_event *e);
+/* Do events of this kind describe one replica: a result of its training, or of its inspection? */
+bool pw_event_of_replica(enum pw_event_kind kind);
 
 /* Return "exact", "decoded" or "teacher-forced". */
 const char *pw_judge_name(enum pw_judge judge);

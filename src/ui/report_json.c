@@ -4,27 +4,6 @@
 #include "sessions/event_json.h"
 #include "sessions/fold.h"
 
-/* Returns true if events of this kind concern one replica of their arm. */
-static bool of_replica(enum pw_event_kind kind)
-{
-    switch (kind) {
-    case PW_EV_STEP:
-    case PW_EV_UPDATES:
-    case PW_EV_DIGEST:
-    case PW_EV_EVAL:
-    case PW_EV_HEADS:
-    case PW_EV_FAILING:
-    case PW_EV_PROMPT:
-    case PW_EV_TOKEN:
-    case PW_EV_CURSOR:
-    case PW_EV_LOOK:
-    case PW_EV_ATTENTION:
-    case PW_EV_TABLE:
-    case PW_EV_PATCH: return true;
-    default: return false;
-    }
-}
-
 void pw_report_json(FILE *out, const struct pw_event *e)
 {
     char kind[PW_JSON_KIND];
@@ -37,7 +16,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         pw_json_num(o, "arm", e->arm);
         pw_json_num(o, "step", (double)e->step);
     }
-    if (of_replica(e->kind) && e->arm > 0)
+    if (pw_event_of_replica(e->kind) && e->arm > 0)
         pw_json_num(o, "replicate", pw_event_replica(e));
     pw_event_json(o, e);
     if (e->kind == PW_EV_ARM && e->u.arm.current)

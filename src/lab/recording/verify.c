@@ -14,23 +14,7 @@
 
 bool pw_verify_takes(enum pw_event_kind kind)
 {
-    switch (kind) {
-    case PW_EV_STEP:
-    case PW_EV_UPDATES:
-    case PW_EV_DIGEST:
-    case PW_EV_EVAL:
-    case PW_EV_FAILING:
-    case PW_EV_PROMPT:
-    case PW_EV_TOKEN:
-    case PW_EV_CURSOR:
-    case PW_EV_LOOK:
-    case PW_EV_ATTENTION:
-    case PW_EV_TABLE:
-    case PW_EV_HEADS:
-    case PW_EV_PATCH:
-    case PW_EV_FINDING: return true;
-    default: return false;
-    }
+    return pw_event_of_replica(kind) || kind == PW_EV_FINDING;
 }
 
 bool pw_verify_is(const struct pw_event *want, const struct pw_event *got)
