@@ -42,10 +42,28 @@ size_t pw_field_count(const struct pw_field *f, const char *base)
     return n;
 }
 
+bool pw_field_counts(const struct pw_message *m, const struct pw_field *f)
+{
+    enum { FACTORS = sizeof f->by / sizeof *f->by };
+    for (int i = 0; i < m->n; i++)
+        for (int k = 0; k < FACTORS; k++)
+            if (m->fields[i].by[k].member == f->at + 1)
+                return true;
+    return false;
+}
+
 const char *pw_field_name(const struct pw_field *f)
 {
     const char *dot = strrchr(f->name, '.');
     return dot != NULL ? dot + 1 : f->name;
+}
+
+const char *pw_field_text(const struct pw_field *f, const char *p)
+{
+    const char *text = p;
+    if (f->type == PW_F_STRING)
+        memcpy(&text, p, sizeof text);
+    return text != NULL ? text : "";
 }
 
 /* ---- writing */

@@ -86,7 +86,6 @@ static const char *words_of(const struct walk *w, const struct pw_field *f)
 static void value_text(char dst[64], const struct pw_field *f, const char *p)
 {
     uint64_t bits = f->type > PW_F_LONG && f->type < PW_F_TEXT ? pw_load_bits(f->type, p) : 0;
-    const char *string = p;
     switch (f->type) {
     case PW_F_FLOAT: snprintf(dst, 64, "%.9g (0x%08" PRIx64 ")", (double)pw_bits_float(bits), bits); break;
     case PW_F_DOUBLE: snprintf(dst, 64, "%.17g (0x%016" PRIx64 ")", pw_bits_double(bits), bits); break;
@@ -95,8 +94,8 @@ static void value_text(char dst[64], const struct pw_field *f, const char *p)
         break;
     case PW_F_BITS: snprintf(dst, 64, "0x%016" PRIx64, bits); break;
     case PW_F_BYTE: snprintf(dst, 64, "%" PRIu64, bits); break;
-    case PW_F_STRING: memcpy(&string, p, sizeof string); /* fall through */
-    case PW_F_TEXT: snprintf(dst, 64, "'%.60s'", string != NULL ? string : ""); break;
+    case PW_F_STRING:
+    case PW_F_TEXT: snprintf(dst, 64, "'%.60s'", pw_field_text(f, p)); break;
     default: snprintf(dst, 64, "%" PRId64, pw_load_number(f->type, p)); break;
     }
 }
@@ -144,14 +143,6 @@ static bool same_struct(struct walk *w, const struct pw_field *f, int64_t i, con
     return same_fields(&inner, f->of, then, now);
 }
 
-static const char *text_at(const struct pw_field *f, const char *p)
-{
-    const char *text = p;
-    if (f->type == PW_F_STRING)
-        memcpy(&text, p, sizeof text);
-    return text != NULL ? text : "";
-}
-
 /* Is the recorded text the new one, written with the old names of choices? */
 static bool same_renamed(const char *then, const char *now)
 {
@@ -168,8 +159,8 @@ static bool same_value(struct walk *w, const struct pw_field *f, int64_t i, cons
     if (f->type == PW_F_STRUCT)
         return same_struct(w, f, i, then, now);
     if (f->type == PW_F_TEXT || f->type == PW_F_STRING)
-        same = strcmp(text_at(f, then), text_at(f, now)) == 0 ||
-               (w->edition < RENAMED_CHOICES && same_renamed(text_at(f, then), text_at(f, now)));
+        same = strcmp(pw_field_text(f, then), pw_field_text(f, now)) == 0 ||
+               (w->edition < RENAMED_CHOICES && same_renamed(pw_field_text(f, then), pw_field_text(f, now)));
     else if (f->type <= PW_F_LONG)
         same = pw_load_number(f->type, then) == pw_load_number(f->type, now);
     else

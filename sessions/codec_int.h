@@ -87,6 +87,10 @@ extern const struct pw_message pw_messages[PW_EV_KINDS];
  * large. */
 size_t pw_field_count(const struct pw_field *f, const char *base);
 const char *pw_field_name(const struct pw_field *f); /* name of the member without its prefix */
+/* Does the member give the number of another member's entries? */
+bool pw_field_counts(const struct pw_message *m, const struct pw_field *f);
+/* The text of a TEXT or STRING entry at p; "" for NULL. */
+const char *pw_field_text(const struct pw_field *f, const char *p);
 
 /* ---- event_memory.c */
 /* Is the member a pointer to memory that the event owns? Only fields of an event itself are: tables of

@@ -52,14 +52,6 @@ static double number_at(const struct pw_field *f, const char *at)
     }
 }
 
-static const char *text_at(const struct pw_field *f, const char *at)
-{
-    const char *text = at;
-    if (f->type == PW_F_STRING)
-        memcpy(&text, at, sizeof text);
-    return text != NULL ? text : "";
-}
-
 static cJSON *value_json(const char *path, const struct pw_field *f, const char *at)
 {
     switch (f->type) {
@@ -69,7 +61,7 @@ static cJSON *value_json(const char *path, const struct pw_field *f, const char 
         return o;
     }
     case PW_F_TEXT:
-    case PW_F_STRING: return cJSON_CreateString(text_at(f, at));
+    case PW_F_STRING: return cJSON_CreateString(pw_field_text(f, at));
     case PW_F_BOOL: return cJSON_CreateBool(pw_load_number(f->type, at) != 0);
     default: return cJSON_CreateNumber(number_at(f, at));
     }
@@ -78,7 +70,7 @@ static cJSON *value_json(const char *path, const struct pw_field *f, const char 
 static bool is_zero(const struct pw_field *f, const char *at)
 {
     return f->type == PW_F_STRUCT                           ? false
-           : f->type == PW_F_TEXT || f->type == PW_F_STRING ? text_at(f, at)[0] == '\0'
+           : f->type == PW_F_TEXT || f->type == PW_F_STRING ? pw_field_text(f, at)[0] == '\0'
                                                             : number_at(f, at) == 0;
 }
 
@@ -106,6 +98,8 @@ void pw_json_members(cJSON *o, const char *path, const struct pw_message *m, con
         char below[MOST_PATH];
         bool unless = r.when == PW_JSON_UNLESS_ZERO;
         snprintf(below, sizeof below, "%s.%s", path, name);
+        if (r.path == NULL && pw_field_counts(m, f))
+            continue; /* the array has its length */
         if (r.write != NULL)
             r.write(o, as, base);
         else if (r.when == PW_JSON_INSIDE)

@@ -12,7 +12,8 @@ enum pw_json_when {
 };
 
 /* How JSON has a member. Paths are the kind and the members' names: "arm.n_params", "eval.rows.judge";
- * "command.*" is for members without a rule of their own, and "look" for a whole kind. */
+ * "command.*" is for members without a rule of their own, and "look" for a whole kind. A member that counts
+ * another's entries is left out unless it has a rule. */
 struct pw_json_rule {
     const char *path, *as; /* as: the name in JSON; NULL: the member's */
     enum pw_json_when when;

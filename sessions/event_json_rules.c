@@ -1,6 +1,6 @@
 /* event_json_rules.c - members that JSON has under other names, omits, or computes.
  *
- * Omitted are counts of arrays, numbers of the codec, and large arrays, which `export` writes. Whole kinds
+ * Omitted are numbers of the codec, and large arrays, which `export` writes. Whole kinds
  * are written by a function if their JSON is a view of the members: shares by block, the map's marks by head,
  * what is switched off. */
 #include <stdlib.h>
@@ -265,7 +265,6 @@ const struct pw_json_rule pw_json_rules[] = {
     NEVER("command.*"), /* where a re-run must execute it */
 
     UNLESS_ZERO("lab.epoch", NULL),
-    NEVER("lab.n_tasks"),
     BY("lab.tasks.train_lo", "train", add_train),
     NEVER("lab.tasks.train_hi"),
     BY("lab.tasks.test_lo", "test", add_test),
@@ -274,7 +273,6 @@ const struct pw_json_rule pw_json_rules[] = {
     BY("lab.tasks.axis", NULL, add_axes),
     NEVER("lab.tasks.box_lo"),
     NEVER("lab.tasks.box_hi"),
-    NEVER("lab.tasks.n_share"),
     UNLESS_ZERO("lab.tasks.share", NULL),
 
     NEVER("arm.id"), /* of every event */
@@ -292,7 +290,6 @@ const struct pw_json_rule pw_json_rules[] = {
     BY("digest.digest", NULL, add_digest),
     AS("gap.gap", "dropped"),
 
-    NEVER("eval.n"),
     BY("eval.rows", NULL, add_rows),
     UNLESS_ZERO("eval.rows.seen", NULL),
     NEVER("eval.rows.first_pair"),
@@ -306,19 +303,16 @@ const struct pw_json_rule pw_json_rules[] = {
     AS("eval.pairs.b", "length_b"),
     NEVER("eval.pairs.taught"),
     NEVER("eval.pairs"), /* in the rows */
-    NEVER("eval.n_pairs"),
     NEVER("eval.draw"),
-    NEVER("eval.n_words"),
     NEVER("eval.outcomes"), /* in the rows */
 
-    NEVER("failing.n"),
     AS("failing.list", "examples"),
     BY("failing.list.kind", "error", add_first_error),
     NEVER("failing.list.place"),
     NEVER("failing.list.want"),
     NEVER("failing.list.got"),
 
-    NEVER("prompt.n"),
+    AS("prompt.n_prompt", NULL),
     NEVER("prompt.tokens"), /* the vocabulary's numbers */
     AS("prompt.labels", "tokens"),
     BY("prompt.drawn", NULL, add_sample),
@@ -329,8 +323,8 @@ const struct pw_json_rule pw_json_rules[] = {
     INSIDE("cursor.at"),
 #define TOKEN(path)                                                                                          \
     NEVER(path ".token"), AS(path ".label", "token"), AS(path ".entropy", "entropy_bits"),                   \
-        NEVER(path ".n_top"), BY(path ".top_label", "top", add_top), NEVER(path ".top_prob"),                \
-        NEVER(path ".last"), BY(path ".exact", NULL, add_exact), UNLESS_ZERO(path ".edited", NULL),          \
+        BY(path ".top_label", "top", add_top), NEVER(path ".top_prob"), NEVER(path ".last"),                 \
+        BY(path ".exact", NULL, add_exact), UNLESS_ZERO(path ".edited", NULL),                               \
         UNLESS_ZERO(path ".target", NULL)
     TOKEN("token"),
     TOKEN("cursor.at"),
@@ -341,16 +335,9 @@ const struct pw_json_rule pw_json_rules[] = {
     BY("patch", NULL, pw_json_patch),
     BY("finding", NULL, add_finding),
 
-    NEVER("table.heads"), /* counts of arrays */
-    NEVER("table.width"),
-    NEVER("table.pairs"),
-    NEVER("table.n_buckets"),
-    NEVER("table.n_keys"),
-    NEVER("table.key_width"),
-    BY("table.n_queries", NULL, add_table_views),
-    NEVER("table.queries"),
+    AS("table.length", NULL),
+    BY("table.queries", NULL, add_table_views),
     NEVER("table.query_bias"),
-    NEVER("table.n_tensors"),
     NEVER("table.tensors"),
     NEVER("table.fire_c"),
     NEVER("table.fire_factor"),
