@@ -21,7 +21,7 @@
 void pw_event_encode(struct pw_str *out, const struct pw_event *e);
 
 /* Decode data [n] as the payload of an event of this kind. *unknown grows by the number of fields skipped.
- * Fails with PW_EUSER if the bytes are not such a payload. The caller sets seq, t_ns, arm, replicate and
+ * Fails with PW_EUSER if the bytes are not such a payload. The caller sets seq, t_ns, arm, replica and
  * step, and frees the event. */
 enum pw_code pw_event_decode(struct pw_event **e, int kind, const void *data, size_t n, int *unknown,
                              struct pw_err *err);
@@ -36,7 +36,7 @@ struct pw_difference {
  * prose (codec_finding.c), and fields that the recorded event's writer did not have. If not, *d is filled. */
 bool pw_event_same(const struct pw_event *recorded, const struct pw_event *now, struct pw_difference *d);
 
-/* Are seq, arm, replicate, step and time in their valid ranges? They are not part of a payload, so a reader
+/* Are seq, arm, replica, step and time in their valid ranges? They are not part of a payload, so a reader
  * that gets them from elsewhere must check them with this. */
 bool pw_event_placed(const struct pw_event *e);
 

@@ -32,25 +32,24 @@ bool pw_run_takes(const struct pw_event *e)
 
 /* Arm and replica in one byte: 6 arm + replica for replicas up to 5, which is all that the first sessions
  * could hold. Replicas 6 to 10 follow after those of every arm. */
-enum { OLD_REPLICATES = 5, OLD_WHO = (PW_MAX_ARMS + 1) * (OLD_REPLICATES + 1) };
-_Static_assert(OLD_WHO + (PW_MAX_ARMS + 1) * (PW_MAX_REPLICAS - OLD_REPLICATES) <= 256, "a byte holds them");
+enum { OLD_REPLICAS = 5, OLD_WHO = (PW_MAX_ARMS + 1) * (OLD_REPLICAS + 1) };
+_Static_assert(OLD_WHO + (PW_MAX_ARMS + 1) * (PW_MAX_REPLICAS - OLD_REPLICAS) <= 256, "a byte holds them");
 
 static uint64_t who_of(const struct pw_event *e)
 {
-    if (e->replica <= OLD_REPLICATES)
-        return (uint64_t)(e->arm * (OLD_REPLICATES + 1) + e->replica);
-    return (uint64_t)(OLD_WHO + e->arm * (PW_MAX_REPLICAS - OLD_REPLICATES) + e->replica - OLD_REPLICATES -
-                      1);
+    if (e->replica <= OLD_REPLICAS)
+        return (uint64_t)(e->arm * (OLD_REPLICAS + 1) + e->replica);
+    return (uint64_t)(OLD_WHO + e->arm * (PW_MAX_REPLICAS - OLD_REPLICAS) + e->replica - OLD_REPLICAS - 1);
 }
 
 static bool take_who(struct pw_event *e, int who)
 {
     if (who < OLD_WHO) {
-        e->arm = who / (OLD_REPLICATES + 1);
-        e->replica = who % (OLD_REPLICATES + 1);
+        e->arm = who / (OLD_REPLICAS + 1);
+        e->replica = who % (OLD_REPLICAS + 1);
     } else {
-        e->arm = (who - OLD_WHO) / (PW_MAX_REPLICAS - OLD_REPLICATES);
-        e->replica = OLD_REPLICATES + 1 + (who - OLD_WHO) % (PW_MAX_REPLICAS - OLD_REPLICATES);
+        e->arm = (who - OLD_WHO) / (PW_MAX_REPLICAS - OLD_REPLICAS);
+        e->replica = OLD_REPLICAS + 1 + (who - OLD_WHO) % (PW_MAX_REPLICAS - OLD_REPLICAS);
     }
     return e->arm >= 1 && e->arm <= PW_MAX_ARMS;
 }

@@ -97,7 +97,7 @@ struct pw_ev_arm {
     bool restarted; /* new or reset: series start again */
     int parent;     /* the arm that it was forked from, at parent_step; 0: none */
     int64_t parent_step;
-    bool own_batches; /* replicate k trains on the samples of the lab's seed + k - 1; else all on one order */
+    bool own_batches; /* replica k trains on the samples of the lab's seed + k - 1; else all on one order */
 };
 
 /* STATE: whether the lab trains, how far and how fast. */

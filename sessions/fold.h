@@ -84,7 +84,7 @@ struct pw_kept {
 /* State of one arm. */
 struct pw_arm_view {
     bool used;
-    struct pw_ev_arm info;                       /* its `replicates` is 1..PW_MAX_REPLICATES */
+    struct pw_ev_arm info;                       /* its `replicas` is 1..PW_MAX_REPLICAS */
     struct pw_replica_view rep[PW_MAX_REPLICAS]; /* replica k is at index k - 1 */
     uint64_t pe_seq;                             /* the event that gave the arm its current encoding */
     int n_marks;

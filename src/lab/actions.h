@@ -132,7 +132,7 @@ struct pw_goal {
     int64_t n;           /* number of further steps; 0: until the condition is true */
     enum pw_until until; /* the condition */
     double value;
-    /* only replicas 1..replicate take the last of the n steps; in the others it stays due. 0: all take it */
+    /* only replicas 1..replica take the last of the n steps; in the others it stays due. 0: all take it */
     int replica;
 };
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *goal, struct pw_err *err);

@@ -35,7 +35,7 @@ enum pw_altered {
  * replica=R` answers prompts and is inspected. */
 struct pw_replica {
     int id;      /* 1..PW_MAX_ARMS */
-    int replica; /* 1..PW_MAX_REPLICATES */
+    int replica; /* 1..PW_MAX_REPLICAS */
     struct pw_model *model;
     char preset[16];
     struct pw_config cfg;

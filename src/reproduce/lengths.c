@@ -8,7 +8,7 @@
  * parity. protocol=paper is the paper's protocol, for a GPU: its model, 100,000 samples, 40,000 steps of 64,
  * and the checkpoint that is best in range.
  *
- * Why do T5's 32 buckets up to 128 fail beyond the trained lengths at toy size? bench/t5_untrained.sh
+ * Why do T5's 32 buckets up to 128 fail beyond the trained lengths at toy size? bench/t5_untrained.py
  * measures it, and docs/studies.md reports the result. */
 #include "reproduce/lengths.h"
 

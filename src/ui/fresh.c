@@ -2,8 +2,9 @@
  *
  * The snapshot's data of the pinned prompt and of encodings can belong to another arm or to older weights. A
  * line that selects an arm is possibly still on its way, and without a screen no data is refreshed unasked.
- * So the command sends a request to the lab (lab/fresh.c) and is put off. It runs with the snapshot in which
- * the request completes. In a script the command waits at its place; the rest of a typed line waits with it.
+ * So the command sends a request to the lab (lab/loop/fresh.c) and is put off. It runs with the snapshot in
+ * which the request completes. In a script the command waits at its place; the rest of a typed line waits
+ * with it.
  */
 #include "base/alloc.h"
 #include "ui/app.h"

@@ -117,7 +117,7 @@ static void test_what_ends_it(void **state)
     bench_close(&b);
 }
 
-static void test_replicates(void **state)
+static void test_replicas(void **state)
 {
     struct bench b;
     char first[sizeof b.digests];
@@ -143,7 +143,7 @@ static void test_replicates(void **state)
 }
 
 /* Switches heads of one replica only: the other replicas keep their bits. */
-static void test_one_replicate(void **state)
+static void test_one_replica(void **state)
 {
     static const char *const modes[] = {"zero", "mean", "resample"};
     struct bench b;
@@ -373,11 +373,11 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_off_and_on),    cmocka_unit_test(test_measured),
-        cmocka_unit_test(test_what_ends_it),  cmocka_unit_test(test_replicates),
-        cmocka_unit_test(test_one_replicate), cmocka_unit_test(test_what_it_does),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_meanwhile),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_off_and_on),   cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_what_ends_it), cmocka_unit_test(test_replicas),
+        cmocka_unit_test(test_one_replica),  cmocka_unit_test(test_what_it_does),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_meanwhile),    cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void test_other_task(void **state)
 }
 
 /* A file has one model: a note reports that the arm's other replicas are dropped. */
-static void test_replicates(void **state)
+static void test_replicas(void **state)
 {
     static const char *const tasks[] = {"task sort", "task copy lengths=1..3 test=4..5"};
     (void)state;
@@ -138,7 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_task, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_replicates, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replicas, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

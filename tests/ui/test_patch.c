@@ -290,7 +290,7 @@ static void heads_that_are_off(void **state)
 
 /* One of several replicas has a head off: the status line says so. The evaluation before is the spread of all
  * replicas. */
-static void heads_off_in_one_replicate(void **state)
+static void heads_off_in_one_replica(void **state)
 {
     struct pw_snapshot *s = screen_race_of(3);
     struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
@@ -342,7 +342,7 @@ int main(void)
         cmocka_unit_test(the_heads),
         cmocka_unit_test(the_key),
         cmocka_unit_test(heads_that_are_off),
-        cmocka_unit_test(heads_off_in_one_replicate),
+        cmocka_unit_test(heads_off_in_one_replica),
         cmocka_unit_test(every_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

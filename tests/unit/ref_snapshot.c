@@ -167,7 +167,7 @@ static bool same_updates(const struct pw_updates *x, const struct pw_updates *y)
         return where;                                                                                        \
     } while (0)
 
-static const char *same_replicate(const struct pw_replica_view *a, const struct pw_replica_view *b)
+static const char *same_replica(const struct pw_replica_view *a, const struct pw_replica_view *b)
 {
     if (!same_series(&a->series, &b->series))
         DIFFERS("series");
@@ -215,7 +215,7 @@ static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_vie
     if (!same_kept(&a->kept, &b->kept))
         DIFFERS("kept maps");
     for (int r = 0; r < PW_MAX_REPLICAS; r++) {
-        const char *what = same_replicate(&a->rep[r], &b->rep[r]);
+        const char *what = same_replica(&a->rep[r], &b->rep[r]);
         if (what != NULL)
             return what;
     }

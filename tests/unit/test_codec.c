@@ -228,7 +228,7 @@ static void test_run_takes(void **state)
 }
 
 /* Every replica survives a round trip. The byte of the first five is the one of the oldest sessions. */
-static void test_run_replicates(void **state)
+static void test_run_replicas(void **state)
 {
     (void)state;
     for (int arm = 1; arm <= PW_MAX_ARMS; arm++)
@@ -315,7 +315,7 @@ int main(void)
         cmocka_unit_test(test_flipped),
         cmocka_unit_test(test_run),
         cmocka_unit_test(test_run_takes),
-        cmocka_unit_test(test_run_replicates),
+        cmocka_unit_test(test_run_replicas),
         cmocka_unit_test(test_run_size),
         cmocka_unit_test(test_run_damaged),
     };

@@ -123,7 +123,7 @@ static void test_series(void **state)
     pw_snapshot_free(s);
 }
 
-static void test_replicates(void **state)
+static void test_replicas(void **state)
 {
     (void)state;
     struct pw_snapshot *s = pw_snapshot_new();
@@ -397,10 +397,10 @@ static void test_findings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log),        cmocka_unit_test(test_arms),    cmocka_unit_test(test_series),
-        cmocka_unit_test(test_eval),       cmocka_unit_test(test_failing), cmocka_unit_test(test_prompt),
-        cmocka_unit_test(test_slots),      cmocka_unit_test(test_tables),  cmocka_unit_test(test_bucket_met),
-        cmocka_unit_test(test_replicates), cmocka_unit_test(test_spread),  cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_log),      cmocka_unit_test(test_arms),    cmocka_unit_test(test_series),
+        cmocka_unit_test(test_eval),     cmocka_unit_test(test_failing), cmocka_unit_test(test_prompt),
+        cmocka_unit_test(test_slots),    cmocka_unit_test(test_tables),  cmocka_unit_test(test_bucket_met),
+        cmocka_unit_test(test_replicas), cmocka_unit_test(test_spread),  cmocka_unit_test(test_findings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

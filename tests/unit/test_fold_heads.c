@@ -186,7 +186,7 @@ static void test_before_compares(void **state)
 }
 
 /* Each replica has its own heads off, and its own evaluation to compare with. */
-static void test_replicates(void **state)
+static void test_replicas(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     const struct pw_arm_view *arm = &s->arms[0];
@@ -281,7 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modes),           cmocka_unit_test(test_before),
-        cmocka_unit_test(test_before_compares), cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_before_compares), cmocka_unit_test(test_replicas),
         cmocka_unit_test(test_words),           cmocka_unit_test(test_patch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,9 @@
 #include "lab/core/lab_int.h"
 
 /* ---- list.c */
-/* index of a replica in lab->arms, whether or not it exists */
+/* index of a replica in lab->replicas, whether or not it exists */
 int pw_lab_place_of(int id, int replica);
-/* index in lab->arms of the inspected replica of an arm */
+/* index in lab->replicas of the inspected replica of an arm */
 int pw_lab_inspected_place(const struct pw_lab *lab, int id);
 struct pw_replica *pw_lab_inspected(struct pw_lab *lab); /* of the current arm */
 int pw_lab_n_arms(const struct pw_lab *lab);

@@ -42,7 +42,7 @@ struct pw_ablating {
     int done;     /* number of finished samples of the next replica */
     double *sum;  /* [n_chosen,D] */
     float *z;     /* [L,longest,H,D] of one sample */
-    float *table; /* [replicates,n_chosen,context,D] */
+    float *table; /* [replicas,n_chosen,context,D] */
     int *donor;   /* [n_chosen,context]: sample; -1: none is long enough */
 };
 
@@ -89,10 +89,10 @@ enum pw_code pw_lab_read_heads(const struct pw_replica *arm, const char *who, co
 }
 
 /* The range of replicas that the argument selects. */
-static struct pw_range meant(const struct pw_lab *lab, int id, int replicate_or_0)
+static struct pw_range meant(const struct pw_lab *lab, int id, int replica_or_0)
 {
-    struct pw_range all = {1, pw_lab_n_replicas(lab, id)}, one = {replicate_or_0, replicate_or_0};
-    return replicate_or_0 > 0 ? one : all;
+    struct pw_range all = {1, pw_lab_n_replicas(lab, id)}, one = {replica_or_0, replica_or_0};
+    return replica_or_0 > 0 ? one : all;
 }
 
 /* Measurements, finished or running, belong to the network before the change. Drop them, and report the

@@ -1,7 +1,7 @@
 /* settings.h - changing the models of the lab. Lab thread.
  *
- * An action that changes models first builds the new models outside of lab->arms, and then puts them in the
- * places of the old ones. All replicas of an arm change together. */
+ * An action that changes models first builds the new models outside of lab->replicas, and then puts them in
+ * the places of the old ones. All replicas of an arm change together. */
 #ifndef PW_SETTINGS_H
 #define PW_SETTINGS_H
 #include "lab/core/lab_int.h"

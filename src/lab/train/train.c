@@ -296,7 +296,7 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_replica *a, struct pw
 /* ---- the round */
 
 /* The first model that is due in this round; NULL: the round is over. A replica that is past its goal was
- * skipped in the last round (replicate of struct pw_goal). */
+ * skipped in the last round (`replica` of struct pw_goal). */
 static struct pw_replica *first_due(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++) {

@@ -9,7 +9,7 @@ void pw_lab_train_step(struct pw_lab *lab);
 
 /* ---- ahead.c */
 /* Seed of the training samples of replicas with this number: the lab's seed. With own batches it is the lab's
- * seed + replicate - 1, even if the arm's initialisation has its own seed. */
+ * seed + replica - 1, even if the arm's initialisation has its own seed. */
 uint64_t pw_lab_batch_seed(const struct pw_lab *lab, int replica);
 /* The samples of an arm's step number `step`, counted from 0. */
 const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_replica *a, int64_t step);
