@@ -100,6 +100,8 @@ static void test_errors(void **state)
         const char *text, *message;
     } cases[] = {
         {"bias = lgo(d)", "column 8: nothing has the name 'lgo'; did you mean 'log'?"},
+        {"bias = -slope(h) * d", "column 9: nothing has the name 'slope'; did you mean 'slopes()[h]'?"},
+        {"bias = negative(d)", "column 8: nothing has the name 'negative'"},
         {"bias = m * d; m = 3", "column 8: nothing has the name 'm'"},
         {"bias = (d + 1", "column 14: ')' is missing to close the bracket"},
         {"bias = d d", "column 10: ';' or the end was expected, not 'd'"},

@@ -71,6 +71,6 @@ struct pw_function {
 };
 extern const struct pw_function pw_functions[];
 int pw_function_find(const char *name, int length); /* -1: there is none */
-/* Operators have names such as "+" and "<=", which no call can contain. */
+/* What is not written as a call has a name that no call can contain: "<=", "-x", "slopes()[h]". */
 
 #endif

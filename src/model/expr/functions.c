@@ -144,7 +144,7 @@ const struct pw_function pw_functions[] = {
     SMOOTH("/", 2, over),
     SMOOTH("%", 2, modulo),
     SMOOTH("**", 2, power),
-    SMOOTH("negative", 1, negative),
+    SMOOTH("-x", 1, negative),
     FIXED("<", 2, below),
     FIXED(">", 2, above),
     FIXED("<=", 2, at_most),
@@ -174,7 +174,7 @@ const struct pw_function pw_functions[] = {
     SMOOTH("relu", 1, relu),
     SMOOTH("erf", 1, erf),
     FIXED("bucket", 3, bucket),
-    FIXED("slope", 2, slope),
+    FIXED("slopes()[h]", 2, slope),
     {0},
 };
 

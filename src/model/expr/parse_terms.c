@@ -198,7 +198,7 @@ static int slopes(struct pw_parser *p)
     pw_parse_expect(p, "[", "after slopes()");
     int k = pw_parse_expression(p);
     pw_parse_expect(p, "]", "after the head's number");
-    return make_call(p, "slope", k, make_variable(p, PW_VAR_HEADS), -1);
+    return make_call(p, "slopes()[h]", k, make_variable(p, PW_VAR_HEADS), -1);
 }
 
 static int unknown(struct pw_parser *p, const char *text, int length, int at)
@@ -257,7 +257,7 @@ static int named(struct pw_parser *p)
     if (length == 3 && memcmp(text, "mlp", 3) == 0)
         return network(p);
     k = pw_function_find(text, length);
-    if (k >= 0 && strcmp(pw_functions[k].name, "slope") != 0 && strcmp(pw_functions[k].name, "negative") != 0)
+    if (k >= 0)
         return call(p, k, at);
     return unknown(p, text, length, at);
 }
@@ -300,7 +300,7 @@ static int unary(struct pw_parser *p)
     if (++p->depth > PW_EXPR_DEPTH)
         pw_parse_fail(p, p->t.at, "more than %d nested brackets and operators", PW_EXPR_DEPTH);
     else if (pw_parse_take(p, "-"))
-        k = make_call(p, "negative", unary(p), -1, -1);
+        k = make_call(p, "-x", unary(p), -1, -1);
     else if (pw_parse_take(p, "!"))
         k = make_call(p, "!", unary(p), -1, -1);
     else if (pw_parse_take(p, "+"))
