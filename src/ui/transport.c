@@ -166,12 +166,18 @@ static int64_t last_step(const struct pw_transport *t, uint64_t near, int arm)
     return end > 0 ? pw_player_at(t->player, end)->arms[arm - 1].info.step : -1;
 }
 
+/* The lab's last step of an arm; -1: there is no lab, or no arm. */
+static int64_t live_step(const struct pw_ui *ui, int arm)
+{
+    return !ui->transport.alone && arm > 0 ? pw_time_end(ui)->arms[arm - 1].info.step : -1;
+}
+
 /* A reported step is on disk within a second; waits for it. */
 static void catch_up(struct pw_ui *ui, int arm, int64_t step)
 {
     const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
     struct pw_transport *t = &ui->transport;
-    bool told = !t->alone && arm > 0 && step <= pw_time_end(ui)->arms[arm - 1].info.step;
+    bool told = step <= live_step(ui, arm);
     for (int i = 0; told && i < LATE_S * 50 && last_step(t, pw_player_last(t->player), arm) < step; i++) {
         nanosleep(&moment, NULL);
         pw_player_poll(t->player);
@@ -192,7 +198,7 @@ enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
     if (most < 0)
         return pw_fail(err, PW_EUSER, "goto: there is no arm");
     /* The disk may be behind the lab: the range is the lab's. */
-    int64_t live = !here && !t->alone && arm > 0 ? pw_time_end(ui)->arms[arm - 1].info.step : most;
+    int64_t live = here ? -1 : live_step(ui, arm);
     if (step < 0 || (step > most && step > live))
         return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d had 0..%lld", (long long)step, arm,
                        (long long)(live > most ? live : most));
