@@ -63,6 +63,7 @@ struct pw_completion {
 struct pw_command {
     const char *name;
     const char *usage;   /* "pe NAME [key=value]" */
+    const char *example; /* a line for its reference page, which a test runs */
     const char *summary; /* one line */
     const char *detail;  /* more lines for `help NAME`, or NULL */
     enum pw_where where;
@@ -209,12 +210,12 @@ enum pw_code pw_command_help(const struct pw_commands *t, const char *name, cons
 void pw_manual_detail(const struct pw_commands *t, const char *text, struct pw_str *out);
 /* Append the COMMANDS section of the manual page. */
 void pw_command_manual(const struct pw_commands *t, struct pw_str *out);
-/* Append Markdown: the list of commands; a page for each command, with its examples (NULL-terminated lines);
- * the options of one command as a table. A line "<!-- page FILE -->" begins a page. The words of the command
- * PW_REFERENCE_ENCODINGS have pages of their own, which the caller adds. */
+/* Append Markdown: the list of commands; a page for each command; the options of one command as a table. A
+ * line "<!-- page FILE -->" begins a page. The words of the command PW_REFERENCE_ENCODINGS have pages of
+ * their own, which the caller adds. */
 #define PW_REFERENCE_ENCODINGS "pe"
 void pw_command_reference(const struct pw_commands *t, struct pw_str *out);
-void pw_command_reference_pages(const struct pw_commands *t, const char *const *examples, struct pw_str *out);
+void pw_command_reference_pages(const struct pw_commands *t, struct pw_str *out);
 void pw_reference_options(const struct pw_command *cmd, struct pw_str *out);
 
 #endif

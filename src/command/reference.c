@@ -109,16 +109,7 @@ static void put_word(void *arg, const char *word)
     pw_str_fini(&text);
 }
 
-static void put_examples(const struct pw_command *cmd, const char *const *examples, struct pw_str *out)
-{
-    size_t n = strlen(cmd->name);
-    for (; *examples != NULL; examples++)
-        if (strncmp(*examples, cmd->name, n) == 0 && ((*examples)[n] == ' ' || (*examples)[n] == '\0'))
-            pw_str_add(out, "\nExample: `%s`\n", *examples);
-}
-
-static void put_command(const struct pw_commands *t, const struct pw_command *cmd,
-                        const char *const *examples, struct pw_str *out)
+static void put_command(const struct pw_commands *t, const struct pw_command *cmd, struct pw_str *out)
 {
     pw_str_add(out, "<!-- page reference/commands/%s.md -->\n# %s\n\n", cmd->name, cmd->name);
     put_escaped(out, cmd->summary);
@@ -126,7 +117,8 @@ static void put_command(const struct pw_commands *t, const struct pw_command *cm
     for (const char *const *alias = cmd->aliases; alias != NULL && *alias != NULL; alias++)
         pw_str_add(out, "%s`%s`%s", alias == cmd->aliases ? "\nAlso " : ", ", *alias,
                    alias[1] == NULL ? "\n" : "");
-    put_examples(cmd, examples, out);
+    if (cmd->example != NULL)
+        pw_str_add(out, "\nExample: `%s`\n", cmd->example);
     if (cmd->detail != NULL)
         pw_str_add(out, "\n```\n%s\n```\n", cmd->detail);
     pw_reference_options(cmd, out);
@@ -153,8 +145,8 @@ void pw_command_reference(const struct pw_commands *t, struct pw_str *out)
     }
 }
 
-void pw_command_reference_pages(const struct pw_commands *t, const char *const *examples, struct pw_str *out)
+void pw_command_reference_pages(const struct pw_commands *t, struct pw_str *out)
 {
     for (int i = 0; t->list[i] != NULL; i++)
-        put_command(t, t->list[i], examples, out);
+        put_command(t, t->list[i], out);
 }

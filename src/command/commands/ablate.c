@@ -72,6 +72,7 @@ const struct pw_command pw_cmd_ablate = {
     .name = "ablate",
     .search = "disable prune mask knock",
     .usage = "ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] [arm=K] [replica=R]",
+    .example = "ablate L0H1 mode=mean",
     .summary = "switch heads off (L0H3 or 0.3, from 0; L.*: a whole layer), also during training",
     .detail =
         "Replace a head's output before W_o in training (without a gradient), evaluation, inspection and\n"

@@ -106,6 +106,7 @@ const struct pw_command pw_cmd_arm = {
     .name = "arm",
     .search = "delete remove rm",
     .usage = "arm [N|next|prev] | arm add PE [key=value] | arm drop N",
+    .example = "arm add rotary",
     .summary = "list the arms; choose, add or drop one",
     .detail =
         "The current arm answers prompts and is inspected, by the replica that 'inspect replica=R' chose\n"

@@ -15,6 +15,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_back = {
     .name = "back",
     .usage = "back [N]",
+    .example = "back 2",
     .summary = "go to the previous token of the answer, or N tokens back",
     .where = PW_AT_LAB,
     .run = run,

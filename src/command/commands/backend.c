@@ -55,6 +55,7 @@ const struct pw_command pw_cmd_backend = {
     .name = "backend",
     .search = "gpu cuda cpu",
     .usage = "backend auto|cpu|cuda[:N] [mode=fast|ref] [precision=fp32|tf32|bf16]",
+    .example = "backend auto",
     .summary = "choose the device: the cpu or an NVIDIA device; models move with all their bits",
     .detail = "auto chooses cuda if there is a device, else the cpu, and prints the choice and the reason.\n"
               "'devices' lists the devices.",

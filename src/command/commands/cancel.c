@@ -38,6 +38,7 @@ const struct pw_command pw_cmd_cancel = {
     .name = "cancel",
     .search = "abort kill interrupt",
     .usage = "cancel [eval|activations|data|ablate|patch|probe]",
+    .example = "cancel eval",
     .summary = "cancel a job and drop the rest of the script; training continues",
     .detail = "Without a name: the running job. Ctrl-C does this too, or 'pause' if no job is running.",
     .where = PW_AT_LAB,

@@ -76,6 +76,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_check = {
     .name = "check",
     .usage = "check [NAME] [task=TEXT] [model=TEXT] [optim=TEXT] [race=TEXT] [seeds=N]",
+    .example = "check",
     .summary = "test whether a task, a model and encodings fit together; change nothing",
     .detail =
         "check \"sort multi\" task=\"sort variant=multi\" model=\"tiny context=fit\" race=none,t5\n"

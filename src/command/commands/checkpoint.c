@@ -13,6 +13,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_checkpoint = {
     .name = "checkpoint",
     .usage = "checkpoint [TEXT]",
+    .example = "checkpoint before the swap",
     .summary = "save weights, moments and all other state of the lab now",
     .detail = "Automatic checkpoints are thinned out over time; one that this command writes is kept.",
     .where = PW_AT_LAB,

@@ -25,6 +25,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_compare = {
     .name = "compare",
     .usage = "compare [ARM ARM...] [key=value]",
+    .example = "compare 1 2",
     .summary = "measure the distance between the attention of arms, by length and layer",
     .detail =
         "compare 1 3 4                 arms 3 and 4 with arm 1; without arguments, all arms\n"

@@ -51,6 +51,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_construct = {
     .name = "construct",
     .usage = "construct theorem1|theorem2 [key=value] [arm=K]",
+    .example = "construct theorem1 T=16",
     .summary = "replace an arm's weights by a proof's: without an encoding it still knows positions",
     .detail =
         "Kazemnejad et al. 2023, appendix C: in theorem1 attention writes 1/t and the MLP turns it into t;\n"

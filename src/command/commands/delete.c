@@ -20,6 +20,7 @@ const struct pw_command pw_cmd_delete = {
     .name = "delete",
     .search = "remove rm erase",
     .usage = "delete SESSION",
+    .example = "delete monday",
     .summary = "delete a recorded session; this cannot be undone",
     .detail =
         "Delete everything that was recorded in it, including checkpoints. A session that is open, here or\n"

@@ -65,6 +65,7 @@ const struct pw_command pw_cmd_demo = {
     .name = "demo",
     .search = "tutorial example quickstart",
     .usage = "demo [sort|copy]",
+    .example = "demo copy",
     .summary = "run a race of five encodings",
     .detail = "  sort   sorting digits: trained on 2 to 8 of them, tested to 16\n"
               "  copy   copying random digits: trained on 2 to 10, tested to 20; NoPE does not win",

@@ -15,6 +15,7 @@ const struct pw_command pw_cmd_devices = {
     .name = "devices",
     .search = "gpu cuda cpu",
     .usage = "devices",
+    .example = "devices",
     .summary = "list the devices: processors, NVIDIA devices, or the reason why there are none",
     .detail = "'backend' chooses one. CUDA needs the plug-in libpewter_cuda.so in $PEWTER_BACKEND_DIR, else "
               "beside\n"

@@ -42,6 +42,7 @@ const struct pw_command pw_cmd_digest = {
     .name = "digest",
     .search = "hash checksum",
     .usage = "digest",
+    .example = "digest",
     .summary = "print a 128-bit hash of every model's parameters; equal digests mean equal bits",
     .where = PW_AT_LAB,
     .run = run,

@@ -55,6 +55,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_edit = {
     .name = "edit",
     .usage = "edit POS TOKEN",
+    .example = "edit 7 4",
     .summary = "put another token at a position of the answer, and decode from there",
     .detail =
         "Position 0 is the prompt's first token. In the answer, TOKEN replaces the model's choice; earlier\n"

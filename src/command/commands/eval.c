@@ -37,6 +37,7 @@ const struct pw_command pw_cmd_eval = {
     .name = "eval",
     .search = "test validate accuracy score",
     .usage = "eval [lengths=A..B] [samples=N]",
+    .example = "eval lengths=2..12 samples=16",
     .summary = "measure exact match and token accuracy by length, of all arms",
     .detail =
         "One teacher-forced pass per sample: greedy decoding is right if and only if every argmax is\n"

@@ -87,6 +87,7 @@ const struct pw_command pw_cmd_failing = {
     .name = "failing",
     .search = "errors mistakes",
     .usage = usage,
+    .example = "failing length=8 n=3",
     .summary = "list samples that the last evaluation found wrong, or pin one",
     .detail =
         "Samples of the inspected replica, each with its first error: early stop (end mark too soon), late\n"

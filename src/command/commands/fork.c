@@ -50,6 +50,7 @@ const struct pw_command pw_cmd_fork = {
     .name = "fork",
     .search = "clone branch",
     .usage = "fork [PE] [key=value]",
+    .example = "fork alibi",
     .summary = "copy the current arm: weights, moments and step",
     .detail =
         "Without PE both continue to the same bits. With PE the copy's encoding is swapped as by 'pe', so\n"

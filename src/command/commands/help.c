@@ -23,6 +23,7 @@ const struct pw_command pw_cmd_help = {
     .name = "help",
     .search = "man manual docs",
     .usage = "help [COMMAND [WORD]]",
+    .example = "help pe t5",
     .summary = "list the commands; explain a command or a word of it: help pe t5, help model layers",
     .detail = "If WORD is not a command, list the commands that mention it: help heatmap.",
     .where = PW_AT_LAB,

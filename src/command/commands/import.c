@@ -30,6 +30,7 @@ const struct pw_command pw_cmd_import = {
     .name = "import",
     .search = "load read",
     .usage = "import weights FILE | import attention FILE|off",
+    .example = "import attention sort.npz",
     .summary = "read weights into the current arm, or attention to compare with it",
     .detail = "  weights F.safetensors  a file by pewter sets model, encoding and task; any other file must "
               "have the arm's\n"

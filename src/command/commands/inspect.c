@@ -54,6 +54,7 @@ const struct pw_command pw_cmd_inspect = {
     .name = "inspect",
     .search = "heatmap attention map seed replicate",
     .usage = "inspect [replica=R] [layer=L] [head=H] [view=probs|score|content|bias|cc|cp|pc|pp]",
+    .example = "inspect layer=0 head=1",
     .summary = "inspect a head on the pinned prompt; choose the replica that is inspected",
     .detail =
         "'race seeds=N' gives each arm N replicas: models that differ only in their seed. One replica is\n"

@@ -73,6 +73,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_judge = {
     .name = "judge",
     .usage = "judge STUDY [key=value]",
+    .example = "judge lengths",
     .summary = "give the verdict of a study from the evaluations and findings so far",
     .detail = "`reproduce STUDY` ends with this command. Use it alone to judge measurements made by hand; "
               "they must\n"

@@ -18,6 +18,7 @@ const struct pw_command pw_cmd_mark = {
     .name = "mark",
     .search = "note bookmark annotate comment",
     .usage = "mark TEXT",
+    .example = "mark here the loss jumps",
     .summary = "set a mark, with a text, in the log and on the timeline",
     .detail = "TEXT has at most 500 bytes.",
     .where = PW_AT_LAB,

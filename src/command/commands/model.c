@@ -81,6 +81,7 @@ const struct pw_command pw_cmd_model = {
     .name = "model",
     .search = "architecture transformer layers heads size",
     .usage = "model [PRESET] [key=value] [arm=K]",
+    .example = "model tiny context=256",
     .summary = "set the model of the current arm, or of arm K; draws new weights",
     .detail =
         "A preset (tiny, small, medium, paper) sets model, optimiser and steps; keys override it.\n"

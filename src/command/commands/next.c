@@ -15,6 +15,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_next = {
     .name = "next",
     .usage = "next [N]",
+    .example = "next 2",
     .summary = "go to the next token of the answer, or N tokens on",
     .detail = "At the last token, continue decoding if it had stopped without an end mark.",
     .where = PW_AT_LAB,

@@ -35,6 +35,7 @@ const struct pw_command pw_cmd_open = {
     .name = "open",
     .search = "load resume continue rewind",
     .usage = "open NAME [from=STEP]",
+    .example = "open monday from=20",
     .summary = "continue a recorded session where it ended",
     .detail = "Load its newest checkpoint, re-run what was recorded after it, compare every bit, then "
               "continue. With\n"

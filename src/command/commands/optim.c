@@ -30,6 +30,7 @@ const struct pw_command pw_cmd_optim = {
     .name = "optim",
     .search = "adam lr batch",
     .usage = "optim [key=value] [arm=K]",
+    .example = "optim lr=0.002 batch=16",
     .summary = "set optimiser and schedule of the current arm, or of arm K; weights stay",
     .where = PW_AT_LAB,
     .opts = pw_optim_opts,

@@ -70,6 +70,7 @@ const struct pw_command pw_cmd_paired = {
     .name = "paired",
     .search = "significance statistics",
     .usage = usage,
+    .example = "paired lengths=9..16",
     .summary = "test which arm is best, over seeds, on the same evaluation samples",
     .detail =
         "Each training run counts as one number: its exact match over the samples. p is two-sided and "

@@ -134,6 +134,7 @@ const struct pw_command pw_cmd_patch = {
     .name = "patch",
     .search = "causal tracing",
     .usage = "patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K] [replica=R]",
+    .example = "patch heads from=\"sort 3 1 4 1 6\"",
     .summary = "find the activations of the pinned prompt that restore its answer in a corrupt prompt",
     .detail =
         "Run the corrupt prompt (same number of tokens) with an activation of the clean, pinned one put in.\n"

@@ -17,6 +17,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_pause = {
     .name = "pause",
     .usage = "pause",
+    .example = "pause",
     .summary = "pause training; 'resume' continues",
     .where = PW_AT_LAB,
     .beside = true,

@@ -77,6 +77,7 @@ const struct pw_command pw_cmd_pe = {
     .name = "pe",
     .search = "position embedding encoding",
     .usage = "pe NAME [key=value] [arm=K]",
+    .example = "pe t5 buckets=8 distance=16",
     .summary = "swap the encoding of the current arm, or of arm K; all other weights stay",
     .detail =
         "  none                               no encoding: order comes from the causal mask alone (NoPE)\n"

@@ -88,6 +88,7 @@ const struct pw_command pw_cmd_probe = {
     .name = "probe",
     .search = "measure metric analyse",
     .usage = "probe [NAME|off] [ARM...] [key=value] [arm=K] [every=N]",
+    .example = "probe dispersion every=50",
     .summary = "measure models: tables, plots, and claims with their verdicts",
     .detail =
         "Without a name, list the probes. A probe of one arm measures the current arm or arm=K; a probe "

@@ -22,6 +22,7 @@ const struct pw_command pw_cmd_prompt = {
     .name = "prompt",
     .search = "ask infer generate decode",
     .usage = "prompt TEXT",
+    .example = "prompt sort 3 1 4 1 5",
     .summary = "let the current arm answer, and pin the prompt for inspection",
     .detail = "TEXT is a prompt as the task writes it, or the task's name and the input:\n"
               "  prompt sort 3 1 4 1 5\n"

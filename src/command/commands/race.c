@@ -54,6 +54,7 @@ const struct pw_command pw_cmd_race = {
     .name = "race",
     .search = "compare",
     .usage = "race PE,PE,... [seeds=N] [batches=own]",
+    .example = "race none,t5,alibi seeds=2",
     .summary = "start a new arm for each encoding, with the same model, seed and batches",
     .detail =
         "race none,t5,alibi,rotary,sinusoidal; train\n"

@@ -22,6 +22,7 @@ const struct pw_command pw_cmd_reset = {
     .name = "reset",
     .search = "restart clear",
     .usage = "reset [arm=K]",
+    .example = "reset arm=1",
     .summary = "draw new weights for every arm, or for arm K: step 0",
     .also = pw_scope_opts,
     .where = PW_AT_LAB,

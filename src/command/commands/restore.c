@@ -53,6 +53,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_restore = {
     .name = "restore",
     .usage = "restore [L.H[,L.H...]] [arm=K] [replica=R]",
+    .example = "restore L0H1",
     .summary = "switch heads on again: the named ones, or all",
     .where = PW_AT_LAB,
     .opts = opts,

@@ -381,6 +381,7 @@ const struct pw_command pw_cmd_runs = {
     .name = "runs",
     .search = "results compare list",
     .usage = "runs [PE] [key=value] [path=FOLDER] [sessions=on]",
+    .example = "runs lr=0.001",
     .summary = "list the arms in a table: results and differing settings",
     .detail = "runs t5 lr=0.001   only arms with this encoding and value; keys: those of model, optim, task, "
               "seed and\n"

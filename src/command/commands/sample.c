@@ -52,6 +52,7 @@ static void values(struct pw_completion *c)
 const struct pw_command pw_cmd_sample = {
     .name = "sample",
     .usage = "sample [length=L] [index=N] [task=NAME]",
+    .example = "sample length=6",
     .summary = "let the current arm answer a test sample, pinned like a prompt",
     .detail = "The samples are those of 'eval'. Repeat the command for the next one of the same length.",
     .where = PW_AT_LAB,

@@ -23,6 +23,7 @@ const struct pw_command pw_cmd_save = {
     .aliases = aliases,
     .search = "write store keep name rename",
     .usage = "save [NAME]",
+    .example = "save sunday",
     .summary = "name the session; without NAME, write a checkpoint",
     .detail = "Everything is recorded from the first command on: a session without a name is kept under its "
               "date and\n"

@@ -16,6 +16,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_say = {
     .name = "say",
     .usage = "say TEXT",
+    .example = "say the swap comes now",
     .summary = "print a line of text",
     .detail = "In a lesson (`help present`) TEXT is a paragraph of the step. It has at most 500 bytes.",
     .where = PW_AT_LAB,

@@ -34,6 +34,7 @@ const struct pw_command pw_cmd_seed = {
     .name = "seed",
     .search = "random",
     .usage = "seed N [arm=K]",
+    .example = "seed 7",
     .summary = "set the seed of data and initialisation; draws new weights",
     .detail =
         "Replica k of an arm (race seeds=N) is initialised from the seed plus k - 1; with batches=own it\n"

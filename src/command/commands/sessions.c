@@ -13,6 +13,7 @@ const struct pw_command pw_cmd_sessions = {
     .name = "sessions",
     .search = "list ls history replay load",
     .usage = "sessions [FOLDER]",
+    .example = "sessions",
     .summary = "list the recorded sessions, the last used first",
     .detail = "They are in $XDG_STATE_HOME/pewter/sessions, else in ~/.local/state/pewter/sessions.",
     .where = PW_AT_LAB,

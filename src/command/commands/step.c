@@ -22,6 +22,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_step = {
     .name = "step",
     .usage = "step [N]",
+    .example = "step 5",
     .summary = "run one optimiser step of every arm, or N steps",
     .detail = "With 'set share flops', while training is paused: N steps of the arms whose turn it is.",
     .where = PW_AT_LAB,

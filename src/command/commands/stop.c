@@ -17,6 +17,7 @@ const struct pw_command pw_cmd_stop = {
     .name = "stop",
     .search = "abort kill halt",
     .usage = "stop",
+    .example = "stop",
     .summary = "end training and jobs, and drop the rest of the script",
     .where = PW_AT_LAB,
     .beside = true,

@@ -44,6 +44,7 @@ const struct pw_command pw_cmd_table = {
     .name = "table",
     .search = "heatmap",
     .usage = "table [length=N] [layer=L] [arm=K]",
+    .example = "table length=32",
     .summary = "read an arm's encoding: buckets, slopes, frequencies, rows, keys, queries, score by distance",
     .detail =
         "It also counts what was seen in training since the encoding was set: pairs of query and key at\n"

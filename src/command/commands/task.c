@@ -35,6 +35,7 @@ const struct pw_command pw_cmd_task = {
     .name = "task",
     .search = "dataset data problem",
     .usage = "task NAME[,NAME...] [key=value]",
+    .example = "task copy variant=rsc lengths=2..10",
     .summary = "choose the task, or a mixture of tasks in equal shares",
     .detail =
         "  sort        variant=single|multi             put symbols, or numbers, in order\n"

@@ -107,6 +107,7 @@ const struct pw_command pw_cmd_train = {
     .name = "train",
     .search = "fit start learn optimise",
     .usage = "train [N|flops=X] [until acc=A|loss=X|step=N|flops=X] [arm=K]",
+    .example = "train 300 until acc=0.01",
     .summary = "train every arm, or arm K: N more steps, or to the end of the schedule",
     .detail = "With until, each arm stops when it reaches the goal; it is an error if it does not after N "
               "steps (default:\n"

@@ -31,6 +31,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_transplant = {
     .name = "transplant",
     .usage = "transplant FROM [arm=K]",
+    .example = "transplant 2",
     .summary = "copy the learned encoding of arm FROM (T5's bias, learned rows) to an arm",
     .detail = "Both must have the same encoding, of the same shape. All other weights stay; the moments of "
               "the copied\n"

@@ -52,6 +52,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_tune = {
     .name = "tune",
     .usage = "tune [off] [key=value] [arm=K]",
+    .example = "tune stretch=0.5",
     .summary = "change options of an arm's encoding without retraining; all weights stay",
     .detail =
         "  offset=N        N is added to all positions\n"

@@ -41,6 +41,7 @@ const struct pw_command pw_ui_cmd_bind = {
     .name = "bind",
     .search = "shortcut keymap hotkey macro",
     .usage = "bind [KEY \"COMMANDS\"]",
+    .example = "bind F5 \"eval; focus lengths\"",
     .summary = "bind a key to a line of commands; without arguments, list the bindings",
     .detail =
         "Write KEY as `?` shows it: x, Space, F5, Ctrl-G, S-Left. A binding takes precedence over the\n"

@@ -68,6 +68,7 @@ const struct pw_command pw_ui_cmd_config = {
     .name = "config",
     .search = "settings preferences options theme rc",
     .usage = "config show|save [FILE]|load [FILE]",
+    .example = "config save",
     .summary = "show, save or load settings, bindings and borders, as commands in a file",
     .detail =
         "The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: commands that the\n"

@@ -65,6 +65,7 @@ const struct pw_command pw_ui_cmd_copy = {
     .name = "copy",
     .search = "yank clipboard",
     .usage = "copy [FILE]",
+    .example = "copy values.tsv",
     .summary = "copy the focused pane's values to the clipboard and a file",
     .detail =
         "Tab-separated values if the pane has any, else its text as drawn. The clipboard is the terminal's\n"

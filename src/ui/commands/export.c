@@ -234,6 +234,7 @@ const struct pw_command pw_ui_cmd_export = {
     .name = "export",
     .search = "save write dump figure plot heatmap pdf svg png csv json npz numpy tensorboard gif video",
     .usage = "export WHAT FILE [key=value]",
+    .example = "export weights sort.safetensors",
     .summary = "write a file; its extension chooses the format",
     .detail =
         "  figure F.svg|pdf|png [pane=...]     a pane as a figure for a paper, with the commands that made "

@@ -231,6 +231,7 @@ const struct pw_command pw_ui_cmd_film = {
     .name = "film",
     .search = "video animation animate gif svg demo record",
     .usage = "film begin FILE.svg|shot SECONDS|end [key=value]",
+    .example = "film begin a.svg width=100; film shot 0.1 times=5 before=\"train 2\"; film end",
     .summary = "make an animated picture of the screen, frame by frame",
     .detail =
         "`film begin` opens the file (width=110 height=34), each `film shot` adds the screen as a frame of\n"

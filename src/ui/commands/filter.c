@@ -23,6 +23,7 @@ const struct pw_command pw_ui_cmd_filter = {
     .name = "filter",
     .search = "grep",
     .usage = "filter [TEXT]",
+    .example = "filter wrote",
     .summary = "show only lines of the log that contain TEXT; without TEXT, show all",
     .where = PW_AT_UI,
     .raw = true,

@@ -19,6 +19,7 @@ const struct pw_command pw_ui_cmd_find = {
     .name = "find",
     .search = "grep",
     .usage = "find [TEXT]",
+    .example = "find wrong",
     .summary = "search in the focused pane; without TEXT, end the search",
     .detail = "Lower case matches upper case too. The log is searched completely, other panes as drawn. n "
               "and N go to\n"

@@ -21,6 +21,7 @@ const struct pw_command pw_ui_cmd_focus = {
     .name = "focus",
     .search = "pane window heatmap view switch",
     .usage = "focus PANE",
+    .example = "focus lengths",
     .summary = "focus a pane",
     .where = PW_AT_UI,
     .complete = pw_ui_complete_pane,

@@ -162,6 +162,7 @@ const struct pw_command pw_ui_cmd_goto = {
     .name = "goto",
     .search = "rewind replay history time scrub seek",
     .usage = "goto STEP|+N|-N|live|mark [TEXT]|command [N]|event [N]|start|end",
+    .example = "goto 10",
     .summary = "show an earlier moment of training",
     .detail =
         "Move the time cursor; training continues. In a recorded or replayed session all panes show that\n"

@@ -92,6 +92,7 @@ const struct pw_command pw_ui_cmd_play = {
     .name = "play",
     .search = "rewind replay video animate movie",
     .usage = "play [off|faster|slower] [speed=N|recorded]",
+    .example = "play speed=4",
     .summary = "play the recording from the moment that is shown",
     .detail =
         "All panes follow the recording, N times as fast (1..1000); pauses of more than a second are cut\n"

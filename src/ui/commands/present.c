@@ -80,6 +80,7 @@ const struct pw_command pw_ui_cmd_present = {
     .name = "present",
     .search = "tutorial course teach learn guide intro tour",
     .usage = "present [NAME|FILE]",
+    .example = "present head",
     .summary = "start a lesson, step by step; without a name, list the lessons",
     .detail =
         "Enter continues, Backspace goes a step back, q leaves; the lab keeps the lesson's state. A lesson "

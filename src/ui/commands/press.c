@@ -55,6 +55,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_ui_cmd_press = {
     .name = "press",
     .usage = "press KEY...",
+    .example = "press 2 v v",
     .summary = "press keys, in scripts and lessons",
     .detail =
         "Write KEY as `?` shows it: x, Space, Enter, PgDn, S-Left. The effect depends on the focused pane.\n"

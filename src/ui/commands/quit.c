@@ -42,6 +42,7 @@ static const char *const aliases[] = {"q", "q!", "qa", "qa!", "wq", "x", "exit",
 const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",
     .usage = "quit [now]",
+    .example = "quit",
     .summary = "leave pewter",
     .detail =
         "At the prompt it leaves at once, even during training: unfinished work continues when the session\n"

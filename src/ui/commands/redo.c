@@ -11,6 +11,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_ui_cmd_redo = {
     .name = "redo",
     .usage = "redo",
+    .example = "redo",
     .summary = "redo what was undone",
     .where = PW_AT_UI,
     .run = run,

@@ -167,6 +167,7 @@ const struct pw_command pw_ui_cmd_reproduce = {
     .name = "reproduce",
     .search = "paper study",
     .usage = "reproduce STUDY [key=value] [figure=FILE|off] | reproduce --list",
+    .example = "reproduce theorem1",
     .summary = "reproduce a table, figure or claim of a paper: numbers, a verdict, a figure",
     .detail = "A study is a script of ordinary commands; `reproduce --list` lists the studies and what is "
               "left out.\n"

@@ -193,6 +193,7 @@ const struct pw_command pw_ui_cmd_screenshot = {
     .name = "screenshot",
     .search = "picture image print png pdf svg",
     .usage = "screenshot [FILE.txt|ans|svg] [key=value]",
+    .example = "screenshot screen.svg size=160x48 focus=attention",
     .summary = "save the screen as text, with ANSI colours, or as a picture",
     .detail =
         "Without FILE, write all three to $XDG_STATE_HOME/pewter/screenshots and print the names.\n"

@@ -187,6 +187,7 @@ const struct pw_command pw_ui_cmd_set = {
     .name = "set",
     .search = "color colour theme palette dark light settings preferences options",
     .usage = "set [KEY=VALUE]",
+    .example = "set threads 2",
     .summary = "change settings; without arguments, show those of the workbench",
     .detail =
         "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"

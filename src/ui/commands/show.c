@@ -98,6 +98,7 @@ const struct pw_command pw_ui_cmd_show = {
     .name = "show",
     .search = "print pane heatmap",
     .usage = "show PANE [zoom=on|off] [query=N] [key=N] [distance=N] [head=N]",
+    .example = "show curves",
     .summary = "focus a pane; without a screen, print its content as text",
     .detail = "Without a screen, print all pages as tables. Choices made with keys apply here, too:\n"
               "  press 4 t; show step          the parts of the right token's logit\n"

@@ -36,6 +36,7 @@ const struct pw_command pw_ui_cmd_source = {
     .name = "source",
     .search = "load script",
     .usage = "source FILE",
+    .example = "source script.pewter",
     .summary = "run the commands of a file",
     .detail = "Commands of the workbench are allowed, too (focus, set, screenshot); each waits for the "
               "previous one.\n"

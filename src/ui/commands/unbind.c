@@ -31,6 +31,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_ui_cmd_unbind = {
     .name = "unbind",
     .usage = "unbind KEY",
+    .example = "unbind F5",
     .summary = "remove a key's binding",
     .where = PW_AT_UI,
     .complete = complete,

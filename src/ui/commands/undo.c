@@ -12,6 +12,7 @@ const struct pw_command pw_ui_cmd_undo = {
     .name = "undo",
     .search = "revert rewind",
     .usage = "undo",
+    .example = "undo",
     .summary = "undo a setting, a binding or a moved border",
     .detail = "Only the workbench is undone, not training. 'open NAME from=STEP' continues from an earlier "
               "step, as a\n"

@@ -41,6 +41,7 @@ const struct pw_command pw_ui_cmd_wait = {
     .name = "wait",
     .search = "sleep",
     .usage = "wait key|done|N s",
+    .example = "wait done",
     .summary = "pause a script: until Enter, for N seconds, or until all earlier commands are done",
     .detail = "Later commands of the script, or of the typed line, wait. Without a keyboard `wait key` "
               "continues at\n"

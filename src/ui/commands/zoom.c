@@ -33,6 +33,7 @@ const struct pw_command pw_ui_cmd_zoom = {
     .name = "zoom",
     .search = "maximise maximize fullscreen",
     .usage = "zoom [on|off]",
+    .example = "zoom on",
     .summary = "show only the focused pane, or all again",
     .where = PW_AT_UI,
     .complete = complete,
