@@ -15,7 +15,7 @@ set(json "sessions/event_json[.]h")
 set(recording "sessions/(player|record)[.]h")
 set(plot "plot/[^/]+")
 # The doors of the lab: for its owner, for commands, for completion. All its other headers are private.
-set(doors "lab/(lab|follow|actions|arm|offer|scope|encodings|saved)[.]h")
+set(doors "lab/(lab|follow|actions|arm|offer|preview|scope|encodings|saved)[.]h")
 
 set(folders "")
 function(layer folder)
@@ -38,7 +38,7 @@ layer(src/lab               "${base}" "kernels/backend[.]h" "model/.+" "tasks/.+
 layer(src/command/commands  "${base}" "command/.+" "${doors}" "probe/probe[.]h" "reproduce/study[.]h")
 layer(src/plot              "${base}" "${fold}" "${paired}" "${plot}")
 layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${json}" "${recording}" "${plot}"
-                            "lab/(lab|offer)[.]h" "figure/figure[.]h" "reproduce/study[.]h" "ui/.+")
+                            "lab/(lab|offer|preview)[.]h" "figure/figure[.]h" "reproduce/study[.]h" "ui/.+")
 layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
 layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")

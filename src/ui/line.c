@@ -6,6 +6,7 @@
  * completion, because the command language defines where a word begins. */
 #include "ui/line.h"
 #include "base/alloc.h"
+#include "lab/preview.h"
 #include "ui/plot.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ struct pw_line {
     int n_choices;
     char *choices[MAX_CHOICE]; /* candidates of Tab; shown until the next key */
     const char *note;          /* shown instead of the hint until the next key */
-    int left;                  /* first column shown of a line longer than the screen */
+    struct pw_line_remark remark;
+    int left; /* first column shown of a line longer than the screen */
 };
 
 static struct pw_line *the_line; /* readline's hooks have no argument */
@@ -102,7 +104,9 @@ static int complete(int count, int key)
     struct pw_line *l = the_line;
     size_t point = (size_t)rl_point;
     forget_choices(l);
-    size_t begin = pw_command_complete(l->commands, l->seen, rl_line_buffer, point, add_choice, l);
+    size_t begin = pw_preview_complete(rl_line_buffer, point, add_choice, l);
+    if (begin == PW_NO_FORMULA)
+        begin = pw_command_complete(l->commands, l->seen, rl_line_buffer, point, add_choice, l);
     if (l->n_choices == 0)
         return 0;
     size_t n = common_prefix(l);
@@ -113,7 +117,7 @@ static int complete(int count, int key)
         rl_point = (int)begin;
         rl_insert_text(text);
         if (l->n_choices == 1 &&
-            (n == 0 || strchr("=/", text[n - 1]) == NULL)) /* the word continues after these */
+            (n == 0 || strchr("=/(", text[n - 1]) == NULL)) /* the word continues after these */
             rl_insert_text(" ");
         rl_end_undo_group();
         free(text);
@@ -215,6 +219,7 @@ void pw_line_open(struct pw_line *l, const char *initial, const char *note)
 {
     cancel(l);
     l->note = note;
+    l->remark = (struct pw_line_remark){0};
     l->left = 0;
     l->state = PW_LINE_OPEN;
     rl_callback_handler_install(":", line_ended);
@@ -307,6 +312,11 @@ void pw_line_paste(struct pw_line *l, const char *text, size_t n)
     free(clean);
 }
 
+void pw_line_remark(struct pw_line *l, const struct pw_line_remark *r)
+{
+    l->remark = *r;
+}
+
 const char *pw_line_text(const struct pw_line *l)
 {
     if (l->open)
@@ -348,6 +358,19 @@ static void draw_choices(const struct pw_line *l, struct pw_canvas *c, struct pw
         pw_draw_text(c, box, box.y + rows - 1, box.x + box.w - 4, s, " ...");
 }
 
+/* Draws the marked bytes again, red and underlined; one cell behind the end if the error is there. */
+static void draw_mark(const struct pw_line *l, struct pw_canvas *c, struct pw_rect r, int x)
+{
+    struct pw_style bad = pw_style_bad();
+    size_t end = (size_t)rl_end, from = l->remark.from < end ? l->remark.from : end;
+    size_t to = l->remark.to < end ? l->remark.to : end;
+    char *part = strndup(rl_line_buffer + from, to - from);
+    bad.attr |= PW_UNDERLINE;
+    x += columns(rl_line_buffer, from);
+    pw_draw_text(c, r, r.y, x, bad, part != NULL && *part != '\0' ? part : " ");
+    free(part);
+}
+
 void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_style plain = {PW_DEFAULT, PW_DEFAULT, 0};
@@ -373,6 +396,8 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
     pw_draw_fill(c, r, plain, ' ');
     pw_draw_text(c, r, r.y, r.x - l->left, plain, prompt);
     pw_draw_text(c, r, r.y, r.x - l->left + start, plain, rl_line_buffer);
+    if (l->remark.why != NULL)
+        draw_mark(l, c, r, r.x - l->left + start);
     if (l->left > 0)
         pw_draw_text(c, r, r.y, r.x, dim, "<");
     if (end - l->left > r.w)
@@ -385,6 +410,8 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
             x = pw_draw_text(c, r, r.y, x, dim, rest);
         if (l->note != NULL)
             pw_str_add(&hint, " %s", l->note);
+        else if (rest == NULL && l->remark.hint != NULL)
+            pw_str_add(&hint, " %s", l->remark.hint);
         else if (rest == NULL)
             pw_command_hint(l->commands, rl_line_buffer, &hint);
         else if (r.x + r.w - x >= 16)
@@ -397,4 +424,9 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
     c->cursor_x = r.x + cursor - l->left;
     if (l->n_choices > 0)
         draw_choices(l, c, r);
+    else if (l->remark.why != NULL && r.y > 0) { /* above the line, because a formula often fills it */
+        struct pw_rect above = {r.y - 1, r.x, 1, r.w};
+        pw_draw_fill(c, above, plain, ' ');
+        pw_draw_cut(c, above, above.y, above.x + 1, pw_style_bad(), l->remark.why, r.w - 1);
+    }
 }

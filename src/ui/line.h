@@ -33,6 +33,14 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n);
  * the line ends. */
 void pw_line_paste(struct pw_line *l, const char *text, size_t n);
 
+/* Remarks on the open line, until the next call. Strings are borrowed; NULL: none. */
+struct pw_line_remark {
+    size_t from, to;  /* bytes of an error, drawn red and underlined */
+    const char *why;  /* the error, shown above the line */
+    const char *hint; /* shown after the line instead of the command's usage */
+};
+void pw_line_remark(struct pw_line *l, const struct pw_line_remark *r);
+
 /* Returns the current text; after PW_LINE_ACCEPTED the accepted text. */
 const char *pw_line_text(const struct pw_line *l);
 

@@ -3,6 +3,7 @@
 
 #include "ui/loop.h"
 #include "ui/mouse.h"
+#include "ui/panes/encoding_preview.h"
 #include "ui/plot.h"
 #include "ui/search.h"
 
@@ -50,6 +51,21 @@ static void run_line(struct pw_loop *l, const struct pw_str *text)
         pw_loop_submit(l, text->s, PW_SEND_NOW);
 }
 
+/* Shows the curve of a formula in the open prompt, and its error. */
+static void show_formula(struct pw_loop *l)
+{
+    struct pw_ui *ui = &l->app.ui;
+    const struct pw_preview *p = &ui->encoding.preview;
+    pw_encoding_type(ui, pw_line_is_open(l->line) ? pw_line_text(l->line) : NULL);
+    pw_text_copy(l->note, sizeof l->note, p->why);
+    struct pw_line_remark remark = {.from = p->from, .to = p->to};
+    if (ui->encoding.typing)
+        remark.hint = l->note[0] != '\0' ? "Esc cancels" : "Enter swaps it in, Esc cancels";
+    if (l->note[0] != '\0')
+        remark.why = l->note;
+    pw_line_remark(l->line, &remark);
+}
+
 /* Opens the prompt if a key or a click asked for it. */
 static void open_prompt(struct pw_loop *l)
 {
@@ -58,6 +74,8 @@ static void open_prompt(struct pw_loop *l)
         pw_text_copy(l->note, sizeof l->note, ui->ask_note);
         pw_line_open(l->line, ui->ask, l->note[0] ? l->note : NULL);
         l->offered = false;
+        if (ui->ask_note[0] == '\0')
+            show_formula(l);
     }
     ui->ask[0] = ui->ask_note[0] = '\0';
 }
@@ -136,6 +154,23 @@ static struct pw_input answer(const struct pw_input *in)
     }
 }
 
+/* Runs an accepted line. `pe expr` without a formula opens the prompt again, to edit one. */
+static void run_typed(struct pw_loop *l)
+{
+    struct pw_str line = {0}, begin = {0};
+    if (pw_preview_asked(pw_line_text(l->line), l->app.ui.snap, &begin)) {
+        pw_line_open(l->line, begin.s, NULL);
+        show_formula(l);
+    } else {
+        pw_str_add(&line, "%s", pw_line_text(l->line));
+        pw_preview_close(&line);
+        pw_news_typed(&l->news, pw_str_text(&line));
+        pw_loop_submit(l, pw_str_text(&line), PW_SEND_NOW);
+    }
+    pw_str_fini(&line);
+    pw_str_fini(&begin);
+}
+
 static void prompt_key(struct pw_loop *l, const struct pw_input *in)
 {
     enum pw_line_state state = PW_LINE_OPEN;
@@ -150,10 +185,10 @@ static void prompt_key(struct pw_loop *l, const struct pw_input *in)
     else if (in->n_raw > 0)
         state = pw_line_key(l->line, in->raw, in->n_raw);
     pw_search_try(&l->app.ui, state == PW_LINE_OPEN ? pw_line_text(l->line) : NULL);
+    show_formula(l);
     if (state == PW_LINE_ACCEPTED) {
         pw_str_clear(&l->app.ui.page.text); /* the answer to an earlier line, which was read */
-        pw_news_typed(&l->news, pw_line_text(l->line));
-        pw_loop_submit(l, pw_line_text(l->line), PW_SEND_NOW);
+        run_typed(l);
     }
 }
 

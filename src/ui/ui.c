@@ -71,6 +71,12 @@ void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *
                              ui->focus, ui->half_of, ui->recent};
     int lesson = pw_lesson_rows(ui, rows, cols);
     pw_layout(l, rows - lesson, cols, &looks, &ui->split);
+    if (ui->encoding.typing && l->panes[PW_PANE_ENCODING].h == 0) {
+        /* While a formula is typed its curve is on the screen; the user's own layout returns after it. */
+        looks.screen = PW_SCREEN_HALF;
+        looks.half = PW_PANE_ENCODING;
+        pw_layout(l, rows - lesson, cols, &looks, &ui->split);
+    }
     int below = l->timeline.h > 0 ? l->timeline.y : l->hints.h > 0 ? l->hints.y : l->prompt.y;
     l->lesson = (struct pw_rect){below, 0, lesson, cols};
     l->timeline.y += lesson;

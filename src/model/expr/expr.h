@@ -81,6 +81,10 @@ void pw_expr_print(const struct pw_expr *x, struct pw_str *out);
 /* Do both have the same stages, parameters and nodes? */
 bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b);
 
+/* Calls each with every word of the language, for completion: stages and variables by name, functions with
+ * their opening bracket ("log1p("). */
+void pw_expr_words(void (*each)(void *arg, const char *word), void *arg);
+
 bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage);
 /* Does the stage depend on the variable, directly or through names? */
 bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_var var);

@@ -234,3 +234,19 @@ void pw_expr_free(struct pw_expr *x)
         free(x->text);
     free(x);
 }
+
+void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
+{
+    for (int k = 0; pw_stage_names[k] != NULL; k++)
+        each(arg, pw_stage_names[k]);
+    for (int k = 0; pw_parse_variables[k] != NULL; k++)
+        each(arg, pw_parse_variables[k]);
+    for (int k = 0; pw_functions[k].name != NULL; k++)
+        if (pw_functions[k].name[0] >= 'a' && strchr(pw_functions[k].name, '(') == NULL) {
+            char call[32];
+            snprintf(call, sizeof call, "%s(", pw_functions[k].name);
+            each(arg, call);
+        }
+    for (int k = 0; k < 4; k++)
+        each(arg, (const char *const[]){"learn(", "slopes()", "sum(", "mlp("}[k]);
+}

@@ -108,7 +108,7 @@ void pw_enc_find_areas(const struct pw_ui *ui, struct pw_rect inside, struct pw_
     struct pw_canvas unseen;
 
     areas->n = 0;
-    if (t == NULL)
+    if (t == NULL || ui->encoding.typing)
         return;
     pw_canvas_init(&unseen);
     pw_canvas_resize(&unseen, inside.y + inside.h, inside.x + inside.w);
@@ -121,7 +121,9 @@ static void draw_encoding(const struct pw_ui *ui, struct pw_canvas *c, struct pw
     const struct pw_ev_table *t = table_of(ui);
     struct pw_enc_areas areas;
 
-    if (t != NULL) {
+    if (ui->encoding.typing) {
+        pw_enc_preview(ui, c, r);
+    } else if (t != NULL) {
         draw_page(ui, t, c, r, &areas);
     } else {
         static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
@@ -135,7 +137,9 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     int at, n;
 
-    if (t == NULL || arm == NULL)
+    if (ui->encoding.typing)
+        pw_str_add(out, "formula for arm %d", ui->encoding.preview.arm);
+    if (ui->encoding.typing || t == NULL || arm == NULL)
         return;
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
     pw_str_add(out, "%s %d/%d  ", page->name, at + 1, n);
@@ -220,6 +224,13 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 
     if (k == '\r' || k == '\n') {
         pw_str_add(line, "table");
+        return true;
+    }
+    if (k == 'e') {
+        struct pw_str begin = {0};
+        pw_preview_asked("pe expr", ui->snap, &begin);
+        pw_text_copy(ui->ask, sizeof ui->ask, pw_str_text(&begin));
+        pw_str_fini(&begin);
         return true;
     }
     return t != NULL && key_on_table(ui, t, k, line);
@@ -338,6 +349,7 @@ static const char *const keys[] = {
     "{ }",       "layer of the kernel and of relative keys",
     "d c",       "this arm is the reference: others show how they differ",
     "Enter",     "the table as it is now",
+    "e",         "edit a formula for this arm, with its curve beside the present one",
     NULL};
 
 static const char *page(const struct pw_ui *ui)
@@ -353,6 +365,11 @@ static void init(struct pw_ui *ui)
     ui->encoding.cursor[PW_ENC_DISTANCE] = 1;
 }
 
+static void fini(struct pw_ui *ui)
+{
+    pw_preview_fini(&ui->encoding.preview);
+}
+
 const struct pw_pane pw_pane_encoding = {
     .name = "encoding",
     .title = "Encoding",
@@ -360,6 +377,7 @@ const struct pw_pane pw_pane_encoding = {
     .status = status,
     .draw = draw_encoding,
     .init = init,
+    .fini = fini,
     .settle = settle,
     .key = key,
     .click = click,

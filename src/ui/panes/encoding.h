@@ -120,4 +120,18 @@ void pw_enc_read_head(const struct pw_ui *ui, const struct pw_ev_table *t, const
 void pw_enc_read_others(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,
                         struct pw_str *out);
 
+/* ---- encoding_kernel.c */
+struct pw_enc_curve {
+    const float *values; /* [heads,length] of t; NULL: none */
+    int arm;             /* whose colour it has */
+    enum pw_stroke stroke;
+};
+/* Draws two curves by distance for the cursor's head, the first one on top. */
+void pw_enc_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_curve curves[2],
+                   struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas);
+
+/* ---- encoding_preview.c */
+/* Draws the curve of the formula that is being typed, beside that of its arm. */
+void pw_enc_preview(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+
 #endif

@@ -8,12 +8,6 @@
 
 #include "ui/panes/encoding.h"
 
-struct curve {
-    const float *values; /* [heads,length]; NULL: none */
-    int arm;
-    enum pw_stroke stroke;
-};
-
 /* Returns the number of measured distances; distances beyond the samples are not an error. */
 static int measured(const float *row, int n)
 {
@@ -22,9 +16,8 @@ static int measured(const float *row, int n)
     return n;
 }
 
-/* Draws two curves for the cursor's head, the first one on top. */
-static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
-                        struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas)
+void pw_enc_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_curve curves[2],
+                   struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas)
 {
     enum { MOST = 1024 };
     int64_t x[MOST];
@@ -91,10 +84,10 @@ static void draw_encoding_kernel(const struct pw_ui *ui, const struct pw_ev_tabl
                                : "head %d: mean score of %d samples",
              pw_enc_at(ui, PW_ENC_HEAD), t->n_kernel);
     pw_draw_cut(c, rest, rest.y, rest.x, pw_style_dim(), text, rest.w);
-    const struct curve curves[2] = {
+    const struct pw_enc_curve curves[2] = {
         {t->kernel, ui->snap->current, PW_STROKE_LINE},
         {t->score, ui->snap->current, t->kernel != NULL ? PW_STROKE_DOTTED : PW_STROKE_LINE}};
-    draw_curves(ui, t, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w}, areas);
+    pw_enc_curves(ui, t, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w}, areas);
 }
 
 static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
@@ -154,10 +147,10 @@ static void draw_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
         pw_str_add(&text, "head %d: line arm %d, dotted arm %d", pw_enc_at(ui, PW_ENC_HEAD),
                    ui->snap->current, ref);
         pw_draw_cut(c, rest, rest.y, rest.x, pw_style_dim(), text.s, rest.w);
-        const struct curve curves[2] = {{p.from, ui->snap->current, PW_STROKE_LINE},
-                                        {p.to, ref, PW_STROKE_DOTTED}};
-        draw_curves(ui, &p.common, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w},
-                    areas);
+        const struct pw_enc_curve curves[2] = {{p.from, ui->snap->current, PW_STROKE_LINE},
+                                               {p.to, ref, PW_STROKE_DOTTED}};
+        pw_enc_curves(ui, &p.common, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w},
+                      areas);
         pw_str_fini(&text);
     }
     pw_enc_pair_fini(&p);

@@ -1,6 +1,7 @@
 /* encoding_state.h - what the encoding pane remembers between two frames. */
 #ifndef PW_ENCODING_STATE_H
 #define PW_ENCODING_STATE_H
+#include "lab/preview.h"
 
 /* The cursors of the pages. */
 enum pw_enc_cursor {
@@ -21,5 +22,7 @@ struct pw_encoding_state {
     int page;                 /* index among the pages of the encoding; clamped when read */
     int reference;            /* id of the arm to compare with; 0: none */
     int held[PW_ENC_CURSORS]; /* 1 + the first value shown; 0: a key set the cursor */
+    bool typing;              /* the prompt contains a formula, and the pane shows its curve */
+    struct pw_preview preview;
 };
 #endif
