@@ -33,17 +33,19 @@ static size_t pack_floats(const struct pw_model *m)
 static size_t table_floats(const struct pw_model *m)
 {
     const struct pw_pe *pe = m->pe.pe;
-    size_t P = (size_t)m->tables.P, sum = 0;
+    size_t P = (size_t)m->tables.P, L = (size_t)m->cfg.layers, sum = 0;
+    size_t turns = pe->by_layer & PW_PE_ROTATION ? L : 1, gains = pe->by_layer & PW_PE_GAIN ? L : 1;
+    size_t biases = pe->by_layer & PW_PE_BIASES ? L : 1;
 
     sum += P * pw_pe_adds(pe) * pw_pe_add_width(pe, m->cfg.width);
     if (pe->uses & PW_PE_ROTATION)
-        sum += 2 * P * pe->pairs(m->pe.o.bytes, &m->cfg);
+        sum += turns * 2 * P * pe->pairs(m->pe.o.bytes, &m->cfg);
     if (pe->uses & PW_PE_BIAS)
-        sum += 2 * P * (m->cfg.heads + 1);
+        sum += biases * 2 * P * (m->cfg.heads + 1);
     if (pe->uses & PW_PE_DENSE)
-        sum += P * P * m->cfg.heads;
-    if (m->pe.tune.logn > 0)
-        sum += P;
+        sum += biases * P * P * m->cfg.heads;
+    if (pe->uses & PW_PE_GAIN || m->pe.tune.logn > 0)
+        sum += gains * P;
     return sum;
 }
 
@@ -68,11 +70,11 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .head_width = cfg->head_width,
                            .causal = cfg->causal,
                            .bias = pe->uses & PW_PE_BIASES ? &something : NULL,
-                           .table = pe->uses & PW_PE_DENSE ? T : m->tables.P,
+                           .table = pe->uses & PW_PE_DENSE && pw_bias_learned(m) ? T : m->tables.P,
                            .dense = pe->uses & PW_PE_DENSE,
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
                            .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
-                           .turn = pe->uses & PW_PE_ROTATION || m->pe.tune.logn > 0 ? &turn : NULL};
+                           .turn = pe->uses & (PW_PE_ROTATION | PW_PE_GAIN) || m->pe.tune.logn > 0 ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
     return m->ops->beside != NULL ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;

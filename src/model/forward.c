@@ -61,12 +61,12 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .head_width = m->cfg.head_width,
         .scale = (m->cfg.scale ? (float)(1 / sqrt(m->cfg.head_width)) : 1) / m->pe.tune.temperature,
         .causal = m->cfg.causal,
-        .bias = t->bias,
+        .bias = t->bias != NULL ? t->bias + (size_t)layer * t->bias_layer : NULL,
         .table = t->laid,
         .dense = m->pe.pe->uses & PW_PE_DENSE,
         .keys = t->keys != NULL ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
         .reach = t->reach,
-        .turn = t->cosine != NULL || t->gain != NULL ? &t->turn : NULL,
+        .turn = t->turn != NULL ? &t->turn[layer] : NULL,
     };
 }
 
@@ -142,7 +142,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     }
     if (tap != NULL && tap->content != NULL && tap->content != tap->score) {
         struct pw_attn plain = attn;
-        struct pw_turn scaled = {.gain = m->tables.gain};
+        struct pw_turn scaled = {.gain = attn.turn != NULL ? attn.turn->gain : NULL};
         plain.bias = plain.keys = NULL;
         plain.turn = scaled.gain != NULL ? &scaled : NULL;
         ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);

@@ -130,9 +130,10 @@ struct pw_tables {
     int P;
     struct pw_added added;    /* without its rows; the tables can be parameters */
     float *fixed[PW_PE_ADDS]; /* the added tables that are not parameters */
-    float *cosine, *sine, *gain;
-    struct pw_turn turn; /* made of cosine, sine and gain */
-    float *bias;         /* [H,2P-1]; or dense: [H,laid,laid] */
+    float *cosine, *sine, *gain; /* by_layer: one after the other, as in struct pw_pe_tables */
+    struct pw_turn *turn;        /* [L] made of cosine, sine and gain; NULL: q and k stay as they are */
+    float *bias;                 /* [H,2P-1]; or dense: [H,laid,laid] */
+    size_t bias_layer;           /* floats from a layer's bias to the next; 0: shared */
     int laid;            /* dense: positions that the bias is laid out for; otherwise P */
     const float *keys;   /* [L,key_rows,D], part of the parameters */
     int key_rows, reach;

@@ -47,6 +47,20 @@ bool pw_pe_learns(const struct pw_pe *pe)
     return pe->param != NULL || pe->params != NULL;
 }
 
+struct pw_pe_tables pw_pe_tables_at(const struct pw_pe_tables *t, int layer)
+{
+    struct pw_pe_tables at = *t;
+    size_t l = (size_t)layer;
+
+    at.cosine = t->cosine != NULL ? t->cosine + l * t->turn_layer : NULL;
+    at.sine = t->sine != NULL ? t->sine + l * t->turn_layer : NULL;
+    at.gain = t->gain != NULL ? t->gain + l * t->gain_layer : NULL;
+    at.bias = t->bias != NULL ? t->bias + l * t->bias_layer : NULL;
+    at.dense = t->dense != NULL ? t->dense + l * t->bias_layer : NULL;
+    at.turn_layer = at.gain_layer = at.bias_layer = 0;
+    return at;
+}
+
 float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key)
 {
     size_t P = (size_t)t->P;

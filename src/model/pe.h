@@ -27,6 +27,7 @@ enum pw_pe_use {
     PW_PE_BIAS = 4,     /* bias on the scores by signed distance */
     PW_PE_KEYS = 8,     /* relative keys, one table per layer, by clipped distance */
     PW_PE_DENSE = 16,   /* bias on the scores by the positions of query and key */
+    PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
@@ -40,14 +41,16 @@ enum pw_pe_by {
 enum { PW_PE_ADDS = 2 }; /* most added tables */
 
 /* Fixed tables for P positions, in host memory, zeroed before build. Tables that the
- * encoding does not use are NULL. */
+ * encoding does not use are NULL. A table that differs by layer (by_layer) has one part for each layer, in
+ * order; its stride is the number of floats of a part. The stride of a shared table is 0. */
 struct pw_pe_tables {
     int P;
+    size_t turn_layer, gain_layer, bias_layer; /* strides of cosine and sine, of gain, of bias or dense */
     double from, step;      /* row r is for position from + r * step; distances are times step: tune.c */
     float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 if two tables are concatenated */
     float *added;           /* [P,C] sum for a sequence of length P; build leaves it alone */
     float *cosine, *sine;   /* [P,pairs] */
-    float *gain;            /* [P] factor on each query: tune.c, logn */
+    float *gain;            /* [P] factor on each query; logn of tune.c is multiplied in after build */
     float *bias;  /* [H,2P-1], entry P-1+r for distance r = query - key; r >= 0 is the causal half */
     float *dense; /* [H,P,P], entry (h, query, key); 0 where the mask hides the key */
     float *keys;  /* [L,key_rows,D] relative keys, rows as pw_key_row defines; learned, for any P */
@@ -80,6 +83,7 @@ struct pw_pe {
     const struct pw_opt *opts;              /* of the encoding's own options struct, or NULL */
     size_t opts_size;                       /* at most PW_PE_OPTS_MAX */
     unsigned uses;                          /* enum pw_pe_use */
+    unsigned by_layer; /* enum pw_pe_use: fixed tables that differ by layer; not ADDED, not KEYS */
     enum pw_pe_by by[PW_PE_ADDS];           /* ADDED: rule of each table; often only the first is used */
     bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
 
@@ -90,6 +94,10 @@ struct pw_pe {
     const char *choice;
     /* Checks options against each other and against the model; NULL: no checks. */
     enum pw_code (*check)(const void *opts, const struct pw_config *cfg, struct pw_err *err);
+    /* Checks the fixed tables for positions from + r * step, r below the context, if tune changes them. NULL:
+     * all positions are allowed. */
+    enum pw_code (*check_at)(const void *opts, const struct pw_config *cfg, double from, double step,
+                             struct pw_err *err);
     /* Replaces values that mean "as the model has it" (rotary: dims=0) by the values in effect, for files
      * that other programs read. NULL: no such values. */
     void (*settle)(void *opts, const struct pw_config *cfg);
@@ -135,7 +143,10 @@ const struct pw_pe *pw_pe_find(const char *name);
 
 /* Returns true if the encoding has trained parameters. */
 bool pw_pe_learns(const struct pw_pe *pe);
-/* Returns the bias of head h on a query and a key at these positions. The tables must have a bias. */
+/* Returns the tables of one layer: the same memory, without strides. Only `t` itself is freed. */
+struct pw_pe_tables pw_pe_tables_at(const struct pw_pe_tables *t, int layer);
+/* Returns the bias of head h on a query and a key at these positions, in layer 0 unless t is of one layer.
+ * The tables must have a bias. */
 float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key);
 
 /* Returns true if an added row depends on the sequence length. Training then reveals the answer's length to a

@@ -19,28 +19,52 @@ static int pairs_of(const struct pw_model *m)
     return m->pe.pe->uses & PW_PE_ROTATION ? m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) : 0;
 }
 
+/* Tables that differ by layer: how many there are. */
+static size_t layers_of(const struct pw_model *m, unsigned use)
+{
+    return m->pe.pe->by_layer & use ? (size_t)m->cfg.layers : 1;
+}
+
+static bool has_gain(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_GAIN) != 0 || m->pe.tune.logn > 0;
+}
+
+/* Sets the strides of tables that differ by layer. */
+static void set_strides(const struct pw_model *m, struct pw_pe_tables *t)
+{
+    unsigned by = m->pe.pe->by_layer;
+
+    t->turn_layer = by & PW_PE_ROTATION ? (size_t)t->P * (size_t)pairs_of(m) : 0;
+    t->gain_layer = by & PW_PE_GAIN ? (size_t)t->P : 0;
+    t->bias_layer = by & PW_PE_BIASES ? pw_bias_of_head(m, t->P) * (size_t)m->cfg.heads : 0;
+}
+
 /* Builds host tables for P positions: fixed tables filled, the others zero. */
 static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *t, struct pw_err *err)
 {
     const struct pw_pe *pe = m->pe.pe;
     size_t rows = (size_t)P, pairs = (size_t)pairs_of(m);
+    size_t biases = layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, P) * (size_t)m->cfg.heads;
+    size_t turns = layers_of(m, PW_PE_ROTATION) * rows * pairs, gains = layers_of(m, PW_PE_GAIN) * rows;
     bool added = true;
 
     *t = (struct pw_pe_tables){.P = P, .from = (double)m->pe.tune.offset, .step = (double)m->pe.tune.stretch};
+    set_strides(m, t);
     for (int k = 0; k < pw_pe_adds(pe); k++) {
         t->add[k] = calloc(rows * pw_pe_add_width(pe, m->cfg.width), sizeof(float));
         added = added && t->add[k] != NULL;
     }
     if (pe->uses & PW_PE_ROTATION) {
-        t->cosine = calloc(rows * pairs, sizeof(float));
-        t->sine = calloc(rows * pairs, sizeof(float));
+        t->cosine = calloc(turns, sizeof(float));
+        t->sine = calloc(turns, sizeof(float));
     }
     if (pe->uses & PW_PE_BIAS)
-        t->bias = calloc((2 * rows - 1) * m->cfg.heads, sizeof(float));
+        t->bias = calloc(biases, sizeof(float));
     if (pe->uses & PW_PE_DENSE)
-        t->dense = calloc(rows * rows * m->cfg.heads, sizeof(float));
-    if (m->pe.tune.logn > 0)
-        t->gain = calloc(rows, sizeof(float));
+        t->dense = calloc(biases, sizeof(float));
+    if (has_gain(m))
+        t->gain = calloc(gains, sizeof(float));
     if (pe->uses & PW_PE_KEYS) {
         t->key_rows = pe->param_rows(m->pe.o.bytes, &m->cfg);
         t->reach = pe->reach(m->pe.o.bytes);
@@ -48,16 +72,18 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     }
     if (!added || (pe->uses & PW_PE_ROTATION && (t->cosine == NULL || t->sine == NULL)) ||
         (pe->uses & PW_PE_BIAS && t->bias == NULL) || (pe->uses & PW_PE_KEYS && t->keys == NULL) ||
-        (pe->uses & PW_PE_DENSE && t->dense == NULL) || (m->pe.tune.logn > 0 && t->gain == NULL)) {
+        (pe->uses & PW_PE_DENSE && t->dense == NULL) || (has_gain(m) && t->gain == NULL)) {
         pw_pe_tables_free(t);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
     }
+    for (size_t i = 0; t->gain != NULL && i < gains; i++)
+        t->gain[i] = 1;
     if (pe->build != NULL)
         pe->build(m->pe.o.bytes, &m->cfg, t);
-    for (size_t i = 0; t->bias != NULL && m->pe.tune.gain != 1 && i < (2 * rows - 1) * m->cfg.heads; i++)
+    for (size_t i = 0; t->bias != NULL && m->pe.tune.gain != 1 && i < biases; i++)
         t->bias[i] *= m->pe.tune.gain;
-    for (int p = 0; t->gain != NULL && p < P; p++)
-        t->gain[p] = pw_pe_query_gain(&m->pe.tune, p);
+    for (size_t i = 0; m->pe.tune.logn > 0 && i < gains; i++)
+        t->gain[i] *= pw_pe_query_gain(&m->pe.tune, (int)(i % rows));
     return PW_OK;
 }
 
@@ -110,11 +136,28 @@ static enum pw_code too_many(const struct pw_model *m, int P, struct pw_err *err
                    (double)m->pe.tune.offset, most_positions(m), m->cfg.context);
 }
 
+/* Makes the transformation of each layer. Returns false if out of memory. */
+static bool set_turns(struct pw_model *m, const struct pw_pe_tables *host)
+{
+    struct pw_tables *t = &m->tables;
+    bool turns = t->cosine != NULL;
+
+    if (!turns && t->gain == NULL)
+        return true;
+    t->turn = calloc((size_t)m->cfg.layers, sizeof *t->turn);
+    for (size_t l = 0; t->turn != NULL && l < (size_t)m->cfg.layers; l++)
+        t->turn[l] = (struct pw_turn){turns ? t->cosine + l * host->turn_layer : NULL,
+                                      turns ? t->sine + l * host->turn_layer : NULL, pairs_of(m),
+                                      turns ? m->pe.pe->pairing(m->pe.o.bytes) : PW_PAIRING_INTERLEAVED,
+                                      t->gain != NULL ? t->gain + l * host->gain_layer : NULL};
+    return t->turn != NULL;
+}
+
 static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
 {
     const struct pw_pe *pe = m->pe.pe;
     struct pw_tables *t = &m->tables;
-    size_t rows = (size_t)host->P, pairs = (size_t)pairs_of(m);
+    size_t rows = (size_t)host->P, turns = layers_of(m, PW_PE_ROTATION) * rows * (size_t)pairs_of(m);
     bool learned = m->lay.pe != PW_ABSENT, added = true;
 
     t->P = t->laid = host->P;
@@ -126,14 +169,15 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         added = added && t->added.table[k] != NULL;
     }
     if (pe->uses & PW_PE_ROTATION) {
-        t->cosine = send(m, host->cosine, rows * pairs * sizeof(float));
-        t->sine = send(m, host->sine, rows * pairs * sizeof(float));
-        t->turn = (struct pw_turn){t->cosine, t->sine, pairs_of(m), pe->pairing(m->pe.o.bytes), NULL};
+        t->cosine = send(m, host->cosine, turns * sizeof(float));
+        t->sine = send(m, host->sine, turns * sizeof(float));
     }
     if (host->gain != NULL)
-        t->turn.gain = t->gain = send(m, host->gain, rows * sizeof(float));
+        t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * rows * sizeof(float));
+    t->bias_layer = host->bias_layer;
     if (pe->uses & PW_PE_BIASES)
-        t->bias = send(m, host->bias, pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
+        t->bias = send(m, host->bias != NULL || learned ? host->bias : host->dense,
+                       layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
     if (pe->uses & PW_PE_BIAS && learned)
         t->index = make_index(m, host->P);
     if (pe->uses & PW_PE_KEYS) {
@@ -144,7 +188,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     return added && (host->gain == NULL || t->gain != NULL) &&
            (!(pe->uses & PW_PE_ROTATION) || (t->cosine != NULL && t->sine != NULL)) &&
            (!(pe->uses & PW_PE_BIASES) || t->bias != NULL) &&
-           (!(pe->uses & PW_PE_BIAS) || !learned || t->index != NULL);
+           (!(pe->uses & PW_PE_BIAS) || !learned || t->index != NULL) && set_turns(m, host);
 }
 
 size_t pw_bias_of_head(const struct pw_model *m, int positions)
@@ -162,7 +206,7 @@ void pw_tables_lay(struct pw_model *m, int positions)
     struct pw_tables *t = &m->tables;
 
     assert(positions <= t->P);
-    if (!(m->pe.pe->uses & PW_PE_DENSE) || t->laid == positions)
+    if (!(m->pe.pe->uses & PW_PE_DENSE) || !pw_bias_learned(m) || t->laid == positions)
         return;
     t->laid = positions;
     m->stale |= PW_STALE_TABLES;
@@ -207,6 +251,7 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.bias);
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.index);
+    free(m->tables.turn);
     m->tables = (struct pw_tables){0};
 }
 
@@ -243,7 +288,7 @@ enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out
     if (P < 1 || P > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a table of %d positions: the model has context=%d", P, m->cfg.context);
     code = too_many(m, P, err);
-    if (code == PW_OK && m->pe.pe->uses & PW_PE_DENSE)
+    if (code == PW_OK && m->pe.pe->uses & PW_PE_DENSE && pw_bias_learned(m))
         code = pw_tables_fit(m, P, err);
     if (code == PW_OK)
         code = build(m, P, out, err);

@@ -67,6 +67,8 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
         return pw_fail(err, PW_EUSER, "logn=%d: with causal=off every query sees all keys", t->logn);
     if (t->logn > 0 && (pe->uses & PW_PE_KEYS) != 0)
         return pw_fail(err, PW_EUSER, "%s: logn=%d: not allowed with relative keys", pe->name, t->logn);
+    if (pe->check_at != NULL && (t->offset != 0 || t->stretch != 1))
+        return pe->check_at(use->o.bytes, cfg, (double)t->offset, (double)t->stretch, err);
     return PW_OK;
 }
 

@@ -41,6 +41,29 @@ static void print(const void *opts, struct pw_str *out)
     pw_str_add(out, "%s", pw_formula_of(opts)->text.s);
 }
 
+static bool by_layer(const struct pw_expr *x, enum pw_stage a, enum pw_stage b)
+{
+    return pw_expr_reads(x, a, PW_VAR_LAYER) || pw_expr_reads(x, b, PW_VAR_LAYER);
+}
+
+/* The tables that a formula needs: bits of enum pw_pe_use. */
+static unsigned uses_of(const struct pw_expr *x)
+{
+    bool biases = pw_expr_has(x, PW_STAGE_BIAS) || pw_expr_has(x, PW_STAGE_MASK);
+    bool dense = !pw_expr_by_distance(x, PW_STAGE_BIAS) || !pw_expr_by_distance(x, PW_STAGE_MASK);
+    bool turns = pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN);
+    return (biases ? dense ? PW_PE_DENSE : PW_PE_BIAS : 0u) | (turns ? PW_PE_ROTATION : 0u) |
+           (pw_expr_has(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
+           (pw_expr_has(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u);
+}
+
+static unsigned by_layer_of(const struct pw_expr *x)
+{
+    return (by_layer(x, PW_STAGE_BIAS, PW_STAGE_MASK) ? PW_PE_BIASES : 0u) |
+           (by_layer(x, PW_STAGE_ANGLE, PW_STAGE_GAIN) ? PW_PE_ROTATION : 0u) |
+           (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u);
+}
+
 /* Takes ownership of x. */
 static const struct pw_formula *keep(struct pw_expr *x)
 {
@@ -51,19 +74,19 @@ static const struct pw_formula *keep(struct pw_expr *x)
     for (f = kept; f != NULL && strcmp(f->text.s, text.s) != 0;)
         f = f->next;
     if (f == NULL) {
-        bool turns = pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN);
         bool adds = pw_expr_has(x, PW_STAGE_EMBED);
         f = pw_alloc(1, sizeof *f);
         memcpy(f,
                &(struct pw_formula){.pe = {.name = "expr",
                                            .summary = "a formula that the user typed",
                                            .opts_size = sizeof(struct options),
-                                           .uses = (pw_expr_has(x, PW_STAGE_BIAS) ? PW_PE_BIAS : 0u) |
-                                                   (turns ? PW_PE_ROTATION : 0u) | (adds ? PW_PE_ADDED : 0u),
+                                           .uses = uses_of(x),
+                                           .by_layer = by_layer_of(x),
                                            .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
                                            .pairs = pairs,
                                            .pairing = pairing,
                                            .check = pw_formula_check,
+                                           .check_at = pw_formula_check_at,
                                            .build = pw_formula_build,
                                            .print = print},
                                     .x = x,

@@ -90,6 +90,9 @@ bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage);
 bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_var var);
 /* Does the stage depend on a learned parameter? */
 bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
+/* Does the stage depend on positions only by the distance i - j? Also true without such a stage. False if
+ * that is not found out (shift.c). */
+bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
 int pw_expr_n_nodes(const struct pw_expr *x);
 
 /* Evaluates a stage. vars: [PW_VARS]. param[k] points to the entries of parameter k for this head and layer.

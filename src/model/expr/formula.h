@@ -16,17 +16,33 @@ struct pw_formula {
 /* Returns the formula of an encoding's options. */
 const struct pw_formula *pw_formula_of(const void *opts);
 
-/* The variables of an evaluation, and its scratch. fini frees the scratch. */
+/* The variables of an evaluation, and its scratch. Index r stands for position from + r * step. fini frees
+ * the scratch. */
 struct pw_formula_inputs {
-    double vars[PW_VARS], *regs;
+    const struct pw_expr *x;
+    double from, step, vars[PW_VARS], *regs;
 };
-struct pw_formula_inputs pw_formula_inputs_of(const struct pw_config *cfg, const struct pw_expr *x);
+struct pw_formula_inputs pw_formula_inputs_of(const void *opts, const struct pw_config *cfg, double from,
+                                              double step);
 void pw_formula_inputs_fini(struct pw_formula_inputs *in);
+
+/* The place of a value: what a stage does not read has no meaning. */
+struct pw_formula_at {
+    int layer, head, query, key; /* query and key: indices; of a bias by distance, any pair at this distance */
+    int part;                    /* pair or channel */
+};
 /* Returns the value of a stage without learned parameters. */
-double pw_formula_value(const struct pw_expr *x, enum pw_stage stage, struct pw_formula_inputs *in);
+double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at);
+/* Returns bias and mask together: -inf if the mask hides the key. */
+double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at);
+/* The number of layers, or heads, whose values of these stages can differ. */
+int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
+int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg);
 
 /* Members of struct pw_pe (model/pe.h). */
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err);
+enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,
+                                 struct pw_err *err);
 
 #endif

@@ -1,64 +1,181 @@
 /* formula_check.c - refuse a formula that a model can't compute, before anything changes: learned parameters,
- * a bias that depends on more than the distance, the stages scale, score and mask, and values that are not
- * finite. */
+ * the stage score, variables that a stage can't read, values that are not finite, tables that are too large,
+ * and a mask that leaves a query without a key. */
 #include <math.h>
 
 #include "model/expr/formula.h"
 
-/* Fails at the first value that is not finite, with its place. */
-static enum pw_code check_finite(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
+#define MOST_DENSE 2e9 /* most bytes of a bias by both positions */
+
+/* ---- values */
+
+/* Appends the places that a stage reads, as in "i=7, j=3, head 2, layer 1". */
+static void put_place(struct pw_str *out, const struct pw_expr *x, enum pw_stage stage, bool dense,
+                      const struct pw_formula_at *at, const double *vars)
 {
-    struct pw_formula_inputs in = pw_formula_inputs_of(cfg, x);
+    if (stage != PW_STAGE_BIAS && stage != PW_STAGE_MASK)
+        pw_str_add(out, "i=%g", vars[PW_VAR_I]);
+    else if (dense)
+        pw_str_add(out, "i=%g, j=%g, head %d", vars[PW_VAR_I], vars[PW_VAR_J], at->head);
+    else
+        pw_str_add(out, "d=%g, head %d", vars[PW_VAR_DISTANCE], at->head);
+    if (stage == PW_STAGE_EMBED || stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN)
+        pw_str_add(out, ", %s=%d", stage == PW_STAGE_EMBED ? "c" : "p", at->part);
+    if (pw_expr_reads(x, stage, PW_VAR_LAYER))
+        pw_str_add(out, ", layer %d", at->layer);
+}
+
+/* Fails if the value at a place can't be an entry of a table. */
+static enum pw_code check_value(struct pw_formula_inputs *in, enum pw_stage stage, bool dense,
+                                const struct pw_formula_at *at, double *value, struct pw_err *err)
+{
+    double v = *value = pw_formula_value(in, stage, at);
+    if (isfinite((float)v) && (stage != PW_STAGE_ANGLE || fabs(v) < 1e6))
+        return PW_OK;
+    struct pw_str place = {0};
+    put_place(&place, in->x, stage, dense, at, in->vars);
+    pw_fail(err, PW_EUSER, "expr: %s is %s at %s", pw_stage_names[stage],
+            isfinite(v) ? "too large (1e6)" : "not finite", pw_str_text(&place));
+    pw_str_fini(&place);
+    return PW_EUSER;
+}
+
+/* Checks mask and bias of one pair. *seen: the query sees the key. A hidden pair needs no bias. */
+static enum pw_code check_pair(struct pw_formula_inputs *in, bool dense, const struct pw_formula_at *at,
+                               bool *seen, struct pw_err *err)
+{
+    double value = 1;
     enum pw_code code = PW_OK;
-    for (int d = cfg->causal ? 0 : 1 - cfg->context;
-         code == PW_OK && pw_expr_has(x, PW_STAGE_BIAS) && d < cfg->context; d++)
-        for (int h = 0; code == PW_OK && h < cfg->heads; h++) {
-            in.vars[PW_VAR_HEAD] = h;
-            in.vars[PW_VAR_DISTANCE] = d;
-            if (!isfinite((float)pw_formula_value(x, PW_STAGE_BIAS, &in)))
-                code = pw_fail(err, PW_EUSER, "expr: bias is not finite at d=%d, head %d", d, h);
+    if (pw_expr_has(in->x, PW_STAGE_MASK))
+        code = check_value(in, PW_STAGE_MASK, dense, at, &value, err);
+    *seen = value != 0;
+    if (code == PW_OK && *seen && pw_expr_has(in->x, PW_STAGE_BIAS))
+        code = check_value(in, PW_STAGE_BIAS, dense, at, &value, err);
+    return code;
+}
+
+static enum pw_code no_key(const struct pw_formula_inputs *in, const struct pw_formula_at *at,
+                           struct pw_err *err)
+{
+    return pw_fail(err, PW_EUSER, "expr: mask: query i=%g sees no key (layer %d, head %d)",
+                   in->from + at->query * in->step, at->layer, at->head);
+}
+
+/* A query must see one of the keys up to itself: it can be the last of its sequence. By distance, query 0
+ * sees no key but its own. */
+static enum pw_code check_head(struct pw_formula_inputs *in, const struct pw_config *cfg, bool dense,
+                               struct pw_formula_at at, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    bool seen;
+    for (int i = 0; dense && code == PW_OK && i < cfg->context; i++) {
+        bool any = false;
+        at.query = i;
+        for (at.key = 0; code == PW_OK && at.key < (cfg->causal ? i + 1 : cfg->context); at.key++) {
+            code = check_pair(in, dense, &at, &seen, err);
+            any |= seen && at.key <= i;
         }
-    for (int i = 0; code == PW_OK && i < cfg->context; i++) {
-        static const enum pw_stage stages[] = {PW_STAGE_EMBED, PW_STAGE_ANGLE, PW_STAGE_GAIN};
-        in.vars[PW_VAR_I] = i;
-        for (int k = 0; k < 3; k++)
-            for (int c = 0; code == PW_OK && pw_expr_has(x, stages[k]) &&
-                            c < (k == 0 ? cfg->width : cfg->head_width / 2);
-                 c++) {
-                in.vars[k == 0 ? PW_VAR_CHANNEL : PW_VAR_PAIR] = c;
-                double v = pw_formula_value(x, stages[k], &in);
-                if (!isfinite((float)v) || (k == 1 && fabs(v) >= 1e6))
-                    code = pw_fail(err, PW_EUSER, "expr: %s is %s at i=%d, %s=%d", pw_stage_names[stages[k]],
-                                   isfinite(v) ? "too large (1e6)" : "not finite", i, k == 0 ? "c" : "p", c);
-            }
+        if (code == PW_OK && !any)
+            code = no_key(in, &at, err);
     }
+    for (int d = cfg->causal ? 0 : 1 - cfg->context; !dense && code == PW_OK && d < cfg->context; d++) {
+        at.query = d > 0 ? d : 0;
+        at.key = d > 0 ? 0 : -d;
+        code = check_pair(in, dense, &at, &seen, err);
+        if (code == PW_OK && d == 0 && !seen)
+            code = no_key(in, &at, err);
+    }
+    return code;
+}
+
+static enum pw_code check_biases(struct pw_formula_inputs *in, const struct pw_config *cfg, bool dense,
+                                 struct pw_err *err)
+{
+    int layers = pw_formula_layers(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
+    struct pw_formula_at at = {0};
+    enum pw_code code = PW_OK;
+    for (; code == PW_OK && at.layer < layers; at.layer++)
+        for (at.head = 0; code == PW_OK && at.head < pw_formula_heads(in->x, cfg); at.head++)
+            code = check_head(in, cfg, dense, at, err);
+    return code;
+}
+
+static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_config *cfg, enum pw_stage stage,
+                               struct pw_err *err)
+{
+    int parts = stage == PW_STAGE_EMBED ? cfg->width : stage == PW_STAGE_SCALE ? 1 : cfg->head_width / 2;
+    struct pw_formula_at at = {0};
+    enum pw_code code = PW_OK;
+    double value;
+    for (; code == PW_OK && at.layer < pw_formula_layers(in->x, cfg, stage, stage); at.layer++)
+        for (at.query = 0; code == PW_OK && at.query < cfg->context; at.query++)
+            for (at.part = 0; code == PW_OK && at.part < parts; at.part++)
+                code = check_value(in, stage, false, &at, &value, err);
+    return code;
+}
+
+enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,
+                                 struct pw_err *err)
+{
+    static const enum pw_stage rows[] = {PW_STAGE_EMBED, PW_STAGE_ANGLE, PW_STAGE_GAIN, PW_STAGE_SCALE};
+    const struct pw_formula *f = pw_formula_of(opts);
+    struct pw_formula_inputs in = pw_formula_inputs_of(opts, cfg, from, step);
+    enum pw_code code = PW_OK;
+    if (f->pe.uses & PW_PE_BIASES)
+        code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);
+    for (int k = 0; code == PW_OK && k < 4; k++)
+        if (pw_expr_has(f->x, rows[k]))
+            code = check_rows(&in, cfg, rows[k], err);
     pw_formula_inputs_fini(&in);
     return code;
 }
 
+/* ---- the formula */
+
+/* A bias by both positions has an entry for each pair of them, in each head and perhaps each layer. */
+static enum pw_code check_dense(const struct pw_formula *f, const struct pw_config *cfg, struct pw_err *err)
+{
+    int layers = f->pe.by_layer & PW_PE_BIASES ? cfg->layers : 1;
+    double bytes = 4.0 * layers * cfg->heads * cfg->context * cfg->context;
+    const char *stage = pw_expr_by_distance(f->x, PW_STAGE_BIAS) ? "mask" : "bias";
+    if (!(f->pe.uses & PW_PE_DENSE))
+        return PW_OK;
+    if (cfg->context > PW_DENSE_MOST)
+        return pw_fail(err, PW_EUSER, "expr: %s reads i or j, not d alone: context=%d: allowed are %d", stage,
+                       cfg->context, PW_DENSE_MOST);
+    if (bytes > MOST_DENSE)
+        return pw_fail(err, PW_EUSER,
+                       "expr: %s reads i or j, not d alone: its table of %d heads, %d layer%s and context=%d "
+                       "needs %.1f GB: allowed are 2 GB",
+                       stage, cfg->heads, layers, layers > 1 ? "s" : "", cfg->context, bytes / 1e9);
+    return PW_OK;
+}
+
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
 {
-    static const enum pw_stage refused[] = {PW_STAGE_POSITION, PW_STAGE_SCALE, PW_STAGE_SCORE, PW_STAGE_MASK};
+    static const enum pw_stage refused[] = {PW_STAGE_POSITION, PW_STAGE_SCALE, PW_STAGE_SCORE};
     static const struct {
         enum pw_expr_var var;
         const char *name;
-    } absent[] = {{PW_VAR_N, "n"}, {PW_VAR_TRAINED, "L"}, {PW_VAR_LAYER, "l"}, {PW_VAR_J, "j"}};
-    const struct pw_expr *x = pw_formula_of(opts)->x;
-    for (int k = 0; k < 4; k++)
+    } absent[] = {{PW_VAR_N, "n"}, {PW_VAR_TRAINED, "L"}};
+    const struct pw_formula *f = pw_formula_of(opts);
+    const struct pw_expr *x = f->x;
+    for (int k = 0; k < 3; k++)
         if (pw_expr_has(x, refused[k]))
-            return pw_fail(err, PW_EUSER, "expr: no '%s' yet: a formula has embed, angle, gain and bias",
+            return pw_fail(err, PW_EUSER, "expr: no '%s' yet: a formula has embed, angle, gain, bias and mask",
                            pw_stage_names[refused[k]]);
     for (int s = 0; s < PW_STAGES; s++) {
         if (pw_expr_learns(x, s))
             return pw_fail(err, PW_EUSER, "expr: %s: no learned parameters yet: write numbers",
                            pw_stage_names[s]);
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 2; k++)
             if (pw_expr_reads(x, s, absent[k].var))
                 return pw_fail(err, PW_EUSER, "expr: %s: no '%s' yet", pw_stage_names[s], absent[k].name);
     }
-    if (pw_expr_reads(x, PW_STAGE_BIAS, PW_VAR_I))
-        return pw_fail(err, PW_EUSER, "expr: bias: no 'i' yet: a bias depends on d and h");
-    if ((pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN)) && cfg->head_width % 2 != 0)
+    if (pw_expr_reads(x, PW_STAGE_EMBED, PW_VAR_LAYER))
+        return pw_fail(err, PW_EUSER, "expr: embed: no 'l': embeddings are added once, before layer 0");
+    if ((f->pe.uses & PW_PE_ROTATION) != 0 && cfg->head_width % 2 != 0)
         return pw_fail(err, PW_EUSER, "expr: %d entries of a head can't form pairs", cfg->head_width);
-    return check_finite(x, cfg, err);
+    enum pw_code code = check_dense(f, cfg, err);
+    return code == PW_OK ? pw_formula_check_at(opts, cfg, 0, 1, err) : code;
 }

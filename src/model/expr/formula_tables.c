@@ -1,20 +1,27 @@
-/* formula_tables.c - the fixed parts of a formula, computed on the host in double precision: `bias` by
- * distance, `embed`, and `angle` with `gain` fill the same tables as those of built-in encodings. */
+/* formula_tables.c - the fixed parts of a formula, computed on the host in double precision: `bias` with
+ * `mask`, `embed`, and `angle` with `gain` fill the same tables as those of built-in encodings. A table that
+ * reads the layer has a part for each layer; values that no head or layer changes are computed once. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/maths.h"
 #include "model/expr/formula.h"
 
-struct pw_formula_inputs pw_formula_inputs_of(const struct pw_config *cfg, const struct pw_expr *x)
+struct pw_formula_inputs pw_formula_inputs_of(const void *opts, const struct pw_config *cfg, double from,
+                                              double step)
 {
-    struct pw_formula_inputs in = {.vars = {[PW_VAR_CONTEXT] = cfg->context,
+    struct pw_formula_inputs in = {.x = pw_formula_of(opts)->x,
+                                   .from = from,
+                                   .step = step,
+                                   .vars = {[PW_VAR_CONTEXT] = cfg->context,
                                             [PW_VAR_HEADS] = cfg->heads,
                                             [PW_VAR_LAYERS] = cfg->layers,
                                             [PW_VAR_PAIRS] = cfg->head_width / 2,
                                             [PW_VAR_CHANNELS] = cfg->width,
                                             [PW_VAR_WIDTH] = cfg->head_width}};
-    in.regs = pw_alloc((size_t)pw_expr_n_nodes(x), sizeof *in.regs);
+    in.regs = pw_alloc((size_t)pw_expr_n_nodes(in.x), sizeof *in.regs);
     return in;
 }
 
@@ -24,50 +31,109 @@ void pw_formula_inputs_fini(struct pw_formula_inputs *in)
     in->regs = NULL;
 }
 
-double pw_formula_value(const struct pw_expr *x, enum pw_stage stage, struct pw_formula_inputs *in)
+double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at)
 {
-    return pw_expr_eval(x, stage, in->vars, NULL, in->regs);
+    double *vars = in->vars;
+    vars[PW_VAR_I] = in->from + at->query * in->step;
+    vars[PW_VAR_J] = in->from + at->key * in->step;
+    vars[PW_VAR_DISTANCE] = (at->query - at->key) * in->step;
+    vars[PW_VAR_LAYER] = at->layer;
+    vars[PW_VAR_HEAD] = at->head;
+    vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = at->part;
+    return pw_expr_eval(in->x, stage, vars, NULL, in->regs);
 }
 
-static void fill_bias(const struct pw_expr *x, const struct pw_config *cfg, struct pw_pe_tables *t,
-                      struct pw_formula_inputs *in)
+double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at)
 {
-    for (int h = 0; h < cfg->heads; h++) {
-        float *origin = t->bias + (size_t)h * (2 * t->P - 1) + t->P - 1;
-        in->vars[PW_VAR_HEAD] = h;
-        for (int r = cfg->causal ? 0 : -(t->P - 1); r < t->P; r++) {
-            in->vars[PW_VAR_DISTANCE] = r * t->step;
-            origin[r] = (float)pw_formula_value(x, PW_STAGE_BIAS, in);
-        }
+    if (pw_expr_has(in->x, PW_STAGE_MASK) && pw_formula_value(in, PW_STAGE_MASK, at) == 0)
+        return -INFINITY;
+    return pw_expr_has(in->x, PW_STAGE_BIAS) ? pw_formula_value(in, PW_STAGE_BIAS, at) : 0;
+}
+
+int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b)
+{
+    return pw_expr_reads(x, a, PW_VAR_LAYER) || pw_expr_reads(x, b, PW_VAR_LAYER) ? cfg->layers : 1;
+}
+
+int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg)
+{
+    return pw_expr_reads(x, PW_STAGE_BIAS, PW_VAR_HEAD) || pw_expr_reads(x, PW_STAGE_MASK, PW_VAR_HEAD)
+               ? cfg->heads
+               : 1;
+}
+
+/* One head's bias by distance [2P-1]. */
+static void fill_distances(float *to, const struct pw_config *cfg, int P, struct pw_formula_inputs *in,
+                           struct pw_formula_at at)
+{
+    for (int r = cfg->causal ? 0 : -(P - 1); r < P; r++) {
+        at.query = r > 0 ? r : 0;
+        at.key = r > 0 ? 0 : -r;
+        to[P - 1 + r] = (float)pw_formula_bias(in, &at);
     }
 }
 
-static void fill_rows(const struct pw_expr *x, const struct pw_config *cfg, struct pw_pe_tables *t,
-                      struct pw_formula_inputs *in)
+/* One head's bias by both positions [P,P]. */
+static void fill_dense(float *to, const struct pw_config *cfg, int P, struct pw_formula_inputs *in,
+                       struct pw_formula_at at)
 {
-    int pairs = cfg->head_width / 2, C = cfg->width;
-    for (int pos = 0; pos < t->P; pos++) {
-        in->vars[PW_VAR_I] = t->from + pos * t->step;
-        for (int c = 0; t->add[0] != NULL && c < C; c++) {
-            in->vars[PW_VAR_CHANNEL] = c;
-            t->add[0][(size_t)pos * C + c] = (float)pw_formula_value(x, PW_STAGE_EMBED, in);
-        }
-        for (int p = 0; t->cosine != NULL && p < pairs; p++) {
-            in->vars[PW_VAR_PAIR] = p;
-            double gain = pw_expr_has(x, PW_STAGE_GAIN) ? pw_formula_value(x, PW_STAGE_GAIN, in) : 1;
-            double angle = pw_expr_has(x, PW_STAGE_ANGLE) ? pw_formula_value(x, PW_STAGE_ANGLE, in) : 0;
-            t->cosine[(size_t)pos * pairs + p] = (float)(gain * pw_cos(angle));
-            t->sine[(size_t)pos * pairs + p] = (float)(gain * pw_sin(angle));
-        }
-    }
+    for (at.query = 0; at.query < P; at.query++, to += P)
+        for (at.key = 0; at.key < (cfg->causal ? at.query + 1 : P); at.key++)
+            to[at.key] = (float)pw_formula_bias(in, &at);
+}
+
+static void fill_biases(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
+{
+    bool dense = t->dense != NULL;
+    float *to = dense ? t->dense : t->bias;
+    size_t head = pw_bias_entries(dense, t->P);
+    int heads = pw_formula_heads(in->x, cfg);
+    int layers = pw_formula_layers(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
+    struct pw_formula_at at = {0};
+    for (at.layer = 0; at.layer < layers; at.layer++)
+        for (at.head = 0; at.head < cfg->heads; at.head++, to += head)
+            if (at.head >= heads)
+                memcpy(to, to - head, head * sizeof *to);
+            else if (dense)
+                fill_dense(to, cfg, t->P, in, at);
+            else
+                fill_distances(to, cfg, t->P, in, at);
+}
+
+static void fill_turns(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
+{
+    int pairs = cfg->head_width / 2;
+    int layers = pw_formula_layers(in->x, cfg, PW_STAGE_ANGLE, PW_STAGE_GAIN);
+    bool gains = pw_expr_has(in->x, PW_STAGE_GAIN), angles = pw_expr_has(in->x, PW_STAGE_ANGLE);
+    size_t to = 0;
+    struct pw_formula_at at = {0};
+    for (at.layer = 0; at.layer < layers; at.layer++)
+        for (at.query = 0; at.query < t->P; at.query++)
+            for (at.part = 0; at.part < pairs; at.part++, to++) {
+                double gain = gains ? pw_formula_value(in, PW_STAGE_GAIN, &at) : 1;
+                double angle = angles ? pw_formula_value(in, PW_STAGE_ANGLE, &at) : 0;
+                t->cosine[to] = (float)(gain * pw_cos(angle));
+                t->sine[to] = (float)(gain * pw_sin(angle));
+            }
+}
+
+static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
+{
+    float *to = t->add[0];
+    struct pw_formula_at at = {0};
+    for (at.query = 0; at.query < t->P; at.query++)
+        for (at.part = 0; at.part < cfg->width; at.part++)
+            *to++ = (float)pw_formula_value(in, PW_STAGE_EMBED, &at);
 }
 
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
 {
-    const struct pw_expr *x = pw_formula_of(opts)->x;
-    struct pw_formula_inputs in = pw_formula_inputs_of(cfg, x);
-    if (t->bias != NULL)
-        fill_bias(x, cfg, t, &in);
-    fill_rows(x, cfg, t, &in);
+    struct pw_formula_inputs in = pw_formula_inputs_of(opts, cfg, t->from, t->step);
+    if (t->bias != NULL || t->dense != NULL)
+        fill_biases(cfg, t, &in);
+    if (t->cosine != NULL)
+        fill_turns(cfg, t, &in);
+    if (t->add[0] != NULL)
+        fill_added(cfg, t, &in);
     pw_formula_inputs_fini(&in);
 }
