@@ -41,12 +41,13 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 18
+#define PW_BACKEND_ABI 19
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
 struct pw_backend; /* opaque; each backend defines its own */
 struct pw_ctx;     /* opaque; one per worker or stream */
+struct pw_score;   /* kernels/score.h */
 
 /* A weight matrix [out,in] (y = x W^T), and memory for the backend's packed copy of it. */
 struct pw_mat {
@@ -133,6 +134,8 @@ struct pw_attn {
     const struct pw_dropout *drop;
     /* Transformation of q and k before the dot product; NULL: none. Always NULL with relative keys. */
     const struct pw_turn *turn;
+    /* Function of each finished score, in the backend's memory (kernels/score.h); NULL: the score itself. */
+    const struct pw_score *score;
 };
 
 /* Number of bias entries of one head. */
@@ -352,18 +355,20 @@ struct pw_backend_ops {
     /* Transform q and k in place by t. For inspection: q and k as they enter the dot product. */
     void (*rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D,
                    int R);
-    /* Scores before the softmax, as in struct pw_maps: out = scale*(q.k (+ q.a)) (+ bias), where a is the
-     * relative key of the pair. For inspection; the same bits as inside attention_fwd. */
+    /* Scores before the softmax, as in struct pw_maps: out = f(scale*(q.k (+ q.a)) (+ bias)), where a is the
+     * relative key of the pair, and f is a->score if there is one. For inspection; the same bits as inside
+     * attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
     /* z [R,HD] = softmax(scores) v. Scores: a chain over D, plus the chain of the relative key, times scale,
-     * plus bias. Softmax: subtract the row's maximum, exp, sum by lanes over key index, divide by the sum. z:
-     * a chain over keys, ascending. save: attn_save_floats floats for the backward pass. maps: NULL if no
-     * inspection output is wanted. */
+     * plus bias; then the function a->score, if there is one. Softmax: subtract the row's maximum, exp, sum
+     * by lanes over key index, divide by the sum. z: a chain over keys, ascending. save: attn_save_floats
+     * floats for the backward pass. maps: NULL if no inspection output is wanted. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
-    /* Number of floats of `save` for sequences with these starts. */
-    size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
+    /* Number of floats of `save` for sequences with these starts. Only heads and score of a are read, and
+     * score is only tested for NULL. */
+    size_t (*attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs);
     /* Incremental attention with a key-value cache: like attention_fwd for R rows that continue one sequence
      * of T. z [R,HD] has the bits of the last R rows of attention_fwd over all T+R. Appends the rows'
      * transformed keys and their values to cache.
@@ -379,9 +384,9 @@ struct pw_backend_ops {
     /* Backward pass of attention_fwd; z is its output. SETS dqkv [R,3HD]. Adds to d_bias (shape of the bias)
      * and d_keys [pw_key_rows,D] (NULL if absent).
      *
-     * dP = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum). dq: chain over keys; dk and dv: chains
-     * over queries; then dq and dk are multiplied by scale. d_bias: chain over sequences, then queries
-     * ascending, then keys.
+     * dP = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum), times the derivative of a->score. dq:
+     * chain over keys; dk and dv: chains over queries; then dq and dk are multiplied by scale. d_bias: chain
+     * over sequences, then queries ascending, then keys.
      *
      * With relative keys, g[r] of a query is the sum of dS over its keys of row r, by lanes over key index.
      * The chain of dq continues over g[r] and row r, r ascending. d_keys[r] is a chain over sequences, then

@@ -16,6 +16,7 @@ static const struct use {
     {PW_PE_KEYS, "vectors added to the keys, by the distance of query and key"},
     {PW_PE_DENSE, "a bias on the scores, by the positions of query and key"},
     {PW_PE_GAIN, "a factor on each query"},
+    {PW_PE_SCORE, "a function of each score"},
 };
 
 static void put_encoding(const struct pw_pe *pe, struct pw_str *out)

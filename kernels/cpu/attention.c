@@ -5,12 +5,13 @@
  * hidden keys are exact zeros, which do not change a chain. Sums over a row leave hidden keys out.
  *
  * save: for each sequence and head the probabilities [T,Tp], with Tp = T rounded up to 16, and zeros for
- * hidden keys. */
+ * hidden keys. If scores go through a function, its derivatives follow, in the same layout. */
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vmath.h"
+#include "kernels/score.h"
 
 #include <assert.h>
 #include <math.h>
@@ -71,7 +72,7 @@ static struct pw_head head_of(const float *qkv, const float *qk, const struct pw
     hd.base = base;
     hd.Tp = pw_to_16(T);
     hd.Dp = pw_to_16(D);
-    if (a->bias == NULL && a->keys == NULL)
+    if (a->bias == NULL && a->keys == NULL && a->score == NULL)
         return hd;
     hd.pos = pos + base;
     hd.in_order = ascending(hd.pos, T);
@@ -91,11 +92,26 @@ V_INLINE m16 seen_lanes(int left)
     return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
 }
 
+/* Apply the function of scores to the keys of query i. slope [Tp] (NULL: not wanted) receives derivatives. */
+static __attribute__((noinline)) float apply_function(const struct pw_head *hd, float *row, float *slope,
+                                                      int i, int keys)
+{
+    float most = -INFINITY, by;
+    for (int j = 0; j < keys; j++) {
+        struct pw_score_pair pair = {hd->pos[i], hd->pos[j], hd->h};
+        row[j] = pw_score_value(hd->a->score, pair, row[j], &by);
+        most = row[j] > most ? row[j] : most;
+        if (slope != NULL)
+            slope[j] = by;
+    }
+    return most;
+}
+
 /* Turn s, which holds q.k of queries i .. i+m-1 on cols keys with rows Tp apart, into scores; -inf for hidden
- * keys. max receives the largest score of each row. Each pass here and below runs over all rows, without
- * branches on the mask. The steps within a row depend on each other, and the length of a causal row is hard
- * to predict. */
-static void score_block(const struct pw_head *hd, float *s, float *max, int i, int m, int cols)
+ * keys. slope: rows of derivatives of the function of scores, laid out as s; or NULL. max receives the
+ * largest score of each row. Each pass here and below runs over all rows, without branches on the mask. The
+ * steps within a row depend on each other, and the length of a causal row is hard to predict. */
+static void score_block(const struct pw_head *hd, float *s, float *slope, float *max, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
     v16 scale = v_set(hd->a->scale);
@@ -111,6 +127,8 @@ static void score_block(const struct pw_head *hd, float *s, float *max, int i, i
             v_store(row + j, v);
         }
         max[r] = v_largest(most);
+        if (hd->a->score != NULL)
+            max[r] = apply_function(hd, row, slope != NULL ? slope + (size_t)r * Tp : NULL, i + r, own);
     }
 }
 
@@ -176,7 +194,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 product(m, seen, D, q, hd.w, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, t, q, i, m);
-                score_block(&hd, t, max, i, m, seen);
+                score_block(&hd, t, NULL, max, i, m, seen);
                 tell_block(&hd, out, t, m, seen, -INFINITY);
                 out += (size_t)m * (size_t)hd.T;
             }
@@ -184,7 +202,8 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     }
 }
 
-size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
+/* Floats of the probabilities, or of the derivatives. */
+static size_t maps_floats(int H, const int *start, int n_seqs)
 {
     size_t sum = 0;
     for (int n = 0; n < n_seqs; n++) {
@@ -192,6 +211,11 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
         sum += (size_t)H * T * ((T + 15) / 16 * 16);
     }
     return sum;
+}
+
+size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs)
+{
+    return (a->score != NULL ? 2 : 1) * maps_floats(a->heads, start, n_seqs);
 }
 
 /* y = m rows of x, Tp apart, times the dropout mask of queries from i on; y may be x. */
@@ -212,6 +236,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     float *kt = pw_ctx_scratch(c, keys + values + dropped + relative + shared), *v = kt + keys;
     float *d = v + values, *bias = d + dropped + relative, max[PW_BLOCK];
     struct pw_maps to = maps != NULL ? *maps : (struct pw_maps){0};
+    float *slope = save + maps_floats(a->heads, s->start, s->n);
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, false, d + dropped);
     for (int n = 0; n < s->n; n++) {
@@ -231,7 +256,8 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
                 product(m, pw_to_16(seen), D, q, hd.w, 1, kt, Tp, p, Tp);
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, p, q, i, m);
-                score_block(&hd, p, max, i, m, pw_to_16(seen));
+                score_block(&hd, p, a->score != NULL ? slope + (size_t)i * Tp : NULL, max, i, m,
+                            pw_to_16(seen));
                 if (to.scores != NULL)
                     tell_block(&hd, to.scores + (size_t)i * T, p, m, pw_to_16(seen), -INFINITY);
                 softmax_block(&hd, p, max, m, pw_to_16(seen));
@@ -246,6 +272,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
             to.scores += to.scores != NULL ? T * T : 0;
             to.probs += to.probs != NULL ? T * T : 0;
             save += (size_t)hd.T * Tp;
+            slope += (size_t)hd.T * Tp;
         }
     }
 }
@@ -289,7 +316,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
             product(m, pw_to_16(seen), D, q, hd.w, 1, kt, ld, p, Tp);
             if (a->keys != NULL)
                 PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
-            score_block(&hd, p, max, T + i, m, pw_to_16(seen));
+            score_block(&hd, p, NULL, max, T + i, m, pw_to_16(seen));
             softmax_block(&hd, p, max, m, pw_to_16(seen));
             product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * (size_t)C, (size_t)C);
         }
@@ -322,6 +349,16 @@ static void softmax_block_bwd(const struct pw_head *hd, float *ds, const float *
     }
 }
 
+/* Multiply ds of m queries by the derivatives of the function of scores, on cols keys. */
+static void slope_block(const struct pw_head *hd, float *ds, const float *slope, int i, int m, int cols)
+{
+    for (int r = 0; r < m; r++, ds += hd->Tp, slope += hd->Tp)
+        for (int j = 0, own = pw_keys_before(hd, i + r + 1); j < cols; j += 16) {
+            v16 v = v_mul(v_load(ds + j), v_load(slope + j));
+            v_store(ds + j, v_select(seen_lanes(own - j), v, v_zero()));
+        }
+}
+
 static void scale_rows(float *y, size_t stride, int R, int n, float scale)
 {
     for (int r = 0; r < R; r++, y += stride)
@@ -345,6 +382,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
     assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
+    const float *slope = save + maps_floats(a->heads, s->start, s->n);
     (void)z; /* not needed: with the probabilities at hand, P*dP is summed directly */
     for (int n = 0; n < s->n; n++) {
         const float *qk = turned_seq(room, qkv, a, pos, s, n);
@@ -371,6 +409,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 if (a->drop != NULL)
                     drop_block(&hd, d, d, i, m);
                 softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, pw_to_16(seen));
+                if (a->score != NULL)
+                    slope_block(&hd, d, slope + (size_t)i * Tp, i, m, pw_to_16(seen));
                 product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
                 if (a->keys != NULL)
                     PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * w, d, i, m);
@@ -390,6 +430,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
             if (d_keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;
+            slope += (size_t)hd.T * Tp;
         }
         int base = s->start[n];
         PW_OP(turn_back)(dqkv + (size_t)base * 3 * C, a, pos, base, s->start[n + 1] - base, room);

@@ -13,9 +13,10 @@ struct pw_attend {
     const int *pos;   /* [R]; NULL where nothing goes by it */
     const int *start; /* [n+1] */
     const float *bias, *keys;
-    const float *dots;   /* [R,H,key_rows] of mode fast: q times all relative keys */
-    struct pw_mask mask; /* key NULL: no dropout */
-    size_t rows;         /* R */
+    const float *dots;            /* [R,H,key_rows] of mode fast: q times all relative keys */
+    struct pw_mask mask;          /* key NULL: no dropout */
+    const struct pw_score *score; /* the function of scores, or NULL */
+    size_t rows;                  /* R */
     int n, longest, heads, D, table, reach, key_rows;
     size_t bias_head;     /* entries */
     int by_query, by_key; /* from id to id; a bias by distance begins at that of 0 */
@@ -30,7 +31,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     struct pw_attend at = {};
     assert(a->turn == NULL || a->keys == NULL);
     at.qkv = qkv;
-    at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL ? pos : NULL;
+    at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL || a->score != NULL ? pos : NULL;
     at.start = s->start;
     at.bias = a->bias != NULL && !a->dense ? a->bias + a->table - 1 : a->bias;
     at.bias_head = pw_bias_entries(a->dense, a->table);
@@ -38,6 +39,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.by_key = a->dense ? 1 : -1;
     at.keys = a->keys;
     at.mask = pw_mask_of(a->drop);
+    at.score = a->score;
     at.rows = (size_t)s->rows;
     at.n = s->n;
     at.longest = s->longest;

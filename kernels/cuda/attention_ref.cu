@@ -33,8 +33,9 @@ static __device__ __forceinline__ size_t row_of(const struct pw_attend &a, const
     return at[p.seq] * (size_t)a.heads + ((size_t)p.h * (size_t)p.T + (size_t)p.i) * (size_t)p.T;
 }
 
-/* Scores of the query of this place on its keys, into out. */
-static __device__ __forceinline__ void score_row(float *out, const struct pw_attend &a,
+/* Scores of the query of this place on its keys, into out; the derivatives of the function of scores into
+ * slope, unless that is NULL. */
+static __device__ __forceinline__ void score_row(float *out, float *slope, const struct pw_attend &a,
                                                  const struct pw_place &p, int keys)
 {
     size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C;
@@ -44,7 +45,10 @@ static __device__ __forceinline__ void score_row(float *out, const struct pw_att
     const float *bias = pw_dev_bias(a, p.h, query);
     for (int j = (int)(threadIdx.x % 32); j < keys; j += 32) {
         int key = pw_dev_id(a, (size_t)(p.base + j));
-        out[j] = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
+        float by, v = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
+        out[j] = pw_dev_finish(a, p.h, query, key, v, &by);
+        if (slope != NULL)
+            slope[j] = by;
     }
 }
 
@@ -61,7 +65,7 @@ static __global__ void score_rows(float *out, struct pw_attend a, const size_t *
         return;
     int keys = a.causal ? p.i + 1 : p.T;
     out += row_of(a, p, at);
-    score_row(out, a, p, keys);
+    score_row(out, NULL, a, p, keys);
     fill_row(out, -INFINITY, keys, p.T);
 }
 
@@ -74,7 +78,7 @@ static __global__ void attend_rows(float *z, float *save, float *probs, struct p
     int keys = a.causal ? p.i + 1 : p.T;
     size_t C = (size_t)a.heads * (size_t)a.D, column = (size_t)p.h * (size_t)a.D, row = row_of(a, p, at);
     float *prob = save + row;
-    score_row(prob, a, p, keys);
+    score_row(prob, a.score != NULL ? pw_dev_slopes(a, save, at) + row : NULL, a, p, keys);
     pw_dev_softmax(prob, keys);
     if (probs != NULL) {
         for (int j = (int)(threadIdx.x % 32); j < keys; j += 32)

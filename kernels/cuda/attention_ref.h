@@ -6,6 +6,7 @@
 #define PW_CUDA_ATTENTION_REF_H
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/maths.h"
+#include "kernels/score.h"
 
 enum { PW_COLUMNS = PW_CUDA_WIDEST / 32 }; /* of a head, in one lane */
 
@@ -32,6 +33,15 @@ __device__ __forceinline__ float pw_dev_match(const struct pw_attend &a, const f
         v = v + pw_dev_dot(q, a.keys + (size_t)pw_dev_key_row(a, distance) * (size_t)a.D, a.D,
                            a.fours && a.keys_fours);
     return v;
+}
+
+/* The function of scores, if there is one, of head h at a finished score; *slope receives its derivative. */
+__device__ __forceinline__ float pw_dev_finish(const struct pw_attend &a, int h, int query, int key, float v,
+                                               float *slope)
+{
+    struct pw_score_pair pair = {query, key, h};
+    *slope = 1.0f;
+    return a.score != NULL ? pw_score_value(a.score, pair, v, slope) : v;
 }
 
 /* Lane l has term l of 32 that follow each other; lanes 0..15 are the contract's, and add those of the lane
@@ -123,6 +133,12 @@ __device__ __forceinline__ bool pw_dev_place(const struct pw_attend &a, struct p
     p->T = a.start[p->seq + 1] - p->base;
     p->i = (int)p->r - p->base;
     return true;
+}
+
+/* The derivatives of the function of scores in `save`: behind the probabilities, in their layout. */
+__device__ __forceinline__ float *pw_dev_slopes(const struct pw_attend &a, float *save, const size_t *at)
+{
+    return save + at[a.n] * (size_t)a.heads;
 }
 
 /* Where the maps of a sequence's heads begin, in maps [H,T,T] one after the other: H times the sum of the

@@ -16,6 +16,13 @@ static __device__ __forceinline__ const float *probs_of(const struct pw_attend &
     return save + at[p.seq] * (size_t)a.heads + (size_t)p.h * (size_t)p.T * (size_t)p.T;
 }
 
+/* The derivatives lie behind all probabilities, in their layout. */
+static __device__ __forceinline__ const float *slopes_of(const struct pw_attend &a, const float *prob,
+                                                         const size_t *at)
+{
+    return prob + at[a.n] * (size_t)a.heads;
+}
+
 /* sums [key_rows] of the dS of this place's query, by lanes: lane r mod 32 writes row r's. */
 static __device__ __forceinline__ void sum_by_row(float *sums, const float *ds, const struct pw_attend &a,
                                                   const struct pw_place &p, int keys)
@@ -65,7 +72,7 @@ static __global__ void bwd_queries(float *dqkv, float *ds, float *by_row, const 
     }
     sum = pw_dev_total(sum);
     for (int j = lane; j < keys; j += 32)
-        ds[j] = prob[j] * (ds[j] - sum);
+        ds[j] = prob[j] * (ds[j] - sum) * (a.score != NULL ? slopes_of(a, prob, at)[j] : 1.0f);
     float dq[PW_COLUMNS] = {}, *shared = weights[threadIdx.x / 32];
     pw_dev_chain(
         dq, [&](int j) { return ds[j]; }, k, w, 0, keys, a.D, shared);

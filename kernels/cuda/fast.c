@@ -81,10 +81,13 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
-/* Of every row and head the logarithm of the sum of exponentials. */
-size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs)
+/* Of every row and head the logarithm of the sum of exponentials. The fused kernels have no function of
+ * scores: with one, those of mode ref do the work. */
+size_t pw_cuda_fast_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
-    return (size_t)H * (size_t)(start[n_seqs] - start[0]);
+    if (a->score != NULL)
+        return pw_cuda_ref_attn_save_floats(a, start, n_seqs);
+    return (size_t)a->heads * (size_t)(start[n_seqs] - start[0]);
 }
 
 /* The fused kernel never has a row whole: who wants to see one has it computed beside it. */
@@ -108,6 +111,11 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
                                 const float *qkv, const struct pw_attn *a, const int *pos,
                                 const struct pw_seqs *s)
 {
+    if (a->score != NULL) {
+        pw_cuda_writes(c, z);
+        pw_cuda_ref_attention_fwd(c, z, save, maps, qkv, a, pos, s);
+        return;
+    }
     size_t n = pw_cuda_attention_dots(a, s);
     float *dots = n > 0 ? pw_cuda_scratch(c, n * sizeof *dots) : NULL;
     uint16_t *copy = pw_cuda_copy_of(c, z);
@@ -123,11 +131,12 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
  * told of, and of a bias' gradient; and the products' workspaces. */
 size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
-    size_t attention = pw_cuda_attention_partial(a, s) * sizeof(float);
+    size_t attention = pw_cuda_room_for(pw_cuda_attention_partial(a, s) * sizeof(float));
     size_t product = (size_t)s->rows * (size_t)widest * sizeof(float);
     size_t sums = pw_cuda_column_partial(s->rows, widest) * sizeof(float);
-    return pw_cuda_room_for(attention) + pw_cuda_room_for(product) + pw_cuda_room_for(sums) +
-           pw_blas_workspace();
+    if (a->score != NULL)
+        attention = pw_cuda_ref_beside(a, s, widest);
+    return attention + pw_cuda_room_for(product) + pw_cuda_room_for(sums) + pw_blas_workspace();
 }
 
 /* The gradient of a bias is none that the layer before waits for. */
@@ -135,6 +144,13 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
                                 const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                 const int *pos, const struct pw_seqs *s)
 {
+    if (a->score != NULL) {
+        pw_cuda_writes(c, dqkv);
+        pw_cuda_writes(c, d_bias);
+        pw_cuda_writes(c, d_keys);
+        pw_cuda_ref_attention_bwd(c, dqkv, d_bias, d_keys, dz, z, qkv, save, a, pos, s);
+        return;
+    }
     size_t n = pw_cuda_attention_partial(a, s);
     float *partial = pw_cuda_make_room(c->be, &c->be->attention, n * sizeof *partial);
     uint16_t *copy = pw_cuda_copy_of(c, dqkv);

@@ -48,7 +48,7 @@ size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int 
 void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                                const float *qkv, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s);
-size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs);
+size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs);
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                const int *pos, const struct pw_seqs *s);
@@ -76,7 +76,7 @@ size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int
 void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                                 const float *qkv, const struct pw_attn *a, const int *pos,
                                 const struct pw_seqs *s);
-size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs);
+size_t pw_cuda_fast_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs);
 void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                 const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                 const int *pos, const struct pw_seqs *s);

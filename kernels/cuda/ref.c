@@ -71,15 +71,15 @@ void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const st
     return room;
 }
 
-/* The probabilities, sequence by sequence [H,T,T]. */
-size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs)
+/* The probabilities, sequence by sequence [H,T,T]; then the derivatives of the function of scores. */
+size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
     size_t n = 0;
     for (int s = 0; s < n_seqs; s++) {
         size_t T = (size_t)(start[s + 1] - start[s]);
-        n += (size_t)H * T * T;
+        n += (size_t)a->heads * T * T;
     }
-    return n;
+    return a->score != NULL ? 2 * n : n;
 }
 
 void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,

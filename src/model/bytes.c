@@ -53,7 +53,7 @@ static size_t table_floats(const struct pw_model *m)
 static size_t worker_bytes(const struct pw_model *m, int batch, int T, bool train)
 {
     int rows = pw_plan_rows(m, T, batch, train), seqs = rows / T;
-    size_t save = m->ops->attn_save_floats(m->cfg.heads, (const int[]){0, T}, 1) * seqs;
+    size_t save = pw_model_save_floats(m, (const int[]){0, T}, 1) * seqs;
 
     return pw_work_bytes(m, train, rows + rows / 4, rows + rows / 4, save + save / 4);
 }
@@ -74,7 +74,8 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .dense = pe->uses & PW_PE_DENSE,
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
                            .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
-                           .turn = pe->uses & (PW_PE_ROTATION | PW_PE_GAIN) || m->pe.tune.logn > 0 ? &turn : NULL};
+                           .turn = pe->uses & (PW_PE_ROTATION | PW_PE_GAIN) || m->pe.tune.logn > 0 ? &turn
+                                                                                                   : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
     return m->ops->beside != NULL ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/score.h"
 #include "model/model_int.h"
 
 float pw_norm_eps(const struct pw_config *cfg)
@@ -67,7 +68,15 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .keys = t->keys != NULL ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
         .reach = t->reach,
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
+        .score = t->score != NULL ? &t->score[layer] : NULL,
     };
+}
+
+size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs)
+{
+    static const struct pw_score some; /* its address alone matters */
+    struct pw_attn a = {.heads = m->cfg.heads, .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL};
+    return m->ops->attn_save_floats(&a, start, n_seqs);
 }
 
 enum pw_act pw_model_act(const struct pw_model *m)
@@ -144,6 +153,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
         struct pw_attn plain = attn;
         struct pw_turn scaled = {.gain = attn.turn != NULL ? attn.turn->gain : NULL};
         plain.bias = plain.keys = NULL;
+        plain.score = NULL;
         plain.turn = scaled.gain != NULL ? &scaled : NULL;
         ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
     }

@@ -29,7 +29,8 @@ static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, i
 /* Returns false if the encoding does not act on scores; content then equals scores, and the bias is 0. */
 static bool acts_on_scores(const struct pw_model *m)
 {
-    return m->tables.cosine != NULL || m->tables.bias != NULL || m->tables.keys != NULL;
+    return m->tables.cosine != NULL || m->tables.bias != NULL || m->tables.keys != NULL ||
+           m->tables.score != NULL;
 }
 
 /* Allocates backend memory for the tensors that the caller or the bias needs (on the host, the caller's own

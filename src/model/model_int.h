@@ -128,16 +128,17 @@ struct pw_slot {
 /* The encoding's tables on the backend, for P positions. */
 struct pw_tables {
     int P;
-    struct pw_added added;    /* without its rows; the tables can be parameters */
-    float *fixed[PW_PE_ADDS]; /* the added tables that are not parameters */
+    struct pw_added added;       /* without its rows; the tables can be parameters */
+    float *fixed[PW_PE_ADDS];    /* the added tables that are not parameters */
     float *cosine, *sine, *gain; /* by_layer: one after the other, as in struct pw_pe_tables */
     struct pw_turn *turn;        /* [L] made of cosine, sine and gain; NULL: q and k stay as they are */
     float *bias;                 /* [H,2P-1]; or dense: [H,laid,laid] */
     size_t bias_layer;           /* floats from a layer's bias to the next; 0: shared */
-    int laid;            /* dense: positions that the bias is laid out for; otherwise P */
-    const float *keys;   /* [L,key_rows,D], part of the parameters */
+    int laid;                    /* dense: positions that the bias is laid out for; otherwise P */
+    const float *keys;           /* [L,key_rows,D], part of the parameters */
     int key_rows, reach;
-    int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
+    int *index;             /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
+    struct pw_score *score; /* [L] function of each finished score; NULL: none */
 };
 
 /* Data derived from the parameters: packed weights (backend.h) and gathered tables. */
@@ -348,6 +349,8 @@ struct pw_pe_pass pw_model_pass(const struct pw_model *m, struct pw_ctx *c, int 
 /* Return the norm's epsilon, and the attention and the activation in the backend's terms. */
 float pw_norm_eps(const struct pw_config *cfg);
 struct pw_attn pw_model_attn(const struct pw_model *m, int layer);
+/* Returns the number of floats that attention saves for the backward pass of sequences with these starts. */
+size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs);
 enum pw_act pw_model_act(const struct pw_model *m);
 /* Sets *d for dropout at one site of a chunk of the training step and returns d; NULL at rate 0. row0 is the
  * chunk's first row in the batch. */

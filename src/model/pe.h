@@ -28,6 +28,7 @@ enum pw_pe_use {
     PW_PE_KEYS = 8,     /* relative keys, one table per layer, by clipped distance */
     PW_PE_DENSE = 16,   /* bias on the scores by the positions of query and key */
     PW_PE_GAIN = 32,    /* factor on each query */
+    PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
@@ -83,8 +84,8 @@ struct pw_pe {
     const struct pw_opt *opts;              /* of the encoding's own options struct, or NULL */
     size_t opts_size;                       /* at most PW_PE_OPTS_MAX */
     unsigned uses;                          /* enum pw_pe_use */
-    unsigned by_layer; /* enum pw_pe_use: fixed tables that differ by layer; not ADDED, not KEYS */
-    enum pw_pe_by by[PW_PE_ADDS];           /* ADDED: rule of each table; often only the first is used */
+    unsigned by_layer;            /* enum pw_pe_use: fixed tables that differ by layer; not ADDED, not KEYS */
+    enum pw_pe_by by[PW_PE_ADDS]; /* ADDED: rule of each table; often only the first is used */
     bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
 
     /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL: no such defaults.
@@ -115,6 +116,11 @@ struct pw_pe {
 
     /* Fills the fixed tables; NULL: there are none. */
     void (*build)(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
+
+    /* SCORE: writes the function of scores of each layer, [L], for position ids that stand for from + id *
+     * step. It does not fail for options that check accepts. */
+    void (*score)(const void *opts, const struct pw_config *cfg, double from, double step,
+                  struct pw_score *out);
 
     /* One learned parameter pe.NAME [rows, columns], shared by all layers. rows 0: no parameter. ADDED: the
      * tables one below the other, context rows each, columns = W. BIAS: columns = H; the row of distance r is

@@ -33,7 +33,7 @@ static size_t row_floats(const struct pw_model *m, bool train)
 static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int seq, bool train)
 {
     int T = b->start[seq + 1] - b->start[seq];
-    size_t save = m->ops->attn_save_floats(m->cfg.heads, (const int[]){0, T}, 1);
+    size_t save = pw_model_save_floats(m, (const int[]){0, T}, 1);
 
     return (size_t)T * row_floats(m, train) + save * (size_t)(train ? m->cfg.layers : 1);
 }

@@ -143,7 +143,7 @@ static void stage_chunk(struct pw_model *m, struct pw_batch_plan *plan, const st
         rows[i] = b->rows[k->scored + i] - k->row;
     if (plan->pads)
         pad(m, plan, b, k);
-    save = m->ops->attn_save_floats(m->cfg.heads, start, k->n_seqs);
+    save = pw_model_save_floats(m, start, k->n_seqs);
     if (k->n_rows > plan->max_rows)
         plan->max_rows = k->n_rows;
     if (k->n_scored > plan->max_scored)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/score.h"
 #include "model/model_int.h"
 
 _Static_assert(sizeof((struct pw_added *)0)->table / sizeof(float *) == PW_PE_ADDS, "what an encoding adds");
@@ -153,6 +154,23 @@ static bool set_turns(struct pw_model *m, const struct pw_pe_tables *host)
     return t->turn != NULL;
 }
 
+/* Sends the function of scores of each layer. Returns false if out of memory. */
+static bool send_score(struct pw_model *m, const struct pw_pe_tables *host)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    size_t bytes = (size_t)m->cfg.layers * sizeof(struct pw_score);
+
+    if (!(pe->uses & PW_PE_SCORE))
+        return true;
+    struct pw_score *score = calloc((size_t)m->cfg.layers, sizeof *score);
+    if (score == NULL)
+        return false;
+    pe->score(m->pe.o.bytes, &m->cfg, host->from, host->step, score);
+    m->tables.score = send(m, score, bytes);
+    free(score);
+    return m->tables.score != NULL;
+}
+
 static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
 {
     const struct pw_pe *pe = m->pe.pe;
@@ -176,8 +194,9 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * rows * sizeof(float));
     t->bias_layer = host->bias_layer;
     if (pe->uses & PW_PE_BIASES)
-        t->bias = send(m, host->bias != NULL || learned ? host->bias : host->dense,
-                       layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
+        t->bias =
+            send(m, host->bias != NULL || learned ? host->bias : host->dense,
+                 layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
     if (pe->uses & PW_PE_BIAS && learned)
         t->index = make_index(m, host->P);
     if (pe->uses & PW_PE_KEYS) {
@@ -188,7 +207,8 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     return added && (host->gain == NULL || t->gain != NULL) &&
            (!(pe->uses & PW_PE_ROTATION) || (t->cosine != NULL && t->sine != NULL)) &&
            (!(pe->uses & PW_PE_BIASES) || t->bias != NULL) &&
-           (!(pe->uses & PW_PE_BIAS) || !learned || t->index != NULL) && set_turns(m, host);
+           (!(pe->uses & PW_PE_BIAS) || !learned || t->index != NULL) && set_turns(m, host) &&
+           send_score(m, host);
 }
 
 size_t pw_bias_of_head(const struct pw_model *m, int positions)
@@ -251,6 +271,7 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.bias);
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.index);
+    m->ops->free(m->be, m->tables.score);
     free(m->tables.turn);
     m->tables = (struct pw_tables){0};
 }

@@ -63,7 +63,7 @@ static void compare(struct attend_shape *shape, uint64_t seed)
     attend_init(&k, shape, seed);
     struct attend_side *h = &k.host;
     float *d_bias = shape->bias ? h->d_bias : NULL, *d_keys = shape->reach > 0 ? h->d_keys : NULL;
-    float *save = malloc(ref_double.attn_save_floats(h->a.heads, h->start, h->seqs.n) * sizeof *save);
+    float *save = malloc(ref_double.attn_save_floats(&h->a, h->start, h->seqs.n) * sizeof *save);
     assert_non_null(save);
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
     ref_double.attention_bwd(NULL, h->dqkv, d_bias, d_keys, h->dz, h->z, h->qkv, save, &h->a, h->pos,
@@ -295,7 +295,7 @@ static void test_hidden_by_the_bias(void **state)
     for (int distance = 4; distance < ATTEND_TABLE; distance++)
         h->bias[ATTEND_TABLE - 1 + distance] = -INFINITY;
     k.device.a.bias = device_floats(h->bias, k.n_bias, 0);
-    float *save = malloc(ref_double.attn_save_floats(1, h->start, 1) * sizeof *save);
+    float *save = malloc(ref_double.attn_save_floats(&h->a, h->start, 1) * sizeof *save);
     assert_non_null(save);
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
     ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, NULL, h->dz, h->z, h->qkv, save, &h->a, h->pos,

@@ -34,7 +34,7 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     attend_init(&k, shape, seed);
     struct attend_side *h = &k.host, *d = &k.device;
     bool keyed = shape->reach > 0;
-    float *padded = malloc(ref_plain.attn_save_floats(h->a.heads, h->start, h->seqs.n) * sizeof *padded);
+    float *padded = malloc(ref_plain.attn_save_floats(&h->a, h->start, h->seqs.n) * sizeof *padded);
     float *save = device_floats(NULL, k.n_maps, 0);
     size_t *at = (size_t *)device_floats(NULL, 2 * ((size_t)h->seqs.n + 1), 0);
     float *ds = device_floats(NULL, pw_cuda_attention_ds(&d->a, &d->seqs), 0);
@@ -113,7 +113,7 @@ static void test_cached(void **state)
         attend_init(&k, &shape, seed);
         struct attend_side *h = &k.host, *d = &k.device;
         int n = h->seqs.rows, C = h->a.heads * h->a.head_width, cap = n + (int)(seed % 3);
-        float *save = malloc(ref_plain.attn_save_floats(h->a.heads, h->start, 1) * sizeof *save);
+        float *save = malloc(ref_plain.attn_save_floats(&h->a, h->start, 1) * sizeof *save);
         float *cache = device_floats(NULL, (size_t)(cap * 2 * C), 0);
         assert_non_null(save);
         ref_plain.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);

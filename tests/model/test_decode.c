@@ -68,6 +68,20 @@ static void check(struct pw_model *m, const char *what)
     toy_batch_free(b);
 }
 
+static void check_model(struct toy *toy, const char *options, const char *name)
+{
+    char what[200];
+    struct pw_config cfg = toy_config(options, V);
+    struct pw_pe_use_opts pe;
+    if (pw_pe_parse(&pe, name, &cfg, NULL))
+        return; /* odd widths support neither rotation nor sines */
+    struct pw_model *m = toy_model(toy, options, name, V, 1);
+    toy_shake(m, 5);
+    snprintf(what, sizeof what, "%s %s", name, options);
+    check(m, what);
+    pw_model_destroy(m);
+}
+
 /* Options with vector tails: widths that are no multiples of 16, norms, biases, a tied head. */
 static void test_every_model(void **state)
 {
@@ -80,21 +94,19 @@ static void test_every_model(void **state)
         "layers=2 width=12 heads=3 context=80 causal=off",
         "layers=2 width=16 heads=2 context=80 dropout=0.5",
     };
+    static const char *const formulas[] = {
+        "expr 'score = 3 * tanh(s / 3)'",
+        "expr 'bias = -slopes()[h] * d; score = d > 2 ? s * (1 + l) : -s'",
+        "expr 'bias = i * 0.01 - j * 0.02; mask = d < 9 || j < 2'",
+        "expr 'angle = l % 2 == 0 ? 0 : i * 10000 ** (-2 * p / D)'",
+    };
 
-    for (size_t o = 0; o < sizeof options / sizeof *options; o++)
-        for (int e = 0; pw_pes[e] != NULL; e++) {
-            struct pw_model *m;
-            char what[160];
-            struct pw_config cfg = toy_config(options[o], V);
-            struct pw_pe_use_opts pe;
-            if (pw_pe_parse(&pe, pw_pes[e]->name, &cfg, NULL))
-                continue; /* odd widths support neither rotation nor sines */
-            m = toy_model(*state, options[o], pw_pes[e]->name, V, 1);
-            toy_shake(m, 5);
-            snprintf(what, sizeof what, "%s %s", pw_pes[e]->name, options[o]);
-            check(m, what);
-            pw_model_destroy(m);
-        }
+    for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+        for (int e = 0; pw_pes[e] != NULL; e++)
+            check_model(*state, options[o], pw_pes[e]->name);
+        for (size_t f = 0; f < sizeof formulas / sizeof *formulas; f++)
+            check_model(*state, options[o], formulas[f]);
+    }
 }
 
 static void step(struct pw_model *m)

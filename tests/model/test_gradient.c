@@ -73,6 +73,8 @@ static const struct {
     {SMALL " dropout=0.1 tied=on norm=layernorm act=gelu_tanh bias=on", "learned", 7},
     {SMALL " dropout=0.9 causal=off", "rotary", 7},
     {SMALL " dropout=0.3 bias=on scale=off", "shaw distance=4", 7},
+    {SMALL, "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
+    {SMALL " dropout=0.3 causal=off bias=on", "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
     {"layers=1 width=1 heads=1 ffn=1 context=16 norm=none", "none", 2},
     {"layers=2 width=17 heads=5 head_width=3 ffn=19 context=16 bias=on", "t5", 23},
     {"layers=3 width=20 heads=2 head_width=18 ffn=33 context=16 tied=on", "rotary dims=6", 34},

@@ -1,5 +1,6 @@
 /* ref_attention.c - reference for bits: attention, one query after the other. Rows of `save` have T entries,
  * rounded up to a multiple of 16. */
+#include "kernels/score.h"
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
@@ -20,10 +21,10 @@ static int bias_at(const struct pw_attn *a, int h, int query, int key)
     return a->dense ? (h * P + query) * P + key : h * (2 * P - 1) + P - 1 + query - key;
 }
 
-/* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. From here on,
- * q and k are rotated. */
-static void score_row(float *out, const float *qkv, const struct pw_attn *a, const int *pos, int base, int i,
-                      int n, int h)
+/* Scores of query i (position in its sequence) against n keys, and the derivatives of the function of scores
+ * unless slope is NULL. base: first row of the sequence. From here on, q and k are rotated. */
+static void score_row(float *out, float *slope, const float *qkv, const struct pw_attn *a, const int *pos,
+                      int base, int i, int n, int h)
 {
     int D = a->head_width, width = 3 * a->heads * D;
     const float *q = qkv + (size_t)(base + i) * (size_t)width + h * D;
@@ -42,7 +43,12 @@ static void score_row(float *out, const float *qkv, const struct pw_attn *a, con
         v = v * a->scale;
         if (a->bias != NULL)
             v = v + a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
+        float by = 1.0f;
+        if (a->score != NULL)
+            v = pw_score_value(a->score, (struct pw_score_pair){pos[base + i], pos[base + j], h}, v, &by);
         out[j] = v;
+        if (slope != NULL)
+            slope[j] = by;
     }
 }
 
@@ -56,7 +62,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, out += T) {
                 int keys = a->causal ? i + 1 : T;
-                score_row(out, rows, a, pos, base, i, keys, h);
+                score_row(out, NULL, rows, a, pos, base, i, keys, h);
                 for (int j = keys; j < T; j++)
                     out[j] = -INFINITY;
             }
@@ -65,7 +71,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
 }
 
 /* Counted in the order of attention_fwd: one row for every query of every head. */
-size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
+static size_t maps_floats(int H, const int *start, int n_seqs)
 {
     size_t sum = 0;
     for (int n = 0; n < n_seqs; n++)
@@ -75,6 +81,12 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
     return sum;
 }
 
+size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs)
+{
+    size_t n = maps_floats(a->heads, start, n_seqs);
+    return a->score != NULL ? n + n : n;
+}
+
 /* 1 without dropout. */
 static float mask(const struct pw_attn *a, int h, int row, int col)
 {
@@ -82,12 +94,12 @@ static float mask(const struct pw_attn *a, int h, int row, int col)
 }
 
 /* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
-static void attend(float *z, float *p, const float *qkv, const struct pw_attn *a, const int *pos, int base,
-                   int i, int keys, int ld, int h)
+static void attend(float *z, float *p, float *slope, const float *qkv, const struct pw_attn *a,
+                   const int *pos, int base, int i, int keys, int ld, int h)
 {
     int D = a->head_width, C = a->heads * D;
     float max = -INFINITY, lane[16] = {0};
-    score_row(p, qkv, a, pos, base, i, keys, h);
+    score_row(p, slope, qkv, a, pos, base, i, keys, h);
     for (int j = 0; j < keys; j++)
         max = p[j] > max ? p[j] : max;
     for (int j = 0; j < keys; j++) {
@@ -112,11 +124,13 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     if (maps != NULL && maps->scores != NULL)
         PW_OP(scores)(c, maps->scores, qkv, a, pos, s);
     int D = a->head_width, C = a->heads * D;
+    size_t slopes = maps_floats(a->heads, s->start, s->n);
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, save += ld) {
-                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, rows, a, pos, base, i,
+                float *slope = a->score != NULL ? save + slopes : NULL;
+                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, slope, rows, a, pos, base, i,
                        a->causal ? i + 1 : T, ld, h);
                 if (probs != NULL) {
                     memcpy(probs, save, (size_t)T * sizeof *probs);
@@ -142,8 +156,8 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     memcpy(cache + (size_t)T * 3 * (size_t)C, rows, (size_t)R * 3 * (size_t)C * sizeof *cache);
     for (int i = T; i < n; i++)
         for (int h = 0; h < a->heads; h++)
-            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, cache, a, pos, 0, i, a->causal ? i + 1 : n, n,
-                   h);
+            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, NULL, cache, a, pos, 0, i,
+                   a->causal ? i + 1 : n, n, h);
     free(p);
     free(rows);
 }
@@ -175,7 +189,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     (void)c;
     (void)z;
     int D = a->head_width, C = a->heads * D;
-    size_t w = 3 * (size_t)C;
+    size_t w = 3 * (size_t)C, slopes = maps_floats(a->heads, s->start, s->n);
     float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
     for (int n = 0; n < s->n; n++) {
@@ -199,6 +213,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 float sum = plain_tree(lane);
                 for (int j = 0; j < keys; j++) {
                     ds[j] = save[j] * (ds[j] - sum);
+                    if (a->score != NULL)
+                        ds[j] *= save[slopes + (size_t)j];
                     for (int d = 0; d < D; d++) {
                         size_t at_q = (size_t)i * w + d, at_k = (size_t)j * w + d;
                         dq[at_q] = fmaf(ds[j], k[at_k], dq[at_q]);

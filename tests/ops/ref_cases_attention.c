@@ -1,5 +1,6 @@
 /* ref_cases_attention.c - cases of attention: ragged batches forward and backward, and decoding with a cache.
  * Wide heads have their own cases: they would be rare among the usual widths, and they take longer. */
+#include "kernels/score.h"
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
@@ -26,6 +27,28 @@ static bool turns(struct ref_call *r, struct pw_attn *a, struct pw_turn *t)
     return true;
 }
 
+/* A third of the cases has a function of scores, smooth and with a slope near 1: 2 tanh(s / 2) plus a part
+ * that goes by query, key and head. */
+static const struct pw_score *score_function(struct ref_call *r)
+{
+    struct pw_score x = {.n = 9,
+                         .node = {{.op = PW_SCORE_S},
+                                  {.op = PW_SCORE_NUMBER, .value = 2},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_DIVIDE, .arg = {0, 1}},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_TANH, .arg = {2}},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_MULTIPLY, .arg = {3, 1}},
+                                  {.op = PW_SCORE_QUERY, .value = 0.5, .step = -0.01},
+                                  {.op = PW_SCORE_KEY, .value = 0.25, .step = 0.02},
+                                  {.op = PW_SCORE_SELECT, .arg = {6, 4, 0}},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_ADD, .arg = {7, 5}}}};
+    if (ref_next(&r->s) % 2) {
+        x.node[5] = (struct pw_score_node){.op = PW_SCORE_HEAD};
+        x.node[8].function = PW_F_SUBTRACT;
+    }
+    const void *copy = ref_copy(r, &x, sizeof x);
+    return ref_next(&r->s) % 3 == 0 ? copy : NULL;
+}
+
 static void attention(struct ref_call *r, int H, int D)
 {
     int start[SEQS + 1] = {0};
@@ -45,19 +68,20 @@ static void attention(struct ref_call *r, int H, int D)
     int *pos = ref_copy(r, order, (size_t)R * sizeof *order);
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
-    struct pw_attn a = {H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0,
-                        NULL, NULL};
+    struct pw_attn a = {
+        H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
     struct pw_maps maps = {ref_output(r, n_maps), ref_output(r, n_maps)};
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
-    float *save = ref_own(r, r->ops->attn_save_floats(H, start, SEQS));
+    a.score = score_function(r);
+    float *save = ref_own(r, r->ops->attn_save_floats(&a, start, SEQS));
     a.drop = masked ? &drop : NULL;
     bool keyed = relative_keys(r, &a);
     struct pw_turn turn;
     float *dk = ref_output(r, (size_t)(pw_key_rows(&a) * D));
-    pos = turns(r, &a, &turn) || biased || keyed ? pos : NULL;
+    pos = turns(r, &a, &turn) || biased || keyed || a.score != NULL ? pos : NULL;
     r->ops->scores(r->c, scores, qkv, &a, pos, &seqs);
     if (ref_next(&r->s) % 2)
         maps.scores = NULL;
@@ -91,10 +115,11 @@ static void cached(struct ref_call *r, int H, int D)
         order[i] = ordered ? i + 2 : (int)(ref_next(&r->s) % P);
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
-    struct pw_attn a = {H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0,
-                        NULL, NULL};
+    struct pw_attn a = {
+        H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL};
     struct pw_turn turn;
-    pos = relative_keys(r, &a) || turns(r, &a, &turn) || biased ? pos : NULL;
+    a.score = score_function(r);
+    pos = relative_keys(r, &a) || turns(r, &a, &turn) || biased || a.score != NULL ? pos : NULL;
     float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
     for (int t = 0, R; t < n; t += R) {
         R = causal ? PICK(&r->s, 1, 1, 2, 17, n) : n;

@@ -16,7 +16,7 @@ void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const str
 void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                               const float *qkv, const struct pw_attn *a, const int *pos,
                               const struct pw_seqs *s);
-size_t ref_double_save_floats(int H, const int *start, int n_seqs);
+size_t ref_double_save_floats(const struct pw_attn *a, const int *start, int n_seqs);
 void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                                  const struct pw_attn *a, const int *pos, int cap, int T, int R);
 size_t ref_double_cache_floats(int H, int D, int cap);

@@ -1,4 +1,5 @@
 /* ref_double_attention.c - reference for values: attention in double precision, from its definition. */
+#include "kernels/score.h"
 #include "tests/ops/ref_double.h"
 
 #include <math.h>
@@ -50,9 +51,10 @@ static size_t bias_at(const struct pw_attn *a, int h, int query, int key)
     return head + (a->dense ? (size_t)query * P + (size_t)key : P - 1 + (size_t)query - (size_t)key);
 }
 
-/* Scores of head h of the sequence that starts at row base: s [T,T], -inf where masked. */
-static void score_map(double *s, const float *qkv, const struct pw_attn *a, const int *pos, int base, int T,
-                      int h)
+/* Scores of head h of the sequence that starts at row base: s [T,T], -inf where masked. slope (NULL: not
+ * wanted) receives the derivatives of the function of scores, 1 without one. */
+static void score_map(double *s, double *slope, const float *qkv, const struct pw_attn *a, const int *pos,
+                      int base, int T, int h)
 {
     int D = a->head_width, w = 3 * a->heads * D;
     for (int i = 0; i < T; i++)
@@ -67,7 +69,14 @@ static void score_map(double *s, const float *qkv, const struct pw_attn *a, cons
             dot *= (double)a->scale;
             if (a->bias != NULL)
                 dot += (double)a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
+            float by = 1;
+            if (a->score != NULL) {
+                struct pw_score_pair pair = {pos[base + i], pos[base + j], h};
+                dot = (double)pw_score_value(a->score, pair, (float)dot, &by);
+            }
             s[i * T + j] = a->causal && j > i ? -INFINITY : dot;
+            if (slope != NULL)
+                slope[i * T + j] = (double)by;
         }
 }
 
@@ -88,7 +97,7 @@ void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const str
         for (int h = 0; h < a->heads; h++) {
             int T = s->start[n + 1] - s->start[n];
             double *map = ref_room((size_t)(T * T));
-            score_map(map, rows, a, pos, s->start[n], T, h);
+            score_map(map, NULL, rows, a, pos, s->start[n], T, h);
             for (int i = 0; i < T * T; i++)
                 *out++ = (float)map[i];
             free(map);
@@ -96,9 +105,9 @@ void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const str
     free(rows);
 }
 
-size_t ref_double_save_floats(int H, const int *start, int n_seqs)
+size_t ref_double_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
-    return ref_plain.attn_save_floats(H, start, n_seqs);
+    return ref_plain.attn_save_floats(a, start, n_seqs);
 }
 
 /* qkv: with q and k rotated. */
@@ -111,7 +120,7 @@ static void attend(float *z, float *save, const struct pw_maps *maps, const floa
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
             double *p = ref_room((size_t)(T * T));
-            score_map(p, qkv, a, pos, base, T, h);
+            score_map(p, NULL, qkv, a, pos, base, T, h);
             ref_softmax(p, T, T);
             for (int i = 0; i < T; i++) {
                 for (int d = 0; d < D; d++) {
@@ -153,7 +162,7 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
     int C = a->heads * a->head_width, start[] = {0, T + R};
     struct pw_seqs whole = {1, start, T + R, T + R};
     float *all = malloc((size_t)((T + R) * C) * sizeof *all);
-    float *save = malloc(ref_double_save_floats(a->heads, start, 1) * sizeof *save);
+    float *save = malloc(ref_double_save_floats(a, start, 1) * sizeof *save);
     float *rows = turned(qkv, a, pos != NULL ? pos + T : NULL, R);
     (void)c;
     (void)cap;
@@ -181,9 +190,9 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base;
             double *p = ref_room((size_t)(T * T)), *dp = ref_room((size_t)(T * T)),
-                   *ds = ref_room((size_t)(T * T));
+                   *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T));
             const float *q = rows + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
-            score_map(p, rows, a, pos, base, T, h);
+            score_map(p, slope, rows, a, pos, base, T, h);
             ref_softmax(p, T, T);
             for (int i = 0; i < T * T; i++)
                 for (int d = 0; d < D; d++)
@@ -192,7 +201,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             for (int i = 0; i < T; i++)
                 for (int j = 0; j < T; j++)
                     for (int l = 0; l < T; l++)
-                        ds[i * T + j] += dp[i * T + l] * p[i * T + l] * ((j == l) - p[i * T + j]);
+                        ds[i * T + j] +=
+                            dp[i * T + l] * p[i * T + l] * ((j == l) - p[i * T + j]) * slope[i * T + j];
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {
                     double dq = 0, dk = 0, dv = 0;
@@ -215,6 +225,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             free(p);
             free(dp);
             free(ds);
+            free(slope);
         }
     for (size_t i = 0; d_bias != NULL && i < entries; i++)
         d_bias[i] = (float)((double)d_bias[i] + db[i]);

@@ -88,7 +88,7 @@ static void test_attention_by_differences(void **state)
         const size_t nb = H * pw_bias_entries(dense, P);
         float *qkv = ref_random(&s, nq, 1.0f), *bias = ref_random(&s, nb, 1.0f);
         float *z = ref_random(&s, T * C, 1.0f), *dz = ref_random(&s, T * C, 1.0f);
-        float *save = ref_random(&s, ops->attn_save_floats(H, start, 1), 1.0f);
+        float *save = ref_random(&s, ops->attn_save_floats(&(struct pw_attn){.heads = H}, start, 1), 1.0f);
         float *dqkv = ref_random(&s, nq, 1.0f), *db = ref_random(&s, nb, 0.0f);
         float *keys = ref_random(&s, nk, 1.0f), *dk = ref_random(&s, nk, 0.0f), angles[2 * P * PAIRS],
               gain[P];

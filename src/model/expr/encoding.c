@@ -54,7 +54,8 @@ static unsigned uses_of(const struct pw_expr *x)
     bool turns = pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN);
     return (biases ? dense ? PW_PE_DENSE : PW_PE_BIAS : 0u) | (turns ? PW_PE_ROTATION : 0u) |
            (pw_expr_has(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
-           (pw_expr_has(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u);
+           (pw_expr_has(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
+           (pw_expr_has(x, PW_STAGE_SCORE) ? PW_PE_SCORE : 0u);
 }
 
 static unsigned by_layer_of(const struct pw_expr *x)
@@ -88,6 +89,7 @@ static const struct pw_formula *keep(struct pw_expr *x)
                                            .check = pw_formula_check,
                                            .check_at = pw_formula_check_at,
                                            .build = pw_formula_build,
+                                           .score = pw_formula_score,
                                            .print = print},
                                     .x = x,
                                     .text = text,

@@ -62,8 +62,7 @@ bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage)
     return x->root[stage] >= 0;
 }
 
-/* Marks the nodes that a stage needs. */
-static void mark(const struct pw_expr *x, int root, bool *needed)
+void pw_expr_mark(const struct pw_expr *x, int root, bool *needed)
 {
     memset(needed, 0, PW_EXPR_NODES * sizeof *needed);
     needed[root] = true;
@@ -78,7 +77,7 @@ bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_va
     bool needed[PW_EXPR_NODES];
     if (x->root[stage] < 0)
         return false;
-    mark(x, x->root[stage], needed);
+    pw_expr_mark(x, x->root[stage], needed);
     for (int k = 0; k <= x->root[stage]; k++)
         if (needed[k] && x->node[k].op == PW_NODE_VAR && x->node[k].index == (int)var)
             return true;
@@ -90,7 +89,7 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage)
     bool needed[PW_EXPR_NODES];
     if (x->root[stage] < 0)
         return false;
-    mark(x, x->root[stage], needed);
+    pw_expr_mark(x, x->root[stage], needed);
     for (int k = 0; k <= x->root[stage]; k++)
         switch (x->node[k].op) {
         case PW_NODE_PARAM:

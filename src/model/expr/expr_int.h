@@ -61,6 +61,10 @@ int pw_expr_node(struct pw_expr *x, struct pw_node node);
 /* Is `loop` the innermost sum whose counter the node depends on? loop -1: does it depend on none? */
 bool pw_node_in(const struct pw_node *node, int loop);
 
+/* ---- expr.c: sets needed [PW_EXPR_NODES] for the nodes that node `root` reads, directly or not, and for
+ * itself */
+void pw_expr_mark(const struct pw_expr *x, int root, bool *needed);
+
 /* ---- functions.c: operators and named functions of numbers */
 struct pw_function {
     const char *name;

@@ -28,8 +28,9 @@ void pw_formula_inputs_fini(struct pw_formula_inputs *in);
 
 /* The place of a value: what a stage does not read has no meaning. */
 struct pw_formula_at {
-    int layer, head, query, key; /* query and key: indices; of a bias by distance, any pair at this distance */
-    int part;                    /* pair or channel */
+    int layer, head, query,
+        key;  /* query and key: indices; of a bias by distance, any pair at this distance */
+    int part; /* pair or channel */
 };
 /* Returns the value of a stage without learned parameters. */
 double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at);
@@ -39,7 +40,13 @@ double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at 
 int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
 int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg);
 
+/* Fails if the stage score can't be computed in this model: formula_score.c. */
+enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cfg, double from, double step,
+                                    struct pw_err *err);
+
 /* Members of struct pw_pe (model/pe.h). */
+void pw_formula_score(const void *opts, const struct pw_config *cfg, double from, double step,
+                      struct pw_score *out);
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err);
 enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,

@@ -1,5 +1,5 @@
 /* formula_check.c - refuse a formula that a model can't compute, before anything changes: learned parameters,
- * the stage score, variables that a stage can't read, values that are not finite, tables that are too large,
+ * variables that a stage can't read, values that are not finite, tables that are too large,
  * and a mask that leaves a query without a key. */
 #include <math.h>
 
@@ -127,6 +127,8 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
         if (pw_expr_has(f->x, rows[k]))
             code = check_rows(&in, cfg, rows[k], err);
     pw_formula_inputs_fini(&in);
+    if (code == PW_OK && pw_expr_has(f->x, PW_STAGE_SCORE))
+        code = pw_formula_check_score(opts, cfg, from, step, err);
     return code;
 }
 
@@ -153,16 +155,17 @@ static enum pw_code check_dense(const struct pw_formula *f, const struct pw_conf
 
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
 {
-    static const enum pw_stage refused[] = {PW_STAGE_POSITION, PW_STAGE_SCALE, PW_STAGE_SCORE};
+    static const enum pw_stage refused[] = {PW_STAGE_POSITION, PW_STAGE_SCALE};
     static const struct {
         enum pw_expr_var var;
         const char *name;
     } absent[] = {{PW_VAR_N, "n"}, {PW_VAR_TRAINED, "L"}};
     const struct pw_formula *f = pw_formula_of(opts);
     const struct pw_expr *x = f->x;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 2; k++)
         if (pw_expr_has(x, refused[k]))
-            return pw_fail(err, PW_EUSER, "expr: no '%s' yet: a formula has embed, angle, gain, bias and mask",
+            return pw_fail(err, PW_EUSER,
+                           "expr: no '%s' yet: a formula has embed, angle, gain, bias, score and mask",
                            pw_stage_names[refused[k]]);
     for (int s = 0; s < PW_STAGES; s++) {
         if (pw_expr_learns(x, s))

@@ -1,0 +1,136 @@
+/* score.c - translates the stage `score`. Constants of the model are folded, so the program that every pair
+ * of positions runs is as short as the formula's own part. */
+#include "model/expr/score.h"
+
+#include <string.h>
+
+#include "model/expr/expr_int.h"
+
+struct translation {
+    const struct pw_expr *x;
+    const double *vars;
+    double from, step;
+    struct pw_score *out;
+    struct pw_err *err;
+    int to[PW_EXPR_NODES]; /* the program's node of each node of the formula; -1: not translated */
+    enum pw_code code;
+};
+
+static int put_node(struct translation *t, struct pw_score_node node)
+{
+    for (int k = 0; k < t->out->n; k++) /* equal nodes are one */
+        if (memcmp(&t->out->node[k], &node, sizeof node) == 0)
+            return k;
+    if (t->out->n == PW_SCORE_NODES) {
+        t->code = pw_fail(t->err, PW_EUSER, "score: too long: at most %d operations", PW_SCORE_NODES);
+        return 0;
+    }
+    t->out->node[t->out->n] = node;
+    return t->out->n++;
+}
+
+static int put_number(struct translation *t, double value)
+{
+    struct pw_score_node node;
+    memset(&node, 0, sizeof node); /* nodes are compared by their bytes */
+    node.op = PW_SCORE_NUMBER;
+    node.value = value;
+    return put_node(t, node);
+}
+
+static int put_op(struct translation *t, enum pw_score_op op, int function, const int *arg, double from,
+                  double step)
+{
+    struct pw_score_node node;
+    memset(&node, 0, sizeof node);
+    node.op = op;
+    node.function = function;
+    node.value = from;
+    node.step = step;
+    for (int i = 0; arg != NULL && i < 3; i++)
+        node.arg[i] = arg[i];
+    return put_node(t, node);
+}
+
+static int put_variable(struct translation *t, int v)
+{
+    switch (v) {
+    case PW_VAR_I: return put_op(t, PW_SCORE_QUERY, 0, NULL, t->from, t->step);
+    case PW_VAR_J: return put_op(t, PW_SCORE_KEY, 0, NULL, t->from, t->step);
+    case PW_VAR_DISTANCE: {
+        int query = put_op(t, PW_SCORE_QUERY, 0, NULL, 0, t->step);
+        int key = put_op(t, PW_SCORE_KEY, 0, NULL, 0, t->step);
+        return put_op(t, PW_SCORE_CALL, PW_F_SUBTRACT, (const int[]){query, key, 0}, 0, 0);
+    }
+    case PW_VAR_HEAD: return put_op(t, PW_SCORE_HEAD, 0, NULL, 0, 0);
+    case PW_VAR_SCORE: return put_op(t, PW_SCORE_S, 0, NULL, 0, 0);
+    default: return put_number(t, t->vars[v]);
+    }
+}
+
+static bool is_constant(const struct translation *t, int node)
+{
+    return t->out->node[node].op == PW_SCORE_NUMBER;
+}
+
+static int put_call(struct translation *t, const struct pw_node *node)
+{
+    int arg[3] = {0}, n = pw_functions[node->index].args;
+    double a[3] = {0};
+    bool constant = true;
+    for (int i = 0; i < n; i++) {
+        arg[i] = t->to[node->arg[i]];
+        constant = constant && is_constant(t, arg[i]);
+        a[i] = t->out->node[arg[i]].value;
+    }
+    if (constant)
+        return put_number(t, pw_functions[node->index].value(a));
+    if (node->index == PW_F_BUCKET || node->index == PW_F_SLOPE) {
+        t->code = pw_fail(t->err, PW_EUSER, "score: %s of a value that is not constant: use it in 'bias'",
+                          node->index == PW_F_BUCKET ? "bucket" : "slopes()");
+        return 0;
+    }
+    return put_op(t, PW_SCORE_CALL, node->index, arg, 0, 0);
+}
+
+static int put_select(struct translation *t, const struct pw_node *node)
+{
+    int arg[3] = {t->to[node->arg[0]], t->to[node->arg[1]], t->to[node->arg[2]]};
+    if (is_constant(t, arg[0]))
+        return arg[t->out->node[arg[0]].value != 0 ? 1 : 2];
+    return put_op(t, PW_SCORE_SELECT, 0, arg, 0, 0);
+}
+
+static int translate(struct translation *t, const struct pw_node *node)
+{
+    switch (node->op) {
+    case PW_NODE_NUMBER: return put_number(t, node->value);
+    case PW_NODE_VAR: return put_variable(t, node->index);
+    case PW_NODE_CALL: return put_call(t, node);
+    case PW_NODE_SELECT: return put_select(t, node);
+    case PW_NODE_SUM:
+    case PW_NODE_BOUND:
+        t->code = pw_fail(t->err, PW_EUSER, "score: no 'sum' here: write its terms");
+        return 0;
+    default:
+        t->code = pw_fail(t->err, PW_EUSER, "score: no learned parameters here: write numbers");
+        return 0;
+    }
+}
+
+enum pw_code pw_expr_score(struct pw_score *out, const struct pw_expr *x, const double *vars, double from,
+                           double step, struct pw_err *err)
+{
+    struct translation t = {.x = x, .vars = vars, .from = from, .step = step, .out = out, .err = err};
+    bool needed[PW_EXPR_NODES];
+    int root = x->root[PW_STAGE_SCORE];
+    memset(out, 0, sizeof *out);
+    pw_expr_mark(x, root, needed);
+    for (int k = 0; k <= root && t.code == PW_OK; k++)
+        t.to[k] = needed[k] ? translate(&t, &x->node[k]) : -1;
+    if (t.code != PW_OK)
+        return t.code;
+    /* the last node is the result; that of a constant or of `s` alone may lie before others */
+    out->n = t.to[root] + 1;
+    return PW_OK;
+}
