@@ -27,7 +27,7 @@ endfunction()
 
 layer(src/base              "${base}")
 layer(kernels               "${base}" "kernels/.+")
-layer(src/model             "${base}" "kernels/backend[.]h" "model/.+")
+layer(src/model             "${base}" "kernels/(backend|score|expr_[a-z]+)[.]h" "model/.+")
 layer(tasks                 "${base}" "tasks/.+")
 layer(sessions              "${base}" "sessions/.+")
 layer(src/probe             "${base}" "model/.+" "probe/.+")

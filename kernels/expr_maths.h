@@ -1,8 +1,8 @@
-/* expr_maths.h - the operators and functions of formulas, and their derivatives: one source for the host, the cpu
- * backend and CUDA kernels.
+/* expr_maths.h - the operators and functions of formulas, and their derivatives: one source for the host, the
+ * cpu backend and CUDA kernels.
  *
- * Double precision throughout; only +, -, *, /, fma, sqrt, floor and comparisons in a fixed order, so all give
- * the same bits. At a kink (abs, relu, min, max, clip) the derivative is that of the first of the equal
+ * Double precision throughout; only +, -, *, /, fma, sqrt, floor and comparisons in a fixed order, so all
+ * give the same bits. At a kink (abs, relu, min, max, clip) the derivative is that of the first of the equal
  * branches. The derivatives of floor, round and comparisons are 0. */
 #ifndef PW_EXPR_MATHS_H
 #define PW_EXPR_MATHS_H
@@ -88,7 +88,8 @@ PW_BOTH double pw_f_pow(double x, double y)
     return whole * 0.5 != rint(whole * 0.5) ? -size : size;
 }
 
-/* The series of positive terms x (2x^2)^n / (2n+1)!! times exp(-x^2); its relative error stays below 1e-15. */
+/* The series of positive terms x (2x^2)^n / (2n+1)!! times exp(-x^2); its relative error stays below 1e-15.
+ */
 PW_BOTH double pw_f_erf(double x)
 {
     double term = x, sum = x;
@@ -198,8 +199,8 @@ PW_BOTH void pw_f_slopes(enum pw_expr_function f, double a, double b, double c, 
     }
 }
 
-/* Adjoint times derivative, 0 if either is 0: a branch that is not taken can't spoil a gradient by an infinite
- * derivative. */
+/* Adjoint times derivative, 0 if either is 0: a branch that is not taken can't spoil a gradient by an
+ * infinite derivative. */
 PW_BOTH double pw_f_product(double adjoint, double slope)
 {
     return adjoint == 0 || slope == 0 ? 0 : adjoint * slope;

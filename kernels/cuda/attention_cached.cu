@@ -31,7 +31,8 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     const float *bias = pw_dev_bias(a, h, query);
     for (int j = (int)threadIdx.x; j < keys; j += (int)blockDim.x) {
         int key = pw_dev_id(a, (size_t)j);
-        float slope, score = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * 2 * C, query - key), bias, key);
+        float slope,
+            score = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * 2 * C, query - key), bias, key);
         prob[j] = pw_dev_finish(a, h, query, key, score, &slope);
     }
     __syncthreads();

@@ -1,5 +1,5 @@
-/* exp_pair.h - exponential function of a pair of doubles, for pw_exp and pw_pow. One definition serves host and
- * CUDA kernels, with the same bits (base/maths.h). */
+/* exp_pair.h - exponential function of a pair of doubles, for pw_exp and pw_pow. One definition serves host
+ * and CUDA kernels, with the same bits (base/maths.h). */
 #ifndef PW_EXP_PAIR_H
 #define PW_EXP_PAIR_H
 #include "base/log_pair.h"

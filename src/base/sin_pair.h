@@ -1,5 +1,5 @@
-/* sin_pair.h - sine and cosine, for pw_sin and pw_cos. One definition serves host and CUDA kernels, with the same
- * bits (base/maths.h). */
+/* sin_pair.h - sine and cosine, for pw_sin and pw_cos. One definition serves host and CUDA kernels, with the
+ * same bits (base/maths.h). */
 #ifndef PW_SIN_PAIR_H
 #define PW_SIN_PAIR_H
 #include "base/log_pair.h"
