@@ -270,6 +270,46 @@ static void test_passed_over(void **state)
     record_free(&r);
 }
 
+/* The same for replicas. `mark` runs while an answer is being decoded, in its middle. */
+static void test_replica_passed_over(void **state)
+{
+    struct record r;
+    struct bench b;
+    (void)state;
+    record_open(&b, &r, 1, true);
+    bench_must(&b, SMALL "race none,t5 seeds=4; table; prompt sort 3 1 2");
+    for (int again = 0; again < 2; again++) { /* the second time from replica 4 */
+        int before = answers_of(&r);
+        bench_send(&b, "inspect replica=+1; inspect replica=+1 head=1; inspect replica=4; inspect replica=4");
+        bench_until_idle(&b);
+        assert_int_equal(answers_of(&r), before + 1);
+        assert_int_equal(b.s->prompt_replica, 4);
+        assert_int_equal(b.s->attention_replica, 4);
+        assert_int_equal(b.s->attention.head, 1);
+        assert_true(b.s->tokens[b.s->n_tokens - 1].last);
+    }
+    int before = answers_of(&r);
+    bench_send(&b, "inspect replica=1; inspect replica=9");
+    bench_until_idle(&b);
+    assert_true(record_find(&r, PW_EV_ERROR, NULL) > 0);
+    assert_int_equal(answers_of(&r), before + 1);
+    assert_int_equal(b.s->prompt_replica, 1);
+    before = answers_of(&r);
+    bench_send(&b, "inspect replica=2; inspect head=0"); /* needs the answer */
+    bench_until_idle(&b);
+    assert_int_equal(answers_of(&r), before + 1);
+    assert_int_equal(b.s->attention_replica, 2);
+    for (int i = 1; i <= 4; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "inspect replica=%d; mark in the middle", i);
+        bench_send(&b, line);
+        bench_until_idle(&b);
+    }
+    bench_close(&b);
+    record_must(&r, 1);
+    record_free(&r);
+}
+
 /* Replicas are chosen at random moments of training, with live events. The re-run has the same bits. */
 static void test_recorded(void **state)
 {
@@ -343,9 +383,10 @@ static void test_old_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),      cmocka_unit_test(test_exports),     cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_passed_over), cmocka_unit_test(test_recorded),
-        cmocka_unit_test(test_old_state),
+        cmocka_unit_test(test_bits),        cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_choice),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_passed_over), cmocka_unit_test(test_replica_passed_over),
+        cmocka_unit_test(test_recorded),    cmocka_unit_test(test_old_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code == PW_OK ? pw_lab_choose_view(ctx, o.replica, o.layer, o.head, o.view, err) : code;
 }
 
+/* `inspect replica=R` */
+static bool passes_over(const struct pw_args *args)
+{
+    return pw_args_key(args, "replica") != NULL;
+}
+
 const struct pw_command pw_cmd_inspect = {
     .name = "inspect",
     .search = "heatmap attention map seed replicate",
@@ -67,5 +73,6 @@ const struct pw_command pw_cmd_inspect = {
     .where = PW_AT_LAB,
     .opts = opts,
     .values = pw_offer_values,
+    .passes_over = passes_over,
     .run = run,
 };

@@ -45,8 +45,13 @@ enum pw_code pw_lab_choose_view(struct pw_lab *lab, struct pw_move replica, stru
     if (r != before)
         choose_replica(lab, r);
     arm = pw_lab_inspected(lab);
-    bool whole = pw_pin_fits(pin, arm); /* else show as many tokens as fit */
-    if (pin->id != 0 && whole && (r != before || lab->follow == NULL || lab->rerun.known))
+    bool answers = pin->id != 0 && pw_pin_fits(pin, arm); /* else show as many tokens as fit */
+    /* A viewer who goes on through the replicas does not wait for each answer; its end emits the attention.
+     */
+    bool later = answers && lab->cfg.live && moves(replica) && !pw_lab_answered(lab);
+    if (later)
+        code = pw_lab_answer_again(lab, err);
+    else if (answers && (r != before || lab->follow == NULL || lab->rerun.known))
         code = pw_lab_need_answer(lab, "inspect", err);
     if (code != PW_OK && r != before)
         choose_replica(lab, before);
@@ -59,7 +64,7 @@ enum pw_code pw_lab_choose_view(struct pw_lab *lab, struct pw_move replica, stru
         pin->layer = l;
     if (moves(head))
         pin->head = h;
-    if (pin->id != 0)
+    if (pin->id != 0 && !later)
         code = pw_lab_emit_attention(lab, arm, true, err);
     if (r != before && lab->cfg.live)
         pw_lab_refresh_tables(lab, true, 0);

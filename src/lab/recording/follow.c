@@ -315,6 +315,7 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
     switch (e->kind) {
     case PW_EV_PROMPT:
         return e->u.prompt.id == lab->pin.id && arm != NULL && pw_lab_answer_by(lab, arm, &err) == PW_OK;
+    case PW_EV_TOKEN: /* of an answer that the command before it completed in the re-run */
     case PW_EV_LOOK:
     case PW_EV_ATTENTION: /* of an answer whose own events are not recorded */
         if (arm == NULL || pw_lab_answer_by(lab, arm, &err) != PW_OK)
@@ -341,13 +342,13 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
     struct pw_replica *arm = pw_lab_replica(lab, e->arm, pw_event_replica(e));
     if (arm == NULL || arm->step != e->step)
         return false;
-    bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
+    bool answer = e->kind == PW_EV_TOKEN || e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
     /* A round runs its checks first and evaluates afterwards. While training is paused, `ablate` may
      * evaluate. */
     bool checks = e->kind == PW_EV_EVAL && pw_lab_checks(lab) && (!lab->paused || lab->allowed > 0);
     return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE ||
            (e->kind == PW_EV_EVAL && pw_job_state(lab, PW_JOB_EVAL) == NULL && !checks) ||
-           (picture && !pw_lab_answering(lab));
+           (answer && !pw_lab_answering(lab));
 }
 
 /* Has the arm taken further steps, so that the event can't occur any more? */
