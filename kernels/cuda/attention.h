@@ -1,4 +1,8 @@
-/* attention.h - what the kernels of attention share: what is attended to, and by whom. */
+/* attention.h - the argument of attention kernels (struct pw_attend), device functions that read it, and the
+ * launchers of the gradients of bias and relative keys.
+ *
+ * Shapes use the capitals of kernels/backend.h; n is the number of sequences. All pointers are in device
+ * memory. A launcher enqueues on stream s, returns the launch's error and does not wait. */
 #ifndef PW_CUDA_ATTENTION_H
 #define PW_CUDA_ATTENTION_H
 #include "kernels/cuda/launch.h"
@@ -7,24 +11,29 @@
 #include "kernels/cuda/turn.h"
 #include <assert.h>
 
-/* One call of attention, as its kernels take it by value. */
+/* One call of attention, passed to its kernels by value. */
 struct pw_attend {
     const float *qkv; /* [R,3HD] */
-    const int *pos;   /* [R]; NULL where nothing goes by it */
-    const int *start; /* [n+1] */
+    const int *pos;   /* [R] position ids; NULL without bias, relative keys, rotation and score */
+    const int *start; /* [n+1] first row of each sequence */
     const float *bias, *keys;
-    const float *dots;            /* [R,H,key_rows] of mode fast: q times all relative keys */
-    struct pw_mask mask;          /* key NULL: no dropout */
-    const struct pw_score *score; /* the function of scores, or NULL */
+    const float *dots;            /* mode fast, [R,H,key_rows]: products of q with all relative keys */
+    struct pw_mask mask;          /* dropout of the probabilities; key NULL: none */
+    const struct pw_score *score; /* the function of scores; NULL: none */
     size_t rows;                  /* R */
     int n, longest, heads, D, table, reach, key_rows;
-    size_t bias_head;     /* entries */
-    int by_query, by_key; /* from id to id; a bias by distance begins at that of 0 */
+    size_t bias_head; /* bias entries of one head */
+    /* Strides: the entry of query id i and key id j is bias[h * bias_head + by_query * i + by_key * j]. For a
+     * bias by distance, `bias` points to the entry of distance 0. */
+    int by_query, by_key;
     float scale;
     bool causal, dense;
-    bool fours, keys_fours; /* heads (and what they turn by) and relative keys can be read by fours */
+    /* Heads (with rotation angles), or relative keys, can be read as aligned float4. */
+    bool fours, keys_fours;
 };
 
+/* Builds the argument from the operands of an operation in kernels/backend.h. Rotation (a->turn) is left out:
+ * qkv must be transformed already, unless pw_turned_attend_of is used. */
 static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_attn *a, const int *pos,
                                             const struct pw_seqs *s)
 {
@@ -56,7 +65,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     return at;
 }
 
-/* The same for kernels of mode fast, some of which turn q and k. */
+/* The argument of the kernels of mode fast, which can rotate q and k as they read them. */
 struct pw_turned_attend : pw_attend {
     bool turns;
     struct pw_turn turn;
@@ -72,7 +81,7 @@ static inline struct pw_turned_attend pw_turned_attend_of(const float *qkv, cons
     return at;
 }
 
-/* The sequence that has row r: starts ascend, and an empty one has none. */
+/* Returns the sequence that owns row r of the batch. Starts ascend, and an empty sequence owns no row. */
 __device__ __forceinline__ int pw_dev_sequence(const struct pw_attend &a, size_t r)
 {
     int low = 0, high = a.n - 1;
@@ -86,26 +95,29 @@ __device__ __forceinline__ int pw_dev_sequence(const struct pw_attend &a, size_t
     return low;
 }
 
-/* Of two rows of a batch; 0 where nothing depends on it. */
+/* Returns the distance, in position ids, of two rows of the batch; 0 if no part of the score depends on it.
+ */
 __device__ __forceinline__ int pw_dev_distance(const struct pw_attend &a, size_t query, size_t key)
 {
     return a.pos != NULL ? a.pos[query] - a.pos[key] : 0;
 }
 
-/* pw_key_row */
+/* pw_key_row (kernels/backend.h) on the device. */
 __device__ __forceinline__ int pw_dev_key_row(const struct pw_attend &a, int distance)
 {
     return max(0, min(a.causal ? distance : distance + a.reach, a.key_rows - 1));
 }
 
-/* Where the bias of head h on a query lies, by its position id: the key's times a.by_key is added. NULL
- * without a bias. Both shapes are strides, so no score asks which it is. */
+/* Returns the start of the bias row of head h for a query with this position id; NULL without a bias. The
+ * entry of a key with id j is at index a.by_key * j. Both shapes of bias are strides, so no score tests which
+ * one it is. */
 __device__ __forceinline__ const float *pw_dev_bias(const struct pw_attend &a, int h, int query)
 {
     return a.bias != NULL ? a.bias + (size_t)h * a.bias_head + (size_t)(a.by_query * query) : NULL;
 }
 
-/* A score from q.k (+ q.a): times scale, plus the bias of its query on a key. */
+/* Returns the score: q.k (+ q.a) times scale, plus the bias. bias: from pw_dev_bias; key: the position id of
+ * the key. */
 __device__ __forceinline__ float pw_dev_score(const struct pw_attend &a, float dot, const float *bias,
                                               int key)
 {
@@ -113,36 +125,41 @@ __device__ __forceinline__ float pw_dev_score(const struct pw_attend &a, float d
     return bias != NULL ? v + bias[a.by_key * key] : v;
 }
 
-/* The position id of a row of the batch; 0 where nothing goes by it. */
+/* Returns the position id of a row of the batch; 0 if no part of the score depends on it. */
 __device__ __forceinline__ int pw_dev_id(const struct pw_attend &a, size_t row)
 {
     return a.pos != NULL ? a.pos[row] : 0;
 }
 
-/* The sums, of the bias' shape, of ds by distance or by position ids, where the map of head h of sequence s
- * has query i's row at ds + ((start[s] - start[first])*H + h*T + i) * longest. Sequences first .. last-1 are
- * split into chains: chain c of `chains` takes each chains-th from first+c on, queries ascending, and sets
- * its sums behind those of the chains before it, or adds to them. index: pw_bias_index_ints of scratch,
- * filled by pw_bias_index. */
-size_t pw_bias_sums_floats(const struct pw_attend &a); /* of a chain */
+/* Sum dS into the shape of the bias: by distance, or by both position ids. The rows of queries in ds are
+ * `longest` floats apart; query i of head h of sequence s is row (start[s] - start[first]) * H + h * T + i,
+ * where T is the length of s.
+ *
+ * Sequences first .. last-1 are split into chains. Chain c of `chains` takes sequences first+c,
+ * first+c+chains, ..., with queries ascending. out [chains, pw_bias_sums_floats] is set, or added to if
+ * `add`. index: pw_bias_index_ints ints of scratch that pw_bias_index has filled from the position ids of the
+ * batch. */
+size_t pw_bias_sums_floats(const struct pw_attend &a); /* floats of one chain */
 size_t pw_bias_index_ints(const struct pw_attend &a);
 cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a);
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
                          const struct pw_attend &a, int first, int last, int chains, bool add);
-/* to [n] += the sums of all chains [chains,n], one after the other. */
+/* to [n] += the sums of all chains [chains,n], in the order of chains. */
 cudaError_t pw_chains_add(cudaStream_t s, float *to, const float *sums, size_t n, int chains);
 
-/* ---- relative.cu: relative keys in mode fast. dots and sums [R,H,key_rows]; ds as for pw_bias_sums. */
-size_t pw_relative_floats(const struct pw_attend &a); /* of one of them; 0 without keys */
+/* ---- relative.cu: relative keys in mode fast. dots and sums are [R,H,key_rows]; ds is as for pw_bias_sums.
+ */
+size_t pw_relative_floats(const struct pw_attend &a); /* of dots, or of sums; 0 without relative keys */
+/* Sets dots to the products of every query with every relative key. */
 cudaError_t pw_relative_dots(cudaStream_t s, float *dots, const struct pw_attend &a);
-/* The dS of each query by row, of sequences first .. last-1. */
+/* Sets sums to the dS of each query, summed by row of the relative keys, for sequences first .. last-1. */
 cudaError_t pw_relative_sums(cudaStream_t s, float *sums, const float *ds, const struct pw_attend &a,
                              int first, int last);
-/* dq of dqkv [R,3HD], which is scaled, gets what comes through relative keys; copy: of dqkv in bf16, or NULL.
- */
+/* Adds the gradient through the relative keys to dq in dqkv [R,3HD], which is already multiplied by scale.
+ * copy: a bf16 copy of dqkv to update, or NULL. */
 cudaError_t pw_relative_dq(cudaStream_t s, float *dqkv, uint16_t *copy, const float *sums,
                            const struct pw_attend &a);
-/* Adds to d_keys [key_rows,D]; partial: pw_relative_partial floats of scratch. */
+/* Adds to d_keys [key_rows,D]. partial: pw_relative_partial floats of scratch. */
 size_t pw_relative_partial(const struct pw_attend &a);
 cudaError_t pw_relative_dkeys(cudaStream_t s, float *d_keys, const float *sums, const struct pw_attend &a,
                               float *partial);

@@ -1,10 +1,12 @@
-/* attention_bf16.h - tiles of attention on tensor cores: attention_tile.h says what for.
+/* attention_bf16.h - the class of attention tiles on tensor cores (interface: attention_tile.h).
  *
- * Operands lie in shared memory as bf16, two in a word, in 32M columns: rows as they are for products, and
- * across, two neighbouring columns of the tile in a word, where they are added up. Words from row to row are
- * an odd multiple of four, so that the 8 x 4 words of a fragment lie in different banks. The products of a
- * tile are the fragments that adding takes: nothing is passed between lanes (Dao et al. 2022). Sums, the
- * softmax and all else are float. */
+ * Operands in shared memory are bf16, two per 32-bit word, padded to 32M columns. An operand has up to two
+ * forms. The natural form holds rows as they are, for product. The transposed form (`across`) holds in one
+ * word the same column of two neighbouring rows, for add. The words between rows are an odd multiple of four,
+ * so the 8 x 4 words of a fragment lie in different banks.
+ *
+ * The accumulator fragments of product have the layout of the operand fragments of add, so no value moves
+ * between lanes (Dao et al. 2022). Sums, softmax and everything else are float32. */
 #ifndef PW_CUDA_ATTENTION_BF16_H
 #define PW_CUDA_ATTENTION_BF16_H
 #include "kernels/cuda/attention_tile.h"
@@ -12,16 +14,16 @@
 
 template <int M> struct pw_bf16 {
     static constexpr int WIDE = M, ROWS = 2, COLUMNS = 8, EXTRA = 0;
-    static constexpr int LD = 16 * M + 4;                  /* words of a row */
-    static constexpr int ACROSS = PW_TILE_COLUMNS / 2 + 4; /* and of one across */
-    static constexpr int NATURAL = PW_TILE_COLUMNS * LD;   /* words of the first form */
+    static constexpr int LD = 16 * M + 4;                  /* words per row of the natural form */
+    static constexpr int ACROSS = PW_TILE_COLUMNS / 2 + 4; /* words per row of the transposed form */
+    static constexpr int NATURAL = PW_TILE_COLUMNS * LD;   /* words of the natural form */
     int g, t, D;
 
     static __host__ __device__ constexpr size_t row_words(int rows, int)
     {
         return (size_t)(rows * LD);
     }
-    /* A sum alone has no need of the first form. */
+    /* Only product needs the natural form, and only add the transposed one. */
     static __host__ __device__ constexpr size_t column_words(enum pw_use use, int)
     {
         return (use & PW_USE_PRODUCT ? NATURAL : 0) + (use & PW_USE_ADD ? 32 * M * ACROSS : 0);
@@ -47,7 +49,7 @@ template <int M> struct pw_bf16 {
         return t == 0;
     }
 
-    struct sums { /* of row r, entries 8n + 2t and the next: v[n][2r], v[n][2r+1] */
+    struct sums { /* entries 8n+2t and 8n+2t+1 of row r are v[n][2r] and v[n][2r+1] */
         float v[4 * M][4];
         __device__ __forceinline__ void zero()
         {
@@ -89,7 +91,8 @@ template <int M> struct pw_bf16 {
         }
     }
 
-    /* Two rows, four entries each, at a time. */
+    /* Fills the forms that are not NULL from rows first .. first+rows-1. A thread converts four columns of
+     * two rows at a time. */
     template <class S>
     static __device__ __forceinline__ void load(uint32_t *natural, uint32_t *across, const S &from, int first,
                                                 int rows)
@@ -183,7 +186,8 @@ template <int M> struct pw_bf16 {
         return v;
     }
 
-    /* A block of four keys lies in two lanes: each draws for one of their two rows. */
+    /* Four consecutive keys, which share one Philox block, lie in two lanes. Each of the two draws the block
+     * for one of their two rows, and they exchange the flags. */
     __device__ __forceinline__ unsigned kept(const struct pw_attend &a, const struct pw_tile_place &p,
                                              int first) const
     {
@@ -203,8 +207,8 @@ template <int M> struct pw_bf16 {
         }
         return flags;
     }
-    /* A block's four keys lie in four lanes that have the same queries: each draws for four of the sixteen
-     * pairs of query and block that they share. */
+    /* Four consecutive keys lie in four lanes that have the same queries, and share 16 pairs of a query and a
+     * Philox block. Each lane draws four of these blocks, and they exchange the flags. */
     __device__ __forceinline__ unsigned kept_keys(const struct pw_attend &a, const struct pw_tile_place &p,
                                                   int first) const
     {

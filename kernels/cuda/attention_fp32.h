@@ -1,9 +1,9 @@
-/* attention_fp32.h - tiles of attention on CUDA cores: attention_tile.h says what for.
+/* attention_fp32.h - the class of attention tiles on CUDA cores (interface: attention_tile.h).
  *
- * A lane has rows 4g .. 4g+3 and columns l, l+8, l+16, l+24 (g = lane / 8, l = lane % 8). Rows in shared
- * memory are an odd number of float4 apart, so that eight lanes that read float4 of eight rows meet in no
- * bank. What is summed over columns goes from lane to lane through shared memory, transposed: four rows are
- * one float4. */
+ * With g = lane / 8 and l = lane % 8, a lane holds rows 4g .. 4g+3 and columns l, l+8, l+16, l+24. Operands
+ * are float32. Rows in shared memory are an odd number of float4 apart, so eight lanes that read float4 from
+ * eight rows use different banks. In add, a lane needs all columns of its rows. Lanes therefore pass the tile
+ * through shared memory, transposed, so that four rows are one float4. */
 #ifndef PW_CUDA_ATTENTION_FP32_H
 #define PW_CUDA_ATTENTION_FP32_H
 #include "kernels/cuda/attention_tile.h"
@@ -12,7 +12,7 @@ template <int M> struct pw_fp32 {
     static constexpr int WIDE = M, ROWS = 4, COLUMNS = 4, PITCH = PW_TILE_ROWS + 4,
                          EXTRA = PW_TILE_COLUMNS * PITCH;
     int g, l, ld, D;
-    float *passed; /* [32 columns][PITCH rows] */
+    float *passed; /* [32 columns][PITCH rows] the tile that add passes between lanes */
 
     static __host__ __device__ constexpr int ld_of(int width)
     {
@@ -44,12 +44,12 @@ template <int M> struct pw_fp32 {
     {
         return l + 8 * c;
     }
-    __device__ __forceinline__ bool leads() const /* of the lanes that have a row, one */
+    __device__ __forceinline__ bool leads() const /* one of the lanes that share a row */
     {
         return l == 0;
     }
 
-    struct sums { /* of each row entries 4l, 4l+32, .. of D, four each */
+    struct sums { /* of each row: groups of four entries, from 4l, 4l+32, ... on */
         float4 v[ROWS][M];
         __device__ __forceinline__ void zero()
         {
@@ -66,7 +66,7 @@ template <int M> struct pw_fp32 {
                 v[r][m] = make_float4(v[r][m].x * k, v[r][m].y * k, v[r][m].z * k, v[r][m].w * k);
         }
     };
-    /* Nobody keeps copies in bf16 of what is computed in float32. */
+    /* Copies in bf16 exist only if products are in bf16, so the argument is ignored. */
     __device__ __forceinline__ void store(float *to, uint16_t *, const sums &x, int r, bool fours) const
     {
 #pragma unroll
@@ -121,7 +121,7 @@ template <int M> struct pw_fp32 {
                                         enum pw_use) const
     {
         const float *y = (const float *)columns;
-        __syncwarp(); /* what was passed before is used up */
+        __syncwarp(); /* until every lane has read the previous tile */
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
             *(float4 *)(passed + column(c) * PITCH + 4 * g) = make_float4(s[0][c], s[1][c], s[2][c], s[3][c]);
@@ -159,8 +159,8 @@ template <int M> struct pw_fp32 {
         return v;
     }
 
-    /* The four keys of a block of random words lie in four lanes: each draws for one of their four rows and
-     * hands on what the others ask for. */
+    /* Four consecutive keys, which share one Philox block, lie in four lanes. Each lane draws the block for
+     * one of their four rows, and they exchange the flags. */
     __device__ __forceinline__ unsigned kept(const struct pw_attend &a, const struct pw_tile_place &p,
                                              int first) const
     {
@@ -180,7 +180,7 @@ template <int M> struct pw_fp32 {
         }
         return flags;
     }
-    /* A lane's four keys are one block. */
+    /* A lane holds four consecutive keys, which are one Philox block. */
     __device__ __forceinline__ unsigned kept_keys(const struct pw_attend &a, const struct pw_tile_place &p,
                                                   int first) const
     {

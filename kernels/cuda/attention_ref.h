@@ -1,16 +1,16 @@
-/* attention_ref.h - attention in the order of kernels/backend.h: what its kernels share.
+/* attention_ref.h - device functions for attention in the order of additions that kernels/backend.h defines.
  *
- * A warp has one query of one head (or one key). Key j belongs to lane j mod 32 from its score to its
- * probability, so that the lanes meet only in sums and where all of them need all of the weights. */
+ * One warp computes one query of one head, or one key. Lane j mod 32 computes the score and the probability
+ * of key j. Lanes therefore exchange values only in sums, and where every lane needs every probability. */
 #ifndef PW_CUDA_ATTENTION_REF_H
 #define PW_CUDA_ATTENTION_REF_H
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/maths.h"
 #include "kernels/score.h"
 
-enum { PW_COLUMNS = PW_CUDA_WIDEST / 32 }; /* of a head, in one lane */
+enum { PW_COLUMNS = PW_CUDA_WIDEST / 32 }; /* columns of a head per lane */
 
-/* A chain over D. */
+/* Returns a.b as a chain over D. fours: both can be read as aligned float4. */
 __device__ __forceinline__ float pw_dev_dot(const float *a, const float *b, int D, bool fours)
 {
     float v = 0.0f;
@@ -24,7 +24,8 @@ __device__ __forceinline__ float pw_dev_dot(const float *a, const float *b, int 
     return v;
 }
 
-/* What is scaled to a score: a chain over D, and with relative keys the sum of two. */
+/* Returns q.k, a chain over D; with relative keys, q.k + q.a, two chains. The caller multiplies it by scale.
+ */
 __device__ __forceinline__ float pw_dev_match(const struct pw_attend &a, const float *q, const float *k,
                                               int distance)
 {
@@ -44,14 +45,14 @@ __device__ __forceinline__ float pw_dev_finish(const struct pw_attend &a, int h,
     return a.score != NULL ? pw_score_value(a.score, pair, v, slope) : v;
 }
 
-/* Lane l has term l of 32 that follow each other; lanes 0..15 are the contract's, and add those of the lane
- * 16 on after their own. What the upper half holds is of no use. */
+/* Ends a sum by lanes. Each lane holds its running sum; lanes 0..15 hold the sixteen sums of the contract,
+ * and the values of the upper half are ignored. Returns the total in every lane. */
 __device__ __forceinline__ float pw_dev_total(float sum)
 {
     return __shfl_sync(PW_ALL_LANES, pw_dev_tree(sum), 0);
 }
 
-/* Scores of one query [keys] become probabilities; by one warp, key j by lane j mod 32. */
+/* Replaces the scores p [keys] of one query by probabilities. One warp; lane j mod 32 owns key j. */
 __device__ __forceinline__ void pw_dev_softmax(float *p, int keys)
 {
     int lane = (int)(threadIdx.x % 32);
@@ -64,7 +65,7 @@ __device__ __forceinline__ void pw_dev_softmax(float *p, int keys)
     }
     for (int first = 0; first < keys; first += 32) {
         int j = first + lane;
-        float e = 0.0f; /* what a hidden key adds */
+        float e = 0.0f; /* the term of a masked key */
         if (j < keys)
             p[j] = e = pw_dev_exp(p[j] - most);
         sum += e;
@@ -75,16 +76,16 @@ __device__ __forceinline__ void pw_dev_softmax(float *p, int keys)
         p[j] /= sum;
 }
 
-/* sum, of which lane l has columns l, l+32, .., goes on with weight(m) * x[m] as a chain over m = from ..
- * to-1; x's rows [D] are ld apart. By one warp: lane l gets the weights of m mod 32 = (from + l) mod 32 and
- * passes them on in shared [32]. */
+/* Continues chains: for every column d, sum += weight(m) * x[m][d] for m = from .. to-1, ascending. One warp;
+ * lane l owns columns l, l+32, ... of `sum`. Rows of x [.,D] are ld floats apart. Lane l evaluates every 32nd
+ * weight, from m = from + l on, and shares it through shared [32]. */
 template <class weight_of>
 __device__ __forceinline__ void pw_dev_chain(float sum[PW_COLUMNS], weight_of weight, const float *x,
                                              size_t ld, int from, int to, int D, float *shared)
 {
     int lane = (int)(threadIdx.x % 32);
     for (int first = from; first < to; first += 32) {
-        __syncwarp(); /* the weights before are used up */
+        __syncwarp(); /* until every lane has read the previous weights */
         if (first + lane < to)
             shared[lane] = weight(first + lane);
         __syncwarp();
@@ -96,7 +97,7 @@ __device__ __forceinline__ void pw_dev_chain(float sum[PW_COLUMNS], weight_of we
     }
 }
 
-/* y [D] = such a sum times scale. */
+/* Stores y [D] = sum * scale; sum as in pw_dev_chain. */
 __device__ __forceinline__ void pw_dev_store_sum(float *y, const float sum[PW_COLUMNS], int D, float scale)
 {
     int lane = (int)(threadIdx.x % 32);
@@ -106,7 +107,7 @@ __device__ __forceinline__ void pw_dev_store_sum(float *y, const float sum[PW_CO
             y[lane + 32 * c] = sum[c] * scale;
 }
 
-/* Both, from nothing. */
+/* Sets y [D] = scale * (chain of weight(m) * x[m], from 0). */
 template <class weight_of>
 __device__ __forceinline__ void pw_dev_weighted(float *y, weight_of weight, const float *x, size_t ld,
                                                 int from, int to, int D, float scale, float *shared)
@@ -116,7 +117,8 @@ __device__ __forceinline__ void pw_dev_weighted(float *y, weight_of weight, cons
     pw_dev_store_sum(y, sum, D, scale);
 }
 
-/* Row and head of this warp. false: beyond the last. */
+/* The head h and the query (or key) of this warp, which is row i of sequence seq and row r of the batch. The
+ * sequence has T rows, from row `base` on. pw_dev_place returns false if there is no item for this warp. */
 struct pw_place {
     int h, i, base, T, seq;
     size_t r; /* base + i */
@@ -141,8 +143,8 @@ __device__ __forceinline__ float *pw_dev_slopes(const struct pw_attend &a, float
     return save + at[a.n] * (size_t)a.heads;
 }
 
-/* Where the maps of a sequence's heads begin, in maps [H,T,T] one after the other: H times the sum of the
- * squares of the lengths before it. */
+/* Sets at [n+1]: at[s] * H is the offset of the maps of sequence s in maps [H,T,T] of all sequences, one
+ * sequence after the other. at[s] is the sum of the squared lengths of the sequences before s. */
 cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, const struct pw_seqs *seqs);
 
 #endif

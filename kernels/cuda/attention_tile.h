@@ -1,44 +1,50 @@
-/* attention_tile.h - how the kernels of mode fast divide attention.
+/* attention_tile.h - how the attention kernels of mode fast divide their work among blocks and warps.
  *
- * A block has one head of one sequence and 16 rows of it a warp: queries, or keys in the backward pass. It
- * goes over the columns, which are the others, 32 at a time. What a lane has of the 16 x 32 products, and how
- * they come about, is up to one of two: pw_fp32<M> (attention_fp32.h) on CUDA cores and pw_bf16<M>
- * (attention_bf16.h) on tensor cores, for heads of up to 32M. The kernels are templates over these and say
- * nothing of lanes:
+ * A block processes one head of one sequence. Each of its warps owns 16 rows: queries, or in the dk/dv part
+ * of the backward pass keys. The block loops over the columns (keys, or queries there), 32 at a time. A tile
+ * is the 16 x 32 scores of a warp's rows and these columns.
  *
- *   ROWS, COLUMNS       a lane's, 16 together; entry (r, c) is bit r*COLUMNS + c where they are flags
- *   row(r), column(c)   which of the 16 and 32 they are
- *   sums                a lane's part of weights x values [16,D]: zero(), scale(r, k); store() also leaves
- *                       a copy in bf16, where there is a place for one
- *   row_words, column_words   of shared memory for an operand; EXTRA words for each warp
- *   load_rows, load_columns   whole blocks fill them, from pw_source or pw_turned_source; use: by product
- *                       (q.k), by add (p v), or by both
- *   product(s, x, y)    s = x y^T
- *   add(sums, s, y)     sums += s y
- *   over_row            folds a value over the lanes that have a row: largest, total
- *   kept, kept_keys     which entries dropout keeps, where rows are queries and where they are keys */
+ * One of two classes computes a tile: pw_fp32<M> (attention_fp32.h) on CUDA cores, or pw_bf16<M>
+ * (attention_bf16.h) on tensor cores. Both take head widths up to 32M. They define how a tile's entries are
+ * spread over lanes; the kernels are templates over the class and do not depend on it. A class has:
+ *
+ *   WIDE                M
+ *   ROWS, COLUMNS       rows and columns of the tile that a lane holds; ROWS * COLUMNS = 16. In a word of
+ *                       flags, entry (r, c) is bit r*COLUMNS + c.
+ *   row(r), column(c)   their indices in the tile: 0..15, 0..31
+ *   leads()             true in exactly one of the lanes that share a row
+ *   sums                a lane's part of weights x values [16,D]: zero(), scale(r, k)
+ *   store(..)           stores row r of the sums; in pw_bf16 also a bf16 copy, if there is room for one
+ *   row_words, column_words   32-bit words of shared memory of an operand by rows, by columns
+ *   EXTRA               further words for each warp
+ *   load_rows, load_columns   fill such an operand from a pw_source or a pw_turned_source; all threads of
+ *                       the block take part. use: the operand is for product, for add, or for both
+ *   product(s, x, row0, y)    s = x y^T, for the 16 rows of x from row0 on
+ *   add(sums, s, y, n, use)   sums += s y, over the first n columns
+ *   largest(v), total(v)      maximum or sum of v over the lanes that share a row
+ *   kept, kept_keys     flags of the entries that dropout keeps, if rows are queries, or keys */
 #ifndef PW_CUDA_ATTENTION_TILE_H
 #define PW_CUDA_ATTENTION_TILE_H
 #include "kernels/cuda/attention.h"
 
 enum {
-    PW_TILE_ROWS = 16, /* of a warp */
+    PW_TILE_ROWS = 16, /* rows of a warp */
     PW_TILE_COLUMNS = 32,
-    PW_TILE_WARPS = 4, /* of a block, at most */
+    PW_TILE_WARPS = 4, /* most warps of a block */
 };
 
-/* What a column operand is for. */
+/* The use of a column operand: in product (q.k), in add (p v), or in both. */
 enum pw_use { PW_USE_PRODUCT = 1, PW_USE_ADD = 2, PW_USE_BOTH = 3 };
 
-/* A tensor's part that a block reads: rows of one head of one sequence. */
+/* The part of a tensor that a block reads: T rows of D floats, of one head of one sequence. */
 struct pw_source {
     const float *p;
-    size_t w; /* from row to row */
+    size_t w; /* floats between rows */
     int T, D;
     bool fours;
 };
 
-/* Up to four floats of row r from d on; zeros beyond the last row and column. */
+/* Returns floats d .. d+3 of row r; zeros beyond the last row and column. */
 __device__ __forceinline__ float4 pw_dev_source(const struct pw_source &x, int r, int d)
 {
     if (r >= x.T)
@@ -46,20 +52,21 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_source &x, int r
     return pw_dev_load_4(x.p + (size_t)r * x.w + (size_t)d, x.D - d, x.fours);
 }
 
-/* Part of q or k, which turn as they are read. */
+/* Such a part of q or k that is transformed (struct pw_turn) as it is read. */
 struct pw_turned_source {
     struct pw_source of;
     const int *pos;      /* [T] */
-    struct pw_turn turn; /* with a gain of queries alone */
+    struct pw_turn turn; /* gain NULL for keys */
 };
 
-/* Four entries from d on, of which each has its partner in other lanes' fours: v is what they were. */
+/* Rotates entries d .. d+3 of a row if pairs are (i, i+pairs), so that the partner of an entry is in another
+ * group of four. v holds the entries before; angles: index of the row's first angle. */
 __device__ __forceinline__ float4 pw_dev_turn_half(const struct pw_turned_source &x, const float *row, int d,
                                                    float4 v, size_t angles)
 {
     int pairs = x.turn.pairs;
     bool second = d >= pairs;
-    if (pairs % 4 == 0) { /* all on one side */
+    if (pairs % 4 == 0) { /* all four in the same half */
         size_t at = angles + (size_t)(second ? d - pairs : d);
         float4 w = pw_dev_load_4(row + (second ? d - pairs : d + pairs), 4, x.of.fours);
         float4 co = pw_dev_load_4(x.turn.cosine + at, 4, x.of.fours);
@@ -83,6 +90,7 @@ __device__ __forceinline__ float4 pw_dev_turn_half(const struct pw_turned_source
     return make_float4(e[0], e[1], e[2], e[3]);
 }
 
+/* Returns entries d .. d+3 of row r, transformed; zeros beyond the last row. */
 __device__ __forceinline__ float4 pw_dev_source(const struct pw_turned_source &x, int r, int d)
 {
     float4 v = pw_dev_source(x.of, r, d);
@@ -102,8 +110,8 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_turned_source &x
     return make_float4(v.x * gain, v.y * gain, v.z * gain, v.w * gain);
 }
 
-/* What comes before or with q.k, in kernels of their own: those without it would miss the registers that it
- * takes, even those that a longer list of arguments costs. There is never more than one of them. */
+/* What a score needs besides q.k and a bias. Each variant is a kernel of its own, because the code and the
+ * arguments of a variant cost registers. Relative keys and a transformation never occur together. */
 enum pw_with { PW_WITH_NOTHING, PW_WITH_KEYS, PW_WITH_TURN };
 
 static inline enum pw_with pw_with_of(const struct pw_turned_attend &a)
@@ -111,7 +119,7 @@ static inline enum pw_with pw_with_of(const struct pw_turned_attend &a)
     return a.keys != NULL ? PW_WITH_KEYS : a.turns ? PW_WITH_TURN : PW_WITH_NOTHING;
 }
 
-/* A kernel's argument. */
+/* The argument type of a kernel of a variant. */
 template <enum pw_with> struct pw_attend_with {
     typedef struct pw_attend type;
 };
@@ -119,6 +127,7 @@ template <> struct pw_attend_with<PW_WITH_TURN> {
     typedef struct pw_turned_attend type;
 };
 
+/* Returns q (query) or k of the sequence that begins at row `base`, to be transformed as it is read. */
 static __device__ __forceinline__ struct pw_turned_source
 pw_dev_turned(const struct pw_source &from, const struct pw_turned_attend &a, int base, bool query)
 {
@@ -128,7 +137,8 @@ pw_dev_turned(const struct pw_source &from, const struct pw_turned_attend &a, in
     return x;
 }
 
-/* load_rows and load_columns of q (query) or k of the sequence that begins at row base. */
+/* Call load_rows or load_columns for q (query) or k of the sequence that begins at row `base`, with the
+ * transformation if the variant has one. */
 template <enum pw_with WITH, class E, class A>
 static __device__ __forceinline__ void pw_dev_load_rows(const E &tile, uint32_t *to,
                                                         const struct pw_source &from, const A &a, int base,
@@ -150,14 +160,16 @@ static __device__ __forceinline__ void pw_dev_load_columns(const E &tile, uint32
         tile.load_columns(to, use, from, first);
 }
 
-/* Where this warp stands. */
+/* The place of this warp: sequence seq of T rows from row `base` on, head h. The block owns rows first ..
+ * first+rows-1 of the sequence, this warp 16 of them from warp_first on. */
 struct pw_tile_place {
     int seq, h, base, T;
-    int first, rows; /* of the block */
+    int first, rows; /* rows of the block */
     int warp, warp_first;
 };
 
-/* false: the block is beyond the end of its sequence. */
+/* Sets *p. seq0: the first sequence of the launch; tiles: blocks per sequence (pw_tile_block). Returns false
+ * if the block lies beyond the end of its sequence. */
 __device__ __forceinline__ bool pw_dev_tile_place(const struct pw_attend &a, struct pw_tile_place *p,
                                                   int seq0, unsigned tiles)
 {
@@ -172,7 +184,8 @@ __device__ __forceinline__ bool pw_dev_tile_place(const struct pw_attend &a, str
     return p->first < p->T;
 }
 
-/* s: q.k of a tile, becomes q.k + q.a. */
+/* Adds q.a to the q.k of a tile, from a.dots. BY_KEY: rows are keys and columns queries. first: the first
+ * column. */
 template <bool BY_KEY, class E>
 static __device__ __forceinline__ void pw_dev_add_dots(const E &tile, float s[E::ROWS][E::COLUMNS],
                                                        const struct pw_attend &a,
@@ -191,17 +204,18 @@ static __device__ __forceinline__ void pw_dev_add_dots(const E &tile, float s[E:
         }
 }
 
-/* Threads and shared memory of blocks. */
+/* Launch parameters: threads and bytes of shared memory of a block, and blocks for the longest sequence. */
 struct pw_tile_block {
-    unsigned threads, tiles; /* tiles: of rows, of the longest sequence */
+    unsigned threads, tiles; /* tiles: blocks for the rows of the longest sequence */
     size_t bytes;
 };
 
-/* As many warps as sequences are long and shared memory is large: words are those of all column operands. */
+/* Chooses the number of warps: no more than the longest sequence needs, and than fit into shared memory.
+ * row_operands: number of operands by rows; words: 32-bit words of all operands by columns. */
 template <class E>
 inline struct pw_tile_block pw_tile_block_of(const struct pw_attend &a, int row_operands, size_t words)
 {
-    const size_t limit = 64 << 10; /* what every device has */
+    const size_t limit = 64 << 10; /* bytes that every supported device has */
     struct pw_tile_block b = {};
     for (int warps = PW_TILE_WARPS; warps > 0; warps /= 2) {
         int rows = PW_TILE_ROWS * warps;
@@ -214,8 +228,9 @@ inline struct pw_tile_block pw_tile_block_of(const struct pw_attend &a, int row_
     return b;
 }
 
-/* More than 48 KB of shared memory has to be asked for. What was allowed is not taken back by a smaller
- * shape, which graphs of the larger one might not bear: that is why it is what every device has. */
+/* Allows a kernel more than 48 KiB of dynamic shared memory, which CUDA requires to be requested. The limit
+ * is always raised to 64 KiB at once and never lowered, because a captured graph may hold a launch with a
+ * larger size. */
 template <class K> inline cudaError_t pw_tile_allow(K *kernel, size_t bytes)
 {
     const size_t usual = 48 << 10, every = 64 << 10;

@@ -1,11 +1,11 @@
-/* blas_library.h - cuBLASLt's functions, looked up at run time: the library has half a gigabyte, and a
- * program that trains on the cpu shall not need it. */
+/* blas_library.h - cuBLASLt's functions, resolved at run time. The library takes half a gigabyte, and a
+ * program that trains on the cpu must not depend on it. */
 #ifndef PW_CUDA_BLAS_LIBRARY_H
 #define PW_CUDA_BLAS_LIBRARY_H
 #include "base/err.h"
 #include <cublasLt.h>
 
-/* PW_LT(function): all that are used. */
+/* Expands PW_LT(function) for every function of the library that pewter calls. */
 #define PW_LT_FUNCTIONS                                                                                      \
     PW_LT(GetVersion)                                                                                        \
     PW_LT(GetStatusName)                                                                                     \
@@ -23,6 +23,7 @@
     PW_LT(MatmulAlgoConfigGetAttribute)                                                                      \
     PW_LT(Matmul)
 
+/* The loaded library, its version and its functions. */
 struct pw_lt {
     void *library;
     int version[3]; /* 13, 0, 2 */
@@ -31,8 +32,9 @@ struct pw_lt {
 #undef PW_LT
 };
 
-/* Fills *lt; on failure (PW_EUSER) it is zeroed, and the line says what is wanted. */
+/* Load the newest supported version into *lt. Fails with PW_EUSER if there is none; *lt is zeroed then, and
+ * the message says which versions are supported. After pw_lt_close the library stays loaded. */
 enum pw_code pw_lt_open(struct pw_lt *lt, struct pw_err *err);
-void pw_lt_close(struct pw_lt *lt); /* of what is zeroed: a no-op */
+void pw_lt_close(struct pw_lt *lt); /* a zeroed struct is a no-op */
 
 #endif

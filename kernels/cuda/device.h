@@ -1,17 +1,18 @@
-/* device.h - what a .cu file includes: CUDA's device language, and the few forms of it that a compiler for
- * the host needs told apart.
+/* device.h - the CUDA device language for .cu files, with macros for the three constructs that nvcc and the
+ * emulator write differently.
  *
- * nvcc sees thin macros over CUDA. A host's C++ compiler finds cuda_runtime.h in tests/emulator/include,
- * where the same names are fibers and checked memory (tests/emulator/emulator.h). So the source has no #ifdef
- * of its own, and what is tested without a GPU is the source that runs on one.
+ * With nvcc the macros are thin wrappers over CUDA. A host C++ compiler finds cuda_runtime.h in
+ * tests/emulator/include, where the same names run on an emulated device (tests/emulator/emulator.h). So .cu
+ * files need no #ifdef, and tests without a GPU run the same source.
  *
  *   PW_SHARED(float, tile, [32][33]);      a static shared array
  *   PW_DYN_SHARED(float, buffer);          the dynamic shared memory of the launch, as float *
- *   PW_LAUNCH(kernel, grid, block, shared bytes, stream, arguments...)     gives the launch's cudaError_t
+ *   PW_LAUNCH(kernel, grid, block, shared bytes, stream, arguments...)     launches; returns a cudaError_t
  *
- * Rules, most of them checked by the emulator: blocks are multiples of 32 threads; a warp leaves a kernel
- * whole, and never before a barrier; lanes that speak through memory have __syncwarp() between them, a
- * shuffle is no fence; masks are full; indices are size_t; there are no atomics on floats. */
+ * Rules for kernels; the emulator checks most of them. Blocks are multiples of 32 threads. A warp leaves a
+ * kernel as a whole, and never before a barrier. Lanes that exchange data through memory call __syncwarp() in
+ * between; a shuffle is no fence. Masks of warp intrinsics are full. Indices are size_t. There are no atomics
+ * on floats. */
 #ifndef PW_CUDA_DEVICE_H
 #define PW_CUDA_DEVICE_H
 #include <cuda_bf16.h>
@@ -25,7 +26,7 @@
     type *name = reinterpret_cast<type *>(pw_dynamic_shared)
 
 template <class T> struct pw_same {
-    using type = T; /* not deduced: arguments are converted to what the kernel takes */
+    using type = T; /* not deduced, so arguments are converted to the types that the kernel takes */
 };
 
 template <class... P>

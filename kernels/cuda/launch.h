@@ -1,10 +1,16 @@
-/* launch.h - the C face of the .cu files: one launcher for every operation of kernels/backend.h.
+/* launch.h - the C interface of the .cu files: one launcher for every operation of kernels/backend.h.
  *
- * Names, shapes and orders of addition are those of backend.h. Every launcher takes the stream it enqueues on
- * and returns the launch's error; nothing has run when it returns. Pointers are in device memory; R, N or n
- * of 0 is no launch and no error. Where the two modes differ an operation has two launchers: *_ref keeps the
- * order that backend.h defines, so that its bits are the cpu backend's; *_fast is free to choose its own, the
- * same in every run on one machine. The others keep that order, too, and serve both. */
+ * Names, shapes and orders of addition are those of backend.h. A launcher enqueues its kernels on stream s,
+ * returns the error of the launch, and does not wait. Pointers are in device memory, unless a comment says
+ * host. R, N or n of 0 launches nothing and succeeds.
+ *
+ * If the modes differ, an operation has two launchers. *_ref keeps the order of additions of backend.h, so it
+ * has the bits of the cpu backend. *_fast chooses its own order, which is the same in every run on one
+ * machine. Other launchers keep the order of backend.h and serve both modes.
+ *
+ * Recurring arguments. rounded, copy [shape of the output]: receives the output as bf16 as well, or NULL.
+ * partial, room, ds, dots, scratch: device scratch, of the size that the function named in the comment
+ * returns. */
 #ifndef PW_CUDA_LAUNCH_H
 #define PW_CUDA_LAUNCH_H
 #include "kernels/backend.h"
@@ -13,10 +19,11 @@
 extern "C" {
 #endif
 
-enum { PW_CUDA_WIDEST = 128 }; /* head that attention takes */
+enum { PW_CUDA_WIDEST = 128 }; /* largest head width of attention */
 
-/* ---- reduce.cu, adamw.cu. partial: n / 4096 doubles, rounded up; moved_partial: two for each tile.
- * ascending: as ref adds them, the tiles one after the other. */
+/* ---- reduce.cu, adamw.cu. partial: a double for each tile of PW_TILE entries; moved_partial: two for each
+ * tile. ascending: add tiles in ascending order, as mode ref does; otherwise in the order of
+ * pw_dev_shared_out (tiles.h). */
 cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, int *spoilt, double *partial,
                            const float *slots, int n_slots, size_t stride, size_t n, const float *loss,
                            int n_loss, bool ascending);
@@ -28,13 +35,13 @@ cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const fl
 /* ---- embed.cu */
 cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, const int *ids,
                               const struct pw_added *a, int R, int C);
-/* The first row of an id, or of an added row's number, adds those of all that have it. */
+/* Each table is summed by scatter_sum.h. */
 cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_added, const float *dx,
                               const int *ids, const struct pw_added *a, int R, int C);
 
-/* ---- norm.cu. rounded [R,C]: y or dx as bf16, too; or NULL, and so may y be. partial:
- * pw_cuda_norm_partial(R, C) floats of scratch. beside: what d_gain and d_bias may be added up on, beside the
- * rest; or s again. */
+/* ---- norm.cu. rounded [R,C]: y or dx as bf16, or NULL; y may be NULL if rounded is not. partial:
+ * pw_cuda_norm_partial(R, C) floats. beside: the stream on which d_gain and d_bias may be summed, at the same
+ * time as dx; or s. */
 cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, uint16_t *rounded, float *stat, const float *x,
                              const float *gain, const float *bias, enum pw_norm kind, float eps, float scale,
                              int R, int C);
@@ -47,7 +54,7 @@ cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, cudaStream_t beside, float *dx
                                   const float *stat, const float *gain, enum pw_norm kind, float scale, int R,
                                   int C, float *partial);
 
-/* ---- linear.cu: the whole operations in the order of backend.h, on CUDA cores */
+/* ---- linear.cu: complete operations of mode ref, on CUDA cores */
 cudaError_t pw_cuda_linear_fwd_ref(cudaStream_t s, float *y, float *pre, const float *x, const float *w,
                                    const float *bias, const float *residual, enum pw_act act, int R, int in,
                                    int out);
@@ -55,65 +62,72 @@ cudaError_t pw_cuda_linear_dx_ref(cudaStream_t s, float *dx, const float *dy, co
                                   const float *saved, float scale, int R, int in, int out);
 cudaError_t pw_cuda_linear_dw_ref(cudaStream_t s, float *dw, float *d_bias, const float *dy, const float *x,
                                   bool add, int out, int in, int R);
-/* A tensor in one of two forms; the other is NULL. */
+/* A tensor in one of two forms; the other pointer is NULL. */
 struct pw_cuda_numbers {
     const float *f32;
     const uint16_t *bf16;
 };
-/* What is left to do beside a product [R,out] or [R,in] that cuBLASLt has computed, which may lie in any of
- * the outputs (linear_parts.cu). rounded: y or dx as bf16. Each of the two may be NULL. */
+/* ---- linear_parts.cu: epilogues of a product [R,out] or [R,in] that cuBLASLt has computed. The product may
+ * lie in any of the outputs. rounded: y or dx as bf16. y (dx) and rounded may each be NULL. */
 cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, uint16_t *rounded, float *pre, const float *product,
                                const float *bias, const float *residual, enum pw_act act, int R, int out);
 cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded,
                                   struct pw_cuda_numbers product, enum pw_act act,
                                   struct pw_cuda_numbers saved, float scale, int R, int in);
 /* d_bias [out] = (add ? d_bias : 0) + column sums of dy [R,out]. partial: pw_cuda_column_partial(R, out)
- * floats of scratch. */
+ * floats. */
 size_t pw_cuda_column_partial(int R, int out);
 cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, struct pw_cuda_numbers dy, bool add, int R,
                                 int out, float *partial);
-/* bf16 copies, rounded to nearest even: what enters a product. n floats; to: n 16-bit words. */
+/* Round n floats to bf16, to nearest even, into n 16-bit words. */
 cudaError_t pw_cuda_to_bf16(cudaStream_t s, uint16_t *to, const float *from, size_t n);
+/* One such conversion; pw_cuda_to_bf16_all does n of them. The list is in host memory. */
 struct pw_cuda_copy {
     uint16_t *to;
     const float *from;
     size_t n;
 };
-cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copies,
-                                int n);                                                 /* in host memory */
-cudaError_t pw_cuda_of_bf16(cudaStream_t s, float *to, const uint16_t *from, size_t n); /* and back */
+cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copies, int n);
+/* Convert n numbers back to float. */
+cudaError_t pw_cuda_of_bf16(cudaStream_t s, float *to, const uint16_t *from, size_t n);
 
-/* ---- rotate.cu: y [R,3HD] = x with q and k turned, or turned back; y may be x. */
+/* ---- rotate.cu: y [R,3HD] = x with q and k transformed by t; back: the inverse, for gradients. y may be x.
+ */
 cudaError_t pw_cuda_rotate(cudaStream_t s, float *y, const float *x, const struct pw_turn *t, const int *pos,
                            bool back, int H, int D, int R);
 
-/* ---- attention_ref.cu, attention.cu, attention_grad.cu. save: ref keeps probabilities, for sequence s
- * [H,T,T] from H * (sum of the squares of the lengths before it) on; fast keeps for every row and head the
- * logarithm of the sum of exponentials, [R,H]. Neither start nor pos is known to the host: grids come from
- * seqs->n, seqs->rows and seqs->longest. at: [n+1] device scratch for those sums of squares, filled by the
- * launcher. Those of mode fast turn q and k, and what comes of them back; to the others qkv has to be as
- * scores take it, and a->turn is nothing. */
+/* ---- attention_ref.cu, attention.cu, attention_grad.cu. The contents of start and pos are unknown to the
+ * host, so grids depend on seqs->n, seqs->rows and seqs->longest.
+ *
+ * save: mode ref stores the probabilities of each sequence [H,T,T], one sequence after the other. Mode fast
+ * stores [R,H], the logarithm of the sum of exponentials of each row and head. at [n+1]: device scratch for
+ * the offsets of the sequences; the launcher fills it.
+ *
+ * Launchers of mode fast transform q and k by a->turn, and the gradients back. The others ignore a->turn: qkv
+ * must be transformed already. */
 cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
                            const int *pos, const struct pw_seqs *seqs, size_t *at);
 cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, float *probs, const float *qkv,
                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                       size_t *at);
-/* ds: pw_cuda_attention_ds floats of scratch. */
+/* ds: pw_cuda_attention_ds floats. */
 size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
                                       const float *dz, const float *qkv, const float *save,
                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                       size_t *at, float *ds);
-/* bf16: what enters products is rounded, from compute capability 8.0 on; only then copy, that of z or dqkv in
- * bf16, may be other than NULL. dots: pw_cuda_attention_dots floats
- * of scratch, 0 without relative keys. */
+/* bf16: operands of products are rounded to bf16; requires compute capability 8.0. copy (of z, or of dqkv)
+ * may be set only then. dots: pw_cuda_attention_dots floats; 0 without relative keys. */
 size_t pw_cuda_attention_dots(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, uint16_t *copy, float *save,
                                        const float *qkv, const struct pw_attn *a, const int *pos,
                                        const struct pw_seqs *seqs, float *dots, bool bf16);
-/* partial: pw_cuda_attention_partial floats of scratch. later: d_bias is left to pw_cuda_attention_bias,
- * which takes what is left in partial; only where pw_cuda_attention_may_wait. Before it, at any
- * time since partial is free, comes pw_cuda_attention_bias_begin. */
+/* The backward pass. partial: pw_cuda_attention_partial floats.
+ *
+ * later: leave out d_bias, so that it can be computed on another stream; allowed if
+ * pw_cuda_attention_may_wait. Then call pw_cuda_attention_bias_begin at any time after partial is free, and
+ * pw_cuda_attention_bias after both it and the backward pass. The contents of partial must stay until then.
+ */
 size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs);
 bool pw_cuda_attention_may_wait(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, uint16_t *copy, float *d_bias,
@@ -124,14 +138,14 @@ cudaError_t pw_cuda_attention_bias_begin(cudaStream_t s, const struct pw_attn *a
                                          const struct pw_seqs *seqs, float *partial);
 cudaError_t pw_cuda_attention_bias(cudaStream_t s, float *d_bias, const struct pw_attn *a, const int *pos,
                                    const struct pw_seqs *seqs, float *partial);
-/* cache [cap,2HD]: keys, then values of each row. scratch: pw_cuda_attention_cached_scratch floats. */
+/* cache [cap,2HD]: key and value of each row. scratch: pw_cuda_attention_cached_scratch floats. */
 size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R);
 cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,
                                      const struct pw_attn *a, const int *pos, int cap, int T, int R,
                                      float *scratch);
 
-/* ---- put_head.cu, gather.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as bf16, too;
- * or NULL. dropout: y NULL, bf16 alone. */
+/* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
+ * bf16, or NULL. In dropout y may be NULL if rounded is not. */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,
                              int D, int R);
 cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *param, const int *index, int H,
@@ -140,7 +154,7 @@ cudaError_t pw_cuda_gather_bias_bwd(cudaStream_t s, float *d_param, const float 
                                     int L, int H, int n);
 cudaError_t pw_cuda_fire_fwd(cudaStream_t s, float *bias, const float *param, const struct pw_fire *f, int H,
                              int P);
-/* room: so many floats of scratch. */
+/* room: pw_cuda_fire_bwd_floats floats. */
 size_t pw_cuda_fire_bwd_floats(const struct pw_fire *f, int H, int P);
 cudaError_t pw_cuda_fire_bwd(cudaStream_t s, float *d_param, float *d_bias, const float *param,
                              const struct pw_fire *f, int L, int H, int P, float *room);

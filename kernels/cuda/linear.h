@@ -1,11 +1,14 @@
-/* linear.h - what surrounds the products of linear layers, whatever computes them.
+/* linear.h - device epilogues of linear layers: bias, activation and residual after a product, in either
+ * mode.
  *
- * Numbers go through here n at a time, 1 or 4 side by side; 4 floats lie at a multiple of 16 bytes. */
+ * The functions process n consecutive numbers at a time, n = 1 or 4. For n = 4, floats must be 16-byte
+ * aligned and bf16 words 8-byte aligned. */
 #ifndef PW_CUDA_LINEAR_H
 #define PW_CUDA_LINEAR_H
 #include "kernels/cuda/maths.h"
 #include "kernels/cuda/mma.h"
 
+/* Loads n numbers. */
 template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], const float *from)
 {
     if constexpr (n == 4) {
@@ -16,7 +19,7 @@ template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], con
     }
 }
 
-/* Of bf16; 4 lie at a multiple of 8 bytes. */
+/* The same from bf16. */
 template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], const uint16_t *from)
 {
     if constexpr (n == 4) {
@@ -28,6 +31,7 @@ template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], con
     }
 }
 
+/* Stores n numbers; pw_dev_store_rounded as bf16. */
 template <int n> __device__ __forceinline__ void pw_dev_store(float *to, const float (&from)[n])
 {
     if constexpr (n == 4)
@@ -44,8 +48,9 @@ template <int n> __device__ __forceinline__ void pw_dev_store_rounded(uint16_t *
         *to = pw_dev_bf16(from[0]);
 }
 
-/* y [R,out] = act(product + bias) + residual; pre [R,out] gets product + bias. All but the product may be
- * NULL, residual may be y; rounded [R,out]: y as bf16, too. */
+/* The end of linear_fwd: y [R,out] = act(product + bias) + residual; pre [R,out] receives product + bias.
+ * rounded [R,out]: y as bf16. Each pointer may be NULL; residual may be y. put applies it to n entries v of
+ * the product, at row r and column o. */
 struct pw_fwd_end {
     float *y, *pre;
     uint16_t *rounded;
@@ -77,8 +82,8 @@ struct pw_fwd_end {
     }
 };
 
-/* dx [R,in] = scale * (act'(saved) * product); rounded [R,in]: dx as bf16. One of them may be NULL; saved may
- * be bf16, too. */
+/* The end of linear_dx: dx [R,in] = scale * (act'(saved) * product); rounded [R,in]: dx as bf16. One of the
+ * two may be NULL; saved is float or bf16. put is as in pw_fwd_end. */
 template <class number> struct pw_dx_end {
     float *dx;
     uint16_t *rounded;

@@ -1,24 +1,25 @@
-/* maths.h - exp, log, the normal distribution, the sigmoid and the activations on the device.
+/* maths.h - exp, log, the normal distribution, the sigmoid and the activations on the device, one number at a
+ * time.
  *
- * The operations of kernels/cpu/vmath.h in their order, one number at a time, so that the bits are the cpu
- * backend's: only correctly rounded operations, fused ones where they are written (-fmad=false), none of
- * CUDA's own functions. A NaN is a NaN on both, its payload is the processor's. */
+ * They are the operations of kernels/cpu/vmath.h in the same order, so the bits are those of the cpu backend.
+ * They use only correctly rounded operations, fma only where it is written (-fmad=false), and none of CUDA's
+ * own functions. A result that is NaN on one backend is NaN on the other, but its payload may differ. */
 #ifndef PW_CUDA_MATHS_H
 #define PW_CUDA_MATHS_H
 #include "base/log_pair.h"
 #include "kernels/backend.h"
 #include "kernels/cuda/device.h"
 
-/* x <= 88, or NaN; 0 below -87.33, so that there are no subnormal results. x = n ln2 + r with |r| <= ln2/2
- * and exp(r) = 1 + r + r^2 q(r). Adding 1.5 * 2^23 rounds to the nearest whole number and leaves it in the
- * low bits of the sum. */
+/* exp(x) for x <= 88; NaN stays NaN. Below -87.33 the result is 0, so no result is subnormal. x = n ln2 + r
+ * with |r| <= ln2/2, and exp(r) = 1 + r + r^2 q(r). Adding 1.5 * 2^23 rounds to the nearest integer n and
+ * leaves n in the low bits of the sum. */
 __device__ __forceinline__ float pw_dev_exp(float x)
 {
     const float lo = -87.33f, shift = 12582912.0f;
     float y = lo > x ? lo : x; /* NaN stays NaN */
     float t = fmaf(y, 1.44269504f, shift);
     float n = t - shift;
-    float r = fmaf(n, -0x1.62e43p-1f, y); /* ln2 in two parts */
+    float r = fmaf(n, -0x1.62e43p-1f, y); /* ln2 as a sum of two floats */
     r = fmaf(n, 1.90465430e-9f, r);
     float q = 0.00139412156f;
     q = fmaf(q, r, 0.00836323789f);
@@ -31,14 +32,15 @@ __device__ __forceinline__ float pw_dev_exp(float x)
     return x < lo ? 0.0f : q * power;
 }
 
-/* The host's logarithm, rounded once. */
+/* log(x) as pw_log (base/maths.h) computes it in double precision, rounded to float. */
 __device__ __forceinline__ float pw_dev_log(float x)
 {
     return (float)pw_log_inline((double)x);
 }
 
-/* cdf = P(N(0,1) <= x) and its density. Tail = exp(-x^2/2) u p(u) with u = 1/(1 + 0.35|x|), the form of
- * Hastings 1955 with more terms: no cancellation on the left, where gelu needs it. */
+/* cdf = P(N(0,1) <= x) and pdf, its density. The tail is exp(-x^2/2) u p(u) with u = 1/(1 + 0.35|x|): the
+ * form of Hastings 1955 with more terms. There is no cancellation for negative x, where gelu needs precision.
+ */
 __device__ __forceinline__ void pw_dev_normal(float x, float *cdf, float *pdf)
 {
     float t = fabsf(x);
@@ -58,7 +60,7 @@ __device__ __forceinline__ void pw_dev_normal(float x, float *cdf, float *pdf)
     *pdf = 0.398942280f * e;
 }
 
-/* s = 1/(1+exp(-z)) and minus = the same of -z, both without cancellation. */
+/* s = 1/(1+exp(-z)) and minus = 1/(1+exp(z)), both without cancellation. */
 __device__ __forceinline__ void pw_dev_sigmoid(float z, float *s, float *minus)
 {
     float e = pw_dev_exp(0.0f - fabsf(z));
@@ -68,13 +70,15 @@ __device__ __forceinline__ void pw_dev_sigmoid(float z, float *s, float *minus)
     *minus = z < 0.0f ? q : eq;
 }
 
-/* 2 sqrt(2/pi) (x + 0.044715 x^3): with it 0.5 x (1 + tanh(..)) is x sigmoid(z). */
+/* z = 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu's tanh form: 0.5 x (1 + tanh(z/2)) = x
+ * sigmoid(z). */
 __device__ __forceinline__ float pw_dev_gelu_arg(float x)
 {
     return (1.59576912f * x) * fmaf(0.044715f, x * x, 1.0f);
 }
 
-/* gelu(x) = x P(N <= x) (Hendrycks and Gimpel 2016), and the same with their tanh. */
+/* The activation functions. gelu(x) = x P(N(0,1) <= x), and its tanh approximation (Hendrycks and Gimpel
+ * 2016). */
 __device__ __forceinline__ float pw_dev_act(float x, enum pw_act act)
 {
     float a, b;
@@ -87,7 +91,7 @@ __device__ __forceinline__ float pw_dev_act(float x, enum pw_act act)
     return x;
 }
 
-/* act'(x) * d; x is the pre-activation, or for relu the activation. */
+/* The gradient act'(x) * d. x is the pre-activation; for relu it may be the activation. */
 __device__ __forceinline__ float pw_dev_act_grad(float d, float x, enum pw_act act)
 {
     float a, b, dz;

@@ -1,33 +1,38 @@
-/* members.h - what the two modes do each in its own way: members of struct pw_backend_ops, as table.c lists
- * them. ref keeps the order of additions that backend.h defines, fast has tensor cores and fused attention.
- */
+/* members.h - members of struct pw_backend_ops (kernels/backend.h) in which the two modes differ; table.c
+ * lists them. Mode ref keeps the order of additions of backend.h. Mode fast uses tensor cores and fused
+ * attention.
+ *
+ * All operations are enqueued on the stream of their context. A failure is kept by the backend
+ * (pw_cuda_note). */
 #ifndef PW_CUDA_MEMBERS_H
 #define PW_CUDA_MEMBERS_H
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/launch.h"
 
-/* An operation, unless an error sticks; what it needs of scratch is asked for before. */
+/* Launches an operation and notes its error. If the backend has an error already, `launch` is not evaluated;
+ * so ask for scratch before, whose failure is such an error. */
 #define PW_CUDA_DO(c, what, launch)                                                                          \
     do {                                                                                                     \
         if (pw_cuda_ready((c)->be))                                                                          \
             pw_cuda_note((c)->be, launch, what);                                                             \
     } while (0)
 
-/* Where x is written as floats; NULL: its copy alone is. */
+/* Returns where an operation writes x as floats; NULL if only its bf16 copy exists. */
 static inline float *pw_cuda_floats_of(const struct pw_ctx *c, float *x)
 {
     return pw_cuda_alone(c, x) ? NULL : x;
 }
 
-/* x in the form that it is in. */
+/* Returns x in the form that it has: floats, or bf16 if that is all. */
 static inline struct pw_cuda_numbers pw_cuda_numbers_of(struct pw_ctx *c, const float *x)
 {
     bool alone = pw_cuda_alone(c, x);
     return (struct pw_cuda_numbers){alone ? NULL : x, alone ? pw_cuda_copy_of(c, x) : NULL};
 }
 
-/* Scratch of `bytes` for an attention whose kernels don't turn q and k. Where they are to, *qkv [R,3HD]
- * becomes a copy behind it in which they have; pos [R]. NULL is nothing to hand on. */
+/* Returns `bytes` of scratch for an attention kernel that does not transform q and k itself. If a->turn is
+ * set, *qkv [R,3HD] becomes a transformed copy behind that scratch; pos [R]. Returns NULL without memory; the
+ * error is kept then. pw_cuda_turned_bytes returns the total size of the scratch. */
 void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const struct pw_attn *a,
                      const int *pos, int R);
 size_t pw_cuda_turned_bytes(const struct pw_attn *a, size_t bytes, int R);
@@ -53,7 +58,8 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                const int *pos, const struct pw_seqs *s);
 
-/* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
+/* ---- fast_linear.c. A pack (struct pw_mat) is the weight rounded to bf16; precisions fp32 and tf32 have no
+ * packs. */
 size_t pw_cuda_bf16_pack_floats(int out, int in);
 void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,

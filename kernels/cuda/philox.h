@@ -1,19 +1,20 @@
-/* philox.h - the masks of dropout on the device: which entries struct pw_dropout (kernels/backend.h) drops.
- */
+/* philox.h - dropout masks on the device: the function of struct pw_dropout (kernels/backend.h), with the
+ * same bits. */
 #ifndef PW_CUDA_PHILOX_H
 #define PW_CUDA_PHILOX_H
 #include "kernels/backend.h"
 #include "kernels/cuda/device.h"
 
-/* What a kernel takes of a struct pw_dropout, by value. key NULL: nothing is dropped. */
+/* The parameters of a dropout mask, passed to a kernel by value. key NULL: nothing is dropped. */
 struct pw_mask {
-    const uint32_t *key; /* [2] in device memory: it changes from step to step under one captured graph */
+    const uint32_t
+        *key; /* [2] in device memory, because it changes from step to step under one captured graph */
     uint32_t site, row;
-    uint32_t limit; /* words below it drop */
-    float keep;     /* what the others multiply by */
+    uint32_t limit; /* an entry is dropped if its word is below this */
+    float keep;     /* factor of the entries that are kept */
 };
 
-/* d may be NULL. */
+/* Builds the parameters on the host. d NULL: no dropout. */
 static inline struct pw_mask pw_mask_of(const struct pw_dropout *d)
 {
     struct pw_mask m = {};
@@ -27,8 +28,8 @@ static inline struct pw_mask pw_mask_of(const struct pw_dropout *d)
     return m;
 }
 
-/* The words of entries 4*block .. 4*block+3 of a row of head h, the row counted within the operation:
- * Philox4x32-10 (Salmon et al. 2011), as in base/rng.c. */
+/* Writes the random words of entries 4*block .. 4*block+3 of a row of head h: Philox4x32-10 (Salmon et al.
+ * 2011), as in base/rng.c. row counts within the operation. */
 __device__ __forceinline__ void pw_dev_mask_words(uint32_t out[4], const struct pw_mask &m, uint32_t block,
                                                   uint32_t row, uint32_t h)
 {
@@ -46,7 +47,7 @@ __device__ __forceinline__ void pw_dev_mask_words(uint32_t out[4], const struct 
     out[3] = c3;
 }
 
-/* Which of them stay: bit i for entry 4*block + i. */
+/* Returns which of these four entries are kept: bit i for entry 4*block + i. */
 __device__ __forceinline__ unsigned pw_dev_mask_kept(const struct pw_mask &m, uint32_t block, uint32_t row,
                                                      uint32_t h)
 {
@@ -56,13 +57,13 @@ __device__ __forceinline__ unsigned pw_dev_mask_kept(const struct pw_mask &m, ui
            (unsigned)(word[2] >= m.limit) << 2 | (unsigned)(word[3] >= m.limit) << 3;
 }
 
-/* x or 0, by the entry's word. */
+/* Applies the mask to x, by the word of its entry. */
 __device__ __forceinline__ float pw_dev_mask_apply(const struct pw_mask &m, uint32_t word, float x)
 {
     return word < m.limit ? 0.0f : x * m.keep;
 }
 
-/* The same for one entry alone, with or without a mask. */
+/* Applies the mask to entry (row, col) of head h; without a mask returns x. */
 __device__ __forceinline__ float pw_dev_mask_entry(const struct pw_mask &m, uint32_t row, uint32_t col,
                                                    uint32_t h, float x)
 {

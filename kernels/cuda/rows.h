@@ -1,34 +1,34 @@
-/* rows.h - how the kernels share rows and long arrays among threads.
+/* rows.h - how kernels assign rows and long arrays to threads, and loads and stores of up to four numbers.
  *
- * A warp has a row where there is nothing to add up; half a warp where there is, because its threads are then
- * the sixteen lanes of kernels/backend.h and a sum by lanes is a loop and four shuffles. Halves beyond the
- * last row loop over nothing and take part in the shuffles. */
+ * A kernel without sums gives each row to a warp. A kernel with sums gives each row to half a warp: its
+ * threads are the sixteen lanes of kernels/backend.h, so a sum by lanes is a loop and four shuffles. A half
+ * without a row loops over nothing but takes part in the shuffles. */
 #ifndef PW_CUDA_ROWS_H
 #define PW_CUDA_ROWS_H
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/mma.h"
 
 enum {
-    PW_THREADS = 256, /* of a block */
+    PW_THREADS = 256, /* threads of a block; so are the next: warps, half warps */
     PW_WARPS = PW_THREADS / 32,
     PW_HALVES = PW_THREADS / 16,
 };
 #define PW_ALL_LANES 0xffffffffu
 
-/* Blocks for n items, so many in each. */
+/* Returns the number of blocks for n items with `each` items per block. */
 static inline unsigned pw_blocks(size_t n, size_t each)
 {
     return (unsigned)((n + each - 1) / each);
 }
 
-/* Whether arrays that begin there can be read by fours; NULL can. Of matrices the width has to be one of
- * fours, too. */
+/* Are these addresses multiples of 16 bytes, so that the arrays can be read as float4? NULL counts as
+ * aligned. The width of a matrix must be a multiple of four as well. */
 static inline bool pw_fours(const void *a, const void *b = NULL, const void *c = NULL, const void *d = NULL)
 {
     return (((uintptr_t)a | (uintptr_t)b | (uintptr_t)c | (uintptr_t)d) & 15) == 0;
 }
 
-/* The number of this thread, warp or half in the grid. */
+/* The index of this thread, warp or half warp in the grid, for blocks of PW_THREADS. */
 __device__ __forceinline__ size_t pw_dev_thread(void)
 {
     return (size_t)blockIdx.x * PW_THREADS + threadIdx.x;
@@ -42,8 +42,8 @@ __device__ __forceinline__ size_t pw_dev_half(void)
     return (size_t)blockIdx.x * PW_HALVES + threadIdx.x / 16;
 }
 
-/* The end of a sum by lanes, in both halves of a warp at once; every lane gets the sum: of two numbers the
- * order can't matter. */
+/* Ends a sum by lanes (kernels/backend.h), in both halves of a warp at once. v: the lane's sum. Every lane
+ * receives the total of its half. */
 __device__ __forceinline__ float pw_dev_tree(float v)
 {
     for (int by = 8; by > 0; by /= 2)
@@ -51,7 +51,8 @@ __device__ __forceinline__ float pw_dev_tree(float v)
     return v;
 }
 
-/* Up to four floats: n <= 0 none, n >= 4 all; the others are 0 when loaded and left alone when stored. */
+/* Load or store up to four floats: none for n <= 0, all for n >= 4. The others load as 0 and are not written.
+ * fours: p is aligned for float4. */
 __device__ __forceinline__ float4 pw_dev_load_4(const float *p, int n, bool fours)
 {
     if (fours && n >= 4)
@@ -74,7 +75,7 @@ __device__ __forceinline__ void pw_dev_store_4(float *p, int n, bool fours, floa
         p[3] = v.w;
 }
 
-/* Up to four numbers as bf16. */
+/* The same for bf16 in memory; stores round to nearest even. */
 __device__ __forceinline__ void pw_dev_store_rounded_4(uint16_t *to, int n, bool fours, float4 v)
 {
     uint32_t low = pw_dev_bf16_pair(v.x, v.y), high = pw_dev_bf16_pair(v.z, v.w);
@@ -99,8 +100,8 @@ __device__ __forceinline__ float4 pw_dev_load_rounded_4(const uint16_t *p, int n
     return make_float4(v[0], v[1], v[2], v[3]);
 }
 
-/* A row of C floats from one place to another, by the threads of a warp, and as bf16 where rounded isn't
- * NULL; from NULL: zeros. */
+/* Copies a row of C floats, by one warp; also as bf16 into rounded, unless that is NULL. from NULL: writes
+ * zeros. */
 __device__ __forceinline__ void pw_dev_copy_row(float *to, uint16_t *rounded, const float *from, int C,
                                                 bool fours)
 {

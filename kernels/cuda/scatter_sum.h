@@ -1,23 +1,24 @@
-/* scatter_sum.h - to[ids[r]] += from[r], rows ascending: what gradients of tables come down to.
+/* scatter_sum.h - to[ids[r]] += from[r], rows ascending: the gradient of a table from which rows were
+ * gathered.
  *
- * Without atomics and with the order of kernels/backend.h: every row has a block; those whose id stands in an
- * earlier row leave, and the first row of an id adds the rows of all that have it. Most find an earlier one
- * within a few rows. A chain of additions is short beside the way to memory, so sixteen rows are fetched
- * ahead of it. */
+ * It uses no atomics and keeps the order of kernels/backend.h. Each row has a block. A block whose id also
+ * occurs in an earlier row exits, usually after a few rows; the block of an id's first row adds all rows with
+ * that id. Memory latency dominates the chain of additions, so sixteen rows are loaded ahead of it. */
 #ifndef PW_CUDA_SCATTER_SUM_H
 #define PW_CUDA_SCATTER_SUM_H
 #include "kernels/cuda/rows.h"
 
 enum {
-    PW_SCATTER_TURN = 1024, /* rows that are looked through at a time */
+    PW_SCATTER_TURN = 1024, /* rows that are searched for the id at a time */
     PW_SCATTER_AHEAD = 16,
 };
 
-/* Where entry (r, c) lies: rows come in periods, of which all have the same ids. */
+/* The source. Entry (r, c) is at p[r * row_step + c * col_step]. Rows may come in periods that all have the
+ * same ids: row r is then row r % period of period r / period, and periods are period_step floats apart. */
 struct pw_scatter_from {
     const float *p;
     size_t row_step, col_step;
-    int period; /* rows; all of them where there is one */
+    int period; /* rows of a period; the number of all rows if there is one */
     size_t period_step;
 };
 
@@ -36,8 +37,9 @@ __device__ __forceinline__ float pw_dev_entry(const struct pw_scatter_from &from
     return from.p[at + (size_t)r * from.row_step];
 }
 
-/* Lists which of the n <= PW_SCATTER_TURN rows from first on have the id, ascending; returns how many. The
- * list before may be read until then: every thread passes a barrier before the first entry is written. */
+/* Writes to list, ascending, which of the rows first .. first+n-1 have this id, and returns their number; n
+ * <= PW_SCATTER_TURN. All threads of the block call it. They pass a barrier before list is written, so other
+ * threads may still be reading the previous list. counts: shared scratch. */
 __device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const struct pw_scatter_from &from,
                                                 const int *ids, int id, int first, int n)
 {
@@ -62,11 +64,11 @@ __device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const st
         if (hits[t] >> lane & 1)
             list[at] = first + t * PW_THREADS + (int)threadIdx.x;
     }
-    __syncthreads(); /* the list is complete, counts may be written anew */
+    __syncthreads(); /* list is complete, and counts may be overwritten */
     return found;
 }
 
-/* to [rows,C]; rows of from whose id is below 0 are left out. Block (r, k) has the columns from k *
+/* to [rows,C]. Rows with an id below 0 are skipped. Block (r, k) processes row r and the columns from k *
  * PW_THREADS on. */
 static __global__ void pw_scatter_sum_kernel(float *to, struct pw_scatter_from from,
                                              const int *__restrict__ ids, int R, int C)
@@ -101,6 +103,7 @@ static __global__ void pw_scatter_sum_kernel(float *to, struct pw_scatter_from f
         *y = sum;
 }
 
+/* Enqueues the kernel for R rows of C columns. from, to and ids are in device memory. */
 static inline cudaError_t pw_scatter_sum(cudaStream_t s, float *to, const struct pw_scatter_from &from,
                                          const int *ids, int R, int C)
 {

@@ -1,4 +1,4 @@
-/* table.h - the tables of the CUDA backend, by mode and precision. */
+/* table.h - the tables of the CUDA backend: mode ref, and mode fast in its three precisions. Constant. */
 #ifndef PW_CUDA_TABLE_H
 #define PW_CUDA_TABLE_H
 #include "kernels/backend.h"

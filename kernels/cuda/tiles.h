@@ -1,21 +1,23 @@
-/* tiles.h - sums of squares over all parameters: a tile of PW_TILE by lanes, then the tiles.
+/* tiles.h - device functions for sums of squares over all parameters: by lanes within a tile of PW_TILE
+ * entries, then over tiles.
  *
- * Within a tile the order is the one of kernels/backend.h in both modes: the tiles' chains run beside other
- * blocks' loads. The tiles are added when the device has nothing else to do. ref adds them ascending, where
- * one thread does the additions only and the others fetch for it; fast shares them out to a block, since of
- * 85 M parameters there are 20,800. */
+ * Within a tile both modes keep the order of kernels/backend.h. The partial sums of tiles are added when the
+ * device has nothing else to do. Mode ref adds them in ascending order: one thread adds while the others load
+ * for it. Mode fast distributes them over the threads of a block, because a model of 85 million parameters
+ * has 20,800 tiles. */
 #ifndef PW_CUDA_TILES_H
 #define PW_CUDA_TILES_H
 #include "kernels/backend.h"
 #include "kernels/cuda/rows.h"
 
 enum {
-    PW_ADDERS = 32, /* threads of a block that adds tiles ascending: enough to be ahead of it */
-    PW_AHEAD = 16,  /* tiles that a thread fetches at once where a block shares them out */
+    PW_ADDERS = 32, /* threads of a block in mode ref: enough that loads stay ahead of the additions */
+    PW_AHEAD = 16,  /* tiles that a thread loads at once in mode fast */
 };
 
-/* The sum of squares of n entries by lanes; group k of sixteen begins at tile + k * step. Half a warp's, with
- * n 0 a half's that only takes part; every lane gets it. */
+/* Returns the sum of squares of n entries by lanes. Group k of sixteen entries begins at tile + k * step.
+ * Half a warp calls it, and every lane receives the sum; a half with n = 0 only takes part in the shuffles.
+ */
 __device__ __forceinline__ float pw_dev_squares(const float *tile, int step, int n)
 {
     int lane = (int)threadIdx.x % 16, groups = (n - lane + 15) / 16;
@@ -26,8 +28,8 @@ __device__ __forceinline__ float pw_dev_squares(const float *tile, int step, int
     return pw_dev_tree(s);
 }
 
-/* Thread w < width of the block gets from[w] + from[width + w] + ..., in this order, over n doubles; turn
- * [PW_ADDERS] is shared memory, width 1 or 2. While some are added the next are on their way. */
+/* Returns from[w] + from[width + w] + ..., in this order, over n doubles, in thread w < width; width is 1 or
+ * 2. turn [PW_ADDERS]: shared memory. While some values are added the next are being loaded. */
 __device__ __forceinline__ double pw_dev_ascending(double *turn, const double *from, size_t n, size_t width)
 {
     double sum = 0.0, next = threadIdx.x < n ? from[threadIdx.x] : 0.0;
@@ -42,14 +44,14 @@ __device__ __forceinline__ double pw_dev_ascending(double *turn, const double *f
             for (size_t i = threadIdx.x; i < left; i += width)
                 sum += turn[i];
         }
-        __syncthreads(); /* turn is filled anew */
+        __syncthreads(); /* turn may be overwritten */
     }
     return sum;
 }
 
-/* Thread 0 of PW_THREADS gets from[0] + from[step] + ... over n doubles: thread t adds every PW_THREADS-th
- * from number t on, then the threads of a warp are added as a tree, then the warps ascending. warps
- * [PW_WARPS] is shared memory. */
+/* Returns from[0] + from[step] + ... over n doubles in thread 0 of PW_THREADS. Thread t adds entries t, t +
+ * PW_THREADS, ...; then a tree adds the threads of each warp, and the warps are added in ascending order.
+ * warps [PW_WARPS]: shared memory. */
 __device__ __forceinline__ double pw_dev_shared_out(double *warps, const double *from, size_t n, size_t step)
 {
     double sum = 0.0;
@@ -58,7 +60,7 @@ __device__ __forceinline__ double pw_dev_shared_out(double *warps, const double 
 #pragma unroll
         for (int k = 0; k < PW_AHEAD; k++) {
             size_t i = first + (size_t)k * PW_THREADS;
-            next[k] = i < n ? from[i * step] : 0.0; /* no branch: all are on their way at once */
+            next[k] = i < n ? from[i * step] : 0.0; /* no branch, so all loads are in flight at once */
         }
 #pragma unroll
         for (int k = 0; k < PW_AHEAD; k++)

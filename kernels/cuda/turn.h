@@ -1,30 +1,31 @@
-/* turn.h - what q and k go through by position, in kernels (struct pw_turn): a pair of entries by its angle,
- * and a query by its gain. */
+/* turn.h - device functions for the transformation of q and k by position (struct pw_turn): the rotation of
+ * pairs, and the gain of queries. */
 #ifndef PW_CUDA_TURN_H
 #define PW_CUDA_TURN_H
 #include "kernels/backend.h"
 #include "kernels/cuda/mma.h"
 
-/* The pair (a,b). */
+/* Rotates the pair (a,b), as struct pw_turn defines it. */
 __device__ __forceinline__ float2 pw_dev_turn(float a, float b, float cosine, float sine)
 {
     return make_float2(fmaf(a, cosine, -(b * sine)), fmaf(a, sine, b * cosine));
 }
 
-/* That of a row's queries; 1, which changes no bit, where there is none, and of keys. */
+/* Returns the gain of a query at this row of the tables; 1, which changes no bit, for keys and without gains.
+ */
 __device__ __forceinline__ float pw_dev_gain(const struct pw_turn &t, int row, bool query)
 {
     return query && t.gain != NULL ? t.gain[row] : 1.0f;
 }
 
-/* Parts of a head: its pairs, and what doesn't turn, entry by entry. */
+/* Returns the number of parts of a head of width D. A part is a pair, or an entry that is not rotated. */
 __device__ __forceinline__ int pw_dev_turn_parts(const struct pw_turn &t, int D)
 {
     return D - t.pairs;
 }
 
-/* y = part i of the head x, turned by row `row` of the tables and times gain, or both back; y may be x. copy:
- * of y in bf16, or NULL. */
+/* Transforms part i of the head x into y, by row `row` of the tables and the gain; back: inverts both, for
+ * gradients. y may be x. copy: receives y as bf16, or NULL. */
 __device__ __forceinline__ void pw_dev_turn_part(float *y, uint16_t *copy, const float *x,
                                                  const struct pw_turn &t, int row, int i, float gain,
                                                  bool back)
