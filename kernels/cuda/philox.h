@@ -7,8 +7,8 @@
 
 /* The parameters of a dropout mask, passed to a kernel by value. key NULL: nothing is dropped. */
 struct pw_mask {
-    const uint32_t
-        *key; /* [2] in device memory, because it changes from step to step under one captured graph */
+    /* [2] in device memory, because it changes from step to step under one captured graph */
+    const uint32_t *key;
     uint32_t site, row;
     uint32_t limit; /* an entry is dropped if its word is below this */
     float keep;     /* factor of the entries that are kept */

@@ -1,18 +1,22 @@
-/* ref_device.h - what the tests of the emulator share: a stream, and numbers on the device and back. */
+/* ref_device.h - fixtures of the emulator's tests: a stream, and memory on the device. A CUDA error fails the
+ * test. */
 #ifndef PW_REF_DEVICE_H
 #define PW_REF_DEVICE_H
 #include "tests/emulator/emulator.h"
 
 extern cudaStream_t ref_stream;
 
-int ref_setup(void **state); /* of each test: everything as at the start, and a stream */
+int ref_setup(void **state); /* cmocka setup of each test: resets the emulator and creates ref_stream */
 int ref_teardown(void **state);
 
-void *ref_device(const void *host, size_t n); /* n bytes of it on the device; host NULL: not initialised */
+/* Allocates n bytes on the device and copies host to them; host NULL: uninitialised. ref_teardown frees them.
+ */
+void *ref_device(const void *host, size_t n);
+/* Waits for ref_stream, then copies n bytes to the host. */
 void ref_fetch(void *host, const void *device, size_t n);
-/* Runs it in every order, at once and deferred. */
+/* Calls check in every order of threads, first with streams that run at once, then with deferred ones. */
 void ref_each_order(void (*check)(void));
-/* Exactly one finding since the last, and it contains text. */
+/* Fails the test unless there is exactly one finding, and it contains text. Clears the findings. */
 void ref_assert_found(const char *text);
 
 #endif

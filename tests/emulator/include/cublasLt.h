@@ -1,7 +1,7 @@
-/* cublasLt.h - the part of cuBLASLt that pewter may use, under its names and with its values; made in
+/* cublasLt.h - the part of cuBLASLt that pewter may use, with NVIDIA's names and values; implemented in
  * cublas/.
  *
- * A shared library of its own, as NVIDIA's is, so that the backend opens it by name. */
+ * Like NVIDIA's it is a shared library of its own, so that the backend opens it by name. */
 #ifndef PW_EMU_CUBLASLT_H
 #define PW_EMU_CUBLASLT_H
 #include <cuda_runtime_api.h>

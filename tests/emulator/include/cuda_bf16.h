@@ -1,4 +1,5 @@
-/* cuda_bf16.h - bfloat16: the part of NVIDIA's that kernels use. Rounding is to nearest, ties to even. */
+/* cuda_bf16.h - bfloat16: the part of NVIDIA's header that kernels use. Rounding is to nearest, ties to even.
+ */
 #ifndef PW_EMU_CUDA_BF16_H
 #define PW_EMU_CUDA_BF16_H
 #ifdef __cplusplus

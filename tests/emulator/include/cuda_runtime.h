@@ -1,11 +1,11 @@
-/* cuda_runtime.h - the runtime's calls, and for C++ the device language, in place of NVIDIA's. */
+/* cuda_runtime.h - in place of NVIDIA's header: the runtime API, and for C++ the device language. */
 #ifndef PW_EMU_CUDA_RUNTIME_H
 #define PW_EMU_CUDA_RUNTIME_H
 #include <cuda_runtime_api.h>
 #ifdef __cplusplus
 #include <pw_emu_device.h>
 
-/* CUDA's form for kernels: the template takes any function. */
+/* The C++ overload of CUDA, which takes a kernel of any type. */
 template <class F> inline cudaError_t cudaFuncSetAttribute(F *fn, cudaFuncAttribute attr, int value)
 {
     return cudaFuncSetAttribute(reinterpret_cast<const void *>(fn), attr, value);

@@ -1,8 +1,8 @@
-/* cuda_runtime_api.h - the part of the CUDA runtime that pewter uses, under its names and with its values
- * (values.sh compares them where a toolkit is installed), for C and C++.
+/* cuda_runtime_api.h - the part of the CUDA runtime API that pewter uses, with NVIDIA's names and values, for
+ * C and C++. values.sh compares the values with those of an installed toolkit.
  *
- * Found in place of NVIDIA's by what is built for the emulator; CUDA's own documentation says what the calls
- * do, tests/emulator/emulator.h what is different here. */
+ * Code that is built for the emulator includes this header in place of NVIDIA's. CUDA's documentation
+ * describes the calls; tests/emulator/emulator.h describes the differences. */
 #ifndef PW_EMU_CUDA_RUNTIME_API_H
 #define PW_EMU_CUDA_RUNTIME_API_H
 #include <stddef.h>
@@ -89,7 +89,7 @@ const char *cudaGetErrorName(cudaError_t e);
 const char *cudaGetErrorString(cudaError_t e);
 
 /* ---- devices */
-struct cudaDeviceProp { /* a few of its members, not at CUDA's places */
+struct cudaDeviceProp { /* some members of CUDA's struct, at other offsets */
     char name[256];
     size_t totalGlobalMem;
     size_t sharedMemPerBlock;

@@ -1,9 +1,9 @@
-/* pw_emu_device.h - CUDA's device language for a host's C++ compiler: qualifiers, threadIdx and its like,
- * barriers, warp intrinsics, atomics.
+/* pw_emu_device.h - CUDA's device language for a host C++ compiler: qualifiers, built-in variables such as
+ * threadIdx, barriers, warp intrinsics and atomics.
  *
- * Warp intrinsics are one mechanism, pw_emu_warp: each lane brings a record, the last computes for all. What
- * touches the records of other lanes is not instrumented (PW_EMU_UNSEEN), since those are no memory of
- * CUDA's. */
+ * All warp intrinsics use pw_emu_warp (pw_emu_kernel.h): each lane passes a record, and the last lane
+ * computes the results of all. Functions that access the records of other lanes are not instrumented
+ * (PW_EMU_UNSEEN), because these records are not memory of the emulated device. */
 #ifndef PW_EMU_DEVICE_H
 #define PW_EMU_DEVICE_H
 #include <pw_emu_kernel.h>
@@ -13,7 +13,7 @@
 #define __device__
 #define __host__
 #define __constant__    static
-#define __shared__      static /* works, but only PW_SHARED is checked */
+#define __shared__      static /* works, but only arrays declared by PW_SHARED are checked */
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
@@ -153,7 +153,7 @@ inline int __all_sync(unsigned mask, int p, PW_EMU_HERE)
     return pw_emu_balloted(mask, p, "__all_sync", {file, line}) == mask;
 }
 
-/* ---- atomics: threads are fibers of one thread, so reading and writing back is atomic */
+/* ---- atomics. Threads are fibers of one host thread, so a read followed by a write is atomic. */
 template <class T> struct pw_emu_same {
     using type = T;
 };

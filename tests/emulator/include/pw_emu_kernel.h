@@ -1,7 +1,7 @@
-/* pw_emu_kernel.h - what emulated kernels call: the C face of the scheduler (block.c, shared.c, grid.c).
+/* pw_emu_kernel.h - the C interface of the scheduler to emulated kernels (block.c, shared.c, grid.c).
  *
- * Everything that synchronises carries the place in the source where it stands, so that a report can name it.
- */
+ * Every synchronising call passes its place in the source, which reports name. Kernels run under the
+ * emulator's lock. */
 #ifndef PW_EMU_KERNEL_H
 #define PW_EMU_KERNEL_H
 #include <cuda_runtime_api.h>
@@ -10,52 +10,60 @@
 extern "C" {
 #endif
 
-/* The running thread; rewritten whenever another one goes on. */
+/* The running thread. The scheduler overwrites it when it switches to another thread. */
 struct pw_emu_self {
     struct uint3 thread, block;
     struct dim3 block_dim, grid_dim;
-    unsigned linear, lane, warp; /* of the thread in its block */
+    unsigned linear, lane, warp; /* index of the thread in its block, and its lane and warp */
 };
 extern struct pw_emu_self pw_emu_self;
 
+/* A place in the source. */
 struct pw_emu_site {
     const char *file;
     int line;
 };
 
+/* The barrier of a block, and its kinds of vote. Returns the number of votes that are not 0 (COUNT), or
+ * whether all (AND) or any (OR) are not 0. */
 enum pw_emu_vote { PW_EMU_NO_VOTE, PW_EMU_COUNT, PW_EMU_AND, PW_EMU_OR };
 int pw_emu_barrier(int vote, enum pw_emu_vote kind, struct pw_emu_site at);
 
-/* A collective of a warp: each lane of mask brings what it has, and the last to come calls fn with all of it.
- * fence: it orders memory, too, as __syncwarp alone does. */
+/* A collective operation of a warp. Each lane of mask passes a pointer to its record; the last lane to arrive
+ * calls fn with the pointers of all 32 lanes. fence: the operation also orders memory, as only __syncwarp
+ * does. what: its name, for reports. */
 typedef void (*pw_emu_warp_fn)(void *const *lanes, unsigned mask);
 void pw_emu_warp(unsigned mask, pw_emu_warp_fn fn, void *mine, bool fence, const char *what,
                  struct pw_emu_site at);
-void pw_emu_bad_source(const char *what, int source); /* a shuffle's source lane is not in its mask */
+/* Reports a shuffle whose source lane is not in its mask. */
+void pw_emu_bad_source(const char *what, int source);
 
-/* A shared array: one such record for each declaration. */
+/* A shared array; every declaration has one such record. `offset` holds for the block with number `block`. */
 struct pw_emu_shared {
     const char *name;
     size_t size, align;
-    size_t offset;       /* in the block's shared memory, */
-    unsigned long block; /* of this one */
+    size_t offset;       /* offset in shared memory */
+    unsigned long block; /* number of the block that it was placed for */
 };
+/* Returns the address of a shared array, or of the dynamic shared memory, in the running block. */
 void *pw_emu_shared_array(struct pw_emu_shared *s);
 void *pw_emu_shared_dynamic(void);
 
-/* The kernel, at pc, is about to change p in one go. */
+/* Call it before an atomic operation on p: the check build treats it as one access. pc: the return address in
+ * the kernel. */
 void pw_emu_atomic(const volatile void *p, unsigned size, void *pc);
 
-/* A kernel and its arguments, copied at the launch. */
+/* A kernel with a copy of its arguments, made at the launch. */
 struct pw_emu_call {
     const char *name;
     const void *kernel;
-    size_t size; /* of the whole record: the checker knows arguments by their address */
+    size_t size; /* bytes of the whole record: the checker recognises arguments by their address */
     void (*run)(const struct pw_emu_call *call);
     void (*destroy)(struct pw_emu_call *call);
 };
+/* Checks the configuration and enqueues the launch. Takes ownership of call, also on failure. */
 cudaError_t pw_emu_launch(struct pw_emu_call *call, struct dim3 grid, struct dim3 block, size_t shared,
-                          cudaStream_t s); /* takes the call */
+                          cudaStream_t s);
 
 #ifdef __cplusplus
 }

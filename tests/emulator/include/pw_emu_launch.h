@@ -1,7 +1,8 @@
-/* pw_emu_launch.h - PW_SHARED, PW_DYN_SHARED and PW_LAUNCH of kernels/cuda/device.h, emulated.
+/* pw_emu_launch.h - the emulated PW_SHARED, PW_DYN_SHARED and PW_LAUNCH of kernels/cuda/device.h.
  *
- * Shared arrays are allocated for each block, not static: so they have bounds, gaps between them, and are
- * full of NaN at the start. Templates only: this header must not bring code of the library's own. */
+ * A shared array is allocated for each block instead of being static. So it has bounds and gaps around it,
+ * and holds NaN at the start of a block. The header contains templates only, because it must not pull
+ * compiled code of the C++ library into the plug-in. */
 #ifndef PW_EMU_LAUNCH_H
 #define PW_EMU_LAUNCH_H
 #include <pw_emu_kernel.h>
@@ -27,7 +28,7 @@ template <class... P> struct pw_emu_call_of : pw_emu_call {
         name = name_;
         kernel = reinterpret_cast<const void *>(fn_);
         size = sizeof *this;
-        run = [](const pw_emu_call *c) { /* by value: every thread has its own copy */
+        run = [](const pw_emu_call *c) { /* arguments by value, so every thread has its own copy */
                                          const pw_emu_call_of *self = static_cast<const pw_emu_call_of *>(c);
                                          std::apply(self->fn, self->args);
         };

@@ -1,7 +1,8 @@
-/* pw_emu_maths.h - CUDA's functions of numbers and bits, and the makers of vectors, for the host's C++.
+/* pw_emu_maths.h - CUDA's functions on numbers and bits, and the constructors of vector types, for a host C++
+ * compiler.
  *
- * Those that CUDA rounds correctly are the same bits here; __expf and its like are the C library's, so
- * whatever uses them can only be compared within a tolerance. */
+ * Functions that CUDA rounds correctly have the same bits here. __expf, __logf and other approximations are
+ * those of the C library, so their results can only be compared within a tolerance. */
 #ifndef PW_EMU_MATHS_H
 #define PW_EMU_MATHS_H
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
-/* pw_emu_mma.h - the product of a warp on tensor cores (kernels/cuda/mma.h), in place of PTX. Who has what is
- * restated from the PTX manual's figures for mma.m16n8k16; sums ascend in float, where hardware keeps its own
- * order to itself. */
+/* pw_emu_mma.h - the emulated matrix product of a warp on tensor cores (kernels/cuda/mma.h). The layout of
+ * the fragments follows the figures of the PTX manual for mma.m16n8k16. Sums ascend in k in float; the order
+ * of the hardware is not documented. */
 #ifndef PW_EMU_MMA_H
 #define PW_EMU_MMA_H
 #include <pw_emu_device.h>
