@@ -189,7 +189,8 @@ struct pw_ev_table {
      * from content. */
     int layer, layers, n_kernel;
     float *kernel, *score; /* [heads,N] */
-    /* [heads,pairs,2] for rotated pairs: the means a, b of a cos(d theta) + b sin(d theta). */
+    /* [heads,pairs,2] for rotated pairs: coefficients a, b of a cos(d theta) + b sin(d theta), each the mean
+     * over all pairs of query and key in the samples. */
     float *parts;
     /* Relative keys of that layer. Row r is added to keys at distance key_from + r (query minus key); the
      * first and the last row also serve all distances beyond. For each row: the pairs seen in training since

@@ -1,10 +1,13 @@
-/* options.h - the command line as plain values. */
+/* options.h - the program's command line as plain values.
+ *
+ * Main thread. Texts point into argv. */
 #ifndef PW_OPTIONS_H
 #define PW_OPTIONS_H
 #include "base/err.h"
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The action that the command line asks for. */
 enum pw_verb {
     PW_VERB_LAB, /* the workbench; with commands or a file, a run without a screen */
     PW_VERB_REPLAY,
@@ -18,27 +21,27 @@ enum pw_verb {
     PW_VERB_REFERENCE,
 };
 
-/* Texts point into argv; NULL: not given. */
+/* The parsed command line. A text is NULL if it was not given. */
 struct pw_options {
     enum pw_verb verb;
-    const char *commands, *file; /* run without a screen: -c, run FILE */
-    bool list;                   /* run without a screen: `sessions` */
-    const char *folder;          /* of `sessions`; NULL: the user's own */
-    const char *session;         /* session to record, replay or pack; file to unpack */
-    bool must_exist;             /* do not make the session */
-    bool named;                  /* `pewter NAME`: a missing session is made, unless NAME seems a mistake */
-    bool fresh;                  /* named and missing: it is made */
-    const char *output;          /* -o */
-    const char *demo;
-    int64_t from; /* step to start from; -1: the session's end, for a verification its beginning */
-    bool unrecorded, json, plain;
-    const char *backend; /* argument of the command `backend` */
-    int threads;
+    const char *commands, *file; /* a script to run without a screen: the text of -c, or the file of `run` */
+    bool list;                   /* `sessions`: list the recorded sessions */
+    const char *folder;          /* folder that `sessions` lists; NULL: the folder of the user's sessions */
+    const char *session;         /* the session to record, replay, pack or delete; `unpack`: the file */
+    bool must_exist;             /* fail if the session does not exist */
+    bool named; /* set by `pewter NAME`: a missing session is created, unless NAME seems to be a mistake */
+    bool fresh; /* main found that the named session is missing, and creates it */
+    const char *output;           /* file or session name of -o, for `session pack` and `unpack` */
+    const char *demo;             /* --demo: "sort" or the given name; the demo to start with */
+    int64_t from;                 /* replay: step to take over from, or to verify from. -1: not given */
+    bool unrecorded, json, plain; /* --no-session, --json, --plain */
+    const char *backend;          /* argument of the command `backend` */
+    int threads;                  /* of the cpu backend; 0: all processors */
 };
 
-extern const char pw_usage[];
+extern const char pw_usage[]; /* the text of --help */
 
-/* Parses argv into *o. PW_EUSER: one line says what is wrong. */
+/* Parses argv into *o. Fails with PW_EUSER; the message says which argument is wrong. */
 enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct pw_err *err);
 
 #endif

@@ -37,8 +37,8 @@
 #define PW_SCRATCH_NAME 16 /* bytes of the option scratchpad */
 #define PW_SCRATCH_ON   32 /* added to the bits of enum pw_part */
 
-/* SHORT: a constant first word and one token per symbol. PAPER: the sentences of the released
- * code of Kazemnejad et al. 2023, exact to the character. SEED: the sentences of the paper's
+/* The style of a task's texts. SHORT: a constant first word and one token per symbol. PAPER: the sentences of
+ * the released code of Kazemnejad et al. 2023, exact to the character. APPENDIX: the sentences of the paper's
  * appendix D.1, which differ. */
 enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER, PW_TEXT_APPENDIX };
 

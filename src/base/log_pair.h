@@ -2,7 +2,7 @@
  * serves host and CUDA kernels.
  *
  * It uses only +, -, *, / and fma in a fixed order, so host and device get the same bits. A number is an
- * unevaluated sum of two doubles (struct pw_pair). */
+ * unevaluated sum of two doubles (struct pw_double_double). */
 #ifndef PW_LOG_PAIR_H
 #define PW_LOG_PAIR_H
 #include <math.h>

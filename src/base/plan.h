@@ -1,4 +1,4 @@
-/* plan.h - a plan: what a study trains and evaluates, as plain values.
+/* plan.h - a plan: the trainings and evaluations of a study, as plain values.
  *
  * A study writes its script from the plan. The command `check` tests whether the plan can run, and `judge`
  * compares it with the lab's state. All three read the same struct, so a verdict always refers to the numbers
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A plan. The number of training steps is steps= in `optim`, or else that of the preset in `model`. */
 struct pw_plan {
     char task[512];  /* arguments of `task` */
     char model[256]; /* arguments of `model`: a preset, then key=value */
@@ -16,11 +17,14 @@ struct pw_plan {
     uint64_t seed;
     int seeds;   /* replicas of each encoding */
     int samples; /* samples of each length in the final evaluation; 0: no evaluation */
-    /* Number of evaluations at equal distances in steps, at least 1. The last one is the final evaluation. */
+    /* Number of evaluations of a run, at least 1, after equal numbers of steps. The last one follows the last
+     * step: it is the final evaluation. */
     int points;
-    /* Index from 1 of the encoding of `race` whose initialisation uses the next seed; 0: none. */
+    /* For a study with one model of another initialisation (NoPE* of figure4): index from 1 of this encoding
+     * in `race`. Its models begin with the next seed. 0: none. */
     int other;
-    bool loaded; /* weights are loaded from files; seeds, models and steps are not compared */
+    /* The weights come from files, so seeds, model settings and steps of the arms are not compared. */
+    bool loaded;
 };
 
 #endif

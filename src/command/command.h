@@ -134,8 +134,9 @@ enum pw_code pw_commands_split(const char *text,
                                enum pw_code (*each)(void *arg, const char *command, int line), void *arg,
                                struct pw_err *err);
 
-/* First character of an entry that is a place in a queue of commands. A place says where the next commands
- * come from, such as "s.pewter:5". The lexer rejects this character in input lines. */
+/* First character of a queue entry that is not a command but a place: the source of the commands after it,
+ * such as "s.pewter:5" (file and line). Messages name the place. Typed lines and scripts cannot contain this
+ * character, because the lexer rejects it. */
 #define PW_PLACE '\001'
 
 /* The commands of a text, in order. The caller frees the members with pw_parsed_fini. */

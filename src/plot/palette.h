@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PW_NO_COLOR 0xff000000u /* the text colour of the background */
+#define PW_NO_COLOR 0xff000000u /* the default text colour, which suits the background */
 
 /* Returns the index, from 0, of an arm (id from 1) in tables of colours and marks. */
 int pw_arm_index(int arm);

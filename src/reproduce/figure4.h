@@ -11,8 +11,14 @@
 
 #define PW_FIGURE4_RUNS 10 /* most runs */
 
+/* Options of the study; figure4.c has their table. */
 struct pw_figure4 {
+    /* Arguments of `task`, or the name of one of the paper's tasks; folder of weights to load instead of
+     * training; folder to write weights into. "": none. */
     char task[256], load[256], save[256];
+    /* enum pw_protocol; model: preset of the toy protocol (0 tiny, 1 small, 2 medium); training steps (0:
+     * those of the protocol); sequences of each length that are compared; seed of the first run (a run uses
+     * two: its own, and the next one for NoPE*); number of runs of six models. */
     int protocol, model, steps, samples, seed, runs;
     int run; /* >= 1: judge the lab's six models as this run; 0: judge all runs together */
 };
@@ -47,7 +53,8 @@ enum pw_figure4_column {
     PW_FIGURE4_COLUMNS
 };
 
-/* The figure's means over all layers and lengths, in per cent of a nat; entry PW_PAPER_NONE is NoPE*. */
+/* The means of the paper's figure over all layers and lengths, in per cent of a nat; entry PW_PAPER_NONE is
+ * NoPE*. */
 extern const float pw_figure4_paper[PW_PAPER_PES];
 
 #define PW_FIGURE4_LAYERS_MAX 64
@@ -57,8 +64,8 @@ struct pw_figure4_runs {
     int n, layers;
     const struct pw_finding *f[PW_FIGURE4_RUNS];
     double distance[PW_FIGURE4_VIEWS][PW_PAPER_PES][PW_FIGURE4_RUNS];
-    double growth[PW_PAPER_PES][PW_FIGURE4_RUNS]; /* ratio of the longest three lengths to lengths 8..12;
-                                                     released formula */
+    /* Distance at the longest three lengths divided by that at lengths 8..12; released formula. */
+    double growth[PW_PAPER_PES][PW_FIGURE4_RUNS];
     double layer[PW_FIGURE4_LAYERS_MAX][PW_PAPER_PES][PW_FIGURE4_RUNS]; /* released formula */
 };
 

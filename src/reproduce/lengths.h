@@ -7,12 +7,17 @@
 #include "reproduce/suite.h"
 #include "sessions/fold.h"
 
+/* Options of the study; lengths.c has their table. */
 struct pw_length_study {
+    /* For group PW_SUITE_ONE the arguments of `task`; encodings as in `race`, "": the paper's five. */
     char task[256], pes[256];
+    /* enum pw_suite_group; enum pw_protocol; replicas of each encoding; training steps (0: the task's);
+     * samples of each length; seed of the first replica and of the data; enum pw_checkpoint_choice. */
     int group, protocol, seeds, steps, samples, seed, checkpoint;
 };
 
-/* Set *out to the options with which one task is measured as part of the group o. */
+/* Set *out to the options that the finding of one task records (pw_finding_made): those of o, with this task
+ * and the default group. */
 void pw_length_as_made(const struct pw_length_study *o, const char *task, struct pw_length_study *out);
 
 /* ---- the finding of one task. Block 0: the curves by length; block 1: a table with a row per arm and the

@@ -75,6 +75,7 @@ struct pw_function {
 };
 extern const struct pw_function pw_functions[];
 int pw_function_find(const char *name, int length); /* -1: there is none */
-/* What is not written as a call has a name that no call can contain: "<=", "-x", "slopes()[h]". */
+/* Operators and other constructs that are not written as calls have names that no call can contain: "<=",
+ * "-x", "slopes()[h]". */
 
 #endif
