@@ -23,7 +23,7 @@ bool pw_lab_heads_off(const struct pw_replica *arm); /* is any head of this repl
 enum pw_code pw_lab_check_heads(const struct pw_replica *arm, const char *what, struct pw_err *err);
 void pw_lab_emit_heads(struct pw_lab *lab, const struct pw_replica *arm);
 
-/* ---- tell.c: emit what describes the lab */
+/* ---- tell.c: emit the events that describe the lab: LAB, ARM, STATE */
 void pw_lab_emit_lab(struct pw_lab *lab);
 void pw_lab_emit_arm(struct pw_lab *lab, const struct pw_replica *arm, bool restarted);
 void pw_lab_emit_state(struct pw_lab *lab);

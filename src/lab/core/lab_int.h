@@ -57,9 +57,10 @@ struct pw_pin { /* the pinned prompt */
     int layer, head, view; /* the inspected ones */
 };
 
-struct pw_table_choice { /* which table of an encoding is shown */
-    int length;          /* distances or positions; 0: length of the longest sample */
-    int layer;           /* layer of the kernel */
+/* The table of an encoding that is shown. */
+struct pw_table_choice {
+    int length; /* distances or positions; 0: length of the longest sample */
+    int layer;  /* layer of the kernel */
 };
 
 struct pw_lines { /* a queue of command texts */
@@ -73,8 +74,8 @@ struct pw_rerun {
     bool (*takes)(struct pw_lab *lab, struct pw_event *e);
     /* the session's copy of a file that a command reads; NULL: none */
     const char *(*file)(struct pw_lab *lab, const char *name);
-    /* false while a command is re-run whose event does not record the work in progress: it may have read an
-     * answer that is not recorded */
+    /* Does the event of the command that is re-run record the work that was in progress? If not (sessions of
+     * pewter 0.1), the command may have read an answer that is not recorded. */
     bool known;
     struct pw_lines script; /* lines that re-run commands added to the script: `demo` */
 };
@@ -93,9 +94,11 @@ struct pw_lab {
     bool stored; /* the store has something to report */
     int failures;
     struct pw_lines now, script;
-    bool keeps_script;     /* nothing drops the script: its lines were sent after what is dropped */
+    /* pw_lab_drop_script has no effect. Set while a resumed session stops its old training, so that lines
+     * which the user has queued meanwhile are kept. */
+    bool keeps_script;
     char place[PW_LINE];   /* place of the script's last command; "": none */
-    struct pw_queue queue; /* a mark is where a request was served */
+    struct pw_queue queue; /* events for the reader; a mark separates those of a served request */
 
     /* owned by the reader */
     struct pw_snapshot *snap;
@@ -128,15 +131,15 @@ struct pw_lab {
     struct pw_samples batches[PW_FLIGHTS]; /* training batches: ahead.c */
     int64_t batch_first[PW_FLIGHTS];       /* first sample of each batch; -1: empty */
     uint64_t batch_seed[PW_FLIGHTS];       /* seed of the samples in each batch */
-    /* start no step beyond those that were asked for, while steps are drained */
+    /* Steps in flight are being drained (pw_lab_drain), so no further step may start. */
     bool landing;
     struct pw_pin pin;
     struct pw_table_choice table; /* the shown table */
-    unsigned table_told;          /* bit id: the arm's table was emitted, and is kept up to date */
+    unsigned table_told; /* bit id: a table of this arm was emitted, and is emitted again when it changes */
     /* generation of the arm's model when its table was last emitted; 0: never */
     uint64_t table_generation[PW_MAX_ARMS + 1];
-    bool requested; /* the request at the front of the typed lines has begun */
-    /* arms whose answers the request waits for, bit id; bit 0: the current arm */
+    bool requested; /* the request at the front of the typed lines (PW_REQUEST) is being served */
+    /* Arms whose answers that request still needs, bit id; bit 0: the current arm. */
     unsigned to_answer;
     int table_next; /* round-robin: the last arm whose table was refreshed */
     double table_s; /* seconds that the tables took most recently */
