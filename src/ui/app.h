@@ -147,17 +147,18 @@ void pw_app_dress(struct pw_app *app, struct pw_abilities look, enum pw_backdrop
 void pw_app_pose(const struct pw_app *app, struct pw_ui *ui);
 /* Sends command lines to the lab and returns the view to the live present. PW_EUSER: there is no lab. */
 enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
-/* Sends the lab's half of a command of the workbench, at the place of the command being run. */
+/* For a command that both the workbench and the lab run, such as `set`: sends `line` to the lab, with the
+ * place of the command that is being run. */
 enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err *err);
 /* Like pw_lab_idle and pw_lab_failures; without a lab they return true and 0. */
 bool pw_app_idle(const struct pw_app *app);
 int pw_app_failures(const struct pw_app *app);
 
-/* Writes the files of a job and says its text; takes its members. From the keyboard they are written beside
- * the screen, and text or error follow (pw_app_take_written). In a script and without a screen they are
- * written when the call returns, because the next command possibly reads them. */
+/* Writes the files of a job and shows its text; takes its members. From the keyboard the files are written
+ * beside the screen, and text or error follow (pw_app_take_written). In a script and without a screen they
+ * are written when the call returns, because the next command may read them. */
 enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw_err *err);
-/* Says what has been written since the last call; returns the last error. */
+/* Shows the texts of the jobs that were written since the last call; returns the last error. */
 enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err);
 
 /* Shows a line of text as a command's answer; without a screen prints it. */

@@ -18,7 +18,7 @@ struct pw_disk_job {
         struct pw_str text;
     } file[PW_DISK_FILES];
     int append_to; /* n = 0: a descriptor that file[0].text is appended to by one write; borrowed */
-    char *said;    /* what to say when all files are written; NULL: nothing */
+    char *said;    /* text to show when all files are written; NULL: none */
 };
 
 struct pw_disk;
@@ -37,8 +37,8 @@ enum pw_code pw_disk_write(struct pw_disk_job *job, struct pw_err *err);
 void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *job);
 /* Is a file of this path handed over and not written yet? d may be NULL. */
 bool pw_disk_pending(struct pw_disk *d, const char *path);
-/* Takes the next result: sets *said to its text (NULL: nothing to say; the caller frees) and *code, with a
- * message in err. Returns false if there is none. */
+/* Takes the next result: sets *said to its text (NULL: none; the caller frees) and *code, with a message in
+ * err. Returns false if there is no result. */
 bool pw_disk_result(struct pw_disk *d, char **said, enum pw_code *code, struct pw_err *err);
 /* Waits until everything that was handed over is written; the results can be taken then. */
 void pw_disk_wait(struct pw_disk *d);

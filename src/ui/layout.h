@@ -28,8 +28,10 @@ struct pw_looks {
 };
 extern const int pw_panes_at_first[PW_PANES]; /* that order at the start */
 
-/* The borders that the user can move. Each shape of the screen has its own borders, because a good share in a
- * stack is no guide for a dashboard. */
+/* The borders that the user can move. The middle of a name is the shape of the screen, by its size: STACK,
+ * COLUMNS, HALF (one pane has half), DASH (dashboard), LARGE (from 220x60). The end names the part before the
+ * border: left column, upper pane. layout.c describes each in pw_split_opts. Every shape has its own borders,
+ * because a share that suits a stack does not suit a dashboard. */
 enum pw_division {
     PW_DIVISION_STACK,
     PW_DIVISION_STACK_LEFT,
@@ -54,8 +56,8 @@ enum pw_division {
     PW_SPLITS
 };
 
-/* The share of the left or upper part at each border. Any value is valid: the layout gives each pane at least
- * its minimum. */
+/* The share, 0..1, of the left or upper part at each border, by enum pw_division. Any value is valid: the
+ * layout gives each pane at least its minimum. */
 struct pw_proportions {
     float share[PW_SPLITS];
 };
