@@ -47,9 +47,17 @@ struct pw_node {
 enum { PW_NETWORK_PARAMS = 4 }; /* of mlp: weights and biases [hidden], weights [hidden] and bias of a head */
 enum { PW_EXPR_SUMS = 16, PW_SUM_MOST = 65536 /* most terms of an evaluation; with more it is NaN */ };
 
+/* A word of the formula's text: the name of an expression, or of the counter of a sum. */
+struct pw_expr_name {
+    int at, length; /* offset and bytes in the text */
+    int node;       /* the expression; unused for a counter */
+};
+
 struct pw_expr {
     char *text;
-    int n, n_params, n_sums;
+    int n, n_params, n_sums, n_names;
+    struct pw_expr_name name[PW_EXPR_NAMES],
+        counter[PW_EXPR_SUMS]; /* for printing; nothing depends on them */
     struct pw_node node[PW_EXPR_NODES];
     struct pw_expr_param param[PW_EXPR_PARAMS];
     int root[PW_STAGES]; /* -1: the formula has no such stage */

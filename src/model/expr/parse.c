@@ -170,8 +170,10 @@ static void statement(struct pw_parser *p)
         struct pw_parse_name name = {.at = at, .length = length, .param = -1};
         if (pw_parse_take(p, "learn"))
             learned(p, &name);
-        else
+        else {
             name.node = pw_parse_expression(p);
+            p->x->name[p->x->n_names++] = (struct pw_expr_name){at, length, name.node};
+        }
         p->names[p->n_names++] = name;
     }
     p->stage = -1;

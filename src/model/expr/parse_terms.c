@@ -144,6 +144,7 @@ static int sum(struct pw_parser *p)
     pw_parse_expect(p, "..", "between the ends of sum");
     to = pw_parse_expression(p);
     pw_parse_expect(p, ",", "after the ends of sum");
+    p->x->counter[id] = (struct pw_expr_name){.at = at, .length = length};
     p->counter_at[id] = at;
     p->counter_length[id] = length;
     p->counter_open[id] = true;
