@@ -50,25 +50,25 @@ void pw_print_number(struct pw_str *out, double v);
 /* ---- Python: print_torch.c has the functions of stages, print_torch_calls.c operators and calls,
  * print_torch_file.c the file */
 enum pw_print_bind { /* precedence of Python's operators */
-    PW_BIND_COMPARISON = 1,
-    PW_BIND_EITHER,
-    PW_BIND_BOTH,
-    PW_BIND_SUM,
-    PW_BIND_PRODUCT,
-    PW_BIND_SIGN,
-    PW_BIND_POWER,
-    PW_BIND_ATOM
+                     PW_BIND_COMPARISON = 1,
+                     PW_BIND_EITHER,
+                     PW_BIND_BOTH,
+                     PW_BIND_SUM,
+                     PW_BIND_PRODUCT,
+                     PW_BIND_SIGN,
+                     PW_BIND_POWER,
+                     PW_BIND_ATOM
 };
 enum pw_print_help { /* what a function uses */
-    PW_HELP_MOD = 1,
-    PW_HELP_ENTRY = 2,
-    PW_HELP_BETWEEN = 4,
-    PW_HELP_MLP = 8,
-    PW_HELP_SUM = 16,
-    PW_HELP_RANGE = 32, /* a sum whose ends are tensors, which can't be traced */
-    PW_HELP_SOFTPLUS = 64,
-    PW_HELP_ZERO = 128, /* the variable `zero`: a tensor of the result's shape */
-    PW_HELP_HEAD = 256, /* the variable `head`: h as a number, not as an index */
+                     PW_HELP_MOD = 1,
+                     PW_HELP_ENTRY = 2,
+                     PW_HELP_BETWEEN = 4,
+                     PW_HELP_MLP = 8,
+                     PW_HELP_SUM = 16,
+                     PW_HELP_RANGE = 32, /* a sum whose ends are tensors, which can't be traced */
+                     PW_HELP_SOFTPLUS = 64,
+                     PW_HELP_ZERO = 128, /* the variable `zero`: a tensor of the result's shape */
+                     PW_HELP_HEAD = 256, /* the variable `head`: h as a number, not as an index */
 };
 /* Appends node k as an operand, in brackets if it binds less than `level`. */
 void pw_torch_put(struct pw_print *p, struct pw_str *out, int k, bool truth, int level);
@@ -85,5 +85,14 @@ struct pw_torch_head {
 };
 /* Appends the function formula_STAGE. */
 void pw_torch_function(struct pw_print *p, enum pw_stage stage, const struct pw_torch_head *head);
+
+/* ---- LaTeX: print_latex.c has the nodes, print_latex_file.c the equations */
+extern const char *const pw_latex_variables[PW_VARS];
+/* Appends a word of the formula as a symbol. */
+void pw_latex_symbol(struct pw_str *out, const char *word, int length);
+/* Writes the text of a node whose operands have theirs. */
+void pw_latex_node(const struct pw_print *p, int k);
+/* Appends node k as a number, or as a condition. */
+void pw_latex_put(const struct pw_print *p, struct pw_str *out, int k, bool truth);
 
 #endif

@@ -124,8 +124,9 @@ void pw_print_scan(struct pw_print *p, enum pw_stage stage, bool fold)
             if (node->arg[i] >= 0) {
                 int a = pw_print_follow(p, node->arg[i]);
                 p->node[a].needed = true;
-                /* a term of a sum is evaluated more than once */
-                p->node[a].uses += x->node[a].counters == node->counters ? 1 : 2;
+                bool term = node->op == PW_NODE_SUM && i == 2;
+                /* what all terms of a sum share is computed once, before the sum */
+                p->node[a].uses += term || x->node[a].counters == node->counters ? 1 : 2;
             }
     }
 }

@@ -13,12 +13,13 @@ enum { LONG_TEXT = 72 }; /* a longer operand becomes a variable */
 
 /* Words that a variable of the generated functions can't be. */
 static const char *const taken[] = {
-    "False",  "None",     "True",   "and",    "as",       "assert",  "async", "await", "bias",  "break",
-    "class",  "continue", "def",    "del",    "elif",     "else",    "except", "finally", "for", "from",
-    "global", "if",       "import", "in",     "int",      "is",      "lambda", "nonlocal", "not", "or",
-    "pass",   "raise",    "range",  "return", "torch",    "try",     "while", "with",  "yield", "functional",
-    "PARAMS", "TABLES",   "DTYPE",  "SCALE",  "q_idx",    "kv_idx",  "like",  "score", "_mod",  "_entry",
-    "_mlp",   "_sum",     "_range", "_between", "_term", NULL};
+    "False",  "None",    "True",   "and",      "as",     "assert",   "async",  "await",
+    "bias",   "break",   "class",  "continue", "def",    "del",      "elif",   "else",
+    "except", "finally", "for",    "from",     "global", "if",       "import", "in",
+    "int",    "is",      "lambda", "nonlocal", "not",    "or",       "pass",   "raise",
+    "range",  "return",  "torch",  "try",      "while",  "with",     "yield",  "functional",
+    "PARAMS", "TABLES",  "DTYPE",  "SCALE",    "q_idx",  "kv_idx",   "like",   "score",
+    "_mod",   "_entry",  "_mlp",   "_sum",     "_range", "_between", "_term",  NULL};
 
 static bool is_taken(const char *word, int length)
 {
@@ -184,7 +185,8 @@ static void write_range(struct pw_print *p, int to, int loop, const char *indent
         if (!n->needed || n->fixed || !pw_node_in(&p->x->node[k], loop))
             continue;
         write_node(p, k, indent);
-        if (name == NULL && (is_leaf(&p->x->node[k]) || (n->uses < 2 && n->text.len < LONG_TEXT)))
+        bool result = loop < 0 && k == to - 1;
+        if (name == NULL && (result || is_leaf(&p->x->node[k]) || (n->uses < 2 && n->text.len < LONG_TEXT)))
             continue;
         struct pw_str local = {0};
         if (name != NULL)
@@ -234,7 +236,8 @@ static void put_inputs(const struct pw_print *p, struct pw_str *out, bool rows)
         if (!pw_print_reads_param(p, k))
             continue;
         put_word(p, &name, q->name, (int)strlen(q->name));
-        pw_str_add(out, "    %s = PARAMS[\"%s\"]%s\n", name.s, q->name, q->per_head && q->size == 1 ? "[h]" : "");
+        pw_str_add(out, "    %s = PARAMS[\"%s\"]%s\n", name.s, q->name,
+                   q->per_head && q->size == 1 ? "[h]" : "");
         pw_str_fini(&name);
     }
 }

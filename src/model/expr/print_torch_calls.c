@@ -47,16 +47,16 @@ void pw_torch_tensor(struct pw_print *p, struct pw_str *out, int k)
     pw_torch_put(p, out, k, false, PW_BIND_SUM);
 }
 
-static void put_infix(struct pw_print *p, struct pw_str *out, const struct pw_node *node,
-                      const char *sign, int left, int right, bool truth)
+static void put_infix(struct pw_print *p, struct pw_str *out, const struct pw_node *node, const char *sign,
+                      int left, int right, bool truth)
 {
     pw_torch_put(p, out, node->arg[0], truth, left);
     pw_str_add(out, " %s ", sign);
     pw_torch_put(p, out, node->arg[1], truth, right);
 }
 
-static void put_call(struct pw_print *p, struct pw_str *out, const struct pw_node *node,
-                     const char *name, int n)
+static void put_call(struct pw_print *p, struct pw_str *out, const struct pw_node *node, const char *name,
+                     int n)
 {
     pw_str_add(out, "%s(", name);
     for (int i = 0; i < n; i++) {
@@ -83,7 +83,8 @@ static void put_limit(struct pw_print *p, struct pw_str *out, const struct pw_no
 
 static void put_clip(struct pw_print *p, struct pw_str *out, const struct pw_node *node)
 {
-    if (!pw_print_fixed(p, node->arg[0]) && pw_print_fixed(p, node->arg[1]) && pw_print_fixed(p, node->arg[2]) &&
+    if (!pw_print_fixed(p, node->arg[0]) && pw_print_fixed(p, node->arg[1]) &&
+        pw_print_fixed(p, node->arg[2]) &&
         pw_print_value(p, node->arg[1]) <= pw_print_value(p, node->arg[2])) {
         put_call(p, out, node, "torch.clamp", 3);
         return;
@@ -101,6 +102,13 @@ static void put_clip(struct pw_print *p, struct pw_str *out, const struct pw_nod
     pw_str_add(out, "))");
 }
 
+static void put_bucket(struct pw_print *p, struct pw_str *out, const struct pw_node *node);
+
+static bool is_bucket(const struct pw_node *node)
+{
+    return node->op == PW_NODE_CALL && strcmp(pw_functions[node->index].name, "bucket") == 0;
+}
+
 /* An index of a table: the number of an entry, rounded and inside of the table. */
 void pw_torch_entry(struct pw_print *p, struct pw_str *out, int k, int size)
 {
@@ -111,6 +119,8 @@ void pw_torch_entry(struct pw_print *p, struct pw_str *out, int k, int size)
         pw_str_add(out, "%.0f", v);
     } else if (node->op == PW_NODE_VAR && node->index == PW_VAR_HEAD && size == p->src->cfg->heads)
         pw_str_add(out, "h");
+    else if (is_bucket(node) && pw_print_value(p, node->arg[1]) <= size)
+        put_bucket(p, out, node); /* whole and inside already */
     else {
         p->helpers |= PW_HELP_ENTRY;
         pw_str_add(out, "_entry(");
@@ -165,7 +175,7 @@ static void put_bucket(struct pw_print *p, struct pw_str *out, const struct pw_n
     }
     pw_str_add(out, "TABLES[\"%s\"][", name);
     pw_torch_entry(p, out, node->arg[0], most + 1);
-    pw_str_add(out, "].to(%s)", p->precision);
+    pw_str_add(out, "]");
 }
 
 /* ---- nodes */
@@ -218,9 +228,10 @@ void pw_torch_call(struct pw_print *p, struct pw_print_node *n, const struct pw_
         put_call(p, &n->text, node, "_mod", 2);
     } else if (strcmp(name, "slopes()[h]") == 0)
         put_slope(p, &n->text, node);
-    else if (strcmp(name, "bucket") == 0)
+    else if (strcmp(name, "bucket") == 0) {
         put_bucket(p, &n->text, node);
-    else {
+        pw_str_add(&n->text, ".to(%s)", p->precision);
+    } else {
         char call[40];
         bool softplus = strcmp(name, "softplus") == 0;
         p->helpers |= softplus ? PW_HELP_SOFTPLUS : 0;
@@ -228,4 +239,3 @@ void pw_torch_call(struct pw_print *p, struct pw_print_node *n, const struct pw_
         put_call(p, &n->text, node, call, pw_functions[node->index].args);
     }
 }
-

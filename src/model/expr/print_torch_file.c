@@ -34,7 +34,7 @@ static bool changes_scores(const struct pw_expr_source *src)
 static void put_values(struct pw_str *out, const float *v, int n)
 {
     for (int i = 0; i < n; i++)
-        pw_str_add(out, "%s%.9g", i > 0 ? ", " : "", (double)v[i]);
+        pw_str_add(out, "%s%.9g", i == 0 ? "" : i % 8 == 0 ? ",\n         " : ", ", (double)v[i]);
 }
 
 static void put_params(const struct pw_print *p, struct pw_str *out)
@@ -54,12 +54,11 @@ static void put_params(const struct pw_print *p, struct pw_str *out)
             pw_str_add(out, "[");
         for (int h = 0; h < rows; h++) {
             bool nested = q->per_head && list;
-            pw_str_add(out, "%s%s", h > 0 ? ", " : "", nested ? "\n        [" : "");
+            pw_str_add(out, "%s%s", h == 0 ? "" : nested ? "," : ", ", nested ? "\n        [" : "");
             put_values(out, p->src->param[k] + (size_t)h * q->size, q->size);
             pw_str_add(out, nested ? "]" : "");
         }
-        pw_str_add(out, "%s%s),\n", q->per_head && list ? "\n    " : "",
-                   q->per_head || list ? "]" : "");
+        pw_str_add(out, "%s%s),\n", q->per_head && list ? "\n    " : "", q->per_head || list ? "]" : "");
     }
     pw_str_add(out, "}\n");
 }
@@ -87,13 +86,14 @@ static void put_helpers(const struct pw_print *p, struct pw_str *out, bool tenso
                           "    low = torch.floor(x)\n"
                           "    a, b = table(low.long()), table(torch.clamp(low + 1, max=size - 1).long())\n"
                           "    return a + (x - low) * (b - a)\n"},
-        {PW_HELP_MLP, "def _mlp(x, name, h):\n"
-                      "    \"\"\"A network 1 -> hidden -> 1 with a ReLU; its last layer differs by head.\"\"\"\n"
-                      "    w0, b0 = PARAMS[name + \".0.weight\"], PARAMS[name + \".0.bias\"]\n"
-                      "    w2, y = PARAMS[name + \".2.weight\"], PARAMS[name + \".2.bias\"][h]\n"
-                      "    for k in range(w0.shape[0]):\n"
-                      "        y = y + w2[h, k] * torch.relu(w0[k] * x + b0[k])\n"
-                      "    return y\n"},
+        {PW_HELP_MLP,
+         "def _mlp(x, name, h):\n"
+         "    \"\"\"A network 1 -> hidden -> 1 with a ReLU; its last layer differs by head.\"\"\"\n"
+         "    w0, b0 = PARAMS[name + \".0.weight\"], PARAMS[name + \".0.bias\"]\n"
+         "    w2, y = PARAMS[name + \".2.weight\"], PARAMS[name + \".2.bias\"][h]\n"
+         "    for k in range(w0.shape[0]):\n"
+         "        y = y + w2[h, k] * torch.relu(w0[k] * x + b0[k])\n"
+         "    return y\n"},
         {PW_HELP_SUM, "def _sum(first, last, zero, term):\n"
                       "    total = zero\n"
                       "    for k in range(first, last + 1):\n"
@@ -180,7 +180,8 @@ static void put_rows(struct pw_print *p, struct pw_str *out)
                    "    \"\"\"Cosines and sines [length,%d] of positions and pairs, times the gain.\"\"\"\n"
                    "    i, p = %s, torch.arange(%d, dtype=torch.float64)\n",
                    pairs, at.s, pairs);
-        pw_str_add(out, "    angle = %s\n", pw_expr_has(p->x, PW_STAGE_ANGLE) ? "formula_angle(i, p)" : "0 * (i + p)");
+        pw_str_add(out, "    angle = %s\n",
+                   pw_expr_has(p->x, PW_STAGE_ANGLE) ? "formula_angle(i, p)" : "0 * (i + p)");
         pw_str_add(out, "    gain = %s\n", pw_expr_has(p->x, PW_STAGE_GAIN) ? "formula_gain(i, p)" : "1");
         pw_str_add(out, "    cos, sin = gain * torch.cos(angle), gain * torch.sin(angle)\n"
                         "    shape = (length, p.shape[0])\n"
@@ -230,17 +231,37 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
     pw_str_add(out, "\"\"\"\nimport torch\n");
     if (p->helpers & PW_HELP_SOFTPLUS)
         pw_str_add(out, "from torch.nn import functional\n");
-    pw_str_add(out, "\nDTYPE = torch.float32  # of scores; torch.float64: every digit of pewter's numbers\n"
-                    "SCALE = %.9g  # of products of query and key\n",
+    pw_str_add(out,
+               "\nDTYPE = torch.float32  # of scores; torch.float64: every digit of pewter's numbers\n"
+               "SCALE = %.9g  # of products of query and key\n",
                c->scale ? 1 / sqrt((double)c->head_width) : 1.0);
     pw_str_fini(&text);
 }
 
-/* Compare FlexAttention with a softmax over whole tables. */
-static void put_main(const struct pw_print *p, struct pw_str *out)
+/* A check of the file: FlexAttention against a softmax over all scores. */
+static void put_check(const struct pw_print *p, struct pw_str *out)
 {
-    (void)p;
-    (void)out;
+    const struct pw_config *c = p->src->cfg;
+    bool scores = changes_scores(p->src);
+    if (!scores && !pw_expr_has(p->x, PW_STAGE_MASK))
+        return;
+    pw_str_add(out,
+               "\n\nif __name__ == \"__main__\":\n"
+               "    from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
+               "    T = %d\n"
+               "    q, k, v = torch.randn(3, 1, %d, T, %d)\n"
+               "    h, n = torch.arange(%d)[:, None, None], torch.arange(T)\n"
+               "    s = q @ k.mT * SCALE\n",
+               c->context < 100 ? c->context : 100, c->heads, c->head_width, c->heads);
+    if (scores)
+        pw_str_add(out, "    s = score_mod(s, 0, h, n[:, None], n)\n");
+    pw_str_add(out,
+               "    hidden = ~mask_mod(0, h, n[:, None], n)\n"
+               "    want = torch.nan_to_num(s.masked_fill(hidden, -torch.inf).softmax(-1)) @ v\n"
+               "    block_mask = create_block_mask(mask_mod, None, %d, T, T, device=\"cpu\")\n"
+               "    out = flex_attention(q, k, v,%s block_mask=block_mask, scale=SCALE)\n"
+               "    print(\"largest difference from a plain softmax:\", (out - want).abs().max().item())\n",
+               c->heads, scores ? " score_mod=score_mod," : "");
 }
 
 enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str *out, struct pw_err *err)
@@ -288,7 +309,7 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
         if (changes_scores(src))
             put_score_mod(&p, out, table);
         put_mask_mod(&p, out);
-        put_main(&p, out);
+        put_check(&p, out);
     }
     pw_print_fini(&p);
     pw_str_fini(&p.tables);

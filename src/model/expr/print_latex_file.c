@@ -1,0 +1,146 @@
+/* print_latex_file.c - a formula as equations for amsmath's align: one for each expression that it names, and
+ * one for each stage. The trained values are a comment. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/expr/print_int.h"
+
+/* The variables that a node reads, as bits, and for a term of a sum its counters. */
+static unsigned reads_of(const struct pw_expr *x, int node, bool *head, bool *layer)
+{
+    bool needed[PW_EXPR_NODES] = {false};
+    unsigned vars = 0;
+    needed[node] = true;
+    for (int k = node; k >= 0; k--) {
+        const struct pw_node *n = &x->node[k];
+        if (!needed[k])
+            continue;
+        for (int i = 0; i < 3; i++)
+            if (n->arg[i] >= 0)
+                needed[n->arg[i]] = true;
+        if (n->op == PW_NODE_VAR)
+            vars |= 1u << n->index;
+        if (n->op == PW_NODE_NETWORK)
+            *head = true;
+        if (n->op == PW_NODE_PARAM || n->op == PW_NODE_ENTRY || n->op == PW_NODE_BETWEEN) {
+            *head = *head || x->param[n->index].per_head;
+            *layer = *layer || x->param[n->index].per_layer;
+        }
+    }
+    return vars;
+}
+
+/* Append what a named expression depends on as its index: m = slopes()[h] is m_{h}. */
+static void put_index(struct pw_str *out, const struct pw_expr *x, int node)
+{
+    static const enum pw_expr_var order[] = {PW_VAR_HEAD, PW_VAR_LAYER,    PW_VAR_I,     PW_VAR_J,
+                                             PW_VAR_PAIR, PW_VAR_DISTANCE, PW_VAR_CHANNEL, PW_VAR_N};
+    bool head = false, layer = false, first = true;
+    unsigned vars = reads_of(x, node, &head, &layer);
+    vars |= (head ? 1u << PW_VAR_HEAD : 0) | (layer ? 1u << PW_VAR_LAYER : 0);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (vars >> order[i] & 1) {
+            pw_str_add(out, "%s%s", first ? "_{" : ",", pw_latex_variables[order[i]]);
+            first = false;
+        }
+    pw_str_add(out, first ? "" : "}");
+}
+
+/* Write all nodes of a stage. A named expression becomes an equation, once, and then a symbol. */
+static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
+{
+    static const char *const head[PW_STAGES] = {"\\operatorname{position}(i)",
+                                                "\\operatorname{embed}_{i,c}",
+                                                "\\operatorname{angle}_{i,p}",
+                                                "\\operatorname{gain}_{i,p}",
+                                                "\\operatorname{bias}_{h}(i, j)",
+                                                "\\operatorname{scale}_{h}(i)",
+                                                "\\operatorname{score}_{h}(s, i, j)",
+                                                "\\operatorname{mask}_{h}(i, j)"};
+    const struct pw_expr *x = p->x;
+    int root = x->root[stage];
+    pw_print_scan(p, stage, false);
+    for (int k = 0; k <= root; k++) {
+        const struct pw_expr_name *name = pw_print_name(x, k);
+        struct pw_print_node *n = &p->node[k];
+        if (!n->needed)
+            continue;
+        pw_latex_node(p, k);
+        if (name == NULL)
+            continue;
+        struct pw_str symbol = {0};
+        pw_latex_symbol(&symbol, x->text + name->at, name->length);
+        put_index(&symbol, x, k);
+        if (!known[k])
+            pw_str_add(p->out, "  %s &= %s \\\\\n", symbol.s, n->text.s);
+        known[k] = true;
+        pw_str_fini(&n->text);
+        n->text = symbol;
+        n->level = 100; /* a symbol */
+    }
+    pw_str_add(p->out, "  %s &= ", head[stage]);
+    pw_latex_put(p, p->out, root, stage == PW_STAGE_MASK);
+    pw_str_add(p->out, " \\\\\n");
+}
+
+static void put_networks(const struct pw_expr *x, struct pw_str *out)
+{
+    for (int k = 0; k < x->n; k++)
+        if (x->node[k].op == PW_NODE_NETWORK) {
+            pw_str_add(out, "  \\operatorname{mlp}_{h}(x) &= \\mathbf{w}_{h} \\cdot \\max\\left(0, \\mathbf{u} \\, x "
+                            "+ \\mathbf{v}\\right) + b_{h} \\\\\n");
+            return;
+        }
+}
+
+static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
+{
+    const struct pw_expr *x = src->x;
+    const struct pw_config *c = src->cfg;
+    struct pw_str text = {0};
+    pw_expr_print(x, &text);
+    pw_str_add(out,
+               "%% A positional encoding, written by pewter from its formula; needs \\usepackage{amsmath}.\n"
+               "%%   %s\n"
+               "%% i, j: positions of query and key; d = i - j; h: head of H; \\ell: layer; p: pair of rotated "
+               "columns;\n%% c: column of C; D: width of a head; n: length so far; L: longest trained length.\n"
+               "%% Here H = %d, C = %d, D = %d, L = %d, %d layers and context %d.\n",
+               text.s, c->heads, c->width, c->head_width, src->trained, c->layers, c->context);
+    pw_str_fini(&text);
+    if (strstr(x->text, "slopes") != NULL) {
+        pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");
+        for (int h = 0; h < c->heads; h++)
+            pw_str_add(out, " %.9g", pw_alibi_slope(h, c->heads));
+        pw_str_add(out, "\n");
+    }
+    for (int k = 0; k < x->n_params; k++) {
+        const struct pw_expr_param *q = &x->param[k];
+        for (int h = 0; h < (q->per_head ? c->heads : 1); h++) {
+            pw_str_add(out, "%% learned: %s", q->name);
+            if (q->per_head)
+                pw_str_add(out, ", h = %d", h);
+            if (q->per_layer)
+                pw_str_add(out, ", \\ell = %d", src->layer);
+            pw_str_add(out, ":");
+            for (int e = 0; e < q->size; e++)
+                pw_str_add(out, " %.9g", (double)src->param[k][(size_t)h * q->size + e]);
+            pw_str_add(out, "\n");
+        }
+    }
+}
+
+void pw_expr_print_latex(const struct pw_expr_source *src, struct pw_str *out)
+{
+    bool known[PW_EXPR_NODES] = {false};
+    struct pw_print p = {.src = src, .x = src->x, .out = out};
+    put_comments(src, out);
+    pw_str_add(out, "\\begin{align}\n");
+    for (int s = 0; s < PW_STAGES; s++)
+        if (pw_expr_has(src->x, s))
+            put_stage(&p, s, known);
+    put_networks(src->x, out);
+    while (out->len > 0 && strchr("\\\n ", out->s[out->len - 1]) != NULL)
+        out->s[--out->len] = '\0'; /* no line break after the last equation */
+    pw_str_add(out, "\n\\end{align}\n");
+    pw_print_fini(&p);
+}
