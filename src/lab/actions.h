@@ -92,6 +92,9 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_replica *arm, const cha
 /* Emit notes about an encoding that was chosen by name: the settings that the bare name has here, and
  * pw_lab_warn_of_length's note. */
 void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm);
+/* Emit what pw_lab_note_encoding says of an encoding that the arm does not have. Changes nothing. */
+enum pw_code pw_lab_check_pe(struct pw_lab *lab, const struct pw_replica *arm, const char *text,
+                             struct pw_err *err);
 /* Emit a note if a causal model has an encoding that needs the sequence length in advance. */
 void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm);
 /* Tune options of an arm's encoding, such as "base=500 offset=3"; text NULL restores the options that tune.c

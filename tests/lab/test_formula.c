@@ -98,6 +98,7 @@ static void test_refused(void **state)
         {"pe expr \"bias = lgo(d)\"", "expr: column 8: nothing has the name 'lgo'; did you mean 'log'?"},
         {"pe expr \"bias = 1 / d\"", "expr: bias is not finite at d=0, head 0"},
         {"pe expr \"bias = d == 7 ? log(-1) : 0\"", "expr: bias is not finite at d=7, head 0"},
+        {"pe expr \"bias = cos(d * 1e7)\"", "expr: bias is not finite at d=1, head 0"},
         {"pe expr \"angle = 1e7 * i\"", "expr: angle is too large (1e6) at i=1, p=0"},
         {"pe expr \"a = learn(1); bias = a * d\"", "expr: bias: no learned parameters yet: write numbers"},
         {"pe expr \"mask = d > 4\"", "expr: mask: query i=0 sees no key (layer 0, head 0)"},
@@ -106,6 +107,12 @@ static void test_refused(void **state)
         {"pe expr \"score = s * bucket(d, 8, 16)\"",
          "expr: score: bucket of a value that is not constant: use it in 'bias'"},
         {"pe expr \"bias = d\" speed=3", "expr: no option 'speed'; there are no options"},
+        {"pe check t5", "pe check: t5 is a built-in encoding; check a formula: pe check expr \"bias = -d\""},
+        {"pe check expr \"bias = 1 / d\"", "expr: bias is not finite at d=0, head 0"},
+        {"export formula /tmp/pewter.py",
+         "export formula: alibi is a built-in encoding, not a formula; 'help pe' shows 'pe expr'"},
+        {"export formula /tmp/pewter.txt",
+         "export formula: '/tmp/pewter.txt': the file name must end in .py .tex .pe"},
         {"race t5,expr(\"bias = \")", "expr: column 8: the expression is not complete"},
     };
     struct bench b;

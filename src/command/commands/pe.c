@@ -13,18 +13,16 @@ extern const struct pw_command pw_cmd_pe;
 static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
-    bool restart = true;
+    bool restart = true,
+         check = args->n > 1 && args->words[0].key == NULL && strcmp(args->words[0].value, "check") == 0;
     struct pw_str text = {0};
     if (args->n == 0 || args->words[0].key != NULL)
         return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_pe.usage);
-    for (int i = 0; i < args->n; i++) {
+    for (int i = check; i < args->n; i++) {
         const struct pw_word *w = &args->words[i];
+        bool formula = i > check && pw_text_same(args->words[i - 1].value, "expr");
         if (w->key == NULL) {
-            pw_str_add(&text,
-                       i == 1 && pw_text_same(args->words[0].value, "expr") ? " '%s'"
-                       : i > 0                                              ? " %s"
-                                                                            : "%s",
-                       w->value);
+            pw_str_add(&text, formula && i == check + 1 ? " '%s'" : i > check ? " %s" : "%s", w->value);
         } else if (strcmp(w->key, "restart") == 0) {
             enum pw_code code = pw_opt_set(pw_cmd_pe.opts, &restart, "pe", w->key, w->value, err);
             if (code != PW_OK) {
@@ -33,6 +31,11 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const str
             }
         } else
             pw_str_add(&text, " %s=%s", w->key, w->value);
+    }
+    if (check) {
+        enum pw_code code = pw_lab_check_pe(lab, arm, pw_str_text(&text), err);
+        pw_str_fini(&text);
+        return code;
     }
     enum pw_code code = pw_lab_set_pe(lab, arm, pw_str_text(&text), restart, err);
     pw_str_fini(&text);
@@ -76,7 +79,7 @@ static const struct pw_opt opts[] = {{.name = "restart",
 const struct pw_command pw_cmd_pe = {
     .name = "pe",
     .search = "position embedding encoding",
-    .usage = "pe NAME [key=value] [arm=K]",
+    .usage = "pe [check] NAME [key=value] [arm=K]",
     .example = "pe t5 buckets=8 distance=16",
     .summary = "swap the encoding of the current arm, or of arm K; all other weights stay",
     .detail =
@@ -102,6 +105,9 @@ const struct pw_command pw_cmd_pe = {
         "The two lines before expr need the length of the whole sequence, which leaks it in causal training. "
         "In\n"
         "decoding the length is the number of tokens so far, so every new token changes all earlier keys.\n"
+        "'pe check expr \"FORMULA\"' swaps nothing. It says the formula's class, its number of learned "
+        "parameters,\n"
+        "the built-in encoding that it equals, where it is finite, and its form in FlexAttention.\n"
         "Case does not matter. 'help pe NAME' lists aliases: nope, rope, sin, and ape (sinusoidal as in\n"
         "Kazemnejad et al. 2023).\n"
         "The new encoding's parameters are drawn, with moments and a step count of their own.",

@@ -97,6 +97,16 @@ int pw_lab_rows_at(const struct pw_lab *lab, int t, int length)
     return pw_taskset_tokens_at(&lab->tasks, t, length) - 1;
 }
 
+int pw_lab_trained_distance(const struct pw_lab *lab)
+{
+    int most = 0;
+    for (int t = 0; t < lab->tasks.n; t++) {
+        int d = pw_lab_rows_at(lab, t, pw_task_train(&lab->tasks.use[t]).hi) - 1;
+        most = d > most ? d : most;
+    }
+    return most;
+}
+
 static int first_of(const struct pw_lab *lab, int t, int length, int index)
 {
     int most = pw_taskset_tokens_at(&lab->tasks, t, length);

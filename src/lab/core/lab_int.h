@@ -175,6 +175,8 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
 void pw_samples_fini(struct pw_samples *s);
 /* Input rows of task `t`'s longest sample at a length. */
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
+/* The largest distance between two rows of a training sample. */
+int pw_lab_trained_distance(const struct pw_lab *lab);
 /* The first token of the prompts of task `t`, taken from one sample; and do all prompts begin with it? */
 int pw_lab_first_word(const struct pw_lab *lab, int t);
 bool pw_lab_first_word_same(const struct pw_lab *lab, int t);

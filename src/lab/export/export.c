@@ -342,16 +342,17 @@ static const struct {
     {"tensorboard", NULL, NULL, pw_export_tensorboard, NULL, false, false},
     {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL, false, false},
     {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL, false, false},
+    {"formula", ".py .tex .pe", pw_lab_export_formula, NULL, pw_formula_opts, false, false},
     {"table", ".json", export_table, NULL, table_opts, false, false},
     {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts, true, false},
     {"batch", ".npz", export_batch, NULL, replica_opts, false, false},
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts, true, false},
 };
 
-const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",        "curves",
-                                       "track",   "updates",   "tensorboard", "lengths",     "errors",
-                                       "table",   "data",      "batch",       "activations", "figure",
-                                       "cast",    "events",    "session",     "finding",     NULL};
+const char *const pw_export_names[] = {"weights", "attention",   "logits",      "step",   "curves",  "track",
+                                       "updates", "tensorboard", "lengths",     "errors", "formula", "table",
+                                       "data",    "batch",       "activations", "figure", "cast",    "events",
+                                       "session", "finding",     NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

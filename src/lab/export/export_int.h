@@ -24,6 +24,11 @@ struct pw_args;
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                 struct pw_err *err);
 
+/* ---- export_formula.c */
+enum pw_code pw_lab_export_formula(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                   struct pw_err *err);
+extern const struct pw_opt pw_formula_opts[];
+
 /* ---- activations.c: the job `export activations` of the current arm */
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
                          struct pw_err *err);

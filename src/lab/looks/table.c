@@ -19,17 +19,6 @@
 #define KERNEL_WORK 3e8
 #define FARTHEST    (1 << 20) /* largest distance at which an encoding may start a bucket */
 
-/* Return the largest distance between two rows of a training sample. */
-static int trained_distance(const struct pw_lab *lab)
-{
-    int most = 0;
-    for (int t = 0; t < lab->tasks.n; t++) {
-        int d = pw_lab_rows_at(lab, t, pw_task_train(&lab->tasks.use[t]).hi) - 1;
-        most = d > most ? d : most;
-    }
-    return most;
-}
-
 /* If rows depend on the length: how often the rows of each position of a sequence of length N were seen in
  * training. With two tables the rarer row counts. A row is seen from the end as often as from the front. The
  * count of a row by length includes longer sequences, so these are subtracted. rows [context] are by
@@ -54,7 +43,7 @@ static void tell_met(struct pw_lab *lab, const struct pw_replica *arm, struct pw
     int64_t *pairs = pw_alloc((size_t)context, sizeof *pairs),
             *rows = pw_alloc((size_t)context, sizeof *rows);
     x->met_from = arm->step - pw_model_seen(arm->model, pairs, rows);
-    x->trained = arm->flops_from > 0 && arm->swaps == 0 ? trained_distance(lab) : 0;
+    x->trained = arm->flops_from > 0 && arm->swaps == 0 ? pw_lab_trained_distance(lab) : 0;
     for (int d = x->trained + 1; d < context && pairs[d] > 0; d++)
         x->trained = d;
     x->met = pairs; /* N <= context; the rest is not read */

@@ -7,6 +7,7 @@
 #include "lab/core/lab_int.h"
 #include "lab/settings/settings.h"
 #include "lab/train/train.h"
+#include "model/expr/describe.h"
 
 /* Rebuild every arm with these settings. */
 static enum pw_code rebuild(struct pw_lab *lab, const struct pw_replica *settings, int n, struct pw_err *err)
@@ -182,10 +183,36 @@ static void note_choice(struct pw_lab *lab, const struct pw_replica *arm)
     pw_str_fini(&text);
 }
 
+static void note_formula(struct pw_lab *lab, const struct pw_replica *arm)
+{
+    struct pw_str text = {0}, all = {0};
+    pw_formula_describe(&arm->pe, &arm->cfg, pw_lab_trained_distance(lab), &text);
+    if (text.len > 0)
+        pw_str_add(&all, "arm %d: formula: %s", arm->id, text.s);
+    pw_lab_note_lines(lab, pw_str_text(&all));
+    pw_str_fini(&all);
+    pw_str_fini(&text);
+}
+
 void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm)
 {
+    note_formula(lab, arm);
     note_choice(lab, arm);
     pw_lab_warn_of_length(lab, arm);
+}
+
+enum pw_code pw_lab_check_pe(struct pw_lab *lab, const struct pw_replica *arm, const char *text,
+                             struct pw_err *err)
+{
+    struct pw_replica other = *arm;
+    enum pw_code code = pw_pe_parse(&other.pe, text, &arm->cfg, err);
+    if (code == PW_OK && other.pe.pe->print == NULL)
+        code = pw_fail(err, PW_EUSER,
+                       "pe check: %s is a built-in encoding; check a formula: pe check expr \"bias = -d\"",
+                       other.pe.pe->name);
+    if (code == PW_OK)
+        note_formula(lab, &other);
+    return code;
 }
 
 void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm)

@@ -56,6 +56,17 @@ static double erf_of(double x)
     return 1.1283791670955126 * pw_exp(-x * x) * sum; /* 2 / sqrt(pi) */
 }
 
+/* pw_sin and pw_cos reduce angles below 1e6 only; a larger one is not a value, and is refused with its place. */
+static double sine(double x)
+{
+    return fabs(x) < 1e6 ? pw_sin(x) : NAN;
+}
+
+static double cosine(double x)
+{
+    return fabs(x) < 1e6 ? pw_cos(x) : NAN;
+}
+
 #define VALUE(name, expression)                                                                              \
     static double name##_value(const double *a)                                                              \
     {                                                                                                        \
@@ -112,10 +123,10 @@ VALUE(log2, pw_log2(a[0]))
 SLOPE(log2, out[0] = 1.4426950408889634 / a[0];) /* 1 / log(2) */
 VALUE(sqrt, sqrt(a[0]))
 SLOPE(sqrt, out[0] = 0.5 / y;)
-VALUE(sin, pw_sin(a[0]))
-SLOPE(sin, out[0] = pw_cos(a[0]);)
-VALUE(cos, pw_cos(a[0]))
-SLOPE(cos, out[0] = -pw_sin(a[0]);)
+VALUE(sin, sine(a[0]))
+SLOPE(sin, out[0] = cosine(a[0]);)
+VALUE(cos, cosine(a[0]))
+SLOPE(cos, out[0] = -sine(a[0]);)
 VALUE(tanh, copysign(-exp_minus_1(-2 * fabs(a[0])) / (2 + exp_minus_1(-2 * fabs(a[0]))), a[0]))
 SLOPE(tanh, out[0] = 1 - y * y;)
 VALUE(sigmoid, sigmoid_of(a[0]))

@@ -9,13 +9,18 @@
 /* Precedence; a number is a condition if it is not 0. */
 enum { EITHER = 1, BOTH, COMPARED, TERM, NEGATED, FACTOR, FRACTION, RAISED, CLOSED };
 
-static const char *const greek[] = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta",    "theta",
-                                    "kappa", "lambda", "mu",  "nu",    "xi",      "pi",   "rho",    "sigma",
-                                    "tau",   "phi",    "chi", "psi",   "omega",   NULL};
+static const char *const greek[] = {"alpha", "beta",   "gamma", "delta", "epsilon", "zeta", "eta", "theta",
+                                    "kappa", "lambda", "mu",    "nu",    "xi",      "pi",   "rho", "sigma",
+                                    "tau",   "phi",    "chi",   "psi",   "omega",   NULL};
 
-const char *const pw_latex_variables[PW_VARS] = {
-    "i", "j", "d", "n", "L", "\\mathrm{context}", "h", "H", "\\ell", "\\mathrm{layers}", "p",
-    "\\mathrm{pairs}", "c", "C", "D", "s"};
+const char *const pw_latex_variables[PW_VARS] = {"i",     "j",
+                                                 "d",     "n",
+                                                 "L",     "\\mathrm{context}",
+                                                 "h",     "H",
+                                                 "\\ell", "\\mathrm{layers}",
+                                                 "p",     "\\mathrm{pairs}",
+                                                 "c",     "C",
+                                                 "D",     "s"};
 
 /* A word as a symbol: a letter, a letter with digits as its index, a Greek letter, or an upright word. */
 void pw_latex_symbol(struct pw_str *out, const char *word, int length)
@@ -209,7 +214,8 @@ static void tex_call(const struct pw_print *p, struct pw_print_node *n, const st
         if (strcmp(name, "log2") == 0)
             pw_str_add(&n->text, "\\log_2");
         else
-            pw_str_add(&n->text, pw_parse_find(known, name, (int)strlen(name)) >= 0 ? "\\%s" : "\\operatorname{%s}",
+            pw_str_add(&n->text,
+                       pw_parse_find(known, name, (int)strlen(name)) >= 0 ? "\\%s" : "\\operatorname{%s}",
                        name);
         put_arguments(p, &n->text, node, args);
     }
@@ -266,7 +272,8 @@ void pw_latex_node(const struct pw_print *p, int k)
         break;
     case PW_NODE_VAR: pw_str_add(&n->text, "%s", pw_latex_variables[node->index]); break;
     case PW_NODE_BOUND:
-        pw_latex_symbol(&n->text, p->x->text + p->x->counter[node->index].at, p->x->counter[node->index].length);
+        pw_latex_symbol(&n->text, p->x->text + p->x->counter[node->index].at,
+                        p->x->counter[node->index].length);
         break;
     case PW_NODE_PARAM:
     case PW_NODE_ENTRY:
@@ -275,7 +282,8 @@ void pw_latex_node(const struct pw_print *p, int k)
     case PW_NODE_SELECT: tex_select(p, n, node); break;
     case PW_NODE_SUM:
         pw_str_add(&n->text, "\\sum_{");
-        pw_latex_symbol(&n->text, p->x->text + p->x->counter[node->index].at, p->x->counter[node->index].length);
+        pw_latex_symbol(&n->text, p->x->text + p->x->counter[node->index].at,
+                        p->x->counter[node->index].length);
         pw_str_add(&n->text, "=");
         put_operand(p, &n->text, node->arg[0], false, EITHER);
         pw_str_add(&n->text, "}^{");

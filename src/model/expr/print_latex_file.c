@@ -33,7 +33,7 @@ static unsigned reads_of(const struct pw_expr *x, int node, bool *head, bool *la
 /* Append what a named expression depends on as its index: m = slopes()[h] is m_{h}. */
 static void put_index(struct pw_str *out, const struct pw_expr *x, int node)
 {
-    static const enum pw_expr_var order[] = {PW_VAR_HEAD, PW_VAR_LAYER,    PW_VAR_I,     PW_VAR_J,
+    static const enum pw_expr_var order[] = {PW_VAR_HEAD, PW_VAR_LAYER,    PW_VAR_I,       PW_VAR_J,
                                              PW_VAR_PAIR, PW_VAR_DISTANCE, PW_VAR_CHANNEL, PW_VAR_N};
     bool head = false, layer = false, first = true;
     unsigned vars = reads_of(x, node, &head, &layer);
@@ -49,14 +49,11 @@ static void put_index(struct pw_str *out, const struct pw_expr *x, int node)
 /* Write all nodes of a stage. A named expression becomes an equation, once, and then a symbol. */
 static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
 {
-    static const char *const head[PW_STAGES] = {"\\operatorname{position}(i)",
-                                                "\\operatorname{embed}_{i,c}",
-                                                "\\operatorname{angle}_{i,p}",
-                                                "\\operatorname{gain}_{i,p}",
-                                                "\\operatorname{bias}_{h}(i, j)",
-                                                "\\operatorname{scale}_{h}(i)",
-                                                "\\operatorname{score}_{h}(s, i, j)",
-                                                "\\operatorname{mask}_{h}(i, j)"};
+    static const char *const head[PW_STAGES] = {
+        "\\operatorname{position}(i)",        "\\operatorname{embed}_{i,c}",
+        "\\operatorname{angle}_{i,p}",        "\\operatorname{gain}_{i,p}",
+        "\\operatorname{bias}_{h}(i, j)",     "\\operatorname{scale}_{h}(i)",
+        "\\operatorname{score}_{h}(s, i, j)", "\\operatorname{mask}_{h}(i, j)"};
     const struct pw_expr *x = p->x;
     int root = x->root[stage];
     pw_print_scan(p, stage, false);
@@ -87,8 +84,10 @@ static void put_networks(const struct pw_expr *x, struct pw_str *out)
 {
     for (int k = 0; k < x->n; k++)
         if (x->node[k].op == PW_NODE_NETWORK) {
-            pw_str_add(out, "  \\operatorname{mlp}_{h}(x) &= \\mathbf{w}_{h} \\cdot \\max\\left(0, \\mathbf{u} \\, x "
-                            "+ \\mathbf{v}\\right) + b_{h} \\\\\n");
+            pw_str_add(
+                out,
+                "  \\operatorname{mlp}_{h}(x) &= \\mathbf{w}_{h} \\cdot \\max\\left(0, \\mathbf{u} \\, x "
+                "+ \\mathbf{v}\\right) + b_{h} \\\\\n");
             return;
         }
 }
@@ -99,13 +98,14 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
     const struct pw_config *c = src->cfg;
     struct pw_str text = {0};
     pw_expr_print(x, &text);
-    pw_str_add(out,
-               "%% A positional encoding, written by pewter from its formula; needs \\usepackage{amsmath}.\n"
-               "%%   %s\n"
-               "%% i, j: positions of query and key; d = i - j; h: head of H; \\ell: layer; p: pair of rotated "
-               "columns;\n%% c: column of C; D: width of a head; n: length so far; L: longest trained length.\n"
-               "%% Here H = %d, C = %d, D = %d, L = %d, %d layers and context %d.\n",
-               text.s, c->heads, c->width, c->head_width, src->trained, c->layers, c->context);
+    pw_str_add(
+        out,
+        "%% A positional encoding, written by pewter from its formula; needs \\usepackage{amsmath}.\n"
+        "%%   %s\n"
+        "%% i, j: positions of query and key; d = i - j; h: head of H; \\ell: layer; p: pair of rotated "
+        "columns;\n%% c: column of C; D: width of a head; n: length so far; L: longest trained length.\n"
+        "%% Here H = %d, C = %d, D = %d, L = %d, %d layers and context %d.\n",
+        text.s, c->heads, c->width, c->head_width, src->trained, c->layers, c->context);
     pw_str_fini(&text);
     if (strstr(x->text, "slopes") != NULL) {
         pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");

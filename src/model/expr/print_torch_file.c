@@ -122,15 +122,18 @@ static void put_score_mod(const struct pw_print *p, struct pw_str *out, bool tab
 {
     const struct pw_expr *x = p->x;
     const struct pw_pe_tune *t = &p->src->tune;
-    int P = p->src->cfg->context;
+    int P = p->src->cfg->context, H = p->src->cfg->heads;
+    char gain[24] = "";
+    if (t->gain != 1)
+        snprintf(gain, sizeof gain, "%.9g * ", (double)t->gain);
     if (pw_expr_has(x, PW_STAGE_BIAS))
         pw_str_add(out,
                    "\n\ndef bias_table(length):\n"
                    "    \"\"\"Bias [%d,length,length] of every head, query and key.\"\"\"\n"
                    "    n = torch.arange(length)\n"
-                   "    bias = formula_bias(torch.arange(%d)[:, None, None], n[:, None], n)\n"
+                   "    bias = %sformula_bias(torch.arange(%d)[:, None, None], n[:, None], n)\n"
                    "    return bias.expand(%d, length, length)\n",
-                   p->src->cfg->heads, p->src->cfg->heads, p->src->cfg->heads);
+                   H, gain, H, H);
     if (table)
         pw_str_add(out,
                    "\n\n# FlexAttention can't trace the formula's sum, so score_mod reads a table of %d "
@@ -147,7 +150,7 @@ static void put_score_mod(const struct pw_print *p, struct pw_str *out, bool tab
     if (table)
         pw_str_add(out, "    s = s + TABLES[\"bias\"][h, q_idx, kv_idx]\n");
     else if (pw_expr_has(x, PW_STAGE_BIAS))
-        pw_str_add(out, "    s = s + formula_bias(h, q_idx, kv_idx)\n");
+        pw_str_add(out, "    s = s + %sformula_bias(h, q_idx, kv_idx)\n", gain);
     if (pw_expr_has(x, PW_STAGE_SCORE))
         pw_str_add(out, "    s = formula_score(s, h, q_idx, kv_idx)\n");
     pw_str_add(out, "    return s.to(score.dtype)\n");

@@ -1,0 +1,228 @@
+/* describe.c - two lines about a formula before it is trained. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/expr/describe.h"
+#include "model/expr/expr_int.h"
+#include "model/expr/formula.h"
+#include "model/expr/print.h"
+
+enum { SAMPLES = 64 };
+
+static void put_part(struct pw_str *out, const char *text)
+{
+    pw_str_add(out, "%s%s", out->len > 0 ? ", " : "", text);
+}
+
+static bool by_distance(const struct pw_expr *x, enum pw_stage stage)
+{
+    return !pw_expr_reads(x, stage, PW_VAR_I) && !pw_expr_reads(x, stage, PW_VAR_J);
+}
+
+static void put_class(const struct pw_expr *x, struct pw_str *out)
+{
+    struct pw_str s = {0};
+    if (pw_expr_has(x, PW_STAGE_EMBED))
+        put_part(&s, "adds rows to the embeddings");
+    if (pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN))
+        put_part(&s, pw_expr_has(x, PW_STAGE_ANGLE) ? "rotates queries and keys" : "scales queries and keys");
+    if (pw_expr_has(x, PW_STAGE_BIAS))
+        put_part(&s, by_distance(x, PW_STAGE_BIAS) ? "bias by distance" : "dense bias by query and key");
+    if (pw_expr_has(x, PW_STAGE_SCALE))
+        put_part(&s, "scales the scores of a query");
+    if (pw_expr_has(x, PW_STAGE_SCORE))
+        put_part(&s, "replaces the finished score");
+    if (pw_expr_has(x, PW_STAGE_MASK))
+        put_part(&s, by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
+    pw_str_add(out, "%s", pw_str_text(&s));
+    pw_str_fini(&s);
+}
+
+static void put_parameters(const struct pw_expr *x, const struct pw_config *cfg, struct pw_str *out)
+{
+    long n = 0;
+    for (int k = 0; k < x->n_params; k++)
+        n += (long)x->param[k].size * (x->param[k].per_head ? cfg->heads : 1) *
+             (x->param[k].per_layer ? cfg->layers : 1);
+    if (n > 0)
+        pw_str_add(out, "; %ld learned parameter%s", n, n == 1 ? "" : "s");
+    else
+        pw_str_add(out, "; no learned parameters");
+}
+
+/* 3.2e-8 as "3e-8" */
+static void put_error(struct pw_str *out, double error)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.0e", error);
+    pw_str_add(out, "%.*s%d", (int)(strchr(text, 'e') + 1 - text), text, atoi(strchr(text, 'e') + 1));
+}
+
+static void put_twin(const struct pw_pe_use_opts *use, const struct pw_config *cfg, struct pw_str *out)
+{
+    struct pw_formula_twin t = pw_formula_nearest(use, cfg);
+    if (t.pe == NULL)
+        return;
+    if (t.learned) {
+        pw_str_add(out, "; reads a learned entry for the same distances as %s", t.pe->name);
+        return;
+    }
+    pw_str_add(out, "; equals %s", t.pe->name);
+    if (t.factor != 1)
+        pw_str_add(out, " times %.4g", t.factor);
+    if (t.error == 0)
+        pw_str_add(out, " in every bit");
+    else if (t.error > 1e-9) { /* less is the rounding of an entry */
+        pw_str_add(out, " to ");
+        put_error(out, t.error);
+    }
+}
+
+/* ---- values */
+
+struct probe {
+    const struct pw_expr *x;
+    const struct pw_config *cfg;
+    struct pw_formula_inputs in;
+    double *values, *param[PW_EXPR_PARAMS]; /* initial values; drawn ones alternate in sign */
+};
+
+static struct probe probe_of(const struct pw_expr *x, const struct pw_config *cfg, int trained)
+{
+    struct probe p = {.x = x, .cfg = cfg, .in = pw_formula_inputs_of(cfg, x)};
+    size_t n = 0, at = 0;
+    for (int k = 0; k < x->n_params; k++)
+        n += (size_t)x->param[k].size;
+    p.values = pw_alloc(n + 1, sizeof *p.values);
+    for (int k = 0; k < x->n_params; k++) {
+        p.param[k] = p.values + at;
+        for (int e = 0; e < x->param[k].size; e++)
+            p.values[at++] = x->param[k].value * (x->param[k].drawn && e % 2 == 1 ? -1 : 1);
+    }
+    p.in.vars[PW_VAR_TRAINED] = trained;
+    return p;
+}
+
+static void probe_free(struct probe *p)
+{
+    pw_formula_inputs_fini(&p->in);
+    free(p->values);
+}
+
+/* Sets the variables to a query, with the first token as its key. */
+static void set_query(struct probe *p, int query)
+{
+    double *v = p->in.vars;
+    v[PW_VAR_I] = v[PW_VAR_DISTANCE] = query;
+    v[PW_VAR_J] = v[PW_VAR_SCORE] = 0;
+    v[PW_VAR_N] = query + 1;
+}
+
+static bool is_finite(struct probe *p, enum pw_stage stage, int query)
+{
+    int parts = stage == PW_STAGE_EMBED                              ? p->cfg->width
+                : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? p->cfg->head_width / 2
+                                                                     : p->cfg->heads;
+    set_query(p, query);
+    for (int k = 0; k < parts; k++) {
+        p->in.vars[PW_VAR_PAIR] = p->in.vars[PW_VAR_CHANNEL] = p->in.vars[PW_VAR_HEAD] = k;
+        double y = pw_expr_eval(p->x, stage, p->in.vars, (const double *const *)p->param, p->in.regs);
+        if (!isfinite((float)y) || (stage == PW_STAGE_ANGLE && fabs(y) >= 1e6))
+            return false;
+    }
+    return true;
+}
+
+/* From the context to twice the context; the check of a formula has seen all up to the context. */
+static void put_range(struct probe *p, struct pw_str *out)
+{
+    int context = p->cfg->context;
+    for (int k = 0; k <= SAMPLES; k++)
+        for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++) {
+            int query = context + (int)((long)context * k / SAMPLES);
+            if (!pw_expr_has(p->x, s) || is_finite(p, s, query))
+                continue;
+            pw_str_add(out, "; %s is not finite at position %d, beyond the context of %d", pw_stage_names[s], query,
+                       context);
+            return;
+        }
+    pw_str_add(out, "; finite up to position %d, twice the context", 2 * context);
+}
+
+/* Entries of tables that no distance of the training data reads, but a longer one does. */
+static void put_untrained(struct probe *p, int trained, struct pw_str *out)
+{
+    const struct pw_expr *x = p->x;
+    double *grads[PW_EXPR_PARAMS], *adjoint = pw_alloc((size_t)x->n, sizeof *adjoint);
+    int late = 0, all = 0;
+    if (trained <= 0 || x->root[PW_STAGE_BIAS] < 0 || !pw_expr_learns(x, PW_STAGE_BIAS)) {
+        free(adjoint);
+        return;
+    }
+    for (int k = 0; k < x->n_params; k++)
+        grads[k] = pw_alloc((size_t)x->param[k].size, sizeof(double));
+    for (int phase = 0; phase < 2; phase++) {
+        int from = phase == 0 ? 0 : trained + 1, to = phase == 0 ? trained + 1 : p->cfg->context;
+        for (int d = from; d < to; d++) {
+            set_query(p, d);
+            pw_expr_eval(x, PW_STAGE_BIAS, p->in.vars, (const double *const *)p->param, p->in.regs);
+            pw_expr_gradient(x, PW_STAGE_BIAS, p->in.vars, (const double *const *)p->param, p->in.regs,
+                             1 + 0.001 * d, grads, adjoint);
+        }
+        for (int k = 0; k < x->n_params; k++)
+            for (int e = 0; x->param[k].size > 1 && e < x->param[k].size; e++) {
+                bool reached = grads[k][e] != 0;
+                all += phase == 1 && reached;
+                late += phase == 1 ? reached : -(int)reached;
+            }
+    }
+    if (late > 0)
+        pw_str_add(out, "; %d of %d table entries are read beyond distance %d only, which training does not reach",
+                   late, all, trained);
+    for (int k = 0; k < x->n_params; k++)
+        free(grads[k]);
+    free(adjoint);
+}
+
+/* ---- FlexAttention */
+
+static void put_flex(const struct pw_expr *x, struct pw_str *out)
+{
+    bool score = pw_expr_has_score_mod(x), mask = pw_expr_has(x, PW_STAGE_MASK);
+    pw_str_add(out, "\nFlexAttention: ");
+    if (score || mask)
+        pw_str_add(out, "%s%s%s", score ? "score_mod" : "", score && mask ? " and " : "", mask ? "mask_mod" : "");
+    if (pw_expr_needs_module(x))
+        pw_str_add(out, "%s%s, which it does not see; plain PyTorch instead",
+                   score || mask ? "; not for the rest: it changes " : "none: it changes ",
+                   pw_expr_has(x, PW_STAGE_EMBED)
+                       ? pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN)
+                             ? "embeddings, queries and keys"
+                             : "embeddings"
+                       : "queries and keys");
+    pw_str_add(out, " ('export formula FILE.py')");
+}
+
+void pw_formula_describe(const struct pw_pe_use_opts *use, const struct pw_config *cfg, int trained,
+                         struct pw_str *out)
+{
+    if (use->pe->print == NULL)
+        return;
+    const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
+    struct probe p = probe_of(x, cfg, trained);
+    bool length = false;
+    put_class(x, out);
+    put_parameters(x, cfg, out);
+    put_twin(use, cfg, out);
+    for (int s = 0; s < PW_STAGES; s++)
+        length = length || (s != PW_STAGE_SCALE && pw_expr_reads(x, s, PW_VAR_N));
+    if (length)
+        pw_str_add(out, "; needs the length of the whole sequence");
+    put_range(&p, out);
+    put_untrained(&p, trained, out);
+    put_flex(x, out);
+    probe_free(&p);
+}

@@ -1,0 +1,63 @@
+/* formula_text.c - the formula of an arm's encoding as Python, LaTeX, or plain text with a head. */
+#include <string.h>
+
+#include "model/expr/expr_int.h"
+#include "model/expr/formula.h"
+#include "model/expr/formula_text.h"
+#include "model/expr/print.h"
+
+/* The text with a statement on each line. */
+static void put_plain(const struct pw_formula_use *f, const struct pw_expr *x, struct pw_str *out)
+{
+    struct pw_str text = {0}, setting = {0};
+    const struct pw_config *c = f->cfg;
+    pw_expr_print(x, &text);
+    pw_opt_print(pw_pe_tune_opts, &f->use->tune, true, &setting);
+    pw_str_add(out,
+               "# A positional encoding, written by pewter: pe expr \"FORMULA\"\n"
+               "# The model has %d layers, %d heads of width %d and context %d.\n",
+               c->layers, c->heads, c->head_width, c->context);
+    if (setting.len > 0)
+        pw_str_add(out, "# Its tuned settings:%s\n", setting.s);
+    for (const char *s = text.s; *s != '\0'; s++)
+        if (s[0] == ';' && s[1] == ' ') {
+            pw_str_put(out, "\n", 1);
+            s++;
+        } else
+            pw_str_put(out, s, 1);
+    pw_str_put(out, "\n", 1);
+    pw_str_fini(&setting);
+    pw_str_fini(&text);
+}
+
+enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_language language,
+                              const char *who, struct pw_str *out, struct pw_err *err)
+{
+    const float *param[PW_EXPR_PARAMS], *at = f->values;
+    if (f->use->pe->print == NULL)
+        return pw_fail(err, PW_EUSER, "%s: %s is a built-in encoding, not a formula; 'help pe' shows 'pe expr'",
+                       who, f->use->pe->name);
+    if (f->layer >= f->cfg->layers)
+        return pw_fail(err, PW_EUSER, "%s: layer=%d: the model has layers 0..%d", who, f->layer, f->cfg->layers - 1);
+    const struct pw_expr *x = pw_formula_of(f->use->o.bytes)->x;
+    for (int k = 0; k < x->n_params; k++) {
+        const struct pw_expr_param *q = &x->param[k];
+        size_t part = (size_t)q->size * (q->per_head ? f->cfg->heads : 1);
+        param[k] = q->per_layer ? at + part * (size_t)f->layer : at;
+        at += q->per_layer ? part * (size_t)f->cfg->layers : part;
+    }
+    struct pw_expr_source src = {.x = x,
+                                 .cfg = f->cfg,
+                                 .tune = f->use->tune,
+                                 .layer = f->layer,
+                                 .trained = f->trained,
+                                 .param = param};
+    enum pw_code code = PW_OK;
+    if (language == PW_FORMULA_TORCH)
+        code = pw_expr_print_torch(&src, out, err);
+    else if (language == PW_FORMULA_LATEX)
+        pw_expr_print_latex(&src, out);
+    else
+        put_plain(f, x, out);
+    return code;
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Formulas exported as Python against pewter: the files alone must give pewter's own numbers.
+
+usage: check_formula.py PEWTER FOLDER     For every formula: trains 3 steps, exports, and computes bias, rotation, logits
+and attention from the exported file and the weights; then runs FlexAttention. Exit status 77 where there is no PyTorch.
+"""
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import warnings
+
+try:
+    import numpy as np
+    import torch
+except ImportError:
+    print("skipped: no PyTorch")
+    sys.exit(77)
+try:
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+except ImportError:
+    flex_attention = None  # before PyTorch 2.5
+
+TOLERANCE = 1e-5  # relative to the value or to 1
+MODEL = "model tiny width=32 layers=2 heads=4; optim batch=4"
+# Together they have every operator and function, and FlexAttention's forms.
+FORMULAS = [
+    "m = slopes()[h]; bias = -m * d",
+    "bias = 0",
+    "bias = d > 2 && !(d == 4) || h != 1 ? 1 : d <= 1 ? 2 : d >= 7 ? 0.1 : 0.2",
+    "bias = (d - 7) % 3 - (0 - 2) ** round(d / 8) * 0.1",
+    "bias = tanh(d * 0.1) + erf(d * 0.05) + sigmoid(d * 0.2 - 2) + relu(d - 3) + abs(d - 5)",
+    "bias = log(exp(d * 0.1)) + log2(d + 1) + sqrt(d) + pow(2, d * 0.1) + (d + 1) ** 0.3",
+    "bias = clip(d, 1, 3) + min(d, 2) + max(d, 9) + floor(d * 0.37) + clip(3, d, d + 1)",
+    "bias = -softplus(0.5 * h) * log1p(d) - bucket(d, 8, 32) * 0.1 + cos(d) * sin(d) * 0.5",
+    "bias = sum(k=1..4, cos(d * k) * 0.5 ** k) + sum(k=1..h + 1, 0.1 * k * d)",
+    "lambda = d * 0.01; in = lambda + 1; bias = in * lambda + H + D + layers + pairs + C",
+    "angle = i * 10000 ** (-2 * p / D)",
+    "angle = i * 500 ** (-2 * p / D); gain = 1 + 0.001 * i; bias = -0.1 * d",
+    "w = 10000 ** (-2 * floor(c / 2) / C); embed = c % 2 == 0 ? sin(i * w) : cos(i * w)",
+    "bias = -0.3 * d stretch=0.5",
+    "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
+]
+
+
+def load_weights(path):
+    data = open(path, "rb").read()
+    n = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + n])
+    meta = header.pop("__metadata__")
+    tensors = {}
+    for name, t in header.items():
+        begin, end = t["data_offsets"]
+        values = np.frombuffer(data[8 + n + begin : 8 + n + end], dtype="<f4")
+        tensors[name] = torch.from_numpy(values.reshape(t["shape"]).copy())
+    return tensors, json.loads(meta["pewter.config"])
+
+
+def load_code(path):
+    names = {"__name__": "exported"}
+    exec(compile(open(path).read(), path, "exec"), names)
+    return names
+
+
+def rms_norm(x, gain):
+    return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * gain
+
+
+def forward(w, config, code, tokens):
+    """Scores [L,H,T,T], -inf where hidden, probabilities, and logits [T,V]."""
+    T, H, D = len(tokens), config["heads"], config["head_width"]
+    h, n = torch.arange(H)[:, None, None], torch.arange(T)
+    x, scores, probs, flex = w["embed.weight"][tokens], [], [], 0.0
+    if "embedding" in code:
+        x = x + code["embedding"](T)
+    for layer in range(config["layers"]):
+        p = f"layers.{layer}."
+        normed = rms_norm(x, w[p + "norm1.weight"])
+        q, k, v = [(normed @ w[p + f"attn.{name}.weight"].T).view(T, H, D).transpose(0, 1) for name in "qkv"]
+        if "cos_sin" in code:
+            q, k = [code["rotate"](t, *code["cos_sin"](T)) for t in (q, k)]
+        s = q @ k.mT * code["SCALE"]
+        if "score_mod" in code:
+            s = code["score_mod"](s, 0, h, n[:, None], n)
+        s = s.masked_fill(~code["mask_mod"](0, h, n[:, None], n), -torch.inf)
+        scores.append(s)
+        probs.append(s.softmax(-1))
+        z = probs[-1] @ v
+        if flex_attention is not None:
+            mask = create_block_mask(code["mask_mod"], None, H, T, T, device="cpu")
+            again = flex_attention(q[None], k[None], v[None], score_mod=code.get("score_mod"), block_mask=mask,
+                                   scale=code["SCALE"])
+            flex = max(flex, (again[0] - z).abs().max().item())
+        x = x + z.transpose(0, 1).reshape(T, H * D) @ w[p + "attn.o.weight"].T
+        up = torch.relu(rms_norm(x, w[p + "norm2.weight"]) @ w[p + "mlp.up.weight"].T)
+        x = x + up @ w[p + "mlp.down.weight"].T
+    head = w["embed.weight" if config["tied"] else "head.weight"]
+    logits = config["logit_scale"] * rms_norm(x, w["norm.weight"]) @ head.T
+    return torch.stack(scores), torch.stack(probs), logits, flex
+
+
+def difference(a, b):
+    """The largest one, relative to the value or to 1; where either is not finite both must be equal."""
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        error = np.abs(a - b) / np.maximum(1, np.abs(b))
+    return float(np.where(a == b, 0, error).max())
+
+
+def check(pewter, folder, text):
+    formula, settings = re.match(r"(.*?)((?: (?:stretch|gain|temperature|logn)=\S+)*)$", text).groups()
+    files = {end: os.path.join(folder, "f." + end) for end in ("py", "tex", "pe", "safetensors", "npz")}
+    exports = "; ".join(f"export formula {files[end]}" for end in ("py", "tex", "pe"))
+    tune = f"tune{settings}; " if settings else ""
+    commands = (
+        f'task sort; {MODEL}; pe expr "{formula}"; train 3; {tune}{exports}; export weights {files["safetensors"]}; '
+        f'prompt sort 3 1 2 8 5 4; export attention {files["npz"]}'
+    )
+    run = subprocess.run([pewter, "-c", commands], capture_output=True, text=True)
+    if run.returncode != 0:
+        print(f"{text}: {run.stderr.strip()}")
+        return False
+    (w, config), code, seen = load_weights(files["safetensors"]), load_code(files["py"]), np.load(files["npz"])
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # FlexAttention wants to be compiled
+        scores, probs, logits, flex = forward(w, config, code, torch.tensor(seen["tokens"]).long())
+    errors = {
+        "scores": difference(scores.numpy(), seen["score"]),
+        "probs": difference(probs.numpy(), seen["probs"]),
+        "logits": difference(logits.numpy(), seen["logits"]),
+        "FlexAttention": flex,
+    }
+    plain = [line for line in open(files["pe"]).read().splitlines() if not line.startswith("#")]
+    if re.sub(r"\s", "", ";".join(plain)) != re.sub(r"\s", "", formula):
+        print(f"{text}: as text it is {plain}")
+        errors["text"] = 1
+    for what, error in errors.items():
+        if not error <= TOLERANCE:
+            print(f"{text}: {what} differs by {error:g}")
+    return all(error <= TOLERANCE for error in errors.values())
+
+
+def main():
+    torch.set_num_threads(1)
+    good = [check(sys.argv[1], sys.argv[2], text) for text in FORMULAS]
+    print(f"{sum(good)} of {len(good)} formulas as PyTorch computes them"
+          f"{'' if flex_attention is not None else '; without FlexAttention'}")
+    sys.exit(0 if all(good) else 1)
+
+
+main()
