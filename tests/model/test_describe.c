@@ -41,8 +41,8 @@ static void test_nearest(void **state)
         {"angle = i * 9000 ** (-2 * p / D)", NULL, 1, 0, false},
         {"angle = i * 10000 ** (-2 * p / D); gain = 3", "rotary", 3, 1e-7, false},
         {"angle = i * 10000 ** (-2 * p / D); bias = -d", NULL, 1, 0, false},
-        {"w = 10000 ** (-2 * floor(c / 2) / C); embed = c % 2 == 0 ? sin(i * w) : cos(i * w)", "sinusoidal", 1,
-         0, false},
+        {"w = 10000 ** (-2 * floor(c / 2) / C); embed = c % 2 == 0 ? sin(i * w) : cos(i * w)", "sinusoidal",
+         1, 0, false},
         {"w = 10000 ** (-2 * floor(c / 2) / C); embed = c % 2 == 0 ? cos(i * w) : sin(i * w)", NULL, 1, 0,
          false},
         {"T = learn(normal(0.1), 17) per head; bias = T[min(d, 16)]", "clipped", 1, 0, true},
@@ -58,11 +58,13 @@ static void test_nearest(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_pe_use_opts use = formula(cases[i].text, &cfg);
         struct pw_formula_twin t = pw_formula_nearest(&use, &cfg);
-        const char *name = t.pe != NULL ? t.pe->name : "none", *twin = cases[i].twin != NULL ? cases[i].twin : "none";
+        const char *name = t.pe != NULL ? t.pe->name : "none",
+                   *twin = cases[i].twin != NULL ? cases[i].twin : "none";
         if (strcmp(name, twin) != 0)
             fail_msg("%s: equals %s, not %s", cases[i].text, name, twin);
-        if (t.pe != NULL && (!(t.error <= cases[i].error) || t.learned != cases[i].learned ||
-                             !(t.factor > cases[i].factor * 0.999999 && t.factor < cases[i].factor * 1.000001)))
+        if (t.pe != NULL &&
+            (!(t.error <= cases[i].error) || t.learned != cases[i].learned ||
+             !(t.factor > cases[i].factor * 0.999999 && t.factor < cases[i].factor * 1.000001)))
             fail_msg("%s: %g times %s to %g", cases[i].text, t.factor, name, t.error);
     }
 }
@@ -75,7 +77,8 @@ static void test_lines(void **state)
         const char *lines;
     } cases[] = {
         {"m = slopes()[h]; bias = -m * d", 20,
-         "bias by distance; no learned parameters; equals alibi in every bit; finite up to position 128, twice "
+         "bias by distance; no learned parameters; equals alibi in every bit; finite up to position 128, "
+         "twice "
          "the context\nFlexAttention: score_mod ('export formula FILE.py')"},
         {"bias = -2 * slopes()[h] * d", 20,
          "bias by distance; no learned parameters; equals alibi times 2; finite up to position 128, twice "
@@ -91,16 +94,22 @@ static void test_lines(void **state)
          "bias by distance; 68 learned parameters; reads a learned entry for the same distances as clipped; "
          "finite up to position 128, twice the context\nFlexAttention: score_mod ('export formula FILE.py')"},
         {"angle = i; embed = c; mask = d < 8 || j < 4", 20,
-         "adds rows to the embeddings, rotates queries and keys, mask by query and key; no learned parameters; "
-         "finite up to position 128, twice the context\nFlexAttention: mask_mod; not for the rest: it changes "
-         "embeddings, queries and keys, which it does not see; plain PyTorch instead ('export formula FILE.py')"},
+         "adds rows to the embeddings, rotates queries and keys, mask by query and key; no learned "
+         "parameters; "
+         "finite up to position 128, twice the context\nFlexAttention: mask_mod; not for the rest: it "
+         "changes "
+         "embeddings, queries and keys, which it does not see; plain PyTorch instead ('export formula "
+         "FILE.py')"},
         {"score = 30 * tanh(s / 30); scale = log(n + 1); bias = log1p(j)", 20,
          "dense bias by query and key, scales the scores of a query, replaces the finished score; no learned "
-         "parameters; finite up to position 128, twice the context\nFlexAttention: score_mod ('export formula "
+         "parameters; finite up to position 128, twice the context\nFlexAttention: score_mod ('export "
+         "formula "
          "FILE.py')"},
         {"embed = sin(i / n)", 20,
-         "adds rows to the embeddings; no learned parameters; needs the length of the whole sequence; finite up "
-         "to position 128, twice the context\nFlexAttention: none: it changes embeddings, which it does not see; "
+         "adds rows to the embeddings; no learned parameters; needs the length of the whole sequence; finite "
+         "up "
+         "to position 128, twice the context\nFlexAttention: none: it changes embeddings, which it does not "
+         "see; "
          "plain PyTorch instead ('export formula FILE.py')"},
     };
     struct pw_config cfg = toy_config(SHAPE, 16);

@@ -14,21 +14,22 @@ struct formula_opts {
     int arm, replica, layer;
 };
 
-const struct pw_opt pw_formula_opts[] = {{.name = "arm",
-                                          .type = PW_OPT_INT,
-                                          .offset = offsetof(struct formula_opts, arm),
-                                          .min = 1,
-                                          .max = PW_MAX_ARMS,
-                                          .help = "arm that is meant; default: the current one"},
-                                         {.name = "layer",
-                                          .type = PW_OPT_INT,
-                                          .offset = offsetof(struct formula_opts, layer),
-                                          .def = "0",
-                                          .min = 0,
-                                          .max = PW_MAX_LAYERS - 1,
-                                          .help = "layer of a formula that reads l, or of parameters per layer"},
-                                         PW_REPLICA_OPT(struct formula_opts, replica),
-                                         {.name = NULL}};
+const struct pw_opt pw_formula_opts[] = {
+    {.name = "arm",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct formula_opts, arm),
+     .min = 1,
+     .max = PW_MAX_ARMS,
+     .help = "arm that is meant; default: the current one"},
+    {.name = "layer",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct formula_opts, layer),
+     .def = "0",
+     .min = 0,
+     .max = PW_MAX_LAYERS - 1,
+     .help = "layer of a formula that reads l, or of parameters per layer"},
+    PW_REPLICA_OPT(struct formula_opts, replica),
+    {.name = NULL}};
 
 /* Returns the learned parameters of the encoding, in the model's order; the caller frees them. */
 static float *read_parameters(const struct pw_replica *arm)

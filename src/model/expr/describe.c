@@ -123,9 +123,9 @@ static void set_query(struct probe *p, int query)
 
 static bool is_finite(struct probe *p, enum pw_stage stage, int query)
 {
-    int parts = stage == PW_STAGE_EMBED                              ? p->cfg->width
+    int parts = stage == PW_STAGE_EMBED                             ? p->cfg->width
                 : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? p->cfg->head_width / 2
-                                                                     : p->cfg->heads;
+                                                                    : p->cfg->heads;
     set_query(p, query);
     for (int k = 0; k < parts; k++) {
         p->in.vars[PW_VAR_PAIR] = p->in.vars[PW_VAR_CHANNEL] = p->in.vars[PW_VAR_HEAD] = k;
@@ -145,8 +145,8 @@ static void put_range(struct probe *p, struct pw_str *out)
             int query = context + (int)((long)context * k / SAMPLES);
             if (!pw_expr_has(p->x, s) || is_finite(p, s, query))
                 continue;
-            pw_str_add(out, "; %s is not finite at position %d, beyond the context of %d", pw_stage_names[s], query,
-                       context);
+            pw_str_add(out, "; %s is not finite at position %d, beyond the context of %d", pw_stage_names[s],
+                       query, context);
             return;
         }
     pw_str_add(out, "; finite up to position %d, twice the context", 2 * context);
@@ -180,7 +180,8 @@ static void put_untrained(struct probe *p, int trained, struct pw_str *out)
             }
     }
     if (late > 0)
-        pw_str_add(out, "; %d of %d table entries are read beyond distance %d only, which training does not reach",
+        pw_str_add(out,
+                   "; %d of %d table entries are read beyond distance %d only, which training does not reach",
                    late, all, trained);
     for (int k = 0; k < x->n_params; k++)
         free(grads[k]);
@@ -194,7 +195,8 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
     bool score = pw_expr_has_score_mod(x), mask = pw_expr_has(x, PW_STAGE_MASK);
     pw_str_add(out, "\nFlexAttention: ");
     if (score || mask)
-        pw_str_add(out, "%s%s%s", score ? "score_mod" : "", score && mask ? " and " : "", mask ? "mask_mod" : "");
+        pw_str_add(out, "%s%s%s", score ? "score_mod" : "", score && mask ? " and " : "",
+                   mask ? "mask_mod" : "");
     if (pw_expr_needs_module(x))
         pw_str_add(out, "%s%s, which it does not see; plain PyTorch instead",
                    score || mask ? "; not for the rest: it changes " : "none: it changes ",

@@ -35,10 +35,12 @@ enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_la
 {
     const float *param[PW_EXPR_PARAMS], *at = f->values;
     if (f->use->pe->print == NULL)
-        return pw_fail(err, PW_EUSER, "%s: %s is a built-in encoding, not a formula; 'help pe' shows 'pe expr'",
-                       who, f->use->pe->name);
+        return pw_fail(err, PW_EUSER,
+                       "%s: %s is a built-in encoding, not a formula; 'help pe' shows 'pe expr'", who,
+                       f->use->pe->name);
     if (f->layer >= f->cfg->layers)
-        return pw_fail(err, PW_EUSER, "%s: layer=%d: the model has layers 0..%d", who, f->layer, f->cfg->layers - 1);
+        return pw_fail(err, PW_EUSER, "%s: layer=%d: the model has layers 0..%d", who, f->layer,
+                       f->cfg->layers - 1);
     const struct pw_expr *x = pw_formula_of(f->use->o.bytes)->x;
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];

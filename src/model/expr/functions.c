@@ -56,7 +56,8 @@ static double erf_of(double x)
     return 1.1283791670955126 * pw_exp(-x * x) * sum; /* 2 / sqrt(pi) */
 }
 
-/* pw_sin and pw_cos reduce angles below 1e6 only; a larger one is not a value, and is refused with its place. */
+/* pw_sin and pw_cos reduce angles below 1e6 only; a larger one is not a value, and is refused with its place.
+ */
 static double sine(double x)
 {
     return fabs(x) < 1e6 ? pw_sin(x) : NAN;

@@ -27,7 +27,8 @@ static int pairs_of(const struct pw_pe_use_opts *use, const struct pw_config *cf
     return use->pe->uses & PW_PE_ROTATION ? use->pe->pairs(use->o.bytes, cfg) : 0;
 }
 
-static struct sample sample_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg, int P, double step)
+static struct sample sample_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg, int P,
+                               double step)
 {
     const struct pw_pe *pe = use->pe;
     size_t rows = (size_t)P, pairs = rows * (size_t)pairs_of(use, cfg);
@@ -83,17 +84,18 @@ static struct comparison compared(const struct sample *formula, const struct sam
     return c;
 }
 
-static bool same_shape(const struct pw_pe_use_opts *a, const struct pw_pe_use_opts *b, const struct pw_config *cfg)
+static bool same_shape(const struct pw_pe_use_opts *a, const struct pw_pe_use_opts *b,
+                       const struct pw_config *cfg)
 {
-    if (a->pe->uses != b->pe->uses || pw_pe_adds(b->pe) > 1 || memcmp(a->pe->by, b->pe->by, sizeof a->pe->by) != 0)
+    if (a->pe->uses != b->pe->uses || pw_pe_adds(b->pe) > 1 ||
+        memcmp(a->pe->by, b->pe->by, sizeof a->pe->by) != 0)
         return false;
     return !(a->pe->uses & PW_PE_ROTATION) ||
-           (pairs_of(a, cfg) == pairs_of(b, cfg) &&
-            a->pe->pairing(a->o.bytes) == b->pe->pairing(b->o.bytes));
+           (pairs_of(a, cfg) == pairs_of(b, cfg) && a->pe->pairing(a->o.bytes) == b->pe->pairing(b->o.bytes));
 }
 
-static void try_fixed(struct pw_formula_twin *best, const struct sample *formula, const struct pw_pe_use_opts *b,
-                      const struct pw_config *cfg, double step)
+static void try_fixed(struct pw_formula_twin *best, const struct sample *formula,
+                      const struct pw_pe_use_opts *b, const struct pw_config *cfg, double step)
 {
     struct sample s[2] = {sample_of(b, cfg, formula[0].t.P, 1), sample_of(b, cfg, formula[1].t.P, step)};
     struct comparison c = compared(formula, s, 1);
@@ -122,7 +124,8 @@ static int table_of(const struct pw_expr *x)
 }
 
 /* Does the formula read one entry exactly for those distances for which the built-in encoding does? */
-static bool same_entries(const struct pw_formula *f, const struct pw_pe_use_opts *b, const struct pw_config *cfg)
+static bool same_entries(const struct pw_formula *f, const struct pw_pe_use_opts *b,
+                         const struct pw_config *cfg)
 {
     int size = f->x->param[0].size, rows = b->pe->param_rows(b->o.bytes, cfg), P = cfg->context;
     int *mine = pw_alloc((size_t)size, sizeof *mine), *its = pw_alloc((size_t)rows, sizeof *its);
@@ -157,7 +160,8 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
 {
     const struct pw_formula *f = pw_formula_of(use->o.bytes);
     struct pw_formula_twin best = {.factor = 1};
-    bool fixed = f->x->n_params == 0 && (f->pe.uses & ~(unsigned)(PW_PE_ADDED | PW_PE_ROTATION | PW_PE_BIAS)) == 0;
+    bool fixed =
+        f->x->n_params == 0 && (f->pe.uses & ~(unsigned)(PW_PE_ADDED | PW_PE_ROTATION | PW_PE_BIAS)) == 0;
     bool table = f->pe.uses == PW_PE_BIAS && table_of(f->x) >= 0;
     double step = fmax(1, (cfg->context - 1) / (LATER - 1));
     struct sample s[2] = {{.n = {0}}, {.n = {0}}};
