@@ -83,15 +83,15 @@ struct pw_ev_lab {
 
 /* ARM: an arm's encoding, model and progress. */
 struct pw_ev_arm {
-    int id;              /* 1..8, constant while the arm exists */
-    bool current;        /* prompts and inspection refer to this arm, to the replica in the event's header */
-    char name[16];       /* the encoding: "t5" */
-    char pe[PW_LINE];    /* with its options: "t5 buckets=8 distance=16" */
-    char model[PW_LINE]; /* "tiny 2x64 8 heads, 102 k" */
-    int replicas;        /* number of replicas, at least 1 */
-    uint64_t seed;       /* initialisation seed of replica 1; replica k has seed + k - 1 */
-    int64_t step;        /* optimiser steps done */
-    int swaps;           /* how often the encoding was swapped in place */
+    int id;               /* 1..8, constant while the arm exists */
+    bool current;         /* prompts and inspection refer to this arm, to the replica in the event's header */
+    char name[32];        /* the encoding: "t5" */
+    char pe[PW_ENCODING]; /* with its options: "t5 buckets=8 distance=16" */
+    char model[PW_LINE];  /* "tiny 2x64 8 heads, 102 k" */
+    int replicas;         /* number of replicas, at least 1 */
+    uint64_t seed;        /* initialisation seed of replica 1; replica k has seed + k - 1 */
+    int64_t step;         /* optimiser steps done */
+    int swaps;            /* how often the encoding was swapped in place */
     int layers, heads, width, context;
     int64_t n_params;
     bool restarted; /* new or reset: series start again */

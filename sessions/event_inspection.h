@@ -10,7 +10,8 @@
 #define PW_TOP        5  /* candidates kept per decoded token */
 #define PW_LOOK_TOP   20 /* candidates kept for the row under the cursor */
 #define PW_LINE       256
-#define PW_MAX_SCORES 10 /* scores of a head */
+#define PW_ENCODING   4608 /* text of an encoding: a formula of 4000 bytes, its options, NUL */
+#define PW_MAX_SCORES 10   /* scores of a head */
 
 /* PROMPT: the pinned prompt with its right answer, if known. n 0: no prompt is pinned. */
 struct pw_ev_prompt {
@@ -156,7 +157,7 @@ struct pw_table_tensor {
 
 /* The encoding's tables. An array is NULL if the encoding has no such table. */
 struct pw_ev_table {
-    char pe[PW_LINE];
+    char pe[PW_ENCODING];
     int length; /* N */
     int heads, width, pairs;
     int *bucket; /* [N] bucket by distance, for keys that are not after the query */

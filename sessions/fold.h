@@ -242,8 +242,11 @@ const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struc
 /* Are the same heads ablated in all replicas? */
 bool pw_arm_heads_alike(const struct pw_arm_view *a);
 /* Append the short name of an encoding, from the text in struct pw_ev_arm's pe: "t5 8/16", "rotary dims=4",
- * "alibi gain=2". */
+ * "alibi gain=2", "kerple a=2" for a formula from a file, "expr bias = -m*d" for another. */
 void pw_encoding_name(struct pw_str *out, const char *pe);
+/* Append the text with all options, for a line of its own. A formula from a file is its name with its
+ * options; another one is cut after 100 bytes. Returns out's text. */
+const char *pw_encoding_text(struct pw_str *out, const char *pe);
 /* Write the ablated heads of an arm: "L0H1 zero, L1H3 mean", or if replicas differ "L0H1 zero in replicate
  * 2".
  * "" if there are none. Cut to size. */

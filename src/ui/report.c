@@ -85,12 +85,15 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     const struct pw_ev_eval *v = &e->u.eval;
     int reps = a->info.replicas;
     bool seen = false;
+    struct pw_str pe = {0};
+    pw_encoding_text(&pe, a->info.pe);
     for (int t = 0; t < s->lab.n_tasks; t++) {
         if (!has_task(v, t))
             continue;
         bool decoded = pw_eval_judge(v, t) == PW_JUDGE_DECODED;
-        fprintf(out, "arm %d  %s  step %lld  %s: %s by length, ", e->arm, a->info.pe, (long long)e->step,
-                s->lab.tasks[t].name, decoded ? "right answers, decoded," : "exact match");
+        fprintf(out, "arm %d  %s  step %lld  %s: %s by length, ", e->arm, pw_str_text(&pe),
+                (long long)e->step, s->lab.tasks[t].name,
+                decoded ? "right answers, decoded," : "exact match");
         print_samples(out, v, t);
         print_lengths(out, v, a, t, pw_eval_exact);
         if (decoded) {
@@ -98,6 +101,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
             print_lengths(out, v, a, t, pw_eval_taught);
         }
     }
+    pw_str_fini(&pe);
     for (int i = 0; i < v->n; i++)
         seen = seen || (v->rows[i].samples > 0 && v->rows[i].seen);
     struct pw_spread in = pw_spread_mean(&s->lab, a, false), beyond = pw_spread_mean(&s->lab, a, true);
@@ -165,11 +169,12 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
 void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int replica, int64_t step,
                        const struct pw_snapshot *s)
 {
-    struct pw_str of = {0};
+    struct pw_str of = {0}, pe = {0};
     pw_replica_text(&s->arms[arm - 1], replica, &of);
     fprintf(out, "arm %d%s  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", arm,
-            pw_str_text(&of), s->arms[arm - 1].info.pe, (long long)step, s->lab.tasks[v->task].name,
-            v->length, v->failed, v->samples, (long long)v->eval_step);
+            pw_str_text(&of), pw_encoding_text(&pe, s->arms[arm - 1].info.pe), (long long)step,
+            s->lab.tasks[v->task].name, v->length, v->failed, v->samples, (long long)v->eval_step);
+    pw_str_fini(&pe);
     pw_str_fini(&of);
     for (int i = 0; i < v->n; i++) {
         const struct pw_failing *x = &v->list[i];
@@ -277,8 +282,10 @@ static void print_end(FILE *out, const struct pw_snapshot *s)
         if (!a->used || n == 0)
             continue;
         struct pw_spread loss = pw_spread_last(a, PW_M_LOSS), right = pw_spread_last(a, PW_M_ACCURACY);
-        fprintf(out, "arm %d  %s  step %lld: loss %.4f", i + 1, a->info.pe,
+        struct pw_str pe = {0};
+        fprintf(out, "arm %d  %s  step %lld: loss %.4f", i + 1, pw_encoding_text(&pe, a->info.pe),
                 (long long)a->rep[0].series.step[n - 1], (double)loss.median);
+        pw_str_fini(&pe);
         if (a->info.replicas > 1)
             fprintf(out, " (%.4f..%.4f) n=%d%s", (double)loss.lo, (double)loss.hi, loss.n,
                     pw_batches_text(&a->info));
@@ -348,14 +355,19 @@ static void arm_change(FILE *out, const struct pw_ev_arm *a, int replica, const 
     const struct pw_arm_view *before = a->id >= 1 && a->id <= PW_MAX_ARMS ? &s->arms[a->id - 1] : NULL;
     if (before == NULL)
         return;
+    struct pw_str now = {0}, was = {0};
+    pw_encoding_text(&now, a->pe);
     if (!before->used || before->info.swaps > a->swaps)
-        fprintf(out, "arm %d: %s, %s\n", a->id, a->pe, a->model);
+        fprintf(out, "arm %d: %s, %s\n", a->id, pw_str_text(&now), a->model);
     else if (strcmp(before->info.pe, a->pe) != 0)
-        fprintf(out, "arm %d: %s, before: %s; all other weights are kept\n", a->id, a->pe, before->info.pe);
+        fprintf(out, "arm %d: %s, before: %s; all other weights are kept\n", a->id, pw_str_text(&now),
+                pw_encoding_text(&was, before->info.pe));
     else if (a->current && s->current != a->id)
-        fprintf(out, "arm %d, %s, is the current arm\n", a->id, a->pe);
+        fprintf(out, "arm %d, %s, is the current arm\n", a->id, pw_str_text(&now));
     else if (a->current && s->replica != replica)
         fprintf(out, "arm %d: replica %d of %d is inspected\n", a->id, replica, a->replicas);
+    pw_str_fini(&was);
+    pw_str_fini(&now);
 }
 
 static void state_change(FILE *out, const struct pw_ev_state *now, const struct pw_ev_state *before)

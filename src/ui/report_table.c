@@ -156,11 +156,13 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replic
                      const struct pw_snapshot *s)
 {
     char what[64];
-    struct pw_str of = {0};
+    struct pw_str of = {0}, pe = {0};
     const struct pw_arm_view *a = pw_find_arm(s, arm);
     if (a != NULL)
         pw_replica_text(a, replica, &of);
-    fprintf(out, "arm %d%s  %s, %d positions\n", arm, pw_str_text(&of), t->pe, t->length);
+    fprintf(out, "arm %d%s  %s, %d positions\n", arm, pw_str_text(&of), pw_encoding_text(&pe, t->pe),
+            t->length);
+    pw_str_fini(&pe);
     pw_str_fini(&of);
     if (t->met != NULL) {
         snprintf(what, sizeof what, "pairs met in training since step %" PRId64 ", by distance", t->met_from);

@@ -35,6 +35,7 @@ static void print_encoding_difference(struct pw_figure *f, const struct pw_enc_p
 {
     const char *what = p->kernels ? "kernel" : "mean score";
     struct pw_str own = {0}, first = {0}, second = {0};
+    struct pw_str a = {0}, b = {0};
 
     pw_replica_text(f->arm, f->arm->table_replica, &first);
     pw_replica_text(other_of(f), other_of(f)->table_replica, &second);
@@ -46,8 +47,11 @@ static void print_encoding_difference(struct pw_figure *f, const struct pw_enc_p
         &f->caption,
         "The %s of %s%s at step %lld, layer %d, minus that of %s%s at step %lld, layer %d; of each head "
         "from its value at distance 0 on. Below, head by head: solid the first, dashed the second.",
-        what, p->a->pe, pw_str_text(&first), (long long)f->arm->table_step, p->a->layer, p->b->pe,
-        pw_str_text(&second), (long long)other_of(f)->table_step, p->b->layer);
+        what, pw_encoding_text(&a, p->a->pe), pw_str_text(&first), (long long)f->arm->table_step, p->a->layer,
+        pw_encoding_text(&b, p->b->pe), pw_str_text(&second), (long long)other_of(f)->table_step,
+        p->b->layer);
+    pw_str_fini(&a);
+    pw_str_fini(&b);
     pw_str_fini(&first);
     pw_str_fini(&second);
     if (p->a->trained > 0)

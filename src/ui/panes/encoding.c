@@ -305,11 +305,12 @@ static void words(FILE *out, const struct pw_ui *ui)
         fputs("no table yet: 'table' reads the current arm's encoding\n", out);
         return;
     }
-    struct pw_str of = {0};
+    struct pw_str of = {0}, pe = {0};
     const struct pw_arm_view *arm = &ui->snap->arms[ui->snap->current - 1];
     pw_replica_text(arm, arm->table_replica, &of);
     fprintf(out, "arm %d%s  %s, %d positions, layer %d of %d, %d samples; ", ui->snap->current,
-            pw_str_text(&of), t->pe, t->length, t->layer, t->layers, t->n_kernel);
+            pw_str_text(&of), pw_encoding_text(&pe, t->pe), t->length, t->layer, t->layers, t->n_kernel);
+    pw_str_fini(&pe);
     pw_str_fini(&of);
     if (t->trained > 0)
         fprintf(out, "training met distances up to %d\n", t->trained);
