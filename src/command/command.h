@@ -5,6 +5,9 @@
  *   command  = name { word | key=value }      '#' at the start of a word begins a comment
  *   word     = anything without blanks, or "quoted" with \" and \\ inside
  *
+ * A formula takes the rest of the line, too, as the word after `expr`: pe expr bias = -d. Single quotes
+ * around it protect ';' as double quotes do. Behind its closing quote other words may follow.
+ *
  * A raw command (prompt, say, mark) takes the rest of the line unchanged, up to an unquoted ';'. Only one
  * enclosing pair of quotes is removed. key=value splits at the first '='; a quoted word is never split.
  * Parentheses keep a word together: t5(buckets=8,distance=16).
@@ -70,6 +73,7 @@ struct pw_command {
     const char *const *aliases; /* other names (vi's "q!"), NULL-terminated, or NULL */
     const char *search;         /* words that a user may search for: "rewind history"; or NULL */
     bool raw;                   /* takes the rest of the line unchanged */
+    bool formula;               /* `expr` among its words is followed by a formula, one word */
     /* Runs while an answer is being decoded. Such a command neither needs the answer nor changes its
      * inputs. */
     bool beside;
@@ -87,6 +91,9 @@ struct pw_command {
     /* Appends help on a word that may follow the name (an encoding, a probe, a study), for `help NAME WORD`.
      * Returns false if the word is unknown. NULL: there is no such help. */
     bool (*about)(const char *word, struct pw_str *out);
+    /* Appends what `help NAME` says below `detail` and depends on files, beginning with a line break. NULL:
+     * nothing. */
+    void (*more)(struct pw_str *out);
     int file_at;    /* the N-th word after the name, from 1, may be a file name; 0: none */
     int command_at; /* the N-th word may be a command name; 0: none */
     /* Offers the words that may come here with pw_complete_offer; options are offered by the caller. NULL:

@@ -132,6 +132,8 @@ enum pw_code pw_command_help(const struct pw_commands *t, const char *name, cons
                    alias[1] == NULL ? "\n" : "");
     if (cmd->detail != NULL)
         pw_str_add(out, "\n%s\n", cmd->detail);
+    if (cmd->more != NULL)
+        cmd->more(out);
     if (pw_help_row(cmd, 0) != NULL)
         help_options(cmd, out);
     return PW_OK;

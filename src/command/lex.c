@@ -8,13 +8,33 @@ static bool blank(char c)
     return c == ' ' || c == '\t' || c == '\r'; /* '\r': pw_lex_check allows it only before '\n' */
 }
 
+/* Does a quote begin at s[at]? A single one does where a formula begins: after the word expr, and after
+ * "expr(". Everywhere else it is an apostrophe. */
+static bool opens_quote(const char *s, size_t begin, size_t at)
+{
+    static const char word[] = PW_LEX_FORMULA;
+    size_t n = sizeof word - 1, i = at;
+    if (s[at] != '\'')
+        return s[at] == '"';
+    while (i > begin && blank(s[i - 1]))
+        i--;
+    bool apart = i < at;
+    if (i > begin && s[i - 1] == '(') {
+        apart = true;
+        for (i--; i > begin && blank(s[i - 1]);)
+            i--;
+    }
+    return apart && i >= begin + n && strncmp(s + i - n, word, n) == 0 &&
+           (i == begin + n || strchr(" \t,(", s[i - n - 1]) != NULL);
+}
+
 /* Return the position of the quote that closes the one at s[at]; PW_NOWHERE if the line ends first. */
 static size_t closing(const char *s, size_t at, size_t end)
 {
     for (size_t i = at + 1; i < end && s[i] != '\n'; i++) {
-        if (s[i] == '"')
+        if (s[i] == s[at])
             return i;
-        if (s[i] == '\\' && i + 1 < end && (s[i + 1] == '"' || s[i + 1] == '\\'))
+        if (s[at] == '"' && s[i] == '\\' && i + 1 < end && (s[i + 1] == '"' || s[i + 1] == '\\'))
             i++;
     }
     return PW_NOWHERE;
@@ -33,7 +53,7 @@ bool pw_lex_command(const char *s, size_t at, struct pw_lex_command *c)
             c->comment = true;
             break;
         }
-        if (s[i] == '"') {
+        if (opens_quote(s, c->begin, i)) {
             size_t close = closing(s, i, n);
             if (close == PW_NOWHERE) {
                 c->quote = i;
@@ -62,7 +82,7 @@ bool pw_lex_word(const char *s, size_t at, size_t end, struct pw_lex_word *w)
         .begin = at, .item = at, .equals = PW_NOWHERE, .open = PW_NOWHERE, .stray = PW_NOWHERE};
     size_t i = at;
     for (; i < end && (depth > 0 || !blank(s[i])); i++) {
-        if (s[i] == '"') {
+        if (opens_quote(s, 0, i)) {
             size_t close = closing(s, i, end);
             i = close == PW_NOWHERE ? end - 1 : close;
         } else if (s[i] == '(') {
@@ -91,7 +111,7 @@ void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out)
     int depth = 0;
     pw_str_put(out, "", 0); /* makes an empty word a string */
     for (size_t i = begin; i < end; i++) {
-        if (s[i] != '"') {
+        if (!opens_quote(s, 0, i)) {
             depth += (s[i] == '(') - (s[i] == ')');
             pw_str_put(out, s + i, 1);
             continue;
@@ -100,8 +120,9 @@ void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out)
         if (depth > 0) { /* quotes inside parentheses are kept for the parser of their content */
             pw_str_put(out, s + i, stop - i + (close != PW_NOWHERE));
         } else {
+            size_t at = i;
             for (i++; i < stop; i++) {
-                if (s[i] == '\\' && i + 1 < stop && (s[i + 1] == '"' || s[i + 1] == '\\'))
+                if (s[at] == '"' && s[i] == '\\' && i + 1 < stop && (s[i + 1] == '"' || s[i + 1] == '\\'))
                     i++;
                 pw_str_put(out, s + i, 1);
             }
@@ -112,7 +133,7 @@ void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out)
 
 bool pw_lex_enclosed(const char *s, size_t begin, size_t end)
 {
-    return begin < end && s[begin] == '"' && closing(s, begin, end) == end - 1;
+    return begin < end && opens_quote(s, 0, begin) && closing(s, begin, end) == end - 1;
 }
 
 enum pw_code pw_lex_fail(const char *s, size_t at, const char *what, struct pw_err *err)
@@ -146,4 +167,12 @@ enum pw_code pw_lex_check(const char *s, struct pw_err *err)
             return pw_lex_fail(s, i, "control character; a line must be plain text", err);
     }
     return PW_OK;
+}
+
+size_t pw_lex_tail(const char *s, size_t at, size_t end)
+{
+    while (at < end && blank(s[at]))
+        at++;
+    size_t close = at < end && opens_quote(s, 0, at) ? closing(s, at, end) : PW_NOWHERE;
+    return close != PW_NOWHERE && (close + 1 == end || blank(s[close + 1])) ? close + 1 : end;
 }

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PW_LEX_FORMULA                                                                                       \
+    "expr" /* the word after which a single quote protects text, as a double quote does                      \
+            */
 #define PW_NOWHERE    SIZE_MAX
 #define PW_LINE_LIMIT 65536 /* bytes of a line; a longer one is rejected as not being a script */
 
@@ -42,6 +45,9 @@ bool pw_lex_word(const char *s, size_t at, size_t end, struct pw_lex_word *w);
 void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out);
 /* Does one pair of quotes enclose all of s[begin..end)? */
 bool pw_lex_enclosed(const char *s, size_t begin, size_t end);
+/* Return the end of the text that takes the rest of a command, s[at..end): behind the quote that closes its
+ * first character if a blank or the end follows it; otherwise `end`. */
+size_t pw_lex_tail(const char *s, size_t at, size_t end);
 /* Call each() with every path that begins with the typed text, sorted by name (files.c). A folder ends with
  * '/'. Hidden files only if the dot is typed. */
 void pw_complete_files(const char *typed, void (*each)(void *arg, const char *path), void *arg);

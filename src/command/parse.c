@@ -77,6 +77,24 @@ static enum pw_code parse_word(struct pw_args *args, const char *text, const str
     return PW_OK;
 }
 
+/* Adds the formula behind *at as one word, and sets *at to its end. */
+static enum pw_code parse_formula(struct pw_args *args, const char *text, size_t *at, size_t end,
+                                  struct pw_err *err)
+{
+    size_t begin = *at, stop;
+    while (begin < end && (text[begin] == ' ' || text[begin] == '\t' || text[begin] == '\r'))
+        begin++;
+    if (begin == end)
+        return PW_OK;
+    if (args->n == PW_MAX_WORDS)
+        return pw_lex_fail(text, begin, "too many words: a command has at most 32", err);
+    stop = pw_lex_tail(text, begin, end);
+    args->words[args->n++] = (struct pw_word){
+        .value = pw_lex_enclosed(text, begin, stop) ? unquoted(text, begin, stop) : copy(text, begin, stop)};
+    *at = stop;
+    return PW_OK;
+}
+
 /* text was checked and contains the command c. */
 static enum pw_code parse(const struct pw_commands *t, const char *text, const struct pw_lex_command *c,
                           struct pw_args *args, const struct pw_command **cmd, struct pw_err *err)
@@ -96,8 +114,12 @@ static enum pw_code parse(const struct pw_commands *t, const char *text, const s
         args->rest = unquoted(text, rest, c->end);
     else
         args->rest = copy(text, rest, c->end > rest ? c->end : rest);
-    while (!(*cmd)->raw && code == PW_OK && pw_lex_word(text, w.end, c->end, &w))
+    while (!(*cmd)->raw && code == PW_OK && pw_lex_word(text, w.end, c->end, &w)) {
         code = parse_word(args, text, &w, err);
+        const struct pw_word *last = args->n > 0 ? &args->words[args->n - 1] : NULL;
+        if (code == PW_OK && (*cmd)->formula && last->key == NULL && strcmp(last->value, PW_LEX_FORMULA) == 0)
+            code = parse_formula(args, text, &w.end, c->end, err);
+    }
     return code;
 }
 
