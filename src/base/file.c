@@ -87,16 +87,31 @@ static enum pw_code open_regular(int *fd, const char *path, size_t *size, struct
     return code;
 }
 
+bool pw_file_copies(void)
+{
+    return watch.instead != NULL;
+}
+
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err)
 {
-    const char *real = watch.instead != NULL ? watch.instead(watch.arg, path) : path;
+    return pw_file_read_as(path, path, limit, data, size, err);
+}
+
+enum pw_code pw_file_read_as(const char *name, const char *path, size_t limit, char **data, size_t *size,
+                             struct pw_err *err)
+{
+    const char *real = watch.instead != NULL ? watch.instead(watch.arg, name) : path;
     size_t bytes;
     int fd;
 
     *data = NULL;
     *size = 0;
+    if (real == NULL && watch.instead == NULL)
+        return pw_fail(err, PW_EUSER, "%.240s: there is no such file", name);
     if (real == NULL)
-        return pw_fail(err, PW_EIO, "%.240s: the session has no copy of this file", path);
+        return pw_fail(err, PW_EIO, "%.240s: the session has no copy of this file", name);
+    if (path == NULL)
+        path = name;
     enum pw_code code = open_regular(&fd, real, &bytes, err);
     if (code != PW_OK)
         return code;
@@ -106,7 +121,7 @@ enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *s
         code = read_all(fd, path, bytes, limit, data, size, err);
     close(fd);
     if (code == PW_OK && watch.read != NULL)
-        watch.read(watch.arg, path, *data, *size);
+        watch.read(watch.arg, name, *data, *size);
     return code;
 }
 

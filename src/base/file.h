@@ -4,6 +4,7 @@
 #ifndef PW_FILE_H
 #define PW_FILE_H
 #include "base/err.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -11,6 +12,13 @@
  * is NULL on failure. *size does not count the NUL. Fails with PW_EUSER (not a regular file, or too large),
  * PW_EIO or PW_ENOMEM. The calling thread's pw_file_watch applies. */
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err);
+
+/* The same for a file that the callbacks know by `name` while it is at `path`: the place differs between
+ * machines. path NULL: only a copy can be read; without one the code is PW_EUSER. */
+enum pw_code pw_file_read_as(const char *name, const char *path, size_t limit, char **data, size_t *size,
+                             struct pw_err *err);
+/* Does the calling thread read copies in place of files? */
+bool pw_file_copies(void);
 
 /* Callbacks around every pw_file_read of one thread. A session uses them to record the files that commands
  * read, and a re-run uses them to read the recorded copies instead. */

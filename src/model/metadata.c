@@ -83,11 +83,14 @@ static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw
 
     pw_opt_defaults(pw_pe_tune_opts, &as_it_is);
     pe = cJSON_AddObjectToObject(config, "pe");
-    ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) != NULL &&
+    bool formula = use->pe->print != NULL;
+    ok = ok && cJSON_AddStringToObject(pe, "name", formula ? "expr" : use->pe->name) != NULL &&
          add_options(pe, use->pe->opts, use->o.bytes, NULL) &&
          add_options(pe, pw_pe_tune_opts, &use->tune, &as_it_is);
-    if (use->pe->print != NULL) {
+    if (formula) {
         struct pw_str text = {0};
+        if (strcmp(use->pe->name, "expr") != 0)
+            ok = ok && cJSON_AddStringToObject(pe, "as", use->pe->name) != NULL;
         use->pe->print(use->o.bytes, &text);
         ok = ok && cJSON_AddStringToObject(pe, FORMULA, pw_str_text(&text)) != NULL;
         pw_str_fini(&text);
@@ -185,6 +188,8 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
     if (name == NULL)
         return pw_fail(err, PW_EUSER, "%s: 'pe' must name an encoding", what);
     const char *formula = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, FORMULA));
+    if (formula == NULL && pw_pe_find(name) == NULL) /* weights never read formula files */
+        return pw_fail(err, PW_EUSER, "%s: no encoding '%.40s'", what, name);
     pw_str_add(&text, formula != NULL ? "%s '%s'" : "%s", name, formula);
     for (const cJSON *item = json->child; item != NULL && code == PW_OK; item = item->next) {
         if (strcmp(item->string, "name") == 0 || strcmp(item->string, RULE) == 0 ||

@@ -229,7 +229,10 @@ void pw_model_destroy(struct pw_model *m)
 enum pw_code pw_model_may_tune(const struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
     struct pw_param_layout lay = {0};
-    assert(pe->pe == m->pe.pe);
+    assert(pw_pe_alike(pe->pe, m->pe.pe));
+    if (pe->pe->uses != m->pe.pe->uses)
+        return pw_fail(err, PW_EUSER, "%s: this changes which tables it has; 'pe %s ...' swaps it",
+                       pe->pe->name, pe->pe->name);
     enum pw_code code = pw_layout_init(&lay, &m->cfg, pe, err);
     if (code == PW_OK && lay.size != m->lay.size)
         code = pw_fail(err, PW_EUSER, "%s: this changes the number of parameters; 'pe %s ...' draws new ones",
@@ -240,7 +243,7 @@ enum pw_code pw_model_may_tune(const struct pw_model *m, const struct pw_pe_use_
 
 void pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe)
 {
-    assert(m->n_flights == 0 && pe->pe == m->pe.pe);
+    assert(m->n_flights == 0 && pw_pe_alike(pe->pe, m->pe.pe));
     pw_model_abandon(m);
     pw_tables_fini(m);
     pw_work_fini(m, &m->train);

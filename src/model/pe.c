@@ -1,5 +1,7 @@
 /* pe.c - the table of positional encodings, and their text: parse and print. */
 #include "model/pe.h"
+#include "base/alloc.h"
+#include "model/expr/library.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -116,24 +118,41 @@ void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables
     }
 }
 
+/* The names that a mistyped one may have meant. */
+struct names {
+    char **list; /* ends with NULL */
+    int n;
+};
+
+static void add_name(void *arg, const char *name)
+{
+    struct names *names = arg;
+    names->list = pw_grow(names->list, (size_t)names->n + 2, sizeof *names->list);
+    names->list[names->n++] = pw_text_dup(name);
+    names->list[names->n] = NULL;
+}
+
 static enum pw_code unknown(const char *name, struct pw_err *err)
 {
-    enum { ENCODINGS = sizeof pw_pes / sizeof *pw_pes };
-    const char *names[ENCODINGS * (1 + PW_PE_ALIASES)] = {0}, *near;
+    struct names names = {0};
     struct pw_str all = {0};
-    enum pw_code code;
-    int n = 0;
-
-    for (; pw_pes[n] != NULL; n++) {
-        names[n] = pw_pes[n]->name;
-        pw_str_add(&all, "%s%s", n > 0 ? ", " : "", names[n]);
+    for (int n = 0; pw_pes[n] != NULL; n++) {
+        add_name(&names, pw_pes[n]->name);
+        pw_str_add(&all, "%s%s", n > 0 ? ", " : "", pw_pes[n]->name);
     }
     for (int i = 0; pw_pes[i] != NULL; i++)
         for (const char *const *alias = pw_pes[i]->aliases; *alias != NULL; alias++)
-            names[n++] = *alias;
-    near = pw_text_nearest(name, names);
-    code = near != NULL ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
-                        : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s", name, pw_str_text(&all));
+            add_name(&names, *alias);
+    int built_in = names.n;
+    pw_library_list(add_name, &names);
+    const char *near = pw_text_nearest(name, (const char *const *)names.list);
+    enum pw_code code =
+        near != NULL ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
+                     : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s%s", name, pw_str_text(&all),
+                               names.n > built_in ? ", and formula files ('help pe')" : "");
+    for (int i = 0; i < names.n; i++)
+        free(names.list[i]);
+    free(names.list);
     pw_str_fini(&all);
     return code;
 }
@@ -152,14 +171,15 @@ enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_
     return pw_opt_set(use->pe->opts, use->o.bytes, use->pe->name, word, equals + 1, err);
 }
 
-/* Reads "'FORMULA' [option=value ...]", "(FORMULA)" or "FORMULA" at rest. Returns the formula, ended by NUL,
- * and where the options begin. */
-static char *cut_formula(char *rest, char **options)
+/* Reads "'FORMULA' [option=value ...]", "('FORMULA',option=value)", "(FORMULA)" or "FORMULA" at rest. Returns
+ * the formula, ended by NUL, where the options begin, and what separates them. */
+static char *cut_formula(char *rest, char **options, const char **separators)
 {
     char *s = rest + strspn(rest, " "), *end;
     for (size_t n = strlen(s); n > 0 && s[n - 1] == ' ';)
         s[--n] = '\0';
     if (*s == '(' && s[strlen(s) - 1] == ')' && s[1] != '\0') {
+        *separators = " ,";
         s[strlen(s) - 1] = '\0';
         s++;
     }
@@ -183,11 +203,10 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct p
 
     rest = name + n;
     bool formula = n == 4 && strncasecmp(name, "expr", n) == 0;
+    enum pw_code code = PW_OK;
     if (formula) {
-        char *text = cut_formula(rest, &rest);
-        enum pw_code code = pw_pe_formula(use, text, err);
-        if (code != PW_OK)
-            return code;
+        char *text = cut_formula(rest, &rest, &separators);
+        code = pw_pe_formula(use, text, err);
     } else if (*rest == '(') {
         char *close = strchr(rest, ')');
         if (close == NULL || close[1 + strspn(close + 1, " ")] != '\0')
@@ -199,18 +218,26 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct p
         if (*rest != '\0')
             *rest++ = '\0';
         use->pe = pw_pe_find(name);
+        if (use->pe == NULL) {
+            formula = pw_library_has(name);
+            code = formula ? pw_library_use(use, name, err) : unknown(name, err);
+        }
     }
-    if (use->pe == NULL)
-        return unknown(name, err);
+    if (code != PW_OK)
+        return code;
     assert(use->pe->opts_size <= sizeof use->o.bytes);
-    if (use->pe->opts != NULL)
+    if (use->pe->opts != NULL && !formula)
         pw_opt_defaults(use->pe->opts, use->o.bytes);
     pw_opt_defaults(pw_pe_tune_opts, &use->tune);
     for (word = strtok_r(rest, separators, &state); word != NULL; word = strtok_r(NULL, separators, &state)) {
-        enum pw_code code = pw_pe_set_option(use, word, err);
-        if (code)
+        bool names = formula && strncmp(word, "as=", 3) == 0;
+        code = names ? pw_pe_formula_name(use, word + 3, err) : pw_pe_set_option(use, word, err);
+        if (code != PW_OK)
             return code;
     }
+    code = pw_pe_formula_settle(use, err);
+    if (code != PW_OK)
+        return code;
     if (use->pe->resolve != NULL)
         use->pe->resolve(use->o.bytes, cfg);
     enum pw_code checked = use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
@@ -258,13 +285,15 @@ void pw_pe_unsettle(struct pw_pe_use_opts *use, const struct pw_config *cfg)
 
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out)
 {
-    pw_str_add(out, "%s", use->pe->name);
-    if (use->pe->opts != NULL)
-        pw_opt_print(use->pe->opts, use->o.bytes, false, out);
-    if (use->pe->print != NULL) {
-        pw_str_add(out, " '");
+    bool formula = use->pe->print != NULL;
+    pw_str_add(out, "%s", formula ? "expr '" : use->pe->name);
+    if (formula) {
         use->pe->print(use->o.bytes, out);
         pw_str_add(out, "'");
     }
+    if (use->pe->opts != NULL)
+        pw_opt_print(use->pe->opts, use->o.bytes, false, out);
+    if (formula && strcmp(use->pe->name, "expr") != 0)
+        pw_str_add(out, " as=%s", use->pe->name);
     pw_opt_print(pw_pe_tune_opts, &use->tune, true, out);
 }

@@ -20,6 +20,7 @@
 
 #define PW_PE_OPTS_MAX 64
 #define PW_PE_ALIASES  6
+#define PW_PE_NAME     32 /* bytes of a formula file's name, with its NUL */
 
 enum pw_pe_use {
     PW_PE_ADDED = 1,    /* rows added to the embeddings */
@@ -147,6 +148,9 @@ extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
 /* Finds an encoding by name or alias, case-insensitively; NULL if there is none. */
 const struct pw_pe *pw_pe_find(const char *name);
 
+/* Are both the same encoding, perhaps with other options? Formulas have a descriptor for each set of values.
+ */
+bool pw_pe_alike(const struct pw_pe *a, const struct pw_pe *b);
 /* Returns true if the encoding has trained parameters. */
 bool pw_pe_learns(const struct pw_pe *pe);
 /* Returns the tables of one layer: the same memory, without strides. Only `t` itself is freed. */
@@ -188,14 +192,21 @@ struct pw_pe_use_opts {
     } o;
 };
 
-/* Parses "t5", "t5 buckets=8" or "t5(buckets=8,distance=16)" into *use; cfg resolves defaults. A bad name or
- * value is PW_EUSER with one line of message, and *use is unchanged. */
+/* Parses "t5", "t5 buckets=8" or "t5(buckets=8,distance=16)" into *use; cfg resolves defaults. A name that is
+ * no built-in encoding is looked for among the formula files (model/expr/library.h). "expr 'FORMULA' a=2
+ * as=NAME" is a formula, its options, and the name under which it is shown. A bad name or value is PW_EUSER
+ * with one line of message, and *use is unchanged. */
 enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
                          struct pw_err *err);
 /* Sets the encoding of *use to "expr", which the formula in text defines (model/expr/expr.h). Fails if it is
  * no formula, with the column. Its other options are unchanged. */
 enum pw_code pw_pe_formula(struct pw_pe_use_opts *use, const char *text, struct pw_err *err);
-/* Appends "t5 buckets=8 distance=16", options resolved. */
+/* Sets the name under which a formula is shown. */
+enum pw_code pw_pe_formula_name(struct pw_pe_use_opts *use, const char *name, struct pw_err *err);
+/* Builds the formula for the values of its options, after one was set. Other encodings are unchanged. */
+enum pw_code pw_pe_formula_settle(struct pw_pe_use_opts *use, struct pw_err *err);
+/* Appends "t5 buckets=8 distance=16", options resolved. A formula from a file is written in full, so the text
+ * can be parsed where the file is not: "expr 'FORMULA' a=2 as=kerple". */
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
 
 /* Returns the same encoding with every option at the value in effect, none at "as the model has it". */

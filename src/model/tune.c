@@ -92,6 +92,8 @@ enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const stru
          w = strtok_r(NULL, " ", &state))
         code = pw_pe_set_option(&turned, w, err);
     free(copy);
+    if (code == PW_OK)
+        code = pw_pe_formula_settle(&turned, err);
     if (code == PW_OK && turned.pe->check != NULL)
         code = turned.pe->check(turned.o.bytes, cfg, err);
     if (code == PW_OK)

@@ -1,33 +1,19 @@
 /* lesson.c - the lessons' folder, the titles and steps in their files, and a step on the screen. */
 #include "ui/lesson.h"
 #include "base/folder.h"
+#include "base/places.h"
 #include "ui/plot.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MOST    32 /* maximum number of lessons in a folder */
 #define LONGEST 32 /* maximum bytes of a lesson's name */
 
 /* ---- files */
 
-/* Finds the folder of the lessons beside the program: installed, or in the source tree. */
 static bool find_folder(struct pw_str *folder)
 {
-    static const char *const places[] = {"/lessons", "/../share/pewter/lessons", "/../../lessons"};
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0)
-        return false;
-    self[n] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        pw_str_clear(folder);
-        pw_str_add(folder, "%s%s", self, places[i]);
-        if (access(folder->s, R_OK | X_OK) == 0)
-            return true;
-    }
-    return false;
+    return pw_place_own(folder, "lessons");
 }
 
 int pw_lesson_names(const char **names, int max)

@@ -14,7 +14,7 @@ static void list(struct pw_lab *lab)
         struct pw_str pe = {0};
         if (a == NULL)
             continue;
-        pw_pe_print(&a->pe, &pe);
+        pw_encoding_shown(&pe, &a->pe);
         char parent[48] = "";
         if (a->parent > 0)
             snprintf(parent, sizeof parent, ", fork of %d @ %lld", a->parent, (long long)a->parent_step);
@@ -38,15 +38,15 @@ static enum pw_code add_arm(struct pw_lab *lab, const struct pw_args *args, stru
 {
     struct pw_str pe = {0};
     int id;
-    if (pw_args_words(args) != 2)
+    if (pw_args_words(args) < 2)
         return pw_fail(err, PW_EUSER, "usage: arm add PE [key=value]");
-    pw_str_add(&pe, "%s", pw_args_word(args, 1));
-    for (int i = 0; i < args->n; i++)
-        if (args->words[i].key != NULL)
-            pw_str_add(&pe, " %s=%s", args->words[i].key, args->words[i].value);
-    enum pw_code code = pw_lab_add_arm(lab, pw_str_text(&pe), &id, err);
+    enum pw_code code = pw_encoding_words(args, 1, NULL, &pe, err);
+    if (code == PW_OK)
+        code = pw_lab_add_arm(lab, pw_str_text(&pe), &id, err);
     if (code == PW_OK) {
-        pw_lab_note(lab, "arm %d: %s", id, pw_str_text(&pe));
+        struct pw_str shown = {0};
+        pw_lab_note(lab, "arm %d: %s", id, pw_encoding_text(&shown, pw_str_text(&pe)));
+        pw_str_fini(&shown);
         pw_lab_note_encoding(lab, pw_lab_arm(lab, id));
     }
     pw_str_fini(&pe);
@@ -113,6 +113,7 @@ const struct pw_command pw_cmd_arm = {
         "(by its first replica if it has fewer). A new arm takes the current arm's model and number of\n"
         "replicas, and the lab's seed.",
     .where = PW_AT_LAB,
+    .formula = true,
     .opts_for = opts_for,
     .complete = complete,
     .passes_over = passes_over,

@@ -14,22 +14,16 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_str text = {0};
     if (args->n > 0 && args->words[0].key != NULL)
         return pw_fail(err, PW_EUSER, "usage: %s; the encoding comes first", pw_cmd_fork.usage);
-    enum pw_code code = pw_args_limit(&pw_cmd_fork, args, 0, 1, err);
-    for (int i = 0; i < args->n && code == PW_OK; i++) {
-        const struct pw_word *w = &args->words[i];
-        if (w->key == NULL)
-            pw_str_add(&text, "%s", w->value);
-        else if (strcmp(w->key, "restart") == 0)
-            code = pw_opt_set(pw_cmd_fork.opts, &restart, "fork", w->key, w->value, err);
-        else
-            pw_str_add(&text, " %s=%s", w->key, w->value);
-    }
+    const char *restarting = pw_args_key(args, "restart");
+    enum pw_code code = pw_encoding_words(args, 0, (const char *const[]){"restart", NULL}, &text, err);
+    if (code == PW_OK && restarting != NULL)
+        code = pw_opt_set(pw_cmd_fork.opts, &restart, "fork", "restart", restarting, err);
     if (code == PW_OK)
         code = pw_lab_fork(ctx, args->n > 0 ? pw_str_text(&text) : NULL, restart, &id, err);
     if (code == PW_OK) {
         const struct pw_replica *arm = pw_lab_arm(ctx, id);
         pw_str_clear(&text);
-        pw_pe_print(&arm->pe, &text);
+        pw_encoding_shown(&text, &arm->pe);
         pw_lab_note(ctx, "arm %d: fork of %d @ %lld, %s", id, arm->parent, (long long)arm->parent_step,
                     pw_str_text(&text));
         if (args->n > 0)
@@ -57,6 +51,7 @@ const struct pw_command pw_cmd_fork = {
         "that its curve can be compared with the original's. Both train on the same batches.\n"
         "fork rotary base=500; train 500",
     .where = PW_AT_LAB,
+    .formula = true,
     .opts = opts,
     .opts_for = pw_encoding_opts,
     .complete = pw_complete_encoding,

@@ -14,7 +14,7 @@ static void note_kept_encoding(struct pw_lab *lab, const struct pw_replica *arm,
     struct pw_pe_use_opts then, now;
     struct pw_str kept = {0}, fresh = {0};
     const char *name = arm->pe.pe->name;
-    if (pw_pe_parse(&then, name, before, NULL) == PW_OK &&
+    if (pw_pe_find(name) != NULL && pw_pe_parse(&then, name, before, NULL) == PW_OK &&
         pw_pe_parse(&now, name, &arm->cfg, NULL) == PW_OK && memcmp(&then, &arm->pe, sizeof then) == 0 &&
         memcmp(&then, &now, sizeof then) != 0) {
         pw_pe_print(&arm->pe, &kept);

@@ -11,7 +11,7 @@ extern const struct pw_command pw_cmd_tune;
 static void note_tuning(struct pw_lab *lab, const struct pw_replica *arm)
 {
     struct pw_str now = {0};
-    pw_pe_print(&arm->pe, &now);
+    pw_encoding_shown(&now, &arm->pe);
     pw_lab_note(lab, "arm %d: %s; all weights stay", arm->id, pw_str_text(&now));
     pw_str_fini(&now);
 }
@@ -42,10 +42,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 static void complete(struct pw_completion *c)
 {
     const struct pw_arm_view *arm = pw_offer_arm(c);
-    const struct pw_pe *pe = arm != NULL ? pw_pe_find(arm->info.name) : NULL;
+    const struct pw_opt *opts = arm != NULL ? pw_encoding_opts_of(arm->info.pe) : NULL;
     if (c->at == 0)
         pw_complete_offer(c, "off");
-    for (const struct pw_opt *o = pe != NULL ? pe->opts : NULL; o != NULL && o->name != NULL; o++)
+    for (const struct pw_opt *o = opts; o != NULL && o->name != NULL; o++)
         pw_complete_offer(c, "%s=", o->name);
 }
 

@@ -126,7 +126,9 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds,
         a->id = i / seeds + 1;
         a->replica = i % seeds + 1;
         a->seed = lab->seed + (uint64_t)a->replica - 1;
-        enum pw_code code = pw_pe_parse(&a->pe, pes[i / seeds], &a->cfg, err);
+        if (a->replica > 1)
+            a->pe = settings[i - 1].pe;
+        enum pw_code code = a->replica > 1 ? PW_OK : pw_pe_parse(&a->pe, pes[i / seeds], &a->cfg, err);
         if (code != PW_OK)
             return code;
     }
@@ -158,7 +160,10 @@ enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct 
     for (int i = 0; i < n && code == PW_OK; i++) {
         settings[i].id = *id;
         settings[i].seed = lab->seed + (uint64_t)i;
-        code = pw_pe_parse(&settings[i].pe, pe, &settings[i].cfg, err);
+        if (i == 0)
+            code = pw_pe_parse(&settings[i].pe, pe, &settings[i].cfg, err);
+        else
+            settings[i].pe = settings[0].pe;
     }
     if (code == PW_OK)
         code = pw_lab_build_all(lab, fresh, settings, n, err);

@@ -91,7 +91,7 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_replica *arm, int f
         pw_text_copy(other, sizeof other, arm->pe.pe->name);
     else
         name_own(other, &to);
-    if (arm->pe.pe != donor->pe.pe || !same_shapes(&to, &what))
+    if (!pw_pe_alike(arm->pe.pe, donor->pe.pe) || !same_shapes(&to, &what))
         return pw_fail(
             err, PW_EUSER,
             "transplant: arm %d has %s, arm %d has %s; both must have the same encoding, of the same shape",

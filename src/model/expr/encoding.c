@@ -1,20 +1,27 @@
 /* encoding.c - an encoding that a formula defines: `pe expr 'm = slopes()[h]; bias = -m * d'`.
  *
- * Every formula has a descriptor of its own, because its class decides which tables it uses. Descriptors are
- * kept until the process ends and are shared by equal texts, so struct pw_pe_use_opts stays a plain value
- * that can be copied and compared. */
+ * Every formula has a descriptor of its own, because its class decides which tables it uses, and so has every
+ * set of values of its options. Descriptors are kept until the process ends and are shared by equal texts, so
+ * struct pw_pe_use_opts stays a plain value that can be copied and compared. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
+#include "model/expr/library.h"
 
-enum { MOST_TEXT = 200 }; /* it must fit into the line that names an arm's encoding */
-
+/* The options of the encoding: the formula, and the values that the table of options sets. */
 struct options {
     const struct pw_formula *formula;
+    union {
+        double real;
+        int whole;
+    } value[PW_EXPR_OPTIONS];
 };
+_Static_assert(sizeof(struct options) <= PW_PE_OPTS_MAX, "a formula's options don't fit");
 
 static struct pw_formula *kept;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -65,39 +72,95 @@ static unsigned by_layer_of(const struct pw_expr *x)
            (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u);
 }
 
-/* Takes ownership of x. */
-static const struct pw_formula *keep(struct pw_expr *x)
+/* ---- options */
+
+/* Builds the rows for the declared options of a formula. */
+static void make_rows(struct pw_formula *f)
+{
+    for (int k = 0; k < f->x->n_options; k++) {
+        const struct pw_expr_option *o = &f->x->option[k];
+        struct pw_opt *row = &f->rows[k];
+        snprintf(f->defaults[k], sizeof f->defaults[k], "%.15g", o->def);
+        if (strtod(f->defaults[k], NULL) != o->def)
+            snprintf(f->defaults[k], sizeof f->defaults[k], "%.17g", o->def);
+        *row = (struct pw_opt){.name = o->name,
+                               .type = o->whole ? PW_OPT_INT : PW_OPT_DOUBLE,
+                               .offset = offsetof(struct options, value) + sizeof(double) * (size_t)k,
+                               .def = f->defaults[k],
+                               .min = o->lo,
+                               .max = o->hi,
+                               .help = o->help[0] != '\0' ? o->help : "a constant of the formula"};
+    }
+}
+
+static bool has_values(const struct pw_expr *x, const double *values)
+{
+    for (int k = 0; k < x->n_options; k++)
+        if (x->option[k].value != values[k])
+            return false;
+    return true;
+}
+
+static void read_values(const struct pw_expr *x, const struct options *o, double *values)
+{
+    for (int k = 0; k < x->n_options; k++)
+        values[k] = x->option[k].whole ? o->value[k].whole : o->value[k].real;
+}
+
+static void write_values(const struct pw_expr *x, struct options *o)
+{
+    for (int k = 0; k < x->n_options; k++)
+        if (x->option[k].whole)
+            o->value[k].whole = (int)x->option[k].value;
+        else
+            o->value[k].real = x->option[k].value;
+}
+
+/* ---- descriptors */
+
+static struct pw_formula *make_formula(struct pw_expr *x, const char *text, const char *name)
+{
+    struct pw_formula *f = pw_alloc(1, sizeof *f);
+    bool adds = pw_expr_has(x, PW_STAGE_EMBED);
+    f->x = x;
+    pw_str_add(&f->text, "%s", text);
+    snprintf(f->name, sizeof f->name, "%s", name != NULL ? name : "expr");
+    make_rows(f);
+    struct pw_pe pe = {.name = f->name,
+                       .summary = "a formula that the user typed",
+                       .opts = x->n_options > 0 ? f->rows : NULL,
+                       .opts_size = sizeof(struct options),
+                       .uses = (pw_expr_has(x, PW_STAGE_BIAS) ? PW_PE_BIAS : 0u) |
+                               (turns ? PW_PE_ROTATION : 0u) | (adds ? PW_PE_ADDED : 0u),
+                       .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
+                       .pairs = pairs,
+                       .pairing = pairing,
+                       .check = pw_formula_check,
+                       .build = pw_formula_build,
+                       .print = print};
+    memcpy(&f->pe, &pe, sizeof pe); /* its members are constant */
+    return f;
+}
+
+/* Returns the one descriptor of a formula, name and values. Takes ownership of x. */
+static const struct pw_formula *keep(struct pw_expr *x, const char *name)
 {
     struct pw_str text = {0};
+    double values[PW_EXPR_OPTIONS];
     struct pw_formula *f;
     pw_expr_print(x, &text);
+    for (int k = 0; k < x->n_options; k++)
+        values[k] = x->option[k].value;
     pthread_mutex_lock(&kept_lock);
-    for (f = kept; f != NULL && strcmp(f->text.s, text.s) != 0;)
-        f = f->next;
+    for (f = kept; f != NULL; f = f->next)
+        if (strcmp(f->text.s, text.s) == 0 && strcmp(f->name, name != NULL ? name : "expr") == 0 &&
+            has_values(f->x, values))
+            break;
     if (f == NULL) {
-        bool adds = pw_expr_has(x, PW_STAGE_EMBED);
-        f = pw_alloc(1, sizeof *f);
-        memcpy(f,
-               &(struct pw_formula){.pe = {.name = "expr",
-                                           .summary = "a formula that the user typed",
-                                           .opts_size = sizeof(struct options),
-                                           .uses = uses_of(x),
-                                           .by_layer = by_layer_of(x),
-                                           .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
-                                           .pairs = pairs,
-                                           .pairing = pairing,
-                                           .check = pw_formula_check,
-                                           .check_at = pw_formula_check_at,
-                                           .build = pw_formula_build,
-                                           .score = pw_formula_score,
-                                           .print = print},
-                                    .x = x,
-                                    .text = text,
-                                    .next = kept},
-               sizeof *f);
+        f = make_formula(x, text.s, name);
+        f->next = kept;
         kept = f;
         x = NULL;
-        text = (struct pw_str){0};
     }
     pthread_mutex_unlock(&kept_lock);
     pw_str_fini(&text);
@@ -105,20 +168,87 @@ static const struct pw_formula *keep(struct pw_expr *x)
     return f;
 }
 
-enum pw_code pw_pe_formula(struct pw_pe_use_opts *use, const char *text, struct pw_err *err)
+static void use_formula(struct pw_pe_use_opts *use, const struct pw_formula *f)
+{
+    struct options o;
+    memset(&o, 0, sizeof o); /* clears padding too: options are compared by their bytes */
+    o.formula = f;
+    write_values(f->x, &o);
+    use->pe = &f->pe;
+    memset(use->o.bytes, 0, sizeof use->o.bytes);
+    memcpy(use->o.bytes, &o, sizeof o);
+}
+
+enum pw_code pw_formula_read(struct pw_pe_use_opts *use, const char *text, const char *name, int *at,
+                             struct pw_err *err)
 {
     struct pw_expr *x;
+    struct pw_str printed = {0};
+    enum pw_code code = pw_expr_parse(&x, text, at, err);
+    if (code != PW_OK)
+        return code;
+    pw_expr_print(x, &printed);
+    if (printed.len > PW_EXPR_TEXT) { /* it must be read again from an arm's text */
+        code = pw_fail(err, PW_EUSER, "a formula of %zu characters: at most %d", printed.len, PW_EXPR_TEXT);
+        pw_expr_free(x);
+    } else {
+        use_formula(use, keep(x, name));
+    }
+    pw_str_fini(&printed);
+    return code;
+}
+
+enum pw_code pw_pe_formula(struct pw_pe_use_opts *use, const char *text, struct pw_err *err)
+{
     int at;
-    if (strlen(text) > MOST_TEXT)
-        return pw_fail(err, PW_EUSER, "expr: a formula of %zu characters: at most %d", strlen(text),
-                       MOST_TEXT);
-    enum pw_code code = pw_expr_parse(&x, text, &at, err);
-    if (code != PW_OK) {
+    enum pw_code code = pw_formula_read(use, text, NULL, &at, err);
+    if (code != PW_OK)
         pw_err_at(err, "expr");
+    return code;
+}
+
+/* Parses the formula of *use again, with these values. */
+static enum pw_code choose_formula(struct pw_pe_use_opts *use, const double *values, const char *name,
+                                   struct pw_err *err)
+{
+    const struct pw_formula *f = pw_formula_of(use->o.bytes);
+    struct pw_expr *x;
+    enum pw_code code = pw_expr_parse_with(&x, f->x->text, values, f->x->n_options, NULL, err);
+    if (code != PW_OK) {
+        pw_err_at(err, f->name);
         return code;
     }
-    const struct pw_formula *f = keep(x);
-    use->pe = &f->pe;
-    memcpy(use->o.bytes, &(struct options){f}, sizeof(struct options));
+    use_formula(use, keep(x, name));
     return PW_OK;
+}
+
+enum pw_code pw_pe_formula_name(struct pw_pe_use_opts *use, const char *name, struct pw_err *err)
+{
+    double values[PW_EXPR_OPTIONS];
+    if (!pw_library_may_name(name))
+        return pw_fail(err, PW_EUSER, "as=%.40s: " PW_LIBRARY_NAMES, name);
+    if (pw_library_is_taken(name))
+        return pw_fail(err, PW_EUSER, "as=%.40s: this name has another meaning", name);
+    read_values(pw_formula_of(use->o.bytes)->x, (const struct options *)(const void *)use->o.bytes, values);
+    return choose_formula(use, values, name, err);
+}
+
+enum pw_code pw_pe_formula_settle(struct pw_pe_use_opts *use, struct pw_err *err)
+{
+    double values[PW_EXPR_OPTIONS];
+    if (use->pe->print == NULL)
+        return PW_OK;
+    const struct pw_formula *f = pw_formula_of(use->o.bytes);
+    read_values(f->x, (const struct options *)(const void *)use->o.bytes, values);
+    if (has_values(f->x, values))
+        return PW_OK;
+    return choose_formula(use, values, strcmp(f->name, "expr") == 0 ? NULL : f->name, err);
+}
+
+bool pw_pe_alike(const struct pw_pe *a, const struct pw_pe *b)
+{
+    if (a->print == NULL || b->print == NULL)
+        return a == b;
+    return strcmp(((const struct pw_formula *)(const void *)a)->text.s,
+                  ((const struct pw_formula *)(const void *)b)->text.s) == 0;
 }

@@ -3,21 +3,49 @@
 
 #include "model/expr/expr_int.h"
 
-void pw_expr_print(const struct pw_expr *x, struct pw_str *out)
+/* The number of blanks before a token is none or one. The same text is printed for equal tokens. */
+struct printing {
+    const struct pw_expr *x;
+    struct pw_str *out;
+    bool lines; /* a statement on each line, with the values of options */
+};
+
+/* Is the token in the default of an option? Returns the option; -1: no. */
+static int option_at(const struct pw_expr *x, int at)
+{
+    for (int k = 0; k < x->n_options; k++)
+        if (at >= x->option[k].at && at < x->option[k].def_end)
+            return k;
+    return -1;
+}
+
+static void end_statement(const struct printing *p, int from, int to)
+{
+    for (int k = 0; p->lines && k < p->x->n_options; k++)
+        if (p->x->option[k].at >= from && p->x->option[k].at < to && p->x->option[k].help[0] != '\0')
+            pw_str_add(p->out, " # %s", p->x->option[k].help);
+}
+
+static void print_tokens(const struct printing *p)
 {
     static const char tight_after[] = "([!", tight_before[] = ")](,[";
+    const struct pw_expr *x = p->x;
+    struct pw_str *out = p->out;
     struct pw_token t = {0}, last = {0};
     bool tight = true, closes = false;
+    int begun = 0, option;
     for (;;) {
         last = t;
         if (pw_expr_lex(x->text, t.at + t.length, &t, NULL) != PW_OK || t.kind == PW_TOK_END)
-            return;
+            break;
         if (t.kind == PW_TOK_BREAK) {
             struct pw_token next;
+            end_statement(p, begun, t.at);
+            begun = t.at;
             if (pw_expr_lex(x->text, t.at + t.length, &next, NULL) == PW_OK && next.kind != PW_TOK_END &&
                 last.length > 0)
-                pw_str_put(out, ";", 1);
-            tight = last.length == 0;
+                pw_str_put(out, p->lines ? "\n" : ";", 1);
+            tight = last.length == 0 || p->lines;
             continue;
         }
         const char *s = x->text + t.at;
@@ -25,11 +53,31 @@ void pw_expr_print(const struct pw_expr *x, struct pw_str *out)
         bool operand = last.kind == PW_TOK_NUMBER || last.kind == PW_TOK_NAME || closes;
         if (!tight && (opens || t.kind != PW_TOK_SIGN || strchr(tight_before, *s) == NULL))
             pw_str_put(out, " ", 1);
+        option = p->lines ? option_at(x, t.at) : -1;
+        if (option >= 0) {
+            pw_str_add(out, "%.17g", x->option[option].value);
+            t.length = x->option[option].def_end - t.at;
+            t.kind = PW_TOK_NUMBER;
+            tight = closes = false;
+            continue;
+        }
         pw_str_put(out, s, (size_t)t.length);
         closes = t.kind == PW_TOK_SIGN && (*s == ')' || *s == ']');
         tight = t.kind == PW_TOK_SIGN && t.length == 1 &&
                 (strchr(tight_after, *s) != NULL || (!operand && (*s == '-' || *s == '+'))); /* a sign */
     }
+    end_statement(p, begun, t.at + 1);
+}
+
+void pw_expr_print(const struct pw_expr *x, struct pw_str *out)
+{
+    print_tokens(&(struct printing){x, out, false});
+}
+
+void pw_expr_print_lines(const struct pw_expr *x, struct pw_str *out)
+{
+    print_tokens(&(struct printing){x, out, true});
+    pw_str_add(out, "\n");
 }
 
 static bool same_params(const struct pw_expr *a, const struct pw_expr *b)
@@ -38,6 +86,17 @@ static bool same_params(const struct pw_expr *a, const struct pw_expr *b)
         const struct pw_expr_param *x = &a->param[k], *y = &b->param[k];
         if (strcmp(x->name, y->name) != 0 || x->per_head != y->per_head || x->per_layer != y->per_layer ||
             x->size != y->size || x->value != y->value || x->drawn != y->drawn)
+            return false;
+    }
+    return true;
+}
+
+static bool same_options(const struct pw_expr *a, const struct pw_expr *b)
+{
+    for (int k = 0; k < a->n_options; k++) {
+        const struct pw_expr_option *x = &a->option[k], *y = &b->option[k];
+        if (strcmp(x->name, y->name) != 0 || x->value != y->value || x->def != y->def || x->lo != y->lo ||
+            x->hi != y->hi || x->whole != y->whole)
             return false;
     }
     return true;
@@ -53,8 +112,9 @@ static bool same_nodes(const struct pw_expr *a, const struct pw_expr *b)
 
 bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b)
 {
-    return a->n == b->n && a->n_params == b->n_params && memcmp(a->root, b->root, sizeof a->root) == 0 &&
-           same_nodes(a, b) && same_params(a, b);
+    return a->n == b->n && a->n_params == b->n_params && a->n_options == b->n_options &&
+           memcmp(a->root, b->root, sizeof a->root) == 0 && same_nodes(a, b) && same_params(a, b) &&
+           same_options(a, b);
 }
 
 bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage)

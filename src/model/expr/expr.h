@@ -5,8 +5,13 @@
  *   statement = stage "=" expression              what the encoding does: bias = -m * d
  *             | name "=" "learn" "(" init ["," size] ")" ["per" scope {"," scope}]
  *             | name "=" expression               a name for an expression: m = slopes()[h]
+ *             | name "=" "option" "(" default "," low ".." high ")"
  *   init      = expression of numbers | "normal" "(" deviation ")"
  *   scope     = "head" | "layer"
+ *
+ * An option is a constant that whoever chooses the formula may set: a = option(1, 0.01..100). Its numbers are
+ * constants. If all three are written as whole numbers, the option takes whole numbers only. A comment
+ * behind it on its line is its help.
  *
  * Expressions have the operators of C, ** for powers, and `condition ? a : b`. A comparison is 1 or 0. A
  * learned table T of `size` entries is read as T[n], n rounded to a whole number, or T(x), interpolated
@@ -31,6 +36,7 @@ enum {
     PW_EXPR_NAMES = 64,   /* most names of a formula */
     PW_EXPR_PARAMS = 24,  /* most learned parameters */
     PW_EXPR_TABLE = 4096, /* most entries of a learned table */
+    PW_EXPR_OPTIONS = 7,  /* most options */
 };
 
 /* The parts of attention that a formula can define. */
@@ -73,12 +79,18 @@ struct pw_expr;
 /* Parses text. On failure: PW_EUSER with one line that names the column, and *at is the offset of the error
  * in bytes (at may be NULL). pw_expr_free accepts NULL. */
 enum pw_code pw_expr_parse(struct pw_expr **out, const char *text, int *at, struct pw_err *err);
+/* The same, with values of the first n options instead of their defaults. Fails if one is out of range. */
+enum pw_code pw_expr_parse_with(struct pw_expr **out, const char *text, const double *values, int n, int *at,
+                                struct pw_err *err);
 void pw_expr_free(struct pw_expr *x);
 
 /* Appends the formula with one space between words, statements separated by "; ". Parsing this text gives an
  * equal program. */
 void pw_expr_print(const struct pw_expr *x, struct pw_str *out);
-/* Do both have the same stages, parameters and nodes? */
+/* The same with a statement on each line. The values of the options stand as their defaults, with their help
+ * as comments. */
+void pw_expr_print_lines(const struct pw_expr *x, struct pw_str *out);
+/* Do both have the same stages, parameters, options and nodes? */
 bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b);
 
 /* Calls each with every word of the language, for completion: stages and variables by name, functions with

@@ -13,6 +13,14 @@ struct pw_expr_param {
     bool drawn;   /* initial values are normal with standard deviation `value` */
 };
 
+/* An option, in the order of declaration. */
+struct pw_expr_option {
+    char name[32], help[96];
+    double value, def, lo, hi;
+    bool whole;      /* takes whole numbers only */
+    int at, def_end; /* of the text of its default in the formula */
+};
+
 /* ---- lex.c */
 enum pw_tok { PW_TOK_END, PW_TOK_NUMBER, PW_TOK_NAME, PW_TOK_SIGN, PW_TOK_BREAK /* ";" or newlines */ };
 struct pw_token {
@@ -55,11 +63,12 @@ struct pw_expr_name {
 
 struct pw_expr {
     char *text;
-    int n, n_params, n_sums, n_names;
+    int n, cap, n_params, n_sums, n_options, n_names;
+    struct pw_node *node; /* [n], room for cap */
     struct pw_expr_name name[PW_EXPR_NAMES],
         counter[PW_EXPR_SUMS]; /* for printing; nothing depends on them */
-    struct pw_node node[PW_EXPR_NODES];
     struct pw_expr_param param[PW_EXPR_PARAMS];
+    struct pw_expr_option option[PW_EXPR_OPTIONS];
     int root[PW_STAGES]; /* -1: the formula has no such stage */
 };
 

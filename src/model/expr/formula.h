@@ -7,9 +7,12 @@
 
 /* A formula and its descriptor. Constant; lives until the process ends. */
 struct pw_formula {
-    struct pw_pe pe;
+    struct pw_pe pe; /* first: a descriptor is cast to its formula */
     struct pw_expr *x;
-    struct pw_str text;
+    struct pw_str text; /* canonical, with the declared defaults of its options */
+    char name[PW_PE_NAME];
+    struct pw_opt rows[PW_EXPR_OPTIONS + 1];
+    char defaults[PW_EXPR_OPTIONS][32];
     struct pw_formula *next;
 };
 
@@ -43,6 +46,13 @@ int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg);
 /* Fails if the stage score can't be computed in this model: formula_score.c. */
 enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cfg, double from, double step,
                                     struct pw_err *err);
+
+/* Sets *use to the formula in text, shown as `name` (NULL: expr). On failure *at is the offset of the error.
+ */
+enum pw_code pw_formula_read(struct pw_pe_use_opts *use, const char *text, const char *name, int *at,
+                             struct pw_err *err);
+/* Appends the path of the user's formula files; false: neither XDG_CONFIG_HOME nor HOME is set. library.c */
+bool pw_library_user_folder(struct pw_str *path);
 
 /* Members of struct pw_pe (model/pe.h). */
 void pw_formula_score(const void *opts, const struct pw_config *cfg, double from, double step,

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "model/expr/expr_int.h"
 
 bool pw_node_same(const struct pw_node *a, const struct pw_node *b)
@@ -52,6 +53,10 @@ int pw_expr_node(struct pw_expr *x, struct pw_node node)
             return k;
     if (x->n == PW_EXPR_NODES)
         return -1;
+    if (x->n == x->cap) {
+        x->cap = x->cap == 0 ? 16 : 2 * x->cap;
+        x->node = pw_grow(x->node, (size_t)x->cap, sizeof *x->node);
+    }
     x->node[x->n] = node;
     return x->n++;
 }

@@ -12,8 +12,8 @@
 const char *const pw_stage_names[PW_STAGES + 1] = {"position", "embed", "angle", "gain", "bias",
                                                    "scale",    "score", "mask",  NULL};
 /* Words with a meaning of their own, besides variables, stages and functions. */
-static const char *const words[] = {"learn",  "normal", "per", "head",   "layer",
-                                    "slopes", "sum",    "mlp", "hidden", NULL};
+static const char *const words[] = {"learn", "normal", "per",    "head",   "layer", "slopes",
+                                    "sum",   "mlp",    "hidden", "option", NULL};
 
 /* ---- tokens */
 
@@ -170,6 +170,8 @@ static void statement(struct pw_parser *p)
         struct pw_parse_name name = {.at = at, .length = length, .param = -1};
         if (pw_parse_take(p, "learn"))
             learned(p, &name);
+        else if (pw_parse_take(p, "option"))
+            pw_parse_option(p, &name);
         else {
             name.node = pw_parse_expression(p);
             p->x->name[p->x->n_names++] = (struct pw_expr_name){at, length, name.node};
@@ -189,15 +191,23 @@ static void check_used(struct pw_parser *p)
             p, p->t.at,
             "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, mask");
     for (int k = 0; k < p->n_names; k++)
-        if (p->names[k].param >= 0 && !p->names[k].used)
-            pw_parse_fail(p, p->names[k].at, "nothing uses the parameter '%s'",
-                          p->x->param[p->names[k].param].name);
+        if ((p->names[k].param >= 0 || p->names[k].option) && !p->names[k].used)
+            pw_parse_fail(p, p->names[k].at, "nothing uses the %s '%.*s'",
+                          p->names[k].option ? "option" : "parameter", p->names[k].length,
+                          p->x->text + p->names[k].at);
 }
 
 enum pw_code pw_expr_parse(struct pw_expr **out, const char *text, int *at, struct pw_err *err)
 {
+    return pw_expr_parse_with(out, text, NULL, 0, at, err);
+}
+
+enum pw_code pw_expr_parse_with(struct pw_expr **out, const char *text, const double *values, int n, int *at,
+                                struct pw_err *err)
+{
     struct pw_err mine;
-    struct pw_parser p = {.err = err != NULL ? err : &mine, .position_at = -1, .stage = -1};
+    struct pw_parser p = {
+        .err = err != NULL ? err : &mine, .position_at = -1, .stage = -1, .values = values, .n_values = n};
     *out = NULL;
     if (at != NULL)
         *at = 0;
@@ -232,8 +242,10 @@ enum pw_code pw_expr_parse(struct pw_expr **out, const char *text, int *at, stru
 
 void pw_expr_free(struct pw_expr *x)
 {
-    if (x != NULL)
+    if (x != NULL) {
+        free(x->node);
         free(x->text);
+    }
     free(x);
 }
 
@@ -249,6 +261,6 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
             snprintf(call, sizeof call, "%s(", pw_functions[k].name);
             each(arg, call);
         }
-    for (int k = 0; k < 4; k++)
-        each(arg, (const char *const[]){"learn(", "slopes()", "sum(", "mlp("}[k]);
+    for (int k = 0; k < 5; k++)
+        each(arg, (const char *const[]){"learn(", "slopes()", "sum(", "mlp(", "option("}[k]);
 }

@@ -6,6 +6,7 @@
 struct pw_parse_name {
     int at, length;
     int node, param; /* an expression; or a parameter, -1 otherwise */
+    bool option;     /* the expression is an option's value */
     bool used;
 };
 
@@ -19,9 +20,11 @@ struct pw_parser {
     int n_names;
     int counter_at[PW_EXPR_SUMS], counter_length[PW_EXPR_SUMS]; /* names of the open sums' counters */
     bool counter_open[PW_EXPR_SUMS];
-    int position_at; /* where the expression of stage position begins */
-    bool for_key;    /* reading that expression for the key: i is j */
-    int stage;       /* of the statement that is read; -1: none */
+    int position_at;      /* where the expression of stage position begins */
+    bool for_key;         /* reading that expression for the key: i is j */
+    int stage;            /* of the statement that is read; -1: none */
+    const double *values; /* [n_values] of the options, instead of their defaults */
+    int n_values;
 };
 
 /* The first error stays: after it nothing is read any more, and all functions return at once. */
@@ -37,6 +40,9 @@ void pw_parse_expect(struct pw_parser *p, const char *word, const char *place);
 /* The index in a NULL-terminated list, or -1. */
 int pw_parse_find(const char *const *list, const char *text, int length);
 extern const char *const pw_parse_variables[PW_VARS + 1];
+
+/* ---- parse_option.c: reads an option behind the word `option` */
+void pw_parse_option(struct pw_parser *p, struct pw_parse_name *name);
 
 /* ---- parse_terms.c */
 int pw_parse_expression(struct pw_parser *p); /* returns its node */

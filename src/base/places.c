@@ -1,0 +1,40 @@
+/* places.c - see places.h. */
+#include "base/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool pw_place_own(struct pw_str *path, const char *name)
+{
+    static const char *const places[] = {"", "/../share/pewter", "/../.."};
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return false;
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct pw_str one = {0};
+        pw_str_add(&one, "%s%s/%s", self, places[i], name);
+        bool found = access(one.s, R_OK | X_OK) == 0;
+        if (found)
+            pw_str_add(path, "%s", one.s);
+        pw_str_fini(&one);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+bool pw_place_config(struct pw_str *path, const char *name)
+{
+    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (folder != NULL && *folder == '/') /* the XDG standard says to ignore relative paths */
+        pw_str_add(path, "%s/pewter/%s", folder, name);
+    else if (home != NULL && *home == '/')
+        pw_str_add(path, "%s/.config/pewter/%s", home, name);
+    else
+        return false;
+    return true;
+}

@@ -1,0 +1,17 @@
+/* places.h - folders in which the program looks for files of its own and of the user.
+ *
+ * Any thread may call these functions. */
+#ifndef PW_PLACES_H
+#define PW_PLACES_H
+#include "base/text.h"
+#include <stdbool.h>
+
+/* Append the path of the folder `name` that belongs to the program: beside it, in share/pewter if it is
+ * installed, or in the source tree. Returns false, and appends nothing, if there is none. */
+bool pw_place_own(struct pw_str *path, const char *name);
+
+/* Append $XDG_CONFIG_HOME/pewter/NAME, else ~/.config/pewter/NAME, whether it exists or not. Returns false,
+ * and appends nothing, if neither variable is set. */
+bool pw_place_config(struct pw_str *path, const char *name);
+
+#endif

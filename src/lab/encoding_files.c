@@ -1,0 +1,64 @@
+/* encoding_files.c - formula files for the command pe: their help, and saving one. */
+#include <string.h>
+
+#include "lab/encodings.h"
+#include "model/expr/library.h"
+
+static void list_file(void *arg, const char *name)
+{
+    struct pw_library_file f;
+    struct pw_err err;
+    if (pw_library_read(&f, name, &err) != PW_OK)
+        pw_str_add(arg, "  %-22s %s\n", name, err.msg);
+    else
+        pw_str_add(arg, "  %-22s %s\n", name, f.title != NULL ? f.title : "");
+    pw_library_free(&f);
+}
+
+void pw_encoding_files_about(struct pw_str *out)
+{
+    struct pw_str list = {0};
+    pw_library_list(list_file, &list);
+    if (list.len > 0)
+        pw_str_add(out, "\nencodings from formula files ('help pe NAME' shows the formula):\n%s", list.s);
+    pw_str_fini(&list);
+}
+
+/* A line of the file, indented; the head is left out. */
+static void describe_formula(const char *formula, struct pw_str *out)
+{
+    for (const char *line = formula + strspn(formula, "\r\n"); *line != '\0';) {
+        size_t n = strcspn(line, "\n");
+        pw_str_add(out, "  %.*s\n", (int)n, line);
+        line += n + (line[n] != '\0');
+    }
+}
+
+bool pw_encoding_file_about(const char *word, struct pw_str *out)
+{
+    struct pw_library_file f;
+    struct pw_pe_use_opts use;
+    struct pw_err err;
+    if (!pw_library_has(word))
+        return false;
+    if (pw_library_read(&f, word, &err) != PW_OK) {
+        pw_str_add(out, "pe %s: %s\n", word, err.msg);
+        return true;
+    }
+    pw_str_add(out, "pe %s: %s\n%s%s", f.name, f.title != NULL ? f.title : "a formula",
+               f.paper != NULL ? f.paper : "", f.paper != NULL ? "\n" : "");
+    if (f.look != NULL)
+        pw_str_add(out, "%s\n", f.look);
+    pw_str_add(out, "\n");
+    describe_formula(f.formula, out);
+    if (pw_library_use_file(&use, &f, &err) != PW_OK)
+        pw_str_add(out, "\n%s\n", err.msg);
+    pw_library_free(&f);
+    return true;
+}
+
+enum pw_code pw_encoding_save(const struct pw_pe_use_opts *use, const char *name, const char *title,
+                              bool replace, struct pw_str *path, struct pw_err *err)
+{
+    return pw_library_save(use, name, title[0] != '\0' ? title : NULL, replace, path, err);
+}
