@@ -1,5 +1,6 @@
-/* test_print.c - tests a formula as Python and LaTeX, line by line: names, branches in effect, tables, learned
- * parameters, sums. That PyTorch computes pewter's numbers from it is tested by tests/golden/check_formula.py.
+/* test_print.c - tests a formula as Python and LaTeX, line by line: names, branches in effect, tables,
+ * learned parameters, sums. That PyTorch computes pewter's numbers from it is tested by
+ * tests/golden/check_formula.py.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +72,8 @@ static void test_torch(void **state)
         {"a = learn(1) per head; T = learn(0, 4) per head; bias = a * T[bucket(d, 4, 9)] + T(d / 2)", 0,
          "    a = PARAMS[\"a\"][h]\n"
          "    T = PARAMS[\"T\"]\n"
-         "    return a * T[h, TABLES[\"bucket_4_9\"][_entry(d, 10)]] + _between(lambda n: T[h, n], d / 2, 4)\n"},
+         "    return a * T[h, TABLES[\"bucket_4_9\"][_entry(d, 10)]] + _between(lambda n: T[h, n], d / 2, "
+         "4)\n"},
         {"a = learn(1) per head; T = learn(0, 4) per head; bias = a * T[bucket(d, 4, 9)] + T(d / 2)", 0,
          "PARAMS = {\n"
          "    \"a\": torch.tensor([0, 0.5, 1, 1.5]),\n"
@@ -113,21 +115,22 @@ static void test_latex(void **state)
     static const struct {
         const char *formula, *lines;
     } cases[] = {
-        {"m = slopes()[h]; bias = -m * d",
-         "\\begin{align}\n"
-         "  m_{h} &= \\operatorname{slope}_{h} \\\\\n"
-         "  \\operatorname{bias}_{h}(i, j) &= -m_{h} \\, d\n"
-         "\\end{align}\n"},
+        {"m = slopes()[h]; bias = -m * d", "\\begin{align}\n"
+                                           "  m_{h} &= \\operatorname{slope}_{h} \\\\\n"
+                                           "  \\operatorname{bias}_{h}(i, j) &= -m_{h} \\, d\n"
+                                           "\\end{align}\n"},
         {"angle = i * 10000 ** (-2 * p / D)", "&= i \\cdot 10000^{-2 \\, p/D}\n"},
         {"bias = d < 3 ? 1 : d < 5 ? sqrt(d) / 2 : 1e-6",
-         "&= \\begin{cases} 1 & \\text{if } d < 3 \\\\ \\frac{\\sqrt{d}}{2} & \\text{if } d < 5 \\\\ 10^{-6} & "
+         "&= \\begin{cases} 1 & \\text{if } d < 3 \\\\ \\frac{\\sqrt{d}}{2} & \\text{if } d < 5 \\\\ 10^{-6} "
+         "& "
          "\\text{otherwise} \\end{cases}\n"},
         {"bias = (d + 1) * (h - (d - 2)) ** 2 * (d > 3)",
          "&= \\left(d + 1\\right) \\, \\left(h - \\left(d - 2\\right)\\right)^{2} \\, \\mathbf{1}[d > 3]\n"},
         {"bias = sum(k=1..4, cos(k * d)) + 1", "&= \\sum_{k=1}^{4} \\cos\\left(k \\, d\\right) + 1\n"},
         {"alpha = learn(1) per head, layer; bias = -softplus(alpha) * d",
          "&= -\\operatorname{softplus}\\left(\\alpha_{h,\\ell}\\right) \\, d\n"},
-        {"alpha = learn(1) per head, layer; bias = -softplus(alpha) * d", "% learned: alpha, h = 3, \\ell = 1: 3.5\n"},
+        {"alpha = learn(1) per head, layer; bias = -softplus(alpha) * d",
+         "% learned: alpha, h = 3, \\ell = 1: 3.5\n"},
         {"w1 = d * d; far_off = w1 > 9; mask = far_off || j < 4",
          "  {w_{1}}_{d} &= d \\, d \\\\\n"
          "  \\mathrm{far\\_off}_{d} &= {w_{1}}_{d} > 9 \\\\\n"
@@ -154,7 +157,8 @@ static void test_refused(void **state)
         const char *message;
     } cases[] = {
         {"score = sum(k=0..d, s)", 0,
-         "export formula: score: a sum whose ends differ by query or key: FlexAttention has no such loop; only "
+         "export formula: score: a sum whose ends differ by query or key: FlexAttention has no such loop; "
+         "only "
          "in a bias it becomes a table"},
         {"bias = d", 2, "export formula: layer=2: the model has layers 0..1"},
     };
@@ -162,8 +166,8 @@ static void test_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_str out = {0};
         struct pw_err err = {0};
-        assert_int_equal(
-            write_formula(cases[i].formula, cases[i].layer, PW_FORMULA_TORCH, &out, &err), PW_EUSER);
+        assert_int_equal(write_formula(cases[i].formula, cases[i].layer, PW_FORMULA_TORCH, &out, &err),
+                         PW_EUSER);
         assert_string_equal(err.msg, cases[i].message);
         assert_int_equal(out.len, 0);
     }

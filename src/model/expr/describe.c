@@ -92,7 +92,7 @@ struct probe {
 
 static struct probe probe_of(const struct pw_expr *x, const struct pw_config *cfg, int trained)
 {
-    struct probe p = {.x = x, .cfg = cfg, .in = pw_formula_inputs_of(cfg, x)};
+    struct probe p = {.x = x, .cfg = cfg, .in = pw_formula_inputs_of(x, cfg, 0, 1)};
     size_t n = 0, at = 0;
     for (int k = 0; k < x->n_params; k++)
         n += (size_t)x->param[k].size;

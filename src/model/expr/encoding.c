@@ -130,13 +130,15 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .summary = "a formula that the user typed",
                        .opts = x->n_options > 0 ? f->rows : NULL,
                        .opts_size = sizeof(struct options),
-                       .uses = (pw_expr_has(x, PW_STAGE_BIAS) ? PW_PE_BIAS : 0u) |
-                               (turns ? PW_PE_ROTATION : 0u) | (adds ? PW_PE_ADDED : 0u),
+                       .uses = uses_of(x),
+                       .by_layer = by_layer_of(x),
                        .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
                        .pairs = pairs,
                        .pairing = pairing,
                        .check = pw_formula_check,
+                       .check_at = pw_formula_check_at,
                        .build = pw_formula_build,
+                       .score = pw_formula_score,
                        .print = print};
     memcpy(&f->pe, &pe, sizeof pe); /* its members are constant */
     return f;

@@ -25,8 +25,8 @@ struct pw_formula_inputs {
     const struct pw_expr *x;
     double from, step, vars[PW_VARS], *regs;
 };
-struct pw_formula_inputs pw_formula_inputs_of(const void *opts, const struct pw_config *cfg, double from,
-                                              double step);
+struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const struct pw_config *cfg,
+                                              double from, double step);
 void pw_formula_inputs_fini(struct pw_formula_inputs *in);
 
 /* The place of a value: what a stage does not read has no meaning. */

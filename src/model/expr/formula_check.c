@@ -119,7 +119,7 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
 {
     static const enum pw_stage rows[] = {PW_STAGE_EMBED, PW_STAGE_ANGLE, PW_STAGE_GAIN, PW_STAGE_SCALE};
     const struct pw_formula *f = pw_formula_of(opts);
-    struct pw_formula_inputs in = pw_formula_inputs_of(opts, cfg, from, step);
+    struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, cfg, from, step);
     enum pw_code code = PW_OK;
     if (f->pe.uses & PW_PE_BIASES)
         code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);

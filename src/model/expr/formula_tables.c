@@ -9,10 +9,10 @@
 #include "base/maths.h"
 #include "model/expr/formula.h"
 
-struct pw_formula_inputs pw_formula_inputs_of(const void *opts, const struct pw_config *cfg, double from,
-                                              double step)
+struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const struct pw_config *cfg,
+                                              double from, double step)
 {
-    struct pw_formula_inputs in = {.x = pw_formula_of(opts)->x,
+    struct pw_formula_inputs in = {.x = x,
                                    .from = from,
                                    .step = step,
                                    .vars = {[PW_VAR_CONTEXT] = cfg->context,
@@ -128,7 +128,7 @@ static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, stru
 
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
 {
-    struct pw_formula_inputs in = pw_formula_inputs_of(opts, cfg, t->from, t->step);
+    struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, cfg, t->from, t->step);
     if (t->bias != NULL || t->dense != NULL)
         fill_biases(cfg, t, &in);
     if (t->cosine != NULL)
