@@ -1,7 +1,7 @@
 /* ablation.c - the probe ablation: the loss of exact match when one head outputs zeros, for every head,
  * length and replica of each arm.
  *
- * Samples are the first ones that `eval` takes of each length. The row of the whole model therefore equals
+ * Samples are the first ones that `eval` uses at each length. The row of the whole model therefore equals
  * the result of `eval samples=N`. A head is ablated as the command `ablate` does it (src/model/ablate.c), but
  * in a copy of the model. The arm itself stays unchanged, and a step that has yielded isn't lost. Heads that
  * are already ablated in the arm stay ablated.
@@ -18,21 +18,21 @@
 #include "base/alloc.h"
 #include "probe/ablation.h"
 
-enum { PART = 16 }; /* sequences of a unit */
+enum { PART = 16 }; /* sequences per unit */
 
 static const struct pw_opt opts[] = {{.name = "lengths",
                                       .type = PW_OPT_RANGE,
                                       .offset = offsetof(struct pw_ablation_options, lengths),
                                       .min = 1,
                                       .max = 512,
-                                      .help = "lengths to test; trained and test lengths unless given"},
+                                      .help = "lengths to test; default: the trained and the test lengths"},
                                      {.name = "samples",
                                       .type = PW_OPT_INT,
                                       .offset = offsetof(struct pw_ablation_options, samples),
                                       .def = "64",
                                       .min = 1,
                                       .max = 100000,
-                                      .help = "of each length, the first that `eval` takes"},
+                                      .help = "samples per length, the first ones that `eval` uses"},
                                      {.name = NULL}};
 
 /* ---- begin: lengths, samples and units */
@@ -54,7 +54,8 @@ static enum pw_code check_length(const struct pw_probe_in *in, int length, struc
     for (int i = 0; i < in->n; i++) {
         int context = pw_model_config(in->subject[i].model)->context;
         if (b->n_rows > context)
-            return pw_fail(err, PW_EUSER, "probe ablation: length %d has %d tokens; arm %d reads %d at most",
+            return pw_fail(err, PW_EUSER,
+                           "probe ablation: length %d: its samples have %d tokens, arm %d reads at most %d",
                            length, b->n_rows, in->subject[i].arm, context);
     }
     return PW_OK;
@@ -78,7 +79,9 @@ static enum pw_code begin_ablation(struct pw_probing_at *p, struct pw_err *err)
         s->n++;
     }
     if (code == PW_OK && s->n == 0)
-        return pw_fail(err, PW_EUSER, "probe ablation: there are no samples of these lengths");
+        return pw_fail(err, PW_EUSER,
+                       "probe ablation: the task has no samples of the lengths to test; choose others with "
+                       "lengths=A..B");
     for (int i = 0; i < in->n; i++) {
         const struct pw_config *c = pw_model_config(in->subject[i].model);
         int heads = c->layers * c->heads;
@@ -166,14 +169,12 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_ablation = {
     .name = "ablation",
-    .summary = "every head switched off in turn: exact match lost by head and length, in all seeds",
+    .summary = "ablate each head in turn: loss of exact match by head and length, for every replica",
     .source = "after Michel et al. 2019, section 3.2",
-    .detail =
-        "Of the arms that are named, or all, and every seed of each: points of exact match that are lost "
-        "when a head\ngives zeros, in range, longer, and at each length; mean, least and greatest over "
-        "seeds, "
-        "and the head that costs\nmost in each seed. The arms stay as they are. 'export finding F.csv "
-        "finding=ablation' writes all of it.",
+    .detail = "Measures the named arms, or all, and every replica of each: the percentage points of exact "
+              "match that are lost\nif a head outputs zeros, in range, longer, and at each length; mean, "
+              "minimum and maximum over replicas, and the\ncostliest head of each replica. The arms stay "
+              "unchanged. 'export finding F.csv finding=ablation' writes all data.",
     .opts = opts,
     .opts_size = sizeof(struct pw_ablation_options),
     .takes = PW_PROBE_ARMS,

@@ -47,7 +47,7 @@ static void tell_seed(struct pw_probing_at *p, struct pw_finding *f, int first, 
     const struct pw_ablation_state *s = p->state;
     const struct pw_probe_subject *x = &p->in->subject[i];
     char title[PW_FINDING_TEXT];
-    snprintf(title, sizeof title, "arm %.64s, seed %llu: points lost by head and length",
+    snprintf(title, sizeof title, "arm %.64s, seed %llu: percentage points lost by head and length",
              p->in->subject[first].name, (unsigned long long)x->seed);
     int b = pw_finding_table(f, title, 1 + s->of[i].heads, s->n);
     f->blocks[b].decimals = 1;
@@ -68,8 +68,8 @@ static void tell_spread(struct pw_probing_at *p, struct pw_finding *f, int first
     int each = n > 1 ? 3 : 1;
     char title[PW_FINDING_TEXT];
     snprintf(title, sizeof title,
-             n > 1 ? "arm %.64s: points lost by head, mean of %d seeds, least, most"
-                   : "arm %.64s: points lost by head",
+             n > 1 ? "arm %.64s: percentage points lost by head; mean, least and most over %d replicas"
+                   : "arm %.64s: percentage points lost by head",
              x->name, n);
     int b = pw_finding_table(f, title, 1 + s->of[first].heads, 2 * each);
     f->blocks[b].decimals = 1;
@@ -101,7 +101,8 @@ static void tell_map(struct pw_probing_at *p, struct pw_finding *f, int first, i
     const struct pw_probe_subject *x = &p->in->subject[first];
     const struct pw_config *c = pw_model_config(x->model);
     char title[PW_FINDING_TEXT];
-    snprintf(title, sizeof title, "arm %.64s: points lost by head and length, mean of %d seed%s", x->name, n,
+    snprintf(title, sizeof title,
+             "arm %.64s: percentage points lost by head and length, mean over %d replica%s", x->name, n,
              n > 1 ? "s" : "");
     int b = pw_finding_map(f, title, s->of[first].heads, s->n, -100, 100, true);
     for (int h = 0; h < s->of[first].heads; h++) {
@@ -124,7 +125,7 @@ static void tell_costliest(struct pw_probing_at *p, struct pw_finding *f, int fi
     const struct pw_ablation_state *s = p->state;
     int H = pw_model_config(p->in->subject[first].model)->heads;
     char title[PW_FINDING_TEXT];
-    snprintf(title, sizeof title, "arm %.64s: the head of each seed that costs most, points lost",
+    snprintf(title, sizeof title, "arm %.64s: costliest head of each replica, percentage points lost",
              p->in->subject[first].name);
     int b = pw_finding_table(f, title, n, 3);
     f->blocks[b].decimals = 1;
@@ -147,7 +148,7 @@ void pw_ablation_report(struct pw_probing_at *p, struct pw_finding *f)
     const struct pw_probe_in *in = p->in;
     const struct pw_ablation_options *o = p->opts;
     pw_finding_init(f, "ablation", in->topic,
-                    "exact match lost when one head gives zeros, points of per cent, %d samples a length",
+                    "loss of exact match if one head outputs zeros, percentage points, %d samples per length",
                     o->samples);
     for (int i = 0, n; i < in->n; i += n) {
         for (n = 1; i + n < in->n && in->subject[i + n].arm == in->subject[i].arm;)
@@ -159,7 +160,6 @@ void pw_ablation_report(struct pw_probing_at *p, struct pw_finding *f)
         for (int r = 0; r < n; r++)
             tell_seed(p, f, i, i + r);
     }
-    pw_finding_remark(f,
-                      "teacher-forced, on the samples of eval; a head of the same number is another head in "
-                      "each seed");
+    pw_finding_remark(f, "exact match is teacher-forced, on the samples of `eval`; heads with the same "
+                         "number are unrelated across replicas");
 }

@@ -21,7 +21,7 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
-     "positions, from the first on; 0: as many as the arm has been trained on"},
+     "number of positions, from the first one; 0: as many as the arm was trained on"},
     {0},
 };
 
@@ -42,7 +42,7 @@ static enum pw_code begin_adjacent(struct pw_probing_at *p, struct pw_err *err)
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     enum pw_code code = pw_draw_length(&s->T, p, subject, o->length, pw_draw_trained(p->in, subject), err);
     if (code == PW_OK && (pe->uses & PW_PE_ADDED) == 0)
-        code = pw_fail(err, PW_EUSER, "probe adjacent: arm %d is %s, which adds no rows to the embeddings",
+        code = pw_fail(err, PW_EUSER, "probe adjacent: arm %d: encoding %s adds no rows to the embeddings",
                        subject->arm, pe->name);
     if (code != PW_OK)
         return code;
@@ -94,12 +94,12 @@ static void claim_sines(const struct state *s, struct pw_finding *f)
         spread = fmax(spread, c->high - c->low);
         next = k > 1 ? fmax(next, c->high) : next;
     }
-    pw_finding_claim(
-        f, spread <= SAME && s->of[0][1].low > next ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-        "Su 2024: of sinusoidal vectors adjacent ones are more similar",
-        "cosine of neighbours %.4f, of others at most %.4f; equally far pairs differ by %.1e (at most "
-        "%g)",
-        s->of[0][1].mean, next, spread, SAME);
+    pw_finding_claim(f,
+                     spread <= SAME && s->of[0][1].low > next ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+                     "Su 2024: adjacent sinusoidal vectors are more similar than distant ones",
+                     "cosine of neighbours %.4f, of other pairs at most %.4f; pairs at one distance differ "
+                     "by %.1e (tolerance %g)",
+                     s->of[0][1].mean, next, spread, SAME);
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -111,7 +111,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_init(f, "adjacent", p->in->topic,
                     "cosine of the rows that arm %s adds to the embeddings, %d positions", subject->name,
                     s->T);
-    int b = pw_finding_plot(f, "by distance: mean, least and greatest", "distance k", "cosine", s->reach, 2,
+    int b = pw_finding_plot(f, "by distance: mean, minimum and maximum", "distance k", "cosine", s->reach, 2,
                             true);
     pw_finding_name(f, b, 0, "arm");
     pw_finding_name(f, b, 1, "untrained");
@@ -143,7 +143,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_adjacent = {
     .name = "adjacent",
-    .summary = "are neighbouring position vectors alike: cosines of the rows that are added",
+    .summary = "similarity of neighbouring position vectors: cosine of the rows that an encoding adds",
     .source = "Su 2024 (kexue.fm 10347)",
     .opts = opts,
     .opts_size = sizeof(struct options),

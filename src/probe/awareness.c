@@ -10,8 +10,8 @@
  *             queries before its threshold. Beyond the threshold it divides the distance by the query's
  *             position, so its scores change when counted from the end. FIRE therefore has two rows: with its
  *             own threshold, and with one that no sequence here exceeds. Only the second is relative.
- * decoding    Can a linear map read the place from the row? ASPE and 2DSPE are neither by the definitions,
- *             yet both places can be read from their rows, at lengths that the map was not fitted on.
+ * decoding    Can a linear map read the position from the row? ASPE and 2DSPE are neither by the definitions,
+ *             yet both positions can be read from their rows, at lengths that the map was not fitted on.
  *
  * Learned tables have their initial values. The statements about them hold for any values. */
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"width", PW_OPT_INT, offsetof(struct options, width), "64", 16, 512, NULL, 0,
-     "of the model, a multiple of 16; Qiu et al. don't say theirs"},
+     "width of the model, a multiple of 16; Qiu et al. don't state theirs"},
     {0},
 };
 
@@ -59,7 +59,7 @@ static enum pw_code begin_awareness(struct pw_probing_at *p, struct pw_err *err)
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     struct pw_rng rng;
     if (o->width % 16 != 0)
-        return pw_fail(err, PW_EUSER, "probe awareness: width=%d: a multiple of 16", o->width);
+        return pw_fail(err, PW_EUSER, "probe awareness: width=%d: allowed are multiples of 16", o->width);
     s->cfg = pw_own_config(1, o->width, HEADS, 0, PW_AWARE_TO, 4, true);
     s->q = pw_alloc((size_t)CONTENTS * o->width, sizeof *s->q);
     s->k = pw_alloc((size_t)CONTENTS * o->width, sizeof *s->k);
@@ -116,10 +116,13 @@ static void tabulate(struct pw_finding *f, const struct state *s, int n)
                                         "backward", "apart, front", "apart, end"};
     static const char *const score_heads[] = {"from front", "from end", "off distance"};
     int rows = pw_finding_table(
-        f, "rows: columns that are the same in every length, counted from the front or the end", n, 7);
-    int scores = pw_finding_table(
-        f, "scores: largest change with the length, and from a function of distance, of their range", n, 3);
-    int decoded = pw_finding_table(f, "R^2 of a linear map from rows, on lengths that it has not seen", n, 2);
+        f, "rows: columns that are equal at every length, counted from the front or from the end", n, 7);
+    int scores = pw_finding_table(f,
+                                  "scores: largest change with length, and largest deviation from a function "
+                                  "of distance, relative to their range",
+                                  n, 3);
+    int decoded = pw_finding_table(
+        f, "R^2 of a linear map from rows to positions, on lengths that it was not fitted on", n, 2);
     f->blocks[scores].decimals = f->blocks[decoded].decimals = 2;
     for (int k = 0; k < 7; k++)
         pw_finding_col(f, rows, k, "%s", heads[k]);
@@ -181,9 +184,8 @@ static void claim_property(const struct state *s, int n, struct pw_finding *f, b
         }
     }
     pw_finding_claim(f, pw_claim_holds(aware > 0 && held == aware), claim,
-                     "f as of length %d: of %d of %d such encodings it gives all of %d pairs of places at "
-                     "lengths %d to %d; to "
-                     "the others' rows it applies at %d of %d pairs",
+                     "f taken from length %d: correct on every pair for %d of %d aware encodings (%d pairs, "
+                     "lengths %d to %d); for the other encodings it applies to %d of %d pairs",
                      PW_AWARE_TO, held, aware, pairs, PW_AWARE_FROM, PW_AWARE_TO - 1, others_apply, others);
 }
 
@@ -201,12 +203,14 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
                "Qiu et al. 2021, Theorem 3.4: SPE is forward-aware and not backward-aware");
     claim_rows(f, measured_of(s, n, "rspe"), false, true,
                "Qiu et al. 2021, Corollary 3.6: RSPE is backward-aware and not forward-aware");
-    claim_rows(f, measured_of(s, n, "dpe"), true, true, "Qiu et al. 2021, appendix G: DPE is both");
+    claim_rows(f, measured_of(s, n, "dpe"), true, true,
+               "Qiu et al. 2021, appendix G: DPE is forward-aware and backward-aware");
     claim_property(
         s, n, f, false,
         "Qiu et al. 2021, Property 3.1: forward-aware: P_b = f(P_a, a, b) with one f for all lengths");
-    claim_property(s, n, f, true,
-                   "Qiu et al. 2021, Property 3.2: backward-aware: the same with places from the end");
+    claim_property(
+        s, n, f, true,
+        "Qiu et al. 2021, Property 3.2: backward-aware: the same with positions counted from the end");
     for (int i = 0; i < of_all; i++) {
         const struct measured *m = measured_of(s, n, relative[i]);
         neither += m->rows.informative == 0;
@@ -214,26 +218,24 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     }
     pw_finding_claim(
         f, neither == of_all ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-        "Qiu et al. 2021, Corollary 3.5: relative encodings are neither",
-        "%d of %d have no rows at all; but the scores of %d are the same from the front and from the end",
+        "Qiu et al. 2021, Corollary 3.5: relative encodings are neither forward- nor backward-aware",
+        "%d of %d add no rows, but the scores of %d are equal, counted from the front and from the end",
         neither, of_all, same);
     for (int i = 0; i < 2; i++) {
         const struct measured *m = measured_of(s, n, i == 0 ? "aspe" : "2dspe");
-        pw_finding_remark(
-            f,
-            "not aware is not the same as not readable: both places can be read off %s, R^2 %.2f and "
-            "%.2f",
-            m->name, m->decoded.position, m->decoded.reverse);
+        pw_finding_remark(f,
+                          "an encoding that is not aware can still be decoded: a linear map reads both "
+                          "positions from the rows of %s, R^2 %.2f and %.2f",
+                          m->name, m->decoded.position, m->decoded.reverse);
     }
-    pw_finding_remark(f, "errata of appendix D: P^1_{0,2i} is 0, P^2_{0,2i} is sin(1/10000^{2i/d}), so they "
-                         "are not equal; and "
-                         "1/10000^{2i/d} lies in 0.0001..1");
+    pw_finding_remark(f, "errata of appendix D: P^1_{0,2i} is 0 and P^2_{0,2i} is sin(1/10000^{2i/d}), so "
+                         "they differ; 1/10000^{2i/d} lies in 0.0001..1");
     const struct measured *fire = measured_of(s, n, "fire");
-    pw_finding_remark(f,
-                      "fire is relative to its threshold only: with its own, queries beyond it are "
-                      "measured by their position, and counted from the end its scores change by %.2f of "
-                      "their range, from the front by %.2g",
-                      fire->scores.backward, fire->scores.forward);
+    pw_finding_remark(
+        f,
+        "fire is relative only up to its threshold: a query beyond it divides the distance by its own "
+        "position; scores change by %.2f of their range if counted from the end, by %.2g from the front",
+        fire->scores.backward, fire->scores.forward);
     return PW_OK;
 }
 
@@ -247,7 +249,8 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_awareness = {
     .name = "awareness",
-    .summary = "which encodings know the place from the front, or from the end: rows, scores, decoding",
+    .summary = "which encodings represent the position from the front or from the end: rows, scores, linear "
+               "decoding",
     .source = "Qiu et al. 2021, section 3",
     .opts = opts,
     .opts_size = sizeof(struct options),

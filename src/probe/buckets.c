@@ -13,9 +13,9 @@ struct options {
 };
 
 static const struct pw_opt opts[] = {
-    {"buckets", PW_OPT_INT, offsetof(struct options, buckets), "32", 2, 1024, NULL, 0, "T5's buckets"},
+    {"buckets", PW_OPT_INT, offsetof(struct options, buckets), "32", 2, 1024, NULL, 0, "number of buckets"},
     {"distance", PW_OPT_INT, offsetof(struct options, distance), "128", 2, 1 << 20, NULL, 0,
-     "from which on all distances share the last one"},
+     "all distances from this one on share the last bucket"},
     {0},
 };
 
@@ -29,8 +29,8 @@ static enum pw_code begin_buckets(struct pw_probing_at *p, struct pw_err *err)
     const struct options *o = p->opts;
     p->units = 0;
     if (o->distance <= o->buckets / 2)
-        return pw_fail(err, PW_EUSER, "probe buckets: distance=%d: more than half of the %d buckets",
-                       o->distance, o->buckets);
+        return pw_fail(err, PW_EUSER, "probe buckets: distance=%d: allowed is %d or more with %d buckets",
+                       o->distance, o->buckets / 2 + 1, o->buckets);
     return PW_OK;
 }
 
@@ -48,7 +48,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     const struct options *o = p->opts;
     int right = 0, logs = 0;
     (void)err;
-    pw_finding_init(f, "buckets", "", "T5's buckets by distance: %d of them up to %d", o->buckets,
+    pw_finding_init(f, "buckets", "", "T5's buckets by distance: %d buckets, largest distance %d", o->buckets,
                     o->distance);
     int b = pw_finding_table(f, "first distance of each bucket", o->buckets, 1);
     pw_finding_col(f, b, 0, "from");
@@ -57,8 +57,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         pw_finding_row(f, b, i, "bucket %d", i);
         pw_finding_put(f, b, i, 0, first_of(i, o->buckets, o->distance));
     }
-    int m = pw_finding_map(f, "the example of Kazemnejad et al.: 5 buckets up to 6, query by key", EXAMPLE,
-                           EXAMPLE, 0, 4, false);
+    int m = pw_finding_map(
+        f, "the example of Kazemnejad et al. 2023: 5 buckets, largest distance 6, query by key", EXAMPLE,
+        EXAMPLE, 0, 4, false);
     for (int i = 0; i < EXAMPLE; i++) {
         right += pw_t5_bucket(i, 5, 6) == example[i];
         for (int j = 0; j <= i; j++)
@@ -70,16 +71,17 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
                      "Kazemnejad et al. 2023, B.2: the example matrix of T5's buckets (B=5, D=6)",
                      "%d of %d distances have the printed bucket", right, EXAMPLE);
     pw_finding_claim(f, logs == LOGS ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-                     "the released code: where the 16 logarithmic buckets of 32/128 begin",
-                     "%d of %d begin there, the last one at %d", logs, LOGS, first_of(31, 32, 128));
-    pw_finding_remark(f, "erratum: Eq. 12 prints B/2, which is no integer for the example's B=5; the example "
-                         "follows the integer form");
+                     "the released code: first distances of the 16 logarithmic buckets (B=32, D=128)",
+                     "%d of %d buckets begin at the same distance, the last one at %d", logs, LOGS,
+                     first_of(31, 32, 128));
+    pw_finding_remark(f, "erratum: Eq. 12 prints B/2, which is not an integer for B=5; the printed example "
+                         "follows integer division");
     return PW_OK;
 }
 
 const struct pw_probe pw_probe_buckets = {
     .name = "buckets",
-    .summary = "T5's buckets by distance, and the example of Kazemnejad et al.",
+    .summary = "T5's buckets by distance, and the example of Kazemnejad et al. 2023",
     .source = "Raffel et al. 2020; Kazemnejad et al. 2023, Eq. 12",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -10,10 +10,10 @@
  *              1, because a rotation of independent vectors is another such pair. There is no decay.
  * bound        RoFormer's bound applies to neither case. It falls because it is a bound.
  *
- * Then the probe measures the arm. First comes the encoding's part of the scores by distance, learned or
- * fixed (kernel.h). Second comes the attention mass by distance on random tokens. ln(mass) is fitted against
- * r (exponential decay) and against ln r (a power law). Only queries that have all distances before them
- * count, so that uniform attention gives a flat curve. */
+ * Then the probe measures the arm. First comes the encoding's contribution to the scores by distance, learned
+ * or fixed (kernel.h). Second comes the attention mass by distance on random tokens. ln(mass) is fitted
+ * against r (exponential decay) and against ln r (a power law). Only queries that have all distances before
+ * them count, so that uniform attention gives a flat curve. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,9 +43,9 @@ static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "64", 1, 8192, NULL, 0,
      "sequences of random tokens"},
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
-     "of each, tokens; 0: as the arm has been trained on"},
+     "tokens per sequence; 0: the length that the arm was trained on"},
     {"width", PW_OPT_INT, offsetof(struct options, width), "64", 2, 1024, NULL, 0,
-     "d of the rotated vectors, even"},
+     "width d of the rotated vectors, an even number"},
     {"base", PW_OPT_DOUBLE, offsetof(struct options, base), "10000", 1.01, 1e9, NULL, 0,
      "ratio of the longest to the shortest wavelength"},
     {0},
@@ -69,9 +69,9 @@ static enum pw_code begin_decay(struct pw_probing_at *p, struct pw_err *err)
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     enum pw_code code = pw_draw_length(&s->T, p, subject, o->length, pw_draw_trained(p->in, subject), err);
     if (code == PW_OK && o->width % 2 != 0)
-        code = pw_fail(err, PW_EUSER, "probe decay: width=%d: an even number", o->width);
+        code = pw_fail(err, PW_EUSER, "probe decay: width=%d: allowed are even numbers", o->width);
     if (code == PW_OK && s->T < 8)
-        code = pw_fail(err, PW_EUSER, "probe decay: %d tokens are too few, it takes 8", s->T);
+        code = pw_fail(err, PW_EUSER, "probe decay: length %d: at least 8 tokens are needed", s->T);
     if (code != PW_OK)
         return code;
     s->reach = (s->T - 2) / 2;
@@ -208,7 +208,8 @@ static void tell_rotary(const struct state *s, struct pw_finding *f, const struc
                                         "s.d., independent", "RoFormer's bound"};
     double off = 0, mean_most = 0, deviation_most = 0, before = INFINITY;
     bool falls = true;
-    int b = pw_finding_table(f, "rotary, sinusoidal: the score of a query and a key r apart", DISTANCES, 5);
+    int b =
+        pw_finding_table(f, "rotary and sinusoidal: score of a query and a key at distance r", DISTANCES, 5);
     for (int k = 0; k < 5; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
     for (int r = 0; r < DISTANCES; r++) {
@@ -226,15 +227,17 @@ static void tell_rotary(const struct state *s, struct pw_finding *f, const struc
         mean_most = fmax(mean_most, fabs(mean));
         deviation_most = fmax(deviation_most, fabs(deviation - 1));
     }
-    pw_finding_claim(f, pw_claim_holds(falls && off <= MEAN_WITHIN),
-                     "Su et al. 2021, 3.4.3: rotary scores decay with distance; true for aligned q = k",
-                     "K(1) = %.3f, K(16) = %.3f, K(256) = %.3f; drawn ones within %.3f (at most %g)",
-                     kernel_of(1, o->width, o->base), kernel_of(16, o->width, o->base),
-                     kernel_of(256, o->width, o->base), off, MEAN_WITHIN);
-    pw_finding_claim(f, pw_claim_holds(mean_most <= MEAN_WITHIN && deviation_most <= DEVIATION_WITHIN),
-                     "for independent q and k there is no decay: mean 0, deviation 1 at every distance",
-                     "mean at most %.3f from 0 (%g), deviation %.3f from 1 (%g)", mean_most, MEAN_WITHIN,
-                     deviation_most, DEVIATION_WITHIN);
+    pw_finding_claim(
+        f, pw_claim_holds(falls && off <= MEAN_WITHIN),
+        "Su et al. 2021, section 3.4.3: rotary scores decay with distance; tested for aligned q = k",
+        "K(1) = %.3f, K(16) = %.3f, K(256) = %.3f; sampled means within %.3f (tolerance %g)",
+        kernel_of(1, o->width, o->base), kernel_of(16, o->width, o->base), kernel_of(256, o->width, o->base),
+        off, MEAN_WITHIN);
+    pw_finding_claim(
+        f, pw_claim_holds(mean_most <= MEAN_WITHIN && deviation_most <= DEVIATION_WITHIN),
+        "scores of independent q and k don't decay: mean 0, standard deviation 1 at every distance",
+        "mean within %.3f of 0 (tolerance %g), standard deviation within %.3f of 1 (tolerance %g)", mean_most,
+        MEAN_WITHIN, deviation_most, DEVIATION_WITHIN);
 }
 
 /* Adds one plot per layer: the arm's encoding, head by head. */
@@ -245,7 +248,7 @@ static void tell_kernel(const struct state *s, struct pw_finding *f, const struc
         char title[96];
         if (!pw_kernel_has(pw_model_pe(m)->pe, l))
             continue;
-        snprintf(title, sizeof title, "layer %d: the encoding's part of the score, by distance", l);
+        snprintf(title, sizeof title, "layer %d: contribution of the encoding to the score, by distance", l);
         int b = pw_finding_plot(f, title, "distance r", "score", s->T, c->heads, false);
         for (int h = 0; h < c->heads; h++) {
             pw_finding_name(f, b, h, "head %d", h);
@@ -281,8 +284,8 @@ static void tell_mass(const struct state *s, struct pw_finding *f, int layers)
         "against r", "R^2", "against ln r", "R^2", "untrained, r", "falls by times", "untrained, times"};
     int H = s->heads / layers;
     int b = pw_finding_table(
-        f, "slope of ln(mass of attention); by what factor mass falls from 1 to the last distance", s->heads,
-        7);
+        f, "slope of ln(attention mass), and the factor by which the mass falls from distance 1 to the last",
+        s->heads, 7);
     f->blocks[b].decimals = 3;
     for (int k = 0; k < 7; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
@@ -300,8 +303,8 @@ static void tell_mass(const struct state *s, struct pw_finding *f, int layers)
         for (int i = 0; i < 7; i++)
             pw_finding_put(f, b, h, i, row[i]);
     }
-    b = pw_finding_plot(f, "mass of attention by distance, mean over a layer's heads", "distance r", "mass",
-                        s->reach + 1, 2 * layers, false);
+    b = pw_finding_plot(f, "mass of attention by distance, mean over the heads of a layer", "distance r",
+                        "mass", s->reach + 1, 2 * layers, false);
     f->blocks[b].log_y = true;
     for (int k = 0; k < 2 * layers; k++) {
         pw_finding_name(f, b, k, "layer %d%s", k / 2, k % 2 ? ", untrained" : "");
@@ -315,7 +318,7 @@ static void tell_mass(const struct state *s, struct pw_finding *f, int layers)
     }
 }
 
-/* Claims that ALiBi's part of the score falls with distance. It is fixed, so it is the same before and after
+/* Claims that ALiBi's bias falls with distance. It is fixed, so it is the same before and after
  * training. */
 static void claim_alibi(const struct state *s, struct pw_finding *f)
 {
@@ -324,8 +327,8 @@ static void claim_alibi(const struct state *s, struct pw_finding *f)
         for (int r = 1; r < s->T; r++)
             falling += s->kernel[(size_t)h * s->T + r] < s->kernel[(size_t)h * s->T + r - 1];
     pw_finding_claim(f, pw_claim_holds(falling == pairs),
-                     "Su 2024: ALiBi assumes that further tokens are, on average, less important",
-                     "its part of the score falls from %d of %d distances to the next, in %d heads", falling,
+                     "Su 2024: ALiBi assumes that more distant tokens are, on average, less important",
+                     "the bias falls from one distance to the next in %d of %d cases, over %d heads", falling,
                      pairs, s->heads);
 }
 
@@ -335,11 +338,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     const struct pw_probe_subject *subject = p->in->subject;
     const struct state *s = p->state;
     (void)err;
-    pw_finding_init(
-        f, "decay", p->in->topic,
-        "scores and attention by distance: rotary for d = %d, and arm %s on %d sequences of %d random "
-        "tokens",
-        o->width, subject->name, o->samples, s->T);
+    pw_finding_init(f, "decay", p->in->topic,
+                    "scores and attention by distance: rotary with d = %d, and arm %s on %d sequences of %d "
+                    "random tokens",
+                    o->width, subject->name, o->samples, s->T);
     tell_rotary(s, f, o);
     tell_kernel(s, f, subject->model);
     tell_mass(s, f, pw_model_config(subject->model)->layers);
@@ -348,11 +350,11 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     if (pw_probe_nope(subject, false))
         pw_probe_remark_one(f, "decay");
     if (pw_model_pe(subject->model)->pe->uses & PW_PE_DENSE)
-        pw_finding_remark(f, "the encoding's part depends on where the query stands: at each distance it is "
-                             "the mean over the queries that have it");
-    pw_finding_remark(
-        f, "aligned: query and key are the same vector; independent: they have nothing to do with each "
-           "other. Rotary decays in the mean for the first alone");
+        pw_finding_remark(f, "the contribution of the encoding depends on the position of the query; each "
+                             "value is the mean over the queries that have a key at this distance");
+    pw_finding_remark(f,
+                      "aligned: query and key are the same vector; independent: they are drawn "
+                      "independently. The mean rotary score decays with distance only for aligned vectors");
     return PW_OK;
 }
 
@@ -369,8 +371,8 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_decay = {
     .name = "decay",
-    .summary =
-        "scores by distance of an encoding alone, aligned and independent; attention's mass by distance",
+    .summary = "scores by distance from the encoding alone, for aligned and independent vectors; attention "
+               "mass by distance",
     .source = "Su 2024 (kexue.fm 10347); Su et al. 2021, section 3.4.3",
     .opts = opts,
     .opts_size = sizeof(struct options),

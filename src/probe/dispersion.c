@@ -41,7 +41,7 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "16", 1, 4096, NULL, 0,
-     "of each length, from the trained lengths' first to the test's last"},
+     "samples per length, from the shortest trained to the longest test length"},
     {0},
 };
 
@@ -171,9 +171,10 @@ static void tell_drawn(const struct state *s, struct pw_finding *f)
         if (deviations[i] <= 1) /* the formula requires s^2/2 far below ln n */
             off = fmax(off, fabs(row[0] - line));
     }
-    pw_finding_claim(f, pw_claim_holds(off <= DRAWN_WITHIN),
-                     "Su 2024, shortcoming 4: scores without a prior disperse: H = ln n - s^2/2",
-                     "%d keys, s up to 1: within %.4f (at most %g)", KEYS, off, DRAWN_WITHIN);
+    pw_finding_claim(
+        f, pw_claim_holds(off <= DRAWN_WITHIN),
+        "Su 2024, shortcoming 4: attention from scores without a prior disperses: H = ln n - s^2/2",
+        "%d keys, s up to 1: entropy within %.4f (tolerance %g)", KEYS, off, DRAWN_WITHIN);
 }
 
 static void tell_alibi(struct pw_finding *f)
@@ -181,7 +182,7 @@ static void tell_alibi(struct pw_finding *f)
     static const char *const heads[] = {"H", "its limit", "n_eff", "coth(m/2)", "largest weight"};
     double *score = pw_alloc(FAR, sizeof *score), off = 0;
     float *a = pw_alloc(FAR, sizeof *a);
-    int b = pw_finding_table(f, "ALiBi without content: a row of 8192 keys", SLOPES, 5);
+    int b = pw_finding_table(f, "ALiBi's bias without content: a row of 8192 keys", SLOPES, 5);
     for (int k = 0; k < 5; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
     for (int i = 0; i < SLOPES; i++) {
@@ -201,7 +202,8 @@ static void tell_alibi(struct pw_finding *f)
     free(a);
     pw_finding_claim(f, pw_claim_holds(off <= LIMIT_WITHIN),
                      "Su 2024: ALiBi's prior keeps attention from dispersing: its entropy has a limit",
-                     "slopes 1/2 to 1/256: within %.1e of it (at most %g)", off, LIMIT_WITHIN);
+                     "slopes 1/2 to 1/256: entropy within %.1e of the limit (tolerance %g)", off,
+                     LIMIT_WITHIN);
 }
 
 static const struct row *row_at(const struct state *s, int length, int head)
@@ -212,8 +214,8 @@ static const struct row *row_at(const struct state *s, int length, int head)
 static void tell_entropy(const struct state *s, struct pw_finding *f, int layers, int points)
 {
     int H = s->heads / layers;
-    int b =
-        pw_finding_plot(f, "mean entropy of a layer's heads", "ln keys", "nats", points, layers + 1, true);
+    int b = pw_finding_plot(f, "mean entropy over the heads of a layer", "ln(keys)", "nats", points,
+                            layers + 1, true);
     f->blocks[b].n_reference = 1;
     pw_finding_name(f, b, layers, "uniform: ln n");
     for (int l = 0; l < layers; l++)
@@ -241,8 +243,8 @@ static void tell_slopes(const struct state *s, struct pw_finding *f, int layers,
 {
     int H = s->heads / layers;
     double *x = pw_alloc(2 * (size_t)points, sizeof *x), *y = x + points;
-    int b =
-        pw_finding_table(f, "slope of entropy against ln keys (0 keeps its grip, 1 disperses)", layers, H);
+    int b = pw_finding_table(f, "slope of entropy against ln(number of keys); 0: stays focused, 1: disperses",
+                             layers, H);
     f->blocks[b].decimals = 3;
     for (int h = 0; h < H; h++)
         pw_finding_col(f, b, h, "head %d", h);
@@ -296,10 +298,11 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         points += s->rows[i] > 0;
     if (points < 2)
         return pw_fail(err, PW_EUSER,
-                       "probe dispersion: the task has samples of %d length%s that fit; it takes two", points,
-                       points == 1 ? "" : "s");
+                       "probe dispersion: the task has samples of %d length%s that fit the model: at least "
+                       "two are needed",
+                       points, points == 1 ? "" : "s");
     pw_finding_init(f, "dispersion", p->in->topic,
-                    "entropy of attention by length, arm %s, answer's rows of %d samples a length",
+                    "entropy of attention by length, arm %s, answer rows of %d samples per length",
                     subject->name, o->samples);
     tell_entropy(s, f, layers, points);
     tell_slopes(s, f, layers, points);

@@ -3,9 +3,9 @@
  *
  * The distance D_AT of two heads is the mean divergence of their rows. The distance of two layers is the
  * minimum over all pairs of heads (Eq. 2). Two alternatives are measured as well. The mean over the cheapest
- * matching of heads doesn't depend on one lucky pair. The mean over heads with equal index is meaningful if
- * both models share an initialisation. Sequences are prompt and right answer. The mean is over all T rows, as
- * in Eq. 2. Row 0 of a causal model has one key; its divergence is 0, and it counts.
+ * matching of heads doesn't depend on one lucky pair. The mean over heads with the same index is meaningful
+ * if both models share an initialisation. Sequences are prompt and right answer. The mean is over all T rows,
+ * as in Eq. 2. Row 0 of a causal model has one key; its divergence is 0, and it counts.
  *
  * Errata: the axis of Figure 4 reaches 1.5, but a Jensen-Shannon divergence is at most ln 2. The released
  * code swaps the arguments of torch's KLDivLoss, and visits only 66 of 144 pairs of heads: those with a < b.
@@ -31,17 +31,19 @@ static const char *const opponents[] = {"1", "all", NULL};
 #define AT(member) offsetof(struct pw_distance_opts, member)
 
 const struct pw_opt pw_distance_options[] = {
-    {"lengths", PW_OPT_RANGE, AT(lengths), NULL, 1, 512, NULL, 0, "trained and test lengths unless given"},
-    {"samples", PW_OPT_INT, AT(samples), "10", 1, 4096, NULL, 0, "sequences of each length"},
+    {"lengths", PW_OPT_RANGE, AT(lengths), NULL, 1, 512, NULL, 0,
+     "lengths to measure; default: the trained and the test lengths"},
+    {"samples", PW_OPT_INT, AT(samples), "10", 1, 4096, NULL, 0, "sequences per length"},
     {"formula", PW_OPT_CHOICE, AT(formula), "jsd", 0, 0, formulas, 0,
-     "of two rows: Jensen-Shannon, or what the paper's released code computes"},
+     "divergence of two rows: Jensen-Shannon, or the formula of the paper's released code"},
     {"pairs", PW_OPT_CHOICE, AT(pairs), "all", 0, 0, pairings, 0,
-     "of heads, for the curves: the least of all, the mean of matched ones, of those of equal number"},
+     "pairs of heads for the curves: minimum over all, mean over matched heads, mean over heads with the "
+     "same number"},
     {"rows", PW_OPT_CHOICE, AT(rows), "all", 0, 0, row_sets, 0,
-     "queries that count: all T of Eq. 2, or those that predict the answer"},
+     "query rows to include: all T rows of Eq. 2, or those that predict the answer"},
     {"against", PW_OPT_CHOICE, AT(against), "1", 0, 0, opponents, 0,
-     "each arm against the first, or all pairs of arms"},
-    {"control", PW_OPT_SWITCH, AT(control), "on", 0, 0, NULL, 0, "the same for the models before training"},
+     "compare each arm with the first one, or all pairs of arms"},
+    {"control", PW_OPT_SWITCH, AT(control), "on", 0, 0, NULL, 0, "measure the untrained twins, too"},
     {0},
 };
 
@@ -91,12 +93,12 @@ static enum pw_code begin_distance(struct pw_probing_at *p, struct pw_err *err)
         code = take_memory(d, in, longest, err);
     int64_t units = (int64_t)d->n_lengths * d->o->samples * (in->n + (int64_t)d->n_pairs * d->L);
     if (code == PW_OK && units > INT_MAX)
-        code = pw_fail(err, PW_EUSER, "%s: too much at once; take fewer samples= or lengths=", in->who);
+        code = pw_fail(err, PW_EUSER, "%s: too many units of work: use fewer samples= or lengths=", in->who);
     p->units = (int)units;
     return code;
 }
 
-/* ---- one example: the maps of each model, then the layers of each pair */
+/* ---- one sequence: the maps of each model, then the layers of each pair */
 
 static enum pw_code compare_example(struct pw_distances *d, const struct pw_probe_in *in, int example, int i,
                                     struct pw_err *err)
@@ -116,7 +118,7 @@ static enum pw_code compare_example(struct pw_distances *d, const struct pw_prob
     return code;
 }
 
-/* Writes the three distances of one layer of two models. twin: of the untrained twins. */
+/* Writes the three distances of one layer of two models. twin: compare the untrained twins. */
 static void compare(struct pw_distances *d, const struct pw_probe_in *in, const struct pw_distance_pair *x,
                     int layer, bool twin, double out[PW_PAIRS])
 {
@@ -193,13 +195,14 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_distance = {
     .name = "distance",
-    .summary = "how far the attention of arms is from each other's, on the same sequences, by length",
+    .summary = "distance between the attention patterns of arms, on the same sequences, by length",
     .source = "Kazemnejad et al. 2023, section 5.2, Eq. 2 and Figure 4",
-    .detail = "Of two layers, in nats: the least distance of all pairs of heads (Eq. 2), the mean over the\n"
-              "cheapest matching of heads, and over heads of equal number where both models have one\n"
-              "initialisation. A curve with * is the floor: the same encoding, another seed. Beside it the\n"
-              "models before training. formula=released is what the paper's code computes, which is not\n"
-              "Jensen-Shannon and has no bound. `compare ARM ARM` is the same.",
+    .detail =
+        "The distance of two layers, in nats: the minimum over all pairs of heads (Eq. 2), the mean over "
+        "the\ncheapest matching of heads, and the mean over heads with the same number if both models share "
+        "an\ninitialisation. A curve with * is the floor: the same encoding with another seed. The untrained "
+        "twins\nare measured as a control. formula=released uses the formula of the paper's code, which "
+        "isn't a\nJensen-Shannon divergence and has no bound. `compare ARM ARM` runs the same probe.",
     .opts = pw_distance_options,
     .opts_size = sizeof(struct pw_distance_opts),
     .takes = PW_PROBE_ARMS | PW_PROBE_CONTROL,

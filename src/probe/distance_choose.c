@@ -84,8 +84,8 @@ static enum pw_code choose_pairs(struct pw_distances *d, const struct pw_probe_i
         }
     if (d->n_pairs == 0)
         return pw_fail(err, PW_EUSER,
-                       "%s: pairs=same: all of these began with other weights, so heads of equal number are "
-                       "any two",
+                       "%s: pairs=same: no two of these models share an initialisation, so heads with the "
+                       "same number are unrelated; use pairs=all or pairs=matched",
                        in->who);
     return PW_OK;
 }
@@ -94,26 +94,31 @@ static enum pw_code check_models(const struct pw_distances *d, const struct pw_p
                                  struct pw_err *err)
 {
     if (in->n < 2)
-        return pw_fail(err, PW_EUSER,
-                       "%s: one model has none to be compared with; name two arms, or 'race ... seeds=2'",
-                       in->who);
+        return pw_fail(
+            err, PW_EUSER,
+            "%s: only one model to compare: name two arms, or train replicas with 'race ... seeds=2'",
+            in->who);
     const struct pw_config *first = pw_distance_config(in, 0);
     for (int i = 0; i < in->n; i++) {
         const struct pw_config *c = pw_distance_config(in, i);
         const char *name = in->subject[i].name, *other = in->subject[0].name;
         if (c->vocab != first->vocab)
-            return pw_fail(err, PW_EUSER, "%s: arm %s has %d tokens, %s %d; they must read the same", in->who,
-                           name, c->vocab, other, first->vocab);
+            return pw_fail(
+                err, PW_EUSER,
+                "%s: arm %s has a vocabulary of %d tokens, arm %s has %d: the vocabularies must be equal",
+                in->who, name, c->vocab, other, first->vocab);
         if (c->layers != first->layers)
-            return pw_fail(err, PW_EUSER, "%s: arm %s has %d layers, %s %d; layers are compared one by one",
+            return pw_fail(err, PW_EUSER,
+                           "%s: arm %s has %d layers, arm %s has %d: the numbers of layers must be equal",
                            in->who, name, c->layers, other, first->layers);
         if (c->causal != first->causal)
-            return pw_fail(err, PW_EUSER, "%s: arm %s has causal=%s, %s hasn't", in->who, name,
-                           c->causal ? "on" : "off", other);
+            return pw_fail(err, PW_EUSER, "%s: arm %s has causal=%s, arm %s doesn't: the masks must be equal",
+                           in->who, name, c->causal ? "on" : "off", other);
         if (d->o->formula == PW_DIVERGENCE_RELEASED && d->o->pairs == PW_PAIRS_ALL && c->heads == 1)
-            return pw_fail(err, PW_EUSER,
-                           "%s: formula=released compares heads a < b, and arm %s has one head", in->who,
-                           name);
+            return pw_fail(
+                err, PW_EUSER,
+                "%s: formula=released: it compares heads a < b, so it needs two heads; arm %s has one",
+                in->who, name);
     }
     return PW_OK;
 }
@@ -138,9 +143,10 @@ static enum pw_code choose_lengths(struct pw_distances *d, const struct pw_probe
         for (int i = 0; i < d->o->samples; i++) {
             int T = in->sequence(in->arg, l, i, d->tokens, d->cap, &n_prompt);
             if (T == 0)
-                return pw_fail(err, PW_EUSER,
-                               "%s: samples of length %d don't fit into the context of arm %s: %d tokens",
-                               in->who, l, in->subject[tightest].name, d->cap);
+                return pw_fail(
+                    err, PW_EUSER,
+                    "%s: samples of length %d don't fit into the context of arm %s, which is %d tokens",
+                    in->who, l, in->subject[tightest].name, d->cap);
             *longest = T > *longest ? T : *longest;
         }
         d->length[d->n_lengths++] = l;

@@ -83,7 +83,8 @@ static void tell_means(const struct pw_distances *d, const struct pw_probe_in *i
     enum { COLUMNS = sizeof heads / sizeof *heads };
     int longest = d->length[d->n_lengths - 1];
     int table = pw_finding_table(
-        f, "over layers and lengths; in range, beyond and untrained: of what is drawn", d->n_curves, COLUMNS);
+        f, "means over layers and lengths; in range, beyond and untrained: over the pairs of the plots",
+        d->n_curves, COLUMNS);
     for (int i = 0; i < COLUMNS; i++)
         pw_finding_col(f, table, i, "%s",
                        i == 0 && d->o->formula == PW_DIVERGENCE_RELEASED ? "pairs a < b" : heads[i]);
@@ -106,7 +107,7 @@ static void tell_means(const struct pw_distances *d, const struct pw_probe_in *i
 
 static void tell_layers(const struct pw_distances *d, struct pw_finding *f)
 {
-    int table = pw_finding_table(f, "layer by layer, over lengths", d->n_curves, d->L);
+    int table = pw_finding_table(f, "means over lengths, layer by layer", d->n_curves, d->L);
     for (int l = 0; l < d->L; l++)
         pw_finding_col(f, table, l, "layer %d", l);
     for (int k = 0; k < d->n_curves; k++) {
@@ -135,46 +136,45 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
         most = in->subject[i].step > most ? in->subject[i].step : most;
     }
     if (d->o->formula == PW_DIVERGENCE_JSD)
-        pw_finding_remark(f, "at most ln 2 = 0.693; Figure 4 goes to 1.5 because its code computes "
-                             "[KL(m||p) + KL(m||q)] / 2: formula=released");
+        pw_finding_remark(f, "a Jensen-Shannon divergence is at most ln 2 = 0.693; Figure 4 reaches 1.5 "
+                             "because its code computes [KL(m||p) + KL(m||q)] / 2 (formula=released)");
     else
-        pw_finding_remark(f,
-                          "erratum: the released code computes [KL(m||p) + KL(m||q)] / 2, no Jensen-Shannon "
-                          "divergence and without a bound; its least distance is that of head pairs a < b");
+        pw_finding_remark(
+            f, "erratum: the released code computes [KL(m||p) + KL(m||q)] / 2, which isn't a Jensen-Shannon "
+               "divergence and has no bound; its minimum is over head pairs a < b only");
     if (several)
-        pw_finding_remark(f, "the arms have different numbers of heads: a least distance of more pairs is "
-                             "smaller by itself; compare those that are matched");
+        pw_finding_remark(f, "the arms have different numbers of heads: a minimum over more pairs is smaller "
+                             "for that reason alone; compare the matched heads");
     else if (d->o->pairs == PW_PAIRS_ALL)
-        pw_finding_remark(f, "each is the least of %d pairs of heads; fewer heads would give a larger one",
-                          d->curve[0].head_pairs);
+        pw_finding_remark(
+            f, "each distance is the minimum over %d pairs of heads; with fewer heads it would be larger",
+            d->curve[0].head_pairs);
     if (!floor)
-        pw_finding_remark(f, "no floor: no two models here differ in the seed alone ('race ... seeds=2', or "
-                             "a second arm of the encoding and 'seed N arm=K')");
+        pw_finding_remark(f, "no floor: no two of these models differ only in the seed; use 'race ... "
+                             "seeds=2', or add a second arm with the same encoding and 'seed N arm=K'");
     if (floor && replicas && in->own_batches)
-        pw_finding_remark(f,
-                          "own batches: two replicates of an arm learned from other samples, too, so a floor "
-                          "(*) between them is of two seeds of initialisation and data");
+        pw_finding_remark(f, "own batches: two replicas of an arm also learned from different samples, so a "
+                             "floor (*) between them covers the seeds of initialisation and of data");
     if (same)
-        pw_finding_remark(f,
-                          "same init: both began with the same weights and may be nearer by that alone; the "
-                          "floor (*) is of two seeds, compare it with curves that don't say so");
+        pw_finding_remark(
+            f, "same init: both models started from the same weights and may be closer for that reason "
+               "alone; the floor (*) is between two seeds, so compare it with the curves without this mark");
     if (least != most)
-        pw_finding_remark(f, "not step-matched: the arms stand between step %lld and step %lld",
+        pw_finding_remark(f, "not step-matched: the arms are at different steps, from %lld to %lld",
                           (long long)least, (long long)most);
     for (int i = 0; i < in->n; i++)
         if (in->subject[i].swaps > 0 && in->subject[i].replica == 1)
-            pw_finding_remark(f, "arm %s had another encoding when it began to train", in->subject[i].name);
+            pw_finding_remark(f, "arm %s started its training with another encoding", in->subject[i].name);
     if (d->infinite > 0)
-        pw_finding_remark(f,
-                          "%d of %d distances of layers are infinite, where a probability is 0, and left "
-                          "out",
-                          d->infinite, d->layers);
+        pw_finding_remark(
+            f, "%d of %d distances of layers are infinite, because a probability is 0, and are left out",
+            d->infinite, d->layers);
 }
 
 void pw_distance_report(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
-    static const char *const what[] = {"least of all pairs of heads", "mean of matched heads",
-                                       "mean of heads of equal number"};
+    static const char *const what[] = {"minimum over all pairs of heads", "mean over matched heads",
+                                       "mean over heads with the same number"};
     const struct pw_distance_opts *o = d->o;
     char topic[PW_FINDING_TOPIC], title[PW_FINDING_TEXT];
     bool jsd = o->formula == PW_DIVERGENCE_JSD;
@@ -183,12 +183,12 @@ void pw_distance_report(const struct pw_distances *d, const struct pw_probe_in *
              : o->pairs == PW_PAIRS_SAME  ? " same"
                                           : "",
              o->rows == 1 ? " answer" : "", o->against == 1 ? " all" : "");
-    pw_finding_init(f, "distance", topic, "distance of attention%s%s, %s, %s; %d sequences a length, %s",
-                    o->against == 0 ? " from arm " : ", all pairs of arms",
-                    o->against == 0 ? in->subject[0].name : "",
-                    jsd ? "Jensen-Shannon" : "the released code's formula",
-                    jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "least of head pairs a < b",
-                    o->samples, o->rows == 1 ? "rows that predict the answer" : "all rows");
+    pw_finding_init(
+        f, "distance", topic, "distance of attention patterns%s%s, %s, %s; %d sequences a length, %s",
+        o->against == 0 ? " from arm " : ", all pairs of arms", o->against == 0 ? in->subject[0].name : "",
+        jsd ? "Jensen-Shannon" : "formula of the released code",
+        jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "minimum over head pairs a < b", o->samples,
+        o->rows == 1 ? "rows that predict the answer" : "all rows");
     snprintf(title, sizeof title, "mean over %d layers, and one standard deviation", d->L);
     tell_plot(d, f, d->L, title);
     for (int l = 0; l < d->L; l++) {

@@ -60,10 +60,11 @@ enum pw_code pw_draw_length(int *T, const struct pw_probing_at *p, const struct 
     int context = pw_model_config(s->model)->context;
     *T = asked > 0 ? asked : otherwise;
     if (asked > context)
-        return pw_fail(err, PW_EUSER, "probe %s: length=%d: the context of arm %d is %d tokens",
-                       p->probe->name, asked, s->arm, context);
+        return pw_fail(err, PW_EUSER, "probe %s: length=%d: arm %d reads at most %d tokens", p->probe->name,
+                       asked, s->arm, context);
     *T = *T > context ? context : *T;
     if (*T < 4)
-        return pw_fail(err, PW_EUSER, "probe %s: %d tokens are too few, it takes 4", p->probe->name, *T);
+        return pw_fail(err, PW_EUSER, "probe %s: length %d: at least 4 tokens are needed", p->probe->name,
+                       *T);
     return PW_OK;
 }

@@ -18,7 +18,9 @@
 #include "base/alloc.h"
 #include "base/maths.h"
 
-#define SAME 1e-5 /* relative to the largest score, or to the range of the encoding's part: float32 */
+#define SAME                                                                                                 \
+    1e-5 /* relative to the largest score, or to the range of the encoding's contribution: float32           \
+          */
 
 static enum pw_code begin_equations(struct pw_probing_at *p, struct pw_err *err)
 {
@@ -55,9 +57,8 @@ static void claim_relative(struct pw_probing_at *p, struct pw_finding *f)
     pw_finding_claim(f, verdict(p, n == PW_EQUATIONS_RELATIVE ? most : INFINITY),
                      "Qiu et al. 2021, Eq. 14: relative encodings add a function of the distance to the "
                      "score of the content",
-                     "%d of %d do (%s: the same at one distance to %.0e of its range); of %s it differs with "
-                     "the content by "
-                     "at least %.2f of its range",
+                     "%d of %d do (%s: equal at one distance within %.0e of the range); for %s it varies "
+                     "with the content by at least %.2f of the range",
                      n, PW_EQUATIONS_RELATIVE, follow, most, others, least);
 }
 
@@ -68,10 +69,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
            right = pw_pow(2, -pw_pow(2, -(pw_log2(PW_EQUATIONS_HEADS) - 3)));
     (void)err;
     pw_finding_init(f, "equations", "",
-                    "printed formulas of encodings against the scores of models of one layer");
-    int b =
-        pw_finding_table(f, "what a relative encoding adds at one distance: largest difference, of its range",
-                         PW_EQUATIONS_RELATIVE, 2);
+                    "printed formulas of encodings, compared with the scores of one-layer models");
+    int b = pw_finding_table(
+        f, "contribution of a relative encoding at one distance: largest difference, relative to its range",
+        PW_EQUATIONS_RELATIVE, 2);
     pw_finding_col(f, b, 0, "difference");
     pw_finding_col(f, b, 1, "Eq. 14 holds?");
     for (int i = 0; i < PW_EQUATIONS_RELATIVE; i++) {
@@ -81,24 +82,24 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     }
     pw_finding_claim(f, verdict(p, s->alibi),
                      "Kazemnejad et al. 2023, Eq. 13 and its example: slopes 1/2 to 1/2^8 of 8 heads",
-                     "all distances up to %d in %d heads: to %.1e (at most %g)", PW_EQUATIONS_N - 1,
+                     "all distances up to %d in %d heads: within %.1e (tolerance %g)", PW_EQUATIONS_N - 1,
                      PW_EQUATIONS_HEADS, s->alibi, SAME);
     pw_finding_claim(
         f, pw_claim_holds(fabs(C8 - 0.5) <= SAME),
         "Kazemnejad et al. 2023, Eq. 13: C = 2^(-2^(-log2(heads + 3))) as printed gives that example",
-        "of 8 heads it is %.4f, the example needs 1/2; 2^(-2^(-(log2(heads) - 3))) is %.4f", C8, right);
+        "for 8 heads it is %.4f, but the example needs 1/2; 2^(-2^(-(log2(heads) - 3))) is %.4f", C8, right);
     pw_finding_claim(f, verdict(p, s->rotary),
                      "Kazemnejad et al. 2023, Eq. 14: rotated vectors score as q R^(i-t) k",
-                     "%d pairs of %d sequences: to %.1e of the largest score (at most %g)",
+                     "%d pairs of %d sequences: within %.1e of the largest score (tolerance %g)",
                      PW_EQUATIONS_N * (PW_EQUATIONS_N + 1) / 2, PW_EQUATIONS_SEQUENCES, s->rotary, SAME);
     pw_finding_claim(f, verdict(p, s->added),
                      "Qiu et al. 2021, Eq. 13: added rows enter the score as (X + P) W_q W_k (X + P)",
-                     "sinusoidal, %d pairs of %d sequences: to %.1e of the largest score (at most %g)",
+                     "sinusoidal, %d pairs of %d sequences: within %.1e of the largest score (tolerance %g)",
                      PW_EQUATIONS_N * (PW_EQUATIONS_N + 1) / 2, PW_EQUATIONS_SEQUENCES, s->added, SAME);
     claim_relative(p, f);
     pw_finding_claim(f, verdict(p, s->dspe), "Qiu et al. 2021, Eq. 24: 2DSPE",
-                     "every entry of width %d, lengths 1 to %d: to %.1e (at most %g)", PW_EQUATIONS_WIDE,
-                     PW_EQUATIONS_LONG, s->dspe, SAME);
+                     "every entry of width %d, lengths 1 to %d: within %.1e (tolerance %g)",
+                     PW_EQUATIONS_WIDE, PW_EQUATIONS_LONG, s->dspe, SAME);
     return PW_OK;
 }
 
@@ -111,7 +112,8 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_equations = {
     .name = "equations",
-    .summary = "printed formulas of ALiBi, rotary, added rows, relative encodings and 2DSPE against models",
+    .summary =
+        "check printed formulas of ALiBi, rotary, added rows, relative encodings and 2DSPE against models",
     .source = "Kazemnejad et al. 2023, Eq. 13, 14; Qiu et al. 2021, Eq. 13, 14, 24",
     .begin = begin_equations,
     .unit = pw_equations_unit,

@@ -184,7 +184,7 @@ static enum pw_code check_added(struct pw_probing_at *p, struct pw_err *err)
     return code;
 }
 
-/* Eq. 14: the range of the encoding's part at each distance, over all pairs of all sequences. */
+/* Eq. 14: the range of the encoding's contribution at each distance, over all pairs of all sequences. */
 static enum pw_code check_relative(struct pw_probing_at *p, int which, struct pw_err *err)
 {
     struct pw_equations *s = p->state;

@@ -5,7 +5,7 @@
  *                 matching on the given input (Olsson et al. 2022)
  *     self        mean of A[i,i]
  *     first       mean over i >= 1 of A[i,0]
- *     gold        mean of sum over gold keys of i of A[i,j], over the i that have some
+ *     gold        mean of sum over gold keys of i of A[i,j], over the i that have a gold key
  *     entropy     mean over i >= 1 of H[i] = - sum A log2 A; spread: of H[i] / log2(keys that i sees)
  *     distance    mean over i >= 1 of sum A |d|
  *

@@ -24,7 +24,7 @@ static const struct pw_opt opts[] = {{.name = "path",
                                       .offset = offsetof(struct options, path),
                                       .size = sizeof((struct options *)0)->path,
                                       .def = "",
-                                      .help = "a file of lines: prompt, TAB, answer"},
+                                      .help = "file with one sample per line: prompt, TAB, answer"},
                                      {.name = NULL}};
 
 struct state {
@@ -51,7 +51,9 @@ static enum pw_code begin_histogram(struct pw_probing_at *p, struct pw_err *err)
     size_t size;
     int line = 0;
     if (o->path[0] == '\0')
-        return pw_fail(err, PW_EUSER, "probe histogram: path=FILE is missing: lines of prompt, TAB, answer");
+        return pw_fail(
+            err, PW_EUSER,
+            "probe histogram: path=FILE is missing: name a file with lines of prompt, TAB, answer");
     enum pw_code code = pw_file_read(o->path, MOST_BYTES, &text, &size, err);
     if (code != PW_OK)
         return code;
@@ -63,8 +65,7 @@ static enum pw_code begin_histogram(struct pw_probing_at *p, struct pw_err *err)
         if (end == at)
             continue;
         if (tab == NULL)
-            code =
-                pw_fail(err, PW_EUSER, "%.200s: line %d has no TAB between prompt and answer", o->path, line);
+            code = pw_fail(err, PW_EUSER, "%.200s: line %d: no TAB between prompt and answer", o->path, line);
         if (s->n == s->cap) {
             s->cap = s->cap > 0 ? 2 * s->cap : 1024;
             s->length = pw_grow(s->length, (size_t)s->cap, sizeof *s->length);
@@ -74,7 +75,7 @@ static enum pw_code begin_histogram(struct pw_probing_at *p, struct pw_err *err)
     }
     free(text);
     if (code == PW_OK && s->n == 0)
-        code = pw_fail(err, PW_EUSER, "%.200s: no lines in it", o->path);
+        code = pw_fail(err, PW_EUSER, "%.200s: the file has no lines", o->path);
     return code;
 }
 
@@ -93,9 +94,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     int width = (longest + BINS) / BINS, bins = longest / width + 1;
     for (int i = 0; i < s->n; i++)
         count[s->length[i] / width]++;
-    pw_finding_init(f, "histogram", "", "words of %d prompts of %.120s: median %d, longest %d", s->n, o->path,
-                    median, longest);
-    int plot = pw_finding_plot(f, "prompts by their number of words", "words", "prompts", bins, 1, false);
+    pw_finding_init(f, "histogram", "", "words per prompt in %d prompts of %.120s: median %d, longest %d",
+                    s->n, o->path, median, longest);
+    int plot = pw_finding_plot(f, "prompts by number of words", "words", "prompts", bins, 1, false);
     pw_finding_name(f, plot, 0, "prompts");
     for (int i = 0; i < bins; i++) {
         pw_finding_x(f, plot, i, i * width + (width - 1) / 2.0);
@@ -109,9 +110,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         pw_finding_col(f, table, k, "%s", heads[k]);
         pw_finding_put(f, table, 0, k, s->length[(int64_t)(s->n - 1) * k / 4]);
     }
-    pw_finding_remark(
-        f, "the median is %.2f of the longest; Figure A.1 counts other files, so this reproduces nothing",
-        (double)median / (longest > 0 ? longest : 1));
+    pw_finding_remark(f,
+                      "the median is %.2f times the longest; Figure A.1 counts other files, so this result "
+                      "reproduces no claim",
+                      (double)median / (longest > 0 ? longest : 1));
     return PW_OK;
 }
 
@@ -124,7 +126,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_histogram = {
     .name = "histogram",
-    .summary = "how long the prompts of a file are",
+    .summary = "lengths of the prompts in a file",
     .source = "Kazemnejad et al. 2023, Figure A.1",
     .opts = opts,
     .opts_size = sizeof(struct options),

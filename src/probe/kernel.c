@@ -1,4 +1,5 @@
-/* kernel.c - see kernel.h. Defines the encoding's part of the score at distance d for each kind of encoding.
+/* kernel.c - see kernel.h. Defines the encoding's contribution to the score at distance d, by kind of
+ * encoding.
  *
  * Bias: the bias itself. For a bias by both positions: its mean at distance d over those of the first N
  * queries that have a key there.
@@ -6,7 +7,7 @@
  * Rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f) (Su et al. 2021,
  * Eq. 34). Here a = q1 k1 + q2 k2 and b = q1 k2 - q2 k1, of the unrotated vectors. a and b are averaged over
  * all pairs of positions in the samples, at any distance. The kernel then shows the effect of the rotation
- * alone, not of the content at each place. It is also defined for distances that no sample has.
+ * alone, not of the content at each position. It is also defined for distances that no sample has.
  *
  * Relative keys: scale * q.a, with a the relative key of distance d and q the mean over all queries.
  *
@@ -169,7 +170,7 @@ static enum pw_code add_sample(struct measure *w, const int *tokens, int T, stru
     return PW_OK;
 }
 
-/* ---- the encoding's part */
+/* ---- the encoding's contribution */
 
 static void rotation_kernel(const struct measure *w, int h)
 {

@@ -33,9 +33,10 @@ struct options {
 };
 
 static const struct pw_opt opts[] = {
-    {"T", PW_OPT_INT, offsetof(struct options, T), "32", 2, 64, NULL, 0, "positions that the MLP counts"},
+    {"T", PW_OPT_INT, offsetof(struct options, T), "32", 2, 64, NULL, 0,
+     "number of positions that the MLP counts"},
     {"large", PW_OPT_INT, offsetof(struct options, large), "256", 1, 65536, NULL, 0,
-     "N of the two dimensions that the claim is judged by"},
+     "N of the two large dimensions, for the claim"},
     {0},
 };
 
@@ -149,10 +150,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     const struct state *s = p->state;
     (void)err;
     pw_finding_init(f, "layernorm", "",
-                    "theorem 1 behind a LayerNorm before the MLP: T=%d, two dimensions of +-N", o->T);
+                    "theorem 1 with a LayerNorm before the MLP: T=%d, two dimensions at +-N", o->T);
     int b = pw_finding_table(f, "largest error of t, t = 1..T", SIZES, 1);
     pw_finding_col(f, b, 0, "error");
-    int plot = pw_finding_plot(f, "dimension 3 behind the layer", "t", "dimension 3", o->T, 3, false);
+    int plot = pw_finding_plot(f, "dimension 3 after the layer", "t", "dimension 3", o->T, 3, false);
     f->blocks[plot].n_reference = 1;
     pw_finding_name(f, plot, 0, "N = %d", o->large);
     pw_finding_name(f, plot, 1, "N = 0: not bypassed");
@@ -169,13 +170,12 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     }
     pw_finding_claim(f, s->worst[SIZES] <= COUNT ? PW_CLAIM_REPRODUCED : PW_CLAIM_INCONCLUSIVE, /* one N */
                      "Kazemnejad et al. 2023, C.1: layer normalisation can be bypassed (Akyurek et al. 2023)",
-                     "t = 1..%d behind the norm of Eq. 3: to %.1e with two dimensions of +-%d (at most %g); "
-                     "without them to "
-                     "%.3g",
+                     "t = 1..%d after the norm of Eq. 3: error %.1e with two dimensions at +-%d (tolerance "
+                     "%g), without them %.3g",
                      o->T, s->worst[SIZES], o->large, COUNT, s->worst[0]);
-    pw_finding_remark(
-        f, "a larger N leaves less of the others' variance in the deviation, and float32 less of the others "
-           "beside N: in between is the best");
+    pw_finding_remark(f,
+                      "a larger N reduces the influence of the other dimensions on the standard deviation, "
+                      "but float32 keeps fewer of their digits beside N; the best N lies in between");
     return PW_OK;
 }
 

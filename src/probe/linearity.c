@@ -1,11 +1,11 @@
 /* linearity.c - the probe linearity: the equations of Qiu et al. 2021, appendix E, as printed and corrected,
  * on random numbers (aspe.c).
  *
- * The appendix concludes that the relation of two positions is no linear combination, because L varies. This
- * refers to Eq. 15 and 23. They express the encoding of x + y by the four products of an entry at x and an
- * entry at y. For SPE the factors are the same at all lengths; for ASPE they depend on L. The probe therefore
- * fits one map of the products to all draws at once (products.h). The paper is right if SPE has such a map,
- * and ASPE has one for each L but none for all.
+ * The appendix concludes that the relation of two positions isn't a linear combination, because L varies.
+ * This refers to Eq. 15 and 23. They express the encoding of x + y by the four products of an entry at x and
+ * an entry at y. For SPE the factors are the same at all lengths; for ASPE they depend on L. The probe
+ * therefore fits one map of the products to all draws at once (products.h). The paper is right if SPE has
+ * such a map, and ASPE has one for each L but none for all.
  *
  * The paper doesn't discuss maps of P_x alone. ASPE is R [sin(X + phi), cos(X + phi)] with R = 2 cos(pi/4 -
  * L/2). A step of y is therefore a rotation by Y, the same for every L. The finding has this as a remark. */
@@ -19,7 +19,7 @@
 #include "probe/products.h"
 
 #define HOLDS 1e-9 /* largest error of an identity in double precision, away from its poles */
-/* R^2 of one map for all draws. LINEAR and above: it is a linear combination. Below NO_MAP: it is none. */
+/* R^2 of one map for all draws. LINEAR and above: it is a linear combination. Below NO_MAP: it isn't one. */
 #define LINEAR (1 - 1e-9)
 #define NO_MAP 0.99
 #define NEAR   0.05 /* Eq. 23 skips draws with a divisor below this */
@@ -91,11 +91,10 @@ static void claim_linear(const struct state *s, struct pw_finding *f)
                      aspe >= LINEAR                                   ? PW_CLAIM_CONTRADICTED
                      : spe >= LINEAR && aspe < NO_MAP && each < HOLDS ? PW_CLAIM_REPRODUCED
                                                                       : PW_CLAIM_INCONCLUSIVE,
-                     "Qiu et al. 2021, appendix E: P_{x+y} of ASPE is no linear combination as SPE's (Eq. "
-                     "15) is, because L varies",
-                     "one map of the products P_x P_y for all L: R^2 %.3f, for SPE %.3f (none: below %g); a "
-                     "map for each L "
-                     "(Eq. 23, corrected): error %.1e",
+                     "Qiu et al. 2021, appendix E: P_{x+y} of ASPE, unlike that of SPE (Eq. 15), isn't a "
+                     "linear combination, because L varies",
+                     "one map of the products P_x P_y for all L: R^2 %.3f, for SPE %.3f (no map: below %g); "
+                     "one map for each L (Eq. 23, corrected): error %.1e",
                      aspe, spe, NO_MAP, each);
 }
 
@@ -107,7 +106,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     (void)err;
     pw_finding_init(f, "linearity", "", "Eq. 15 to 23 of Qiu et al. 2021 on %d random positions and lengths",
                     o->samples);
-    int t = pw_finding_table(f, "largest difference of both sides", PW_ASPE_EQUATIONS, 3);
+    int t = pw_finding_table(f, "largest difference between the two sides", PW_ASPE_EQUATIONS, 3);
     pw_finding_col(f, t, 0, "as printed");
     pw_finding_col(f, t, 1, "corrected");
     pw_finding_col(f, t, 2, "holds?");
@@ -123,19 +122,19 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     }
     pw_finding_claim(f, wrong == 0 ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
                      "Qiu et al. 2021, appendix E: Eq. 15 to 23 as printed",
-                     "%d of %d hold; the other %d do in the corrected form (%d)", PW_ASPE_EQUATIONS - wrong,
-                     PW_ASPE_EQUATIONS, wrong, mended);
+                     "%d of %d hold as printed; of the other %d, %d hold in the corrected form",
+                     PW_ASPE_EQUATIONS - wrong, PW_ASPE_EQUATIONS, wrong, mended);
     claim_linear(s, f);
+    pw_finding_remark(f,
+                      "the paper doesn't discuss maps of P_x alone: there, a step of y is the rotation by Y "
+                      "for every L, error %.1e, so it is linear as for SPE",
+                      s->rotation);
+    pw_finding_remark(f,
+                      "errata: the odd lines of Eq. 18 have the wrong sign; the last term of Eq. 20 is "
+                      "cos^2(L) sin X cos Y; Eq. 23 prints s for 2, and both of its denominators are wrong");
     pw_finding_remark(
         f,
-        "of P_x alone, which is another statement: a step of y is the rotation by Y for every L, error "
-        "%.1e, linear as for SPE",
-        s->rotation);
-    pw_finding_remark(
-        f, "errata: the sign of Eq. 18's odd lines; Eq. 20's last term is cos^2(L) sin X cos Y; Eq. 23 has s "
-           "for 2, and both denominators are wrong");
-    pw_finding_remark(
-        f, "the exchange of sine and cosine in Eq. 16 is deliberate: without it the sum is a palindrome");
+        "the exchange of sine and cosine in Eq. 16 is deliberate: without it, the sum would be a palindrome");
     return PW_OK;
 }
 
@@ -146,7 +145,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_linearity = {
     .name = "linearity",
-    .summary = "the equations about ASPE as printed and corrected, on random numbers",
+    .summary = "check the equations about ASPE, as printed and corrected, on random numbers",
     .source = "Qiu et al. 2021, Eq. 15 to 23",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -27,8 +27,8 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "16", 1, 1024, NULL, 0,
-     "sequences, each with a permutation of its own"},
-    {"length", PW_OPT_INT, offsetof(struct options, length), "16", 4, 256, NULL, 0, "tokens"},
+     "sequences, each with its own permutation"},
+    {"length", PW_OPT_INT, offsetof(struct options, length), "16", 4, 256, NULL, 0, "tokens per sequence"},
     {0},
 };
 
@@ -148,17 +148,21 @@ static void claims(const struct state *s, struct pw_finding *f, const char *pe)
     }
     pw_finding_claim(f, pw_claim_holds(most <= NOTHING),
                      "Su 2024, Eq. 2: bidirectional attention without an encoding is blind to order",
-                     "1 to %d layers: error at most %.1e (at most %.0e)", DEPTHS, most, NOTHING);
-    pw_finding_claim(f, pw_claim_holds(least > SOMETHING),
-                     "Su 2024, Eq. 3: causal attention without an encoding is not, over the whole output",
-                     "1 to %d layers: mean error at least %.2f (more than %g)", DEPTHS, least, SOMETHING);
-    pw_finding_claim(f, pw_claim_holds(causal[0].last_most <= NOTHING && least_deep > SOMETHING),
-                     "corrected: the last token of one causal layer still is, of two or more it isn't",
-                     "one layer: at most %.1e; more: mean at least %.2f", causal[0].last_most, least_deep);
+                     "1 to %d layers: error at most %.1e (tolerance %.0e)", DEPTHS, most, NOTHING);
+    pw_finding_claim(
+        f, pw_claim_holds(least > SOMETHING),
+        "Su 2024, Eq. 3: causal attention without an encoding isn't blind to order, over the whole output",
+        "1 to %d layers: mean error at least %.2f (threshold %g)", DEPTHS, least, SOMETHING);
+    pw_finding_claim(
+        f, pw_claim_holds(causal[0].last_most <= NOTHING && least_deep > SOMETHING),
+        "correction: the last token of one causal layer is blind to order; of two or more layers, it isn't",
+        "one layer: error at most %.1e; more layers: mean error at least %.2f", causal[0].last_most,
+        least_deep);
     if (s->models > 2 * DEPTHS)
         pw_finding_claim(f, pw_claim_holds(least_wired > SOMETHING),
-                         "an encoding breaks it without a mask, too (is it wired in?)",
-                         "%s: mean error at least %.2f (more than %g)", pe, least_wired, SOMETHING);
+                         "with an encoding, attention without a mask isn't blind to order either (a check "
+                         "that the encoding takes effect)",
+                         "%s: mean error at least %.2f (threshold %g)", pe, least_wired, SOMETHING);
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -168,8 +172,8 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     const char *pe = pw_model_pe(p->in->subject->model)->pe->name;
     (void)err;
     pw_finding_init(f, "permutation", p->in->topic,
-                    "outputs of a permuted sequence against its permuted outputs, %d sequences of %d tokens, "
-                    "untrained models",
+                    "outputs of a permuted sequence, compared with the permuted outputs: %d sequences of %d "
+                    "tokens, untrained models",
                     o->samples, o->length);
     int b = pw_finding_table(f, "relative error, by encoding, mask and layers", s->models, 4);
     const char *const heads[] = {"mean", "largest", "last token", "largest"};
@@ -201,7 +205,8 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_permutation = {
     .name = "permutation",
-    .summary = "is attention blind to order: with and without mask, 1 to 3 layers, the arm's encoding",
+    .summary = "test whether attention is blind to order: with and without mask, 1 to 3 layers, with the "
+               "arm's encoding",
     .source = "Su 2024 (kexue.fm 10347), Eq. 1 to 3",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -41,9 +41,9 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "128", 4, 8192, NULL, 0,
-     "sequences to fit on; half as many to judge it, and half as many longer ones"},
+     "sequences to fit the readout on; half as many to score it, and half as many longer ones"},
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
-     "of the longest, tokens; 0: as the arm has been trained on"},
+     "tokens of the longest sequence to fit on; 0: the length that the arm was trained on"},
     {0},
 };
 
@@ -268,20 +268,21 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     const struct state *s = p->state;
     double shuffled = largest_shuffled(s);
     (void)err;
-    pw_finding_init(
-        f, "position", p->in->topic,
-        "a linear readout of position from the stream of arm %s: fitted on %d sequences of %d to %d "
-        "random tokens, judged on %d others",
-        subject->name, o->samples, s->T / 2 + 1, s->T, o->samples / 2);
+    pw_finding_init(f, "position", p->in->topic,
+                    "linear readout of the position from the stream of arm %s: fitted on %d sequences of %d "
+                    "to %d random tokens, scored on %d others",
+                    subject->name, o->samples, s->T / 2 + 1, s->T, o->samples / 2);
     tell_layers(s, f);
     tell_places(s, f);
-    pw_finding_remark(
-        f, "control, R^2 where places were shuffled: at most %.3f (%s %g)", shuffled,
-        shuffled <= CONTROL ? "as it should, below" : "TOO MUCH: no number here counts; at most", CONTROL);
+    pw_finding_remark(f, "control: R^2 with shuffled positions is at most %.3f (%s %g)", shuffled,
+                      shuffled <= CONTROL ? "as expected, below the limit of"
+                                          : "TOO LARGE: no number of this finding is valid; the limit is",
+                      CONTROL);
     if (pw_probe_nope(subject, true))
         pw_probe_remark_one(f, "position");
     if (s->longest == s->T)
-        pw_finding_remark(f, "the arm's context leaves no longer sequences: nothing is said beyond");
+        pw_finding_remark(f, "the arm's context has no room for longer sequences: there are no results "
+                             "beyond the fitted length");
     return PW_OK;
 }
 
@@ -305,7 +306,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_position = {
     .name = "position",
-    .summary = "where position is stored: a linear readout from each layer, with controls",
+    .summary = "linear readout of the position from each layer, with controls",
     .source = "Haviv et al. 2022; Kazemnejad et al. 2023, section 5",
     .opts = opts,
     .opts_size = sizeof(struct options),

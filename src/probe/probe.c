@@ -78,6 +78,7 @@ void pw_probe_fini(struct pw_probing_at *p)
 
 void pw_probe_remark_one(struct pw_finding *f, const char *study)
 {
-    pw_finding_remark(f, "the arm is one model, so nothing is claimed of it: 'reproduce %s' trains several",
-                      study);
+    pw_finding_remark(
+        f, "the arm is one model, so this finding makes no claim about it: 'reproduce %s' trains several",
+        study);
 }

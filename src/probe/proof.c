@@ -56,7 +56,7 @@ static bool has_moved(struct pw_proof *s, const struct pw_probe_subject *a)
     const char *pe = pw_model_pe(a->model)->pe->name;
     for (int i = 0; i < s->cfg->layers * s->cfg->heads; i++)
         if (pw_model_replaced(a->model, i / s->cfg->heads, i % s->cfg->heads) != 0) {
-            snprintf(s->why, sizeof s->why, "head %d.%d is off", i / s->cfg->heads, i % s->cfg->heads);
+            snprintf(s->why, sizeof s->why, "head %d.%d is ablated", i / s->cfg->heads, i % s->cfg->heads);
             return true;
         }
     snprintf(s->why, sizeof s->why, "its encoding is %s", pe);
@@ -75,10 +75,11 @@ enum pw_code pw_proof_init(struct pw_proof *s, const struct pw_probing_at *p, in
     const struct pw_probe_subject *a = &in->subject[0];
     s->cfg = pw_model_config(a->model);
     if (pw_theorem_of(s->cfg) < theorem)
-        return pw_fail(err, PW_EUSER, "probe theorem%d: arm %d isn't %s; 'construct theorem%d' makes one",
-                       theorem, a->arm,
-                       pw_theorem_of(s->cfg) == 0 ? "a proof's construction" : "this proof's construction",
-                       theorem);
+        return pw_fail(
+            err, PW_EUSER, "probe theorem%d: arm %d isn't %s: create one with 'construct theorem%d'", theorem,
+            a->arm,
+            pw_theorem_of(s->cfg) == 0 ? "the construction of a proof" : "the construction of this proof",
+            theorem);
     if (positions > s->cfg->context)
         return pw_fail(err, PW_EUSER, "probe theorem%d: " PW_PROOF_POSITIONS "=%d: arm %d has context=%d",
                        theorem, positions, a->arm, s->cfg->context);
@@ -126,16 +127,18 @@ void pw_proof_remarks(const struct pw_proof *s, const struct pw_probing_at *p, s
 {
     if (s->moved)
         pw_finding_remark(f,
-                          "arm %d is no longer the construction (%s): it stands beside what it began as, and "
-                          "nothing is claimed of it",
+                          "arm %d is no longer the construction (%s): it is shown beside the initial "
+                          "construction, and no claim is made about it",
                           p->in->subject[0].arm, s->why);
     if (s->refused)
-        pw_finding_remark(f, "the pinned prompt doesn't have <bos>, its task's first word, in front alone: "
-                             "the tokens are random ones");
+        pw_finding_remark(f, "the pinned prompt doesn't contain <bos>, the first token of its task, exactly "
+                             "once at the start: random tokens are used");
     else if (s->prompt > 0)
-        pw_finding_remark(f, "the first %d tokens are the pinned prompt's, those behind it random",
+        pw_finding_remark(f, "the first %d tokens are the pinned prompt, the tokens after it are random",
                           s->prompt);
     if (!p->in->ops->portable)
-        pw_finding_remark(f, "products are those of this machine (%s): float32's exactness isn't theirs",
-                          p->in->ops->precision);
+        pw_finding_remark(
+            f,
+            "matrix products have the precision of this machine (%s), so they aren't exact float32 products",
+            p->in->ops->precision);
 }

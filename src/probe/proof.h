@@ -9,7 +9,7 @@
 
 /* An option of both probes. Attention maps take the square of it in memory. */
 #define PW_PROOF_POSITIONS      "positions"
-#define PW_PROOF_POSITIONS_HELP "tokens to look at; 0: 4 T, or 2 T beyond 512, as far as the context goes"
+#define PW_PROOF_POSITIONS_HELP "tokens to inspect; 0: 4 T, or 2 T beyond 512, limited by the context"
 #define PW_PROOF_MOST           4096
 
 struct pw_proof {

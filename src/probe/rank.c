@@ -11,11 +11,11 @@
  * Its remainder has eigenvalues of both signs, unlike a covariance. Division by a trace that includes the
  * negative ones gave first components of up to 1.0014 of the variance. Hence:
  *
- *     first component   lambda_1 / sum of the positive lambda: at most 1, and rather too small, because the
+ *     first component   lambda_1 / sum of the positive lambda: at most 1, and an underestimate, because the
  *                       positive half of the remainder is in the sum
  *     effective rank    of those lambda that exceed the absolute value of the most negative one, so that
- *                       they can't be the remainder's: at least 1, and rather too small, because weak
- *                       components count as 0
+ *                       they can't belong to the remainder: at least 1, and an underestimate, because
+ *                       weak components count as 0
  *
  * Each errs against the claim that it supports. Position's share of the whole variance needs no such care. It
  * is at most 1: the product of two means is at most the mean of their squares, and this is at most the mean
@@ -51,7 +51,7 @@ static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "512", 4, 8192, NULL, 0,
      "sequences of random tokens, an even number"},
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
-     "of each, tokens; 0: as the arm has been trained on"},
+     "tokens per sequence; 0: the length that the arm was trained on"},
     {0},
 };
 
@@ -61,8 +61,8 @@ struct side {
     int views;
     double *sum[2];               /* [views,places,widest] by half */
     double *square;               /* [views] sums of squares of all values */
-    double *share, *first, *rank; /* [views] position's share of the variance; of it the first component's
-                                     share; effective rank */
+    double *share, *first, *rank; /* [views] position's share of the variance; the first component's share of
+                                     it; effective rank */
 };
 
 struct state {
@@ -87,7 +87,7 @@ static enum pw_code begin_rank(struct pw_probing_at *p, struct pw_err *err)
     int HD = c->heads * c->head_width;
     enum pw_code code = pw_draw_length(&s->T, p, subject, o->length, pw_draw_trained(p->in, subject), err);
     if (code == PW_OK && o->samples % 2 != 0)
-        code = pw_fail(err, PW_EUSER, "probe rank: samples=%d: an even number", o->samples);
+        code = pw_fail(err, PW_EUSER, "probe rank: samples=%d: allowed are even numbers", o->samples);
     if (code == PW_OK)
         code = pw_own_average(&s->average, p->in, WIDTH, s->T, p->in->vocab, err);
     if (code != PW_OK)
@@ -223,11 +223,12 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     (void)err;
     pw_finding_init(
         f, "rank", p->in->topic,
-        "dimensions of what is position's in the states of arm %s, %d sequences of %d random tokens",
+        "number of dimensions that hold position in the states of arm %s, %d sequences of %d random tokens",
         subject->name, o->samples, s->T);
-    int b = pw_finding_table(
-        f, "share of variance; of it (where it is no chance) the first component; effective rank",
-        a->views + 1, 7);
+    int b = pw_finding_table(f,
+                             "share of variance that is position's; where it exceeds chance, the share of "
+                             "its first component, and its effective rank",
+                             a->views + 1, 7);
     f->blocks[b].decimals = 3;
     for (int k = 0; k < 7; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
@@ -244,18 +245,19 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
             pw_finding_put(f, b, v + 1, k, row[k]);
         chance = fmax(chance, fabs(x->share[v]));
     }
-    pw_finding_claim(f,
-                     isnan(average->first[0])      ? PW_CLAIM_INCONCLUSIVE
-                     : average->first[0] >= SCALAR ? PW_CLAIM_REPRODUCED
-                                                   : PW_CLAIM_CONTRADICTED,
-                     "Su 2024, shortcoming 1: a head without an encoding has a single scalar for position",
-                     "one uniform head: first component %.4f of position's variance (at least %g)",
-                     average->first[0], SCALAR);
-    pw_finding_remark(
+    pw_finding_claim(
         f,
-        "control, share of variance that is position's where positions were shuffled: at most %.4f (%s %.3f)",
+        isnan(average->first[0])      ? PW_CLAIM_INCONCLUSIVE
+        : average->first[0] >= SCALAR ? PW_CLAIM_REPRODUCED
+                                      : PW_CLAIM_CONTRADICTED,
+        "Su 2024, shortcoming 1: a head without an encoding compresses position into a single scalar",
+        "one uniform head: first component %.4f of position's variance (threshold %g)", average->first[0],
+        SCALAR);
+    pw_finding_remark(
+        f, "control: position's share of the variance with shuffled positions is at most %.4f (%s %.3f)",
         chance,
-        chance <= CONTROL / o->samples ? "as it should, below" : "TOO MUCH: no number here counts; at most",
+        chance <= CONTROL / o->samples ? "as expected, below the limit of"
+                                       : "TOO LARGE: no number of this finding is valid; the limit is",
         CONTROL / o->samples);
     if (pw_probe_nope(subject, true))
         pw_probe_remark_one(f, "scalar");
@@ -279,7 +281,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_rank = {
     .name = "rank",
-    .summary = "of how many dimensions is what states have of position: a scalar, or a vector",
+    .summary = "number of dimensions that hold position in the states: a scalar, or a vector",
     .source = "Su 2024 (kexue.fm 10347), shortcoming 1",
     .opts = opts,
     .opts_size = sizeof(struct options),

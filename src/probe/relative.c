@@ -35,7 +35,7 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"T", PW_OPT_INT, offsetof(struct options, T), "32", 4, 64, NULL, 0,
-     "positions that the MLP tells apart"},
+     "number of positions that the MLP distinguishes"},
     {0},
 };
 
@@ -175,10 +175,8 @@ static void add_alone(struct pw_finding *f, int T)
         pw_finding_row(f, b, g, "g(t) = %s", names[g]);
         pw_finding_put(f, b, g, 0, share_of_distance(g, T));
     }
-    pw_finding_remark(
-        f,
-        "the third dimension alone, as Eq. 28 and 29 read it, gives a function of t - i for a linear g only: "
-        "other functions of the distance take several dimensions");
+    pw_finding_remark(f, "the third dimension alone, as Eq. 28 and 29 read it, gives a function of t - i "
+                         "only for a linear g; other functions of the distance need several dimensions");
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -190,9 +188,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_init(f, "relative", "",
                     "theorem 2 with other functions of the distance: T=%d, %d functions of the position",
                     s->at.T, s->at.waves);
-    int b = pw_finding_table(f, "score less content, all pairs i <= t", FUNCTIONS, 2);
-    int plot = pw_finding_plot(f, "what the position adds to the score, mean by distance", "t - i", "score",
-                               s->at.T, 2 * FUNCTIONS, false);
+    int b = pw_finding_table(f, "score without its content term, all pairs i <= t", FUNCTIONS, 2);
+    int plot = pw_finding_plot(f, "contribution of the position to the score, mean by distance", "t - i",
+                               "score", s->at.T, 2 * FUNCTIONS, false);
     f->blocks[plot].n_reference = FUNCTIONS;
     pw_finding_col(f, b, 0, "largest error");
     pw_finding_col(f, b, 1, "range of f");
@@ -213,13 +211,13 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_claim(
         f, s->written <= WRITTEN ? PW_CLAIM_REPRODUCED : fails,
         "Kazemnejad et al. 2023, C.2: the first layer's MLP can write any function of the position",
-        "%d functions between -1 and 1, t = 1..%d: to %.1e (at most %g)", s->at.waves, s->at.T, s->written,
-        WRITTEN);
+        "%d functions between -1 and 1, t = 1..%d: within %.1e (tolerance %g)", s->at.waves, s->at.T,
+        s->written, WRITTEN);
     pw_finding_claim(
         f, most <= SCORED ? PW_CLAIM_REPRODUCED : fails,
-        "Kazemnejad et al. 2023, C.2: which enables more complex relative encoding schemes",
-        "%d functions of t - i, one of them drawn for every distance: all %d pairs to %.1e of f's range (at "
-        "most %g)",
+        "Kazemnejad et al. 2023, C.2: such functions enable more complex relative encoding schemes",
+        "%d functions of t - i, one of them random at every distance: all %d pairs within %.1e of the range "
+        "of f (tolerance %g)",
         FUNCTIONS, s->at.T * (s->at.T + 1) / 2, most, SCORED);
     return PW_OK;
 }
@@ -238,7 +236,8 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_relative = {
     .name = "relative",
-    .summary = "theorem 2 with other functions of the distance: logarithm, window, buckets, wave, any",
+    .summary =
+        "theorem 2 with other functions of the distance: logarithm, window, buckets, cosine, random values",
     .source = "Kazemnejad et al. 2023, C.2",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -53,11 +53,11 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "256", 8, 8192, NULL, 0,
-     "sequences of random tokens to fit the arm's readout on, and as many to judge it"},
+     "sequences of random tokens to fit the arm's readout on, and as many to score it"},
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
-     "of them, tokens; 0: as the arm has been trained on"},
+     "tokens per sequence; 0: the length that the arm was trained on"},
     {"width", PW_OPT_INT, offsetof(struct options, width), "64", 2, 1024, NULL, 0,
-     "d, entries of Su's vector"},
+     "d, the number of entries of Su's vector"},
     {0},
 };
 
@@ -87,7 +87,7 @@ static enum pw_code begin_resolution(struct pw_probing_at *p, struct pw_err *err
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     enum pw_code code = pw_draw_length(&s->T, p, subject, o->length, pw_draw_trained(p->in, subject), err);
     if (code == PW_OK && o->width % 2 != 0)
-        code = pw_fail(err, PW_EUSER, "probe resolution: width=%d: an even number", o->width);
+        code = pw_fail(err, PW_EUSER, "probe resolution: width=%d: allowed are even numbers", o->width);
     if (code == PW_OK)
         code = pw_own_average(&s->average, p->in, o->width, KEYS, TOKENS, err);
     if (code != PW_OK)
@@ -253,7 +253,8 @@ static void tell_steps(const struct state *s, struct pw_finding *f)
         x[i] = pw_log(n);
         y[i] = pw_log(here - next);
     }
-    b = pw_finding_table(f, "the first n whose rounded 1/sqrt(n) is that of n + 1", FORMATS, 1);
+    b = pw_finding_table(f, "first n at which 1/sqrt(n) and 1/sqrt(n+1) round to the same number", FORMATS,
+                         1);
     pw_finding_col(f, b, 0, "n");
     f->blocks[b].decimals = 0;
     for (int k = 0; k < FORMATS; k++) {
@@ -264,15 +265,15 @@ static void tell_steps(const struct state *s, struct pw_finding *f)
     pw_finding_claim(
         f, pw_claim_holds(fabs(slope + 1.5) <= EXPONENT_WITHIN && s->same[0] > 0 && s->same[1] > 0),
         "Su 2024, shortcoming 2: for large n 1/sqrt(n) and 1/sqrt(n+1) are indistinguishable",
-        "step ~ n^%.3f (-1.5 within %g); the same number from n = %lld in bf16, %lld in fp16, %lld "
-        "in fp32",
+        "step ~ n^%.3f (-1.5, tolerance %g); rounded to the same number from n = %lld in bf16, %lld in fp16, "
+        "%lld in fp32",
         slope, EXPONENT_WITHIN, (long long)s->same[0], (long long)s->same[1], (long long)s->same[2]);
 }
 
 static void tell_odds(const struct state *s, struct pw_finding *f, int d)
 {
     double most = 0, limit = sqrt(d / 2.0);
-    int b = pw_finding_plot(f, "how often the most likely n for one vector is the right one", "keys n",
+    int b = pw_finding_plot(f, "frequency with which the most likely n for one vector is right", "keys n",
                             "frequency", KEYS, 2, false);
     f->blocks[b].n_reference = 1;
     f->blocks[b].log_x = true;
@@ -285,13 +286,12 @@ static void tell_odds(const struct state *s, struct pw_finding *f, int d)
         pw_finding_y(f, b, t, 1, expected);
         most = fabs(found - expected) > most ? fabs(found - expected) : most;
     }
-    pw_finding_claim(
-        f, pw_claim_holds(most <= ODDS_WITHIN),
-        "one vector of d numbers tells n from n + 1 up to n = sqrt(d/2)",
-        "d = %d: sqrt(d/2) = %.1f; right at 1, 4, 16: %.2f, %.2f, %.2f; from chi squared at most %.3f "
-        "(%g)",
-        d, limit, (double)s->right[0] / AVERAGES, (double)s->right[3] / AVERAGES,
-        (double)s->right[15] / AVERAGES, most, ODDS_WITHIN);
+    pw_finding_claim(f, pw_claim_holds(most <= ODDS_WITHIN),
+                     "one vector of d numbers distinguishes n from n + 1 up to n = sqrt(d/2)",
+                     "d = %d: sqrt(d/2) = %.1f; frequency at n = 1, 4, 16: %.2f, %.2f, %.2f; within %.3f of "
+                     "chi squared (tolerance %g)",
+                     d, limit, (double)s->right[0] / AVERAGES, (double)s->right[3] / AVERAGES,
+                     (double)s->right[15] / AVERAGES, most, ODDS_WITHIN);
 }
 
 /* The distance between the means of readout k at t and t + 1, in standard deviations. */
@@ -318,8 +318,9 @@ static double mean_apart(const struct side *d, int from, int to, int T, int samp
 static void tell_arm(const struct state *s, struct pw_finding *f, int samples, bool nope)
 {
     int T = s->T, third = (T - 2) / 3 > 0 ? (T - 2) / 3 : 1;
-    int b = pw_finding_plot(f, "a readout's means at positions n and n + 1, held-out sequences", "keys n",
-                            "standard deviations apart", T - 2, 3, false);
+    int b =
+        pw_finding_plot(f, "a readout's means at positions n and n + 1: their distance, held-out sequences",
+                        "keys n", "standard deviations", T - 2, 3, false);
     int e = pw_finding_plot(f, "mean |error| of the readout", "keys n", "tokens", T - 1, 3, false);
     for (int k = 0; k < 3; k++) {
         static const char *const names[] = {"arm", "untrained", "shuffled"};
@@ -337,7 +338,8 @@ static void tell_arm(const struct state *s, struct pw_finding *f, int samples, b
             pw_finding_x(f, b, t - 1, t + 1);
         pw_finding_x(f, e, t - 1, t + 1);
     }
-    int thirds = pw_finding_table(f, "standard deviations apart: means over positions", 2, 2);
+    int thirds =
+        pw_finding_table(f, "standard deviations between positions n and n + 1: means over positions", 2, 2);
     pw_finding_col(f, thirds, 0, "first third");
     pw_finding_col(f, thirds, 1, "last third");
     for (int i = 0; i < 2; i++) {
@@ -355,11 +357,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     const struct pw_probe_subject *subject = p->in->subject;
     const struct state *s = p->state;
     (void)err;
-    pw_finding_init(
-        f, "resolution", p->in->topic,
-        "how finely positions can be told apart: the scalar 1/sqrt(n), and arm %s by a readout of "
-        "its last stream, %d + %d sequences of %d random tokens",
-        subject->name, o->samples, o->samples, s->T);
+    pw_finding_init(f, "resolution", p->in->topic,
+                    "resolution of positions: by the scalar 1/sqrt(n), and by a readout of the last stream "
+                    "of arm %s, %d + %d sequences of %d random tokens",
+                    subject->name, o->samples, o->samples, s->T);
     tell_steps(s, f);
     tell_odds(s, f, o->width);
     tell_arm(s, f, o->samples, pw_probe_nope(subject, false));
@@ -384,7 +385,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_resolution = {
     .name = "resolution",
-    .summary = "how finely a scalar clock can tell positions apart: step, noise, rounding; and the arm",
+    .summary = "resolution of positions by a scalar 1/sqrt(n): step, noise, rounding; and by the arm",
     .source = "Su 2024 (kexue.fm 10347), shortcoming 2",
     .opts = opts,
     .opts_size = sizeof(struct options),

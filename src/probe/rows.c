@@ -2,9 +2,9 @@
  * 2021, Figures 2 and 6: SPE and DPE at lengths 10 and 20).
  *
  * Rows are positions, with the first on top; columns are dimensions. Each encoding has two such maps and a
- * third one that marks the entries that both lengths share. +1: the entry at the same place from the front is
- * equal. -1: the entry at the same place from the end is equal. 0: neither. The paper doesn't state the width
- * of its embeddings. */
+ * third one that marks the entries that both lengths share. +1: the entry at the same position from the front
+ * is equal. -1: the entry at the same position from the end is equal. 0: neither. The paper doesn't state the
+ * width of its embeddings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +28,12 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct options, pes),
      .def = "sinusoidal,dpe",
      .size = sizeof((struct options *)0)->pes,
-     .help = "up to four encodings that are added, separated by commas"},
-    {"length", PW_OPT_INT, offsetof(struct options, length), "10", 1, LONGEST, NULL, 0, "positions"},
-    {"other", PW_OPT_INT, offsetof(struct options, other), "20", 1, LONGEST, NULL, 0, "of the second map"},
-    {"width", PW_OPT_INT, offsetof(struct options, width), "64", 4, 4096, NULL, 0, "of the embedding"},
+     .help = "up to four added encodings, separated by commas"},
+    {"length", PW_OPT_INT, offsetof(struct options, length), "10", 1, LONGEST, NULL, 0,
+     "positions in the first map"},
+    {"other", PW_OPT_INT, offsetof(struct options, other), "20", 1, LONGEST, NULL, 0,
+     "positions in the second map"},
+    {"width", PW_OPT_INT, offsetof(struct options, width), "64", 4, 4096, NULL, 0, "width of the embedding"},
     {0},
 };
 
@@ -53,13 +55,15 @@ static enum pw_code begin_rows(struct pw_probing_at *p, struct pw_err *err)
         if (pe == NULL) /* pw_pe_parse writes its usual error message */
             return pw_pe_parse(&use, w, &(struct pw_config){.width = o->width}, err);
         if ((pe->uses & PW_PE_ADDED) == 0)
-            return pw_fail(err, PW_EUSER, "probe rows: %s adds nothing to the embeddings", w);
+            return pw_fail(err, PW_EUSER, "probe rows: pes=%s: this encoding adds no rows to the embeddings",
+                           w);
         if (s->n == MOST)
-            return pw_fail(err, PW_EUSER, "probe rows: pes=%s: at most %d encodings", o->pes, MOST);
+            return pw_fail(err, PW_EUSER, "probe rows: pes=%s: at most %d encodings are allowed", o->pes,
+                           MOST);
         pw_text_copy(s->name[s->n++], sizeof s->name[0], pe->name);
     }
     if (s->n == 0)
-        return pw_fail(err, PW_EUSER, "probe rows: pes= names no encoding");
+        return pw_fail(err, PW_EUSER, "probe rows: pes=%s: name one to %d encodings", o->pes, MOST);
     p->units = s->n;
     return PW_OK;
 }
@@ -82,7 +86,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 }
 
 /* Returns true if entry c of the row at position pos of length l is equal in the other length's table. The
- * place is counted from the front or from the end. */
+ * position is counted from the front or from the end. */
 static bool shares(const struct state *s, int i, int l, int other, int width, int pos, int c, bool from_end)
 {
     int there = from_end ? other - l + pos : pos;
@@ -122,14 +126,15 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     char topic[PW_FINDING_TOPIC];
     (void)err;
     snprintf(topic, sizeof topic, "%d %d", o->length, o->other);
-    pw_finding_init(f, "rows", topic, "what %.80s add to sequences of %d and %d positions, width %d", o->pes,
-                    o->length, o->other, o->width);
+    pw_finding_init(f, "rows", topic, "rows that %.80s add to sequences of %d and %d positions, width %d",
+                    o->pes, o->length, o->other, o->width);
     for (int i = 0; i < s->n; i++) {
         char title[PW_FINDING_TEXT];
         draw_map(f, s, i, 0, o->length, o->width);
         draw_map(f, s, i, 1, o->other, o->width);
-        snprintf(title, sizeof title, "%s, length %d: +1 as at %d from the front, -1 from the end",
-                 s->name[i], o->length, o->other);
+        snprintf(title, sizeof title,
+                 "%s, length %d: +1: equal to length %d from the front, -1: from the end", s->name[i],
+                 o->length, o->other);
         int map = pw_finding_map(f, title, o->length, o->width, -1, 1, false);
         for (int pos = 0; pos < o->length; pos++)
             for (int c = 0; c < o->width; c++)
@@ -141,17 +146,16 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         if (strcmp(s->name[i], "sinusoidal") == 0)
             pw_finding_claim(
                 f, front == o->width && back < o->width / 2 ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-                "Qiu et al. 2021, appendix G: of SPE the first rows are the same at all lengths, the last "
-                "ones "
-                "are not",
+                "Qiu et al. 2021, appendix G: the first rows of SPE are equal at all lengths, the last rows "
+                "aren't",
                 "the first row shares %d of %d columns with the other length, the last row %d", front,
                 o->width, back);
         if (strcmp(s->name[i], "dpe") == 0)
             pw_finding_claim(f,
                              front >= o->width / 2 && back >= o->width / 2 ? PW_CLAIM_REPRODUCED
                                                                            : PW_CLAIM_CONTRADICTED,
-                             "Qiu et al. 2021, appendix G: of DPE the same half is shared from the front, "
-                             "and from the end",
+                             "Qiu et al. 2021, appendix G: two lengths share half of the columns of DPE from "
+                             "the front, and half from the end",
                              "the first row shares %d of %d columns with the other length, the last row %d",
                              front, o->width, back);
     }
@@ -169,7 +173,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_rows = {
     .name = "rows",
-    .summary = "what encodings add to sequences of two lengths, as heat maps",
+    .summary = "rows that encodings add to sequences of two lengths, as heat maps",
     .source = "Qiu et al. 2021, Figures 2 and 6",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -36,7 +36,7 @@ static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "256", 4, 8192, NULL, 0,
      "sequences of random tokens, an even number"},
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
-     "of each, tokens; 0: as the arm has been trained on"},
+     "tokens per sequence; 0: the length that the arm was trained on"},
     {0},
 };
 
@@ -58,7 +58,7 @@ static enum pw_code begin_scores(struct pw_probing_at *p, struct pw_err *err)
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     enum pw_code code = pw_draw_length(&s->T, p, subject, o->length, pw_draw_trained(p->in, subject), err);
     if (code == PW_OK && o->samples % 2 != 0)
-        code = pw_fail(err, PW_EUSER, "probe scores: samples=%d: an even number", o->samples);
+        code = pw_fail(err, PW_EUSER, "probe scores: samples=%d: allowed are even numbers", o->samples);
     if (code != PW_OK)
         return code;
     s->N = 2 * s->T - 1;
@@ -244,8 +244,8 @@ static void tell_parts(const struct state *s, struct pw_finding *f, int layers)
     int H = s->heads / layers, zero = s->T - 1;
     int from = s->causal ? zero + 1 : 1, points = s->causal ? s->T - 2 : s->N - 2;
     for (int l = 0; l < layers; l++) {
-        char title[64];
-        snprintf(title, sizeof title, "layer %d: f_rel of each head, less its value at 1", l);
+        char title[96];
+        snprintf(title, sizeof title, "layer %d: f_rel of each head, minus its value at distance 1", l);
         int b = pw_finding_plot(f, title, "distance t - i", "score", points, H, false);
         for (int h = 0; h < H; h++) {
             const double *part = s->part + (size_t)(l * H + h) * s->N;
@@ -263,7 +263,7 @@ static void tell_shares(const struct state *s, struct pw_finding *f, int layers)
     static const char *const heads[] = {"relative",       "absolute",       "content",
                                         "untr. relative", "untr. absolute", "shuffled, both"};
     int H = s->heads / layers;
-    int b = pw_finding_table(f, "shares of a head's scores: variance within rows", s->heads, 6);
+    int b = pw_finding_table(f, "shares of the variance of scores within rows, head by head", s->heads, 6);
     f->blocks[b].decimals = 3;
     for (int k = 0; k < 6; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
@@ -300,14 +300,16 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     tell_shares(s, f, layers);
     tell_parts(s, f, layers);
     double chance = largest_shuffled(s), most = CONTROL / o->samples;
-    pw_finding_remark(
-        f, "control, share of position where keys were shuffled: at most %.4f in a head (%s %.3f)", chance,
-        chance <= most ? "as it should, below" : "TOO MUCH: no number here counts; at most", most);
+    pw_finding_remark(f, "control: position's share with shuffled keys is at most %.4f in a head (%s %.3f)",
+                      chance,
+                      chance <= most ? "as expected, below the limit of"
+                                     : "TOO LARGE: no number of this finding is valid; the limit is",
+                      most);
     if (pw_probe_nope(subject, true))
         pw_probe_remark_one(f, "scores");
     pw_finding_remark(
-        f, "what is linear in the key's position is linear in the distance, too, for the softmax: it "
-           "counts as relative; neither the first token nor the query's own counts as a key");
+        f, "for the softmax, a term that is linear in the key's position is also linear in the distance, so "
+           "it counts as relative; the first token and the query's own token are left out as keys");
     return PW_OK;
 }
 
@@ -329,7 +331,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_scores = {
     .name = "scores",
-    .summary = "what scores are made of: relative, absolute, content; shares of each head",
+    .summary = "decompose attention scores into relative, absolute and content shares, head by head",
     .source = "Kazemnejad et al. 2023, Eq. 1",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -1,4 +1,4 @@
-/* shift.c - the probe shift: does the place of a text in the sequence matter? (Su 2024, kexue.fm 10347,
+/* shift.c - the probe shift: does the position of a text in the sequence matter? (Su 2024, kexue.fm 10347,
  * shortcoming 3: language needs relative position, but a model without an encoding has absolute position.)
  *
  * Two different shifts are measured:
@@ -28,8 +28,9 @@ struct options {
 
 static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "64", 1, 8192, NULL, 0,
-     "of the task, of its longest trained length, and of random texts"},
-    {"tokens", PW_OPT_INT, offsetof(struct options, tokens), "8", 1, 4096, NULL, 0, "of such a text"},
+     "samples of the task at its longest trained length, and number of random texts"},
+    {"tokens", PW_OPT_INT, offsetof(struct options, tokens), "8", 1, 4096, NULL, 0,
+     "tokens of a random text"},
     {0},
 };
 
@@ -52,10 +53,13 @@ static enum pw_code check(struct state *s, const struct pw_probing_at *p, struct
     int context = pw_model_config(in->subject->model)->context, n_prompt;
     if (pw_pe_uses_length(pe))
         return pw_fail(err, PW_EUSER,
-                       "probe shift: arm %d is %s, which counts from the end, too: no shift of it",
+                       "probe shift: arm %d: encoding %s depends on the length of the sequence, so a shift "
+                       "isn't defined",
                        in->subject->arm, pe->name);
     if (o->tokens + BASE > context)
-        return pw_fail(err, PW_EUSER, "probe shift: tokens=%d: behind %d others, at most the context, %d",
+        return pw_fail(err, PW_EUSER,
+                       "probe shift: tokens=%d: with %d tokens before the text, it must fit into the context "
+                       "of %d tokens",
                        o->tokens, BASE, context);
     s->tokens = pw_alloc(2 * (size_t)context, sizeof *s->tokens);
     for (s->length = in->lengths.hi; s->T == 0 && s->length >= in->lengths.lo; s->length--)
@@ -64,7 +68,7 @@ static enum pw_code check(struct state *s, const struct pw_probing_at *p, struct
     s->length++;
     if (s->T == 0 || s->T >= context)
         return pw_fail(err, PW_EUSER,
-                       "probe shift: the context of arm %d, %d, leaves no room to shift a sample",
+                       "probe shift: arm %d: its context of %d tokens has no room to shift a sample",
                        in->subject->arm, context);
     return PW_OK;
 }
@@ -193,15 +197,17 @@ static void claims(const struct state *s, struct pw_finding *f, const struct pw_
     for (int i = 0; i < s->n_numbers; i++)
         most = fmax(most, s->change[i] / s->scored);
     if (pe->uses & PW_PE_DENSE)
-        pw_finding_remark(f,
-                          "%s measures distances by where the query stands: it is neither relative nor "
-                          "absolute; with all numbers up to %d higher the loss changes by %.1e at most",
-                          pe->name, s->numbers[s->n_numbers - 1], most);
+        pw_finding_remark(
+            f,
+            "%s scales distances by the position of the query, so it is neither relative nor absolute; with "
+            "all position ids raised by up to %d, the loss changes by at most %.1e",
+            pe->name, s->numbers[s->n_numbers - 1], most);
     else if (pe->uses != 0 && (pe->uses & PW_PE_ADDED) == 0)
-        pw_finding_claim(f, most <= SAME ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-                         "Su 2024: of a relative encoding nothing but distances enters",
-                         "all numbers up to %d higher: the loss changes by %.1e at most (%g)",
-                         s->numbers[s->n_numbers - 1], most, SAME);
+        pw_finding_claim(
+            f, most <= SAME ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+            "Su 2024: with a relative encoding, only distances matter",
+            "all position ids raised by up to %d: the loss changes by at most %.1e (tolerance %g)",
+            s->numbers[s->n_numbers - 1], most, SAME);
     else
         pw_probe_remark_one(f, "shift");
 }
@@ -215,9 +221,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     if (s->scored == 0)
         return pw_fail(err, PW_EUSER, "probe shift: samples of length %d have no answer to score", s->length);
     pw_finding_init(f, "shift", p->in->topic,
-                    "arm %s shifted: %d samples of length %d, and %d texts of %d random tokens",
+                    "effect of a shift on arm %s: %d samples of length %d, and %d texts of %d random tokens",
                     subject->name, o->samples, s->length, o->samples, o->tokens);
-    int b = pw_finding_table(f, "all position numbers higher: loss of the right answer, nats a token",
+    int b = pw_finding_table(f, "all position ids raised: loss of the right answer, nats per token",
                              s->n_numbers, 3);
     for (int k = 0; k < 3; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
@@ -227,8 +233,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         for (int k = 0; k < 3; k++)
             pw_finding_put(f, b, i, k, row[k] / s->scored);
     }
-    b = pw_finding_plot(f, "the same text further on: its last state and that behind 4 other tokens",
-                        "tokens in front", "cosine", s->n_texts, 2, false);
+    b = pw_finding_plot(
+        f, "the same text at later positions: cosine of its last state with that after 4 other tokens",
+        "tokens before the text", "cosine", s->n_texts, 2, false);
     f->blocks[b].log_x = true;
     pw_finding_name(f, b, 0, "arm");
     pw_finding_name(f, b, 1, "untrained");
@@ -238,7 +245,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
             pw_finding_y(f, b, i, k, s->cosine[k][i] / o->samples);
     }
     if (s->n_texts > 1) {
-        b = pw_finding_table(f, "cosine of a text's end with that behind 4 tokens", 2, 2);
+        b = pw_finding_table(f, "cosine of a text's last state with that after 4 other tokens", 2, 2);
         pw_finding_col(f, b, 0, "behind 4 others");
         pw_finding_col(f, b, 1, "behind %d", s->texts[s->n_texts - 1]);
         for (int k = 0; k < 2; k++) {
@@ -248,9 +255,8 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         }
     }
     claims(s, f, subject->model);
-    pw_finding_remark(
-        f, "a text's place shows in any causal model, also with a relative encoding: what stands in "
-           "front is averaged, more of it each time");
+    pw_finding_remark(f, "the position of a text affects any causal model, even with a relative encoding: "
+                         "attention averages over the tokens before it, and their number grows");
     return PW_OK;
 }
 
@@ -267,7 +273,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_shift = {
     .name = "shift",
-    .summary = "does it matter where a text stands: all numbers higher, or more tokens in front",
+    .summary = "effect of the position of a text: with all position ids raised, or after more tokens",
     .source = "Su 2024 (kexue.fm 10347), shortcoming 3",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -190,9 +190,9 @@ static void tell_tables(const struct state *s, const struct pw_probing_at *p, st
     const struct pass *x = &s->now;
     size_t C = (size_t)proof->cfg->width, HD = (size_t)proof->cfg->heads * proof->cfg->head_width;
     int rows = proof->N < ROWS ? proof->N : ROWS;
-    int h0 =
-        pw_finding_table(f, "H0, the word embeddings (Eq. 20): the proof's three dimensions, and the next",
-                         rows, PW_THEOREM_DIMS + 1);
+    int h0 = pw_finding_table(
+        f, "H0, the word embeddings (Eq. 20): the three dimensions of the proof, and the next one", rows,
+        PW_THEOREM_DIMS + 1);
     static const char *const steps[] = {"key", "value", "on <bos>", "after head", "after MLP"};
     int layer = pw_finding_table(f, "head 0 of the first layer, and its MLP (Eq. 22 to 27)", rows, 5);
     for (int i = 0; i <= PW_THEOREM_DIMS; i++)
@@ -271,14 +271,13 @@ static void tell_bend(const struct state *s, struct pw_finding *f)
             at[rows++] = t;
     }
     if (rows < 2) {
-        pw_finding_remark(
-            f,
-            "%d positions and T=%d: no room to see where the MLP bends; construct theorem1 T=%d "
-            "context=%d has",
-            proof->N, T, T, pw_theorem_positions(T));
+        pw_finding_remark(f,
+                          "%d positions with T=%d are too few to show where the curve of the MLP bends; use "
+                          "'construct theorem1 T=%d context=%d'",
+                          proof->N, T, T, pw_theorem_positions(T));
         return;
     }
-    int b = pw_finding_table(f, "beyond the MLP's width", rows, 2);
+    int b = pw_finding_table(f, "output of the MLP beyond its width", rows, 2);
     pw_finding_col(f, b, 0, "it says");
     pw_finding_col(f, b, 1, "predicted");
     for (int i = 0; i < rows; i++) {
@@ -287,15 +286,15 @@ static void tell_bend(const struct state *s, struct pw_finding *f)
         pw_finding_put(f, b, i, 1, pw_theorem_count(1.0 / at[i], T));
     }
     pw_finding_remark(f,
-                      "an existence proof has a width: T=%d positions take %d hidden units, and however "
-                      "long the sequence this MLP says less than %d",
+                      "the MLP of an existence proof has a finite width: T=%d positions need %d hidden "
+                      "units, and at any sequence length its output stays below %d",
                       T, proof->cfg->ffn, 2 * T);
 }
 
 static void tell_moved(const struct state *s, const struct worst *now, struct pw_finding *f)
 {
     const struct worst then = worst_of(&s->then, &s->proof);
-    int b = pw_finding_table(f, "how far it has moved: largest errors", 3, 2);
+    int b = pw_finding_table(f, "change since the construction: largest errors", 3, 2);
     pw_finding_col(f, b, 0, "now");
     pw_finding_col(f, b, 1, "as constructed");
     pw_finding_row(f, b, 0, "1/t, relative");
@@ -315,25 +314,26 @@ static void tell_claims(const struct state *s, const struct worst *w, const stru
     int N = s->proof.N, T = s->proof.T;
     pw_finding_claim(
         f, pw_proof_verdict(p, w->reciprocal <= RECIPROCAL && w->keys == 0),
-        "Kazemnejad et al. 2023, Eq. 22 to 27: all keys alike, so the first layer writes 1/t at every t",
-        "t = 1..%d: 1/t to a relative %.1e (at most %.0e), keys %.1g apart", N, w->reciprocal, RECIPROCAL,
-        w->keys);
+        "Kazemnejad et al. 2023, Eq. 22 to 27: all keys are equal, so the first layer writes 1/t at every t",
+        "t = 1..%d: relative error of 1/t %.1e (tolerance %.0e), keys differ by %.1g", N, w->reciprocal,
+        RECIPROCAL, w->keys);
     double sums = worst_sum(s);
     pw_finding_claim(f, pw_proof_verdict(p, sums <= SUM),
                      "Kazemnejad et al. 2023, Eq. 24: every score of a query is q_1 + ... + q_h",
-                     "t = 1..%d, all keys: to a relative %.1e (at most %.0e)", s->side, sums, SUM);
+                     "t = 1..%d, all keys: relative error %.1e (tolerance %.0e)", s->side, sums, SUM);
     pw_finding_claim(f, pw_proof_verdict(p, w->merged == 0),
-                     "Theorem 1: absolute positions are recovered, so no two are the same",
-                     "%d of %d neighbours have less than the one before them", N - 1 - w->merged, N - 1);
+                     "Theorem 1: absolute positions are recovered, so no two positions have the same value",
+                     "%d of %d positions have a smaller value than the one before", N - 1 - w->merged, N - 1);
     pw_finding_claim(f, pw_proof_verdict(p, w->count <= COUNT),
                      "C.1: a ReLU MLP of sufficient width recovers t from 1/t",
-                     "t = 1..%d: to %.1e (at most %.0e) with %d hidden units", N < T ? N : T, w->count, COUNT,
-                     s->proof.cfg->ffn);
+                     "t = 1..%d: error %.1e (tolerance %.0e) with %d hidden units", N < T ? N : T, w->count,
+                     COUNT, s->proof.cfg->ffn);
     if (N > T)
-        pw_finding_claim(f, pw_proof_verdict(p, w->bend <= BEND),
-                         "and no further than it is wide: beyond T it bends towards 2T - 1",
-                         "t = %d..%d: the predicted curve to a relative %.1e (at most %.0e)", T + 1, N,
-                         w->bend, BEND);
+        pw_finding_claim(
+            f, pw_proof_verdict(p, w->bend <= BEND),
+            "limit of C.1: the MLP counts only up to its width T; beyond T its curve bends towards 2T - 1",
+            "t = %d..%d: relative error of the predicted curve %.1e (tolerance %.0e)", T + 1, N, w->bend,
+            BEND);
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -352,15 +352,13 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         tell_moved(s, &w, f);
     else
         tell_claims(s, &w, p, f);
-    pw_finding_remark(f,
-                      "1/t is there at every t, not at <bos> alone: the flag that only <bos> has is shared "
-                      "out among the t tokens that a query sees");
+    pw_finding_remark(f, "1/t is available at every t, not only at <bos>: the flag of <bos> is averaged over "
+                         "the t tokens that a query sees");
     if (!s->proof.moved)
-        pw_finding_remark(f,
-                          "in float32 a sum of T terms strays from t, by 6e-3 at T=2048: two of the hidden "
-                          "units add and take away a constant, which rounds it");
-    pw_finding_remark(f, "errata: before Eq. 19 'W_Q will write' must be W_O; the last row of Eq. 17 and 20 "
-                         "repeats e_{d,2}; the stream holds 1/t already, so the MLP adds t - 1/t");
+        pw_finding_remark(f, "in float32 a sum of T terms deviates from t, by 6e-3 at T=2048; two of the "
+                             "hidden units add and subtract a constant, which rounds the sum");
+    pw_finding_remark(f, "errata: before Eq. 19, 'W_Q will write' must be W_O; the last row of Eq. 17 and 20 "
+                         "repeats e_{d,2}; the stream already holds 1/t, so the MLP adds t - 1/t");
     return PW_OK;
 }
 
@@ -377,10 +375,10 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_theorem1 = {
     .name = "theorem1",
-    .summary = "NoPE knows absolute positions: the proof's steps in an arm of 'construct'",
+    .summary = "proof that NoPE can represent absolute positions: check its steps in an arm of 'construct'",
     .source = "Kazemnejad et al. 2023, appendix C.1",
-    .detail = "The pinned prompt is the beginning of what is looked at, where there is one. An arm that was\n"
-              "trained on is shown beside the construction.",
+    .detail = "The sequence starts with the pinned prompt, if there is one. An arm that was trained since "
+              "its construction\nis shown beside the initial construction.",
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL | PW_PROBE_ANY_PROMPT,

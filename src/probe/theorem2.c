@@ -25,7 +25,7 @@ enum {
     ROWS = 8,    /* rows of tables */
     SIDE = 32,   /* side of maps */
     PAIRS = 256, /* scores of this many positions are compared one by one */
-    /* ^The softmax of a row of this length is shown, as in the ALiBi illustration of Kazemnejad et al.
+    /* the softmax of a row of this length is shown, as in the ALiBi illustration of Kazemnejad et al.
      * 2023. */
     ROW = 4
 };
@@ -167,8 +167,9 @@ static void tell_vectors(const struct state *s, const struct pw_probing_at *p, s
 static void tell_maps(const struct state *s, struct pw_finding *f)
 {
     int n = s->pairs < SIDE ? s->pairs : SIDE;
-    int cnt = pw_finding_map(f, "f_cnt: what the content adds to the score (Eq. 36)", n, n, 0, 0, false);
-    int rel = pw_finding_map(f, "f_rel = -(t - i): what the position adds", n, n, 0, 0, false);
+    int cnt =
+        pw_finding_map(f, "f_cnt: contribution of the content to the score (Eq. 36)", n, n, 0, 0, false);
+    int rel = pw_finding_map(f, "f_rel = -(t - i): contribution of the position", n, n, 0, 0, false);
     int all = pw_finding_map(f, "the score", n, n, 0, 0, false);
     for (int t = 1; t <= n; t++)
         for (int i = 1; i <= t; i++) {
@@ -206,7 +207,7 @@ static void tell_plot(const struct state *s, struct pw_finding *f)
     int at[PW_PROOF_POINTS], n = pw_proof_points(at, proof->N, proof->T);
     int right = proof->N < proof->T ? proof->N : proof->T, bends = proof->N > proof->T;
     int curves = 1 + bends, refs = 1 + bends + proof->moved, c = 0;
-    int b = pw_finding_plot(f, "what the position adds to the score, by distance", "t - i", "score", n,
+    int b = pw_finding_plot(f, "contribution of the position to the score, by distance", "t - i", "score", n,
                             curves + refs, false);
     double last = pw_theorem_count(1.0 / proof->N, proof->T);
     f->blocks[b].n_reference = refs;
@@ -249,22 +250,24 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     tell_plot(s, f);
     pw_proof_remarks(proof, p, f);
     if (proof->moved) {
-        pw_finding_remark(
-            f, "content minus distance is off by up to %.3g now, and by %.3g as constructed, for t up to %d",
-            rel, worst_relative(&s->then, proof, right), right);
+        pw_finding_remark(f,
+                          "largest error of the distance term: %.3g now, %.3g as constructed, for t up to %d",
+                          rel, worst_relative(&s->then, proof, right), right);
     } else {
         pw_finding_claim(f, pw_proof_verdict(p, all <= allowed),
                          "Kazemnejad et al. 2023, theorem 2 and Eq. 36: the score is content minus distance",
-                         "all %d pairs up to t=%d: to %.1e (at most %.1e)", pairs * (pairs + 1) / 2, pairs,
-                         all, allowed);
-        pw_finding_claim(f, pw_proof_verdict(p, rel <= DISTANCE),
-                         "Eq. 37: what the position adds is a function of t - i alone",
-                         "-(t - i) for all pairs up to t=%d: to %.1e (at most %.1e)", right, rel, DISTANCE);
+                         "all %d pairs up to t=%d: error %.1e (tolerance %.1e)", pairs * (pairs + 1) / 2,
+                         pairs, all, allowed);
+        pw_finding_claim(
+            f, pw_proof_verdict(p, rel <= DISTANCE),
+            "Kazemnejad et al. 2023, Eq. 37: the contribution of the position is a function of t - i alone",
+            "-(t - i) for all pairs up to t=%d: error %.1e (tolerance %.1e)", right, rel, DISTANCE);
     }
     if (proof->N > proof->T)
-        pw_finding_remark(f, "beyond T=%d the first layer's MLP doesn't count on, and distances shrink",
+        pw_finding_remark(f, "beyond T=%d the MLP of the first layer no longer counts, so distances shrink",
                           proof->T);
-    pw_finding_remark(f, "errata: Eq. 29 makes the keys and is W_K, not W_V; the sum of Eq. 35 ends at h");
+    pw_finding_remark(
+        f, "errata: Eq. 29 defines the keys, so its matrix is W_K, not W_V; the sum in Eq. 35 ends at h");
     return PW_OK;
 }
 
@@ -282,10 +285,10 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_theorem2 = {
     .name = "theorem2",
-    .summary = "NoPE knows relative positions: the proof's steps in an arm of 'construct'",
+    .summary = "proof that NoPE can compute relative positions: check its steps in an arm of 'construct'",
     .source = "Kazemnejad et al. 2023, appendix C.2",
-    .detail = "The pinned prompt is the beginning of what is looked at, where there is one. An arm that was\n"
-              "trained on is shown beside the construction.",
+    .detail = "The sequence starts with the pinned prompt, if there is one. An arm that was trained since "
+              "its construction\nis shown beside the initial construction.",
     .opts = opts,
     .opts_size = sizeof(struct options),
     .takes = PW_PROBE_ARM | PW_PROBE_CONTROL | PW_PROBE_ANY_PROMPT,

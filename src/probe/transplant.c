@@ -26,20 +26,20 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct options, head),
      .def = "0.0",
      .size = sizeof((struct options *)0)->head,
-     .help = "layer.head of the second arm, which gets a pattern"},
+     .help = "layer.head of the second arm, whose pattern is replaced"},
     {.name = "from",
      .type = PW_OPT_TEXT,
      .offset = offsetof(struct options, from),
      .def = "",
      .size = sizeof((struct options *)0)->from,
-     .help = "layer.head of the first arm, which gives its own; else the same"},
+     .help = "layer.head of the first arm, which supplies the pattern; default: the same as head="},
     {.name = "samples",
      .type = PW_OPT_INT,
      .offset = offsetof(struct options, samples),
      .def = "32",
      .min = 1,
      .max = 10000,
-     .help = "of each length, trained and longer"},
+     .help = "samples per length, trained and longer"},
     {.name = NULL}};
 
 enum { DONOR, RECEIVER, BOTH, MODELS };
@@ -65,8 +65,8 @@ static enum pw_code read_head(struct head *h, const char *name, const char *text
     if ((named || sscanf(text, "%d.%d%c", &h->layer, &h->head, &end) == 2) && h->layer >= 0 &&
         h->layer < c->layers && h->head >= 0 && h->head < c->heads)
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "probe transplant: %s=%s: a head is L0H0 to L%dH%d, or 0.0 to %d.%d", name,
-                   text, c->layers - 1, c->heads - 1, c->layers - 1, c->heads - 1);
+    return pw_fail(err, PW_EUSER, "probe transplant: %s=%s: allowed are L0H0 to L%dH%d, or 0.0 to %d.%d",
+                   name, text, c->layers - 1, c->heads - 1, c->layers - 1, c->heads - 1);
 }
 
 static enum pw_code begin_transplant(struct pw_probing_at *p, struct pw_err *err)
@@ -75,10 +75,10 @@ static enum pw_code begin_transplant(struct pw_probing_at *p, struct pw_err *err
     const struct options *o = p->opts;
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     if (in->n != 2)
-        return pw_fail(err, PW_EUSER,
-                       "probe transplant: it takes two arms, 'probe transplant FROM TO', of one replicate; "
-                       "these are %d models",
-                       in->n);
+        return pw_fail(
+            err, PW_EUSER,
+            "probe transplant: %d model%s: name two arms of one replica each, 'probe transplant FROM TO'",
+            in->n, in->n == 1 ? "" : "s");
     const struct pw_config *a = pw_model_config(in->subject[0].model),
                            *b = pw_model_config(in->subject[1].model);
     enum pw_code code = read_head(&s->to, "head", o->head, in->subject[1].model, err);
@@ -190,11 +190,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         points += s->samples[i] > 0;
     if (points == 0)
         return pw_fail(err, PW_EUSER, "probe transplant: no sample fits into %d positions", s->cap);
-    pw_finding_init(f, "transplant", in->topic,
-                    "head %d.%d of arm %s looks where head %d.%d of arm %s does, %d samples a "
-                    "length",
-                    s->to.layer, s->to.head, names[RECEIVER], s->from.layer, s->from.head, names[DONOR],
-                    o->samples);
+    pw_finding_init(
+        f, "transplant", in->topic,
+        "head %d.%d of arm %s with the attention pattern of head %d.%d of arm %s, %d samples per length",
+        s->to.layer, s->to.head, names[RECEIVER], s->from.layer, s->from.head, names[DONOR], o->samples);
     int plot = pw_finding_plot(f, "exact match by length", "length", "exact match", points, MODELS, false);
     int table = pw_finding_table(f, "mean exact match, per cent", MODELS, 2);
     f->blocks[table].decimals = 1;
@@ -234,7 +233,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_transplant = {
     .name = "transplant",
-    .summary = "a head's attention pattern put into another arm: exact match by length with it",
+    .summary = "replace the attention pattern of a head by one of another arm: exact match by length",
     .source = "after Zhang and Nanda 2024, with patterns in place of activations",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -34,7 +34,7 @@ static const struct pw_opt opts[] = {
     {"samples", PW_OPT_INT, offsetof(struct options, samples), "64", 2, 4096, NULL, 0,
      "sequences of random tokens for the arm"},
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
-     "of them, tokens; 0: the longest that the arm has been trained on"},
+     "tokens per sequence; 0: the length that the arm was trained on"},
     {0},
 };
 
@@ -252,7 +252,7 @@ static void fini(struct pw_probing_at *p)
 
 const struct pw_probe pw_probe_variance = {
     .name = "variance",
-    .summary = "mean square of attention's output by position, with the sigma^2/n line",
+    .summary = "mean square of attention's output by position, compared with sigma^2/n",
     .source = "Su 2024 (kexue.fm 10347); Chi et al. 2023",
     .opts = opts,
     .opts_size = sizeof(struct options),

@@ -73,10 +73,11 @@ static void tell_average(const struct pw_variance *s, struct pw_finding *f)
            off = off_line(s->repeated, s->repeats, 0, PW_VARIANCE_KEYS);
     pw_finding_claim(f, fabs(slope + 1) <= SLOPE_WITHIN ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
                      "Su 2024: an average of n iid values has the mean square sigma^2/n (slope -1)",
-                     "slope %.4f over n = 1..%d (within %g)", slope, PW_VARIANCE_KEYS, SLOPE_WITHIN);
-    pw_finding_claim(f, off <= LINE_WITHIN ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-                     "of tokens that repeat: sigma^2 times the sum over tokens of (sum of weights)^2",
-                     "mean deviation %.4f (at most %g)", off, LINE_WITHIN);
+                     "slope %.4f over n = 1..%d (tolerance %g)", slope, PW_VARIANCE_KEYS, SLOPE_WITHIN);
+    pw_finding_claim(
+        f, off <= LINE_WITHIN ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+        "with repeated tokens, the mean square is sigma^2 times the sum over tokens of (sum of weights)^2",
+        "mean deviation %.4f (tolerance %g)", off, LINE_WITHIN);
 }
 
 static void tell_layer(const struct pw_variance *s, struct pw_finding *f, int l, int L, int samples)
@@ -133,7 +134,7 @@ void pw_variance_report(struct pw_variance *s, const struct pw_probe_in *in, int
     const struct pw_probe_subject *subject = in->subject;
     const struct pw_config *c = pw_model_config(subject->model);
     pw_finding_init(f, "variance", in->topic,
-                    "mean square of attention's output by position: Su's case, and arm %s on %d "
+                    "mean square of attention's output by position: the case of Su 2024, and arm %s on %d "
                     "sequences of %d random tokens",
                     subject->name, samples, s->T);
     tell_average(s, f);
@@ -145,8 +146,7 @@ void pw_variance_report(struct pw_variance *s, const struct pw_probe_in *in, int
     tell_slopes(s, f, c->layers);
     if (pw_probe_nope(subject, false))
         pw_probe_remark_one(f, "variance");
-    pw_finding_remark(f, "Su 2024 sums v_{n,i}; it must be v_{m,i}, m = 1..n");
-    pw_finding_remark(f,
-                      "a norm sets the mean square of the whole to 1: 'share in norm' is the slope of what "
-                      "remains, attention's part of the stream");
+    pw_finding_remark(f, "erratum: Su 2024 sums v_{n,i}; it must be v_{m,i}, m = 1..n");
+    pw_finding_remark(f, "a norm sets the mean square of the whole stream to 1; 'share in norm' is the slope "
+                         "of attention's share of it");
 }

@@ -5,7 +5,7 @@
 const struct pw_study pw_study_awareness = {
     .name = "awareness",
     .document = "Qiu et al. 2021, Properties 3.1, 3.2, Theorem 3.4, Corollaries 3.5, 3.6",
-    .summary = "which encodings know the place from the front, or from the end",
+    .summary = "which encodings represent the position from the front or from the end",
     .lines = "probe awareness\n",
     .finding = "awareness",
 };

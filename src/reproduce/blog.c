@@ -10,13 +10,13 @@
 
 const struct pw_opt pw_blog_opts[] = {
     {"steps", PW_OPT_INT, offsetof(struct pw_blog, steps), "600", 1, 1e6, NULL, 0,
-     "of training, each encoding"},
+     "training steps of each encoding"},
     {"seeds", PW_OPT_INT, offsetof(struct pw_blog, seeds), "0", 0, PW_BLOG_MOST, NULL, 0,
-     "models of each encoding, each with its own data; 0: as many as the study says, 12 or 20"},
+     "models per encoding, each with its own data; 0: the number of the study, 12 or 20"},
     {"seed", PW_OPT_INT, offsetof(struct pw_blog, seed), PW_BLOG_SEED, 0, 1e9, NULL, 0,
-     "of the first model, its data and its probes; the next has the next one"},
+     "seed of the first model, its data and its probes; each further model uses the next seed"},
     {"model", PW_OPT_INT, offsetof(struct pw_blog, model), "0", 0, PW_BLOG_MOST, NULL, 0,
-     "keeps what this model shows, right behind its probes; 0: judges all"},
+     "record the numbers of this model, directly after its probes; 0: judge all models"},
     {0},
 };
 
@@ -144,15 +144,14 @@ static enum pw_code find_arm(const struct pw_finding **f, const struct pw_blog_p
     snprintf(topic, sizeof topic, "%d", arm);
     const struct pw_finding_view *v = pw_finding_of(s, plan->probe, topic);
     if (v == NULL)
-        return pw_fail(
-            err, PW_EUSER,
-            "judge %s: there is no finding '%s' about arm %d; 'reproduce %s' measures all it takes",
-            plan->name, plan->probe, arm, plan->name);
+        return pw_fail(err, PW_EUSER,
+                       "judge %s: no finding '%s' about arm %d: run 'reproduce %s', which measures it",
+                       plan->name, plan->probe, arm, plan->name);
     if (v->f_seq < s->arms[arm - 1].pe_seq)
-        return pw_fail(err, PW_EUSER, "judge %s: the finding '%s' is older than arm %d; measure it again",
+        return pw_fail(err, PW_EUSER, "judge %s: the finding '%s' is older than arm %d: measure it again",
                        plan->name, plan->probe, arm);
     if (v->step != steps)
-        return pw_fail(err, PW_EUSER, "judge %s: arm %d was measured after %lld steps; the study takes %d",
+        return pw_fail(err, PW_EUSER, "judge %s: arm %d was measured after %lld steps: the study needs %d",
                        plan->name, arm, (long long)v->step, steps);
     *f = &v->f;
     return PW_OK;
@@ -191,8 +190,8 @@ static enum pw_code judge_model(const struct pw_blog_plan *plan, const struct pw
                        o->seeds);
     pw_blog_model_name(plan, o, o->model, topic, title);
     pw_finding_init(f, plan->name, topic, "%s", title);
-    int judged = pw_finding_table(f, "what is judged", 1, claims + 1);
-    int table = numbers > 0 ? pw_finding_table(f, "the arms side by side", arms, numbers) : -1;
+    int judged = pw_finding_table(f, "numbers for the claims", 1, claims + 1);
+    int table = numbers > 0 ? pw_finding_table(f, "comparison of the arms", arms, numbers) : -1;
     pw_finding_row(f, judged, 0, "seed %d", o->seed + o->model - 1);
     for (int c = 0; c < claims; c++)
         pw_finding_col(f, judged, c, "%s", plan->claims[c].what);

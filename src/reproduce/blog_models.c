@@ -31,10 +31,10 @@ static enum pw_code find_models(const struct pw_finding *models[PW_BLOG_MOST],
         const struct pw_finding_view *v = pw_finding_of(s, plan->name, topic);
         if (v == NULL)
             return pw_fail(err, PW_EUSER,
-                           "judge %s: model %d of %d is missing; 'reproduce %s' measures all it takes",
+                           "judge %s: model %d of %d is missing: run 'reproduce %s', which measures it",
                            plan->name, k, o->seeds, plan->name);
         if (strcmp(v->f.title, title) != 0)
-            return pw_fail(err, PW_EUSER, "judge %s: model %d is '%.120s'; the study takes '%.120s'",
+            return pw_fail(err, PW_EUSER, "judge %s: model %d is '%.120s': the study needs '%.120s'",
                            plan->name, k, v->f.title, title);
         models[k - 1] = &v->f;
     }
@@ -47,7 +47,7 @@ static int add_judged(struct pw_finding *f, const struct pw_blog_plan *plan, con
 {
     static const char *const heads[] = {"mean", "95 %, from", "95 %, to"};
     int claims = pw_blog_claims(plan), n = o->seeds;
-    int b = pw_finding_table(f, "what is judged, model by model", n + 3, claims);
+    int b = pw_finding_table(f, "numbers for the claims, model by model", n + 3, claims);
     for (int r = 0; r < n + 3; r++)
         pw_finding_row(f, b, r, "%s",
                        r < n ? pw_finding_row_name(models[r], &models[r]->blocks[0], 0) : heads[r - n]);
@@ -69,8 +69,8 @@ static void add_arms(struct pw_finding *f, const struct pw_blog_plan *plan, cons
 {
     int arms = pw_blog_arms(plan), numbers = pw_blog_numbers(plan);
     const struct pw_finding *last = models[o->seeds - 1];
-    int b =
-        pw_finding_table(f, "the arms side by side: means over the models that have them", arms, numbers + 1);
+    int b = pw_finding_table(f, "comparison of the arms: means over the models that have them", arms,
+                             numbers + 1);
     for (int k = 0; k < numbers; k++)
         pw_finding_col(f, b, k, "%s", plan->numbers[k].name);
     pw_finding_col(f, b, numbers, "models");
@@ -106,9 +106,9 @@ static void add_claim(struct pw_finding *f, const struct pw_blog_claim *claim, c
                *fails = claim->side == PW_ABOVE ? "below" : "above";
     char otherwise[48] = "";
     if (!isnan(claim->fails))
-        snprintf(otherwise, sizeof otherwise, ", contradicted %s %g", fails, claim->fails);
+        snprintf(otherwise, sizeof otherwise, ", contradicted if %s %g", fails, claim->fails);
     pw_finding_claim(f, controlled ? pw_blog_verdict(claim, x, n) : PW_CLAIM_INCONCLUSIVE, claim->claim,
-                     "%s: mean %.3g of %d trained models, 95 %% interval %.3g to %.3g (holds %s %g%s)",
+                     "%s: mean %.3g of %d trained models, 95 %% interval %.3g to %.3g (holds if %s %g%s)",
                      claim->what, i.mean, i.n, i.lo, i.hi, holds, claim->holds, otherwise);
 }
 
@@ -137,11 +137,12 @@ enum pw_code pw_blog_judge_models(const struct pw_blog_plan *plan, const struct 
     }
     if (pw_blog_claims(plan) > 0)
         pw_finding_remark(
-            f, "models differ in their initialisation and in their data; plots are of the last one, seed %d",
+            f,
+            "the models differ in their initialisation and their data; the plots show the last one, seed %d",
             o->seed + o->seeds - 1);
     if (plan->control != NULL)
         pw_finding_remark(f, "the control, '%s', is %s %g in %s", plan->control->name,
                           controlled ? "at most" : "above", plan->control_most,
-                          controlled ? "every model" : "some model: no claim is decided");
+                          controlled ? "every model" : "at least one model, so no claim is decided");
     return code;
 }

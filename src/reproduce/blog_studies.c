@@ -31,7 +31,7 @@ static const struct pw_blog_number variance_numbers[] = {
  * deeper layers contain position already. A small model can't have the predicted slope of -1, because tokens
  * repeat and values are trained. So only the sign is judged: the mean square falls. */
 static const struct pw_blog_claim variance_claims[] = {
-    {"Su 2024: without an encoding position is in the variance, at initialisation",
+    {"Su 2024: without an encoding, the variance contains position at initialisation",
      "untrained, layer 0",
      1,
      {"", "slope of ln", 0, PW_OF_LEAST, 1, 1000},
@@ -39,7 +39,7 @@ static const struct pw_blog_claim variance_claims[] = {
      PW_BELOW,
      0,
      0},
-    {"Chi et al. 2023, in Su 2024: and in trained models",
+    {"Chi et al. 2023, cited by Su 2024: the variance contains position in trained models, too",
      "trained, layer 0",
      1,
      {"", "slope of ln", 0, PW_OF_LEAST, 0, 1000},
@@ -50,10 +50,11 @@ static const struct pw_blog_claim variance_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_variance = STUDY(
-    "variance", "none,learned", "Su 2024, 'via variance'",
-    "the sigma^2/n clock: iid values, tokens that repeat, a trained NoPE", .probe = "variance", .seeds = 20,
-    .judged = 1, .plot = "layer 0: mean square", .numbers = variance_numbers, .claims = variance_claims);
+const struct pw_study pw_study_variance =
+    STUDY("variance", "none,learned", "Su 2024, 'via variance'",
+          "the variance sigma^2/n: iid values, repeated tokens, a trained NoPE model", .probe = "variance",
+          .seeds = 20, .judged = 1, .plot = "layer 0: mean square", .numbers = variance_numbers,
+          .claims = variance_claims);
 
 /* ---- scalar: is position a single scalar without an encoding (Su 2024, shortcoming 1)? */
 
@@ -67,7 +68,7 @@ static const struct pw_blog_number scalar_numbers[] = {
 /* The claim uses the residual stream after the last layer, which all heads and layers have written to: row 4
  * of the table, for 2 layers. */
 static const struct pw_blog_claim scalar_claims[] = {
-    {"Su 2024: with many heads and layers the scalars become a vector",
+    {"Su 2024: with many heads and layers, the scalars become a vector",
      "rank, last stream",
      1,
      {"", "share of var", 2, PW_OF_LEAST, 4, 1000},
@@ -83,7 +84,7 @@ static const struct pw_blog_number scalar_control = {
 
 const struct pw_study pw_study_scalar =
     STUDY("scalar", "none,learned", "Su 2024, shortcoming 1",
-          "position as a single scalar: of how many dimensions it is, layer by layer", .probe = "rank",
+          "is position a single scalar: number of dimensions that hold it, layer by layer", .probe = "rank",
           .seeds = 12, .judged = 1, .plot = "none", .numbers = scalar_numbers, .claims = scalar_claims,
           .control = &scalar_control, .control_most = 0.01);
 
@@ -110,7 +111,7 @@ static const struct pw_blog_claim position_claims[] = {
      PW_ABOVE,
      0.05,
      0.05},
-    {"Haviv et al. 2022; Su 2024: and it is learned: training adds to it",
+    {"Haviv et al. 2022; Su 2024: position is learned: training increases R^2",
      "R2 of i, less untr.",
      1,
      {"", "R^2 of", 0, PW_OF_LEAST, 6, 1000},
@@ -125,9 +126,9 @@ static const struct pw_blog_number position_control = {"R2 of i, shuffled", "R^2
 
 const struct pw_study pw_study_position =
     STUDY("position", "none,sinusoidal,rotary", "Haviv et al. 2022; Su 2024",
-          "where position is stored: a linear readout of each layer, with controls", .probe = "position",
-          .seeds = 20, .judged = 1, .plot = "R^2 of i", .numbers = position_numbers,
-          .claims = position_claims, .control = &position_control, .control_most = 0.05);
+          "linear readout of the position from each layer, with controls", .probe = "position", .seeds = 20,
+          .judged = 1, .plot = "R^2 of i", .numbers = position_numbers, .claims = position_claims,
+          .control = &position_control, .control_most = 0.05);
 
 /* ---- resolution: how finely a scalar distinguishes positions, compared with a learned table (Su 2024,
  * shortcoming 2). */
@@ -141,7 +142,7 @@ static const struct pw_blog_number resolution_numbers[] = {
 };
 
 static const struct pw_blog_claim resolution_claims[] = {
-    {"Su 2024: without an encoding positions become harder to tell apart the further on",
+    {"Su 2024: without an encoding, later positions are harder to distinguish",
      "first less last third",
      1,
      {"", "standard dev", 0, PW_OF_MEAN, 0, 1000},
@@ -152,10 +153,11 @@ static const struct pw_blog_claim resolution_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_resolution = STUDY(
-    "resolution", "none,learned", "Su 2024, shortcoming 2",
-    "1/sqrt(n) against 1/sqrt(n+1): step, noise, rounding; trained arms", .probe = "resolution", .seeds = 12,
-    .judged = 1, .plot = "a readout's means", .numbers = resolution_numbers, .claims = resolution_claims);
+const struct pw_study pw_study_resolution =
+    STUDY("resolution", "none,learned", "Su 2024, shortcoming 2",
+          "distinguishing 1/sqrt(n) from 1/sqrt(n+1): step, noise, rounding; trained arms",
+          .probe = "resolution", .seeds = 12, .judged = 1, .plot = "a readout's means",
+          .numbers = resolution_numbers, .claims = resolution_claims);
 
 /* ---- shift: absolute position without an encoding, and encodings that use only distances (Su 2024,
  * shortcoming 3). */
@@ -167,7 +169,7 @@ static const struct pw_blog_number shift_numbers[] = {
 };
 
 static const struct pw_blog_claim shift_claims[] = {
-    {"Su 2024, shortcoming 3: without an encoding a state depends on its absolute place",
+    {"Su 2024, shortcoming 3: without an encoding, a state depends on its absolute position",
      "cosine lost",
      1,
      {"", "cosine of a", 0, PW_OF_MEAN, 0, 1000},
@@ -175,7 +177,7 @@ static const struct pw_blog_claim shift_claims[] = {
      PW_ABOVE,
      0.05,
      0},
-    {"Su 2024: an absolute encoding depends on where a text stands",
+    {"Su 2024: with an absolute encoding, the loss depends on the position of a text",
      "learned: loss changes",
      2,
      {"", "all position", 1, PW_OF_MOST, 0, 0},
@@ -186,10 +188,10 @@ static const struct pw_blog_claim shift_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_shift =
-    STUDY("shift", "none,learned,rotary,alibi", "Su 2024, shortcoming 3",
-          "absolute and relative: all numbers higher, or more text in front", .probe = "shift", .seeds = 12,
-          .judged = 2, .plot = "the same text", .numbers = shift_numbers, .claims = shift_claims);
+const struct pw_study pw_study_shift = STUDY(
+    "shift", "none,learned,rotary,alibi", "Su 2024, shortcoming 3",
+    "absolute and relative position: all position ids raised, or more tokens before a text", .probe = "shift",
+    .seeds = 12, .judged = 2, .plot = "the same text", .numbers = shift_numbers, .claims = shift_claims);
 
 /* ---- dispersion: dispersion of attention in longer sequences (Su 2024, shortcoming 4). */
 
@@ -202,7 +204,7 @@ static const struct pw_blog_number dispersion_numbers[] = {
 /* The mean over all heads, so that no head is selected. A uniform head has slope 1, a head whose focus does
  * not depend on the length has 0. */
 static const struct pw_blog_claim dispersion_claims[] = {
-    {"Su 2024, shortcoming 4: without an encoding attention disperses in longer sequences",
+    {"Su 2024, shortcoming 4: without an encoding, attention disperses in longer sequences",
      "slope, mean of heads",
      1,
      {"", "slope of entropy", -1, PW_OF_MEAN, 0, 0},
@@ -215,7 +217,7 @@ static const struct pw_blog_claim dispersion_claims[] = {
 
 const struct pw_study pw_study_dispersion =
     STUDY("dispersion", "none,alibi", "Su 2024, shortcoming 4",
-          "attention in longer sequences: drawn scores, ALiBi's limit, trained arms", .probe = "dispersion",
+          "attention in longer sequences: random scores, ALiBi's limit, trained arms", .probe = "dispersion",
           .seeds = 12, .judged = 1, .plot = "mean entropy", .numbers = dispersion_numbers,
           .claims = dispersion_claims);
 
@@ -232,7 +234,7 @@ static const struct pw_blog_number decay_numbers[] = {
 /* The factor by which attention mass falls over the distances, in the head where it falls most. Below 1.1 is
  * flat, 2 is decay. */
 static const struct pw_blog_claim decay_claims[] = {
-    {"Su 2024, shortcoming 4: no encoding, no prior of long-range decay",
+    {"Su 2024, shortcoming 4: without an encoding, there is no prior of long-range decay",
      "untrained, factor",
      1,
      {"", "slope of ln", 6, PW_OF_MOST, 0, 0},
@@ -240,7 +242,7 @@ static const struct pw_blog_claim decay_claims[] = {
      PW_BELOW,
      1.1,
      2},
-    {"Su 2024, shortcoming 4: nor does the model seem able to learn one",
+    {"Su 2024, shortcoming 4: without an encoding, the model doesn't seem able to learn long-range decay",
      "trained, factor",
      1,
      {"", "slope of ln", 5, PW_OF_MOST, 0, 0},
@@ -251,17 +253,18 @@ static const struct pw_blog_claim decay_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_decay = STUDY(
-    "decay", "none,rotary,alibi,t5", "Su 2024, shortcoming 4",
-    "long-range decay: rotary aligned and independent, ALiBi, T5 and none, trained", .probe = "decay",
-    .seeds = 12, .judged = 1, .plot = "mass of attention", .numbers = decay_numbers, .claims = decay_claims);
+const struct pw_study pw_study_decay =
+    STUDY("decay", "none,rotary,alibi,t5", "Su 2024, shortcoming 4",
+          "long-range decay: rotary with aligned and independent vectors; trained rotary, ALiBi, T5 and none",
+          .probe = "decay", .seeds = 12, .judged = 1, .plot = "mass of attention", .numbers = decay_numbers,
+          .claims = decay_claims);
 
 /* ---- adjacent: the prior that adjacent positions are similar, in a learned table and in sines (Su 2024). */
 
 /* For comparison: sines have 0.97. Su 2024 says that the model can learn it if necessary, so a model that
  * does not learn it contradicts nothing (fails is NaN). */
 static const struct pw_blog_claim adjacent_claims[] = {
-    {"Su 2024: a table that is drawn at random doesn't assume that neighbours are similar",
+    {"Su 2024: a randomly initialised table has no prior that neighbours are similar",
      "untrained, neighbours",
      1,
      {"", "cosine of nei", 0, PW_OF_LEAST, 1, 1000},
@@ -269,7 +272,7 @@ static const struct pw_blog_claim adjacent_claims[] = {
      PW_BELOW,
      0.1,
      0.1},
-    {"Su 2024: but the model can learn it if it deems it necessary",
+    {"Su 2024: the model can learn that neighbours are similar if it deems it necessary",
      "trained, less untr.",
      1,
      {"", "cosine of nei", 0, PW_OF_LEAST, 0, 1000},
@@ -282,8 +285,8 @@ static const struct pw_blog_claim adjacent_claims[] = {
 
 const struct pw_study pw_study_adjacent =
     STUDY("adjacent", "learned,sinusoidal", "Su 2024, 'Prior Knowledge'",
-          "neighbouring position vectors: sines and a learned table, before and after", .probe = "adjacent",
-          .seeds = 12, .judged = 1, .plot = "by distance", .claims = adjacent_claims);
+          "neighbouring position vectors: sines, and a learned table before and after training",
+          .probe = "adjacent", .seeds = 12, .judged = 1, .plot = "by distance", .claims = adjacent_claims);
 
 /* ---- scores: the components of attention scores in trained models, for the paper's encodings (Kazemnejad et
  * al. 2023, Eq. 1). */
@@ -316,6 +319,6 @@ static const struct pw_blog_number scores_control = {
 
 const struct pw_study pw_study_scores =
     STUDY("scores", "none,t5,alibi,rotary,sinusoidal", "Kazemnejad et al. 2023, Eq. 1",
-          "scores as f_rel(t-i) + f_abs + content, in trained models", .probe = "scores", .seeds = 12,
-          .judged = 1, .plot = "layer 1: f_rel", .numbers = scores_numbers, .claims = scores_claims,
-          .control = &scores_control, .control_most = 0.02);
+          "decomposition of scores into f_rel(t-i) + f_abs + content, in trained models", .probe = "scores",
+          .seeds = 12, .judged = 1, .plot = "layer 1: f_rel", .numbers = scores_numbers,
+          .claims = scores_claims, .control = &scores_control, .control_most = 0.02);

@@ -4,7 +4,7 @@
 const struct pw_study pw_study_buckets = {
     .name = "buckets",
     .document = "Kazemnejad et al. 2023, B.2, Eq. 12",
-    .summary = "T5's buckets by distance: the printed example and the released code's 32/128",
+    .summary = "T5's buckets by distance: the printed example, and 32/128 as in the released code",
     .lines = "probe buckets\n",
     .finding = "buckets",
 };

@@ -1,5 +1,5 @@
-/* figure4.c - the study `figure4`: whose attention is like NoPE's? (Kazemnejad et al. 2023, Figures 4, E.5
- * and section 5.2.)
+/* figure4.c - the study `figure4`: which encoding's attention is most similar to NoPE's? (Kazemnejad et al.
+ * 2023, Figures 4, E.5 and section 5.2.)
  *
  * A run trains six models on SCAN: NoPE, NoPE with another seed (the figure's NoPE*, the distance that chance
  * alone causes), T5, ALiBi, rotary and sinusoidal (its APE). Then it measures the distance of their attention
@@ -35,24 +35,24 @@ static const char *const sizes[] = {"tiny", "small", "medium", NULL};
 #define AT(m) offsetof(struct pw_figure4, m)
 static const struct pw_opt opts[] = {
     {"task", PW_OPT_TEXT, AT(task), "scan", 0, 0, NULL, sizeof((struct pw_figure4 *)0)->task,
-     "one of the paper's tasks, or any as after `task`"},
+     "one of the paper's tasks, or the arguments of `task`"},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
-     "toy: the preset of model=; paper: its model, data and rotary, 40,000 steps"},
-    {"model", PW_OPT_CHOICE, AT(model), "tiny", 0, 0, sizes, 0, "preset of a toy"},
-    {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "of training; 0: 8000, of the paper 40,000"},
-    {"samples", PW_OPT_INT, AT(samples), "10", 2, 4096, NULL, 0,
-     "sequences of each length that are compared"},
+     "toy: the preset of model=; paper: the paper's model, data and rotary, 40,000 steps"},
+    {"model", PW_OPT_CHOICE, AT(model), "tiny", 0, 0, sizes, 0, "preset for protocol=toy"},
+    {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0,
+     "training steps; 0: 8000, with protocol=paper 40,000"},
+    {"samples", PW_OPT_INT, AT(samples), "10", 2, 4096, NULL, 0, "sequences per length to compare"},
     {"seed", PW_OPT_INT, AT(seed), PW_STUDY_SEED_TEXT, 0, 1000000000, NULL, 0,
-     "of the first run's data and initialisation; NoPE* has the next one, the next run the one after"},
+     "seed of the data and the models of the first run; NoPE* uses seed + 1, the second run seed + 2"},
     {"runs", PW_OPT_INT, AT(runs), "6", 1, PW_FIGURE4_RUNS, NULL, 0,
-     "of six models; fewer are quicker, and too few leave all verdicts inconclusive"},
+     "runs of six models each; with too few runs, all verdicts are inconclusive"},
     {"run", PW_OPT_INT, AT(run), "0", 0, PW_FIGURE4_RUNS, NULL, 0,
-     "judges the models that are there as this run; 0: all runs together"},
+     "judge the present models as this run; 0: judge all runs together"},
     {"load", PW_OPT_TEXT, AT(load), "", 0, 0, NULL, sizeof((struct pw_figure4 *)0)->load,
-     "folder of none, none_other, t5, alibi, rotary, sinusoidal.safetensors, instead of training; "
+     "folder with none, none_other, t5, alibi, rotary, sinusoidal.safetensors, to use instead of training; "
      "none-2 and so on for further runs"},
     {"save", PW_OPT_TEXT, AT(save), "", 0, 0, NULL, sizeof((struct pw_figure4 *)0)->save,
-     "folder that these files are written to"},
+     "folder to write these files to"},
     {0},
 };
 #undef AT
@@ -61,10 +61,11 @@ static enum pw_code check(const void *opts_, struct pw_err *err)
 {
     const struct pw_figure4 *o = opts_;
     if (o->load[0] != '\0' && (o->save[0] != '\0' || o->steps > 0))
-        return pw_fail(err, PW_EUSER, "figure4: load= takes models as they are; there is nothing to %s",
-                       o->save[0] != '\0' ? "save" : "train");
+        return pw_fail(err, PW_EUSER, "figure4: load= uses trained models: remove %s=",
+                       o->save[0] != '\0' ? "save" : "steps");
     if (strpbrk(o->load, "\"\\") != NULL || strpbrk(o->save, "\"\\") != NULL)
-        return pw_fail(err, PW_EUSER, "figure4: a folder's name may have no quotes and no backslashes here");
+        return pw_fail(err, PW_EUSER,
+                       "figure4: load=, save=: the name of a folder must not contain quotes or backslashes");
     return PW_OK;
 }
 
@@ -151,18 +152,15 @@ static bool plan(const void *opts_, struct pw_plan *out)
 const struct pw_study pw_study_figure4 = {
     .name = "figure4",
     .document = "Kazemnejad et al. 2023, Figures 4 and E.5, Eq. 2",
-    .summary = "whose attention is like NoPE's: distances on SCAN by length",
+    .summary = "attention similar to NoPE's: distances of five models on SCAN, by length",
     .detail =
-        "  reproduce figure4                     6 runs of six models of preset tiny on SCAN, 8000 steps: 20 "
-        "minutes\n"
-        "                                        on two cores\n"
-        "  reproduce figure4 runs=1              the picture in 3 or 4 minutes; all verdicts are "
-        "inconclusive\n"
-        "  reproduce figure4 model=small         three layers of 128\n"
-        "  reproduce figure4 save=runs/figure4   keeps the models; load=runs/figure4 compares them again\n"
-        "  reproduce figure4 protocol=paper      the paper's model and steps: for a GPU; 12 layers (E.5) "
-        "want\n"
-        "                                        runs=7",
+        "  reproduce figure4                     6 runs of six models of preset tiny on SCAN, 8000 steps:\n"
+        "                                        20 minutes on two cores\n"
+        "  reproduce figure4 runs=1              one run, in 3 or 4 minutes; all verdicts are inconclusive\n"
+        "  reproduce figure4 model=small         three layers of width 128\n"
+        "  reproduce figure4 save=runs/figure4   save the models; load=runs/figure4 compares them again\n"
+        "  reproduce figure4 protocol=paper      the paper's model and steps: for a GPU; 12 layers (E.5)\n"
+        "                                        need runs=7",
     .opts = opts,
     .opts_size = sizeof(struct pw_figure4),
     .check = check,

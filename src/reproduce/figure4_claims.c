@@ -51,11 +51,10 @@ static bool claim_unknown(struct pw_finding *f, const struct pw_figure4_runs *r,
                           const char *claim)
 {
     if (runs == 0)
-        pw_finding_claim(
-            f, PW_CLAIM_INCONCLUSIVE, claim,
-            "%d run%s of 6 models, none in which NoPE, NoPE* and both of a pair learned the trained lengths "
-            "(a claim needs %d runs)",
-            r->n, r->n == 1 ? "" : "s", needed);
+        pw_finding_claim(f, PW_CLAIM_INCONCLUSIVE, claim,
+                         "%d run%s of 6 models; in none of them did NoPE, NoPE* and both encodings of a pair "
+                         "learn the trained lengths (a claim needs %d runs)",
+                         r->n, r->n == 1 ? "" : "s", needed);
     return runs == 0;
 }
 
@@ -82,14 +81,14 @@ static void claim_order(struct pw_finding *f, const struct pw_figure4_runs *r, i
     if (claim_unknown(f, r, runs, needed, claim))
         return;
     list_means(means, sizeof means, d, r->n, 3);
-    pw_finding_claim(
-        f,
-        pw_contrast_verdict(protocol, runs, needed, opposite > alike,
-                            opposite == 0 && 4 * alike >= 3 * pairs),
-        claim,
-        "%d runs of 6 models that learned (a claim needs %d): %s; of %d pairs %d in the paper's order "
-        "(corrected p < %g), %d opposite, %d undecided",
-        runs, needed, means, pairs, alike, PW_CONTRAST_LEVEL, opposite, pairs - alike - opposite);
+    pw_finding_claim(f,
+                     pw_contrast_verdict(protocol, runs, needed, opposite > alike,
+                                         opposite == 0 && 4 * alike >= 3 * pairs),
+                     claim,
+                     "%d runs of 6 models that learned (a claim needs %d): %s; of %d pairs, %d are in the "
+                     "paper's order (corrected p < %g), %d in the opposite order, %d undecided",
+                     runs, needed, means, pairs, alike, PW_CONTRAST_LEVEL, opposite,
+                     pairs - alike - opposite);
 }
 
 /* Claim that T5 is the nearest encoding, and as near as NoPE*. */
@@ -121,9 +120,8 @@ static void claim_t5(struct pw_finding *f, const struct pw_figure4_runs *r, int 
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, needed, further > 0 || not_so, nearer == OTHERS && as_near),
         claim,
-        "%d runs of 6 models that learned (a claim needs %d): T5 at %.2f%s of NoPE*'s distance "
-        "(as near: within %.0f %%); of ALiBi, rotary and APE %d are further than T5, %d nearer (corrected p "
-        "< %g)",
+        "%d runs of 6 models that learned (a claim needs %d): T5 has %.2f%s of NoPE*'s distance (as near: "
+        "within %.0f %%); of ALiBi, rotary and APE, %d are farther than T5, %d nearer (corrected p < %g)",
         runs, needed, x.mean, interval, 100 * NEAR_T5, nearer, further, PW_CONTRAST_LEVEL);
 }
 
@@ -152,8 +150,8 @@ static void claim_growth(struct pw_finding *f, const struct pw_figure4_runs *r, 
     list_means(means, sizeof means, r->growth, r->n, 2);
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, needed, flat == OTHERS, grow == OTHERS), claim,
-        "%d runs of 6 models that learned (a claim needs %d): from lengths 8..12 to the longest three, "
-        "times: %s; growing (%.1f, and more than NoPE* and T5): %d of 3, not: %d",
+        "%d runs of 6 models that learned (a claim needs %d): growth from lengths 8..12 to the longest "
+        "three: %s; growing (by %.1f, and more than NoPE* and T5): %d of 3, not growing: %d",
         runs, needed, means, GROWTH, grow, flat);
 }
 
@@ -186,7 +184,7 @@ static void claim_layers(struct pw_finding *f, const struct pw_figure4_runs *r, 
         f, pw_contrast_verdict(protocol, runs, needed, further > nearer, tests > 0 && all == r->layers),
         claim,
         "%d runs of 6 models that learned (a claim needs %d): in %d of %d layers T5 is nearer than all "
-        "three; of %d comparisons %d for it, %d against (corrected p < %g)",
+        "three; of %d comparisons, %d support the claim, %d contradict it (corrected p < %g)",
         runs, needed, all, r->layers, tests, nearer, further, PW_CONTRAST_LEVEL);
 }
 
@@ -196,16 +194,16 @@ void pw_figure4_claim(struct pw_finding *f, const struct pw_figure4_runs *r, int
                 "Kazemnejad et al. 2023, Figure 4: NoPE* = T5 < ALiBi < APE < rotary in their distance from "
                 "NoPE (released formula: .265, .263, .490, .719, .987)");
     claim_t5(f, r, PW_FIGURE4_RELEASED, protocol,
-             "Kazemnejad et al. 2023, section 5.2: NoPE's attention is most like T5's, as much as like that "
-             "of another NoPE");
+             "Kazemnejad et al. 2023, section 5.2: NoPE's attention is most similar to T5's, as similar as "
+             "to that of another NoPE model");
     claim_growth(f, r, protocol);
     claim_layers(f, r, protocol);
     claim_order(f, r, PW_FIGURE4_JSD, protocol,
-                "the same order by Jensen-Shannon divergence, Eq. 2 as it is written");
-    claim_order(f, r, PW_FIGURE4_JSD_OTHER, protocol,
-                "a control that the paper has not: the same order where no two models began with the same "
-                "weights");
+                "the same order by Jensen-Shannon divergence, which is Eq. 2 as printed");
+    claim_order(
+        f, r, PW_FIGURE4_JSD_OTHER, protocol,
+        "a control that the paper lacks: the same order if no two models started from the same weights");
     claim_t5(f, r, PW_FIGURE4_JSD_OTHER, protocol,
-             "a control that the paper has not: T5 the nearest, and as near as NoPE*, where no two models "
-             "began with the same weights");
+             "a control that the paper lacks: T5 is the nearest, and as near as NoPE*, if no two models "
+             "started from the same weights");
 }

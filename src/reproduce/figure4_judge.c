@@ -83,7 +83,7 @@ static void tabulate(struct pw_finding *f, const struct pw_figure4_runs *r)
 {
     static const struct {
         const char *head;
-        int column; /* of the run's table; < 0: */
+        int column; /* of the run's table; < 0: computed here */
     } columns[] = {{"released", PW_FIGURE4_RELEASED},
                    {"from", -1},
                    {"to", -2},
@@ -96,9 +96,10 @@ static void tabulate(struct pw_finding *f, const struct pw_figure4_runs *r)
                    {"longer, %", PW_FIGURE4_LONGER},
                    {"JSD, matched", PW_FIGURE4_MATCHED}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    int table = pw_finding_table(
-        f, "mean over layers, lengths and runs, 95 % interval over runs; untrained: JSD before", PES,
-        COLUMNS);
+    int table = pw_finding_table(f,
+                                 "mean over layers, lengths and runs, with the 95 % interval over runs; "
+                                 "untrained: JSD before training",
+                                 PES, COLUMNS);
     f->blocks[table].decimals = 3;
     for (int i = 0; i < COLUMNS; i++)
         pw_finding_col(f, table, i, "%s", columns[i].head);
@@ -134,26 +135,22 @@ static void tabulate_layers(struct pw_finding *f, const struct pw_figure4_runs *
 
 static void add_remarks(struct pw_finding *f, const struct pw_figure4_runs *r)
 {
-    pw_finding_remark(
-        f,
-        "NoPE itself: exact match %.1f %% in range, %.1f %% beyond; a model with less than %.0f %% in "
-        "range decides nothing",
-        mean_cell(r, PW_FIGURE4_MEANS, 0, PW_FIGURE4_NOPE_IN_RANGE),
-        mean_cell(r, PW_FIGURE4_MEANS, 0, PW_FIGURE4_NOPE_LONGER), 100 * PW_ORDER_IN_RANGE);
-    pw_finding_remark(
-        f, "the paper: three seeds of each encoding, two NoPE*; a run here has data and weights of its own");
-    pw_finding_remark(
-        f, "attention is that of the models after their last step; the paper takes the checkpoint that "
-           "is best in range");
     pw_finding_remark(f,
-                      "the figure's axis goes to 1.5: its code computes [KL(m||p) + KL(m||q)] / 2 over head "
-                      "pairs a < b; Jensen-Shannon is at most 0.693");
+                      "NoPE: exact match %.1f %% in range, %.1f %% beyond; a model with less than %.0f %% in "
+                      "range is left out",
+                      mean_cell(r, PW_FIGURE4_MEANS, 0, PW_FIGURE4_NOPE_IN_RANGE),
+                      mean_cell(r, PW_FIGURE4_MEANS, 0, PW_FIGURE4_NOPE_LONGER), 100 * PW_ORDER_IN_RANGE);
+    pw_finding_remark(f, "the paper trains three seeds of each encoding, and two NoPE*; here each run has "
+                         "its own data and weights");
     pw_finding_remark(
-        f, "T5, ALiBi, rotary and APE began with the same weights as NoPE, NoPE* did not, and may be "
-           "nearer by that alone; 'other init' measures from NoPE* instead, where none did");
-    pw_finding_remark(
-        f, "the released rule a < b never compares heads of equal number, which began alike, so it "
-           "hides much of that; Jensen-Shannon over all pairs shows it");
+        f, "attention is measured after the last step; the paper uses the checkpoint that is best in range");
+    pw_finding_remark(f, "the axis of the figure reaches 1.5 because its code computes [KL(m||p) + KL(m||q)] "
+                         "/ 2 over head pairs a < b; a Jensen-Shannon divergence is at most 0.693");
+    pw_finding_remark(f, "T5, ALiBi, rotary and APE started from the same weights as NoPE, NoPE* didn't; "
+                         "they may be nearer for that reason alone; 'other init' measures from NoPE*, which "
+                         "shares its initial weights with no model");
+    pw_finding_remark(f, "the released rule a < b never compares heads with the same number, which started "
+                         "equal, so it hides much of this effect; Jensen-Shannon over all pairs shows it");
 }
 
 static enum pw_code judge_all(const struct pw_figure4 *o, const struct pw_snapshot *s, struct pw_finding *f,
@@ -173,7 +170,7 @@ static enum pw_code judge_all(const struct pw_figure4 *o, const struct pw_snapsh
             add_run(&r, &v->f);
     }
     if (r.n == 0)
-        return pw_fail(err, PW_EUSER, "judge figure4: no run was measured; 'reproduce figure4' does it all");
+        return pw_fail(err, PW_EUSER, "judge figure4: no run has been measured: run 'reproduce figure4'");
     pw_finding_init(f, "figure4", "", "attention distance from NoPE on %.80s: %d run%s of six models",
                     o->task, r.n, r.n == 1 ? "" : "s");
     add_plot(f, &r, PW_FIGURE4_RELEASED);

@@ -45,14 +45,13 @@ static enum pw_code check_found(const struct pw_snapshot *s, const struct pw_fin
     snprintf(part, sizeof part, "; %d sequences a length", samples);
     if (found->f_seq < s->arms[0].rep[0].eval_seq)
         return pw_fail(err, PW_EUSER,
-                       "judge figure4: the finding about '%s' is older than the models' evaluation; "
-                       "'reproduce figure4' measures it anew",
+                       "judge figure4: the finding about '%s' is older than the evaluation of the models: "
+                       "run 'reproduce figure4', which measures it again",
                        found->f.topic);
     if (strstr(found->f.title, part) == NULL)
         return pw_fail(
             err, PW_EUSER,
-            "judge figure4: the finding about '%s' is not of %d sequences a length, which the study "
-            "asks for",
+            "judge figure4: the finding about '%s' doesn't have %d sequences a length, which the study needs",
             found->f.topic, samples);
     return PW_OK;
 }
@@ -62,15 +61,15 @@ static enum pw_code find(const struct pw_snapshot *s, const char *topic, int sam
 {
     const struct pw_finding_view *found = pw_finding_of(s, "distance", topic);
     if (found == NULL)
-        return pw_fail(err, PW_EUSER,
-                       "judge figure4: there is no finding 'distance' about '%s'; 'reproduce figure4' "
-                       "measures all it takes",
-                       topic);
+        return pw_fail(
+            err, PW_EUSER,
+            "judge figure4: no finding 'distance' about '%s': run 'reproduce figure4', which measures it",
+            topic);
     *v = (struct view){&found->f, &found->f.blocks[0]};
     if (v->mean->kind != PW_BLOCK_PLOT || v->mean->cols != PW_PAPER_PES)
         return pw_fail(err, PW_EUSER,
-                       "judge figure4: the finding about '%s' is of other arms; 'reproduce figure4' makes "
-                       "those it takes",
+                       "judge figure4: the finding about '%s' is about other arms: run 'reproduce figure4', "
+                       "which creates the right ones",
                        topic);
     return check_found(s, found, samples, err);
 }
@@ -186,7 +185,7 @@ enum pw_code pw_figure4_judge_run(const struct pw_figure4 *o, const struct pw_sn
 {
     static const char *const titles[PW_FIGURE4_VIEWS] = {
         "released formula, mean over layers", "Jensen-Shannon, mean over layers (at most 0.693)",
-        "released formula, models of other seeds only", "Jensen-Shannon, models of other seeds only"};
+        "released formula, only models with other seeds", "Jensen-Shannon, only models with other seeds"};
     struct view v[PW_FIGURE4_VIEWS];
     struct pw_figure4 made;
     char topic[PW_FINDING_TOPIC];

@@ -19,19 +19,19 @@
 #define AT(m) offsetof(struct pw_length_study, m)
 static const struct pw_opt opts[] = {
     {"task", PW_OPT_TEXT, AT(task), "", 0, 0, NULL, sizeof((struct pw_length_study *)0)->task,
-     "any task with its options, as after `task`, in place of a group"},
+     "the arguments of `task`, to study one task in place of a group"},
     {"group", PW_OPT_CHOICE, AT(group), "quick", 0, 0, pw_suite_groups, 0,
-     "the paper's tasks: quick are copy rsc, rdc, cmc, parity and sort; one: that of task="},
+     "group of the paper's tasks; quick: copy rsc, rdc, cmc, parity and sort; one: the task of task="},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
-     "toy: preset tiny; paper: its model and data, 40,000 steps"},
+     "toy: preset tiny; paper: the paper's model and data, 40,000 steps"},
     {"pes", PW_OPT_TEXT, AT(pes), "", 0, 0, NULL, sizeof((struct pw_length_study *)0)->pes,
-     "encodings, as after `race`; else the paper's five"},
+     "encodings, as in `race`; default: the paper's five"},
     {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0,
-     "of each encoding; with fewer than five nothing is compared"},
-    {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "of training; 0: the task's"},
-    {"samples", PW_OPT_INT, AT(samples), "256", 1, 100000, NULL, 0, "of each length"},
+     "replicas per encoding; with fewer than five, encodings aren't compared"},
+    {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "training steps; 0: the number for the task"},
+    {"samples", PW_OPT_INT, AT(samples), "256", 1, 100000, NULL, 0, "samples per length"},
     {"seed", PW_OPT_INT, AT(seed), PW_STUDY_SEED_TEXT, 0, 1000000000, NULL, 0,
-     "of the first replica and of the data; settings were tuned on 0 to 4"},
+     "seed of the first replica and of the data; settings were tuned on seeds 0 to 4"},
     PW_CHECKPOINT_OPT(AT(checkpoint)),
     {0},
 };
@@ -41,7 +41,7 @@ static enum pw_code check(const void *opts_, struct pw_err *err)
 {
     const struct pw_length_study *o = opts_;
     if (o->group == PW_SUITE_ONE && o->task[0] == '\0')
-        return pw_fail(err, PW_EUSER, "lengths: group=one wants a task=");
+        return pw_fail(err, PW_EUSER, "lengths: group=one: name the task with task=");
     return PW_OK;
 }
 
@@ -108,7 +108,7 @@ static bool plan(const void *opts_, struct pw_plan *out)
     return true;
 }
 
-/* ---- a group: the tasks' findings side by side */
+/* ---- a group: comparison of the tasks' findings */
 
 /* The name of a row of a task's table, the same for all tasks, although T5's table is scaled to each task's
  * lengths. */
@@ -162,13 +162,13 @@ static enum pw_code judge_all(const struct pw_length_study *o, const struct pw_s
         return code;
     if (n == 0)
         return pw_fail(err, PW_EUSER,
-                       "judge lengths: no task of the group was measured; 'reproduce lengths' does it");
+                       "judge lengths: no task of the group has been measured: run 'reproduce lengths'");
     for (int i = 0; i < n; i++)
         for (int k = 0; k < found[i]->blocks[1].rows; k++)
             col_of(names, &cols, name_of(o, found[i], k));
     pw_finding_init(f, "lengths", "", "accuracy beyond the trained lengths: %d tasks", n);
     int table =
-        pw_finding_table(f, "mean exact match on longer inputs, per cent, mean of the seeds", n, cols);
+        pw_finding_table(f, "mean exact match on longer inputs, per cent, mean over replicas", n, cols);
     f->blocks[table].decimals = 1;
     for (int k = 0; k < cols; k++)
         pw_finding_col(f, table, k, "%s", names[k]);
@@ -184,7 +184,7 @@ static enum pw_code judge_all(const struct pw_length_study *o, const struct pw_s
             pw_finding_claim(f, (enum pw_claim_verdict)found[i]->claims[k].verdict, found[i]->claims[k].claim,
                              "%s", found[i]->claims[k].found);
     }
-    pw_finding_remark(f, "each task's curves are a finding of their own: lengths TASK");
+    pw_finding_remark(f, "the curves of each task are in a separate finding, 'lengths TASK'");
     return PW_OK;
 }
 
@@ -204,7 +204,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
 
 const struct pw_study pw_study_lengths = {
     .name = "lengths",
-    .document = "Kazemnejad et al. 2023, Figures 3, E.2-E.4; Su 2024: the same league",
+    .document = "Kazemnejad et al. 2023, Figures 3, E.2-E.4; Su 2024, 'same league'",
     .summary = "accuracy by length for five encodings, on any task",
     .detail =
         "  reproduce lengths                      copy rsc, rdc, cmc, parity and sort: a quarter of an hour "

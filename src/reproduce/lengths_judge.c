@@ -83,12 +83,12 @@ static struct result collect(const struct pw_length_study *o, const struct pw_sn
     return r;
 }
 
-/* ---- what was measured */
+/* ---- the measurements */
 
 static void draw_lengths(struct pw_finding *f, const struct result *r)
 {
     const struct pw_ev_eval *e = &r->arm[0]->rep[0].eval;
-    int plot = pw_finding_plot(f, "exact match by length after the last step, median and range over seeds",
+    int plot = pw_finding_plot(f, "exact match by length after the last step, median and range over replicas",
                                "length", "exact match", e->n, r->n, true);
     for (int k = 0; k < r->n; k++)
         pw_finding_name(f, plot, k, "%s", r->name[k]);
@@ -165,10 +165,11 @@ static enum pw_claim_verdict claim_order(struct pw_finding *f, const struct pw_l
     pw_order_text(&order, found, sizeof found);
     snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, %s: the order of the encodings on %s%s%s%s",
              t->from, t->name,
-             scaled ? ", T5's table scaled to the toy's lengths (" : ", encodings as the paper has them (",
+             scaled ? ", T5's table scaled to the lengths at toy size ("
+                    : ", encodings with the paper's settings (",
              t5, scaled ? ")" : ", rotary on a quarter of the head)");
     enum pw_claim_verdict verdict = pw_order_verdict(&order, pw_protocol_size(o->protocol, o->steps));
-    pw_finding_claim(f, verdict, claim, "%d seeds from %d, %d steps, %s: %s", r->runs[0].n,
+    pw_finding_claim(f, verdict, claim, "%d replicas from seed %d, %d steps, %s: %s", r->runs[0].n,
                      (int)r->arm[0]->info.seed, (int)r->arm[0]->info.step,
                      pw_checkpoint_points(o->checkpoint, o->protocol) > 1 ? "best checkpoint in range"
                                                                           : "last step",
@@ -182,7 +183,8 @@ static void claim_orders(struct pw_finding *f, const struct pw_length_study *o, 
     int buckets, distance;
     char scaled[PW_FINDING_LABEL];
     if (t == NULL || t->from == NULL) {
-        pw_finding_remark(f, "the paper's figures print no numbers for this task, so no order is claimed");
+        pw_finding_remark(
+            f, "the paper's figures print no numbers for this task, so there is no claim about the order");
         return;
     }
     enum pw_claim_verdict papers = claim_order(f, o, r, t, "t5 32/128", false);
@@ -191,16 +193,16 @@ static void claim_orders(struct pw_finding *f, const struct pw_length_study *o, 
     pw_suite_t5(t, &buckets, &distance);
     snprintf(scaled, sizeof scaled, "t5 %d/%d", buckets, distance);
     if (buckets == 32 && distance == 128) {
-        pw_finding_remark(f, "T5's table needs no scaling: this text is as long as the paper's");
+        pw_finding_remark(f, "T5's table needs no scaling: the sequences are as long as the paper's");
         return;
     }
     enum pw_claim_verdict other = claim_order(f, o, r, t, scaled, true);
     pw_finding_remark(
-        f, "T5 %d/%d is 32/128 times %d/%d, the longest distances in training, here and in the paper's text",
+        f, "T5 %d/%d is 32/128 scaled by %d/%d, the longest distances in training here and in the paper",
         buckets, distance, t->toy_far, t->paper_far);
     if (other == PW_CLAIM_TOY && papers != PW_CLAIM_TOY)
         pw_finding_remark(
-            f, "the paper's order stands on the scaled T5 alone: with the paper's own 32/128 it is %s",
+            f, "the paper's order holds only with the scaled T5; with the paper's 32/128 the verdict is '%s'",
             pw_claim_verdicts[papers]);
 }
 
@@ -227,16 +229,15 @@ static void claim_league(struct pw_finding *f, const struct pw_length_study *o, 
              "Su 2024 (kexue.fm 10347): causal attention without an encoding is in the same league as with "
              "one, on %.80s",
              o->task);
-    pw_finding_claim(
-        f,
-        best < PW_ORDER_LEARNED || seeds < PW_ORDER_SEEDS ? PW_CLAIM_INCONCLUSIVE
-        : none >= best - LEAGUE                           ? PW_CLAIM_TOY
-        : none < best - OTHER                             ? PW_CLAIM_CONTRADICTED
-                                                          : PW_CLAIM_INCONCLUSIVE,
-        claim,
-        "in range, mean of %d seeds: none %.1f %%, the best encoding (%s) %.1f %% (same league: within %g "
-        "points; another: more than %g)",
-        seeds, 100 * none, name, 100 * best, 100 * LEAGUE, 100 * OTHER);
+    pw_finding_claim(f,
+                     best < PW_ORDER_LEARNED || seeds < PW_ORDER_SEEDS ? PW_CLAIM_INCONCLUSIVE
+                     : none >= best - LEAGUE                           ? PW_CLAIM_TOY
+                     : none < best - OTHER                             ? PW_CLAIM_CONTRADICTED
+                                                                       : PW_CLAIM_INCONCLUSIVE,
+                     claim,
+                     "in range, mean over %d replicas: none %.1f %%, the best encoding (%s) %.1f %% (same "
+                     "league: within %g points; another league: more than %g)",
+                     seeds, 100 * none, name, 100 * best, 100 * LEAGUE, 100 * OTHER);
 }
 
 /* ---- the finding */
@@ -249,24 +250,27 @@ static void remark_deviations(struct pw_finding *f, const struct pw_length_study
         double in = (double)pw_runs_spread(r->runs[i].in_range, r->runs[i].n).median;
         if (!(in >= PW_ORDER_LEARNED))
             pw_finding_remark(
-                f, "%s has not learned the trained lengths (median %.1f %%, %g needed): not comparable",
+                f,
+                "%s hasn't learned the trained lengths (median %.1f %%, %g needed), so it isn't comparable",
                 r->name[i], 100 * in, 100 * PW_ORDER_LEARNED);
     }
     if (r->runs[0].n < PW_ORDER_SEEDS)
-        pw_finding_remark(f, "with %d seeds no pair is comparable: at least %d are needed", r->runs[0].n,
+        pw_finding_remark(f, "with %d replicas, no pair is comparable: at least %d are needed", r->runs[0].n,
                           PW_ORDER_SEEDS);
     if (r->runs[0].chance_beyond > 0)
-        pw_finding_remark(f, "a guesser who knows the answers' format has %.1f %% beyond",
+        pw_finding_remark(f, "random guesses in the format of the answers reach %.1f %% on longer inputs",
                           100 * r->runs[0].chance_beyond);
     if (o->protocol == PW_PROTOCOL_TOY)
-        pw_finding_remark(
-            f, "the released code's rotary turns a quarter of the head, the paper's text says all of it: the "
-               "quarter is judged, the whole head is shown beside it");
+        pw_finding_remark(f,
+                          "rotary rotates a quarter of the head in the released code, but the whole head by "
+                          "the paper's text: the quarter is judged, the whole head is shown for comparison");
     if (t != NULL && t->tuned && o->protocol == PW_PROTOCOL_TOY)
         pw_finding_remark(
-            f, "the toy's settings were tuned on this task, on seeds 0 to 4 and with the encoding none");
-    pw_finding_remark(f, "trained on lengths %d to %d; the paper's shape of text, pewter's own vocabulary",
-                      s->lab.tasks[0].train_lo, s->lab.tasks[0].train_hi);
+            f,
+            "the settings of the toy size were tuned on this task, with seeds 0 to 4 and the encoding none");
+    pw_finding_remark(
+        f, "trained on lengths %d to %d; the text has the form of the paper's, with pewter's own vocabulary",
+        s->lab.tasks[0].train_lo, s->lab.tasks[0].train_hi);
 }
 
 enum pw_code pw_length_judge(const struct pw_length_study *o, const struct pw_snapshot *s,
@@ -275,10 +279,11 @@ enum pw_code pw_length_judge(const struct pw_length_study *o, const struct pw_sn
     const struct pw_suite_task *t = pw_suite_find(o->task);
     struct result r = collect(o, s);
     if (r.n == 0)
-        return pw_fail(err, PW_EUSER, "judge lengths: no arm was evaluated; 'reproduce lengths' does it all");
+        return pw_fail(err, PW_EUSER, "judge lengths: no arm has been evaluated: run 'reproduce lengths'");
     pw_finding_init(f, "lengths", o->task,
-                    "accuracy by length on %.80s: %d encodings, %d seeds from %d, %d steps, %s", o->task, r.n,
-                    r.runs[0].n, (int)r.arm[0]->info.seed, (int)r.arm[0]->info.step, r.arm[0]->info.model);
+                    "accuracy by length on %.80s: %d encodings, %d replicas from seed %d, %d steps, %s",
+                    o->task, r.n, r.runs[0].n, (int)r.arm[0]->info.seed, (int)r.arm[0]->info.step,
+                    r.arm[0]->info.model);
     draw_lengths(f, &r);
     tabulate(f, o, &r, t);
     claim_orders(f, o, &r, t);

@@ -4,7 +4,7 @@
 const struct pw_study pw_study_linearity = {
     .name = "linearity",
     .document = "Qiu et al. 2021, Eq. 15 to 23",
-    .summary = "the equations about ASPE as printed and corrected",
+    .summary = "the equations about ASPE, as printed and corrected",
     .lines = "probe linearity\n",
     .finding = "linearity",
 };

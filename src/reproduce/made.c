@@ -36,6 +36,6 @@ enum pw_code pw_finding_made_so(const struct pw_finding *f, const char *study, c
                        : pw_fail(err, PW_EUSER, "judge: '%s %s' was made by '%.200s', not by '%.200s'",
                                  f->name, f->topic, f->remarks[i].text + sizeof MADE - 1,
                                  text + sizeof MADE - 1);
-    return pw_fail(err, PW_EUSER, "judge: '%s %s' doesn't say which options made it; measure it again",
+    return pw_fail(err, PW_EUSER, "judge: '%s %s' doesn't record the options that made it: measure it again",
                    f->name, f->topic);
 }

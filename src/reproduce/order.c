@@ -116,9 +116,8 @@ void pw_order_compare_all(struct pw_order *o, const struct pw_runs runs[PW_PAPER
 void pw_order_text(const struct pw_order *o, char *out, size_t size)
 {
     snprintf(out, size,
-             "of %d pairs that the paper parts by %g points or more %d are in its order, %d in the opposite "
-             "one, %d "
-             "undecided, %d not comparable",
+             "of %d pairs that differ by %g points or more in the paper, %d are in its order, %d in the "
+             "opposite order, %d undecided, %d not comparable",
              o->pairs, 100 * PW_ORDER_PAPER, o->alike, o->opposite,
              o->pairs - o->alike - o->opposite - o->incomparable, o->incomparable);
 }

@@ -5,7 +5,8 @@
 const struct pw_study pw_study_permutation = {
     .name = "permutation",
     .document = "Su 2024, Eq. 1 to 3",
-    .summary = "blind to order: no mask at any depth; causal: the last token of one layer only",
+    .summary = "blindness to order: without a mask at any depth; with a causal mask, only the last token of "
+               "one layer",
     .lines = "task sort\nmodel tiny\npe rotary\nprobe permutation\n",
     .finding = "permutation",
 };

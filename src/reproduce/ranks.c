@@ -35,10 +35,9 @@ struct options {
 #define AT(m) offsetof(struct options, m)
 static const struct pw_opt opts[] = {
     {"group", PW_OPT_CHOICE, AT(group), "quick", 0, 0, pw_suite_groups + 1, 0,
-     "of the paper's tasks, as `reproduce lengths` takes it"},
-    {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
-     "as `reproduce lengths` takes it"},
-    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0, "of each encoding"},
+     "group of the paper's tasks, as in `reproduce lengths`"},
+    {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0, "as in `reproduce lengths`"},
+    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0, "replicas per encoding"},
     {0},
 };
 #undef AT
@@ -132,12 +131,11 @@ static enum pw_code collect(const struct options *o, const struct pw_snapshot *s
             continue;
         y->asked++;
         if (v == NULL)
-            pw_finding_remark(f, "%s doesn't count: it was not measured", t->name);
+            pw_finding_remark(f, "%s is left out: it has not been measured", t->name);
         else if ((code = check_made(o, &v->f, err)) != PW_OK)
             break;
         else if (!pw_length_learned(&v->f, name))
-            pw_finding_remark(f,
-                              "%s doesn't count: %s has not learned the trained lengths, or was not trained",
+            pw_finding_remark(f, "%s is left out: %s has not learned the trained lengths, or was not trained",
                               t->name, name);
         else
             add_task(y, t, &v->f);
@@ -182,16 +180,17 @@ static void claim_order(struct pw_finding *f, const struct options *o, const str
             order.opposite += ours != 0 && (ours > 0) != (apart > 0);
         }
     snprintf(text, sizeof text,
-             "of %d pairs that the paper parts by %g or more %d are in its order, %d in the opposite one, %d "
-             "undecided",
+             "of %d pairs that differ by %g or more in the paper, %d are in its order, %d in the opposite "
+             "order, %d undecided",
              order.pairs, PW_ORDER_PAPER, order.alike, order.opposite,
              order.pairs - order.alike - order.opposite);
     bool enough = y->cases >= PW_ORDER_SEEDS * y->tasks;
     pw_finding_claim(
         f, enough ? pw_order_verdict(&order, o->protocol) : PW_CLAIM_INCONCLUSIVE,
-        "Kazemnejad et al. 2023, Figures 1 and 2: the encodings by mean reciprocal rank",
-        "%d of %d tasks count, %d seeds each; the paper's %s; %s (sign flips over tasks, p < %g)", y->tasks,
-        y->asked, y->cases / y->tasks, of, text, P);
+        "Kazemnejad et al. 2023, Figures 1 and 2: the order of the encodings by mean reciprocal rank",
+        "%d of %d tasks count, %d replicas each; compared with the paper's %s: %s (sign-flip test over "
+        "tasks, p < %g)",
+        y->tasks, y->asked, y->cases / y->tasks, of, text, P);
 }
 
 static void judge_tally(const struct options *o, const struct tally *y, struct pw_finding *f)
@@ -199,7 +198,8 @@ static void judge_tally(const struct options *o, const struct tally *y, struct p
     int group = group_of(o) == PW_SUITE_QUICK ? PW_SUITE_ALL : group_of(o);
     bool whole = y->tasks == y->asked && group_of(o) != PW_SUITE_QUICK, same = y->printed == y->tasks;
     double theirs[PW_PAPER_PES], ours;
-    int table = pw_finding_table(f, "mean reciprocal rank, ties at the mean of their ranks", PW_PAPER_PES, 4);
+    int table = pw_finding_table(f, "mean reciprocal rank; tied encodings share the mean of their ranks",
+                                 PW_PAPER_PES, 4);
     f->blocks[table].decimals = 3;
     pw_finding_col(f, table, 0, "over tasks and seeds");
     pw_finding_col(f, table, 1, "of the means");
@@ -218,21 +218,20 @@ static void judge_tally(const struct options *o, const struct tally *y, struct p
     if (whole || same)
         claim_order(f, o, y, theirs,
                     whole ? "printed means over these tasks"
-                          : "ranks of its printed accuracies on the "
-                            "same tasks");
+                          : "ranks by printed accuracies on the same tasks");
     else
         pw_finding_claim(
             f, PW_CLAIM_INCONCLUSIVE,
-            "Kazemnejad et al. 2023, Figures 1 and 2: the encodings by mean reciprocal rank",
-            "%d of %d tasks count, and the paper prints the accuracies of all five encodings for %d of them: "
-            "there is nothing to compare with",
+            "Kazemnejad et al. 2023, Figures 1 and 2: the order of the encodings by mean reciprocal rank",
+            "%d of %d tasks count, but the paper prints the accuracies of all five encodings for only %d of "
+            "them, so there is no comparison",
             y->tasks, y->asked, y->printed);
     if (y->cases < PW_ORDER_SEEDS * y->tasks)
-        pw_finding_remark(f, "with %d seed%s nothing is claimed: at least %d are needed", y->cases / y->tasks,
-                          y->cases == y->tasks ? "" : "s", PW_ORDER_SEEDS);
+        pw_finding_remark(f, "with %d replica%s per encoding, no claim is decided: at least %d are needed",
+                          y->cases / y->tasks, y->cases == y->tasks ? "" : "s", PW_ORDER_SEEDS);
     if (!whole)
         pw_finding_remark(
-            f, "the paper's printed means are over all its %s tasks and are not compared with these",
+            f, "the paper's printed means are over all its %s tasks, so they aren't compared with these",
             group == PW_SUITE_ALL ? "17" : pw_suite_groups[group]);
 }
 
@@ -247,30 +246,28 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
     if (code == PW_OK && y.tasks > 0) {
         pw_finding_init(
             f, "ranks", "",
-            "mean reciprocal rank beyond the trained lengths: %d of %d tasks, %d cases of task and seed",
+            "mean reciprocal rank beyond the trained lengths: %d of %d tasks, %d pairs of task and seed",
             y.tasks, y.asked, y.cases);
         judge_tally(o, &y, f);
         for (int i = 0; i < listed.n_remarks; i++)
             pw_finding_remark(f, "%s", listed.remarks[i].text);
-        pw_finding_remark(
-            f, "the released code breaks ties by the order of rows; here they share the mean of their ranks");
+        pw_finding_remark(f, "the released code breaks ties by the order of rows; here, tied encodings share "
+                             "the mean of their ranks");
     }
     pw_finding_fini(&listed);
     if (code == PW_OK && y.tasks == 0)
-        code =
-            pw_fail(err, PW_EUSER,
-                    "judge ranks: no task of the group was learned by all five encodings; 'reproduce ranks' "
-                    "trains them");
+        code = pw_fail(err, PW_EUSER,
+                       "judge ranks: no task of the group was learned by all five encodings: run 'reproduce "
+                       "ranks', which trains them");
     return code;
 }
 
 const struct pw_study pw_study_ranks = {
     .name = "ranks",
     .document = "Kazemnejad et al. 2023, Figures 1 and 2",
-    .summary = "the encodings by mean reciprocal rank over tasks and seeds",
-    .detail =
-        "It runs `reproduce lengths` on the tasks of a group first. `judge ranks group=all` ranks by what\n"
-        "`reproduce lengths` with these options has measured so far.",
+    .summary = "order of the encodings by mean reciprocal rank over tasks and seeds",
+    .detail = "Runs `reproduce lengths` on the tasks of a group first. `judge ranks group=all` ranks the "
+              "encodings by\nall results that `reproduce lengths` with these options has measured so far.",
     .opts = opts,
     .opts_size = sizeof(struct options),
     .script = script,

@@ -4,7 +4,7 @@
 const struct pw_study pw_study_relative = {
     .name = "relative",
     .document = "Kazemnejad et al. 2023, C.2",
-    .summary = "theorem 2 with other functions of the distance than -(t - i)",
+    .summary = "theorem 2 with functions of the distance other than -(t - i)",
     .lines = "probe relative\n",
     .finding = "relative",
 };

@@ -109,19 +109,20 @@ static const char *const task_names[PW_PAD_TASKS + 2] = {
 #define AT(m) offsetof(struct pw_scratchpads, m)
 static const struct pw_opt opts[] = {
     {"task", PW_OPT_CHOICE, AT(task), "parity", 0, 0, task_names, 0,
-     "one of Figures E.7 to E.13, or all (E.6)"},
+     "task of one of Figures E.7 to E.13, or all tasks (E.6)"},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
-     "toy: preset tiny and shorter inputs; paper: its model and data"},
+     "toy: preset tiny and shorter inputs; paper: the paper's model and data"},
     {"seeds", PW_OPT_INT, AT(seeds), "8", 1, PW_MAX_REPLICAS, NULL, 0,
-     "of each encoding; fewer are quicker, and too few leave all verdicts inconclusive"},
+     "replicas per encoding; with too few, all verdicts are inconclusive"},
     {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0,
-     "of training; 0: 600 of a toy, else the preset's"},
-    {"samples", PW_OPT_INT, AT(samples), "64", 1, 100000, NULL, 0, "of each length, decoded"},
+     "training steps; 0: 600 at toy size, else the number of the preset"},
+    {"samples", PW_OPT_INT, AT(samples), "64", 1, 100000, NULL, 0, "samples per length, decoded"},
     {"pes", PW_OPT_TEXT, AT(pes), "none,t5,alibi,rotary,sinusoidal", 0, 0, NULL,
-     sizeof((struct pw_scratchpads *)0)->pes, "encodings, as after `race`"},
+     sizeof((struct pw_scratchpads *)0)->pes, "encodings, as in `race`"},
     PW_CHECKPOINT_OPT(AT(checkpoint)),
     {"format", PW_OPT_INT, AT(format), "-1", -1, PW_PAD_FORMATS - 1, NULL, 0,
-     "judges one of none, minimal, full and the five without a part; -1: all that were measured"},
+     "judge one format: none, minimal, full, or one of the five without a part; -1: judge all that were "
+     "measured"},
     {0},
 };
 #undef AT
@@ -216,10 +217,10 @@ static enum pw_code judge_one(const struct pw_scratchpads *o, const struct pw_sn
     int n = pw_evaluated(s, arms);
     if (n == 0 || o->task == PW_PAD_TASKS)
         return pw_fail(err, PW_EUSER,
-                       "judge scratchpads: no arm was evaluated; 'reproduce scratchpads' does it all");
+                       "judge scratchpads: no arm has been evaluated: run 'reproduce scratchpads'");
     pw_pad_topic(topic, &pw_pad_tasks[o->task], o->format);
     bool decoded = pw_eval_judge(&arms[0]->rep[0].eval, -1) == PW_JUDGE_DECODED;
-    pw_finding_init(f, "scratchpads", topic, "%s, scratchpad %s: right answers%s, %d seed%s",
+    pw_finding_init(f, "scratchpads", topic, "%s, scratchpad %s: right answers%s, %d replica%s",
                     pw_pad_tasks[o->task].name, pw_pad_formats[o->format], decoded ? ", decoded" : "",
                     o->seeds, o->seeds == 1 ? "" : "s");
     pw_right_by_seed(f, s, arms, n, o->seeds, pw_checkpoint_points(o->checkpoint, o->protocol));
@@ -240,17 +241,19 @@ const struct pw_study pw_study_scratchpads = {
     .document = "Kazemnejad et al. 2023, Figures E.6-E.13",
     .summary = "scratchpad formats by encoding, on one of seven tasks or all",
     .detail =
-        "  reproduce scratchpads                  parity, 8 formats by 5 encodings by 8 seeds: 20 minutes on "
-        "two\n"
-        "                                         cores\n"
-        "  reproduce scratchpads seeds=1          a look in 2 or 3 minutes; all verdicts are inconclusive\n"
+        "  reproduce scratchpads                  parity, 8 formats by 5 encodings by 8 replicas: 20 minutes "
+        "on\n"
+        "                                         two cores\n"
+        "  reproduce scratchpads seeds=1          2 or 3 minutes; all verdicts are inconclusive\n"
         "  reproduce scratchpads pes=none,t5 seeds=6\n"
-        "                                         fewer comparisons need fewer seeds: 7 formats of 2 "
-        "encodings 6\n"
+        "                                         fewer comparisons need fewer replicas: 6 for 7 formats\n"
+        "                                         of 2 encodings\n"
         "  reproduce scratchpads task=all         seven tasks, and Figure E.6 over all of them: hours\n"
-        "Each format is compared with none, over the seeds, by an exact test; p is corrected for formats "
-        "times\n"
-        "encodings, and so among formats (E.6). Every difference is listed, not the best alone.",
+        "Each format is compared with no scratchpad, over the replicas, by an exact test. p is corrected for "
+        "the\n"
+        "number of pairs of format and encoding, and in the same way between formats (E.6). All differences "
+        "are\n"
+        "listed, not only the best one.",
     .opts = opts,
     .opts_size = sizeof(struct pw_scratchpads),
     .script = script,

@@ -86,12 +86,11 @@ void pw_pads_claim_best(struct pw_finding *f, const struct pw_pads *d, int tasks
     }
     if (tests == 0)
         return;
-    pw_finding_claim(
-        f, pw_contrast_verdict(protocol, d->runs, needed, best != NULL, beaten == n),
-        "Kazemnejad et al. 2023, Figure E.6: no scratchpad format is the best for all encodings",
-        "mean of %d task%s, %d seed%s (a claim needs %d): %d of %d pairs of formats differ (corrected p < "
-        "%g); %d of %d formats lose to another for some encoding%s%s",
-        tasks, tasks == 1 ? "" : "s", d->runs, d->runs == 1 ? "" : "s", needed, differ, tests,
-        PW_CONTRAST_LEVEL, beaten, n, best != NULL ? "; the best everywhere: " : "",
-        best != NULL ? best : "");
+    pw_finding_claim(f, pw_contrast_verdict(protocol, d->runs, needed, best != NULL, beaten == n),
+                     "Kazemnejad et al. 2023, Figure E.6: no scratchpad format is the best for all encodings",
+                     "mean over %d task%s, %d replica%s (a claim needs %d): %d of %d pairs of formats differ "
+                     "(corrected p < %g); %d of %d formats lose to another for at least one encoding%s%s",
+                     tasks, tasks == 1 ? "" : "s", d->runs, d->runs == 1 ? "" : "s", needed, differ, tests,
+                     PW_CONTRAST_LEVEL, beaten, n, best != NULL ? "; best for every encoding: " : "",
+                     best != NULL ? best : "");
 }

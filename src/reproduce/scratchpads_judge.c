@@ -103,7 +103,8 @@ static void list_differences(struct pw_finding *f, const struct pw_pad_task *t, 
 {
     enum { PAPER = PW_CONTRAST_COLUMNS, COLUMNS };
     char title[PW_FINDING_TEXT];
-    snprintf(title, sizeof title, "%s: each format minus no scratchpad, 95 %% interval, exact test, Holm",
+    snprintf(title, sizeof title,
+             "%s: each format minus no scratchpad, 95 %% interval, exact test with Holm's correction",
              t->name);
     int table = pw_finding_table(f, title, a->n, COLUMNS);
     pw_contrast_name_columns(f, table);
@@ -157,11 +158,11 @@ static void claim_help(struct pw_finding *f, const struct pw_pad_task *t, const 
              addition ? "helps on" : "doesn't help on", t->name);
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, a->needed, 2 * opposite > h.n, 2 * as_paper > h.n), claim,
-        "%d seed%s (a claim needs %d); of %d formats by encodings %d better than no scratchpad, %d worse "
-        "(corrected p < %g), %d not learned in range; of %d encodings some format helps %d, each "
-        "one by less than %g points %d",
-        runs, runs == 1 ? "" : "s", a->needed, a->n, better, worse, PW_CONTRAST_LEVEL, unknown, h.n, h.helped,
-        HELPS, h.unhelped);
+        "%d replica%s (a claim needs %d); of %d pairs of format and encoding, %d are better than no "
+        "scratchpad, %d worse (corrected p < %g), %d not learned in range; a format helps %d of %d "
+        "encodings; for %d, every format gives less than %g points",
+        runs, runs == 1 ? "" : "s", a->needed, a->n, better, worse, PW_CONTRAST_LEVEL, unknown, h.helped, h.n,
+        h.unhelped, HELPS);
 }
 
 static void claim_figure(struct pw_finding *f, const struct pw_pad_task *t, const struct against_none *a,
@@ -179,16 +180,16 @@ static void claim_figure(struct pw_finding *f, const struct pw_pad_task *t, cons
         alike += sign == paper;
         opposite += sign == -paper;
     }
-    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, %s: formats against none", t->figure);
-    pw_finding_claim(
-        f,
-        pw_contrast_verdict(protocol, runs, a->needed, opposite > alike,
-                            pairs > 0 && opposite == 0 && 4 * alike >= 3 * pairs),
-        claim,
-        "%d seed%s (a claim needs %d); of %d pairs that the paper parts by %g points or more %d are in "
-        "its order (corrected p < %g), %d in the opposite one, %d undecided",
-        runs, runs == 1 ? "" : "s", a->needed, pairs, 100 * PW_ORDER_PAPER, alike, PW_CONTRAST_LEVEL,
-        opposite, pairs - alike - opposite);
+    snprintf(claim, sizeof claim, "Kazemnejad et al. 2023, %s: scratchpad formats compared with none",
+             t->figure);
+    pw_finding_claim(f,
+                     pw_contrast_verdict(protocol, runs, a->needed, opposite > alike,
+                                         pairs > 0 && opposite == 0 && 4 * alike >= 3 * pairs),
+                     claim,
+                     "%d replica%s (a claim needs %d); of %d pairs that differ by %g points or more in the "
+                     "paper, %d are in its order (corrected p < %g), %d in the opposite order, %d undecided",
+                     runs, runs == 1 ? "" : "s", a->needed, pairs, 100 * PW_ORDER_PAPER, alike,
+                     PW_CONTRAST_LEVEL, opposite, pairs - alike - opposite);
 }
 
 /* Fails unless all races were made with o's options. */
@@ -223,7 +224,7 @@ enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct p
         if (tasks == 0) {
             a = pw_alloc(1, sizeof *a);
             pw_finding_init(f, "scratchpads", o->task < PW_PAD_TASKS ? pw_pad_tasks[o->task].name : "all",
-                            "scratchpad formats by encoding: %s, %d seed%s",
+                            "scratchpad formats by encoding: %s, %d replica%s",
                             o->task < PW_PAD_TASKS ? pw_pad_tasks[o->task].name : "all", d.runs,
                             d.runs == 1 ? "" : "s");
         }
@@ -240,17 +241,16 @@ enum pw_code pw_scratchpads_judge(const struct pw_scratchpads *o, const struct p
     free(a);
     if (tasks == 0)
         return pw_fail(err, PW_EUSER,
-                       "judge scratchpads: nothing was measured; 'reproduce scratchpads' does it all");
+                       "judge scratchpads: nothing has been measured: run 'reproduce scratchpads'");
     pw_pads_claim_best(f, &sum, tasks, size);
-    pw_finding_remark(f, "numbers are those %s",
+    pw_finding_remark(f, "the numbers are measured %s",
                       pw_checkpoint_text(pw_checkpoint_points(o->checkpoint, o->protocol)));
-    pw_finding_remark(f,
-                      "an encoding that has less than %g %% in range with one of two formats is not compared",
-                      100 * PW_ORDER_IN_RANGE);
-    pw_finding_remark(f,
-                      "the seeds of an encoding are initial weights; all of them train on the same batches");
     pw_finding_remark(
-        f, "all differences are listed; the largest one may be chosen, because p is corrected for their "
-           "number (Holm)");
+        f, "an encoding with less than %g %% in range in one of two formats is left out of their comparison",
+        100 * PW_ORDER_IN_RANGE);
+    pw_finding_remark(
+        f, "the replicas of an encoding differ in their initial weights and train on the same batches");
+    pw_finding_remark(f, "all differences are listed; choosing the largest one is valid, because p is "
+                         "corrected for their number (Holm)");
     return PW_OK;
 }

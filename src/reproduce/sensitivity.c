@@ -6,10 +6,10 @@
  * settings is a race with the same seeds. The paper then trains everything with rate 3 and decay 0.05. So
  * each other setting is compared with that one, encoding by encoding, over the seeds.
  *
- * Finding no difference is no support: with few seeds no difference can be found. The claim is supported if
- * every difference is known to be small: its 95 % interval lies within 5 points. The claim is contradicted if
- * a difference is significant (exact test, corrected for all comparisons) and larger than 5 points (its
- * interval lies beyond them). */
+ * An undetected difference is no support: with few seeds no difference can be detected. The claim is
+ * supported if every difference is known to be small: its 95 % interval lies within 5 points. The claim is
+ * contradicted if a difference is significant (exact test, corrected for all comparisons) and larger than 5
+ * points (its interval lies beyond them). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,17 +34,17 @@ struct options {
 #define AT(m) offsetof(struct options, m)
 static const struct pw_opt opts[] = {
     {"task", PW_OPT_TEXT, AT(task), "copy rsc", 0, 0, NULL, sizeof((struct options *)0)->task,
-     "one of the paper's tasks, or any as after `task`"},
+     "one of the paper's tasks, or the arguments of `task`"},
     {"pes", PW_OPT_TEXT, AT(pes), "none,alibi,rotary", 0, 0, NULL, sizeof((struct options *)0)->pes,
-     "encodings, as after `race`"},
+     "encodings, as in `race`"},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0,
-     "toy: rates of 1, 3, 5 thousandths; paper: hundred thousandths, its model"},
+     "toy: rates 1, 3 and 5 * 10^-3; paper: 1, 3 and 5 * 10^-5, and the paper's model"},
     {"seeds", PW_OPT_INT, AT(seeds), "7", 2, PW_MAX_REPLICAS, NULL, 0,
-     "of each encoding; fewer are quicker, and too few leave the verdict inconclusive"},
-    {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "of training; 0: the task's"},
+     "replicas per encoding; with too few, the verdict is inconclusive"},
+    {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "training steps; 0: the number for the task"},
     PW_CHECKPOINT_OPT(AT(checkpoint)),
     {"setting", PW_OPT_INT, AT(setting), "-1", -1, SETTINGS - 1, NULL, 0,
-     "judges one of the nine, rate by decay; -1: all that were measured"},
+     "judge one of the nine settings, rate by decay; -1: judge all that were measured"},
     {0},
 };
 #undef AT
@@ -109,9 +109,9 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     int n = pw_evaluated(s, arms);
     if (n == 0)
         return pw_fail(err, PW_EUSER,
-                       "judge sensitivity: no arm was evaluated; 'reproduce sensitivity' does it all");
+                       "judge sensitivity: no arm has been evaluated: run 'reproduce sensitivity'");
     topic_of(topic, o->setting);
-    pw_finding_init(f, "sensitivity", topic, "%.100s, %s: mean exact match on longer inputs, %d seeds",
+    pw_finding_init(f, "sensitivity", topic, "%.100s, %s: mean exact match on longer inputs, %d replicas",
                     o->task, topic, o->seeds);
     pw_right_by_seed(f, s, arms, n, o->seeds, pw_checkpoint_points(o->checkpoint, o->protocol));
     made.setting = -1;
@@ -175,7 +175,8 @@ static void list_differences(struct pw_finding *f, const struct pw_finding *firs
     for (int k = 0; k < first->blocks[0].rows; k++) {
         char title[PW_FINDING_TEXT], topic[PW_FINDING_TOPIC];
         topic_of(topic, CHOSEN);
-        snprintf(title, sizeof title, "%s: each setting minus %s, 95 %% interval, exact test, Holm",
+        snprintf(title, sizeof title,
+                 "%s: each setting minus %s, 95 %% interval, exact test with Holm's correction",
                  pw_finding_row_name(first, &first->blocks[0], k), topic);
         int table = pw_finding_table(f, title, SETTINGS - 1, PW_CONTRAST_COLUMNS);
         pw_contrast_name_columns(f, table);
@@ -203,11 +204,10 @@ static void claim_no_difference(struct pw_finding *f, const struct pw_run_contra
     }
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, needed, large > 0, small == tests),
-        "Kazemnejad et al. 2023, D.2: rate and decay make no significant difference",
-        "%d seeds compared (a claim needs %d); of %d differences from the paper's setting %d are certain "
-        "(corrected p "
-        "< %g), %d "
-        "of these beyond %g points; %d intervals lie within %g; %d of %d learn the trained lengths",
+        "Kazemnejad et al. 2023, D.2: learning rate and weight decay make no significant difference",
+        "%d replicas compared (a claim needs %d); of %d differences from the paper's setting, %d are "
+        "significant (corrected p < %g), %d of these beyond %g points; %d intervals lie within %g points; %d "
+        "of %d learned the trained lengths",
         runs, needed, tests, significant, PW_CONTRAST_LEVEL, large, POINTS, small, POINTS, learned,
         n * SETTINGS);
 }
@@ -230,7 +230,7 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
     }
     if (first == NULL)
         return pw_fail(err, PW_EUSER,
-                       "judge sensitivity: nothing was measured; 'reproduce sensitivity' does it all");
+                       "judge sensitivity: nothing has been measured: run 'reproduce sensitivity'");
     int n = first->blocks[0].rows;
     pw_finding_init(f, "sensitivity", "", "%.100s: three learning rates by three weight decays", o->task);
     tabulate(f, of, first);
@@ -239,10 +239,11 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
     claim_no_difference(f, c, n, learned,
                         pw_suite_find(o->task) != NULL ? pw_protocol_size(o->protocol, o->steps)
                                                        : PW_PROTOCOL_TOY);
-    pw_finding_remark(f, "numbers are those %s",
+    pw_finding_remark(f, "the numbers are measured %s",
                       pw_checkpoint_text(pw_checkpoint_points(o->checkpoint, o->protocol)));
-    pw_finding_remark(f, "below %g %% in range at one of two settings an encoding is not compared",
-                      100 * PW_ORDER_IN_RANGE);
+    pw_finding_remark(
+        f, "an encoding with less than %g %% in range at one of two settings is left out of their comparison",
+        100 * PW_ORDER_IN_RANGE);
     return PW_OK;
 }
 
@@ -256,13 +257,13 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
 const struct pw_study pw_study_sensitivity = {
     .name = "sensitivity",
     .document = "Kazemnejad et al. 2023, appendix D.2",
-    .summary = "three learning rates by three weight decays: does it matter?",
+    .summary = "effect of learning rate and weight decay: three values of each",
     .detail =
-        "  reproduce sensitivity           9 settings by 3 encodings by 7 seeds: 8 minutes on two cores\n"
-        "  reproduce sensitivity seeds=2   a look in 2 or 3 minutes; the verdict is inconclusive\n"
-        "Each setting is compared with that of the paper's Table 2, over the seeds. The claim holds where "
+        "  reproduce sensitivity           9 settings by 3 encodings by 7 replicas: 8 minutes on two cores\n"
+        "  reproduce sensitivity seeds=2   2 or 3 minutes; the verdict is inconclusive\n"
+        "Each setting is compared with that of the paper's Table 2, over the replicas. The claim holds if "
         "all\n"
-        "intervals lie within 5 points, not where no difference was found.",
+        "intervals lie within 5 points; a difference that isn't significant isn't enough.",
     .opts = opts,
     .opts_size = sizeof(struct options),
     .script = script,

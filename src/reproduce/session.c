@@ -2,16 +2,16 @@
  * determined by an item counted from the front, from the end, or both.
  *
  * Attention is not causal (causal=off) and the length is known, as in the paper's recommender; the inputs
- * contain no part of the answer. An encoding that gives positions from one end only has to infer the other
- * end's from where the session ends. An encoding without order can only guess.
+ * contain no part of the answer. An encoding that counts positions from one end only must infer those from
+ * the other end. An encoding without order can only guess.
  *
  * The claims concern sessions longer than the trained ones, where memorised positions do not help. A position
  * is known if the 95 % interval of the mean over the models lies at or above AWARE. It is not known if the
  * interval lies below UNAWARE. Both require that the intervals of both tasks on trained lengths lie at or
  * above AWARE. NoPE is blind if its intervals on trained lengths end less than CHANCE above chance. The
  * bounds were set after a first inspection of one seed, before the judged seeds were measured. Models of an
- * encoding differ in their initialisation and share their batches. The task "both" is shown and decides
- * nothing. */
+ * encoding differ in their initialisation and share their batches. The task "both" is shown but not
+ * judged. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,14 +33,14 @@ struct options {
 
 #define AT(m) offsetof(struct options, m)
 static const struct pw_opt opts[] = {
-    {"seeds", PW_OPT_INT, AT(seeds), "8", 2, PW_MAX_REPLICAS, NULL, 0, "models of each encoding"},
+    {"seeds", PW_OPT_INT, AT(seeds), "8", 2, PW_MAX_REPLICAS, NULL, 0, "replicas per encoding"},
     {"seed", PW_OPT_INT, AT(seed), PW_BLOG_SEED, 0, 1000000000, NULL, 0,
-     "of the data and of the first model; the next has the next one"},
-    {"steps", PW_OPT_INT, AT(steps), "400", 1, 1000000, NULL, 0, "of training"},
+     "seed of the data and of the first replica; each further replica uses the next seed"},
+    {"steps", PW_OPT_INT, AT(steps), "400", 1, 1000000, NULL, 0, "training steps"},
     {"pes", PW_OPT_TEXT, AT(pes), "none,sinusoidal,rspe,dpe", 0, 0, NULL, sizeof((struct options *)0)->pes,
-     "encodings, as after `race`"},
+     "encodings, as in `race`"},
     {"by", PW_OPT_INT, AT(by), "-1", -1, 2, NULL, 0,
-     "judges one of first, last and both (0, 1, 2); -1: all that were measured"},
+     "judge one of first, last and both (0, 1, 2); -1: judge all that were measured"},
     {0},
 };
 #undef AT
@@ -113,11 +113,11 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     struct options made = *o;
     int n = pw_evaluated(s, arms);
     if (n == 0)
-        return pw_fail(err, PW_EUSER, "judge session: no arm was evaluated; 'reproduce session' does it all");
-    pw_finding_init(f, "session", bys[o->by], "next item by the %s: %d models from seed %d, %d steps",
+        return pw_fail(err, PW_EUSER, "judge session: no arm has been evaluated: run 'reproduce session'");
+    pw_finding_init(f, "session", bys[o->by], "next item, determined by=%s: %d models from seed %d, %d steps",
                     bys[o->by], o->seeds, o->seed, o->steps);
     add_table(f, "trained lengths: right answers, per cent", s, arms, n, o->seeds, false);
-    add_table(f, "longer ones: right answers, per cent", s, arms, n, o->seeds, true);
+    add_table(f, "longer sessions: right answers, per cent", s, arms, n, o->seeds, true);
     made.by = -1;
     pw_finding_made(f, "session", &made);
     return PW_OK;
@@ -163,9 +163,8 @@ static void add_claim(struct pw_finding *f, const struct pw_finding *const of[3]
                      : opposite ? PW_CLAIM_CONTRADICTED
                                 : PW_CLAIM_INCONCLUSIVE,
                      text,
-                     "%s on longer sessions, means (95 %%): by the first %.1f %% (%.1f to %.1f), by the last "
-                     "%.1f %% (%.1f "
-                     "to %.1f); known: from %g %%, not known: below %g %%",
+                     "%s on longer sessions, means (95 %%): by=first %.1f %% (%.1f to %.1f), by=last %.1f %% "
+                     "(%.1f to %.1f); known: from %g %%, not known: below %g %%",
                      pe, x[0][MEAN], x[0][FROM], x[0][TO], x[1][MEAN], x[1][FROM], x[1][TO], 100 * AWARE,
                      100 * UNAWARE);
 }
@@ -179,16 +178,15 @@ static void add_blindness(struct pw_finding *f, const struct pw_finding *const o
         if (isnan(cell_of(of[i], "none", false, FROM)))
             low = high = NAN;
     }
-    pw_finding_claim(
-        f,
-        high < CHANCE   ? PW_CLAIM_TOY
-        : low >= CHANCE ? PW_CLAIM_CONTRADICTED
-                        : PW_CLAIM_INCONCLUSIVE,
-        "Su 2024 (kexue.fm 10347): without a mask and without an encoding order is invisible",
-        "none on trained lengths, means: by the first %.1f %%, by the last %.1f %%; chance is %.1f %%; 95 %% "
-        "intervals end at most %.1f above it (below %g)",
-        100 * cell_of(of[0], "none", false, MEAN), 100 * cell_of(of[1], "none", false, MEAN), 100 * chance,
-        100 * high, 100 * CHANCE);
+    pw_finding_claim(f,
+                     high < CHANCE   ? PW_CLAIM_TOY
+                     : low >= CHANCE ? PW_CLAIM_CONTRADICTED
+                                     : PW_CLAIM_INCONCLUSIVE,
+                     "Su 2024 (kexue.fm 10347): without a mask and without an encoding, order is invisible",
+                     "none on trained lengths, means: by=first %.1f %%, by=last %.1f %%; chance is %.1f %%; "
+                     "the 95 %% intervals end at most %.1f above it (threshold %g)",
+                     100 * cell_of(of[0], "none", false, MEAN), 100 * cell_of(of[1], "none", false, MEAN),
+                     100 * chance, 100 * high, 100 * CHANCE);
 }
 
 static enum pw_code judge_all(const struct options *o, const struct pw_snapshot *s, struct pw_finding *f,
@@ -204,10 +202,12 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
             return code;
     }
     if (any == NULL)
-        return pw_fail(err, PW_EUSER, "judge session: nothing was measured; 'reproduce session' does it all");
+        return pw_fail(err, PW_EUSER, "judge session: nothing has been measured: run 'reproduce session'");
     int n = any->blocks[0].rows;
-    pw_finding_init(f, "session", "",
-                    "the next item by its place from the front, the end, or both: %d models each", o->seeds);
+    pw_finding_init(
+        f, "session", "",
+        "next item, determined by an item counted from the front, from the end, or both: %d models each",
+        o->seeds);
     for (int beyond = 0; beyond < 2; beyond++) {
         int table = pw_finding_table(f, any->blocks[beyond].title, n, 3);
         f->blocks[table].decimals = 1;
@@ -224,7 +224,8 @@ static enum pw_code judge_all(const struct options *o, const struct pw_snapshot 
               "Qiu et al. 2021, Theorem 3.4: SPE is forward-aware and not backward-aware");
     add_claim(f, of, "rspe", false, true,
               "Qiu et al. 2021, Corollary 3.6: RSPE is backward-aware and not forward-aware");
-    add_claim(f, of, "dpe", true, true, "Qiu et al. 2021, appendix G: DPE is both");
+    add_claim(f, of, "dpe", true, true,
+              "Qiu et al. 2021, appendix G: DPE is forward-aware and backward-aware");
     add_blindness(f, of);
     return PW_OK;
 }

@@ -66,35 +66,28 @@ const struct pw_study *const pw_studies[] = {
 /* clang-format on */
 
 const char *const pw_studies_left[] = {
-    "Kazemnejad et al. 2023, Figure A.1: lengths of FLAN's and Super Natural Instructions' prompts: these "
-    "data are not "
-    "part of this program; 'probe histogram path=FILE' counts any file",
-    "Kazemnejad et al. 2023, Eq. 4 to 11, 15 to 21 and 28 to 35: definitions and steps between those that "
-    "'layernorm', "
-    "'theorem1', 'theorem2' and 'equations' judge",
-    "Kazemnejad et al. 2023, D.1, Table 2, D.3, D.4: how tasks and runs were set up ('task', 'model paper'): "
-    "comparing "
-    "settings with a copy of them measures nothing",
-    "Kazemnejad et al. 2023, all figures at their own size (12 layers of 768, 40,000 steps, 870 runs): "
-    "studies with "
-    "protocol=paper train it; nothing was run of it",
-    "Kazemnejad et al. 2023, Figures E.2 and E.4: accuracies on copy rsc2x, copy cmc2x, the three reverses, "
-    "SCAN and "
-    "PCFG, and of ALiBi and rotary on copy cmc: the figures draw curves and print no numbers, so `lengths` "
-    "measures "
-    "these and claims no order",
-    "Kazemnejad et al. 2023, appendix F, which is not reproduced: language models of 1.3 B parameters",
-    "Qiu et al. 2021, the body (Eq. 1 to 12, the graph network, Yoochoose and Diginetica): not among the "
-    "papers here; "
-    "section 3's definitions are judged by 'awareness', on the task 'session'",
+    "Kazemnejad et al. 2023, Figure A.1: prompt lengths of FLAN and Super Natural Instructions: these data "
+    "sets are not part of this program; 'probe histogram path=FILE' counts any file",
+    "Kazemnejad et al. 2023, Eq. 4 to 11, 15 to 21 and 28 to 35: definitions, and intermediate steps of the "
+    "proofs that 'layernorm', 'theorem1', 'theorem2' and 'equations' judge",
+    "Kazemnejad et al. 2023, D.1, Table 2, D.3, D.4: settings of tasks and runs ('task', 'model paper'): the "
+    "program uses copies of them, so there is nothing to measure",
+    "Kazemnejad et al. 2023, all figures at the paper's size (12 layers of width 768, 40,000 steps, 870 "
+    "runs): studies with protocol=paper train at this size, but no such run has been made",
+    "Kazemnejad et al. 2023, Figures E.2 and E.4: accuracies on copy rsc2x, copy cmc2x, the three reverse "
+    "tasks, SCAN and PCFG, and of ALiBi and rotary on copy cmc: the figures draw curves and print no "
+    "numbers, so `lengths` measures these and claims no order",
+    "Kazemnejad et al. 2023, appendix F: language models of 1.3 B parameters: too large for this program",
+    "Qiu et al. 2021, the recommender (Eq. 1 to 12, the graph network, Yoochoose and Diginetica): outside "
+    "the scope of this program; the definitions of section 3 are judged by 'awareness', and on the task "
+    "'session'",
     "Qiu et al. 2021, Eq. 16, 17: definitions ('pe aspe'), from which 'linearity' starts",
-    "Su 2024, 'via variance': Chi et al.'s check of pre-trained models: 'variance' has small ones",
-    "Su 2024, 'Prior Knowledge': truncated distances, RNNs and CNNs: how others are built; of T5's blur see "
-    "'buckets'",
-    "Su 2024, shortcoming 3: relative position suits natural language better, and is more efficient: no "
-    "natural language "
-    "here",
-    "Su 2024, summary: large models reason better where position is given: not of this program's size",
+    "Su 2024, 'via variance': the check of pre-trained models by Chi et al.: 'variance' uses small models",
+    "Su 2024, 'Prior Knowledge': truncated distances, RNNs and CNNs: descriptions of other models; for T5's "
+    "coarse distances see 'buckets'",
+    "Su 2024, shortcoming 3: relative position suits natural language better, and is more efficient: this "
+    "program has no natural language",
+    "Su 2024, summary: large models reason better if position is given: too large for this program",
     NULL,
 };
 
@@ -111,7 +104,7 @@ enum pw_code pw_study_find(const struct pw_study **study, const char *name, stru
     }
     near = pw_text_nearest(name, names);
     return near != NULL ? pw_fail(err, PW_EUSER, "no study '%s'; did you mean '%s'?", name, near)
-                        : pw_fail(err, PW_EUSER, "no study '%s'; 'reproduce --list' names them", name);
+                        : pw_fail(err, PW_EUSER, "no study '%s'; 'reproduce --list' lists all", name);
 }
 
 const struct pw_opt *pw_study_opts(const char *name)

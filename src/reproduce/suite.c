@@ -2,8 +2,8 @@
  *
  * Numbers of formats without a scratchpad are read off the vector figures E.7 to E.13: means over unseen
  * lengths and three seeds. Numbers of copying are read off Figure 3. The figures have none for the other
- * copies, for reversing, SCAN and PCFG. For copying random tokens, the released results of a longer training
- * have three. */
+ * copies, for reversing, SCAN and PCFG. Three numbers for copying random tokens are from the released results
+ * of a longer training. */
 #include "reproduce/suite.h"
 
 #include <stdio.h>
@@ -205,7 +205,7 @@ int pw_right_by_seed(struct pw_finding *f, const struct pw_snapshot *s, const st
                      int n, int seeds, int points)
 {
     char title[PW_FINDING_TEXT];
-    snprintf(title, sizeof title, "per cent%s%s: medians, and on longer inputs seed by seed",
+    snprintf(title, sizeof title, "exact match, per cent%s%s: medians, and longer inputs seed by seed",
              points > 1 ? " " : "", points > 1 ? pw_checkpoint_text(points) : "");
     int table = pw_finding_table(f, title, n, PW_RIGHT_SEEDS + seeds);
     f->blocks[table].decimals = 1;

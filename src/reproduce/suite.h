@@ -63,8 +63,7 @@ extern const char *const pw_checkpoints[]; /* "auto", "last", "best", NULL */
     {                                                                                                        \
         .name = "checkpoint", .type = PW_OPT_CHOICE, .offset = (at), .def = "auto",                          \
         .choices = pw_checkpoints,                                                                           \
-        .help = "last: after the last step; best: the one of 20 that is best in range; auto: best where "    \
-                "protocol=paper"                                                                             \
+        .help = "last: after the last step; best: the best of 20 in range; auto: best with protocol=paper"   \
     }
 /* Number of evaluations, at equal numbers of steps; 1: only after the last step. auto: as in the protocol. */
 int pw_checkpoint_points(int checkpoint, int protocol);
@@ -150,8 +149,8 @@ struct pw_order {
 };
 /* Add every pair of encodings. The paper's numbers are in per cent (< 0: none). */
 void pw_order_compare_all(struct pw_order *o, const struct pw_runs runs[PW_PAPER_PES], const float *paper);
-/* Write "of 9 pairs that the paper parts by 10 points or more 5 are in its order, 1 in the opposite one, 2
- * undecided, 1 not comparable". */
+/* Write "of 9 pairs that differ by 10 points or more in the paper, 5 are in its order, 1 in the opposite
+ * order, 2 undecided, 1 not comparable". */
 void pw_order_text(const struct pw_order *o, char *out, size_t size);
 
 /* reproduced (toy: same order at toy scale): no pair is opposite, and three in four are alike. contradicted:

@@ -11,7 +11,8 @@ struct options {
 };
 
 static const struct pw_opt opts[] = {
-    {"T", PW_OPT_INT, offsetof(struct options, T), "64", 1, 2048, NULL, 0, "positions that the MLP counts"},
+    {"T", PW_OPT_INT, offsetof(struct options, T), "64", 1, 2048, NULL, 0,
+     "number of positions that the MLP counts"},
     {0},
 };
 

@@ -12,7 +12,7 @@ for k in 1 2 3 4; do
 done
 "$PEWTER" -c 'judge shift model=1' >out2 2>err && fail "judged without a measurement"
 grep -q "judge shift: the lab has task 'sort', the study needs 'copy variant=rdc'" err || fail "$(cat err)"
-grep -q '^ the arms side by side' out || fail "the arms side by side: $(cat out)"
+grep -q '^ comparison of the arms' out || fail "comparison of the arms: $(cat out)"
 for arm in '1 none' '2 learned' '3 rotary' '4 alibi'; do
     grep -q "^  $arm " out || fail "arm $arm: $(cat out)"
 done
@@ -22,10 +22,10 @@ grep -q '<title>.*shift' s.svg || fail "the figure: $(head -c 300 s.svg)"
 "$PEWTER" --session probes -c 'race none,alibi; train 2; probe decay samples=2; probe scores samples=8 arm=2
     probe position samples=8 arm=1; probe resolution samples=8' >out 2>err || fail "$(cat err)"
 grep -q '^ [a-z ]*: Haviv et al. 2022' out && fail "one model decides a claim: $(cat out)"
-grep -q 'nothing is claimed of it: .reproduce position. trains several' out || fail "it doesn't say where claims are: $(cat out)"
+grep -q 'makes no claim about it: .reproduce position. trains several' out || fail "it doesn't say where claims are: $(cat out)"
 "$PEWTER" replay probes --verify >out 2>err || fail "$(cat out err)"
 grep -q '^equal: ' out || fail "verified: $(cat out)"
 
 "$PEWTER" -c 'probe position length=129' >out 2>err && fail "longer than the context"
-grep -qx 'pewter: probe position: length=129: the context of arm 1 is 128 tokens' err || fail "$(cat err)"
+grep -qx 'pewter: probe position: length=129: arm 1 reads at most 128 tokens' err || fail "$(cat err)"
 exit 0

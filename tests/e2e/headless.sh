@@ -210,7 +210,7 @@ check 'the table of lengths' grep -q 'the least and the greatest seed, own batch
 check 'the errors' grep -q '^where answers of arm 1 go wrong first, 2 seeds together, own batches:' out
 check 'the curves' grep -q '^arm 2 t5 8/16, 2 seeds, own batches: median' out
 check 'the test' grep -q 'exact sign-flip test over training runs, each pair on batches of its own$' out
-check 'the floor' grep -q 'own batches: two replicates of an arm learned from other samples, too' out
+check 'the floor' grep -q 'own batches: two replicas of an arm also learned from different samples' out
 run 1 -c 'race none seeds=2 batches=mine'
 one_line
 check 'what is allowed' grep -q "race: batches=mine: allowed are shared|own" err

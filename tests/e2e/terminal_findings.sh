@@ -26,7 +26,7 @@ command_line 'probe dispersion samples=1 every=10'
 wait_for '^ 8 Findings: dispersion 1: ' # there is no room for its pane
 keys 8
 wait_for '┏━ 8 Findings .*dispersion 1 .* 1/[2-9]'
-wait_for '^┃ln keys [0-9.]+  ● layer 0'
+wait_for '^┃ln\(keys\) [0-9.]+  ● layer 0'
 keys v
 wait_for '┏━ 8 Findings .* 2/[2-9]'
 keys V
@@ -44,7 +44,7 @@ command_line 'export figure shown.svg'
 wait_for 'wrote shown.svg'
 grep -q '<title>dispersion 1' shown.svg || fail 'the figure is not of what is shown'
 keys ] z
-wait_for 'released code: where'
+wait_for 'released code: first distances'
 keys q
 wait_for status=0
 "$PEWTER" replay "$WORK/watch" --verify >out 2>&1 || fail "verify: status $?: $(cat out)"

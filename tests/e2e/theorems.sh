@@ -36,6 +36,6 @@ grep -q '^equal: ' out || fail "verify: $(cat out)"
 
 complains 'T=0: allowed are 1..2048' 'reproduce theorem1 T=0'
 complains 'context=32: must be at least T=64' 'construct theorem1 context=32'
-complains "arm 1 isn't a proof's construction; 'construct theorem1' makes one" 'probe theorem1'
+complains "arm 1 isn't the construction of a proof: create one with 'construct theorem1'" 'probe theorem1'
 complains "no 'theorem'; there are theorem1 and theorem2" 'construct theorem'
 echo "two theorems"

@@ -87,7 +87,7 @@ static void test_spread(void **state)
     bench_must(&b, SET_UP "race none,t5 seeds=3; train 60; probe ablation 2 samples=20 lengths=2..3");
     const struct pw_finding *f = found(&b);
     assert_string_equal(f->topic, "2");
-    const struct pw_block *t = block(f, "mean of 3 seeds, least, most"),
+    const struct pw_block *t = block(f, "mean, least and most over 3 replicas"),
                           *map = block(f, "by head and length, mean");
     assert_int_equal(t->cols, 6);
     assert_int_equal(map->rows, 4);
@@ -95,7 +95,7 @@ static void test_spread(void **state)
         double sum = 0, least = INFINITY, most = -INFINITY;
         for (int r = 0; r < 3; r++) { /* only length 2 was trained */
             char title[64];
-            snprintf(title, sizeof title, "seed %d: points", r);
+            snprintf(title, sizeof title, "seed %d: percentage points", r);
             double v = pw_finding_cell(f, block(f, title), row, 0);
             sum += v;
             least = v < least ? v : least;
@@ -119,7 +119,7 @@ static void test_refused(void **state)
     static const struct {
         const char *line, *why;
     } cases[] = {{"probe ablation 2", "there is no arm 2"},
-                 {"probe ablation lengths=70..80", "length 70 has"},
+                 {"probe ablation lengths=70..80", "length 70: its samples have"},
                  {"probe ablation head=0.1", "no option 'head'"},
                  {"probe ablation samples=0", "samples=0: allowed are 1.."}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -39,7 +39,7 @@ static bool remarks(const struct pw_finding *f, const char *text)
 /* A cell of the table of means, by the names of the curve and of the column. */
 static double mean(const struct pw_finding *f, const char *curve, const char *column)
 {
-    const struct pw_block *t = block(f, "over layers and lengths");
+    const struct pw_block *t = block(f, "means over layers and lengths");
     for (int i = 0; i < t->rows; i++)
         for (int k = 0; k < t->cols; k++)
             if (strcmp(pw_finding_row_name(f, t, i), curve) == 0 &&
@@ -190,10 +190,10 @@ static void test_limits(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b, SMALL "race none,t5; train 3 arm=2; compare samples=1");
-    assert_true(remarks(found(&b, "1 2"), "between step 0 and step 3"));
-    assert_false(remarks(found(&b, "1 2"), "had another encoding"));
+    assert_true(remarks(found(&b, "1 2"), "at different steps, from 0 to 3"));
+    assert_false(remarks(found(&b, "1 2"), "another encoding"));
     bench_must(&b, "arm 2; pe alibi; compare samples=1");
-    assert_true(remarks(found(&b, "1 2"), "arm 2 alibi had another encoding"));
+    assert_true(remarks(found(&b, "1 2"), "arm 2 alibi started its training with another encoding"));
     bench_must(&b, "arm 2; model heads=8; compare samples=1");
     assert_true(remarks(found(&b, "1 2"), "different numbers of heads"));
     assert_true(mean(found(&b, "1 2"), "2 alibi", "head pairs") == 32);
@@ -212,10 +212,11 @@ static void test_refused(void **state)
         {"compare 1 2 pairs=none", "allowed are all|matched|same"},
         {"compare 1 2 heads=3", "no option 'heads'"},
         {"compare 1 2 lengths=200..201",
-         "compare: samples of length 200 don't fit into the context of arm 1 none: 128 tokens"},
-        {"compare 1 3", "compare: arm 3 rotary base=10000 dims=0 pairing=half has 3 layers, 1 none 2"},
-        {"compare 1 2 pairs=same", "compare: pairs=same: all of these began with other weights"},
-        {"probe distance 1 2 pairs=same", "probe distance: pairs=same: all of these began"},
+         "compare: samples of length 200 don't fit into the context of arm 1 none, which is 128 tokens"},
+        {"compare 1 3",
+         "compare: arm 3 rotary base=10000 dims=0 pairing=half has 3 layers, arm 1 none has 2"},
+        {"compare 1 2 pairs=same", "compare: pairs=same: no two of these models share an initialisation"},
+        {"probe distance 1 2 pairs=same", "probe distance: pairs=same: no two of these models"},
         {"probe distance 1 1", "probe distance: arm 1 is named twice"},
         {"compare 1 2 arm=2", "compare: no option 'arm'; write the arms' numbers after the name"},
         {"compare 1 2 samples=0", "samples=0"},
@@ -231,7 +232,7 @@ static void test_refused(void **state)
     }
     bench_must(&b, "arm drop 3; arm drop 2");
     bench_run(&b, "compare");
-    assert_non_null(strstr(b.error, "compare: one model has none to be compared with"));
+    assert_non_null(strstr(b.error, "compare: only one model to compare"));
     bench_close(&b);
 }
 

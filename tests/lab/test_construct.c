@@ -51,12 +51,12 @@ static void test_tasks(void **state)
                      texts[k]); /* the task has other tokens: the weights are constructed again */
             bench_must(&b, line);
             must_be_proved(&b, "theorem1");
-            if (!remarks(finding(&b, "theorem1"), "are the pinned prompt's"))
+            if (!remarks(finding(&b, "theorem1"), "are the pinned prompt"))
                 fail_msg("%s: the prompt isn't in it", line);
         }
     bench_must(&b, "task sort,copy lengths=2..3; construct theorem2 T=16; prompt copy 3 1 2; probe theorem2");
     must_be_proved(&b, "theorem2");
-    assert_true(remarks(finding(&b, "theorem2"), "are the pinned prompt's"));
+    assert_true(remarks(finding(&b, "theorem2"), "are the pinned prompt"));
     bench_close(&b);
 }
 
@@ -79,8 +79,9 @@ static void test_stays(void **state)
     bench_must(&b, "model tiny");
     assert_non_null(strstr(b.s->arms[0].info.model, "tiny 2x64"));
     bench_run(&b, "probe theorem1");
-    assert_string_equal(b.error,
-                        "probe theorem1: arm 1 isn't a proof's construction; 'construct theorem1' makes one");
+    assert_string_equal(
+        b.error,
+        "probe theorem1: arm 1 isn't the construction of a proof: create one with 'construct theorem1'");
     bench_close(&b);
 }
 
@@ -141,7 +142,7 @@ static void test_refused(void **state)
         {"model norm=rmsnorm", "init=theorem1 needs norm=none"},
         {"task session", "prompts of the task session start with different words"},
         {"model init=theorem1", NULL},
-        {"probe theorem2", "isn't this proof's construction"},
+        {"probe theorem2", "isn't the construction of this proof"},
         {"probe theorem1 positions=4000", "positions=4000: arm 1 has context=64"},
         {"probe theorem1 5", "'5': unexpected; it measures one arm, the current one or arm=K"},
     };
@@ -187,10 +188,10 @@ static void test_first_word(void **state)
     bench_must(&b,
                "task file path=construct-test.txt; construct theorem1 T=16; prompt a go c; probe theorem1");
     must_be_proved(&b, "theorem1");
-    assert_true(remarks(finding(&b, "theorem1"), "the pinned prompt doesn't have <bos>"));
+    assert_true(remarks(finding(&b, "theorem1"), "the pinned prompt doesn't contain <bos>"));
     bench_must(&b, "prompt go a d; probe theorem1");
     must_be_proved(&b, "theorem1");
-    assert_true(remarks(finding(&b, "theorem1"), "are the pinned prompt's"));
+    assert_true(remarks(finding(&b, "theorem1"), "are the pinned prompt"));
     unlink(path);
     bench_close(&b);
 }

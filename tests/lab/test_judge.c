@@ -151,7 +151,7 @@ static void test_scratchpads(void **state)
          "arm 1: the lab has samples of a length 2, the study needs 3"},
         {"judge scratchpads format=1 seeds=2 steps=2 samples=2 pes=none,alibi",
          "arm 2: the lab has encoding 't5 "},
-        {"judge scratchpads", "nothing was measured"},
+        {"judge scratchpads", "nothing has been measured"},
     };
     static const char race[] =
         "model tiny context=512; optim steps=2; race none,t5 seeds=2; train; eval samples=2";
@@ -230,11 +230,10 @@ static void test_figure4(void **state)
     bench_must(&b, "seed 102 arm=2; train; eval samples=64");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         refuse(&b, others[i][0], others[i][1]);
-    refuse(&b, "judge figure4 run=1 " MODELS,
-           "there is no finding 'distance'"); /* the planned settings match */
+    refuse(&b, "judge figure4 run=1 " MODELS, "no finding 'distance'"); /* the planned settings match */
     bench_must(&b, "seed 7 arm=3; train; eval samples=64");
     refuse(&b, "judge figure4 run=1 " MODELS, "arm 3: the lab has a seed 7, the study needs 101");
-    refuse(&b, "judge figure4 run=1 load=x task=\"copy rsc\" samples=2", "there is no finding 'distance'");
+    refuse(&b, "judge figure4 run=1 load=x task=\"copy rsc\" samples=2", "no finding 'distance'");
     refuse(&b, "judge figure4 run=1 load=x task=parity samples=2", "the study needs 'parity'");
     bench_must(&b, "pe alibi arm=2; reset; train; eval samples=64");
     refuse(&b, "judge figure4 run=1 load=x task=\"copy rsc\" samples=2",
@@ -260,7 +259,7 @@ static void test_models(void **state)
     refuse(&b, "judge decay " TWO, "arm 1: the lab has model norm 'layernorm', the study needs '");
     bench_must(&b, "model tiny; optim steps=2; race none; train");
     refuse(&b, "judge decay model=2 steps=2 seeds=2", "the lab has seed 9001, the study needs 9002");
-    refuse(&b, "judge decay " TWO, "judge decay: the finding 'decay' is older than arm 1; measure it again");
+    refuse(&b, "judge decay " TWO, "judge decay: the finding 'decay' is older than arm 1: measure it again");
     bench_must(&b, "probe decay; judge decay " TWO);
     bench_close(&b);
 }

@@ -53,7 +53,7 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "adjacent", "", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe adjacent: arm 1 is rotary, which adds no rows to the embeddings");
+    assert_string_equal(err.msg, "probe adjacent: arm 1: encoding rotary adds no rows to the embeddings");
     pw_model_destroy(m);
 }
 

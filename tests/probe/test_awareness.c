@@ -56,13 +56,12 @@ static void test_properties(void **state)
             ref_claim(&f, i == 0 ? "Qiu et al. 2021, Property 3.1" : "Qiu et al. 2021, Property 3.2");
         int held, aware, pairs, applies, others;
         assert_int_equal(c->verdict, PW_CLAIM_REPRODUCED);
-        assert_int_equal(
-            sscanf(
-                c->found,
-                "f as of length 20: of %d of %d such encodings it gives all of %d pairs of places at lengths "
-                "10 to 19; to the others' rows it applies at %d of %d pairs",
-                &held, &aware, &pairs, &applies, &others),
-            5);
+        assert_int_equal(sscanf(c->found,
+                                "f taken from length 20: correct on every pair for %d of %d aware encodings "
+                                "(%d pairs, lengths "
+                                "10 to 19); for the other encodings it applies to %d of %d pairs",
+                                &held, &aware, &pairs, &applies, &others),
+                         5);
         /* sinusoidal, 2dspe, dpe, learned, ldpe; from the end: rspe, dpe, ldpe, learned_reversed */
         assert_int_equal(aware, i == 0 ? 5 : 4);
         assert_int_equal(held, aware);
@@ -91,7 +90,7 @@ static void test_scores(void **state)
     assert_true(cell(&f, "scores", "fire", 0) < 1e-6);
     assert_true(cell(&f, "scores", "fire", 1) > 1e-2 && cell(&f, "scores", "fire", 2) > 1e-2);
     assert_non_null(strstr(ref_claim(&f, "Qiu et al. 2021, Corollary 3.5")->found,
-                           "6 of 6 have no rows at all; but the scores of 6 "));
+                           "6 of 6 add no rows, but the scores of 6 "));
     pw_finding_fini(&f);
 }
 
@@ -117,7 +116,7 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "awareness", "width=40", NULL, NULL, 0, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "a multiple of 16"));
+    assert_non_null(strstr(err.msg, "allowed are multiples of 16"));
 }
 
 int main(void)

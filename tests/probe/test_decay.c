@@ -26,14 +26,14 @@ static void test_rotary(void **state)
     struct pw_finding f;
     (void)state;
     ref_probe(&f, "decay", "samples=2 length=20", &m, &m, 1);
-    const struct pw_block *b = ref_block(&f, "rotary, sinusoidal");
+    const struct pw_block *b = ref_block(&f, "rotary and sinusoidal");
     for (int r = 0; r < 8; r++)
         assert_true(fabs(pw_finding_cell(&f, b, r, 0) - kernel[r]) < 6e-5);
     assert_int_equal(f.n_claims, 2);
     assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
     pw_finding_fini(&f);
     ref_probe(&f, "decay", "samples=2 length=20 width=128", &m, &m, 1);
-    b = ref_block(&f, "rotary, sinusoidal");
+    b = ref_block(&f, "rotary and sinusoidal");
     for (int r = 0; r < 7; r++)
         assert_true(fabs(pw_finding_cell(&f, b, r, 4) - bound[r]) < 1e-9);
     pw_finding_fini(&f);
@@ -56,7 +56,7 @@ static void test_arm(void **state)
         for (int h = 0; h < 4; h++)
             assert_true(fabs(pw_finding_cell(&f, b, h, 0) + (k == 0 ? pow(4, -(h + 1)) : 0)) < 1e-5);
         if (k == 0) {
-            const struct pw_block *part = ref_block(&f, "layer 0: the encoding's part");
+            const struct pw_block *part = ref_block(&f, "layer 0: contribution of the encoding");
             assert_true(fabs(pw_finding_y_at(&f, part, 8, 0, 0) + 2) < 1e-6);
             assert_int_equal(ref_claim(&f, "Su 2024: ALiBi")->verdict, PW_CLAIM_REPRODUCED);
             for (int h = 0; h < 4; h++) /* over the distances 1 to reach = 19 */
@@ -81,7 +81,7 @@ static void test_both_positions(void **state)
         struct pw_model *m = ref_probe_model("layers=1", pes[k], 1);
         struct pw_finding f;
         ref_probe(&f, "decay", "samples=2 length=40", &m, &m, 1);
-        assert_int_equal(ref_block(&f, "layer 0: the encoding's part")->rows, 40);
+        assert_int_equal(ref_block(&f, "layer 0: contribution of the encoding")->rows, 40);
         assert_int_equal(strstr(f.remarks[0].text, "mean over the queries") != NULL, k == 0);
         pw_finding_fini(&f);
         pw_model_destroy(m);
@@ -95,9 +95,9 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "decay", "width=7", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe decay: width=7: an even number");
+    assert_string_equal(err.msg, "probe decay: width=7: allowed are even numbers");
     assert_int_equal(ref_probe_run(&f, "decay", "length=6", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe decay: 6 tokens are too few, it takes 8");
+    assert_string_equal(err.msg, "probe decay: length 6: at least 8 tokens are needed");
     pw_model_destroy(m);
 }
 

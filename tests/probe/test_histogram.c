@@ -24,7 +24,7 @@ static void test_counts(void **state)
     const struct pw_block *b = ref_block(&f, "words");
     assert_true(pw_finding_cell(&f, b, 0, 0) == 1 && pw_finding_cell(&f, b, 0, 4) == 11);
     assert_int_equal(f.n_claims, 0);
-    assert_non_null(strstr(f.remarks[0].text, "this reproduces nothing"));
+    assert_non_null(strstr(f.remarks[0].text, "reproduces no claim"));
     pw_finding_fini(&f);
 }
 

@@ -50,7 +50,7 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "permutation", "length=65", &m, NULL, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe permutation: length=65: the context of arm 1 is 64 tokens");
+    assert_string_equal(err.msg, "probe permutation: length=65: arm 1 reads at most 64 tokens");
     pw_model_destroy(m);
 }
 

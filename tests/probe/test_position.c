@@ -34,8 +34,8 @@ static void test_embedding(void **state)
         /* With varied lengths, i is more readable than i/T, because T is unknown. */
         if (k == 1)
             assert_true(pw_finding_cell(&f, b, 0, R2_SHARE) < r2);
-        assert_non_null(strstr(f.remarks[0].text, "control, R^2 where places were shuffled: at most"));
-        assert_non_null(strstr(f.remarks[0].text, "as it should"));
+        assert_non_null(strstr(f.remarks[0].text, "control: R^2 with shuffled positions is at most"));
+        assert_non_null(strstr(f.remarks[0].text, "as expected"));
         assert_int_equal(f.n_claims, 0); /* no claim about a single model */
         assert_int_equal(ref_block(&f, "mean |error|")->rows, 31);
         pw_finding_fini(&f);
@@ -66,9 +66,9 @@ static void test_context(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "position", "length=65", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe position: length=65: the context of arm 1 is 64 tokens");
+    assert_string_equal(err.msg, "probe position: length=65: arm 1 reads at most 64 tokens");
     ref_probe(&f, "position", "length=64 samples=4", &m, &m, 1); /* no longer ones */
-    assert_non_null(strstr(f.remarks[f.n_remarks - 1].text, "no longer sequences"));
+    assert_non_null(strstr(f.remarks[f.n_remarks - 1].text, "no room for longer sequences"));
     pw_finding_fini(&f);
     pw_model_destroy(m);
 }

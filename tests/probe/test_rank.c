@@ -92,7 +92,7 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "rank", "samples=7", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe rank: samples=7: an even number");
+    assert_string_equal(err.msg, "probe rank: samples=7: allowed are even numbers");
     pw_model_destroy(m);
 }
 

@@ -20,8 +20,8 @@ static void test_functions(void **state)
     for (int i = 0; i < 3; i++) {
         struct pw_finding f;
         ref_probe(&f, "relative", cases[i].opts, NULL, NULL, 0);
-        const struct pw_block *b = ref_block(&f, "score less content"),
-                              *plot = ref_block(&f, "what the position");
+        const struct pw_block *b = ref_block(&f, "score without its content"),
+                              *plot = ref_block(&f, "contribution of the position");
         assert_int_equal(f.n_claims, 2);
         assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
         assert_int_equal(plot->rows, cases[i].T);

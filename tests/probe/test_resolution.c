@@ -17,7 +17,7 @@ static void check_steps(const struct pw_finding *f)
                                       0.057190958417936644,  0.029857499854668124, 0.015268072165338098,
                                       0.007722123286332372,  0.003883509816495434, 0.0019474215171114695,
                                       0.0009751343128597822, 0.0004879239129211843};
-    const struct pw_block *steps = ref_block(f, "the scalar"), *same = ref_block(f, "the first n");
+    const struct pw_block *steps = ref_block(f, "the scalar"), *same = ref_block(f, "first n");
     for (int i = 0; i < 11; i++)
         assert_true(fabs(pw_finding_cell(f, steps, i, 3) - relative[i]) < 1e-12);
     assert_true(pw_finding_cell(f, same, 0, 0) == 111);
@@ -27,7 +27,7 @@ static void check_steps(const struct pw_finding *f)
 
 static void check_odds(const struct pw_finding *f, const int n[4], const double right[4])
 {
-    const struct pw_block *b = ref_block(f, "how often");
+    const struct pw_block *b = ref_block(f, "frequency");
     for (int k = 0; k < 4; k++) {
         assert_true(fabs(pw_finding_y_at(f, b, n[k] - 1, 1, 0) - right[k]) < 1e-3);
         assert_true(fabs(pw_finding_y_at(f, b, n[k] - 1, 0, 0) - right[k]) < 0.08);
@@ -80,7 +80,7 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "resolution", "width=63", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe resolution: width=63: an even number");
+    assert_string_equal(err.msg, "probe resolution: width=63: allowed are even numbers");
     pw_model_destroy(m);
 }
 

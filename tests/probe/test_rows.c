@@ -42,9 +42,9 @@ static void refuse(const char *opts, const char *why)
 static void test_refused(void **state)
 {
     (void)state;
-    refuse("pes=t5", "t5 adds nothing");
+    refuse("pes=t5", "pes=t5: this encoding adds no rows");
     refuse("pes=dpee", "did you mean 'dpe'?");
-    refuse("pes=,", "names no encoding");
+    refuse("pes=,", "name one to 4 encodings");
     refuse("pes=dpe,rspe,aspe,2dspe,ldpe", "at most 4");
 }
 

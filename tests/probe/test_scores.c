@@ -81,8 +81,8 @@ static void test_others(void **state)
         absolute += pw_finding_cell(&f, b, h, ABSOLUTE) / 4;
     }
     assert_true(absolute > 0.2 && relative < absolute / 2);
-    assert_non_null(strstr(f.remarks[0].text, "control, share of position where keys were shuffled"));
-    assert_non_null(strstr(f.remarks[0].text, "as it should"));
+    assert_non_null(strstr(f.remarks[0].text, "control: position's share with shuffled keys"));
+    assert_non_null(strstr(f.remarks[0].text, "as expected"));
     pw_finding_fini(&f);
     ref_probe(&f, "scores", "samples=64 length=24", &none, &none, 1);
     b = ref_block(&f, "shares");
@@ -101,7 +101,7 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "scores", "samples=5", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe scores: samples=5: an even number");
+    assert_string_equal(err.msg, "probe scores: samples=5: allowed are even numbers");
     pw_model_destroy(m);
 }
 

@@ -22,7 +22,7 @@ static void test_numbers(void **state)
         struct pw_model *m = ref_probe_model("layers=2", cases[i].pe, 1);
         struct pw_finding f;
         ref_probe(&f, "shift", "samples=4", &m, &m, 1);
-        const struct pw_block *b = ref_block(&f, "all position numbers");
+        const struct pw_block *b = ref_block(&f, "all position ids");
         int last = b->rows - 1; /* 14 tokens of 64: offsets 0, 1, 2, ... 32 */
         assert_int_equal(b->rows, 7);
         assert_true(pw_finding_cell(&f, b, 0, 1) == 0 && pw_finding_cell(&f, b, 0, 2) == 1);
@@ -48,11 +48,11 @@ static void test_both_positions(void **state)
         struct pw_model *m = ref_probe_model("layers=2", pes[i], 1);
         struct pw_finding f;
         ref_probe(&f, "shift", "samples=4", &m, &m, 1);
-        const struct pw_block *b = ref_block(&f, "all position numbers");
+        const struct pw_block *b = ref_block(&f, "all position ids");
         double change = pw_finding_cell(&f, b, b->rows - 1, 1);
         assert_true(i == 0 ? change == 0 : change > 1e-6);
         assert_int_equal(f.n_claims, 0);
-        assert_non_null(strstr(f.remarks[0].text, "fire measures distances by where the query stands"));
+        assert_non_null(strstr(f.remarks[0].text, "fire scales distances by the position of the query"));
         pw_finding_fini(&f);
         pw_model_destroy(m);
     }
@@ -69,7 +69,7 @@ static void test_text(void **state)
     assert_true(pw_finding_y_at(&f, b, 0, 0, 0) > 0.5 && pw_finding_y_at(&f, b, 0, 0, 0) < 1);
     assert_true(pw_finding_y_at(&f, b, 3, 0, 0) < pw_finding_y_at(&f, b, 0, 0, 0));
     assert_true(pw_finding_y_at(&f, b, 3, 0, 0) == pw_finding_y_at(&f, b, 3, 1, 0)); /* its own twin */
-    const struct pw_block *ends = ref_block(&f, "cosine of a text's end");
+    const struct pw_block *ends = ref_block(&f, "cosine of a text's last state");
     assert_true(pw_finding_cell(&f, ends, 0, 0) == pw_finding_y_at(&f, b, 0, 0, 0));
     assert_true(pw_finding_cell(&f, ends, 1, 1) == pw_finding_y_at(&f, b, 3, 1, 0));
     assert_int_equal(f.n_claims, 0);
@@ -90,12 +90,14 @@ static void refused(const char *config, const char *pe, const char *opts, const 
 static void test_refused(void **state)
 {
     (void)state;
-    refused("layers=1", "dpe", "",
-            "probe shift: arm 1 is dpe, which counts from the end, too: no shift of it");
-    refused("layers=1", "none", "tokens=61",
-            "probe shift: tokens=61: behind 4 others, at most the context, 64");
+    refused(
+        "layers=1", "dpe", "",
+        "probe shift: arm 1: encoding dpe depends on the length of the sequence, so a shift isn't defined");
+    refused(
+        "layers=1", "none", "tokens=61",
+        "probe shift: tokens=61: with 4 tokens before the text, it must fit into the context of 64 tokens");
     refused("layers=1 context=14", "none", "tokens=2",
-            "probe shift: the context of arm 1, 14, leaves no room to shift a sample");
+            "probe shift: arm 1: its context of 14 tokens has no room to shift a sample");
 }
 
 int main(void)

@@ -75,7 +75,7 @@ static void test_golden(void **state)
             assert_true(j > i ? isnan(p) : fabs(p * (i + 1) - 1) < 1e-6);
         }
     assert_string_equal(pw_finding_row_name(&f, h0, 0), "1 w2");
-    assert_true(remarks(&f, "the first 14 tokens are the pinned prompt's"));
+    assert_true(remarks(&f, "the first 14 tokens are the pinned prompt"));
     pw_finding_fini(&f);
     destroy(&a);
 }
@@ -115,14 +115,14 @@ static void test_bend(void **state)
     struct pw_finding f;
     (void)state;
     look(&f, "theorem1", "", &a);
-    const struct pw_block *b = ref_block(&f, "beyond");
+    const struct pw_block *b = ref_block(&f, "output of the MLP beyond");
     assert_int_equal(b->rows, 4);
     for (int i = 0; i < 4; i++)
         assert_true(fabs(pw_finding_cell(&f, b, i, 0) - says[i]) < 1e-3);
     pw_finding_fini(&f);
     look(&f, "theorem1", "positions=32", &a); /* no positions beyond T */
     assert_int_equal(f.n_claims, 4);
-    assert_true(remarks(&f, "no room to see where the MLP bends"));
+    assert_true(remarks(&f, "too few to show where the curve of the MLP bends"));
     pw_finding_fini(&f);
     destroy(&a);
 }
@@ -192,12 +192,12 @@ static void test_moved(void **state)
         assert_int_equal(f.n_claims, 0);
         assert_true(remarks(&f, "no longer the construction (after 0 steps of training)"));
         if (theorem == 1) {
-            const struct pw_block *b = ref_block(&f, "how far");
+            const struct pw_block *b = ref_block(&f, "change since");
             assert_true(pw_finding_cell(&f, b, 0, 0) < 1e-6);
             assert_true(fabs(pw_finding_cell(&f, b, 2, 0) - 0.5 * (1 - 1 / 16.0)) < 1e-3);
             assert_true(pw_finding_cell(&f, b, 2, 1) == 0);
         } else {
-            assert_true(remarks(&f, "off by up to 0.469 now, and by 0 as constructed"));
+            assert_true(remarks(&f, "distance term: 0.469 now, 0 as constructed"));
         }
         pw_finding_fini(&f);
         destroy(&a);
@@ -211,7 +211,7 @@ static void test_moved(void **state)
     struct pw_err err;
     assert_int_equal(pw_model_replace_head(a.m, 0, 1, 1, NULL, &err), PW_OK);
     look(&f, "theorem1", "", &a);
-    assert_true(remarks(&f, "head 0.1 is off") && f.n_claims == 0);
+    assert_true(remarks(&f, "head 0.1 is ablated") && f.n_claims == 0);
     pw_finding_fini(&f);
     destroy(&a);
 }
@@ -224,11 +224,12 @@ static void test_refused(void **state)
     struct arm first = construct(1, 16, 64, "none");
     (void)state;
     assert_int_equal(ref_probe_run(&f, "theorem1", "", &none.m, &none.control, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe theorem1: arm 1 isn't a proof's construction; 'construct theorem1' "
-                                 "makes one");
+    assert_string_equal(err.msg, "probe theorem1: arm 1 isn't the construction of a proof: create one with "
+                                 "'construct theorem1'");
     assert_int_equal(ref_probe_run(&f, "theorem2", "", &first.m, &first.control, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe theorem2: arm 1 isn't this proof's construction; 'construct "
-                                 "theorem2' makes one");
+    assert_string_equal(err.msg,
+                        "probe theorem2: arm 1 isn't the construction of this proof: create one with "
+                        "'construct theorem2'");
     assert_int_equal(ref_probe_run(&f, "theorem1", "positions=65", &first.m, &first.control, 1, &err),
                      PW_EUSER);
     assert_string_equal(err.msg, "probe theorem1: positions=65: arm 1 has context=64");

@@ -37,8 +37,8 @@ static void test_refused(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=2", "none", 1), *three[] = {m, m, m};
     (void)state;
-    refuse(three, 1, "", "takes two arms");
-    refuse(three, 3, "", "takes two arms");
+    refuse(three, 1, "", "1 model: name two arms");
+    refuse(three, 3, "", "3 models: name two arms");
     refuse(three, 2, "head=2.0", "0.0 to 1.3");
     refuse(three, 2, "head=0", "0.0 to 1.3");
     refuse(three, 2, "from=0.4", "from=0.4");

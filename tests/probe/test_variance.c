@@ -70,7 +70,7 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     assert_int_equal(ref_probe_run(&f, "variance", "length=3", &m, &m, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "probe variance: 3 tokens are too few, it takes 4");
+    assert_string_equal(err.msg, "probe variance: length 3: at least 4 tokens are needed");
     pw_model_destroy(m);
 }
 

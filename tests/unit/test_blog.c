@@ -150,7 +150,7 @@ static void test_all(void **state)
     keep(s, 2, 100, PW_CLAIM_REPRODUCED); /* its control is above 100: nothing is decided */
     assert_int_equal(pw_blog_judge(&plan, &options, s, &f, &err), PW_OK);
     assert_int_equal(f.claims[3].verdict, PW_CLAIM_INCONCLUSIVE);
-    assert_non_null(strstr(f.remarks[1].text, "above 100 in some model: no claim is decided"));
+    assert_non_null(strstr(f.remarks[1].text, "above 100 in at least one model, so no claim is decided"));
     pw_finding_fini(&f);
     pw_snapshot_free(s);
 }
@@ -197,15 +197,15 @@ static void test_refused(void **state)
     struct pw_snapshot *s = pw_snapshot_new();
     struct pw_blog o = options;
     (void)state;
-    refused(s, o, "judge study: model 1 of 4 is missing; 'reproduce study' measures all it takes");
+    refused(s, o, "judge study: model 1 of 4 is missing: run 'reproduce study', which measures it");
     o.model = 5;
     refused(s, o, "model=5: the study has 4 models");
     o.model = 1;
     s->lab.seed = 7;
-    refused(s, o, "there is no finding 'probe' about arm 1");
+    refused(s, o, "no finding 'probe' about arm 1");
     add(s, 1, 0, PW_CLAIM_REPRODUCED);
     s->findings[1].step = 599;
-    refused(s, o, "arm 1 was measured after 599 steps; the study takes 600");
+    refused(s, o, "arm 1 was measured after 599 steps: the study needs 600");
     s->findings[1].step = 600;
     s->arms[0].pe_seq = s->findings[1].f_seq + 1;
     refused(s, o, "the finding 'probe' is older than arm 1");
@@ -214,7 +214,7 @@ static void test_refused(void **state)
         keep(s, k, 0, PW_CLAIM_REPRODUCED);
     o = options;
     o.seed = 8;
-    refused(s, o, "seed 7'; the study takes 'probe probe of none after 600 steps");
+    refused(s, o, "seed 7': the study needs 'probe probe of none after 600 steps");
     o.seed = 7;
     o.seeds = 5;
     refused(s, o, "model 4 is "); /* it has both arms */

@@ -221,22 +221,22 @@ static void test_missing(void **state)
     one.run = 1;
     add_run(s, as_paper, growing, 99, 1);
     assert_int_equal(pw_figure4_judge(&toy, s, &f, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "no run was measured"));
+    assert_non_null(strstr(err.msg, "no run has been measured"));
     pw_finding_fini(&s->findings[2].f); /* a finding without a name */
     assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "no finding 'distance' about '2 1 3 4 5 6 released'"));
     pw_finding_init(&s->findings[2].f, "distance", "2 1 3 4 5 6 released", "of something else");
     pw_finding_plot(&s->findings[2].f, "mean over 2 layers", "length", "nats", 3, 2, true);
     assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "is of other arms"));
+    assert_non_null(strstr(err.msg, "is about other arms"));
     add_run(s, as_paper, growing, 99, 1);
     one.samples = 9;
     assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "'1 2 3 4 5 6 released' is not of 9 sequences a length"));
+    assert_non_null(strstr(err.msg, "'1 2 3 4 5 6 released' doesn't have 9 sequences a length"));
     one.samples = 10;
     s->arms[0].rep[0].eval_seq = 3; /* two findings are older */
     assert_int_equal(pw_figure4_judge(&one, s, &f, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "'1 2 3 4 5 6 released' is older than the models' evaluation"));
+    assert_non_null(strstr(err.msg, "'1 2 3 4 5 6 released' is older than the evaluation of the models"));
     pw_snapshot_free(s);
 }
 
@@ -314,11 +314,11 @@ static void test_script(void **state)
     assert_non_null(strstr(out.s, "arm 6\nimport weights \"old runs/sinusoidal-6.safetensors\"\n"));
     o.steps = 5;
     assert_int_equal(study->check(&o, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "nothing to train"));
+    assert_non_null(strstr(err.msg, "load= uses trained models: remove steps="));
     o.steps = 0;
     o.load[0] = '"';
     assert_int_equal(study->check(&o, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "no quotes"));
+    assert_non_null(strstr(err.msg, "must not contain quotes"));
     pw_str_fini(&out);
 }
 

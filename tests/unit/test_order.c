@@ -110,8 +110,8 @@ static void test_verdicts(void **state)
     pw_order_compare_all(&o, r, paper);
     pw_order_text(&o, text, sizeof text);
     assert_string_equal(text,
-                        "of 10 pairs that the paper parts by 10 points or more 4 are in its order, 1 in the "
-                        "opposite one, 1 undecided, 4 not comparable");
+                        "of 10 pairs that differ by 10 points or more in the paper, 4 are in its order, 1 in "
+                        "the opposite order, 1 undecided, 4 not comparable");
     assert_int_equal(pw_order_verdict(&o, PW_PROTOCOL_TOY), PW_CLAIM_INCONCLUSIVE);
 }
 
@@ -184,11 +184,11 @@ static void test_lengths(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(f.claims[i].verdict, PW_CLAIM_TOY);
     assert_non_null(
-        strstr(f.claims[0].claim, "as the paper has them (t5 32/128, rotary on a quarter of the head)"));
-    assert_non_null(strstr(f.claims[1].claim, "scaled to the toy's lengths (t5 16/64)"));
-    assert_non_null(strstr(f.claims[0].found, "5 seeds from 101, 800 steps, last step: of 9 pairs"));
-    assert_true(remarked(&f, "T5 16/64 is 32/128 times 21/42"));
-    assert_false(remarked(&f, "scaled T5 alone"));
+        strstr(f.claims[0].claim, "with the paper's settings (t5 32/128, rotary on a quarter of the head)"));
+    assert_non_null(strstr(f.claims[1].claim, "scaled to the lengths at toy size (t5 16/64)"));
+    assert_non_null(strstr(f.claims[0].found, "5 replicas from seed 101, 800 steps, last step: of 9 pairs"));
+    assert_true(remarked(&f, "T5 16/64 is 32/128 scaled by 21/42"));
+    assert_false(remarked(&f, "only with the scaled T5"));
     assert_string_equal(pw_finding_row_name(&f, &f.blocks[1], 4), "rotary 2 of 8");
     assert_string_equal(pw_finding_row_name(&f, &f.blocks[1], 5), "rotary, whole head");
     assert_true(fabs(pw_finding_cell(&f, &f.blocks[1], 1, PW_LENGTHS_PAPER) - 77) < 1e-6);
@@ -206,16 +206,16 @@ static void test_scaled_alone(void **state)
     judge(s, PW_PROTOCOL_TOY, &f);
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
     assert_int_equal(f.claims[1].verdict, PW_CLAIM_TOY);
-    assert_true(remarked(&f,
-                         "the paper's order stands on the scaled T5 alone: with the paper's own 32/128 it is "
-                         "inconclusive"));
+    assert_true(remarked(
+        &f, "the paper's order holds only with the scaled T5; with the paper's 32/128 the verdict is "
+            "'inconclusive'"));
     pw_finding_fini(&f);
     pw_snapshot_free(s);
     s = race(5, .75, .77, .5,
              1); /* judges rotary on a quarter, not on the whole head: two pairs are opposite */
     judge(s, PW_PROTOCOL_TOY, &f);
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
-    assert_non_null(strstr(f.claims[0].found, "1 in the opposite one"));
+    assert_non_null(strstr(f.claims[0].found, "1 in the opposite order"));
     pw_finding_fini(&f);
     pw_snapshot_free(s);
 }
@@ -248,7 +248,7 @@ static void test_league(void **state)
         assert_int_equal(f.claims[2].verdict, verdict[i]);
         assert_int_equal(f.claims[0].verdict,
                          PW_CLAIM_INCONCLUSIVE); /* NoPE has not learned: four pairs are not comparable */
-        assert_true(remarked(&f, "none has not learned the trained lengths"));
+        assert_true(remarked(&f, "none hasn't learned the trained lengths"));
         pw_finding_fini(&f);
         pw_snapshot_free(s);
     }
@@ -285,10 +285,11 @@ static void test_chance(void **state)
         for (int i = 0; i < 2; i++) {
             assert_int_equal(f.claims[i].verdict, PW_CLAIM_INCONCLUSIVE);
             assert_non_null(strstr(f.claims[i].found,
-                                   learned ? "3 are in its order, 0 in the opposite one, 0 undecided"
-                                           : "0 are in its order, 0 in the opposite one, 0 undecided"));
+                                   learned ? "3 are in its order, 0 in the opposite order, 0 undecided"
+                                           : "0 are in its order, 0 in the opposite order, 0 undecided"));
         }
-        assert_true(remarked(&f, "a guesser who knows the answers' format has 50.0 % beyond"));
+        assert_true(
+            remarked(&f, "random guesses in the format of the answers reach 50.0 % on longer inputs"));
         pw_finding_fini(&f);
         pw_snapshot_free(s);
     }
@@ -415,12 +416,12 @@ static void test_ranks(void **state)
     }
     struct pw_finding f = rank_all(s, "5");
     /* lego doesn't count, as rotary hasn't learned it. The ranks on the eight other tasks are the paper's. */
-    assert_true(remarked(&f, "lego doesn't count: rotary has not learned the trained lengths"));
-    assert_true(remarked(&f, "scan doesn't count: it was not measured"));
-    assert_true(remarked(&f, "over all its 17 tasks and are not compared"));
-    assert_non_null(strstr(f.claims[0].found, "8 of 17 tasks count, 5 seeds each"));
+    assert_true(remarked(&f, "lego is left out: rotary has not learned the trained lengths"));
+    assert_true(remarked(&f, "scan is left out: it has not been measured"));
+    assert_true(remarked(&f, "over all its 17 tasks, so they aren't compared"));
+    assert_non_null(strstr(f.claims[0].found, "8 of 17 tasks count, 5 replicas each"));
     assert_non_null(strstr(f.claims[0].found, "same tasks"));
-    assert_non_null(strstr(f.claims[0].found, "0 in the opposite one"));
+    assert_non_null(strstr(f.claims[0].found, "0 in the opposite order"));
     for (int pe = 0; pe < PW_PAPER_PES; pe++)
         assert_true(fabs(pw_finding_cell(&f, &f.blocks[0], pe, 1) -
                          pw_finding_cell(&f, &f.blocks[0], pe, 2)) < 1e-12);
@@ -433,7 +434,7 @@ static void test_ranks(void **state)
     add_lengths(s, 9, "copy rsc2x", ours, -1, 5);
     f = rank_all(s, "5");
     assert_int_equal(f.claims[0].verdict, PW_CLAIM_INCONCLUSIVE);
-    assert_non_null(strstr(f.claims[0].found, "nothing to compare with"));
+    assert_non_null(strstr(f.claims[0].found, "there is no comparison"));
     pw_finding_fini(&f);
     pw_snapshot_free(s);
 }
@@ -451,7 +452,8 @@ static void test_ranks_of_one_seed(void **state)
                 add_lengths(s, n++, t->name, beyond, -1, seeds);
         struct pw_finding f = rank_all(s, seeds == 5 ? "5" : "1");
         assert_int_equal(f.claims[0].verdict, seeds == 5 ? PW_CLAIM_TOY : PW_CLAIM_INCONCLUSIVE);
-        assert_true(remarked(&f, "with 1 seed nothing is claimed: at least 5 are needed") == (seeds == 1));
+        assert_true(remarked(&f, "with 1 replica per encoding, no claim is decided: at least 5 are needed") ==
+                    (seeds == 1));
         pw_finding_fini(&f);
         pw_snapshot_free(s);
     }

@@ -99,7 +99,7 @@ static void test_listed(void **state)
     assert_string_equal(pw_finding_row_name(&f, b, 1), "none full");
     assert_true(fabs(pw_finding_cell(&f, b, 0, 0) - 40) < 1e-9 && pw_finding_cell(&f, b, 0, 1) < 40);
     assert_true(fabs(pw_finding_cell(&f, b, 0, 3) - .1) < 1e-9 && pw_finding_cell(&f, b, 0, 4) == 1);
-    assert_non_null(strstr(f.claims[0].found, "3 seeds (a claim needs 6)"));
+    assert_non_null(strstr(f.claims[0].found, "3 replicas (a claim needs 6)"));
     pw_finding_fini(&f);
     pw_snapshot_free(s);
 }
@@ -123,7 +123,7 @@ static void test_made_otherwise(void **state)
                      "steps=5', not by 'reproduce scratchpads task=addition'");
     races_add(s, "scratchpads", "lego full", NULL, pes, helped.of[1], .5, 99, 6);
     races_refuse(s, "scratchpads", (const char *const[]){"task", "lego", NULL},
-                 "judge: 'scratchpads lego full' doesn't say which options made it; measure it again");
+                 "judge: 'scratchpads lego full' doesn't record the options that made it: measure it again");
     races_judge(&f, s, "scratchpads", (const char *const[]){NULL}); /* parity's are not among them */
     pw_finding_fini(&f);
     pw_snapshot_free(s);

@@ -105,12 +105,12 @@ static void test_refused(void **state)
     struct pw_err err;
     (void)state;
     pw_opt_defaults(pw_study_session.opts, opts.bytes);
-    refused(s, "nothing was measured");
+    refused(s, "nothing has been measured");
     measured(s, "first", (const double[4][2]){{0}}, 30, 100);
     assert_int_equal(pw_opt_set(pw_study_session.opts, opts.bytes, "t", "seeds", "5", &err), PW_OK);
     refused(s, "'session first' was made by 'reproduce session', not by 'reproduce session seeds=5'");
     assert_int_equal(pw_opt_set(pw_study_session.opts, opts.bytes, "t", "by", "0", &err), PW_OK);
-    refused(s, "no arm was evaluated");
+    refused(s, "no arm has been evaluated");
     pw_snapshot_free(s);
 }
 

@@ -78,7 +78,7 @@ static void test_items(void **state)
                                        "Table 2",
                                        "D.1",
                                        "Eq. 4 to 11",
-                                       "own size",
+                                       "the paper's size",
                                        "appendix F",
                                        "Yoochoose",
                                        "Eq. 16, 17",
@@ -86,7 +86,7 @@ static void test_items(void **state)
                                        "RNNs",
                                        "natural language",
                                        "copy rsc2x",
-                                       "reverses",
+                                       "reverse tasks",
                                        "SCAN",
                                        "PCFG"};
     static const struct {
@@ -99,7 +99,7 @@ static void test_items(void **state)
                   {"theorem1", "Kazemnejad et al. 2023, Theorem 1, C.1, Eq. 22 to 27"},
                   {"theorem2", "Kazemnejad et al. 2023, Theorem 2, C.2, Eq. 36, 37"},
                   {"ranks", "Kazemnejad et al. 2023, Figures 1 and 2"},
-                  {"lengths", "Kazemnejad et al. 2023, Figures 3, E.2-E.4; Su 2024: the same league"},
+                  {"lengths", "Kazemnejad et al. 2023, Figures 3, E.2-E.4; Su 2024, 'same league'"},
                   {"figure4", "Kazemnejad et al. 2023, Figures 4 and E.5, Eq. 2"},
                   {"scratchpads", "Kazemnejad et al. 2023, Figures E.6-E.13"},
                   {"figure2", "Qiu et al. 2021, Figure 2"},
