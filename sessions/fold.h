@@ -247,9 +247,8 @@ void pw_encoding_name(struct pw_str *out, const char *pe);
 /* Append the text with all options, for a line of its own. A formula from a file is its name with its
  * options; another one is cut after 100 bytes. Returns out's text. */
 const char *pw_encoding_text(struct pw_str *out, const char *pe);
-/* Write the ablated heads of an arm: "L0H1 zero, L1H3 mean", or if replicas differ "L0H1 zero in replicate
- * 2".
- * "" if there are none. Cut to size. */
+/* Write the ablated heads of an arm: "L0H1 zero, L1H3 mean", or if replicas differ "L0H1 zero in replica
+ * 2". "" if there are none. Cut to size. */
 void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
 
 /* Return the mean exact match over the rows of a task (-1: of all tasks) within the trained lengths, or

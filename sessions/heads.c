@@ -78,7 +78,7 @@ void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a)
         char one[96];
         pw_heads_text(one, sizeof one, &a->rep[r].heads_off);
         if (one[0] != '\0')
-            used += (size_t)snprintf(dst + used, size - used, "%s%s in replicate %d", used > 0 ? "; " : "",
-                                     one, r + 1);
+            used += (size_t)snprintf(dst + used, size - used, "%s%s in replica %d", used > 0 ? "; " : "", one,
+                                     r + 1);
     }
 }

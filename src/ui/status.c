@@ -104,7 +104,7 @@ static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
     else
         pw_str_add(out, "%s", pw_str_text(&list));
     if (n > 0 && !pw_arm_heads_alike(arm))
-        pw_str_add(out, " in some replicates");
+        pw_str_add(out, " in some replicas");
     pw_str_fini(&list);
 }
 

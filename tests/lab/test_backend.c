@@ -146,7 +146,7 @@ static void test_own_batches_in_groups(void **state)
         bench_must(&b, script);
         digest_of(digest, b.digests);
         if (strstr(digest_line(all, k), digest) == NULL)
-            fail_msg("replicate %d is not seed %d", k + 1, 7 + k);
+            fail_msg("replica %d is not seed %d", k + 1, 7 + k);
     }
     bench_close(&b);
     pw_emu_set_deferred(false);

@@ -169,7 +169,7 @@ static void test_one_replica(void **state)
         assert_int_equal(pw_head_mode(&b.s->arms[arm].rep[0], 1, 3), PW_ABLATE_NONE);
     }
     bench_must(&b, "restore 1.3 replicate=3 arm=1");
-    assert_string_equal(b.note, "arm 1: heads off L1H3 resample in replicate 2; L0H0 zero in replicate 3");
+    assert_string_equal(b.note, "arm 1: heads off L1H3 resample in replica 2; L0H0 zero in replica 3");
     bench_must(&b, "restore replicate=2; restore 0.0"); /* of arm 1, which is the current one */
     assert_string_equal(b.note, "arm 1: all heads are on");
     bench_must(&b, "reset arm=2");

@@ -128,7 +128,7 @@ static void test_replicas(void **state)
         assert_non_null(strstr(b.note, "; the file holds one model, so the other replicas were dropped"));
         assert_int_equal(b.s->arms[0].info.replicas, 1);
         import(&b);
-        assert_null(strstr(b.note, "replicates"));
+        assert_null(strstr(b.note, "replicas"));
         bench_close(&b);
     }
 }

@@ -34,7 +34,7 @@ static const struct scene scenes[] = {
     {"a swap that keeps the schedule", SMALL "pe t5; train 10; wait; pe rotary restart=off; train 20", 7,
      LOOK},
     {"in the middle of a round", SMALL "race none,t5,alibi seeds=2; train 8", 21, "digest; arm 2" LOOK},
-    {"with the replicates due", SMALL "race learned,alibi seeds=3; train 8", 9, "arm 2" LOOK},
+    {"with the replicas due", SMALL "race learned,alibi seeds=3; train 8", 9, "arm 2" LOOK},
     {"broken off in a round", SMALL "race none,t5 seeds=2; train 8", 6, "stop; train 5; wait" LOOK},
     {"until acc", SMALL "race none,alibi; train 60 until acc=0", 40, LOOK},
     {"until loss", SMALL "race none,alibi; train 60 until loss=2.3", 9, LOOK},

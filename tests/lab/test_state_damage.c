@@ -28,11 +28,11 @@ static void test_lies(void **state)
          "state: lab: has 14 members; this pewter expects 13"},
         {"\"current\":\"1\"", "\"current\":\"3\"", "state: the current arm 3 is missing"},
         {"\"arm\":\"2\"", "\"arm\":\"1\"",
-         "state: arm 1, replicate 1: is a duplicate, or the one before it is missing"},
+         "state: arm 1, replica 1: is a duplicate, or the one before it is missing"},
         {"\"arm\":\"2\",\"replicate\":\"1\"", "\"arm\":\"2\",\"replicate\":\"3\"",
-         "replicate 3: is a duplicate, or the one before"},
+         "replica 3: is a duplicate, or the one before"},
         {"\"arm\":\"2\",\"replicate\":\"1\"", "\"arm\":\"1\",\"replicate\":\"2\"",
-         "the replicates of an arm are of different shapes"},
+         "the replicas of an arm have different shapes"},
         {"\"step\":\"5\"", "\"step\":\"6\"", "is at step 6, but its model at 5"},
         {"\"step\":\"5\"", "\"step\":\"1e3\"", "step=1e3: allowed are 0..1000000000000"},
         {"\"until\":\"step\"", "\"until\":\"dawn\"", "until=dawn: allowed are step|acc|loss|flops"},
@@ -46,7 +46,7 @@ static void test_lies(void **state)
         {"{\"lab\"", "[\"lab\"", "state: is not a JSON object"},
         {"test=4..5", "test=4..4", NULL}, /* another task of the same tokens */
         {"test=4..5", "test=4..5 alphabet=4",
-         "state: arm 1, replicate 1: its model has another vocabulary than the task"},
+         "state: arm 1, replica 1: its model has another vocabulary than the task"},
     };
     struct life l;
     struct saved good, now;

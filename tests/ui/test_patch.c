@@ -327,7 +327,7 @@ static void heads_off_in_one_replica(void **state)
     pw_canvas_resize(&c, 48, 160);
     pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &text);
-    assert_non_null(strstr(text.s, "head off L1H2 in some replicates"));
+    assert_non_null(strstr(text.s, "head off L1H2 in some replicas"));
     assert_non_null(strstr(text.s, "before heads off"));
     pw_str_clear(&text);
     pw_snapshot_free(s);

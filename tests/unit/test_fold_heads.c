@@ -207,10 +207,10 @@ static void test_replicas(void **state)
     assert_int_equal(arm->rep[0].eval_before.n, 0);
     assert_int_equal(arm->rep[1].eval_before.rows[0].exact, 2);
     pw_arm_heads_text(text, sizeof text, arm);
-    assert_string_equal(text, "L1H1 mean, L1H2 zero in replicate 2");
+    assert_string_equal(text, "L1H1 mean, L1H2 zero in replica 2");
     put_heads_of(s, 1, 1, "100000");
     pw_arm_heads_text(text, sizeof text, arm);
-    assert_string_equal(text, "L0H0 zero in replicate 1; L1H1 mean, L1H2 zero in replicate 2");
+    assert_string_equal(text, "L0H0 zero in replica 1; L1H1 mean, L1H2 zero in replica 2");
     for (size_t size = 1; size < 60; size++) {
         pw_arm_heads_text(text, size, arm);
         assert_true(strlen(text) < size);

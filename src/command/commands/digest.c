@@ -22,7 +22,7 @@ static void note_digest(struct pw_lab *lab, const struct pw_replica *a)
     char which[32] = "";
     char text[33], choices[64];
     if (pw_lab_n_replicas(lab, a->id) > 1)
-        snprintf(which, sizeof which, "  replicate %d", a->replica);
+        snprintf(which, sizeof which, "  replica %d", a->replica);
     pw_lab_emit_digest(lab, a, text);
     choices_text(choices, lab, a->model);
     pw_lab_note(lab, "arm %d%s  step %lld  digest %s%s", a->id, which, (long long)a->step, text, choices);

@@ -147,13 +147,13 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
     char what[64];
     struct pw_replica a = {0}, *place;
     struct pw_checkpoint *c;
-    snprintf(what, sizeof what, "state: replicate %d", i + 1);
+    snprintf(what, sizeof what, "state: replica %d", i + 1);
     enum pw_code code = pw_state_get(object, arm_fields, &a, 1, what, err);
     if (code == PW_OK)
         code = get_seen(object, &a.seen, what, err);
     if (code != PW_OK)
         return code;
-    snprintf(what, sizeof what, "state: arm %d, replicate %d", a.id, a.replica);
+    snprintf(what, sizeof what, "state: arm %d, replica %d", a.id, a.replica);
     place = &next->replicas[(a.replica - 1) * PW_MAX_ARMS + a.id - 1];
     if (place->model != NULL || (a.replica > 1 && pw_lab_replica(next, a.id, a.replica - 1) == NULL))
         return pw_fail(err, PW_EUSER, "%s: is a duplicate, or the one before it is missing", what);
@@ -185,7 +185,7 @@ static enum pw_code check_alike(struct pw_lab *next, struct pw_err *err)
     }
     pw_str_fini(&text[0]);
     pw_str_fini(&text[1]);
-    return alike ? PW_OK : pw_fail(err, PW_EUSER, "state: the replicates of an arm are of different shapes");
+    return alike ? PW_OK : pw_fail(err, PW_EUSER, "state: the replicas of an arm have different shapes");
 }
 
 enum pw_code pw_state_restore_arms(struct pw_lab *next, const cJSON *list,
@@ -196,7 +196,7 @@ enum pw_code pw_state_restore_arms(struct pw_lab *next, const cJSON *list,
     int n = cJSON_GetArraySize(list), i = 0;
     enum pw_code code = PW_OK;
     if (!cJSON_IsArray(list) || n < 1 || n > PW_MAX_PLACES)
-        return pw_fail(err, PW_EUSER, "state: %d replicates; there are 1..%d", n, PW_MAX_PLACES);
+        return pw_fail(err, PW_EUSER, "state: %d replicas: allowed are 1..%d", n, PW_MAX_PLACES);
     for (object = list->child; object != NULL && code == PW_OK; object = object->next, i++) {
         void *bytes = NULL;
         size_t size = 0;

@@ -45,12 +45,12 @@ static const char *name_of(enum pw_event_kind kind)
     return names[kind] != NULL ? names[kind] : "event";
 }
 
-/* "arm 1, replicate 2, step 78" */
+/* "arm 1, replica 2, step 78" */
 static void place_of(char dst[64], const struct pw_event *e)
 {
     char replica[24] = "";
     if (e->replica > 1)
-        snprintf(replica, sizeof replica, ", replicate %d", e->replica);
+        snprintf(replica, sizeof replica, ", replica %d", e->replica);
     if (e->arm > 0)
         snprintf(dst, 64, "arm %d%s, step %" PRId64, e->arm, replica, e->step);
     else

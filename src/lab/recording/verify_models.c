@@ -159,7 +159,7 @@ static void write_difference(struct pw_verdict *v, const struct pw_event *e, con
         v->step = arm->step;
         used = 0;
     }
-    snprintf(v->text + used, sizeof v->text - used, "%sarm %d, replicate %d, step %lld: checkpoint: %s",
+    snprintf(v->text + used, sizeof v->text - used, "%sarm %d, replica %d, step %lld: checkpoint: %s",
              first ? "" : "; ", arm->id, arm->replica, (long long)arm->step, text);
 }
 

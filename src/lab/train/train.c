@@ -405,7 +405,7 @@ static void name_model(const struct pw_lab *lab, const struct pw_replica *a, str
     if ((pw_lab_n_arms(lab) == 1 && n == 1) || strncmp(err->msg, "arm ", 4) == 0)
         return;
     if (n > 1)
-        snprintf(replica, sizeof replica, ", replicate %d", a->replica);
+        snprintf(replica, sizeof replica, ", replica %d", a->replica);
     snprintf(place, sizeof place, "arm %d (%s%s)", a->id, a->pe.pe->name, replica);
     pw_err_at(err, place);
 }
