@@ -62,7 +62,7 @@ enum pw_event_kind {
 enum pw_run_state { PW_RUN_IDLE, PW_RUN_TRAINING, PW_RUN_PAUSED };
 enum pw_job_state { PW_JOB_RUNNING, PW_JOB_DONE, PW_JOB_CANCELLED };
 
-/* LAB: what the lab trains on, and with what. Some members describe the tasks for panes. */
+/* LAB: the tasks, the seed and the backend of training. Some members describe the tasks for panes. */
 struct pw_ev_lab {
     char task[PW_LINE];    /* arguments of the canonical `task` command */
     char backend[PW_LINE]; /* "cpu: 2 threads, avx512" */

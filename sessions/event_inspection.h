@@ -1,5 +1,5 @@
 /* event_inspection.h - the events of the inspected model: prompt, decoded tokens, attention, tables, ablation
- * and patching. A part of event.h, which says who owns the arrays. */
+ * and patching. A part of event.h, which defines the ownership of the arrays. */
 #ifndef PW_EVENT_LOOK_H
 #define PW_EVENT_LOOK_H
 #include "base/half.h"
@@ -131,7 +131,7 @@ struct pw_ev_attention {
     uint16_t *all_scores;
 };
 
-/* What the attention pane shows of the inspected head. */
+/* The quantity of the inspected head that the attention pane shows. */
 enum pw_view {
     PW_VIEW_PROBS,
     PW_VIEW_SCORE,

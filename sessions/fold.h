@@ -278,7 +278,7 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
 /* Return the row of a task and length, or NULL. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
 
-/* Return how the rows of a task (-1: of the first) are judged. */
+/* Return how the rows of a task (-1: of the first) are judged; PW_JUDGE_EXACT if there are none. */
 enum pw_judge pw_eval_judge(const struct pw_ev_eval *e, int task);
 /* Fraction of samples that are right, and fraction with every token right when teacher-forced. NaN if there
  * are no samples. */

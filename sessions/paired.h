@@ -18,10 +18,11 @@
  * correction for the number of arms. `bench/decide` measures how often one of several equal arms is called
  * best: at most 5 %.
  *
- * McNemar's test over the samples tells whether two networks differ, and nothing about their encodings.
+ * McNemar's test over the samples shows whether two networks differ, and nothing about their encodings.
  * `networks` counts the pairs of runs for which it does.
  *
- * Shapes are in the members' comments. The caller owns all structs. Any thread; the functions cannot fail. */
+ * Shapes are in the members' comments. The caller owns all structs. Any thread; the functions cannot fail.
+ */
 #ifndef PW_PAIRED_H
 #define PW_PAIRED_H
 #include "base/text.h"

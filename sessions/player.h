@@ -29,14 +29,14 @@ uint64_t pw_player_last(const struct pw_player *p);
 const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq);
 
 /* ---- find events; each returns an event's number, or 0 if there is none */
-/* The last event at which `arm` (0: the arm that was current then) had completed at most `step` steps, and no
- * other arm had gone beyond. An arm's life starts when it is created or reset; this searches the life at the
- * end of the session. */
+/* The last event at which `arm` (0: the arm that was current then) had completed at most `step` steps, before
+ * any other arm took a further step beyond `step`. An arm's life starts when it is created or reset; this
+ * searches the life at the end of the session. */
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step);
 /* The same in the life that the arm had at event `near`. */
 uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_t step);
 /* The next (dir 1) or previous (dir -1) event from `from`. kind: COMMAND, MARK, CHECKPOINT or EVAL;
- * PW_EV_KINDS: any event except step metrics. text: "", or a part of the event's text. */
+ * PW_EV_KINDS: any event except step metrics. text: "", or a part of the event's text; case is ignored. */
 uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
                         const char *text);
 /* The last event at or before a wall-clock time; and the time of an event (ns since 1970). */

@@ -67,7 +67,8 @@ uint64_t pw_store_last(const struct pw_store *s);
 uint64_t pw_store_gone(const struct pw_store *s);
 
 /* Encode e and queue it; never blocks. Its number must be larger than all before. Events about this process
- * (SESSION, most STATE and JOB) are not recorded. */
+ * (SESSION, most STATE and JOB) are not recorded. Of the answers and tables that are emitted by themselves
+ * during training, only some are recorded (store_worth.c). */
 void pw_store_put(struct pw_store *s, const struct pw_event *e);
 /* Commit as soon as possible instead of with the next group. */
 void pw_store_hurry(struct pw_store *s);

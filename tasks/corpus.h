@@ -1,10 +1,10 @@
 /* corpus.h - a user's file of lines in memory: prompt, TAB, answer. For the task file (file.c).
  *
- * The text is one block; blanks are single, and both halves of a line are NUL-terminated in place. Each line
- * costs eight more bytes.
+ * The text is one block; blanks are single, and both halves of a line are NUL-terminated in place. Each
+ * line costs twelve more bytes: struct pw_corpus_line, and its entry in `order`.
  *
- * One prompt in ten, by a hash of its text, is held out. A corpus is read-only after pw_corpus_create, so any
- * thread can read it. */
+ * One prompt in ten, by a hash of its text, is held out. A corpus is read-only after pw_corpus_create, so
+ * any thread can read it. */
 #ifndef PW_CORPUS_H
 #define PW_CORPUS_H
 #include "tasks/task.h"

@@ -16,7 +16,7 @@ struct pw_lab;
 struct pw_probe; /* probe/probe.h */
 struct pw_watch; /* a repeated probe */
 
-/* ---- what the lab is */
+/* ---- facts about the lab, notes */
 
 /* What commands read of the lab's settings and of its own snapshot. Pointers are borrowed until the next
  * action. */
@@ -44,7 +44,7 @@ void pw_lab_mark(struct pw_lab *lab, const char *text); /* emits a remark at the
 enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
                               struct pw_err *err);
 
-/* ---- arms; what a command changes concerns all replicas of an arm */
+/* ---- arms. A change by a command applies to all replicas of an arm. */
 
 struct pw_replica *pw_lab_arm(struct pw_lab *lab, int id); /* its first replica; NULL: no such arm */
 struct pw_replica *pw_lab_current(struct pw_lab *lab);     /* its first replica */
@@ -227,9 +227,10 @@ void pw_lab_forget_attention(struct pw_lab *lab); /* of the imported file */
 enum pw_code pw_lab_plan_fits(const struct pw_plan *plan, struct pw_err *err);
 
 /* Check that the lab's state matches the plan: task, seed, encodings in order, models, optimisers and
- * replicas. All steps must be done. An evaluation after the last step must cover all lengths with the plan's
- * number of samples, and no head may be ablated. The message names the first difference: the lab's value and
- * the plan's. */
+ * replicas. All steps must be done. Each replica must have trained in one unchanged run, and on the same
+ * batches as the others, unless plan->loaded. An evaluation after the last step must cover all lengths with
+ * the plan's number of samples, and no head may be ablated. The message names the first difference: the lab's
+ * value and the plan's. */
 enum pw_code pw_lab_plan_held(struct pw_lab *lab, const struct pw_plan *plan, struct pw_err *err);
 
 /* ---- sessions */

@@ -38,10 +38,11 @@ struct pw_optim {
     float lr, beta1, beta2, eps, decay; /* decay: on matrices, embeddings included */
     bool decay_gains;                   /* decay also acts on the gains of norms */
     float clip;                         /* global gradient norm; 0: off */
-    int warmup, steps;                  /* in optimiser steps; after `steps` the rate stays at its floor */
-    int schedule;                       /* enum pw_schedule */
-    float floor;                        /* of the learning rate, as a fraction of lr */
-    int batch;                          /* sequences */
+    /* In optimiser steps. After `steps` the rate stays at its floor, unless the schedule is constant. */
+    int warmup, steps;
+    int schedule; /* enum pw_schedule */
+    float floor;  /* of the learning rate, as a fraction of lr */
+    int batch;    /* sequences */
 };
 
 extern const struct pw_opt pw_config_opts[]; /* of struct pw_config */

@@ -35,8 +35,8 @@ int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot 
 /* Finds the range of all points on the x axis; it starts at 0 if that is near. Returns
  * false if there are no points. */
 bool pw_curves_extent(const struct pw_curve *k, int n, int64_t *first, int64_t *last);
-/* Finds the range of the y axis: all values that can be shown, and 0 on a linear axis. Clears *log if no
- * value is above 0. */
+/* Finds the range of the y axis: all values that can be shown, and 0 on a linear axis; 0..1 for percent.
+ * Clears *log if no value is above 0. */
 void pw_curves_range(const struct pw_curve *k, int n, bool percent, bool *log, double *y0, double *y1);
 /* Returns how many of n ascending values are at most x. */
 int pw_curves_up_to(const int64_t *values, int n, int64_t x);

@@ -1,4 +1,4 @@
-/* matrix.h - a matrix of values and the range of its colours: what a pane draws in cells (ui/heat.c) and a
+/* matrix.h - a matrix of values and the range of its colours: a pane draws it in cells (ui/heat.c), and a
  * figure as an image (figure/map.c). Pure functions, for any thread. */
 #ifndef PW_PLOT_MATRIX_H
 #define PW_PLOT_MATRIX_H

@@ -20,7 +20,7 @@ double pw_draw_normal(struct pw_rng *rng); /* N(0,1); same bits on every machine
 void pw_draw_shuffle(struct pw_rng *rng, int *x, int n);
 
 /* The number of tokens of the longest sequence that the model was trained on. Before the first step: that of
- * the task's longest trained length. */
+ * the task's longest trained length, or the context if no such sample fits. */
 int pw_draw_trained(const struct pw_probe_in *in, const struct pw_probe_subject *s);
 /* Sets *T to `asked` tokens, or to `otherwise` if asked is 0. `otherwise` is cut to the context. Fails if
  * `asked` is beyond the model's context, or if *T is below 4. */

@@ -24,7 +24,8 @@ struct pw_proof {
 };
 
 /* positions: length of the sequence; 0: a default that fits into the context. Fails if the arm isn't a
- * construction of this theorem. Call pw_proof_fini after success. */
+ * construction of this theorem (one of theorem 2 also serves theorem 1), or if positions exceed the context.
+ * Call pw_proof_fini after success. */
 enum pw_code pw_proof_init(struct pw_proof *s, const struct pw_probing_at *p, int theorem, int positions,
                            struct pw_err *err);
 void pw_proof_fini(struct pw_proof *s);
@@ -37,7 +38,7 @@ int pw_proof_points(int *at, int n, int T);
 /* The verdict of a claim about the proof. If it doesn't hold: contradicted on a backend of class portable,
  * inconclusive on one of class machine. */
 enum pw_claim_verdict pw_proof_verdict(const struct pw_probing_at *p, bool holds);
-/* Names row `row` of block b after position t: "3 ' 4'". */
+/* Names row t - 1 of block b after position t (from 1) and its token: "3 ' 4'". */
 void pw_proof_row(const struct pw_proof *s, const struct pw_probing_at *p, struct pw_finding *f, int b,
                   int t);
 /* Adds the remarks that both probes make: on the sequence, and on an arm that is no longer the

@@ -67,8 +67,8 @@ struct pw_blog_plan {
     double control_most;
 };
 
-/* Set out to what the lab must hold for `judge` with model=K. Returns false with model=0, which reads only
- * findings. */
+/* Set *out to the plan that the lab's state must match for `judge` with model=K. Returns false with model=0,
+ * which reads only findings. */
 bool pw_blog_plan_model(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_plan *out);
 /* Write the script: for every model, train an arm for each encoding, probe each arm, and record the numbers
  * that are judged. */

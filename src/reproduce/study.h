@@ -44,8 +44,8 @@ struct pw_study {
     /* A study that probes several trained models (blog.h): its plan, in place of script, plan and judge. Its
      * options are pw_blog_opts. */
     const struct pw_blog_plan *blog;
-    /* Set *plan to what the lab must hold for `judge` with these options; `judge` refuses anything else.
-     * Returns false if the verdict reads only findings. NULL: nothing is checked. */
+    /* Set *plan to the plan that the lab's state must match for `judge` with these options; `judge` refuses
+     * another state. Returns false if the verdict reads only findings. NULL: nothing is checked. */
     bool (*plan)(const void *opts, struct pw_plan *plan);
     /* Make the finding from the snapshot. NULL: the probes' findings carry the verdict. */
     enum pw_code (*judge)(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
@@ -60,7 +60,7 @@ enum pw_code pw_study_find(const struct pw_study **study, const char *name, stru
 
 /* Append the script, made from `script`, `lines` or `blog`. opts: the study's options. */
 void pw_study_script(const struct pw_study *study, const void *opts, struct pw_str *out);
-/* Set *plan to what the lab must hold. Returns false if there is nothing to check. */
+/* Set *plan to the plan that the lab's state must match. Returns false if there is nothing to check. */
 bool pw_study_plan(const struct pw_study *study, const void *opts, struct pw_plan *plan);
 /* Has the study a verdict of its own? Otherwise the probes' findings carry it. */
 bool pw_study_has_verdict(const struct pw_study *study);

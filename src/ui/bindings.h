@@ -34,7 +34,8 @@ void pw_key_offer(struct pw_completion *c);
 
 /* Returns the line of a key, or NULL. */
 const char *pw_bindings_find(const struct pw_bindings *b, int key);
-/* PW_EUSER: the key is reserved (':', Esc, Ctrl-C, Ctrl-Z), or the table is full. */
+/* PW_EUSER: the key is reserved (':', Esc, Ctrl-C, Ctrl-Z), the table is full, or line is too long or has a
+ * line end. */
 enum pw_code pw_bindings_set(struct pw_bindings *b, int key, const char *line, struct pw_err *err);
 /* Returns false if the key is not bound. */
 bool pw_bindings_remove(struct pw_bindings *b, int key);

@@ -14,7 +14,7 @@
 /* Bytes of the longest sequence that is decoded; longer ones are discarded. */
 #define PW_KEY_BYTES 32
 
-/* What the mouse button did. The wheel only sends PRESS. MOVE: the pointer moved with no button held. */
+/* The action of the mouse button. The wheel only sends PRESS. MOVE: the pointer moved with no button held. */
 enum pw_mouse { PW_MOUSE_PRESS, PW_MOUSE_DRAG, PW_MOUSE_RELEASE, PW_MOUSE_MOVE };
 enum pw_button { PW_BUTTON_LEFT, PW_BUTTON_WHEEL_UP, PW_BUTTON_WHEEL_DOWN, PW_BUTTON_OTHER };
 

@@ -50,8 +50,8 @@ void pw_draw_parts(struct pw_canvas *c, struct pw_rect r, int rows, struct pw_st
  * stays reserved for short text, so that the content does not move under the pointer. Returns the rows
  * reserved. text is not empty and is destroyed. */
 int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text);
-/* Draws a note in the middle of an empty r: what is missing, which command to type, and more lines;
- * NULL-terminated. */
+/* Draws a note in the middle of an empty r: the missing data, the command that computes it, and further
+ * lines; NULL-terminated. */
 void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines);
 /* Like pw_draw_invitation for data that a lab can compute. During a replay it only says that the data is
  * missing. */

@@ -1,5 +1,5 @@
 /* lab_int.h - internal interface of the lab: its state, its events, the samples, and waiting lines. Lab
- * thread only, unless a function says otherwise. Each folder has headers of its own for what it does with the
+ * thread only, unless a function says otherwise. Each folder has its own headers for its functions on the
  * state. */
 #ifndef PW_LAB_INT_H
 #define PW_LAB_INT_H

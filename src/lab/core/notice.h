@@ -32,7 +32,7 @@ struct pw_listener {
  * listeners' `changes`. */
 void pw_lab_changes(struct pw_lab *lab, struct pw_notice *n);
 /* Announce that the change is complete and its events were emitted: calls the listeners' `changed`, which may
- * compute what the screen shows again. */
+ * recompute the displayed data. */
 void pw_lab_changed(struct pw_lab *lab, const struct pw_notice *n);
 
 #endif

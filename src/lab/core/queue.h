@@ -1,10 +1,10 @@
 /* queue.h - events on their way from the lab thread to the reader, in the order in which they were emitted.
  *
  * The reader may stall for a long time (a suspended terminal, a slow link) while training continues. So the
- * queue is bounded in bytes. When it is full, STEP and UPDATES events are dropped; a GAP event reports the
- * number of dropped steps. Any other new event drops the queued events that it supersedes, because the
- * reader's snapshot would replace their values anyway. All remaining events are rare and small, and they are
- * kept. The session on disk loses nothing by this.
+ * queue is bounded in bytes. When it is full, new STEP and UPDATES events are dropped; a GAP event reports
+ * the number of dropped steps. Any other new event then drops the queued events that it supersedes, because
+ * the reader's snapshot would replace their values anyway. All remaining events are rare and small, and they
+ * are kept. The session on disk loses nothing by this.
  *
  * The functions do not lock; the caller holds the lab's lock. */
 #ifndef PW_QUEUE_H

@@ -66,8 +66,8 @@ enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool crea
                                struct pw_err *err);
 
 /* ---- checkpoint.c */
-/* Do what is due: begin or finish a checkpoint, emit changes of the session's state. Call between two steps
- * or slices. */
+/* Do the pending work: begin or finish a checkpoint, emit changes of the session's state. Call between two
+ * steps or slices. */
 void pw_session_tick(struct pw_lab *lab);
 /* Take a checkpoint if anything changed since the newest, and wait until it is on disk. */
 void pw_checkpoint_last(struct pw_lab *lab);

@@ -1,11 +1,12 @@
 /* state.h - the complete state of a lab as data: a text, and an image of every model.
  *
  * A state that is saved at any step boundary and restored into a fresh lab continues with the same bits and
- * emits the same events. It contains the task; every replica with its weights, moments, counts and ablated
- * heads; its goal and its place in the current round; the pinned prompt with its answer, edits and cursor;
- * what is inspected and in which replica; the watches; the settings. It does not contain: threads and
- * instruction set, which affect no bit; waiting lines, which belong to the sender; the series and evaluations
- * of lab->record, which are a fold of the events up to this point; measurements of time.
+ * emits the same events. It contains the task, the settings and the watches. It contains every replica, with
+ * its weights, moments, counts and ablated heads, its goal, and its place in the current round. It contains
+ * the pinned prompt with its answer, edits and cursor, and the inspected layer, head, view and replica. It
+ * does not contain: threads and instruction set, which affect no bit; waiting lines, which belong to the
+ * sender; the series and evaluations of lab->record, which are a fold of the events up to this point;
+ * measurements of time.
  *
  * A step boundary: no job is running and no answer is being decoded. Jobs and answers run in slices between
  * two steps, hold memory of models that they compare or replace, and end by themselves. So the caller waits

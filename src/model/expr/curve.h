@@ -17,7 +17,7 @@ enum pw_formula_curve {
 /* Evaluates the formula for the last query of a sequence of `length` and each of its keys, in layer 0. Writes
  * out [heads,length], entry (h,d); NaN where the mask hides the key. Learned parameters have their initial
  * values; those that are drawn have one fixed draw. cfg: layers, width, heads, head_width and context are
- * read. Pure; any thread. */
+ * read. The longest trained length L is taken to be `length`. Pure; any thread. */
 enum pw_formula_curve pw_expr_curve(const struct pw_expr *x, const struct pw_config *cfg, int length,
                                     float *out);
 

@@ -42,7 +42,7 @@ enum {
 /* The parts of attention that a formula can define. */
 enum pw_stage {
     PW_STAGE_POSITION, /* the position of a token, instead of its index */
-    PW_STAGE_EMBED,    /* what is added to channel c of an embedding */
+    PW_STAGE_EMBED,    /* the value added to channel c of an embedding */
     PW_STAGE_ANGLE,    /* the angle by which pair p of a query and a key is rotated, in radians */
     PW_STAGE_GAIN,     /* a factor on rotated queries and keys */
     PW_STAGE_BIAS,     /* added to a score */

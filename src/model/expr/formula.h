@@ -1,5 +1,5 @@
 /* formula.h - inside of src/model/expr: the encoding that a formula defines, in three files. encoding.c has
- * the descriptors, formula_tables.c the fixed tables, formula_check.c what a model refuses. */
+ * the descriptors, formula_tables.c the fixed tables, formula_check.c the checks against a model. */
 #ifndef PW_FORMULA_H
 #define PW_FORMULA_H
 #include "model/expr/expr.h"

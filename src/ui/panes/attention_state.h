@@ -1,4 +1,4 @@
-/* attention_state.h - what the attention pane remembers between two frames. */
+/* attention_state.h - the state that the attention pane keeps between two frames. */
 #ifndef PW_ATTENTION_STATE_H
 #define PW_ATTENTION_STATE_H
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* curves_state.h - what the curves pane remembers between two frames. */
+/* curves_state.h - the state that the curves pane keeps between two frames. */
 #ifndef PW_CURVES_STATE_H
 #define PW_CURVES_STATE_H
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* encoding_state.h - what the encoding pane remembers between two frames. */
+/* encoding_state.h - the state that the encoding pane keeps between two frames. */
 #ifndef PW_ENCODING_STATE_H
 #define PW_ENCODING_STATE_H
 #include "lab/preview.h"

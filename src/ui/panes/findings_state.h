@@ -1,4 +1,4 @@
-/* findings_state.h - what the findings pane remembers between two frames. */
+/* findings_state.h - the state that the findings pane keeps between two frames. */
 #ifndef PW_FINDINGS_STATE_H
 #define PW_FINDINGS_STATE_H
 #include "base/finding.h"

@@ -1,4 +1,4 @@
-/* io_state.h - what the prompt pane remembers between two frames. */
+/* io_state.h - the state that the prompt pane keeps between two frames. */
 #ifndef PW_IO_STATE_H
 #define PW_IO_STATE_H
 

@@ -37,7 +37,7 @@ struct pw_lengths_areas {
 void pw_lengths_find_areas(const struct pw_ui *ui, struct pw_rect inside, struct pw_lengths_areas *a);
 /* Sets the table of a list of n rows, one per row of r. */
 void pw_lengths_list(const struct pw_ui *ui, int cursor, int n, struct pw_rect r, struct pw_lengths_areas *a);
-/* Set the areas of a page that is drawn into r. */
+/* Set the areas of a page that is drawn into r. pw_lengths_plot_field returns the area of the curves. */
 struct pw_rect pw_lengths_plot_field(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v);
 void pw_lengths_table_areas(const struct pw_ui *ui, struct pw_rect r, int readout, const struct pw_lengths *v,
                             struct pw_lengths_areas *a);

@@ -1,4 +1,4 @@
-/* lengths_state.h - what the lengths pane remembers between two frames. */
+/* lengths_state.h - the state that the lengths pane keeps between two frames. */
 #ifndef PW_LENGTHS_STATE_H
 #define PW_LENGTHS_STATE_H
 #include <stdbool.h>

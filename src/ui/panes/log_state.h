@@ -1,4 +1,4 @@
-/* log_state.h - what the log pane remembers between two frames. */
+/* log_state.h - the state that the log pane keeps between two frames. */
 #ifndef PW_LOG_STATE_H
 #define PW_LOG_STATE_H
 

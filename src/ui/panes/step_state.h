@@ -1,4 +1,4 @@
-/* step_state.h - what the step pane remembers between two frames. */
+/* step_state.h - the state that the step pane keeps between two frames. */
 #ifndef PW_STEP_STATE_H
 #define PW_STEP_STATE_H
 #include <stdbool.h>
