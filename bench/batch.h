@@ -5,6 +5,7 @@
 #include "lab/core/lab_int.h"
 #include <stdio.h>
 
+/* The batches of a benchmark. It owns them. */
 struct bench_batches {
     int n; /* number of batches; training steps cycle through them */
     struct pw_samples *samples;

@@ -4,6 +4,7 @@
 #include "sessions/codec_int.h"
 #include "sessions/event_json.h"
 
+/* When a member appears in JSON. */
 enum pw_json_when {
     PW_JSON_ALWAYS,
     PW_JSON_UNLESS_ZERO, /* left out if 0, empty or false */

@@ -13,6 +13,7 @@
 #include "sessions/event.h"
 #include <stddef.h>
 
+/* The metrics of a step; index of a series. */
 enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS };
 
 /* Metrics of the steps of one replica, one point per step. */

@@ -39,6 +39,7 @@ struct pw_trail {
     struct pw_shelf lists; /* of struct pw_trail_list */
     struct pw_shelf entry; /* data of each entry, by its event */
 };
+/* One list: `n` entries of pw_trail's seq, from index `from` on. */
 struct pw_trail_list {
     size_t from;
     int n;

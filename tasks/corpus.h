@@ -16,12 +16,14 @@
 
 enum { PW_CORPUS_TRAINED, PW_CORPUS_HELD }; /* groups of lines */
 
+/* One line of the file. */
 struct pw_corpus_line {
     uint32_t at;     /* offset of the prompt in text; its answer follows the NUL */
     uint16_t length; /* words of the prompt, without the first `skip` */
     uint16_t tokens; /* of prompt and answer together */
 };
 
+/* The file. It owns its arrays. */
 struct pw_corpus {
     char *text;
     struct pw_corpus_line *lines; /* [n] every line, in the order of the file */

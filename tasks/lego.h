@@ -7,8 +7,10 @@
 #define PW_LEGO_ONE     (-1) /* in place of a variable: the value 1 */
 #define PW_LEGO_EXAMPLE "a = -1, b = -a, c = +b, c ?"
 
+/* The order of clauses in the prompt. */
 enum pw_lego_order { PW_LEGO_CHAIN, PW_LEGO_SHUFFLED };
 
+/* The options of the task. */
 struct pw_lego_opts {
     struct pw_task_opts common;
     int sampling; /* enum pw_sampling */

@@ -14,6 +14,7 @@
 #define PW_PCFG_TOKENS    250 /* enough for 35 functions: 35 commas and 36 strings of 5 */
 #define PW_PCFG_ANSWER    500
 
+/* The options of the task. */
 struct pw_pcfg_opts {
     struct pw_task_opts common;
     int tokens, answer; /* most of either */

@@ -18,6 +18,7 @@ struct pw_spelling;
 
 extern const char *const pw_samplings[]; /* names of enum pw_sampling, NULL-terminated */
 
+/* A piece of the text that is read. */
 struct pw_piece {
     const char *s; /* points into the text that is read */
     size_t n;      /* bytes; 0: end of the text */

@@ -18,6 +18,7 @@
 #define PW_SCRATCHPAD_H
 #include "tasks/task.h"
 
+/* The parts of a step, in their order. */
 enum pw_scratch_part { PW_PART_IN, PW_PART_COMP, PW_PART_OUT, PW_PART_VARS, PW_PART_RE, PW_PARTS };
 
 /* The task's half of a scratchpad, beside its descriptor. */

@@ -63,16 +63,19 @@ struct pw_task_opts {
     int parts; /* derived: 0 without scratchpad, otherwise PW_SCRATCH_ON and the parts of a step */
 };
 
+/* The splits of samples. */
 enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
 
 struct pw_vocab;
 struct pw_scratch_task; /* scratchpad.h */
 struct pw_scratch;
 
+/* The pair that a length comes from. */
 struct pw_pair {
     int a, b; /* {length, 0} if a length is one number */
 };
 
+/* The content of a sample; its integers have a meaning of the task's own. */
 struct pw_item {
     int length; /* the item's length in the task's unit */
     int n;      /* integers in use */
@@ -105,6 +108,7 @@ struct pw_refusal {
     const char *option, *why;
 };
 
+/* The descriptor of a task. Constant. */
 struct pw_task {
     const char *name, *summary, *source; /* source: origin of the text and the sampling */
     const struct pw_opt *opts;           /* its own, beside the common ones (options.c); NULL: none */
@@ -213,6 +217,7 @@ struct pw_task_use {
     struct pw_data_pool *pool; /* NULL: an endless stream */
 };
 
+/* A set of tasks. It owns its memory; pw_taskset_fini frees it. */
 struct pw_taskset {
     int n;
     struct pw_task_use use[PW_MAX_TASKS];
@@ -232,6 +237,7 @@ void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out);
 /* Returns true if both have the same tokens in the same order; weights can then be kept. */
 bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
 
+/* A sample as tokens. */
 struct pw_sample {
     int task;   /* index in the set; -1: free text */
     int length; /* in the task's unit; -1: unknown */

@@ -87,6 +87,7 @@ struct pw_cuda_graph {
     uint64_t used;        /* number of its last replay */
 };
 
+/* An open CUDA device. */
 struct pw_backend {
     int device, capability; /* compute capability times ten */
     struct pw_ctx ctx;

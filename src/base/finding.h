@@ -18,6 +18,7 @@
 #define PW_FINDING_LABEL 24
 #define PW_FINDING_TEXT  256
 
+/* The kinds of blocks. */
 enum pw_block_kind { PW_BLOCK_TABLE, PW_BLOCK_PLOT, PW_BLOCK_MAP };
 
 /* One table, plot or map. Its values are row-major in the finding's `values`, from index `value` on. Its

@@ -40,6 +40,7 @@ struct pw_args {
     struct pw_word words[PW_MAX_WORDS];
 };
 
+/* The module that runs a command: the lab, or the workbench. */
 enum pw_where { PW_AT_LAB, PW_AT_UI };
 
 /* State that completion may read, indexed by enum pw_where: the lab's snapshot for commands of the lab, the

@@ -3,6 +3,7 @@
 #define PW_AXES_H
 #include "figure/svg.h"
 
+/* A plot. The caller sets the members marked "in"; pw_axes_draw sets `field`. */
 struct pw_axes {
     struct pw_box box;     /* in: the area of plot and axes, in points */
     double x0, x1, y0, y1; /* in: ranges; y > 0 if log */

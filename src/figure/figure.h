@@ -22,6 +22,7 @@ struct pw_figure_session {
     const struct pw_snapshot *snap; /* at the session's end; NULL: the snapshot's own session */
 };
 
+/* The options of a figure, as `export figure` takes them. Plain values; recorded is borrowed. */
 struct pw_figure_options {
     int pane;                      /* index into pw_figure_names */
     char page[16];                 /* "": the first page that has something to draw */

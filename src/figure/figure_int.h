@@ -15,6 +15,7 @@ struct pw_figure_line {
     int place;           /* selects colour, mark and name: 1..PW_FIGURE_LINES */
 };
 
+/* A figure that is being drawn. It owns its texts and svg, and borrows the rest. */
 struct pw_figure {
     const struct pw_snapshot *given; /* the snapshot that was passed in */
     const struct pw_snapshot *snap;  /* the same, or the first line's if the given one has no line */
@@ -44,6 +45,7 @@ struct pw_figure_several {
     const char *make;  /* commands that would produce it; NULL: none, or the caller ran them */
 };
 
+/* One page of a pane's figures. Constant. */
 struct pw_figure_page {
     const char *name; /* NULL: the end of the pane's table */
     int kind;         /* distinguishes pages that share their functions */

@@ -5,6 +5,7 @@
 #include "plot/matrix.h"
 #include "plot/ramp.h"
 
+/* A matrix and how to draw it. */
 struct pw_map {
     struct pw_matrix data;
     enum pw_colormap map;

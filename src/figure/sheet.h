@@ -5,12 +5,14 @@
 
 #define PW_SHEET_ROW 11.5 /* height of a row in points; the header takes one more row */
 
+/* A column of a table. */
 struct pw_sheet_column {
     const char *name;
     double w;   /* points; 0: the width that the other columns leave */
     bool right; /* right-aligned, for numbers */
 };
 
+/* A table. Its texts come from the callback `cell`. */
 struct pw_sheet {
     const struct pw_sheet_column *columns;
     int n_columns, n_rows;

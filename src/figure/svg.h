@@ -11,10 +11,12 @@
 #define PW_INK  0x1f1f1fu
 #define PW_GRID 0xe4e4e4u
 
+/* A rectangle in points; (x,y) is its upper left corner. */
 struct pw_box {
     double x, y, w, h;
 };
 
+/* The style of a line. Colours are 0xRRGGBB. */
 struct pw_pen {
     uint32_t color;
     double width;     /* 0: 1 */
@@ -24,6 +26,7 @@ struct pw_pen {
 
 enum pw_anchor { PW_START, PW_MIDDLE, PW_END };
 
+/* The style of a text; size in points. */
 struct pw_font {
     double size;
     uint32_t color;
@@ -32,6 +35,7 @@ struct pw_font {
     bool turned; /* runs upwards */
 };
 
+/* A picture that is being written; `out` is the SVG text so far. */
 struct pw_svg {
     struct pw_str out;
 };

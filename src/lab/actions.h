@@ -130,6 +130,7 @@ void pw_lab_list_devices(struct pw_lab *lab); /* emits notes */
 
 /* ---- training and scripts */
 
+/* The arguments of `train`: arms, number of steps, and the condition that ends training earlier. */
 struct pw_goal {
     int arm;             /* the arm to train; 0: all */
     int64_t n;           /* number of further steps; 0: until the condition is true */

@@ -11,6 +11,7 @@
 #include "sessions/event.h"
 #include <stdbool.h>
 
+/* How a re-run ended. */
 enum pw_follow_end {
     PW_FOLLOW_EQUAL,     /* equal to the end of the record */
     PW_FOLLOW_DIFFERENT, /* a recorded event did not occur, or occurred with other bits */
@@ -35,6 +36,7 @@ struct pw_verdict {
     char recorded[64], now[64]; /* value and bits */
 };
 
+/* The source of a re-run, and its callbacks. They run on the lab's thread. */
 struct pw_follow_opts {
     /* Return the next recorded event; the re-run frees it. NULL: no more events. */
     struct pw_event *(*next)(void *arg);

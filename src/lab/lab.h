@@ -12,6 +12,7 @@
 
 struct pw_lab;
 
+/* Arguments of pw_lab_create. Texts and pointers are borrowed until pw_lab_destroy. */
 struct pw_lab_config {
     const struct pw_commands *commands; /* the lab's commands; borrowed, like the next */
     /* commands that `help` lists and messages suggest, those of the workbench included */
@@ -37,6 +38,7 @@ enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg,
  * until the end; the message says from when on nothing is recorded. */
 enum pw_code pw_lab_destroy(struct pw_lab *lab, struct pw_err *err);
 
+/* When a line takes effect. */
 enum pw_send {
     PW_SEND_NOW, /* typed: takes effect between two steps, without waiting for the end of training */
     /* Queued: waits until all earlier lines are finished, training included. A failed command drops the rest

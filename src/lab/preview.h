@@ -7,6 +7,7 @@
 #include "command/command.h"
 #include "sessions/fold.h"
 
+/* The state of a formula that is being typed. */
 struct pw_preview {
     int arm;           /* the arm that the line is about */
     char why[PW_LINE]; /* why the formula is invalid, one line; "": it is valid */

@@ -5,6 +5,7 @@
 #include "model/checkpoint.h"
 #include "sessions/fold.h"
 
+/* One saved model. The list owns it. */
 struct pw_saved {
     char *name; /* of the file or session, without folder */
     struct pw_checkpoint *c;
@@ -14,6 +15,7 @@ struct pw_saved {
     struct pw_spread in_range, beyond; /* mean exact match of the last evaluation; n 0: none */
 };
 
+/* The saved models of a folder; pw_saved_free frees it. */
 struct pw_saved_list {
     struct pw_saved *at; /* [n] sorted by name */
     int n;

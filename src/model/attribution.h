@@ -12,6 +12,7 @@
 #define PW_ATTRIBUTION_H
 #include "model/model.h"
 
+/* The kinds of parts of the residual stream. */
 enum pw_part_kind {
     PW_PART_EMBED,
     PW_PART_POSITION, /* the row of the added table, if the encoding has one */
@@ -20,6 +21,7 @@ enum pw_part_kind {
     PW_PART_BIAS /* biases of W_o, of the MLPs and of the final norm, together */
 };
 
+/* One part of the residual stream. */
 struct pw_part {
     int kind, layer, head; /* enum pw_part_kind; layer and head for kinds that have them */
 };

@@ -31,6 +31,7 @@ struct pw_config {
 /* Rules of the initial values: params.c and theorem.c. */
 enum pw_init { PW_INIT_PEWTER, PW_INIT_T5, PW_INIT_THEOREM1, PW_INIT_THEOREM2 };
 
+/* The learning rate after the warm-up: constant, or falling to the floor along a line or a cosine. */
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
 
 /* AdamW with warm-up, a learning rate schedule and clipping. */

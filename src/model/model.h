@@ -45,6 +45,7 @@ struct pw_batch {
     const int *targets; /* [n_scored] */
 };
 
+/* The metrics of one step. */
 struct pw_step_result {
     double loss;      /* mean cross entropy of the scored tokens, in nats */
     double accuracy;  /* share of scored tokens whose argmax is the target (teacher forcing) */

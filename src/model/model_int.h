@@ -178,6 +178,7 @@ struct pw_cache {
     int cap, T;
 };
 
+/* A model. It owns all memory except ops and a borrowed be. */
 struct pw_model {
     const struct pw_backend_ops *ops; /* borrowed; be is borrowed unless it equals own */
     struct pw_backend *be, *own;

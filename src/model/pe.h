@@ -22,6 +22,7 @@
 #define PW_PE_ALIASES  6
 #define PW_PE_NAME     32 /* bytes of a formula file's name, with its NUL */
 
+/* The effects of an encoding, as bits. */
 enum pw_pe_use {
     PW_PE_ADDED = 1,    /* rows added to the embeddings */
     PW_PE_ROTATION = 2, /* rotation of q and k */
@@ -78,6 +79,7 @@ struct pw_pe_pass {
     int P;
 };
 
+/* The descriptor of an encoding. Constant. */
 struct pw_pe {
     const char *name, *summary;
     const char *source;                     /* paper and equation */

@@ -12,6 +12,7 @@ enum { PW_ST_DIMS = 8 };
 enum pw_st_type { PW_ST_F32, PW_ST_F64, PW_ST_I64, PW_ST_OTHER };
 extern const char *const pw_st_type_names[]; /* "F32", "F64", "I64" */
 
+/* One tensor of a file. */
 struct pw_st_tensor {
     const char *name;
     enum pw_st_type type;

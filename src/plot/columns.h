@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The points of one curve. All arrays are borrowed. */
 struct pw_points {
     const int64_t *x; /* [n] ascending */
     const float *y;

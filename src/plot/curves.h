@@ -12,6 +12,7 @@ extern const struct pw_metric_view {
     bool percent;
 } pw_metric_views[PW_METRIC_CHOICES];
 
+/* The quantity on the x axis: steps, total operations, or time. */
 enum pw_curves_axis { PW_AXIS_STEP, PW_AXIS_FLOPS, PW_AXIS_TIME, PW_AXES };
 /* The quantities on the x axis: integers, with the unit in which they are written. */
 extern const struct pw_axis_view {

@@ -4,6 +4,7 @@
 #define PW_PLOT_MATRIX_H
 #include <stdbool.h>
 
+/* A matrix as a function of row and column. */
 struct pw_matrix {
     int rows, cols;
     /* -inf: hidden, drawn as background; NaN: drawn in red */

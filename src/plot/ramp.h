@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The sequential ramps. */
 enum pw_colormap { PW_VIRIDIS, PW_CIVIDIS };
 
 /* The colour of a value. Values beyond the ends take the nearest end, NaN the lower one. */

@@ -4,6 +4,7 @@
 #define PW_PROBE_ABLATION_H
 #include "probe/probe.h"
 
+/* The probe's options. */
 struct pw_ablation_options {
     struct pw_range lengths;
     int samples;
@@ -16,6 +17,7 @@ struct pw_ablation_counts {
     int64_t *done; /* [1 + heads, lengths] samples answered right; row 0: no head ablated */
 };
 
+/* The probe's state. It owns its arrays and `copy`. */
 struct pw_ablation_state {
     int n; /* number of lengths */
     /* [n] lengths, samples of each, and the index of the first part of each; a part is one unit's samples */

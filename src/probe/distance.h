@@ -10,6 +10,7 @@
  * the mean over heads with equal index (divergence.h). */
 enum pw_distance_pairs { PW_PAIRS_ALL, PW_PAIRS_MATCHED, PW_PAIRS_SAME, PW_PAIRS };
 
+/* The probe's options. */
 struct pw_distance_opts {
     struct pw_range lengths; /* {0,0}: the trained and test lengths */
     int samples;
@@ -37,11 +38,13 @@ struct pw_distance_curve {
     int n_pairs;    /* pairs of models */
 };
 
+/* Two models that are compared, and the curve that they belong to. */
 struct pw_distance_pair {
     int a, b; /* indices of subjects */
     int curve;
 };
 
+/* The probe's state. It owns its arrays. */
 struct pw_distances {
     const struct pw_distance_opts *o;
     int L, n_lengths, n_curves, n_pairs;

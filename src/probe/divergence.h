@@ -7,6 +7,7 @@
 #define PW_DIVERGENCE_H
 #include <stdbool.h>
 
+/* The formula of a divergence. */
 enum pw_divergence {
     /* Jensen-Shannon divergence: [KL(p||m) + KL(q||m)] / 2 with m = (p + q) / 2, from 0 to ln 2. */
     PW_DIVERGENCE_JSD,

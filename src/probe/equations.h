@@ -16,6 +16,7 @@ enum {
 };
 extern const char *const pw_equations_relative[PW_EQUATIONS_RELATIVE];
 
+/* The probe's state: the results so far. */
 struct pw_equations {
     float *score, *without,
         x[PW_EQUATIONS_N *

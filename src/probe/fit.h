@@ -4,6 +4,7 @@
 #define PW_FIT_H
 #include <stdbool.h>
 
+/* A straight line, fitted by least squares. */
 struct pw_fitted_line {
     double slope, level; /* y = level + slope x */
     double r2;           /* share of y's variance explained; NaN if y is constant */

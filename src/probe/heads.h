@@ -9,6 +9,7 @@
 #define PW_PROBE_HEADS_H
 #include <stdbool.h>
 
+/* The scores of a head. */
 enum pw_head_score {
     PW_HEAD_PREVIOUS,  /* attention mass on the previous token */
     PW_HEAD_INDUCTION, /* mass on the tokens that followed earlier occurrences of the query's token */
@@ -21,6 +22,7 @@ enum pw_head_score {
     PW_HEAD_SCORES
 };
 
+/* Name and unit of a score. */
 struct pw_head_score_info {
     const char *name, *unit; /* unit "": a share, 0..1 */
 };

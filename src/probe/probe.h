@@ -17,6 +17,7 @@
 
 #define PW_PROBE_OPTS_MAX 256
 
+/* The inputs that a probe asks for, as bits. */
 enum pw_probe_takes {
     PW_PROBE_ARM = 1,         /* one arm: the current one, or arm=K */
     PW_PROBE_ARMS = 2,        /* the named arms, or all; every replica of each */
@@ -81,6 +82,7 @@ struct pw_probing_at {
     void *state; /* owned by the probe, freed by fini */
 };
 
+/* The descriptor of a probe. Constant. */
 struct pw_probe {
     const char *name, *summary, *source; /* source: paper and equation */
     const char *detail;                  /* further lines for help; or NULL */

@@ -12,6 +12,7 @@
 #define PW_PROOF_POSITIONS_HELP "tokens to inspect; 0: 4 T, or 2 T beyond 512, limited by the context"
 #define PW_PROOF_MOST           4096
 
+/* The sequence to measure, and whether the arm is still the construction. */
 struct pw_proof {
     const struct pw_config *cfg;
     int T;        /* positions that the MLP can count */

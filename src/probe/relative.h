@@ -13,6 +13,7 @@ enum {
     PW_RELATIVE_FIRST = 2 /* the <bos> token */
 };
 
+/* The dimensions of the construction. */
 struct pw_relative_sizes {
     int T, waves, C, D; /* positions; waves = 2T - 1; width of the stream; width of a head */
 };

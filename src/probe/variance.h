@@ -21,6 +21,7 @@ struct pw_variance_side {
     double *mean, *squares; /* [L,H,D] and [L,H] of the value vectors */
 };
 
+/* The probe's state. It owns its arrays and `average`. */
 struct pw_variance {
     /* The uniform head of Su 2024: sums over its sequences. repeats is the prediction for tokens that
      * repeat. */

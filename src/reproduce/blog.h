@@ -18,12 +18,14 @@
 #define PW_BLOG_SEED "9001"
 enum { PW_BLOG_MOST = 20 }; /* most models of an encoding */
 
+/* The options of such a study. */
 struct pw_blog {
     int steps, seeds, seed; /* seeds 0: the plan's number */
     int model;              /* 1..seeds: record the numbers of this model; 0: judge all recorded models */
 };
 extern const struct pw_opt pw_blog_opts[];
 
+/* How the rows of a column become one number: their minimum, mean or maximum. */
 enum pw_blog_of { PW_OF_LEAST, PW_OF_MEAN, PW_OF_MOST };
 
 /* A number of an arm, read from its finding: the table whose title begins with `block`, column col (-1: all).
@@ -41,6 +43,7 @@ enum pw_blog_side {
     PW_BELOW, /* the opposite */
 };
 
+/* A claim, and the number that decides it. */
 struct pw_blog_claim {
     const char *claim; /* the claim of the source, and its place there */
     const char *what;  /* name of the number that is judged, at most 23 bytes */
@@ -51,6 +54,7 @@ struct pw_blog_claim {
     double holds, fails; /* fails NaN: the claim can't be contradicted */
 };
 
+/* The row of a study in blog_studies.c. Constant. */
 struct pw_blog_plan {
     const char *name;        /* name of the study */
     const char *pes, *probe; /* encodings of the arms, "none,alibi"; the probe that each arm gets */

@@ -17,6 +17,7 @@
 /* With fewer runs nothing is decided, whatever the interval. */
 #define PW_CONTRAST_RUNS 5
 
+/* The difference between two sets of runs, with its tests. */
 struct pw_run_contrast {
     /* run k of the first minus run k of the second: number of runs .n, mean, 95 % interval */
     struct pw_interval difference;

@@ -11,6 +11,7 @@
 
 enum { PW_PAD_FORMATS = 8, PW_PAD_TASKS = 7 }; /* format 0: no scratchpad */
 
+/* The options of the study. */
 struct pw_scratchpads {
     int task; /* PW_PAD_TASKS: all */
     int protocol, seeds, steps, samples, checkpoint;
@@ -18,6 +19,7 @@ struct pw_scratchpads {
     char pes[256];
 };
 
+/* A task of the paper with scratchpads. Constant. */
 struct pw_pad_task {
     const char *name, *figure;
     const char *toy, *paper; /* arguments of `task`, without its scratchpad */

@@ -29,6 +29,7 @@
 
 struct pw_blog_plan;
 
+/* The descriptor of a study. Constant. */
 struct pw_study {
     const char *name;
     const char *document; /* the paper and the place that it reproduces: "Kazemnejad et al. 2023, Eq. 1" */

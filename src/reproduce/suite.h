@@ -12,6 +12,7 @@
 enum pw_paper_pe { PW_PAPER_NONE, PW_PAPER_T5, PW_PAPER_ALIBI, PW_PAPER_ROTARY, PW_PAPER_APE, PW_PAPER_PES };
 extern const char *const pw_paper_pe_names[PW_PAPER_PES]; /* names as in the command `pe` */
 
+/* The groups of tasks that a study can run. A task belongs to PRIMITIVE, REASONING or CLASSIC. */
 enum pw_suite_group {
     PW_SUITE_ONE,
     PW_SUITE_QUICK,
@@ -22,6 +23,7 @@ enum pw_suite_group {
 };
 extern const char *const pw_suite_groups[]; /* "one", "quick", ..., NULL */
 
+/* A task of the paper, at toy size and at the paper's. Constant. */
 struct pw_suite_task {
     const char *name;        /* "copy rsc" */
     int group;               /* PRIMITIVE, REASONING or CLASSIC */
@@ -38,6 +40,7 @@ extern const struct pw_suite_task pw_suite[]; /* ends with name NULL */
 bool pw_suite_has(const struct pw_suite_task *t, int group);
 const struct pw_suite_task *pw_suite_find(const char *name); /* NULL: not one of the paper's */
 
+/* The size of a study: preset tiny, or the paper's model and data. */
 enum pw_protocol { PW_PROTOCOL_TOY, PW_PROTOCOL_PAPER };
 extern const char *const pw_protocols[]; /* "toy", "paper", NULL */
 
@@ -141,9 +144,11 @@ struct pw_spread pw_runs_spread(const double *x, int n); /* x: fractions that we
 #define PW_ORDER_SEEDS    5
 #define PW_ORDER_IN_RANGE 0.95 /* "learned" in studies that do not compare pairs of encodings */
 
+/* The order of two encodings: the first or the second is better, undecided, or not comparable. */
 enum pw_pair_order { PW_PAIR_FIRST, PW_PAIR_SECOND, PW_PAIR_UNDECIDED, PW_PAIR_INCOMPARABLE };
 enum pw_pair_order pw_order_pair(const struct pw_runs *first, const struct pw_runs *second);
 
+/* Counts of pairs of encodings, by their order in the paper and here. */
 struct pw_order {
     int pairs, alike, opposite, incomparable; /* the remaining pairs are undecided */
 };

@@ -61,6 +61,7 @@ struct pw_lesson_pages {
     int n, at;                   /* at: the one on screen; the last one is the present */
 };
 
+/* Whether the loop ends: not yet, once the lab is idle, or now. */
 enum pw_quit { PW_STAY, PW_QUIT_WHEN_IDLE, PW_QUIT_NOW };
 
 /* The context of commands with where=ui. */
@@ -88,6 +89,7 @@ struct pw_app {
     enum pw_quit quit;
 };
 
+/* Arguments of pw_app_run. Texts are borrowed. */
 struct pw_app_config {
     struct pw_player *recording; /* a session to replay instead of a lab, or NULL; ownership passes */
     const char *script;          /* commands to run first as a script, or NULL */

@@ -14,13 +14,16 @@
 #define PW_ANSI(i)      (0xfe000000u | (uint32_t)(i)) /* 0-7: black red green yellow blue magenta cyan white */
 #define PW_RGB(r, g, b) ((uint32_t)(r) << 16 | (uint32_t)(g) << 8 | (uint32_t)(b))
 
+/* Attributes of a cell, as bits. */
 enum pw_attr { PW_BOLD = 1, PW_DIM = 2, PW_REVERSE = 4, PW_UNDERLINE = 8 };
 
+/* Foreground, background, and bits of enum pw_attr. */
 struct pw_style {
     uint32_t fg, bg;
     unsigned attr;
 };
 
+/* One cell. */
 struct pw_cell {
     uint32_t cp; /* code point; 0: the right half of a wide character */
     struct pw_style style;
@@ -28,12 +31,14 @@ struct pw_cell {
 
 bool pw_cell_same(const struct pw_cell *a, const struct pw_cell *b);
 
+/* The grid. It owns the cells. */
 struct pw_canvas {
     int rows, cols;
     struct pw_cell *cells;  /* [rows,cols] */
     int cursor_y, cursor_x; /* position of the terminal's cursor; -1: hidden */
 };
 
+/* A rectangle of cells: row and column of its upper left cell, height and width. */
 struct pw_rect {
     int y, x, h, w;
 };

@@ -4,6 +4,7 @@
 #include "base/opt.h"
 #include "ui/ui.h"
 
+/* The options of `export cast`. */
 struct pw_cast_options {
     double speed;
     int width, height; /* columns and rows; 0: those of the screen */

@@ -11,6 +11,7 @@
 
 #define PW_HISTORY_MAX 1000
 
+/* The history of one program. */
 struct pw_history {
     int fd;               /* the file, opened for appending; -1: memory only */
     struct pw_disk *disk; /* borrowed: appends the lines; NULL: they are appended at once */

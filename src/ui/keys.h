@@ -18,6 +18,7 @@
 enum pw_mouse { PW_MOUSE_PRESS, PW_MOUSE_DRAG, PW_MOUSE_RELEASE, PW_MOUSE_MOVE };
 enum pw_button { PW_BUTTON_LEFT, PW_BUTTON_WHEEL_UP, PW_BUTTON_WHEEL_DOWN, PW_BUTTON_OTHER };
 
+/* One decoded input: a key, a paste, a mouse action, or an answer of the terminal. */
 struct pw_input {
     int key; /* a code point, a control character (Enter is '\n'), or enum pw_key; 0: no key for panes */
     char raw[PW_KEY_BYTES]; /* the key's bytes for readline; empty if the input is not a key */
@@ -29,6 +30,7 @@ struct pw_input {
     size_t n_paste;
 };
 
+/* A decoder: bytes that are not decoded yet. */
 struct pw_keys {
     char buf[1024];
     size_t n;

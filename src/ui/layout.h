@@ -4,6 +4,7 @@
 #include "base/opt.h"
 #include "ui/canvas.h"
 
+/* The panes, in the order of the keys 1 to 8. */
 enum pw_pane_id {
     PW_PANE_CURVES,
     PW_PANE_LENGTHS,

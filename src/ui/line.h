@@ -22,6 +22,7 @@ void pw_line_free(struct pw_line *l); /* NULL is a no-op */
 void pw_line_open(struct pw_line *l, const char *initial, const char *note);
 /* Returns true between pw_line_open and the end of the line. */
 bool pw_line_is_open(const struct pw_line *l);
+/* The state of the prompt after a key. */
 enum pw_line_state {
     PW_LINE_OPEN,     /* the user is still editing */
     PW_LINE_ACCEPTED, /* closed; pw_line_text returns the line */

@@ -9,6 +9,7 @@
 #include "ui/line.h"
 #include "ui/news.h"
 
+/* The loop's state. It owns everything but the lab, which app borrows. */
 struct pw_loop {
     struct pw_app app;
     struct pw_term *term;

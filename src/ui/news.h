@@ -4,6 +4,7 @@
 #define PW_NEWS_H
 #include "ui/ui.h"
 
+/* The log lines that were read, and the answer that is being collected. */
 struct pw_news {
     int64_t began, before; /* identify the session: members of pw_snapshot */
     int64_t n_log;         /* log lines read so far */

@@ -5,6 +5,7 @@
 
 enum { PW_PALETTE_MAX = 256, PW_PALETTE_WHAT = 160 };
 
+/* One entry. Texts are borrowed, except `what`. */
 struct pw_palette_entry {
     const char *heading;
     const char *keys;
@@ -13,6 +14,7 @@ struct pw_palette_entry {
     int pane;                         /* the pane of the keys; -1: they work everywhere */
 };
 
+/* The entries that match the filter. */
 struct pw_palette_list {
     const struct pw_ui *ui;
     int n;

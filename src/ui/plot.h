@@ -90,6 +90,7 @@ bool pw_plot_fit(struct pw_plot *p, const struct pw_ui *ui);
 /* Draws the axes and computes the field. x_name replaces the last label of x; with "" that label stays.
  * Returns false if the area is too small for curves. */
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name);
+/* How a curve is drawn. */
 enum pw_stroke {
     PW_STROKE_LINE,   /* through every point */
     PW_STROKE_DOTTED, /* the same, but only every third column */

@@ -13,6 +13,7 @@
 /* The user's choice; PW_WANT_AUTO: NO_COLOR, COLORTERM and the terminal's description decide. */
 enum pw_color_want { PW_WANT_AUTO, PW_WANT_MONO, PW_WANT_16, PW_WANT_256, PW_WANT_TRUE };
 
+/* The settings of the terminal. */
 struct pw_term_config {
     int in, out;       /* descriptors of the terminal */
     int color;         /* enum pw_color_want */

@@ -16,6 +16,7 @@ struct pw_ui;
 
 #define PW_SPEED_MAX 1000
 
+/* The moment that the panes show; a member of struct pw_ui. */
 struct pw_transport {
     struct pw_player *player; /* owned; NULL: not needed yet, or no session is recorded */
     bool alone;               /* there is no lab */

@@ -45,12 +45,14 @@ enum pw_key {
 /* How the user wants the screen to look. */
 enum pw_backdrop { PW_ON_UNKNOWN, PW_ON_DARK, PW_ON_LIGHT };
 enum pw_marker { PW_BRAILLE, PW_BLOCKS };
+/* The colours and glyphs of the screen. */
 struct pw_theme {
     enum pw_backdrop backdrop; /* the background of the text */
     enum pw_marker marker;     /* how curves are drawn, if there is UTF-8 */
     enum pw_colormap map;      /* for values from 0 up */
 };
 
+/* The workbench's state. Plain values, apart from what pw_ui_fini frees and borrowed pointers. */
 struct pw_ui {
     const struct pw_snapshot *snap;    /* never NULL while drawing */
     const struct pw_snapshot *present; /* the right end, while snap is of a session's past; else NULL */
@@ -118,6 +120,7 @@ struct pw_ui {
  * parts, or the tables of an encoding. */
 enum pw_shows { PW_SHOWS_EVENTS, PW_SHOWS_ANSWER, PW_SHOWS_TABLE };
 
+/* The descriptor of a pane. Constant. */
 struct pw_pane {
     const char *name; /* for the command `focus NAME` */
     const char *title;

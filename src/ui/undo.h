@@ -9,6 +9,7 @@
 #define PW_UNDO_MAX 64
 
 struct pw_app;
+/* The stored states. */
 struct pw_undo {
     int n, at;               /* number of texts, and the index of the present one */
     char *text[PW_UNDO_MAX]; /* owned, the oldest first */

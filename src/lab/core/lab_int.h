@@ -80,6 +80,7 @@ struct pw_rerun {
     struct pw_lines script; /* lines that re-run commands added to the script: `demo` */
 };
 
+/* The lab. A comment before each group of members says which thread may use it. */
 struct pw_lab {
     struct pw_lab_config cfg;
     pthread_t thread;

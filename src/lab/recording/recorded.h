@@ -4,6 +4,7 @@
 #define PW_RECORDED_H
 #include "sessions/record.h"
 
+/* An open recorded session, and the position of a re-run in it. */
 struct pw_recorded {
     char folder[PW_LINE * 4], file[32];
     int copy; /* descriptor of the file that `file` names; 0: none */

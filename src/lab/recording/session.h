@@ -14,6 +14,7 @@
 
 struct pw_lab;
 
+/* The state of the lab's recording; a member of struct pw_lab. */
 struct pw_session {
     struct pw_store *store; /* NULL: not recording */
     bool unnamed;           /* the user gave no name */

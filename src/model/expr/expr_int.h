@@ -61,6 +61,7 @@ struct pw_expr_name {
     int node;       /* the expression; unused for a counter */
 };
 
+/* A parsed formula. It owns its text. */
 struct pw_expr {
     char *text;
     int n, cap, n_params, n_sums, n_options, n_names;

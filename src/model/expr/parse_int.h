@@ -3,6 +3,7 @@
 #define PW_PARSE_INT_H
 #include "model/expr/expr_int.h"
 
+/* A name that the formula defines; at and length are its place in the text. */
 struct pw_parse_name {
     int at, length;
     int node, param; /* an expression; or a parameter, -1 otherwise */
@@ -10,6 +11,7 @@ struct pw_parse_name {
     bool used;
 };
 
+/* The state of the parser of one formula. */
 struct pw_parser {
     struct pw_expr *x;
     struct pw_token t; /* the token to be read next */

@@ -4,6 +4,7 @@
 #include "plot/lengths.h"
 #include "ui/plot.h"
 
+/* The pages of the pane. */
 enum pw_lengths_page {
     PW_LENGTHS_CURVE,   /* exact match by length: plot and table */
     PW_LENGTHS_GRID,    /* by both numbers of a length that is a pair */

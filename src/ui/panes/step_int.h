@@ -8,8 +8,10 @@
 /* The token whose logit is decomposed: the model's output, the target, or the token under the cursor. */
 enum pw_step_chosen { PW_STEP_SAID, PW_STEP_TARGET, PW_STEP_ROW, PW_STEP_CHOICES };
 
+/* The sections of the pane, by the page that puts each on top. */
 enum pw_step_page { PW_STEP_TOKENS, PW_STEP_PARTS, PW_STEP_LENS, PW_STEP_HEADS, PW_STEP_PAGES };
 
+/* One section. Constant. */
 struct pw_step_section {
     const char *name;
     int least; /* minimum rows if the room is too small for all rows */
