@@ -131,6 +131,8 @@ double pw_bits_double(uint64_t bits);
 
 uint64_t pw_folded(int64_t v); /* zigzag: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 int64_t pw_unfolded(uint64_t u);
+/* Append an unsigned number: as a varint of 7 bits per byte, or as the lowest `bytes` bytes, little-endian.
+ */
 void pw_put_varint(struct pw_str *out, uint64_t v);
 void pw_put_fixed(struct pw_str *out, uint64_t v, int bytes);
 /* Read a number and advance *at. Return false if the input ends, or if the number exceeds 64 bits. */

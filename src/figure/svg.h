@@ -40,10 +40,13 @@ struct pw_svg {
     struct pw_str out;
 };
 
+/* Begin a picture of w x h points in *s, with a font family, and with title and description for readers of
+ * the file. pw_svg_close ends the document; pw_svg_fini frees it. */
 void pw_svg_open(struct pw_svg *s, double w, double h, bool serif, const char *title, const char *desc);
 void pw_svg_close(struct pw_svg *s);
 void pw_svg_fini(struct pw_svg *s);
 
+/* Draw a filled rectangle, the outline of one, and a line. */
 void pw_svg_rect(struct pw_svg *s, struct pw_box b, uint32_t fill, double opacity);
 void pw_svg_frame(struct pw_svg *s, struct pw_box b, struct pw_pen pen);
 void pw_svg_line(struct pw_svg *s, double x0, double y0, double x1, double y1, struct pw_pen pen);
@@ -53,6 +56,7 @@ struct pw_path {
     int x, y; /* position of the pen, in tenths of a point */
     int n;    /* points of the current line */
 };
+/* Begin a path of lines, or of filled areas; append a point; end the path. */
 void pw_path_begin(struct pw_path *p, struct pw_svg *s, struct pw_pen pen);
 void pw_path_begin_fill(struct pw_path *p, struct pw_svg *s, uint32_t fill, double opacity);
 void pw_path_to(struct pw_path *p, double x, double y);

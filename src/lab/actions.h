@@ -49,6 +49,7 @@ enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const 
 struct pw_replica *pw_lab_arm(struct pw_lab *lab, int id); /* its first replica; NULL: no such arm */
 struct pw_replica *pw_lab_current(struct pw_lab *lab);     /* its first replica */
 struct pw_replica *pw_lab_replica(struct pw_lab *lab, int id, int replica); /* NULL: no such replica */
+/* Returns the number of replicas of an arm; 0: no such arm. */
 int pw_lab_n_replicas(const struct pw_lab *lab, int id);
 /* The inspected replica of an arm: the chosen number, or replica 1 if the arm has fewer. NULL: no such arm.
  */
@@ -59,19 +60,23 @@ enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_replica **arm
  * messages. */
 enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_replica *arm, const char *who,
                                  int replica, struct pw_err *err);
-/* its preset, or the theorem that it was constructed from */
+/* Returns the name of its preset, or of the theorem that it was constructed from. */
 const char *pw_lab_shape(const struct pw_replica *arm);
 /* Replace all arms by n fresh ones with the current arm's model and `seeds` replicas each. own_batches:
  * replicas of an arm also differ in their training samples. This stays so for these arms and for arms derived
  * from them. */
 enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, bool own_batches,
                          struct pw_err *err);
-/* The arm has as many replicas as the current arm. */
+/* Add a fresh arm with the current arm's model and number of replicas. *id receives its number, the first
+ * free one. Fails if all arms are in use. */
 enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err);
 /* Copy the current arm to the first free place: weights, moments, step, schedule, and whether it is training.
  * pe: swap its encoding as pw_lab_set_pe does; NULL: keep it. */
 enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err);
+/* Drop an arm; fails for the only one. If it was the current arm, the next lower one becomes current, or else
+ * the highest. */
 enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err);
+/* Make an arm the current one. */
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
 /* Choose the next arm, or with by = -1 the previous one, wrapping around. */
 enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err);
@@ -80,13 +85,21 @@ void pw_lab_emit_digest(struct pw_lab *lab, const struct pw_replica *arm, char t
 
 /* ---- settings */
 
+/* Change the task; text: the arguments of `task`. If the vocabulary stays the same, all arms keep their
+ * weights. Otherwise every arm is rebuilt with fresh weights. */
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
+/* Rebuild an arm with these model and optimiser settings and fresh weights. preset: the name that they are
+ * based on. */
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_replica *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
 /* Resolve context=fit (0): as many positions as the task's longest sample needs, but at least `least`, the
  * preset's number. */
 void pw_lab_fit_context(const struct pw_taskset *set, struct pw_config *cfg, int least);
+/* Change the initialisation seed of an arm, or (0) of all arms and of the lab's samples. The arms are rebuilt
+ * with fresh weights. */
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
+/* Swap the encoding of an arm in place, as pw_model_swap does: other weights and moments are kept. text: the
+ * arguments of `pe`. restart: the learning rate schedule starts again. */
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_replica *arm, const char *text, bool restart,
                            struct pw_err *err);
 /* Emit notes about an encoding that was chosen by name: the settings that the bare name has here, and
@@ -102,9 +115,11 @@ void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm);
 enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_replica *arm, const char *text, struct pw_err *err);
 /* Give an arm the parameters of another arm's encoding, which must be the same encoding of the same shape. */
 enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_replica *arm, int from, struct pw_err *err);
-/* Takes effect at the next step. Fails if memory does not suffice for a larger batch. */
+/* Change the optimiser settings of an arm, from the next step on. Fails if memory does not suffice for a
+ * larger batch. */
 enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_replica *arm, const struct pw_optim *optim,
                               struct pw_err *err);
+/* Rebuild an arm, or (0) all arms, with fresh weights and the present settings. */
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Restart an arm with the weights of a proof's construction (model/theorem.h). */
 struct pw_construction {
@@ -116,6 +131,9 @@ struct pw_construction {
 };
 enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_replica *arm, int theorem,
                               const struct pw_construction *of, struct pw_err *err);
+/* Replace the current arm by the model in a weights file, with its configuration and optimiser if the file
+ * has them, else with those of the arm. The arm then has one replica. If the file was trained on another
+ * vocabulary, the lab changes to the task of the file. */
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
 /* name: "auto", "cpu", "cuda" or "cuda:N"; mode and precision NULL: the default. */
 enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char *mode, const char *precision,
@@ -139,12 +157,14 @@ struct pw_goal {
     /* only replicas 1..replica take the last of the n steps; in the others it stays due. 0: all take it */
     int replica;
 };
+/* Start training towards a goal. Fails if all selected arms have reached it. */
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *goal, struct pw_err *err);
 bool pw_lab_training(const struct pw_lab *lab);
 void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
 void pw_lab_step(struct pw_lab *lab, int64_t n);       /* train n rounds while paused */
 void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; why "": no note */
+/* Drop the commands of the script that have not run yet. */
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Put the commands of text in front of the rest of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
@@ -172,7 +192,7 @@ enum pw_code pw_lab_read_heads(const struct pw_replica *arm, const char *who, co
  * and resample. Both functions fail while the job runs. */
 enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_replica *arm, int replica, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err);
-/* chosen NULL: all heads */
+/* Restore ablated heads of one replica, 0: of all. chosen NULL: all heads. */
 enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_replica *arm, int replica, const uint8_t *chosen,
                             struct pw_err *err);
 /* Start the job of activation patching. layer, head, pos: -1 if not given. from: the corrupt prompt. */
@@ -191,11 +211,14 @@ enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, co
 /* End the watches of a probe, or with NULL all; returns their number. */
 int pw_watch_end(struct pw_lab *lab, const struct pw_probe *probe);
 void pw_watch_list(struct pw_lab *lab); /* emits notes */
+/* Write a file of this kind (pw_export_names) at path; args has the options. Some kinds start a job. */
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 
 /* ---- the pinned prompt and its inspection */
 
+/* Pin a prompt, as the user typed it, and begin to decode the current arm's answer. Fails if the tasks cannot
+ * read it, or if it exceeds the context. */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* Fails with PW_EUSER: the message, followed by an example prompt of the task. */
 enum pw_code pw_lab_want_prompt(const struct pw_lab *lab, const char *message, struct pw_err *err);

@@ -33,6 +33,8 @@ struct pw_lab_config {
     const struct pw_follow_opts *follow; /* re-run this first; NULL: nothing. Borrowed */
 };
 
+/* Start the lab's thread with one arm (preset tiny, task sort, seed 0), or resume or re-run the session of
+ * cfg. *lab belongs to the caller. Fails if the session cannot be opened, or without memory or backend. */
 enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg, struct pw_err *err);
 /* Stops at the next chunk, joins the thread and frees everything. NULL is a no-op. PW_EIO: the disk failed
  * until the end; the message says from when on nothing is recorded. */

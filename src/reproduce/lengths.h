@@ -38,6 +38,7 @@ int pw_length_row(const struct pw_finding *f, int pe);
  * that did not. */
 bool pw_length_learned(const struct pw_finding *f, char name[PW_FINDING_LABEL]);
 
+/* Make the finding of one task (o->task) from the evaluated arms. Fails if no arm was evaluated. */
 enum pw_code pw_length_judge(const struct pw_length_study *o, const struct pw_snapshot *s,
                              struct pw_finding *f, struct pw_err *err);
 

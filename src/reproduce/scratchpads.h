@@ -44,6 +44,7 @@ struct pw_pads {
     double right[PW_PAPER_PES][PW_PAD_FORMATS][PW_MAX_REPLICAS];
 };
 
+/* Was this format measured with this encoding? */
 bool pw_pads_measured(const struct pw_pads *d, int pe, int format);
 /* Compare two formats of an encoding. A format that did not learn the trained lengths is not compared: no
  * runs, p is 1. */

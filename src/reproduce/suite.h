@@ -37,6 +37,7 @@ struct pw_suite_task {
 };
 extern const struct pw_suite_task pw_suite[]; /* ends with name NULL */
 
+/* Is the task in this group? */
 bool pw_suite_has(const struct pw_suite_task *t, int group);
 const struct pw_suite_task *pw_suite_find(const char *name); /* NULL: not one of the paper's */
 

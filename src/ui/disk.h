@@ -23,6 +23,7 @@ struct pw_disk_job {
 
 struct pw_disk;
 
+/* Returns a new writer, which the caller closes. Its thread does not run yet. */
 struct pw_disk *pw_disk_open(void);
 /* Waits until everything is written, and frees. NULL is a no-op. */
 void pw_disk_close(struct pw_disk *d);

@@ -9,6 +9,7 @@
  * probabilities and scores are separate pages. */
 enum { PW_ATT_ARM, PW_ATT_FILE, PW_ATT_FILE_SCORES };
 
+/* Returns the attention that the page draws: the arm's, or that of a file. */
 const struct pw_ev_attention *pw_figure_attention_of(const struct pw_figure *f);
 /* Fails with PW_EUSER if there is no attention, or the head does not exist. */
 enum pw_code pw_figure_attention_check(struct pw_figure *f, struct pw_err *err);

@@ -4,6 +4,8 @@
 #include "figure/figure_int.h"
 #include "plot/lengths.h"
 
+/* The members prepare and draw of the pages (struct pw_figure_page): pairs, first errors, paired tests,
+ * failing examples. */
 enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_grid_draw(struct pw_figure *f);
 enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err);
