@@ -41,6 +41,9 @@ static bool add_options(cJSON *object, const struct pw_opt *table, const void *t
             continue;
         switch (o->type) {
         case PW_OPT_INT: ok = cJSON_AddNumberToObject(object, o->name, *(const int *)at) != NULL && ok; break;
+        case PW_OPT_DOUBLE:
+            ok = cJSON_AddNumberToObject(object, o->name, *(const double *)at) != NULL && ok;
+            break;
         case PW_OPT_FLOAT: ok = add_float(object, o->name, *(const float *)at) && ok; break;
         case PW_OPT_SWITCH:
             ok = cJSON_AddBoolToObject(object, o->name, *(const bool *)at) != NULL && ok;

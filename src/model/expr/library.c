@@ -242,9 +242,11 @@ enum pw_code pw_library_use_file(struct pw_pe_use_opts *use, const struct pw_lib
             line++;
             start = i + 1;
         }
-    const char *what = strncmp(why.msg, "column ", 7) == 0 ? strchr(why.msg, ':') : NULL;
+    char clean[sizeof why.msg];
+    pw_text_copy(clean, sizeof clean, why.msg); /* it may cite control characters */
+    const char *what = strncmp(clean, "column ", 7) == 0 ? strchr(clean, ':') : NULL;
     if (what == NULL)
-        return pw_fail(err, code, "%s" ENDING ": %s", f->name, why.msg);
+        return pw_fail(err, code, "%s" ENDING ": %s", f->name, clean);
     return pw_fail(err, code, "%s" ENDING ": line %d, column %d%s", f->name, line, at - start + 1, what);
 }
 

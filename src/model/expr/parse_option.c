@@ -6,9 +6,10 @@
 #include "base/text.h"
 #include "model/expr/parse_int.h"
 
-/* Keys of commands, and of settings that every encoding has (tune.c). */
+/* Keys of commands, of settings that every encoding has (tune.c), and of weight files (metadata.c). */
 static const char *const taken[] = {"offset",  "stretch", "temperature", "logn", "as",
-                                    "restart", "arm",     "replica",     NULL};
+                                    "restart", "replace", "title",       "arm",  "replica",
+                                    "name",    "formula", "rule",        NULL};
 
 /* Reads a number; *whole becomes false unless it is written as a whole number. */
 static double read_number(struct pw_parser *p, const char *what, bool *whole)
@@ -70,7 +71,7 @@ void pw_parse_option(struct pw_parser *p, struct pw_parse_name *name)
     }
     memcpy(o.name, x->text + name->at, (size_t)name->length);
     if (pw_parse_find(taken, o.name, name->length) >= 0) {
-        pw_parse_fail(p, name->at, "option '%s': every encoding has this key; choose another name", o.name);
+        pw_parse_fail(p, name->at, "option '%s': this key has another meaning; choose another name", o.name);
         return;
     }
     pw_parse_expect(p, "(", "after option");
