@@ -28,12 +28,12 @@ static bool is_word(const char *s, const struct pw_lex_word *w, const char *text
     return w->end - w->begin == n && strncmp(s + w->begin, text, n) == 0;
 }
 
-/* A formula ends at its closing quote, or at the end of the line. */
+/* A formula ends at its closing quote; without quotes where the command ends. */
 static void find_end(const char *line, size_t at, struct place *p)
 {
     char quote = line[at];
     p->begin = at;
-    p->end = strlen(line);
+    p->end = at + strcspn(line + at, quote == '\'' || quote == '"' ? "" : ";\n");
     if (quote != '\'' && quote != '"')
         return;
     p->begin = at + 1;
@@ -158,8 +158,9 @@ void pw_preview_fini(struct pw_preview *p)
 
 static const char *current_formula(const struct pw_arm_view *arm)
 {
-    const char *text = arm->info.pe, *quote = strpbrk(text, "'\"");
-    return strcmp(arm->info.name, "expr") == 0 && quote != NULL ? quote + 1 : "";
+    static const char begin[] = "expr '";
+    size_t n = sizeof begin - 1;
+    return strncmp(arm->info.pe, begin, n) == 0 ? arm->info.pe + n : "";
 }
 
 bool pw_preview_asked(const char *line, const struct pw_snapshot *s, struct pw_str *begin)

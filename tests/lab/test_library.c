@@ -9,9 +9,9 @@
 #include "model/expr/library.h"
 #include "ref_record.h"
 
-#define SMALL "model tiny width=32 layers=2 heads=4; optim batch=4; "
+#define SMALL   "model tiny width=32 layers=2 heads=4; optim batch=4; "
 #define TEXT(s) s, sizeof(s) - 1
-#define OWN   PEWTER_SOURCE_DIR "/encodings"
+#define OWN     PEWTER_SOURCE_DIR "/encodings"
 
 static char folder[] = "/tmp/pewter-library-XXXXXX";
 
@@ -116,8 +116,10 @@ static void test_options(void **state)
     expect_pe(&b, 2, "mine a=2 most=3");
     expect_pe(&b, 4, "mine a=3 most=8 stretch=2");
     expect_pe(&b, 5, "mine a=4 most=8");
-    bench_must(&b, "race expr('a = option(2, 0..9); bias = -a * d',a=3),expr(\"bias = -3 * d\"); train 4; digest");
-    const char *first = strstr(digest_line(b.digests, 0), "  step"), *second = strstr(digest_line(b.digests, 1), "  step");
+    bench_must(
+        &b, "race expr('a = option(2, 0..9); bias = -a * d',a=3),expr(\"bias = -3 * d\"); train 4; digest");
+    const char *first = strstr(digest_line(b.digests, 0), "  step"),
+               *second = strstr(digest_line(b.digests, 1), "  step");
     assert_true(first != NULL && second != NULL && same_line(first, second));
     bench_must(&b, "pe arm=2 restart=off expr bias = -2 * d");
     bench_close(&b);
@@ -135,7 +137,8 @@ static void test_refused(void **state)
         {"pe expr 'bias = d", "unclosed quote"},
         {"pe expr bias = -d arm=2", "expr: column 11: ';' or the end was expected, not 'arm'"},
         {"pe expr 'bias = -d' as=t5", "as=t5: this name has another meaning"},
-        {"pe expr 'bias = -d' as=a-b", "as=a-b: a name has 1 to 31 letters, digits and _, and begins with a letter"},
+        {"pe expr 'bias = -d' as=a-b",
+         "as=a-b: a name has 1 to 31 letters, digits and _, and begins with a letter"},
         {"pe expr 'a = option(1, 3..2); bias = a'", "expr: column 12: option 'a': the range 3..2 is empty"},
         {"pe expr 'a = option(9, 1..2); bias = a'", "expr: column 12: option 'a': 9 is not in 1..2"},
         {"pe expr 'a = option(d, 1..2); bias = a'",
@@ -145,7 +148,8 @@ static void test_refused(void **state)
          "expr: column 1: option 'stretch': this key has another meaning; choose another name"},
         {"pe none; pe save x", "pe save: 'none' is a built-in encoding; only a formula can be saved"},
         {"pe mine; pe save T5", "pe save: 'T5' has a meaning already; choose another name"},
-        {"pe mine; pe save ../x", "pe save: '../x': a name has 1 to 31 letters, digits and _, and begins with a letter"},
+        {"pe mine; pe save ../x",
+         "pe save: '../x': a name has 1 to 31 letters, digits and _, and begins with a letter"},
         {"pe save", "usage: pe save NAME [title=TEXT] [replace=on] [arm=K]"},
     };
     struct bench b;
@@ -173,9 +177,12 @@ static void test_hostile(void **state)
     } cases[] = {
         {"", 0, "bad.pe: line 1, column 1: the formula defines nothing"},
         {TEXT("# title: x\n\nbias = lgo(d)\n"), "bad.pe: line 3, column 8: nothing has the name 'lgo'"},
-        {TEXT("# title: x\r\nbias = -d\r\nmask = \r\n"), "bad.pe: line 3, column 9: the expression is not complete"},
+        {TEXT("# title: x\r\nbias = -d\r\nmask = \r\n"),
+         "bad.pe: line 3, column 9: the expression is not complete"},
         {TEXT("bias = -d\0"), "bad.pe: this is no text: it has zero bytes"},
-        {TEXT("\x7f" "ELF\x02\x01"), "bad.pe: line 1, column 1: '?' has no meaning in a formula"},
+        {TEXT("\x7f"
+              "ELF\x02\x01"),
+         "bad.pe: line 1, column 1: '?' has no meaning in a formula"},
         {TEXT("# title: \xff\xfe\nbias = d"), "bad.pe: this is no text in UTF-8"},
         {TEXT("bias = d # \xc3\xa4\n; angle = \xc3\xa4"), "bad.pe: line 2, column 11"},
     };
@@ -319,8 +326,8 @@ static void test_without_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),    cmocka_unit_test(test_options), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_hostile), cmocka_unit_test(test_order),   cmocka_unit_test(test_save),
+        cmocka_unit_test(test_bits),          cmocka_unit_test(test_options), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_hostile),       cmocka_unit_test(test_order),   cmocka_unit_test(test_save),
         cmocka_unit_test(test_without_files),
     };
     return cmocka_run_group_tests_name("library", tests, set_up, tear_down);

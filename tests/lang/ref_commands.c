@@ -96,6 +96,7 @@ static const struct pw_command train = {.name = "train",
 static const struct pw_command pe = {.name = "pe",
                                      .usage = "pe NAME [key=value]",
                                      .summary = "swap the encoding in place",
+                                     .formula = true,
                                      .opts_for = opts_for_pe,
                                      .complete = complete_pe,
                                      .run = run};

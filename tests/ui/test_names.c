@@ -37,6 +37,34 @@ static void test_sizes(void **state)
     expect("sinusoidal base=10000 layout=split amplitude=1", 1, "2 sinusoidal layout=split " PW_SWAPPED);
 }
 
+/* A formula is named by its file, or by the beginning of its first stage. */
+static void test_formulas(void **state)
+{
+    struct pw_str text = {0};
+    (void)state;
+    expect("expr 'bias = -d'", 0, "2 expr bias = -d");
+    expect("expr 'm = slopes()[h]; bias = -m * d / 2'", 1, "2 expr bias = -m*d/2 " PW_SWAPPED);
+    expect("expr 'angle = i * 10000 ** (-2 * p / D); gain = 2' stretch=0.5", 0,
+           "2 expr angle = i*10000**(-2*p/D… stretch=0.5");
+    expect("expr 'a = option(1, 0 .. 9); b = option(2, 0 .. 9); bias = -a * d ** b' a=1 b=2 as=mine", 0,
+           "2 mine");
+    expect("expr 'a = option(1, 0 .. 9); b = option(2, 0 .. 9); bias = -a * d ** b' a=1 b=3 as=mine gain=2",
+           0, "2 mine b=3 gain=2");
+    pw_encoding_text(&text, "expr 'a = option(1, 0 .. 9); bias = -a * d' a=1 as=mine");
+    assert_string_equal(text.s, "mine a=1");
+    pw_str_clear(&text);
+    pw_encoding_text(
+        &text, "expr 'bias = sum(k=1 .. 40, cos(k * d) * exp(-k)) + sum(k=1 .. 40, sin(k * d) * exp(-k)) + "
+               "log1p(d) + d * d * d' offset=2");
+    assert_string_equal(text.s,
+                        "expr 'bias = sum(k=1 .. 40, cos(k * d) * exp(-k)) + sum(k=1 .. 40, sin(k * d) * "
+                        "exp(-k)) + log1p(d) + d * …' offset=2");
+    pw_str_clear(&text);
+    pw_encoding_text(&text, "t5 buckets=8 distance=16");
+    assert_string_equal(text.s, "t5 buckets=8 distance=16");
+    pw_str_fini(&text);
+}
+
 /* For every encoding: two that compute differently have different names. The bare name is used for its
  * meaning in all our models. */
 static void test_every_encoding(void **state)
@@ -83,6 +111,7 @@ static void test_tuned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_every_encoding),
         cmocka_unit_test(test_tuned),

@@ -69,14 +69,27 @@ static void add_traits(struct row *row, const char *text)
     }
 }
 
+/* A formula has blanks, so it is a trait of its own. */
+static void describe_encoding(struct row *row, const struct pw_pe_use_opts *use)
+{
+    struct pw_str text = {0};
+    pw_pe_print(use, &text);
+    const char *options = strrchr(text.s, '\'');
+    options = options != NULL ? options + 1 : text.s + strcspn(text.s, " ");
+    add_trait(row, "pe", 2, use->pe->name, strlen(use->pe->name));
+    add_traits(row, options);
+    if (options > text.s && options[-1] == '\'' && strcmp(use->pe->name, "expr") == 0)
+        add_trait(row, "formula", 7, text.s + 5, (size_t)(options - text.s) - 5);
+    pw_str_fini(&text);
+}
+
 /* Add the traits that every run has. */
 static void describe(struct row *row, const struct pw_pe_use_opts *pe, const char *preset,
                      const struct pw_config *cfg, const struct pw_optim *optim, uint64_t seed, int seeds,
                      bool own_batches, const char *task)
 {
     struct pw_str text = {0};
-    pw_str_add(&text, "pe=");
-    pw_pe_print(pe, &text);
+    describe_encoding(row, pe);
     pw_str_add(&text, " model=%s", preset);
     pw_opt_print(pw_config_opts, cfg, false, &text);
     pw_opt_print(pw_optim_opts, optim, false, &text);
@@ -211,6 +224,15 @@ static enum pw_code need_key(const struct rows *rows, const char *key, struct pw
                    near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
+/* Is it a built-in encoding, or that of a row? */
+static bool has_encoding(const struct rows *rows, const char *name)
+{
+    for (int i = 0; i < rows->n; i++)
+        if (matches(&rows->at[i], "pe", name))
+            return true;
+    return pw_pe_find(name) != NULL;
+}
+
 static enum pw_code check(struct pw_lab *lab, const struct rows *rows, const struct pw_args *args,
                           struct pw_err *err)
 {
@@ -220,7 +242,7 @@ static enum pw_code check(struct pw_lab *lab, const struct rows *rows, const str
         struct pw_pe_use_opts unknown;
         if (w->key != NULL)
             code = pw_opt_find(opts, w->key) != NULL ? PW_OK : need_key(rows, w->key, err);
-        else if (pw_pe_find(w->value) == NULL) /* the message of the encoding's parser */
+        else if (!has_encoding(rows, w->value)) /* the message of the encoding's parser */
             code = pw_pe_parse(&unknown, w->value, &pw_lab_current(lab)->cfg, err);
     }
     return code;
