@@ -40,7 +40,13 @@ FORMULAS = [
     "angle = i * 10000 ** (-2 * p / D)",
     "angle = i * 500 ** (-2 * p / D); gain = 1 + 0.001 * i; bias = -0.1 * d",
     "w = 10000 ** (-2 * floor(c / 2) / C); embed = c % 2 == 0 ? sin(i * w) : cos(i * w)",
+    "mask = d < 3 || j < 2; bias = -0.1 * d",
+    "bias = -0.1 * (d < 4 ? d : floor(i / 3) - floor(j / 3) + 4 - floor(4 / 3))",
+    "bias = sum(k=0..d, 0.1 / (k + 1)) * max(i, j)",
+    "bias = l % 2 == 0 ? 0 : l > 5 ? log(0 - 1) : -0.5 * d; angle = l == 1 ? i : 0.1 * i",
+    "mask = l == 0 ? d < 2 : 1; embed = sin(i * (c + 1))",
     "bias = -0.3 * d stretch=0.5",
+    "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
 ]
 
@@ -68,14 +74,14 @@ def rms_norm(x, gain):
     return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * gain
 
 
-def forward(w, config, code, tokens):
-    """Scores [L,H,T,T], -inf where hidden, probabilities, and logits [T,V]."""
+def forward(w, config, codes, tokens):
+    """Scores [L,H,T,T], -inf where hidden, probabilities, and logits [T,V]. codes: the exported file of each layer."""
     T, H, D = len(tokens), config["heads"], config["head_width"]
     h, n = torch.arange(H)[:, None, None], torch.arange(T)
     x, scores, probs, flex = w["embed.weight"][tokens], [], [], 0.0
-    if "embedding" in code:
-        x = x + code["embedding"](T)
-    for layer in range(config["layers"]):
+    if "embedding" in codes[0]:
+        x = x + codes[0]["embedding"](T)
+    for layer, code in enumerate(codes):
         p = f"layers.{layer}."
         normed = rms_norm(x, w[p + "norm1.weight"])
         q, k, v = [(normed @ w[p + f"attn.{name}.weight"].T).view(T, H, D).transpose(0, 1) for name in "qkv"]
@@ -110,9 +116,10 @@ def difference(a, b):
 
 
 def check(pewter, folder, text):
-    formula, settings = re.match(r"(.*?)((?: (?:stretch|gain|temperature|logn)=\S+)*)$", text).groups()
-    files = {end: os.path.join(folder, "f." + end) for end in ("py", "tex", "pe", "safetensors", "npz")}
+    formula, settings = re.match(r"(.*?)((?: (?:stretch|offset|gain|temperature|logn)=\S+)*)$", text).groups()
+    files = {end: os.path.join(folder, "f." + end) for end in ("py", "1.py", "tex", "pe", "safetensors", "npz")}
     exports = "; ".join(f"export formula {files[end]}" for end in ("py", "tex", "pe"))
+    exports += f"; export formula {files['1.py']} layer=1"
     tune = f"tune{settings}; " if settings else ""
     commands = (
         f'task sort; {MODEL}; pe expr "{formula}"; train 3; {tune}{exports}; export weights {files["safetensors"]}; '
@@ -122,10 +129,11 @@ def check(pewter, folder, text):
     if run.returncode != 0:
         print(f"{text}: {run.stderr.strip()}")
         return False
-    (w, config), code, seen = load_weights(files["safetensors"]), load_code(files["py"]), np.load(files["npz"])
+    (w, config), seen = load_weights(files["safetensors"]), np.load(files["npz"])
+    codes = [load_code(files["py"]), load_code(files["1.py"])]
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # FlexAttention wants to be compiled
-        scores, probs, logits, flex = forward(w, config, code, torch.tensor(seen["tokens"]).long())
+        scores, probs, logits, flex = forward(w, config, codes, torch.tensor(seen["tokens"]).long())
     errors = {
         "scores": difference(scores.numpy(), seen["score"]),
         "probs": difference(probs.numpy(), seen["probs"]),

@@ -47,6 +47,8 @@ static void test_nearest(void **state)
          false},
         {"T = learn(normal(0.1), 17) per head; bias = T[min(d, 16)]", "clipped", 1, 0, true},
         {"T = learn(0, 40) per head; bias = T[39 - min(d, 16)]", "clipped", 1, 0, true},
+        {"bias = l == 0 ? -slopes()[h] * d : 0", NULL, 1, 0, false},
+        {"angle = l == 0 ? i : 10 * i", NULL, 1, 0, false},
         {"T = learn(0, 8) per head; bias = T[bucket(d, 8, 16)]", "t5", 1, 0, true},
         {"T = learn(0, 8) per head; bias = T[bucket(d, 8, 17)]", NULL, 1, 0, true},
         {"T = learn(0, 17); bias = T[min(d, 16)]", NULL, 1, 0, true},

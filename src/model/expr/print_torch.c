@@ -220,6 +220,8 @@ static void put_pair(const struct pw_print *p, struct pw_str *out)
             pw_str_add(out, "    %s(%s)", of[k].text, p->precision);
             if (stretch != 1 && of[k].var != PW_VAR_N)
                 pw_str_add(out, " * %.9g", stretch);
+            if (p->src->tune.offset != 0 && (of[k].var == PW_VAR_I || of[k].var == PW_VAR_J))
+                pw_str_add(out, " + %.9g", (double)p->src->tune.offset);
             pw_str_add(out, "\n");
         }
 }
