@@ -17,11 +17,6 @@ static void put_part(struct pw_str *out, const char *text)
     pw_str_add(out, "%s%s", out->len > 0 ? ", " : "", text);
 }
 
-static bool by_distance(const struct pw_expr *x, enum pw_stage stage)
-{
-    return !pw_expr_reads(x, stage, PW_VAR_I) && !pw_expr_reads(x, stage, PW_VAR_J);
-}
-
 static void put_class(const struct pw_expr *x, struct pw_str *out)
 {
     struct pw_str s = {0};
@@ -30,13 +25,14 @@ static void put_class(const struct pw_expr *x, struct pw_str *out)
     if (pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN))
         put_part(&s, pw_expr_has(x, PW_STAGE_ANGLE) ? "rotates queries and keys" : "scales queries and keys");
     if (pw_expr_has(x, PW_STAGE_BIAS))
-        put_part(&s, by_distance(x, PW_STAGE_BIAS) ? "bias by distance" : "dense bias by query and key");
+        put_part(&s,
+                 pw_expr_by_distance(x, PW_STAGE_BIAS) ? "bias by distance" : "dense bias by query and key");
     if (pw_expr_has(x, PW_STAGE_SCALE))
         put_part(&s, "scales the scores of a query");
     if (pw_expr_has(x, PW_STAGE_SCORE))
         put_part(&s, "replaces the finished score");
     if (pw_expr_has(x, PW_STAGE_MASK))
-        put_part(&s, by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
+        put_part(&s, pw_expr_by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
     pw_str_add(out, "%s", pw_str_text(&s));
     pw_str_fini(&s);
 }
