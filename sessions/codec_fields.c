@@ -373,6 +373,7 @@ static const struct pw_field table[] = {
     ANY(41, fire_from),
     ANY(42, fire_step),
     RANGE(43, later, 0, FAR),
+    ANY(44, by_layer),
 };
 #undef S
 #define S struct pw_ev_heads
@@ -467,7 +468,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
     [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = pw_check_inspection},
     [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = pw_check_attention},
-    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table, .upto = {25, 42}},
+    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table, .upto = {25, 42, 43, 43, 43, 43}},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},
     [PW_EV_CHECKPOINT] = {"CHECKPOINT", IN(checkpoint, u.checkpoint)},
     [PW_EV_MARK] = TEXT_OF("MARK"),

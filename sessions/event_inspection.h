@@ -168,7 +168,8 @@ struct pw_ev_table {
     int *bucket_from;
     int later;
     float *bucket_bias; /* [n_buckets,heads] learned values, including buckets beyond N */
-    float *bias;        /* [heads,N] by distance; for the query that pw_table_bias_query gives */
+    /* [heads,N] by distance; for the query that pw_table_bias_query gives. NaN: a mask hides the key. */
+    float *bias;
     float *slopes;      /* [heads] */
     float *frequencies; /* [pairs] radians per position */
     float *added;       /* [N,width] */
@@ -189,6 +190,7 @@ struct pw_ev_table {
      * src/probe/kernel.c. NULL: not measured, or the encoding's contribution in this layer can't be separated
      * from content. */
     int layer, layers, n_kernel;
+    bool by_layer;         /* the tables differ by layer; these are of `layer` */
     float *kernel, *score; /* [heads,N] */
     /* [heads,pairs,2] for rotated pairs: coefficients a, b of a cos(d theta) + b sin(d theta), each the mean
      * over all pairs of query and key in the samples. */
@@ -204,7 +206,7 @@ struct pw_ev_table {
      * `bias` above belongs to it. n_queries 0: the bias is the same for all queries. */
     int n_queries;
     int *queries;      /* [n_queries] positions */
-    float *query_bias; /* [heads,n_queries,N] by distance; NaN if no key is that far before the query */
+    float *query_bias; /* [heads,n_queries,N] by distance; NaN if the query sees no key that far before it */
     int n_tensors;
     struct pw_table_tensor *tensors; /* [n_tensors]; none if the table itself is the only parameter */
     /* FIRE (Li et al. 2023): the bias is f(u), u = ln(c d + 1) / ln(c max(i,L) + 1), for distance d from

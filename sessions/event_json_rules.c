@@ -217,6 +217,13 @@ static void add_by_length(cJSON *o, const char *as, const void *base)
         cJSON_AddBoolToObject(o, as, t->by_length);
 }
 
+static void add_by_layer(cJSON *o, const char *as, const void *base)
+{
+    const struct pw_ev_table *t = base;
+    if (t->by_layer)
+        cJSON_AddBoolToObject(o, as, true);
+}
+
 static void add_key_from(cJSON *o, const char *as, const void *base)
 {
     const struct pw_ev_table *t = base;
@@ -346,6 +353,7 @@ const struct pw_json_rule pw_json_rules[] = {
     NEVER("table.fire_step"),
     UNLESS_ZERO("table.later", "later_buckets"),
     BY("table.by_length", NULL, add_by_length),
+    BY("table.by_layer", NULL, add_by_layer),
     BY("table.key_from", NULL, add_key_from),
     AS("table.n_kernel", "samples"),
 

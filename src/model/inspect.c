@@ -106,7 +106,8 @@ static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
         m->ops->download(m->be, dst, src, n * sizeof *dst);
 }
 
-/* bias = score - content for `rows` rows of T keys. Queries count from 0 and repeat for every head. */
+/* bias = score - content for `rows` rows of T keys: -inf if the encoding's mask hides the key. Queries count
+ * from 0 and repeat for every head. */
 static void subtract(float *bias, const float *score, const float *content, size_t rows, int T, bool causal)
 {
     for (size_t r = 0; r < rows; r++, bias += T, score += T, content += T) {

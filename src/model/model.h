@@ -64,7 +64,8 @@ struct pw_patch {
 
 /* The tensors of one forward pass over one sequence of T tokens. The caller owns the arrays, in host memory;
  * a NULL array is not computed. Masked entries are 0 in probs and bias, -inf in content and score. content is
- * scale * q.k before the encoding acts (with rotary: of the unrotated q and k); bias = score - content. */
+ * scale * q.k before the encoding acts (with rotary: of the unrotated q and k); bias = score - content, -inf
+ * if the encoding's mask hides the key. */
 struct pw_inspection {
     float *content, *bias, *score, *probs; /* [L,H,T,T] */
     float *resid;                          /* [L+1,T,C]: [0] embedding plus added table, [l] after block l */

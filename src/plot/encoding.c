@@ -148,6 +148,10 @@ void pw_tensor_shape(const struct pw_table_tensor *x, char text[32])
 
 const char *pw_kernel_how(const struct pw_ev_table *t)
 {
+    if (t->kernel != NULL && t->bias != NULL && t->by_layer)
+        return pw_table_bias_query(t) >= 0
+                   ? "kernel: this layer's bias, mean over the queries that see the distance"
+                   : "kernel: this layer's bias";
     if (t->kernel != NULL && t->bias != NULL && pw_table_bias_query(t) >= 0)
         return "kernel: the bias, mean over the queries that have the distance, the same in every layer";
     if (t->kernel != NULL && t->bias != NULL)

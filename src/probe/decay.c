@@ -167,7 +167,11 @@ static enum pw_code kernel_unit(const struct pw_probing_at *p, int layer, struct
         for (int t = 0; t < s->T; t++)
             s->pos[i * s->T + t] = t;
     }
-    return pw_kernel_measure(&k, subject->model, &b, err);
+    enum pw_code code = pw_kernel_measure(&k, subject->model, &b, err);
+    for (size_t i = 0; i < (size_t)pw_model_config(subject->model)->heads * s->T; i++)
+        if (isinf(k.kernel[i])) /* a mask hides the key */
+            k.kernel[i] = NAN;
+    return code;
 }
 
 /* Adds the attention mass by distance of one sequence. Queries reach+1..T-1 have all distances 0..reach

@@ -97,16 +97,18 @@ void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw
         out[s] = m[s].n > 0 ? m[s].sum / m[s].n : NAN;
 }
 
-double pw_head_variation(const float *part, int T, bool causal)
+double pw_head_variation(const float *part, const float *score, int T)
 {
     double all = 0.0;
-    for (int i = 0; i < T; i++, part += T) {
-        int seen = causal ? i + 1 : T;
+    for (int i = 0; i < T; i++, part += T, score += T) {
         double mean = 0.0, square = 0.0;
-        for (int j = 0; j < seen; j++)
-            mean += (double)part[j] / seen;
-        for (int j = 0; j < seen; j++)
-            square += ((double)part[j] - mean) * ((double)part[j] - mean) / seen;
+        int seen = 0;
+        for (int j = 0; j < T; j++)
+            seen += score[j] != -INFINITY;
+        for (int j = 0; j < T; j++)
+            mean += score[j] != -INFINITY ? (double)part[j] / seen : 0;
+        for (int j = 0; j < T; j++)
+            square += score[j] != -INFINITY ? ((double)part[j] - mean) * ((double)part[j] - mean) / seen : 0;
         all += square / T;
     }
     return all;

@@ -43,8 +43,9 @@ struct pw_head_input {
 void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw_head_input *in);
 
 /* Measures how strongly one additive part of the attention scores [T,T] separates the keys of a query.
- * Returns the variance over the keys that a query sees, averaged over queries. A constant added to all keys
- * of a query has no effect, as in the softmax. */
-double pw_head_variation(const float *part, int T, bool causal);
+ * Returns the variance over the keys that a query sees, averaged over queries. score [T,T]: the whole score,
+ * -inf where a query does not see a key. A constant added to all keys of a query has no effect, as in the
+ * softmax. */
+double pw_head_variation(const float *part, const float *score, int T);
 
 #endif

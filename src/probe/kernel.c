@@ -2,7 +2,7 @@
  * encoding.
  *
  * Bias: the bias itself. For a bias by both positions: its mean at distance d over those of the first N
- * queries that have a key there.
+ * queries that see a key there. If a mask hides the keys of all of them, it is -inf.
  *
  * Rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f) (Su et al. 2021,
  * Eq. 34). Here a = q1 k1 + q2 k2 and b = q1 k2 - q2 k1, of the unrotated vectors. a and b are averaged over
@@ -30,11 +30,12 @@ struct measure {
     struct pw_model *m;
     const struct pw_config *cfg;
     const struct pw_pe_use_opts *pe;
-    struct pw_pe_tables t, rows; /* rows: added rows for a sequence of N, first layer */
-    int P, pairs;                /* positions in t */
+    struct pw_pe_tables all, t; /* of all layers, and of k's layer */
+    struct pw_pe_tables rows;   /* added rows for a sequence of N, first layer */
+    int P, pairs;               /* positions in t */
     int longest;
     float *q, *key, *resid; /* inspection buffers of one sample */
-    double *score, *n;      /* [H,N] and [N]: sums and their counts */
+    double *score, *n;      /* [H,N]: sums and their counts */
     double *ab, n_ab;       /* [H,pairs + 1,2], the last entry: the unrotated part; n_ab: number of pairs */
     double *factor, *n_factor; /* [P] factors of the norm, and their counts */
     double *query, n_query;    /* [H,D] sum of n_query queries */
@@ -118,10 +119,12 @@ static void add_scores(struct measure *w, int T, int h)
     for (int i = 0; i < T; i++)
         for (int j = i < N ? 0 : i - N + 1; j <= i; j++) {
             const float *q = w->q + ((size_t)i * H + h) * D, *k = w->key + ((size_t)j * H + h) * D;
+            float bias = biased ? pw_pe_bias_at(&w->t, h, i, j) : 0;
+            if (isinf(bias)) /* a mask hides the key */
+                continue;
             double dot = dot_of(q, k, D) + (w->t.keys != NULL ? dot_of(q, relative_key(w, i - j), D) : 0.0);
-            w->score[(size_t)h * N + i - j] +=
-                scale * dot + (biased ? (double)pw_pe_bias_at(&w->t, h, i, j) : 0.0);
-            w->n[i - j] += h == 0;
+            w->score[(size_t)h * N + i - j] += scale * dot + (double)bias;
+            w->n[(size_t)h * N + i - j]++;
         }
 }
 
@@ -190,11 +193,17 @@ static void rotation_kernel(const struct measure *w, int h)
 float pw_kernel_bias(const struct pw_pe_tables *t, int N, int h, int d)
 {
     double sum = 0;
+    int n = 0;
     if (t->bias != NULL)
         return pw_pe_bias_at(t, h, d, 0);
-    for (int i = d; t->dense != NULL && i < N; i++)
-        sum += (double)pw_pe_bias_at(t, h, i, i - d);
-    return (float)(sum / (N - d));
+    if (t->dense == NULL)
+        return 0;
+    for (int i = d; i < N; i++) {
+        float bias = pw_pe_bias_at(t, h, i, i - d);
+        n += !isinf(bias);
+        sum += isinf(bias) ? 0 : (double)bias;
+    }
+    return n > 0 ? (float)(sum / n) : -INFINITY;
 }
 
 static void keys_kernel(const struct measure *w, int h)
@@ -296,7 +305,7 @@ static bool reserve(struct measure *w)
            heads = cfg->layers * rows * H * cfg->head_width;
     w->q = malloc(heads * sizeof *w->q);
     w->key = malloc(heads * sizeof *w->key);
-    w->score = calloc((H + 1) * (size_t)w->k->N, sizeof *w->score);
+    w->score = calloc(2 * H * (size_t)w->k->N, sizeof *w->score);
     w->n = w->score != NULL ? w->score + H * w->k->N : NULL;
     w->ab = calloc(2 * H * (size_t)(w->pairs + 1), sizeof *w->ab);
     w->factor = calloc(2 * (size_t)w->P, sizeof *w->factor);
@@ -316,7 +325,7 @@ static bool finish(const struct measure *w)
     for (int h = 0; h < H; h++) {
         for (int d = 0; d < N; d++) {
             size_t at = (size_t)h * N + d;
-            k->score[at] = w->n[d] > 0 ? (float)(w->score[at] / w->n[d]) : NAN;
+            k->score[at] = w->n[at] > 0 ? (float)(w->score[at] / w->n[at]) : NAN;
             k->kernel[at] += pw_kernel_bias(&w->t, k->N, h, d);
         }
         if (w->pairs > 0)
@@ -337,7 +346,8 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     }
     w.P = w.longest > w.P ? w.longest : w.P;
     w.pairs = w.pe->pe->uses & PW_PE_ROTATION ? w.pe->pe->pairs(w.pe->o.bytes, w.cfg) : 0;
-    enum pw_code code = pw_model_tables(m, w.P, &w.t, err);
+    enum pw_code code = pw_model_tables(m, w.P, &w.all, err);
+    w.t = pw_pe_tables_at(&w.all, code == PW_OK ? k->layer : 0);
     if (code == PW_OK && w.pe->pe->uses & PW_PE_ADDED && k->layer == 0)
         code = pw_model_tables(m, k->N, &w.rows, err);
     if (code == PW_OK && !reserve(&w))
@@ -347,7 +357,7 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
                           err);
     if (code == PW_OK && !finish(&w))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);
-    pw_pe_tables_free(&w.t);
+    pw_pe_tables_free(&w.all);
     pw_pe_tables_free(&w.rows);
     free(w.q);
     free(w.key);

@@ -19,7 +19,7 @@ struct pw_kernel {
  * pw_kernel_measure sets kernel to 0. */
 bool pw_kernel_has(const struct pw_pe *pe, int layer);
 /* The bias of head h at distance d, from tables of at least N positions. For a bias by both positions: its
- * mean over those of the first N queries that have a key at this distance. */
+ * mean over those of the first N queries that see a key at this distance; -inf: none does. */
 float pw_kernel_bias(const struct pw_pe_tables *t, int N, int h, int d);
 /* Fills the arrays of k from the sequences in samples. Targets of the batch are ignored. Parameters of the
  * model stay unchanged. Fails if out of memory, or if a forward pass fails. */

@@ -131,6 +131,21 @@ static void shuffle_keys(struct state *s, struct pw_rng *rng, int t)
         s->place[i] = counts(s, t, i) ? s->order[k++] : i;
 }
 
+/* A score that a mask hides has no value to fit. */
+static enum pw_code check_seen(const struct state *s, struct pw_err *err)
+{
+    for (int h = 0; h < s->heads; h++)
+        for (int t = first_query(s); t < s->T; t++)
+            for (int i = 1; i < s->T; i++)
+                if (counts(s, t, i) && isinf(s->score[((size_t)h * s->T + t) * s->T + i]))
+                    return pw_fail(
+                        err, PW_EUSER,
+                        "probe scores: the encoding's mask hides key %d from query %d: allowed are "
+                        "encodings that hide no key",
+                        i, t);
+    return PW_OK;
+}
+
 static enum pw_code add_sequence(const struct pw_probing_at *p, int side, int index, struct pw_err *err)
 {
     const struct pw_probe_subject *subject = p->in->subject;
@@ -142,6 +157,8 @@ static enum pw_code add_sequence(const struct pw_probing_at *p, int side, int in
         s->place[i] = i;
     enum pw_code code = pw_model_inspect(side == UNTRAINED ? subject->control : subject->model, s->tokens,
                                          s->T, &(struct pw_inspection){.score = s->score}, err);
+    if (code == PW_OK)
+        code = check_seen(s, err);
     for (int t = first_query(s); t < s->T && code == PW_OK; t++) {
         if (side == SHUFFLED)
             shuffle_keys(s, &rng, t);

@@ -163,6 +163,8 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replic
     fprintf(out, "arm %d%s  %s, %d positions\n", arm, pw_str_text(&of), pw_encoding_text(&pe, t->pe),
             t->length);
     pw_str_fini(&pe);
+    if (t->by_layer)
+        fprintf(out, "  the encoding differs by layer; this is layer %d of %d\n", t->layer, t->layers);
     pw_str_fini(&of);
     if (t->met != NULL) {
         snprintf(what, sizeof what, "pairs met in training since step %" PRId64 ", by distance", t->met_from);

@@ -17,6 +17,9 @@ static const struct {
     {"none", "\"bias = 0\""},
     {"none", "\"score = s\""},
     {"alibi", "\"bias = -slopes()[h] * d; score = s + (d - d)\""},
+    {"none", "\"mask = j <= i\""},
+    {"alibi", "\"bias = l < 0 || i < 0 ? 1 : -slopes()[h] * d\""},
+    {"rotary", "\"angle = l < 0 ? 1 : i * 10000 ** (-2 * p / D)\""},
     {"sinusoidal amplitude=1",
      "\"w = 10000 ** (-2 * floor(c / 2) / C); embed = c % 2 == 0 ? sin(i * w) : cos(i * w)\""},
     {"alibi offset=0 stretch=0.5", "\"bias = -slopes()[h] * d\" stretch=0.5"},
@@ -81,7 +84,9 @@ static void test_session(void **state)
     (void)state;
     record_open(&b, &r, 2, false);
     bench_must(&b, SMALL "race t5,expr(\"bias = d > 3 ? -1 : 0.5 * cos(d)\"); train 12; prompt sort 4 1; "
-                         "pe expr \"embed = 0.1 * sin(i + c)\"; train 3; digest; eval samples=2");
+                         "pe expr \"embed = 0.1 * sin(i + c)\"; train 3; digest; eval samples=2; "
+                         "pe expr \"angle = l * i; bias = -l * d; mask = d < 4 + l || j < h\"; train 3; "
+                         "table layer=1; inspect layer=1; fork; train 2; digest; eval samples=2");
     bench_close(&b);
     record_must(&r, 1);
     record_free(&r);

@@ -30,6 +30,7 @@ struct view {
     } fire;
     double rate; /* dropout rate */
     const uint32_t *key;
+    const struct ref_fixed *fixed;
 };
 
 static const double *tensor(const struct ref_model *r, const char *name)
@@ -69,6 +70,7 @@ static struct view look(const struct ref_model *r)
 
     v.rate = r->training ? r->cfg->dropout : 0;
     v.key = r->key;
+    v.fixed = r->fixed;
     v.norm_bias = tensor(r, "norm.bias");
     v.head = r->cfg->tied ? v.embed : tensor(r, "head.weight");
     assert(r->cfg->layers <= 8);
@@ -168,15 +170,17 @@ static double added(const struct view *r, int pos, int l, int c)
     return 0;
 }
 
-static void rotate(const struct view *r, double *x, int pos)
+static void rotate(const struct view *r, double *x, int layer, int pos)
 {
     int dims = r->dims > 0 ? r->dims : r->cfg->head_width;
+    bool fixed = r->fixed != NULL && r->fixed->angle != NULL;
 
-    if (!is(r, "rotary"))
+    if (!is(r, "rotary") && !fixed)
         return;
     for (int i = 0; i < dims / 2; i++) {
-        double angle = pos * pow(r->base, -2.0 * i / dims);
-        double *a = r->half ? x + i : x + 2 * i, *b = r->half ? x + i + dims / 2 : x + 2 * i + 1, a0 = *a;
+        double angle = fixed ? r->fixed->angle(layer, pos, i, dims) : pos * pow(r->base, -2.0 * i / dims);
+        bool half = r->half || fixed;
+        double *a = half ? x + i : x + 2 * i, *b = half ? x + i + dims / 2 : x + 2 * i + 1, a0 = *a;
         *a = a0 * cos(angle) - *b * sin(angle);
         *b = a0 * sin(angle) + *b * cos(angle);
     }
@@ -200,10 +204,12 @@ static double capped(double s, int distance)
     return 2 * tanh(s / 2) + 0.1 * distance * s;
 }
 
-static double bias(const struct view *r, int h, int query, int key)
+static double bias(const struct view *r, int layer, int h, int query, int key)
 {
     int H = r->cfg->heads, P = 1, distance = query - key;
 
+    if (r->fixed != NULL && r->fixed->bias != NULL)
+        return r->fixed->bias(layer, h, query, key);
     if (is(r, "fire"))
         return fire(r, h, query, key);
     if (is(r, "alibi")) {
@@ -293,8 +299,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
         linear(k + t * HD, y->k, y->k_bias, n + t * C, HD, C);
         linear(v + t * HD, y->v, y->v_bias, n + t * C, HD, C);
         for (int h = 0; h < H; h++) {
-            rotate(r, q + t * HD + h * D, pos[t]);
-            rotate(r, k + t * HD + h * D, pos[t]);
+            rotate(r, q + t * HD + h * D, y->number, pos[t]);
+            rotate(r, k + t * HD + h * D, y->number, pos[t]);
         }
         for (int d = 0; r->logn > 0 && d < HD; d++)
             q[t * HD + d] *= fmax(1, log(pos[t] + 1) / log(r->logn));
@@ -302,13 +308,14 @@ static void attention(const struct view *r, double *z, const double *n, const st
     for (int h = 0; h < H; h++) {
         for (int i = 0; i < T; i++) {
             int keys = cfg->causal ? i + 1 : T;
-            double top = -INFINITY, sum = 0;
+            bool scaled = r->fixed != NULL && r->fixed->scale != NULL;
+            double top = -INFINITY, sum = 0, factor = scaled ? r->fixed->scale(y->number, h, pos[i]) : 1;
             for (int j = 0; j < keys; j++) {
                 p[j] = 0;
                 for (int d = 0; d < D; d++)
                     p[j] += q[i * HD + h * D + d] *
                             (k[j * HD + h * D + d] + relative(r, y->number, pos[i] - pos[j], d));
-                p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) + bias(r, h, pos[i], pos[j]);
+                p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) * factor + bias(r, y->number, h, pos[i], pos[j]);
                 if (r->capped)
                     p[j] = capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);

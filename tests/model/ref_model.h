@@ -4,15 +4,17 @@
 #ifndef PW_REF_MODEL_H
 #define PW_REF_MODEL_H
 #include "model/model.h"
+#include "ref_fixed.h"
 
 struct ref_model {
     const struct pw_config *cfg;
     const char *pe; /* canonical text: "rotary base=10000 dims=4 pairing=half" */
     const struct pw_param *params;
     int n_params;
-    double *values;  /* parameter values, in the order of params */
-    uint32_t key[2]; /* key of the dropout masks, used if cfg->dropout > 0 */
-    bool training;   /* apply dropout */
+    double *values;                /* parameter values, in the order of params */
+    uint32_t key[2];               /* key of the dropout masks, used if cfg->dropout > 0 */
+    bool training;                 /* apply dropout */
+    const struct ref_fixed *fixed; /* of a formula, or NULL */
 };
 
 /* Returns the mean cross entropy of the scored rows. each [n_scored], or NULL: the loss of each row. */

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "model/decode.h"
+#include "ref_fixed.h"
 #include "ref_toy.h"
 
 enum { V = 7, CONTEXT = 80 };
@@ -107,6 +108,20 @@ static void test_every_model(void **state)
         for (size_t f = 0; f < sizeof formulas / sizeof *formulas; f++)
             check_model(*state, options[o], formulas[f]);
     }
+}
+
+static void test_formulas(void **state)
+{
+    for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++)
+        for (int both = 0; both <= x->both; both++) {
+            struct pw_model *m = toy_model(*state,
+                                           both ? "layers=2 width=12 heads=3 context=80 causal=off"
+                                                : "layers=3 width=16 heads=2 context=80",
+                                           x->pe, V, 1);
+            toy_shake(m, 5);
+            check(m, x->pe);
+            pw_model_destroy(m);
+        }
 }
 
 static void step(struct pw_model *m)
@@ -210,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_the_model_changes),
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_full),

@@ -128,7 +128,8 @@ static void check_tensor(const struct ref_model *r, const struct pw_batch *b, co
     free(direction);
 }
 
-static void check_case(struct toy *toy, const char *options, const char *pe, int vocab)
+static void check_case(struct toy *toy, const char *options, const char *pe, int vocab,
+                       const struct ref_fixed *fixed)
 {
     struct pw_model *m = toy_model(toy, options, pe, vocab, 3);
     struct pw_batch *b = toy_batch(5, 5, 1, 11, vocab);
@@ -141,7 +142,7 @@ static void check_case(struct toy *toy, const char *options, const char *pe, int
     struct pw_str text = {0};
     struct pw_rng rng;
     struct pw_err err = {0};
-    struct ref_model r = {.cfg = pw_model_config(m), .values = values};
+    struct ref_model r = {.cfg = pw_model_config(m), .values = values, .fixed = fixed};
 
     assert_true(p != NULL && grad != NULL && each != NULL && best != NULL && values != NULL &&
                 expected != NULL);
@@ -191,7 +192,22 @@ static void test_cases(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        check_case(&toy, cases[i].options, cases[i].pe, cases[i].vocab);
+        check_case(&toy, cases[i].options, cases[i].pe, cases[i].vocab, NULL);
+    toy_close(&toy);
+}
+
+/* Formulas: tables by layer, by both positions, with hidden keys. */
+static void test_formulas(void **state)
+{
+    struct toy toy = toy_open(2);
+
+    (void)state;
+    for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++) {
+        check_case(&toy, SMALL, x->pe, 7, &x->fixed);
+        check_case(&toy, SMALL " dropout=0.3 scale=off bias=on layers=3", x->pe, 7, &x->fixed);
+        if (x->both)
+            check_case(&toy, SMALL " causal=off", x->pe, 7, &x->fixed);
+    }
     toy_close(&toy);
 }
 
@@ -212,7 +228,8 @@ static void test_all_encodings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_all_encodings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_formulas),
+                                       cmocka_unit_test(test_all_encodings)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

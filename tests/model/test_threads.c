@@ -25,6 +25,8 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32", "shaw distance=3"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'bias = -d; score = 4 * tanh(s / 4) * (1 + l)'"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32",
+     "expr 'angle = l * i * 0.1; bias = -l * d; mask = d < 3 + l || j < h'"},
 };
 
 /* Writes the loss of every step, and the digest of the parameters after the last one. */

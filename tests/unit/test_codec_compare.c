@@ -230,7 +230,7 @@ static void test_renamed_choices(void **state)
     snprintf(then->u.lab.task, sizeof then->u.lab.task, "sort text=seed sampling=seed held=on");
     snprintf(now->u.lab.task, sizeof now->u.lab.task, "sort text=appendix sampling=appendix held=on");
     assert_false(pw_event_same(then, now, &d)); /* a present writer does not write old names */
-    then->older = 1;
+    then->older = PW_EDITION - 4;
     assert_true(pw_event_same(then, now, &d));
     snprintf(now->u.lab.task, sizeof now->u.lab.task, "sort text=paper sampling=appendix held=on");
     assert_false(pw_event_same(then, now, &d));
@@ -251,7 +251,7 @@ static void count_fields(void *arg, const struct pw_message *m, const struct pw_
  * value. */
 static void test_a_new_field_begins_an_edition(void **state)
 {
-    static const int known[PW_EDITION + 1] = {312, 338, 339, 342, 343, 343};
+    static const int known[PW_EDITION + 1] = {312, 338, 339, 342, 343, 343, 344};
     int n[PW_EDITION + 1] = {0};
     (void)state;
     for (int kind = 0; kind < PW_EV_KINDS; kind++)

@@ -157,6 +157,7 @@ static void fill_table(struct pw_ev_table *t)
     t->query_bias = COPY(float, 1, NAN, NAN, 3, 2, 1);
     t->tensors = COPY(struct pw_table_tensor, {"pe.c", 0, 1, 0.1f, NAN}, {"pe.w", 2, 1, 0.5f, 0.25f});
     t->fire_c = 0.5f, t->fire_factor = 0.75f, t->fire_threshold = 16, t->fire_from = 3, t->fire_step = 0.5f;
+    t->by_layer = true;
 }
 
 static void fill_patch(struct pw_ev_patch *p)

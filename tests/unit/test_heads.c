@@ -132,9 +132,12 @@ static void test_variation(void **state)
 {
     (void)state;
     const float rows[] = {7, 0, 0, 3, 3, 0, 1, 5, 9}, alternating[] = {0, 0, 0, -1, 1, 0, 0, 0, 0};
-    assert_near(pw_head_variation(rows, 3, true), (0 + 0 + 32.0 / 3) / 3);
-    assert_near(pw_head_variation(alternating, 3, true), 1.0 / 3);
-    assert_near(pw_head_variation(alternating, 3, false), 2.0 / 3 / 3);
+    const float causal[] = {1, -INFINITY, -INFINITY, 2, 3, -INFINITY, 4, 5, 6};
+    const float windowed[] = {1, -INFINITY, -INFINITY, 2, 3, -INFINITY, -INFINITY, 5, 6};
+    assert_near(pw_head_variation(rows, causal, 3), (0 + 0 + 32.0 / 3) / 3);
+    assert_near(pw_head_variation(alternating, causal, 3), 1.0 / 3);
+    assert_near(pw_head_variation(alternating, rows, 3), 2.0 / 3 / 3);
+    assert_near(pw_head_variation(rows, windowed, 3), 4.0 / 3);
 }
 
 int main(void)

@@ -20,6 +20,8 @@ void pw_figure_caption_table(struct pw_figure *f, const struct pw_ev_table *t, c
     pw_figure_arm(f, f->arm, &f->title);
     pw_str_add(&f->caption, "Encoding ");
     pw_encoding_text(&f->caption, t->pe);
+    if (t->by_layer)
+        pw_str_add(&f->caption, " (layer %d of %d)", t->layer, t->layers);
     pw_replica_text(f->arm, f->arm->table_replica, &f->caption);
     pw_str_add(&f->caption, " at step %lld.", (long long)f->arm->table_step);
     if (t->trained > 0)

@@ -260,6 +260,8 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         else
             pw_json_floats(j, "grad", t->grad, t->length);
         pw_json_num(j, "layer", t->layer);
+        if (t->by_layer)
+            cJSON_AddBoolToObject(j, "by_layer", true);
         if (t->keys != NULL)
             pw_json_num(j, "key_from", t->key_from);
         pw_json_matrix(j, "keys", t->keys, t->n_keys, t->key_width);

@@ -73,21 +73,22 @@ static int mean_stream(struct pw_lab *lab, const struct pw_replica *arm, float *
     return used;
 }
 
-/* Compute position's share of what distinguishes keys, from the content map and n position maps [T,T]. NaN:
- * nothing distinguishes them. */
-static float position_part(const float *content, const float *position, int n, int T, bool causal)
+/* Compute position's share of what distinguishes keys, from the content map and n position maps [T,T]; score
+ * is -inf at hidden keys. NaN: nothing distinguishes them. */
+static float position_part(const float *content, const float *position, int n, const float *score, int T)
 {
-    double c = pw_head_variation(content, T, causal), p = 0.0;
+    double c = pw_head_variation(content, score, T), p = 0.0;
     for (int i = 0; i < n; i++)
-        p += pw_head_variation(position + (size_t)i * T * T, T, causal);
+        p += pw_head_variation(position + (size_t)i * T * T, score, T);
     return c + p > 0.0 ? (float)(p / (c + p)) : NAN;
 }
 
 /* Fill in a's terms if the stream has a position part. In layer 0 that part is a table's rows. In deeper
  * layers it is means over contents, computed only if the terms are shown. *part: position's share of the
- * terms, else NaN. x: the stream before a's layer [T,C]. */
+ * terms, else NaN. x: the stream before a's layer [T,C];
+ * score: of the inspected head [T,T]. */
 static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_attention *a,
-                              float *part, const float *x, struct pw_err *err)
+                              float *part, const float *x, const float *score, struct pw_err *err)
 {
     int T = a->T, C = arm->cfg.width;
     size_t square = (size_t)T * T;
@@ -113,7 +114,7 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, 
         code = pw_model_terms(arm->model, terms, x, p, T, a->layer, a->head, err);
     if (code == PW_OK && known) {
         a->terms = halves(terms, 4 * square);
-        *part = position_part(terms, terms + square, 3, T, arm->cfg.causal);
+        *part = position_part(terms, terms + square, 3, score, T);
     }
     free(p);
     free(terms);
@@ -179,7 +180,7 @@ static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, cons
         size_t at = (size_t)h * a->T * a->T;
         float *to = &a->scores[h * N + PW_HEAD_SCORES];
         if (a->biases || a->rotates)
-            *to = position_part(in->content + at, in->bias + at, 1, a->T, input.causal);
+            *to = position_part(in->content + at, in->bias + at, 1, in->score + at, a->T);
         else
             *to = h == a->layer * a->heads + a->head ? part : NAN;
     }
@@ -229,7 +230,7 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->rotates = uses & PW_PE_ROTATION;
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS);
     if (code == PW_OK)
-        code = add_terms(lab, arm, a, &part, in.resid + (size_t)a->layer * stream, err);
+        code = add_terms(lab, arm, a, &part, in.resid + (size_t)a->layer * stream, in.score + at, err);
     if (code == PW_OK) {
         a->labels = pw_lab_labels(lab, pin->tokens, T);
         a->probs = halves(in.probs, all);

@@ -163,6 +163,14 @@ static void tell_buckets(const struct pw_replica *arm, struct pw_ev_table *x)
     pw_model_read(arm->model, x->bucket_bias, p[last - 1].offset, (size_t)n * x->heads);
 }
 
+/* Write NaN for the bias of a hidden key. */
+static void mark_hidden(float *bias, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isinf(bias[i]))
+            bias[i] = NAN;
+}
+
 /* If a fixed bias is proportional to the distance, its slopes describe it completely. */
 static void tell_bias(const struct pw_replica *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
 {
@@ -175,8 +183,10 @@ static void tell_bias(const struct pw_replica *arm, const struct pw_pe_tables *t
         memcpy(x->bias + (size_t)h * N, row, (size_t)N * sizeof *row);
         x->slopes[h] = N > 1 ? row[0] - row[1] : 0.0f;
         for (int r = 0; r < N; r++)
-            linear = linear && fabsf(row[r] + x->slopes[h] * (float)r) <= 1e-5f * fabsf(row[r]);
+            linear = linear && isfinite(row[r]) &&
+                     fabsf(row[r] + x->slopes[h] * (float)r) <= 1e-5f * fabsf(row[r]);
     }
+    mark_hidden(x->bias, (size_t)x->heads * N);
     if (!linear) {
         free(x->slopes);
         x->slopes = NULL;
@@ -204,6 +214,7 @@ static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_replica *arm, bool
         for (int h = 0; h < x->heads; h++)
             for (int d = 0; d < x->length; d++)
                 x->kernel[(size_t)h * x->length + d] = pw_kernel_bias(t, x->length, h, d);
+        mark_hidden(x->kernel, n);
         return PW_OK;
     }
     pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_VALID, 0, samples, 0, 0);
@@ -212,6 +223,7 @@ static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_replica *arm, bool
     x->parts = x->pairs > 0 ? pw_alloc(2 * (size_t)x->heads * x->pairs, sizeof *x->parts) : NULL;
     struct pw_kernel k = {x->layer, x->length, x->kernel, x->score, x->parts};
     enum pw_code code = pw_kernel_measure(&k, arm->model, &s.b, err);
+    mark_hidden(x->kernel, n);
     pw_samples_fini(&s);
     x->n_kernel = samples;
     if (!pw_kernel_has(arm->pe.pe, x->layer)) {
@@ -219,6 +231,13 @@ static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_replica *arm, bool
         x->kernel = NULL;
     }
     return code;
+}
+
+/* Return the angle from position 0 to position 1 of a pair, below pi for every base. */
+static float turn_between(const float *cosine, const float *sine, int pairs)
+{
+    return (float)atan2(sine[pairs] * cosine[0] - cosine[pairs] * sine[0],
+                        cosine[pairs] * cosine[0] + sine[pairs] * sine[0]);
 }
 
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_table_choice look, bool asked,
@@ -231,10 +250,11 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
     if (look.layer >= arm->cfg.layers)
         return pw_fail(err, PW_EUSER, "table: layer=%d: arm %d has layers 0..%d", look.layer, arm->id,
                        arm->cfg.layers - 1);
-    struct pw_pe_tables t = {0};
-    enum pw_code code = pw_model_tables(arm->model, N, &t, err);
+    struct pw_pe_tables all = {0};
+    enum pw_code code = pw_model_tables(arm->model, N, &all, err);
     if (code != PW_OK)
         return code;
+    const struct pw_pe_tables t = pw_pe_tables_at(&all, look.layer);
     const struct pw_pe *pe = arm->pe.pe;
     struct pw_event *e = pw_lab_event(PW_EV_TABLE, arm);
     struct pw_ev_table *x = &e->u.table;
@@ -247,6 +267,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
     x->width = C;
     x->layer = look.layer;
     x->layers = arm->cfg.layers;
+    x->by_layer = pe->by_layer != 0;
     tell_met(lab, arm, x);
     if (t.keys != NULL)
         tell_keys(arm, &t, x->met, x);
@@ -261,15 +282,15 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
     if (t.cosine != NULL) {
         x->pairs = pe->pairs(arm->pe.o.bytes, &arm->cfg);
         x->frequencies = pw_alloc((size_t)x->pairs, sizeof *x->frequencies);
-        for (int i = 0; i < x->pairs && t.P > 1; i++) /* the angle of position 1, below pi for every base */
-            x->frequencies[i] = (float)atan2(t.sine[x->pairs + i], t.cosine[x->pairs + i]);
+        for (int i = 0; i < x->pairs && t.P > 1; i++)
+            x->frequencies[i] = turn_between(&t.cosine[i], &t.sine[i], x->pairs);
     }
     if (t.added != NULL) {
         x->added = pw_alloc((size_t)N * C, sizeof *x->added);
         memcpy(x->added, t.added, (size_t)N * C * sizeof *x->added);
     }
     code = tell_kernel(lab, arm, asked, &t, x, err);
-    pw_pe_tables_free(&t);
+    pw_pe_tables_free(&all);
     if (code == PW_OK)
         *out = e;
     else

@@ -114,6 +114,12 @@ static void choose_queries(struct pw_ev_table *x)
     x->n_queries = n;
 }
 
+/* Return a bias as the event has it: NaN if a mask hides the key. */
+static float shown(float bias)
+{
+    return isinf(bias) ? NAN : bias;
+}
+
 void pw_lab_emit_dense(const struct pw_replica *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
 {
     struct learned own;
@@ -131,9 +137,9 @@ void pw_lab_emit_dense(const struct pw_replica *arm, const struct pw_pe_tables *
             float *row = x->query_bias + ((size_t)h * x->n_queries + k) * N;
             int i = x->queries[k];
             for (int d = 0; d < N; d++)
-                row[d] = d <= i ? pw_pe_bias_at(t, h, i, i - d) : NAN;
+                row[d] = d <= i ? shown(pw_pe_bias_at(t, h, i, i - d)) : NAN;
         }
         for (int d = 0; d < N; d++)
-            x->bias[(size_t)h * N + d] = pw_pe_bias_at(t, h, N - 1, N - 1 - d);
+            x->bias[(size_t)h * N + d] = shown(pw_pe_bias_at(t, h, N - 1, N - 1 - d));
     }
 }

@@ -145,6 +145,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     pw_str_add(out, "%s %d/%d  ", page->name, at + 1, n);
     pw_arm_title(ui, arm, out);
     pw_replica_text(arm, arm->table_replica, out);
+    if (t->by_layer)
+        pw_str_add(out, "  layer %d of %d", t->layer, t->layers);
     pw_str_add(out, "  step %lld", (long long)arm->table_step);
     if (pw_enc_reference(ui) != NULL)
         pw_str_add(out, "  reference %s %d", pw_arm_mark(ui, ui->encoding.reference), ui->encoding.reference);

@@ -219,8 +219,8 @@ void pw_enc_read_head(const struct pw_ui *ui, const struct pw_ev_table *t, const
     int h = pw_enc_at(ui, PW_ENC_HEAD);
     float v = values[(size_t)h * t->length + pw_enc_at(ui, PW_ENC_DISTANCE)];
 
-    if (isnan(v))
-        pw_str_add(out, "  head %d not measured there", h);
+    if (isnan(v)) /* a bias is known at every distance that a query sees */
+        pw_str_add(out, "  head %d %s there", h, values == t->bias ? "hidden" : "not measured");
     else
         pw_str_add(out, "  head %d %+.3f", h, (double)v);
 }

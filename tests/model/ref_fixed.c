@@ -1,0 +1,56 @@
+/* ref_fixed.c - see ref_fixed.h. */
+#include "ref_fixed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double rotary(int pos, int pair, int width)
+{
+    return pos * pow(10000, -2.0 * pair / width);
+}
+
+/* Every second layer has no rotation. */
+static double hybrid(int l, int pos, int pair, int width)
+{
+    return l % 2 == 1 ? 0 : rotary(pos, pair, width);
+}
+
+/* A window that grows with the layer, and a slope that the layer changes. */
+static double windows(int l, int h, int query, int key)
+{
+    int d = abs(query - key);
+    return d < 2 + 3 * l ? -0.25 * (h + 1) * (l + 1) * d : -INFINITY;
+}
+
+/* A window with two sinks. */
+static double sinks(int l, int h, int query, int key)
+{
+    (void)l;
+    (void)h;
+    return query - key < 3 || key < 2 ? 0 : -INFINITY;
+}
+
+/* Dilation: every second key before the query, by heads. */
+static double dilated(int l, int h, int query, int key)
+{
+    (void)l;
+    return h == 0 || abs(query - key) % (h + 1) == 0 ? 0 : -INFINITY;
+}
+
+/* A bias that depends on both positions, differently in each layer. */
+static double by_both(int l, int h, int query, int key)
+{
+    return 0.3 * sin(query * (l + 1) + 2.0 * key) - 0.1 * h * abs(query - key) / (query + 1);
+}
+
+const struct ref_fixed_case ref_fixed_cases[] = {
+    {"expr 'angle = l % 2 == 1 ? 0 : i * 10000 ** (-2 * p / D)'", true, {.angle = hybrid}},
+    {"expr 'bias = -0.25 * (h + 1) * (l + 1) * abs(d); mask = abs(d) < 2 + 3 * l'", true, {.bias = windows}},
+    {"expr 'mask = d < 3 || j < 2'", false, {.bias = sinks}},
+    {"expr 'mask = h == 0 || abs(d) % (h + 1) == 0'", true, {.bias = dilated}},
+    {"expr 'bias = 0.3 * sin(i * (l + 1) + 2 * j) - 0.1 * h * abs(d) / (i + 1)'", true, {.bias = by_both}},
+    {"expr 'angle = l % 2 == 1 ? 0 : i * 10000 ** (-2 * p / D); mask = d < 3 || j < 2'",
+     false,
+     {.angle = hybrid, .bias = sinks}},
+    {0},
+};

@@ -1,0 +1,21 @@
+/* ref_fixed.h - formulas without learned parameters, each with the same functions written in C. Tests compare
+ * models with these formulas with ref_model.c, which calls the functions. */
+#ifndef PW_REF_FIXED_H
+#define PW_REF_FIXED_H
+#include <stdbool.h>
+
+/* What an encoding does in layer l, by positions. NULL: nothing. */
+struct ref_fixed {
+    double (*angle)(int l, int pos, int pair, int width); /* of the pair (pair, pair + width / 2) of a head */
+    double (*scale)(int l, int h, int query);             /* factor on q.k */
+    double (*bias)(int l, int h, int query, int key);     /* -inf: the query does not see the key */
+};
+
+struct ref_fixed_case {
+    const char *pe;
+    bool both; /* also without the causal mask */
+    struct ref_fixed fixed;
+};
+extern const struct ref_fixed_case ref_fixed_cases[]; /* ends with pe NULL */
+
+#endif

@@ -1,0 +1,277 @@
+/* test_formula.c - tests the fixed tables of formulas: their values, what an inspection shows of hidden keys,
+ * that the instruction sets agree, and what a model refuses. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/expr/expr.h"
+#include "model/model_int.h"
+#include "ref_fixed.h"
+#include "ref_toy.h"
+
+#define SMALL "layers=2 width=16 heads=4 context=24"
+
+static struct toy toy;
+
+static void assert_near(double found, double expected, double tolerance, const char *what, int i)
+{
+    if (!(fabs(found - expected) <= tolerance || found == expected))
+        fail_msg("%s[%d] is %.12g, not %.12g", what, i, found, expected);
+}
+
+static struct pw_pe_tables tables(const char *options, const char *pe, int P)
+{
+    struct pw_model *m = toy_model(&toy, options, pe, 3, 1);
+    struct pw_pe_tables t;
+    struct pw_err err = {0};
+    if (pw_model_tables(m, P, &t, &err))
+        fail_msg("%s", err.msg);
+    pw_model_destroy(m);
+    return t;
+}
+
+/* ---- by distance or by both positions */
+
+static void test_by_distance(void **state)
+{
+    static const struct {
+        const char *text;
+        bool by_distance;
+    } cases[] = {
+        {"bias = -slopes()[h] * d", true},
+        {"bias = -slopes()[h] * (i - j)", true},
+        {"bias = i - j + h * 3", true},
+        {"bias = 0.5 * i - j / 2", true},
+        {"bias = (h + 1) * i - (h + 1) * j", true},
+        {"bias = i / context - j / context", true},
+        {"bias = -(j - i)", true},
+        {"bias = i > j ? d : 0", false},
+        {"bias = i - j > 0 ? d : 0", true},
+        {"bias = d > 4 ? i - j : d", true},
+        {"bias = i", false},
+        {"bias = i - 2 * j", false},
+        {"bias = i * j - j * i", false},
+        {"bias = i - h * j", false},
+        {"bias = floor(i / 2) - floor(j / 2)", false},
+        {"bias = sum(k=1..3, k * (i - j))", true},
+        {"bias = sum(k=0..i, k)", false},
+        {"bias = n - i", false},
+        {"bias = context - l + L", true},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct pw_expr *x;
+        assert_int_equal(pw_expr_parse(&x, cases[k].text, NULL, NULL), PW_OK);
+        if (pw_expr_by_distance(x, PW_STAGE_BIAS) != cases[k].by_distance)
+            fail_msg("%s", cases[k].text);
+        assert_true(pw_expr_by_distance(x, PW_STAGE_MASK));
+        pw_expr_free(x);
+    }
+}
+
+/* The same function written by distance and by both positions has the same values. */
+static void test_dense(void **state)
+{
+    enum { P = 21 };
+    struct pw_pe_tables a = tables(SMALL, "expr 'bias = -slopes()[h] * d; mask = d < 9'", P);
+    struct pw_pe_tables b =
+        tables(SMALL, "expr 'bias = i < 0 ? 7 : -slopes()[h] * (i - j); mask = j > i - 9'", P);
+    (void)state;
+    assert_true(a.bias != NULL && a.dense == NULL && b.dense != NULL && b.bias == NULL);
+    for (int h = 0; h < 4; h++)
+        for (int i = 0; i < P; i++)
+            for (int j = 0; j <= i; j++) {
+                float one = pw_pe_bias_at(&a, h, i, j), two = pw_pe_bias_at(&b, h, i, j);
+                assert_true(one == two && (isinf(one) != 0) == (i - j >= 9));
+            }
+    pw_pe_tables_free(&a);
+    pw_pe_tables_free(&b);
+}
+
+/* ---- layers */
+
+static void test_layers(void **state)
+{
+    enum { P = 20 };
+    static const char *const text = "expr 'angle = l * i * 0.25; bias = -(l + 1) * d'";
+    struct pw_pe_tables t = tables(SMALL " layers=3", text, P);
+    struct pw_pe_tables shared = tables(SMALL " layers=3", "expr 'angle = i * 0.25; bias = -d'", P);
+    (void)state;
+    assert_true(shared.turn_layer == 0 && shared.bias_layer == 0 && shared.gain_layer == 0);
+    assert_true(t.turn_layer == P * 2 && t.bias_layer == 4 * (2 * P - 1));
+    for (int l = 0; l < 3; l++) {
+        struct pw_pe_tables at = pw_pe_tables_at(&t, l);
+        for (int i = 0; i < P; i++) {
+            assert_near((double)at.cosine[i * 2], cos(0.25 * l * i), 1e-7, "cosine", i);
+            assert_near((double)at.sine[i * 2 + 1], sin(0.25 * l * i), 1e-7, "sine", i);
+            assert_near((double)pw_pe_bias_at(&at, 2, i, 0), -(l + 1) * i, 0, "bias", i);
+        }
+    }
+    pw_pe_tables_free(&t);
+    pw_pe_tables_free(&shared);
+}
+
+/* A formula that only looks as if it differed by layer gives the bits of one that does not. */
+static void test_equal_layers(void **state)
+{
+    static const char *const pes[][2] = {
+        {"expr 'angle = i * 10000 ** (-2 * p / D)'", "expr 'angle = l >= 0 ? i * 10000 ** (-2 * p / D) : 0'"},
+        {"expr 'bias = -slopes()[h] * d'", "expr 'bias = l >= 0 ? -slopes()[h] * d : 0'"},
+        {"expr 'bias = -slopes()[h] * d'", "expr 'bias = l >= 0 && i >= 0 ? -slopes()[h] * d : 0'"},
+        {"expr 'mask = d < 5'", "expr 'mask = l >= 0 && j > i - 5'"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof pes / sizeof *pes; k++) {
+        uint64_t digest[2][2];
+        for (int side = 0; side < 2; side++) {
+            struct pw_model *m = toy_model(&toy, SMALL, pes[k][side], 7, 1);
+            struct pw_optim o = toy_optim("warmup=0 lr=0.01");
+            struct pw_err err = {0};
+            for (int i = 0; i < 5; i++) {
+                struct pw_batch *b = toy_batch((uint64_t)i, 6, 2, 20, 7);
+                struct pw_step_result result;
+                assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+                toy_batch_free(b);
+            }
+            pw_model_digest(m, digest[side]);
+            pw_model_destroy(m);
+        }
+        if (memcmp(digest[0], digest[1], sizeof digest[0]) != 0)
+            fail_msg("%s", pes[k][1]);
+    }
+}
+
+/* ---- hidden keys */
+
+/* Each query sees a key; hidden keys have score and bias -inf and probability 0; nothing is NaN. */
+static void test_inspection(void **state)
+{
+    enum { L = 2, H = 4, T = 24, N = L * H * T * T };
+    static float content[N], bias[N], score[N], probs[N];
+    struct pw_model *m = toy_model(&toy, SMALL, "expr 'bias = -d; mask = d < 2 + l || j == h'", 7, 1);
+    struct pw_batch *b = toy_batch(3, 1, T, T, 7);
+    struct pw_err err = {0};
+    (void)state;
+    toy_shake(m, 3);
+    assert_int_equal(
+        pw_model_inspect(
+            m, b->tokens, T,
+            &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs}, &err),
+        PW_OK);
+    for (int k = 0; k < N; k++) {
+        int l = k / (H * T * T), h = k / (T * T) % H, i = k / T % T, j = k % T;
+        bool after = j > i, seen = !after && (i - j < 2 + l || j == h);
+        assert_true((score[k] == -INFINITY) == !seen && (after || isfinite(content[k])));
+        assert_true(seen ? probs[k] > 0 : probs[k] == 0);
+        assert_true(after  ? bias[k] == 0
+                    : seen ? fabs((double)bias[k] + i - j) < 1e-4
+                           : bias[k] == -INFINITY);
+    }
+    toy_batch_free(b);
+    pw_model_destroy(m);
+}
+
+/* All instruction sets give the same bits. */
+static void test_bits(void **state)
+{
+    static const char *const isas[] = {"scalar", "avx2", "avx512"};
+    (void)state;
+    for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++) {
+        uint64_t first[2], digest[2];
+        for (int k = 0; k < 3; k++) {
+            struct pw_err err = {0};
+            struct toy t = {.ops = pw_backend_cpu_isa(isas[k], &err)};
+            if (t.ops == NULL)
+                continue;
+            assert_int_equal(t.ops->open(&t.be, 1, &err), PW_OK);
+            struct pw_model *m =
+                toy_model(&t, "layers=2 width=24 heads=3 context=40 dropout=0.1", x->pe, 7, 1);
+            struct pw_optim o = toy_optim("warmup=0 lr=0.01");
+            for (int i = 0; i < 3; i++) {
+                struct pw_batch *b = toy_batch((uint64_t)i, 5, 2, 38, 7);
+                struct pw_step_result result;
+                assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+                assert_true(isfinite(result.loss));
+                toy_batch_free(b);
+            }
+            pw_model_digest(m, digest);
+            if (k == 0)
+                memcpy(first, digest, sizeof digest);
+            if (memcmp(first, digest, sizeof digest) != 0)
+                fail_msg("%s: %s has other bits", x->pe, isas[k]);
+            pw_model_destroy(m);
+            toy_close(&t);
+        }
+    }
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *options, *pe, *message;
+    } cases[] = {
+        {SMALL, "expr 'embed = sin(i + l)'",
+         "expr: embed: no 'l': embeddings are added once, before layer 0"},
+        {SMALL, "expr 'mask = d > 0'", "expr: mask: query i=0 sees no key (layer 0, head 0)"},
+        {SMALL, "expr 'mask = h < 2 || l < 1 || i != 7 || j > i'",
+         "expr: mask: query i=7 sees no key (layer 1, head 2)"},
+        {SMALL " causal=off", "expr 'mask = j > i - 1'", NULL},
+        {SMALL " causal=off", "expr 'mask = j > i'", "expr: mask: query i=0 sees no key (layer 0, head 0)"},
+        {SMALL, "expr 'mask = log(j - 3)'", "expr: mask is not finite at i=0, j=0, head 0"},
+        {SMALL, "expr 'bias = 1 / (i - j - 3 * l)'", "expr: bias is not finite at d=0, head 0, layer 0"},
+        {SMALL, "expr 'bias = log(d); mask = d > 0 || i == 0'",
+         "expr: bias is not finite at i=0, j=0, head 0"},
+        {SMALL, "expr 'bias = log(d); mask = d > 0' stretch=2",
+         "expr: mask: query i=0 sees no key (layer 0, head 0)"},
+        {SMALL, "expr 'bias = sqrt(23 - d)'", NULL},
+        {SMALL, "expr 'bias = sqrt(23 - d)' stretch=2", "expr: bias is not finite at d=24, head 0"},
+        {SMALL, "expr 'bias = sqrt(i - j) + (i > 23 ? log(-1) : 0)' offset=5",
+         "expr: bias is not finite at i=24, j=5, head 0"},
+        {"layers=2 width=16 heads=4 context=40000", "expr 'bias = i * 0.01'",
+         "expr: bias reads i or j, not d alone: context=40000: allowed are 32768"},
+        {"layers=2 width=16 heads=4 context=20000", "expr 'bias = d; mask = j < l'",
+         "expr: mask reads i or j, not d alone: its table of 4 heads, 2 layers and context=20000 needs 12.8 "
+         "GB: "
+         "allowed are 2 GB"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct pw_config cfg = toy_config(cases[k].options, 7);
+        struct pw_pe_use_opts use;
+        struct pw_err err = {0};
+        enum pw_code code = pw_pe_parse(&use, cases[k].pe, &cfg, &err);
+        if ((code == PW_OK) != (cases[k].message == NULL) ||
+            (code != PW_OK && strcmp(err.msg, cases[k].message) != 0))
+            fail_msg("%s: %s", cases[k].pe, err.msg);
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    toy = toy_open(2);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    toy_close(&toy);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_distance),  cmocka_unit_test(test_dense),      cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_equal_layers), cmocka_unit_test(test_inspection), cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests_name("formula", tests, setup, teardown);
+}
