@@ -42,7 +42,7 @@ static void name_rows(struct pw_finding *f, int b, const struct pw_model *m)
 }
 
 /* Adds the table of subject i. `first` is the first subject of its arm. */
-static void tell_seed(struct pw_probing_at *p, struct pw_finding *f, int first, int i)
+static void add_seed(struct pw_probing_at *p, struct pw_finding *f, int first, int i)
 {
     const struct pw_ablation_state *s = p->state;
     const struct pw_probe_subject *x = &p->in->subject[i];
@@ -60,7 +60,7 @@ static void tell_seed(struct pw_probing_at *p, struct pw_finding *f, int first, 
 }
 
 /* Adds the table of mean, minimum and maximum over the n replicas from subject `first` on. */
-static void tell_spread(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
+static void add_spread(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
 {
     static const char *const names[] = {"in range", "longer"};
     const struct pw_ablation_state *s = p->state;
@@ -95,7 +95,7 @@ static void tell_spread(struct pw_probing_at *p, struct pw_finding *f, int first
     }
 }
 
-static void tell_map(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
+static void add_map(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
 {
     const struct pw_ablation_state *s = p->state;
     const struct pw_probe_subject *x = &p->in->subject[first];
@@ -119,7 +119,7 @@ static void tell_map(struct pw_probing_at *p, struct pw_finding *f, int first, i
 
 /* Adds a table with the costliest head of each replica, by the mean over all lengths. Ties go to the first
  * head. */
-static void tell_costliest(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
+static void add_costliest(struct pw_probing_at *p, struct pw_finding *f, int first, int n)
 {
     static const char *const names[] = {"in range", "longer", "all lengths"};
     const struct pw_ablation_state *s = p->state;
@@ -153,12 +153,12 @@ void pw_ablation_report(struct pw_probing_at *p, struct pw_finding *f)
     for (int i = 0, n; i < in->n; i += n) {
         for (n = 1; i + n < in->n && in->subject[i + n].arm == in->subject[i].arm;)
             n++;
-        tell_spread(p, f, i, n);
-        tell_map(p, f, i, n);
+        add_spread(p, f, i, n);
+        add_map(p, f, i, n);
         if (n > 1)
-            tell_costliest(p, f, i, n);
+            add_costliest(p, f, i, n);
         for (int r = 0; r < n; r++)
-            tell_seed(p, f, i, i + r);
+            add_seed(p, f, i, i + r);
     }
     pw_finding_remark(f, "exact match is teacher-forced, on the samples of `eval`; heads with the same "
                          "number are unrelated across replicas");

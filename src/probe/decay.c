@@ -206,7 +206,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- the finding */
 
-static void tell_rotary(const struct state *s, struct pw_finding *f, const struct options *o)
+static void add_rotary(const struct state *s, struct pw_finding *f, const struct options *o)
 {
     static const char *const heads[] = {"K aligned", "drawn, aligned", "mean, independent",
                                         "s.d., independent", "RoFormer's bound"};
@@ -245,7 +245,7 @@ static void tell_rotary(const struct state *s, struct pw_finding *f, const struc
 }
 
 /* Adds one plot per layer: the arm's encoding, head by head. */
-static void tell_kernel(const struct state *s, struct pw_finding *f, const struct pw_model *m)
+static void add_kernel(const struct state *s, struct pw_finding *f, const struct pw_model *m)
 {
     const struct pw_config *c = pw_model_config(m);
     for (int l = 0; l < c->layers; l++) {
@@ -282,7 +282,7 @@ static struct fits fits_of(const struct state *s, int side, int h)
     return k;
 }
 
-static void tell_mass(const struct state *s, struct pw_finding *f, int layers)
+static void add_mass(const struct state *s, struct pw_finding *f, int layers)
 {
     static const char *const heads[] = {
         "against r", "R^2", "against ln r", "R^2", "untrained, r", "falls by times", "untrained, times"};
@@ -346,9 +346,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
                     "scores and attention by distance: rotary with d = %d, and arm %s on %d sequences of %d "
                     "random tokens",
                     o->width, subject->name, o->samples, s->T);
-    tell_rotary(s, f, o);
-    tell_kernel(s, f, subject->model);
-    tell_mass(s, f, pw_model_config(subject->model)->layers);
+    add_rotary(s, f, o);
+    add_kernel(s, f, subject->model);
+    add_mass(s, f, pw_model_config(subject->model)->layers);
     if (strcmp(pw_model_pe(subject->model)->pe->name, "alibi") == 0)
         claim_alibi(s, f);
     if (pw_probe_nope(subject, false))

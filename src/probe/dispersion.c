@@ -152,7 +152,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- the finding */
 
-static void tell_drawn(const struct state *s, struct pw_finding *f)
+static void add_drawn(const struct state *s, struct pw_finding *f)
 {
     static const char *const heads[] = {"H",          "ln n - s^2/2", "n_eff",
                                         "n e^(-s^2)", "H / ln n",     "largest weight"};
@@ -177,7 +177,7 @@ static void tell_drawn(const struct state *s, struct pw_finding *f)
         "%d keys, s up to 1: entropy within %.4f (tolerance %g)", KEYS, off, DRAWN_WITHIN);
 }
 
-static void tell_alibi(struct pw_finding *f)
+static void add_alibi(struct pw_finding *f)
 {
     static const char *const heads[] = {"H", "its limit", "n_eff", "coth(m/2)", "largest weight"};
     double *score = pw_alloc(FAR, sizeof *score), off = 0;
@@ -211,7 +211,7 @@ static const struct row *row_at(const struct state *s, int length, int head)
     return &s->sum[length * s->heads + head];
 }
 
-static void tell_entropy(const struct state *s, struct pw_finding *f, int layers, int points)
+static void add_entropy(const struct state *s, struct pw_finding *f, int layers, int points)
 {
     int H = s->heads / layers;
     int b = pw_finding_plot(f, "mean entropy over the heads of a layer", "ln(keys)", "nats", points,
@@ -239,7 +239,7 @@ static void tell_entropy(const struct state *s, struct pw_finding *f, int layers
     }
 }
 
-static void tell_slopes(const struct state *s, struct pw_finding *f, int layers, int points)
+static void add_slopes(const struct state *s, struct pw_finding *f, int layers, int points)
 {
     int H = s->heads / layers;
     double *x = pw_alloc(2 * (size_t)points, sizeof *x), *y = x + points;
@@ -262,7 +262,7 @@ static void tell_slopes(const struct state *s, struct pw_finding *f, int layers,
 }
 
 /* Adds a table with each head at the shortest and at the longest length. */
-static void tell_heads(const struct state *s, struct pw_finding *f, int layers)
+static void add_heads(const struct state *s, struct pw_finding *f, int layers)
 {
     static const char *const heads[] = {"n_eff",   "longest",  "largest weight",
                                         "longest", "H / ln n", "longest"};
@@ -304,11 +304,11 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_init(f, "dispersion", p->in->topic,
                     "entropy of attention by length, arm %s, answer rows of %d samples per length",
                     subject->name, o->samples);
-    tell_entropy(s, f, layers, points);
-    tell_slopes(s, f, layers, points);
-    tell_heads(s, f, layers);
-    tell_drawn(s, f);
-    tell_alibi(f);
+    add_entropy(s, f, layers, points);
+    add_slopes(s, f, layers, points);
+    add_heads(s, f, layers);
+    add_drawn(s, f);
+    add_alibi(f);
     if (pw_model_pe(subject->model)->pe->uses == 0)
         pw_probe_remark_one(f, "dispersion");
     return PW_OK;

@@ -59,7 +59,7 @@ static double over_control(const struct pw_distances *d, int curve)
 }
 
 /* Adds a plot of one layer. layer = L: the mean over layers; -1: the mean of the untrained twins. */
-static void tell_plot(const struct pw_distances *d, struct pw_finding *f, int layer, const char *title)
+static void add_plot(const struct pw_distances *d, struct pw_finding *f, int layer, const char *title)
 {
     int plot = pw_finding_plot(f, title, "length", "distance, nats", d->n_lengths, d->n_curves, true);
     for (int k = 0; k < d->n_curves; k++) {
@@ -76,7 +76,7 @@ static void tell_plot(const struct pw_distances *d, struct pw_finding *f, int la
     }
 }
 
-static void tell_means(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
+static void add_means(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
     static const char *const heads[] = {"all pairs", "matched",    "equal number", "in range",  "beyond",
                                         "untrained", "head pairs", "model pairs",  "same init?"};
@@ -105,7 +105,7 @@ static void tell_means(const struct pw_distances *d, const struct pw_probe_in *i
     }
 }
 
-static void tell_layers(const struct pw_distances *d, struct pw_finding *f)
+static void add_layers(const struct pw_distances *d, struct pw_finding *f)
 {
     int table = pw_finding_table(f, "means over lengths, layer by layer", d->n_curves, d->L);
     for (int l = 0; l < d->L; l++)
@@ -121,7 +121,7 @@ static void tell_layers(const struct pw_distances *d, struct pw_finding *f)
 }
 
 /* Adds remarks on the limits of the numbers. */
-static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
+static void add_limits(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
     bool floor = false, same = false, several = false, replicas = false;
     int64_t least = in->subject[0].step, most = least;
@@ -173,8 +173,8 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
 
 void pw_distance_report(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
 {
-    static const char *const what[] = {"minimum over all pairs of heads", "mean over matched heads",
-                                       "mean over heads with the same number"};
+    static const char *const pairings[] = {"minimum over all pairs of heads", "mean over matched heads",
+                                           "mean over heads with the same number"};
     const struct pw_distance_opts *o = d->o;
     char topic[PW_FINDING_TOPIC], title[PW_FINDING_TEXT];
     bool jsd = o->formula == PW_DIVERGENCE_JSD;
@@ -187,17 +187,17 @@ void pw_distance_report(const struct pw_distances *d, const struct pw_probe_in *
         f, "distance", topic, "distance of attention patterns%s%s, %s, %s; %d sequences a length, %s",
         o->against == 0 ? " from arm " : ", all pairs of arms", o->against == 0 ? in->subject[0].name : "",
         jsd ? "Jensen-Shannon" : "formula of the released code",
-        jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "minimum over head pairs a < b", o->samples,
+        jsd || o->pairs != PW_PAIRS_ALL ? pairings[o->pairs] : "minimum over head pairs a < b", o->samples,
         o->rows == 1 ? "rows that predict the answer" : "all rows");
     snprintf(title, sizeof title, "mean over %d layers, and one standard deviation", d->L);
-    tell_plot(d, f, d->L, title);
+    add_plot(d, f, d->L, title);
     for (int l = 0; l < d->L; l++) {
         snprintf(title, sizeof title, "layer %d", l);
-        tell_plot(d, f, l, title);
+        add_plot(d, f, l, title);
     }
     if (o->control)
-        tell_plot(d, f, -1, "before training, mean over layers");
-    tell_means(d, in, f);
-    tell_layers(d, f);
-    tell_limits(d, in, f);
+        add_plot(d, f, -1, "before training, mean over layers");
+    add_means(d, in, f);
+    add_layers(d, f);
+    add_limits(d, in, f);
 }

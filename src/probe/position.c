@@ -205,7 +205,7 @@ static double mean_error(const struct score *k)
     return k->n > 0 ? k->error / k->n : NAN;
 }
 
-static void tell_layers(const struct state *s, struct pw_finding *f)
+static void add_layers(const struct state *s, struct pw_finding *f)
 {
     static const char *const rows[] = {"", ", untrained", ", shuffled"};
     static const char *const errors[] = {"error of i", "beyond, R2 of i", "beyond, error"};
@@ -239,7 +239,7 @@ static void tell_layers(const struct state *s, struct pw_finding *f)
     }
 }
 
-static void tell_places(const struct state *s, struct pw_finding *f)
+static void add_places(const struct state *s, struct pw_finding *f)
 {
     int b = pw_finding_plot(f, "mean |error| of i by position, after the last layer", "position i", "tokens",
                             s->longest - 1, 2, false);
@@ -272,8 +272,8 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
                     "linear readout of the position from the stream of arm %s: fitted on %d sequences of %d "
                     "to %d random tokens, scored on %d others",
                     subject->name, o->samples, s->T / 2 + 1, s->T, o->samples / 2);
-    tell_layers(s, f);
-    tell_places(s, f);
+    add_layers(s, f);
+    add_places(s, f);
     pw_finding_remark(f, "control: R^2 with shuffled positions is at most %.3f (%s %g)", shuffled,
                       shuffled <= CONTROL ? "as expected, below the limit of"
                                           : "TOO LARGE: no number of this finding is valid; the limit is",

@@ -236,7 +236,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- the finding */
 
-static void tell_steps(const struct state *s, struct pw_finding *f)
+static void add_steps(const struct state *s, struct pw_finding *f)
 {
     enum { ROWS = 11 }; /* 1, 2, 4, ... 1024 */
     static const char *const heads[] = {"1/sqrt(n)", "1/sqrt(n+1)", "step", "relative"};
@@ -270,7 +270,7 @@ static void tell_steps(const struct state *s, struct pw_finding *f)
         slope, EXPONENT_WITHIN, (long long)s->same[0], (long long)s->same[1], (long long)s->same[2]);
 }
 
-static void tell_odds(const struct state *s, struct pw_finding *f, int d)
+static void add_odds(const struct state *s, struct pw_finding *f, int d)
 {
     double most = 0, limit = sqrt(d / 2.0);
     int b = pw_finding_plot(f, "frequency with which the most likely n for one vector is right", "keys n",
@@ -315,7 +315,7 @@ static double mean_apart(const struct side *d, int from, int to, int T, int samp
     return sum;
 }
 
-static void tell_arm(const struct state *s, struct pw_finding *f, int samples, bool nope)
+static void add_arm(const struct state *s, struct pw_finding *f, int samples, bool nope)
 {
     int T = s->T, third = (T - 2) / 3 > 0 ? (T - 2) / 3 : 1;
     int b =
@@ -361,9 +361,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
                     "resolution of positions: by the scalar 1/sqrt(n), and by a readout of the last stream "
                     "of arm %s, %d + %d sequences of %d random tokens",
                     subject->name, o->samples, o->samples, s->T);
-    tell_steps(s, f);
-    tell_odds(s, f, o->width);
-    tell_arm(s, f, o->samples, pw_probe_nope(subject, false));
+    add_steps(s, f);
+    add_odds(s, f, o->width);
+    add_arm(s, f, o->samples, pw_probe_nope(subject, false));
     return PW_OK;
 }
 

@@ -256,7 +256,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 /* ---- the finding */
 
 /* Adds plots of f_rel over the distances that occur. f_rel has no value at 0. */
-static void tell_parts(const struct state *s, struct pw_finding *f, int layers)
+static void add_parts(const struct state *s, struct pw_finding *f, int layers)
 {
     int H = s->heads / layers, zero = s->T - 1;
     int from = s->causal ? zero + 1 : 1, points = s->causal ? s->T - 2 : s->N - 2;
@@ -275,7 +275,7 @@ static void tell_parts(const struct state *s, struct pw_finding *f, int layers)
     }
 }
 
-static void tell_shares(const struct state *s, struct pw_finding *f, int layers)
+static void add_shares(const struct state *s, struct pw_finding *f, int layers)
 {
     static const char *const heads[] = {"relative",       "absolute",       "content",
                                         "untr. relative", "untr. absolute", "shuffled, both"};
@@ -314,8 +314,8 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         f, "scores", p->in->topic,
         "scores of arm %s as f_rel(t-i) + f_abs(t,i) + content, over %d sequences of %d random tokens",
         subject->name, o->samples, s->T);
-    tell_shares(s, f, layers);
-    tell_parts(s, f, layers);
+    add_shares(s, f, layers);
+    add_parts(s, f, layers);
     double chance = largest_shuffled(s), most = CONTROL / o->samples;
     pw_finding_remark(f, "control: position's share with shuffled keys is at most %.4f in a head (%s %.3f)",
                       chance,

@@ -184,7 +184,7 @@ static double worst_sum(const struct state *s)
     return most > 0 ? worst / most : worst;
 }
 
-static void tell_tables(const struct state *s, const struct pw_probing_at *p, struct pw_finding *f)
+static void add_tables(const struct state *s, const struct pw_probing_at *p, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;
     const struct pass *x = &s->now;
@@ -224,7 +224,7 @@ static double above_zero(double x)
     return x > 0 ? x : NAN;
 }
 
-static void tell_plots(const struct state *s, struct pw_finding *f)
+static void add_plots(const struct state *s, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;
     int at[PW_PROOF_POINTS], n = pw_proof_points(at, proof->N, proof->T), then = proof->moved ? 1 : 0;
@@ -260,7 +260,7 @@ static void tell_plots(const struct state *s, struct pw_finding *f)
 }
 
 /* Adds a table of the curve beyond T. */
-static void tell_bend(const struct state *s, struct pw_finding *f)
+static void add_bend(const struct state *s, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;
     const int T = proof->T, quarters[] = {4, 5, 8, 16};
@@ -291,7 +291,7 @@ static void tell_bend(const struct state *s, struct pw_finding *f)
                       T, proof->cfg->ffn, 2 * T);
 }
 
-static void tell_moved(const struct state *s, const struct worst *now, struct pw_finding *f)
+static void add_moved(const struct state *s, const struct worst *now, struct pw_finding *f)
 {
     const struct worst then = worst_of(&s->then, &s->proof);
     int b = pw_finding_table(f, "change since the construction: largest errors", 3, 2);
@@ -308,8 +308,8 @@ static void tell_moved(const struct state *s, const struct worst *now, struct pw
     pw_finding_put(f, b, 2, 1, then.count);
 }
 
-static void tell_claims(const struct state *s, const struct worst *w, const struct pw_probing_at *p,
-                        struct pw_finding *f)
+static void add_claims(const struct state *s, const struct worst *w, const struct pw_probing_at *p,
+                       struct pw_finding *f)
 {
     int N = s->proof.N, T = s->proof.T;
     pw_finding_claim(
@@ -344,14 +344,14 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_init(f, "theorem1", p->in->topic,
                     "absolute positions without an encoding: arm %s, T=%d, %d positions",
                     p->in->subject[0].name, s->proof.T, s->proof.N);
-    tell_tables(s, p, f);
-    tell_plots(s, f);
-    tell_bend(s, f);
+    add_tables(s, p, f);
+    add_plots(s, f);
+    add_bend(s, f);
     pw_proof_remarks(&s->proof, p, f);
     if (s->proof.moved)
-        tell_moved(s, &w, f);
+        add_moved(s, &w, f);
     else
-        tell_claims(s, &w, p, f);
+        add_claims(s, &w, p, f);
     pw_finding_remark(f, "1/t is available at every t, not only at <bos>: the flag of <bos> is averaged over "
                          "the t tokens that a query sees");
     if (!s->proof.moved)

@@ -147,7 +147,7 @@ static double worst_score(const struct state *s, int n, double *allowed)
     return worst;
 }
 
-static void tell_vectors(const struct state *s, const struct pw_probing_at *p, struct pw_finding *f)
+static void add_vectors(const struct state *s, const struct pw_probing_at *p, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;
     int rows = proof->N < ROWS ? proof->N : ROWS;
@@ -164,7 +164,7 @@ static void tell_vectors(const struct state *s, const struct pw_probing_at *p, s
     }
 }
 
-static void tell_maps(const struct state *s, struct pw_finding *f)
+static void add_maps(const struct state *s, struct pw_finding *f)
 {
     int n = s->pairs < SIDE ? s->pairs : SIDE;
     int cnt =
@@ -180,7 +180,7 @@ static void tell_maps(const struct state *s, struct pw_finding *f)
 }
 
 /* Adds a table of the attention row that position alone gives. */
-static void tell_softmax(const struct state *s, struct pw_finding *f)
+static void add_softmax(const struct state *s, struct pw_finding *f)
 {
     double sum = 0, proof = 0;
     if (s->proof.N < ROW)
@@ -201,7 +201,7 @@ static void tell_softmax(const struct state *s, struct pw_finding *f)
 
 /* Adds a plot of the position's part by distance, for the last query that the MLP counts correctly, and for
  * the last of all queries. */
-static void tell_plot(const struct state *s, struct pw_finding *f)
+static void add_plot(const struct state *s, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;
     int at[PW_PROOF_POINTS], n = pw_proof_points(at, proof->N, proof->T);
@@ -244,10 +244,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_init(f, "theorem2", p->in->topic,
                     "relative positions without an encoding: arm %s, T=%d, %d positions",
                     p->in->subject[0].name, proof->T, proof->N);
-    tell_vectors(s, p, f);
-    tell_maps(s, f);
-    tell_softmax(s, f);
-    tell_plot(s, f);
+    add_vectors(s, p, f);
+    add_maps(s, f);
+    add_softmax(s, f);
+    add_plot(s, f);
     pw_proof_remarks(proof, p, f);
     if (proof->moved) {
         pw_finding_remark(f,

@@ -53,7 +53,7 @@ static double off_line(const double *y, const double *line, int from, int T)
     return sum;
 }
 
-static void tell_average(const struct pw_variance *s, struct pw_finding *f)
+static void add_average(const struct pw_variance *s, struct pw_finding *f)
 {
     const double *const curves[] = {s->distinct, s->repeated, s->repeats};
     const char *const names[] = {"all different", "tokens repeat", "line of repeats", "1/n"};
@@ -80,7 +80,7 @@ static void tell_average(const struct pw_variance *s, struct pw_finding *f)
         "mean deviation %.4f (tolerance %g)", off, LINE_WITHIN);
 }
 
-static void tell_layer(const struct pw_variance *s, struct pw_finding *f, int l, int L, int samples)
+static void add_layer(const struct pw_variance *s, struct pw_finding *f, int l, int L, int samples)
 {
     const struct {
         const char *name;
@@ -108,7 +108,7 @@ static void tell_layer(const struct pw_variance *s, struct pw_finding *f, int l,
 }
 
 /* Adds a table of slopes. They start at the second position: the first has one key, the first word. */
-static void tell_slopes(const struct pw_variance *s, struct pw_finding *f, int L)
+static void add_slopes(const struct pw_variance *s, struct pw_finding *f, int L)
 {
     const char *const heads[] = {"output", "stream", "share in norm", "off its line"};
     int b =
@@ -137,13 +137,13 @@ void pw_variance_report(struct pw_variance *s, const struct pw_probe_in *in, int
                     "mean square of attention's output by position: the case of Su 2024, and arm %s on %d "
                     "sequences of %d random tokens",
                     subject->name, samples, s->T);
-    tell_average(s, f);
+    add_average(s, f);
     for (int l = 0; l < c->layers; l++) {
         for (int i = 0; i < 2; i++)
             add_line(s, &s->side[i], c, l, samples);
-        tell_layer(s, f, l, c->layers, samples);
+        add_layer(s, f, l, c->layers, samples);
     }
-    tell_slopes(s, f, c->layers);
+    add_slopes(s, f, c->layers);
     if (pw_probe_nope(subject, false))
         pw_probe_remark_one(f, "variance");
     pw_finding_remark(f, "erratum: Su 2024 sums v_{n,i}; it must be v_{m,i}, m = 1..n");
