@@ -233,8 +233,8 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     const struct measured *fire = measured_of(s, n, "fire");
     pw_finding_remark(
         f,
-        "fire is relative only up to its threshold: a query beyond it divides the distance by its own "
-        "position; scores change by %.2f of their range if counted from the end, by %.2g from the front",
+        "fire is relative only up to its threshold, beyond which it divides the distance by the query's "
+        "position: its scores change by %.2f of their range if counted from the end, by %.2g from the front",
         fire->scores.backward, fire->scores.forward);
     return PW_OK;
 }

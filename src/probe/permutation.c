@@ -187,8 +187,8 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
             pw_finding_put(f, b, i, c, row[c]);
     }
     claims(s, f, pe);
-    pw_finding_remark(f, "Su's sentence on causal attention is about the whole output: the last query "
-                         "of one layer sees every key, so it is blind to their order");
+    pw_finding_remark(f, "the statement of Su 2024 on causal attention is about the whole output: the last "
+                         "query of one layer sees every key, so it is blind to their order");
     return PW_OK;
 }
 

@@ -57,7 +57,7 @@ static const struct pw_opt opts[] = {
     {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
      "tokens per sequence; 0: the length that the arm was trained on"},
     {"width", PW_OPT_INT, offsetof(struct options, width), "64", 2, 1024, NULL, 0,
-     "d, the number of entries of Su's vector"},
+     "d, the number of entries of the vector"},
     {0},
 };
 

@@ -120,7 +120,7 @@ static void claim_t5(struct pw_finding *f, const struct pw_figure4_runs *r, int 
     pw_finding_claim(
         f, pw_contrast_verdict(protocol, runs, needed, further > 0 || not_so, nearer == OTHERS && as_near),
         claim,
-        "%d runs of 6 models that learned (a claim needs %d): T5 has %.2f%s of NoPE*'s distance (as near: "
+        "%d runs of 6 models that learned (a claim needs %d): T5 has %.2f%s times NoPE*'s distance (as near: "
         "within %.0f %%); of ALiBi, rotary and APE, %d are farther than T5, %d nearer (corrected p < %g)",
         runs, needed, x.mean, interval, 100 * NEAR_T5, nearer, further, PW_CONTRAST_LEVEL);
 }

@@ -146,8 +146,8 @@ static void add_remarks(struct pw_finding *f, const struct pw_figure4_runs *r)
         f, "attention is measured after the last step; the paper uses the checkpoint that is best in range");
     pw_finding_remark(f, "the axis of the figure reaches 1.5 because its code computes [KL(m||p) + KL(m||q)] "
                          "/ 2 over head pairs a < b; a Jensen-Shannon divergence is at most 0.693");
-    pw_finding_remark(f, "T5, ALiBi, rotary and APE started from the same weights as NoPE, NoPE* didn't; "
-                         "they may be nearer for that reason alone; 'other init' measures from NoPE*, which "
+    pw_finding_remark(f, "T5, ALiBi, rotary and APE started from the same weights as NoPE, unlike NoPE*, and "
+                         "may be nearer for that reason alone; 'other init' measures from NoPE*, which "
                          "shares its initial weights with no model");
     pw_finding_remark(f, "the released rule a < b never compares heads with the same number, which started "
                          "equal, so it hides much of this effect; Jensen-Shannon over all pairs shows it");

@@ -188,8 +188,8 @@ static void claim_order(struct pw_finding *f, const struct options *o, const str
     pw_finding_claim(
         f, enough ? pw_order_verdict(&order, o->protocol) : PW_CLAIM_INCONCLUSIVE,
         "Kazemnejad et al. 2023, Figures 1 and 2: the order of the encodings by mean reciprocal rank",
-        "%d of %d tasks count, %d replicas each; compared with the paper's %s: %s (sign-flip test over "
-        "tasks, p < %g)",
+        "%d of %d tasks count, %d replicas each; against the paper's %s: %s (sign-flip test over tasks, p < "
+        "%g)",
         y->tasks, y->asked, y->cases / y->tasks, of, text, P);
 }
 

@@ -114,7 +114,7 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     int n = pw_evaluated(s, arms);
     if (n == 0)
         return pw_fail(err, PW_EUSER, "judge session: no arm has been evaluated: run 'reproduce session'");
-    pw_finding_init(f, "session", bys[o->by], "next item, determined by=%s: %d models from seed %d, %d steps",
+    pw_finding_init(f, "session", bys[o->by], "task session by=%s: %d models from seed %d, %d steps",
                     bys[o->by], o->seeds, o->seed, o->steps);
     add_table(f, "trained lengths: right answers, per cent", s, arms, n, o->seeds, false);
     add_table(f, "longer sessions: right answers, per cent", s, arms, n, o->seeds, true);
