@@ -133,7 +133,7 @@ enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_replica *arm, int th
                               const struct pw_construction *of, struct pw_err *err);
 /* Replace the current arm by the model in a weights file, with its configuration and optimiser if the file
  * has them, else with those of the arm. The arm then has one replica. If the file was trained on another
- * vocabulary, the lab changes to the task of the file. */
+ * vocabulary, the lab changes to the task of the file; that is allowed with a single arm only. */
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
 /* name: "auto", "cpu", "cuda" or "cuda:N"; mode and precision NULL: the default. */
 enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char *mode, const char *precision,

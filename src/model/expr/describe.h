@@ -1,5 +1,5 @@
-/* describe.h - what is known of a formula before any training: its class, its parameters, the built-in
- * encoding that it equals, where it is finite, and its form in FlexAttention. */
+/* describe.h - describes a formula before any training: its class, its parameters, the built-in encoding that
+ * it equals, where it is finite, and its form in FlexAttention. */
 #ifndef PW_EXPR_DESCRIBE_H
 #define PW_EXPR_DESCRIBE_H
 #include "model/pe.h"

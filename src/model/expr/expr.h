@@ -9,18 +9,18 @@
  *   init      = expression of numbers | "normal" "(" deviation ")"
  *   scope     = "head" | "layer"
  *
- * An option is a constant that whoever chooses the formula may set: a = option(1, 0.01..100). Its numbers are
- * constants. If all three are written as whole numbers, the option takes whole numbers only. A comment
- * behind it on its line is its help.
+ * An option is a constant that the user of the formula can set: a = option(1, 0.01..100). Its numbers are
+ * constants. If all three are written as whole numbers, the option takes whole numbers only. A comment behind
+ * it on its line is its help.
  *
  * Expressions have the operators of C, ** for powers, and `condition ? a : b`. A comparison is 1 or 0. A
  * learned table T of `size` entries is read as T[n], n rounded to a whole number, or T(x), interpolated
  * between entries; both clamp to the first and the last entry. sum(k=A..B, e) adds e for whole numbers k; an
- * evaluation with more than 65,536 terms is NaN.
- * mlp(x, hidden=K) is a small learned network, 1 -> K -> 1 with a ReLU, whose first layer all heads share.
+ * evaluation with more than 65,536 terms is NaN. mlp(x, hidden=K) is a small learned network, 1 -> K -> 1
+ * with a ReLU, whose first layer all heads share.
  *
- * Equal subexpressions are one node of the program, and an operation on constants is a constant. The bits of
- * a result depend on the formula and its inputs alone, on no machine (base/maths.h).
+ * Equal subexpressions are one node of the program, and an operation on constants is a constant. The bits
+ * of a result depend on the formula and its inputs alone, on no machine (base/maths.h).
  *
  * A formula is constant after parsing: any thread may use it. It owns its memory. */
 #ifndef PW_EXPR_H
@@ -102,8 +102,8 @@ bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage);
 bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_var var);
 /* Does the stage depend on a learned parameter? */
 bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
-/* Does the stage depend on positions only by the distance i - j? Also true without such a stage. False if
- * that is not found out (shift.c). */
+/* Does the stage depend on positions only by the distance i - j? Also true without such a stage. False also
+ * if the analysis (shift.c) cannot decide. */
 bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
 int pw_expr_n_nodes(const struct pw_expr *x);
 

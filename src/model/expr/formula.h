@@ -29,7 +29,7 @@ struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const str
                                               double from, double step);
 void pw_formula_inputs_fini(struct pw_formula_inputs *in);
 
-/* The place of a value: what a stage does not read has no meaning. */
+/* The place of a value: members that the stage does not read are ignored. */
 struct pw_formula_at {
     int layer, head, query,
         key;  /* query and key: indices; of a bias by distance, any pair at this distance */

@@ -16,7 +16,7 @@ struct pw_formula_use {
 };
 
 /* Appends the file. Fails with PW_EUSER if the encoding is no formula, if there is no such layer, or if the
- * language can't say the formula; nothing is appended then. who: the command, for messages. Pure. */
+ * language cannot express the formula; nothing is appended then. who: the command, for messages. Pure. */
 enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_language language,
                               const char *who, struct pw_str *out, struct pw_err *err);
 

@@ -1,12 +1,13 @@
 /* library.h - formula files: encodings by name, one text file NAME.pe each.
  *
- * A file is a head of lines "# key: value" (title, paper, look: what to look at), and a formula (expr.h). The
- * project's files are in the folder encodings beside the program (base/places.h), the user's in
- * $XDG_CONFIG_HOME/pewter/encodings, which are found first. Built-in encodings win over both. Case does not
- * matter.
+ * A file is a head of lines "# key: value" (title, paper, look: what to look at), and a formula (expr.h).
+ * The project's files are in the folder encodings beside the program (base/places.h), the user's in
+ * $XDG_CONFIG_HOME/pewter/encodings. A built-in encoding takes precedence over a file, and the user's file
+ * over the project's. Case does not matter.
  *
- * A session keeps a copy of each file that a command read, under the name "encodings/NAME.pe", and an arm's
- * text holds the whole formula. So a session is re-run, resumed and opened where the file is not.
+ * A session keeps a copy of each file that a command read, under the name "encodings/NAME.pe", and an
+ * arm's text holds the whole formula. So a session can be re-run, resumed and opened on a machine without the
+ * file.
  *
  * Any thread may call these functions. */
 #ifndef PW_LIBRARY_H
@@ -28,11 +29,11 @@ struct pw_library_file {
 bool pw_library_may_name(const char *name);
 /* Has the name another meaning: a built-in encoding, or a word of the command pe? */
 bool pw_library_is_taken(const char *name);
-/* Is there a file of this name? Where copies are read in place of files: may there be one? */
+/* Is there a file of this name? In a re-run, which reads copies in place of files: may there be one? */
 bool pw_library_has(const char *name);
 /* Calls each with the names of all files, sorted. */
 void pw_library_list(void (*each)(void *arg, const char *name), void *arg);
-/* Reads a file. Fails with one line if it is missing, too large, no text or not readable. */
+/* Reads a file. Fails with one line if it is missing, too large, not text or not readable. */
 enum pw_code pw_library_read(struct pw_library_file *f, const char *name, struct pw_err *err);
 void pw_library_free(struct pw_library_file *f);
 /* Reads text as a file's content. */

@@ -29,7 +29,7 @@ struct pw_parser {
     int n_values;
 };
 
-/* The first error stays: after it nothing is read any more, and all functions return at once. */
+/* The parser keeps the first error. After it no token is read, and all functions return at once. */
 
 /* Reports an error at an offset of the text. Returns 0, a node that exists. */
 int pw_parse_fail(struct pw_parser *p, int at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -1,7 +1,7 @@
 /* print.h - a formula in the languages of other programs: PyTorch with FlexAttention, and LaTeX.
  *
- * Both are generated from the formula's nodes, so they say what pewter computes. Names that the formula gives
- * to expressions stay names. All functions are pure; any thread may call them. */
+ * Both are generated from the formula's nodes, so they match the computation of pewter. Names that the
+ * formula gives to expressions stay names. All functions are pure; any thread may call them. */
 #ifndef PW_EXPR_PRINT_H
 #define PW_EXPR_PRINT_H
 #include "model/expr/expr.h"
@@ -17,8 +17,8 @@ struct pw_expr_source {
     const float *const *param; /* [n_params] values of parameter k in this layer: [H or 1, size] row-major */
 };
 
-/* Append a Python file: functions of the stages, and score_mod and mask_mod for FlexAttention where the
- * formula has such a form. PW_EUSER: the formula has no such text; one line says why. */
+/* Append a Python file: functions of the stages, and score_mod and mask_mod for FlexAttention if the formula
+ * has such a form. PW_EUSER: the formula has no such text; one line says why. */
 enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str *out, struct pw_err *err);
 /* Append LaTeX: an equation for each named expression and stage, and the trained values as comments. */
 void pw_expr_print_latex(const struct pw_expr_source *src, struct pw_str *out);

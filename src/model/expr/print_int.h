@@ -1,21 +1,24 @@
-/* print_int.h - inside of src/model/expr/print_*.c: the nodes of a stage, prepared for printing. */
+/* print_int.h - internals of the printers of formulas (print_*.c). A printer scans the nodes of a stage,
+ * gives each a text from the texts of its operands, and appends the text of the last one. One thread per
+ * printer. */
 #ifndef PW_PRINT_INT_H
 #define PW_PRINT_INT_H
 #include "model/expr/parse_int.h"
 #include "model/expr/print.h"
 
-/* The text of a node: an operand of other nodes, or the name of a local variable. */
+/* A node of the stage that is printed, with its text: an expression, or the name of a local variable. */
 struct pw_print_node {
-    bool needed, fixed; /* fixed: a number in this model, `value` */
-    bool truth;         /* the text is a condition, not a number */
-    int same_as;        /* the node that it always equals, a branch of `? :`; -1: none */
+    /* needed: the stage depends on it. fixed: it is a number in this model, `value`. */
+    bool needed, fixed;
+    bool truth;  /* the text is a condition (true or false), not a number */
+    int same_as; /* the node that it always equals, a branch of `? :`; -1: none */
     int uses;
     double value;
     struct pw_str text;
-    int level; /* precedence of the text's outermost operator; higher binds more */
+    int level; /* precedence of the text's outermost operator; a larger one binds more tightly */
 };
 
-/* The printer of a file. The nodes are those of the stage that is printed. */
+/* The printer of a file. It owns node and tables, and borrows the rest. */
 struct pw_print {
     const struct pw_expr_source *src;
     const struct pw_expr *x;
@@ -59,7 +62,7 @@ enum pw_print_bind { /* precedence of Python's operators */
                      PW_BIND_POWER,
                      PW_BIND_ATOM
 };
-enum pw_print_help { /* what a function uses */
+enum pw_print_help { /* the helpers that a function calls */
                      PW_HELP_MOD = 1,
                      PW_HELP_ENTRY = 2,
                      PW_HELP_BETWEEN = 4,
@@ -70,7 +73,8 @@ enum pw_print_help { /* what a function uses */
                      PW_HELP_ZERO = 128, /* the variable `zero`: a tensor of the result's shape */
                      PW_HELP_HEAD = 256, /* the variable `head`: h as a number, not as an index */
 };
-/* Appends node k as an operand, in brackets if it binds less than `level`. */
+/* Appends node k as an operand: as a condition or as a number (truth), in brackets if its precedence is below
+ * `level`. */
 void pw_torch_put(struct pw_print *p, struct pw_str *out, int k, bool truth, int level);
 /* Appends node k as a tensor, also if it is a number; a sum binds more. */
 void pw_torch_tensor(struct pw_print *p, struct pw_str *out, int k);
@@ -79,6 +83,7 @@ void pw_torch_number(struct pw_str *out, double v);
 void pw_torch_entry(struct pw_print *p, struct pw_str *out, int k, int size);
 /* Writes the text of a CALL. */
 void pw_torch_call(struct pw_print *p, struct pw_print_node *n, const struct pw_node *node);
+/* The head of a Python function. */
 struct pw_torch_head {
     const char *arguments, *shape; /* shape: an expression that has the shape of the result */
     bool rows;                     /* the stage is a table by token: its variables are arguments */
