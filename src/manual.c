@@ -74,6 +74,8 @@ void pw_manual_print(const struct pw_commands *all)
            "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n%s"
            ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc\n"
            "commands of the workbench, run when it begins; `config save` writes it\n"
+           ".TP\n$XDG_CONFIG_HOME/pewter/encodings/NAME.pe, else ~/.config/pewter/encodings/NAME.pe\n"
+           "formulas of encodings, which pe NAME finds; pe save writes one\n"
            ".TP\n$XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions\n"
            "what was recorded\n"
            ".TP\n$XDG_STATE_HOME/pewter/history, else ~/.local/state/pewter/history\n"
