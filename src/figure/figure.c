@@ -402,27 +402,37 @@ enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err 
     return pw_fail(err, PW_EUSER, "%s: %s: the extension must be .svg, .pdf or .png", what, path);
 }
 
+enum pw_code pw_figure_draw(struct pw_figure_drawn *out, const char *path, const struct pw_snapshot *s,
+                            const struct pw_figure_options *o, struct pw_err *err)
+{
+    enum pw_code code = pw_figure_ending("export figure", path, err);
+
+    *out = (struct pw_figure_drawn){.w = 0};
+    return code == PW_OK ? draw_figure(&out->svg, &out->w, &out->h, s, o, err) : code;
+}
+
+enum pw_code pw_figure_put(const char *path, const struct pw_figure_drawn *d, struct pw_err *err)
+{
+    const char *dot = strrchr(path, '.');
+    struct pw_file *file;
+
+    if (strcmp(dot, ".svg") != 0)
+        return pw_figure_render(path, strcmp(dot, ".pdf") == 0, &d->svg, d->w, d->h, err);
+    enum pw_code code = pw_file_create(&file, path, err);
+    if (code != PW_OK)
+        return code;
+    fwrite(d->svg.s, 1, d->svg.len, pw_file_stream(file));
+    return pw_file_commit(file, err);
+}
+
 enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, const struct pw_figure_options *o,
                              struct pw_err *err)
 {
-    const char *dot = strrchr(path, '.');
-    bool svg = dot != NULL && strcmp(dot, ".svg") == 0, pdf = dot != NULL && strcmp(dot, ".pdf") == 0;
-    struct pw_str text = {0};
-    struct pw_file *file;
-    double w, h;
-    enum pw_code code = pw_figure_ending("export figure", path, err);
+    struct pw_figure_drawn d;
+    enum pw_code code = pw_figure_draw(&d, path, s, o, err);
 
     if (code == PW_OK)
-        code = draw_figure(&text, &w, &h, s, o, err);
-    if (code == PW_OK && !svg) {
-        code = pw_figure_render(path, pdf, &text, w, h, err);
-    } else if (code == PW_OK) {
-        code = pw_file_create(&file, path, err);
-        if (code == PW_OK) {
-            fwrite(text.s, 1, text.len, pw_file_stream(file));
-            code = pw_file_commit(file, err);
-        }
-    }
-    pw_str_fini(&text);
+        code = pw_figure_put(path, &d, err);
+    pw_str_fini(&d.svg);
     return code;
 }

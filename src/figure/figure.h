@@ -67,7 +67,17 @@ enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, cons
 void pw_figure_needs(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o);
 /* Checks that path ends in .svg, .pdf or .png. Otherwise the message begins with `what`. */
 enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err *err);
-/* Draws the figure into a file; the ending of path selects the format. */
+/* A figure that is drawn, and not yet written. */
+struct pw_figure_drawn {
+    struct pw_str svg;
+    double w, h; /* points */
+};
+/* Draws the figure for a file; the ending of path selects the format. The caller frees out->svg. */
+enum pw_code pw_figure_draw(struct pw_figure_drawn *out, const char *path, const struct pw_snapshot *s,
+                            const struct pw_figure_options *o, struct pw_err *err);
+/* Converts it to the format and writes the file. On any thread, but one at a time. */
+enum pw_code pw_figure_put(const char *path, const struct pw_figure_drawn *d, struct pw_err *err);
+/* Both. */
 enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, const struct pw_figure_options *o,
                              struct pw_err *err);
 

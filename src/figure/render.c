@@ -33,7 +33,7 @@ static struct {
     __typeof__(cairo_surface_finish) *finish;
     __typeof__(cairo_surface_status) *surface_status;
     __typeof__(cairo_surface_destroy) *destroy_surface;
-} lib; /* only the UI thread draws */
+} lib; /* one thread at a time renders */
 
 /* Looks up a function. ISO C cannot convert an object pointer to a function pointer, so the bytes are copied
  * (POSIX, dlsym). */

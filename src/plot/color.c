@@ -60,8 +60,8 @@ static uint32_t palette(int i)
 
 static int nearest(uint32_t rgb, int first, int end)
 {
-    static struct lab table[256];
-    static bool ready; /* needs no lock: only the UI thread draws */
+    static _Thread_local struct lab table[256];
+    static _Thread_local bool ready;
     if (!ready) {
         for (int i = 0; i < 256; i++)
             table[i] = oklab(palette(i));

@@ -1,7 +1,7 @@
 /* palette.h - the colours of arms and of roles (right, wrong, warning), on a dark or a light
  * background. Pure functions. */
-#ifndef PW_PALETTE_H
-#define PW_PALETTE_H
+#ifndef PW_PLOT_PALETTE_H
+#define PW_PLOT_PALETTE_H
 #include <stdbool.h>
 #include <stdint.h>
 

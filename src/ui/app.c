@@ -148,8 +148,10 @@ static void read_stray(struct pw_loop *l)
 static void read_written(struct pw_loop *l)
 {
     struct pw_err err;
-    if (pw_app_take_written(&l->app, &err) != PW_OK)
+    if (pw_app_take_written(&l->app, &err) != PW_OK) {
         complain(l, err.msg);
+        l->app.quit = PW_STAY; /* a failure drops the rest of a line or script */
+    }
     l->dirty = true;
 }
 
@@ -266,9 +268,15 @@ static void wait_for_news(struct pw_loop *l)
         l->dirty = true; /* the frame takes the snapshot */
 }
 
+/* Leaving waits for the files of earlier commands. */
+static bool leaves(const struct pw_loop *l)
+{
+    return l->ended || (l->app.quit == PW_QUIT_NOW && !pw_disk_busy(l->app.disk));
+}
+
 static void run(struct pw_loop *l)
 {
-    while (!l->ended && l->app.quit != PW_QUIT_NOW) {
+    while (!leaves(l)) {
         read_stray(l);
         apply_settings(l);
         if (l->dirty && pw_now() >= l->next_frame) {

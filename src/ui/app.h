@@ -29,7 +29,7 @@ struct pw_settings {
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
 
 /* The rest of a script (script.c). */
-enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME, PW_WAIT_LAB };
+enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME, PW_WAIT_LAB, PW_WAIT_DISK };
 struct pw_script {
     char **line; /* [n] owned: commands and places (PW_PLACE); entries before `at` are done */
     int at, n, cap;
@@ -43,7 +43,7 @@ struct pw_script {
     bool computed;       /* the data that the next command (`export figure`) was missing has been requested */
     enum pw_waiting waiting;
     double until;     /* for PW_WAIT_TIME, CLOCK_MONOTONIC */
-    uint64_t request; /* for PW_WAIT_LAB, the request that the next command needs */
+    uint64_t request; /* what the next command needs: for PW_WAIT_LAB a request, for PW_WAIT_DISK a job */
 };
 
 /* Typed lines that wait for a request to the lab (fresh.c), in the order of their requests. */
@@ -82,6 +82,7 @@ struct pw_app {
     struct pw_script todo;
     struct pw_held held;
     uint64_t requests; /* requests sent to the lab so far */
+    uint64_t jobs;     /* jobs of the disk that a script has waited for so far */
     bool fresh;        /* the request of the command being run has completed */
     bool put_off;      /* the last command waits for its request */
     struct pw_lesson_pages pages;
@@ -156,12 +157,19 @@ enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err 
 bool pw_app_idle(const struct pw_app *app);
 int pw_app_failures(const struct pw_app *app);
 
-/* Writes the files of a job and shows its text; takes its members. From the keyboard the files are written
- * beside the screen, and text or error follow (pw_app_take_written). In a script and without a screen they
- * are written when the call returns, because the next command may read them. */
+/* ---- beside.c: reading and writing files */
+/* Does a job and shows its text; takes its members. With a screen the job is done beside it, and text or error
+ * follow (pw_app_take_written); a script waits for the job. Without a screen the job is done within the call.
+ */
 enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw_err *err);
-/* Shows the texts of the jobs that were written since the last call; returns the last error. */
+/* Shows the texts of the jobs that were done since the last call; returns the last error. */
 enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err);
+/* Reads a text file of at most `limit` bytes now; the caller frees *text. */
+enum pw_code pw_app_text(const char *path, size_t limit, char **text, struct pw_err *err);
+/* Reads it as such a job and calls use with its text. Later commands of the line or script wait. */
+typedef enum pw_code pw_app_use(struct pw_app *app, const char *path, char *text, struct pw_err *err);
+enum pw_code pw_app_read(struct pw_app *app, const char *path, size_t limit, pw_app_use *use,
+                         struct pw_err *err);
 
 /* Shows a line of text as a command's answer; without a screen prints it. */
 void pw_app_answer(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,13 +1,13 @@
 /* config.c - converts settings to lines and lines to settings. undo.c stores the same lines. */
 #include "ui/config.h"
+#include "base/alloc.h"
 #include "base/file.h"
 #include "ui/state.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_LIMIT (1u << 20)
-#define KEPT       "# below: written by `config save`; what stands above is yours\n"
+#define KEPT "# below: written by `config save`; what stands above is yours\n"
 
 /* ---- settings as lines */
 
@@ -77,18 +77,9 @@ static enum pw_code run_line(struct pw_app *app, const char *line, struct pw_err
     return code == PW_OK && !c.skip ? pw_app_submit(app, line, PW_SEND_NOW, err) : code;
 }
 
-enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str *errors, struct pw_err *err)
+void pw_config_run(struct pw_app *app, const char *path, char *text, struct pw_str *errors)
 {
-    char *text = NULL;
-    size_t size;
     int number = 1;
-    enum pw_code code = pw_file_read(path, FILE_LIMIT, &text, &size, err);
-    if (code != PW_OK)
-        return code;
-    if (strlen(text) != size) {
-        free(text);
-        return pw_fail(err, PW_EUSER, "%s: has NUL bytes; it must be text", path);
-    }
     for (char *line = text, *end; *line; line = end, number++) {
         struct pw_err why = {0};
         end = line + strcspn(line, "\n");
@@ -97,8 +88,16 @@ enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str 
         if (run_line(app, line, &why) != PW_OK)
             pw_str_add(errors, "%s:%d: %s\n", path, number, why.msg);
     }
+}
+
+enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str *errors, struct pw_err *err)
+{
+    char *text;
+    enum pw_code code = pw_app_text(path, PW_CONFIG_LIMIT, &text, err);
+    if (code == PW_OK)
+        pw_config_run(app, path, text, errors);
     free(text);
-    return PW_OK;
+    return code;
 }
 
 void pw_config_begin(struct pw_app *app, struct pw_str *errors)
@@ -120,7 +119,7 @@ static enum pw_code read_above(const char *path, struct pw_str *above, struct pw
     size_t size;
     if (access(path, F_OK) != 0)
         return PW_OK; /* a new file */
-    enum pw_code code = pw_file_read(path, FILE_LIMIT, &text, &size, err);
+    enum pw_code code = pw_file_read(path, PW_CONFIG_LIMIT, &text, &size, err);
     if (code != PW_OK)
         return code;
     const char *ours = strstr(text, KEPT);
@@ -131,19 +130,40 @@ static enum pw_code read_above(const char *path, struct pw_str *above, struct pw
     return PW_OK;
 }
 
-enum pw_code pw_config_save(const struct pw_app *app, const char *path, struct pw_err *err)
+struct saving {
+    char *path;
+    struct pw_str lines;
+};
+
+static enum pw_code save_lines(void *arg, struct pw_str *said, struct pw_err *err)
 {
+    const struct saving *v = arg;
     struct pw_str text = {0};
     struct pw_file *f;
-    enum pw_code code = read_above(path, &text, err);
+    enum pw_code code = read_above(v->path, &text, err);
     if (code == PW_OK)
-        code = pw_file_create(&f, path, err);
+        code = pw_file_create(&f, v->path, err);
     if (code == PW_OK) {
-        pw_str_add(&text, KEPT);
-        pw_config_print(app, &text);
-        fputs(text.s, pw_file_stream(f));
+        fprintf(pw_file_stream(f), "%s" KEPT "%s", pw_str_text(&text), pw_str_text(&v->lines));
         code = pw_file_commit(f, err);
     }
+    pw_str_add(said, "config: saved in %s", v->path);
     pw_str_fini(&text);
     return code;
+}
+
+static void free_saving(void *arg)
+{
+    struct saving *v = arg;
+    free(v->path);
+    pw_str_fini(&v->lines);
+    free(v);
+}
+
+enum pw_code pw_config_save(struct pw_app *app, const char *path, struct pw_err *err)
+{
+    struct saving *v = pw_alloc(1, sizeof *v);
+    v->path = pw_text_dup(path);
+    pw_config_print(app, &v->lines);
+    return pw_app_write(app, &(struct pw_disk_job){.work = save_lines, .free = free_saving, .arg = v}, err);
 }

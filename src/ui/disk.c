@@ -24,7 +24,7 @@ struct pw_disk {
     bool runs, ends;
     pthread_mutex_t lock;
     pthread_cond_t more, idle;
-    struct job *todo; /* the first one is being written */
+    struct job *todo; /* the first one is being done */
     struct job *done;
     int fd;
 };
@@ -36,13 +36,15 @@ static void append(struct job **list, struct job *job)
     *list = job;
 }
 
-static void job_fini(struct pw_disk_job *j)
+void pw_disk_job_fini(struct pw_disk_job *j)
 {
     for (int i = 0; i < PW_DISK_FILES; i++) {
         free(j->file[i].path);
         pw_str_fini(&j->file[i].text);
     }
-    free(j->said);
+    pw_str_fini(&j->said);
+    if (j->free != NULL)
+        j->free(j->arg);
     memset(j, 0, sizeof *j);
 }
 
@@ -56,15 +58,24 @@ static enum pw_code replace(const char *path, const struct pw_str *text, struct 
     return pw_file_commit(f, err);
 }
 
-static enum pw_code write_files(const struct pw_disk_job *j, struct pw_err *err)
+enum pw_code pw_disk_do(struct pw_disk_job *j, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
+    if (j->work != NULL)
+        return j->work(j->arg, &j->said, err);
     for (int i = 0; i < j->n && code == PW_OK; i++)
         code = replace(j->file[i].path, &j->file[i].text, err);
     const struct pw_str *line = &j->file[0].text;
     if (j->n == 0 && write(j->append_to, line->s, line->len) != (ssize_t)line->len)
         code = pw_fail(err, PW_EIO, "history: a line was not written");
     return code;
+}
+
+static void notify(const struct pw_disk *d)
+{
+    const uint64_t one = 1;
+    ssize_t n = write(d->fd, &one, sizeof one);
+    (void)n; /* fails only if the reader is notified already */
 }
 
 static void *run(void *arg)
@@ -78,16 +89,14 @@ static void *run(void *arg)
             continue;
         }
         pthread_mutex_unlock(&d->lock);
-        job->code = write_files(&job->j, &job->err);
+        job->code = pw_disk_do(&job->j, &job->err);
         pthread_mutex_lock(&d->lock);
         d->todo = job->next;
         job->next = NULL;
         append(&d->done, job);
         if (d->todo == NULL)
             pthread_cond_broadcast(&d->idle);
-        const uint64_t one = 1;
-        ssize_t n = write(d->fd, &one, sizeof one);
-        (void)n; /* fails only if the reader is notified already */
+        notify(d);
     }
     pthread_mutex_unlock(&d->lock);
     return NULL;
@@ -115,7 +124,7 @@ void pw_disk_close(struct pw_disk *d)
         pthread_join(d->thread, NULL);
     for (struct job *job; (job = d->done) != NULL;) {
         d->done = job->next;
-        job_fini(&job->j);
+        pw_disk_job_fini(&job->j);
         free(job);
     }
     if (d->fd >= 0)
@@ -138,13 +147,6 @@ void pw_disk_add(struct pw_disk_job *job, const char *path, struct pw_str *text)
     *text = (struct pw_str){0};
 }
 
-enum pw_code pw_disk_write(struct pw_disk_job *job, struct pw_err *err)
-{
-    enum pw_code code = write_files(job, err);
-    job_fini(job);
-    return code;
-}
-
 void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *j)
 {
     struct job *job = pw_alloc(1, sizeof *job);
@@ -157,10 +159,12 @@ void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *j)
         d->runs = pthread_create(&d->thread, NULL, run, d) == 0;
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
-    if (!d->runs) /* no thread is left: write here */
-        job->code = write_files(&job->j, &job->err);
+    if (!d->runs) /* no thread is left: do it here */
+        job->code = pw_disk_do(&job->j, &job->err);
     pthread_mutex_lock(&d->lock);
     append(d->runs ? &d->todo : &d->done, job);
+    if (!d->runs)
+        notify(d);
     pthread_cond_signal(&d->more);
     pthread_mutex_unlock(&d->lock);
 }
@@ -178,7 +182,17 @@ bool pw_disk_pending(struct pw_disk *d, const char *path)
     return found;
 }
 
-bool pw_disk_result(struct pw_disk *d, char **said, enum pw_code *code, struct pw_err *err)
+bool pw_disk_busy(struct pw_disk *d)
+{
+    if (d == NULL)
+        return false;
+    pthread_mutex_lock(&d->lock);
+    bool busy = d->todo != NULL || d->done != NULL;
+    pthread_mutex_unlock(&d->lock);
+    return busy;
+}
+
+bool pw_disk_result(struct pw_disk *d, struct pw_disk_job *out, enum pw_code *code, struct pw_err *err)
 {
     uint64_t n;
     ssize_t got = read(d->fd, &n, sizeof n);
@@ -190,11 +204,9 @@ bool pw_disk_result(struct pw_disk *d, char **said, enum pw_code *code, struct p
     pthread_mutex_unlock(&d->lock);
     if (job == NULL)
         return false;
-    *said = job->j.said;
+    *out = job->j;
     *code = job->code;
     *err = job->err;
-    job->j.said = NULL;
-    job_fini(&job->j);
     free(job);
     return true;
 }

@@ -2,13 +2,16 @@
  *
  * Three kinds of data can be missing when the line runs. The lab computes an arm's data (answers, tables) on
  * request. Commands that produce data (an evaluation) are inserted before the line. In both cases the line
- * runs again. Recorded sessions are read here and folded to their ends on disk. */
+ * runs again. Recorded sessions are folded to their ends on disk by a job of the disk; then the figure is
+ * drawn, and a second job converts it to its format and writes it. */
 #include "ui/figures.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "figure/figure.h"
 #include "lab/lab.h"
 #include "sessions/player.h"
@@ -40,19 +43,34 @@ void pw_figures_shown(const struct pw_app *app, char *name, size_t size)
 
 /* ---- recorded sessions */
 
-struct read {
+/* A figure on its way, with the sessions that it needs. */
+struct figure {
+    struct pw_figure_options o;
+    char *path, *line; /* the file, and the whole command */
     struct pw_figure_session list[PW_FIGURE_LINES];
     char name[PW_FIGURE_LINES][128];
-    struct pw_snapshot *snap[PW_FIGURE_LINES]; /* owned; NULL: the session that is shown */
+    char *folder[PW_FIGURE_LINES];             /* to read; NULL: the session that is shown */
+    struct pw_snapshot *snap[PW_FIGURE_LINES]; /* owned; NULL: likewise */
     int n;
-    struct pw_snapshot *moment; /* owned: the complete fold of the shown moment */
+    char *session; /* the session of a shown moment, if that is needed; else NULL */
+    uint64_t seq;
+    struct pw_snapshot *moment; /* owned: the complete fold of that moment */
+    struct pw_figure_drawn drawn;
 };
 
-static void free_read(struct read *r)
+static void free_figure(void *arg)
 {
-    for (int i = 0; i < r->n; i++)
-        pw_snapshot_free(r->snap[i]);
-    pw_snapshot_free(r->moment);
+    struct figure *g = arg;
+    for (int i = 0; i < g->n; i++) {
+        pw_snapshot_free(g->snap[i]);
+        free(g->folder[i]);
+    }
+    pw_snapshot_free(g->moment);
+    pw_str_fini(&g->drawn.svg);
+    free(g->session);
+    free(g->path);
+    free(g->line);
+    free(g);
 }
 
 static bool fold_event(void *arg, struct pw_event *e)
@@ -96,7 +114,8 @@ static bool is_shown(const struct pw_ui *ui, const char *folder)
            a.st_ino == b.st_ino;
 }
 
-static enum pw_code add_session(struct read *r, const struct pw_ui *ui, const char *typed, struct pw_err *err)
+static enum pw_code add_session(struct figure *r, const struct pw_ui *ui, const char *typed,
+                                struct pw_err *err)
 {
     char folder[PW_LINE * 4], *name = r->name[r->n];
     struct pw_err why;
@@ -106,15 +125,13 @@ static enum pw_code add_session(struct read *r, const struct pw_ui *ui, const ch
     for (int i = 0; i < r->n; i++)
         if (strcmp(r->name[i], name) == 0)
             return pw_fail(err, PW_EUSER, "export figure: sessions: two of them are called '%s'", name);
+    if (!is_shown(ui, folder))
+        r->folder[r->n] = pw_text_dup(folder);
     r->list[r->n++] = (struct pw_figure_session){.name = name};
-    if (is_shown(ui, folder))
-        return PW_OK;
-    enum pw_code code = fold_session(&r->snap[r->n - 1], folder, name, err);
-    r->list[r->n - 1].snap = r->snap[r->n - 1];
-    return code;
+    return PW_OK;
 }
 
-static enum pw_code read_sessions(struct read *r, const struct pw_ui *ui, const char *list,
+static enum pw_code find_sessions(struct figure *r, const struct pw_ui *ui, const char *list,
                                   struct pw_err *err)
 {
     enum pw_code code = PW_OK;
@@ -142,21 +159,47 @@ static enum pw_code read_sessions(struct read *r, const struct pw_ui *ui, const 
     return code;
 }
 
-/* Folds the session up to the shown moment. The player's snapshot has no maps for arms that do not decode the
- * prompt at that moment (player.h); a complete fold has them. */
-static enum pw_code fold_moment(struct read *r, const struct pw_ui *ui, struct pw_err *err)
+/* The player's snapshot has no maps for arms that do not decode the prompt at that moment (player.h); a
+ * complete fold has them. */
+static void find_moment(struct figure *g, const struct pw_ui *ui)
 {
-    struct pw_record *record = pw_player_record(ui->transport.player);
+    g->session = pw_text_dup(pw_record_path(pw_player_record(ui->transport.player)));
+    g->seq = ui->snap->seq;
+}
 
-    r->moment = pw_snapshot_new();
-    return pw_record_events(record, 1, ui->snap->seq, fold_event, r->moment, err);
+static enum pw_code fold_moment(struct figure *g, struct pw_err *err)
+{
+    struct pw_record *r;
+    enum pw_code code = pw_record_open(&r, g->session, err);
+
+    if (code != PW_OK)
+        return code;
+    g->moment = pw_snapshot_new();
+    code = pw_record_events(r, 1, g->seq, fold_event, g->moment, err);
+    pw_record_close(r);
+    return code;
+}
+
+/* On the disk's thread. */
+static enum pw_code read_recorded(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    struct figure *g = arg;
+    enum pw_code code = PW_OK;
+
+    (void)said;
+    for (int i = 0; i < g->n && code == PW_OK; i++)
+        if (g->folder[i] != NULL) {
+            code = fold_session(&g->snap[i], g->folder[i], g->name[i], err);
+            g->list[i].snap = g->snap[i];
+        }
+    return code == PW_OK && g->session != NULL ? fold_moment(g, err) : code;
 }
 
 /* ---- missing data */
 
 /* Inserts the commands that compute the figure's missing data before this line, and this line after them.
  * Returns false if no command is needed, they ran already, or no lab is available in the present. */
-static bool compute_first(struct pw_app *app, const struct pw_args *args, const struct pw_figure_options *o,
+static bool compute_first(struct pw_app *app, const char *line, const struct pw_figure_options *o,
                           struct pw_err *err)
 {
     bool computed = app->todo.computed;
@@ -167,7 +210,7 @@ static bool compute_first(struct pw_app *app, const struct pw_args *args, const 
         pw_figure_needs(&lines, app->ui.snap, o);
     bool put = lines.len > 0;
     if (put) {
-        pw_str_add(&lines, "; %s", args->text);
+        pw_str_add(&lines, "; %s", line);
         put = app->todo.computed = pw_script_insert(app, NULL, lines.s, err) == PW_OK;
     }
     pw_str_fini(&lines);
@@ -229,12 +272,38 @@ static void take_page(const struct pw_app *app, struct pw_figure_options *o)
     }
 }
 
+/* On the disk's thread. */
+static enum pw_code put_figure(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    const struct figure *g = arg;
+
+    pw_str_add(said, "wrote %s", g->path);
+    return pw_figure_put(g->path, &g->drawn, err);
+}
+
+/* Draws the figure, or first computes what it lacks. Takes ownership of g. */
+static enum pw_code draw_or_compute(struct pw_app *app, struct figure *g, struct pw_err *err)
+{
+    const struct pw_snapshot *s = g->moment != NULL ? g->moment : app->ui.snap;
+    bool later = compute_first(app, g->line, &g->o, err);
+    enum pw_code code = later ? PW_OK : pw_figure_draw(&g->drawn, g->path, s, &g->o, err);
+
+    if (code == PW_OK && !later)
+        return pw_app_write(app, &(struct pw_disk_job){.work = put_figure, .free = free_figure, .arg = g},
+                            err);
+    free_figure(g);
+    return code;
+}
+
+static enum pw_code use_recorded(struct pw_app *app, void *arg, struct pw_err *err)
+{
+    return draw_or_compute(app, arg, err);
+}
+
 enum pw_code pw_figures_draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
     const struct pw_ui *ui = &app->ui;
-    const char *path = pw_args_word(args, 1);
     struct pw_figure_options o;
-    struct read r = {0};
     unsigned arms = 0;
     bool all = false;
     enum pw_code code = options_of(app, args, &o, err);
@@ -248,17 +317,24 @@ enum pw_code pw_figures_draw(struct pw_app *app, const struct pw_args *args, str
         return PW_OK;
     take_page(app, &o);
     pw_figures_shown(app, o.finding, sizeof o.finding);
-    code = pw_figure_ending("export figure", path, err);
+    struct figure *g = pw_alloc(1, sizeof *g);
+    *g = (struct figure){.o = o, .path = pw_text_dup(pw_args_word(args, 1)), .line = pw_text_dup(args->text)};
+    code = pw_figure_ending("export figure", g->path, err);
     if (code == PW_OK)
-        code = read_sessions(&r, ui, o.sessions, err);
-    o.recorded = r.list, o.n_recorded = r.n;
+        code = find_sessions(g, ui, o.sessions, err);
+    g->o.recorded = g->list, g->o.n_recorded = g->n;
     if (code == PW_OK && needs.answer_of && pw_time_in_recording(ui))
-        code = fold_moment(&r, ui, err);
-    bool later = code == PW_OK && compute_first(app, args, &o, err);
-    if (code == PW_OK && !later)
-        code = pw_figure_write(path, r.moment != NULL ? r.moment : ui->snap, &o, err);
-    if (code == PW_OK && !later)
-        pw_app_answer(app, "wrote %s", path);
-    free_read(&r);
+        find_moment(g, ui);
+    bool read = g->session != NULL;
+    for (int i = 0; i < g->n; i++)
+        read = read || g->folder[i] != NULL;
+    if (code == PW_OK && !read)
+        return draw_or_compute(app, g, err);
+    if (code == PW_OK) {
+        struct pw_disk_job job = {.work = read_recorded, .done = use_recorded, .free = free_figure, .arg = g};
+        job.orders = true;
+        return pw_app_write(app, &job, err);
+    }
+    free_figure(g);
     return code;
 }

@@ -120,9 +120,12 @@ bool pw_history_add(struct pw_history *h, const char *line)
         pw_str_add(&job.file[0].text, "%s\n", line);
         if (h->disk != NULL) {
             pw_disk_hand(h->disk, &job);
-        } else if (pw_disk_write(&job, NULL) != PW_OK) {
-            close(h->fd);
-            h->fd = -1;
+        } else {
+            if (pw_disk_do(&job, NULL) != PW_OK) {
+                close(h->fd);
+                h->fd = -1;
+            }
+            pw_disk_job_fini(&job);
         }
     }
     return true;

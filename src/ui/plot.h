@@ -152,8 +152,9 @@ bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: t
 bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* for a map drawn into r */
 void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out);
 
-/* ---- writes a finding as a file: .json or .csv (panes/findings_file.c) */
-enum pw_code pw_finding_write(const char *path, const struct pw_finding_view *v, struct pw_err *err);
+/* ---- the text of a finding's file: .json or .csv, chosen by the path (panes/findings_file.c) */
+enum pw_code pw_finding_text(struct pw_str *out, const char *path, const struct pw_finding_view *v,
+                             struct pw_err *err);
 
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,

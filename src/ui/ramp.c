@@ -8,8 +8,8 @@
 
 #define LEVELS 64
 
-/* The selected ramps; only the UI thread draws. */
-static struct {
+/* The selected ramps, for each thread that draws: the screen's, and that of films. */
+static _Thread_local struct {
     bool ready;
     enum pw_colormap map;
     bool palette;                                    /* 256 colours */

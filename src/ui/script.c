@@ -100,6 +100,8 @@ enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *
     for (int i = app->todo.at; i < app->todo.n; i++)
         push(&first, app->todo.line[i]);
     pw_text_copy(first.place, sizeof first.place, app->todo.place);
+    if (app->todo.waiting == PW_WAIT_DISK)
+        first.waiting = PW_WAIT_DISK, first.request = app->todo.request;
     clear(&app->todo);
     app->todo = first;
     return PW_OK;

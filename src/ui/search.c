@@ -121,7 +121,7 @@ static int mark_row(struct pw_canvas *c, const struct row *row, int y, const cha
     return n;
 }
 
-static struct row row; /* only the UI thread uses it; too large for the stack */
+static _Thread_local struct row row; /* too large for the stack */
 
 /* Returns the number of matches in the drawn cells. */
 static int count(const struct pw_canvas *c, struct pw_rect r, const char *text)

@@ -160,38 +160,6 @@ void pw_app_answer(struct pw_app *app, const char *fmt, ...)
     va_end(ap);
 }
 
-enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw_err *err)
-{
-    if (app->disk != NULL && !app->script) {
-        pw_disk_hand(app->disk, job);
-        return PW_OK;
-    }
-    if (app->disk != NULL) /* earlier files come first */
-        pw_disk_wait(app->disk);
-    char *said = job->said;
-    job->said = NULL;
-    enum pw_code code = pw_disk_write(job, err);
-    if (code == PW_OK && said != NULL)
-        pw_app_answer(app, "%s", said);
-    free(said);
-    return code;
-}
-
-enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err)
-{
-    enum pw_code code, last = PW_OK;
-    struct pw_err why;
-    char *said;
-    while (app->disk != NULL && pw_disk_result(app->disk, &said, &code, &why)) {
-        if (code != PW_OK)
-            *err = why, last = code;
-        else if (said != NULL)
-            pw_app_answer(app, "%s", said);
-        free(said);
-    }
-    return last;
-}
-
 void pw_app_page(struct pw_app *app, const char *title, const char *text)
 {
     if (app->screen)

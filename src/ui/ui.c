@@ -10,6 +10,7 @@
 #include "ui/lesson.h"
 #include "ui/page.h"
 #include "ui/palette.h"
+#include "ui/panes/attention.h"
 #include "ui/plot.h"
 #include "ui/search.h"
 #include "ui/status.h"
@@ -34,6 +35,15 @@ void pw_ui_fini(struct pw_ui *ui)
         if (pw_panes[i]->fini != NULL)
             pw_panes[i]->fini(ui);
     pw_time_fini(ui);
+}
+
+void pw_ui_detach(struct pw_ui *copy)
+{
+    copy->snap = copy->present = NULL;
+    copy->help = false;
+    copy->page.text = (struct pw_str){0};
+    copy->transport = (struct pw_transport){.speed = 1};
+    pw_att_own_reference(copy);
 }
 
 /* Moves a pane before another one in the order of focus, unless it already precedes it. */

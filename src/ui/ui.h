@@ -173,6 +173,9 @@ void pw_ui_complete_pane(struct pw_completion *c);
 /* Sets the state at the program's start; pw_ui_fini frees what the state owns. */
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);
+/* Makes a plain copy of the state independent of the original, for another thread: without snapshots, player,
+ * page and list of keys. pw_ui_fini frees it. */
+void pw_ui_detach(struct pw_ui *copy);
 /* Computes the layout of a screen of this size. */
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l);
 /* Returns a pane's rectangle without its frame. */

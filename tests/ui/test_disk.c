@@ -1,5 +1,6 @@
-/* test_disk.c - keys whose commands write files, while the disk does not answer. */
+/* test_disk.c - keys and commands that read or write files, while the disk does not answer. */
 #include "ref_bench.h"
+#include "ref_recording.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -58,6 +59,15 @@ static void take_written(struct bench *b)
     assert_int_equal(pw_app_take_written(&b->app, &b->err), PW_OK);
 }
 
+/* Runs a script to its end, as the loop does. */
+static void run_script(struct bench *b)
+{
+    while (pw_script_busy(&b->app)) {
+        assert_int_equal(pw_script_go_on(&b->app, &b->err), PW_OK);
+        take_written(b);
+    }
+}
+
 /* While the disk is stuck, keys that write files are done at once, and later keys reach the screen. */
 static void no_key_waits_for_the_disk(void **state)
 {
@@ -92,10 +102,137 @@ static void no_key_waits_for_the_disk(void **state)
     assert_non_null(strstr(b->err.msg, "/nowhere/x.txt"));
     assert_int_equal(pw_app_take_written(&b->app, &b->err), PW_OK);
     bench_run(b, "wait 0; copy"); /* in a script the next command finds the file */
-    while (pw_script_busy(&b->app))
-        assert_int_equal(pw_script_go_on(&b->app, &b->err), PW_OK);
+    run_script(b);
     bench_shows(b, "bytes in", true);
     pw_script_end(&b->app);
+}
+
+/* Runs a line of a bench, with FILE as the path of a file in its folder. */
+static void run_with(struct bench *b, const char *line, const char *file)
+{
+    char text[512];
+    snprintf(text, sizeof text, line, bench_path_of(b, file));
+    bench_run(b, text);
+}
+
+/* The session that the bench seems to record. */
+static void set_session(struct bench *b)
+{
+    recording_make(bench_path_of(b, "r.pewter"));
+    strcpy(b->s->session.folder, bench_path_of(b, "r.pewter"));
+    strcpy(b->s->session.name, "r");
+    b->s->session.how = PW_REC_ON;
+}
+
+static const struct {
+    const char *line, *file;
+} writers[] = {
+    {"config save %s", "rc"},
+    {"export finding %s", "f.csv"},
+    {"export finding %s finding=decay", "f.json"},
+    {"export figure %s pane=curves", "f.svg"},
+    {"export events %s", "e.jsonl"},
+    {"export session %s", "s.pewter"},
+    {"export cast %s speed=100", "c.cast"},
+    {"film begin %s; film shot 0.1; film end", "m.svg"},
+};
+#define WRITERS (sizeof writers / sizeof *writers)
+
+/* While the disk is stuck, no typed command that writes a file waits for it; each file is complete in the
+ * end. */
+static void no_command_waits_for_the_disk(void **state)
+{
+    struct bench *b = *state;
+    b->app.disk = pw_disk_open();
+    screen_set_findings(b->s);
+    set_session(b);
+    stick(true);
+    for (size_t i = 0; i < WRITERS; i++) {
+        run_with(b, writers[i].line, writers[i].file);
+        bench_shows(b, "wrote", false);
+        bench_shows(b, "saved", false);
+    }
+    press(b, 'v'); /* a later key is not held up */
+    assert_int_equal(disk.by_screen, 0);
+    stick(false);
+    take_written(b);
+    bench_shows(b, "wrote", true);
+    for (size_t i = 0; i < WRITERS; i++)
+        if (access(bench_path_of(b, writers[i].file), F_OK) != 0)
+            fail_msg("%s is missing", writers[i].file);
+}
+
+/* A script waits for each file, and its next command finds it; the screen does not wait. */
+static void a_script_waits_instead(void **state)
+{
+    struct bench *b = *state;
+    char *rc = bench_path_of(b, "rc");
+    b->app.disk = pw_disk_open();
+    stick(true);
+    run_with(b, "set fps=7; wait 0; config save %s; set fps=9", "rc");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pw_script_go_on(&b->app, &b->err), PW_OK);
+    assert_int_equal(b->app.settings.fps, 7);
+    assert_int_equal(disk.by_screen, 0);
+    press(b, 'v');
+    stick(false);
+    run_script(b);
+    assert_int_equal(b->app.settings.fps, 9);
+    assert_int_equal(access(rc, F_OK), 0);
+    run_with(b, "wait 0; config load %s", "rc"); /* restores what was saved */
+    run_script(b);
+    assert_int_equal(b->app.settings.fps, 7);
+    bench_run(b, "wait 0; config save /nowhere/rc; set fps=11"); /* a failure ends it */
+    for (enum pw_code code = PW_OK; code == PW_OK;) {
+        assert_int_equal(pw_script_go_on(&b->app, &b->err), PW_OK);
+        pw_disk_wait(b->app.disk);
+        code = pw_app_take_written(&b->app, &b->err);
+    }
+    assert_non_null(strstr(b->err.msg, "/nowhere/rc"));
+    assert_false(pw_script_busy(&b->app));
+    assert_int_equal(b->app.settings.fps, 7);
+}
+
+/* Files are read beside the screen, after those that are still being written; the rest of the line waits. */
+static void no_line_waits_for_a_file_to_be_read(void **state)
+{
+    struct bench *b = *state;
+    b->app.disk = pw_disk_open();
+    bench_write_file(bench_path_of(b, "x.pewter"), "set fps=20\nfocus lengths\n");
+    stick(true);
+    run_with(b, "set fps=7; config save %s", "rc");
+    run_with(b, "source %s; set fps=12", "x.pewter");
+    assert_int_equal(b->app.settings.fps, 7);
+    bench_run(b, "focus attention");
+    assert_int_equal(b->app.ui.focus, PW_PANE_ATTENTION);
+    stick(false);
+    take_written(b);
+    run_script(b);
+    assert_int_equal(b->app.settings.fps, 12); /* the file's line ran before */
+    assert_int_equal(b->app.ui.focus, PW_PANE_LENGTHS);
+    run_with(b, "config load %s; set escape=99", "rc");
+    take_written(b);
+    run_script(b);
+    assert_int_equal(b->app.settings.fps, 7);
+    assert_int_equal(b->app.settings.escape, 99);
+    bench_write_file(bench_path_of(b, "bad.pewter"), "set fps=20\nset fps=x\n");
+    run_with(b, "source %s; set fps=12", "bad.pewter");
+    take_written(b);
+    enum pw_code code = PW_OK;
+    while (pw_script_busy(&b->app) && code == PW_OK)
+        code = pw_script_go_on(&b->app, &b->err);
+    assert_non_null(strstr(b->err.msg, "bad.pewter:2: set: fps=x"));
+    assert_int_equal(b->app.settings.fps, 20);
+    bench_run(b, "source /nowhere/x; set fps=12"); /* drops the rest of the line */
+    pw_disk_wait(b->app.disk);
+    assert_int_equal(pw_app_take_written(&b->app, &b->err), PW_EIO);
+    assert_int_equal(strncmp(b->err.msg, "/nowhere/x", 10), 0);
+    assert_false(pw_script_busy(&b->app));
+    assert_int_equal(b->app.settings.fps, 20);
+    run_with(b, "source %s", "x.pewter"); /* dropped by Ctrl-C before it was read */
+    pw_script_end(&b->app);
+    take_written(b);
+    assert_false(pw_script_busy(&b->app));
 }
 
 /* A typed line is kept without waiting until the file takes it: here a pipe that is full. */
@@ -138,6 +275,8 @@ static void no_line_waits_for_the_history(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(no_key_waits_for_the_disk), TEST(no_line_waits_for_the_history)};
+    const struct CMUnitTest tests[] = {
+        TEST(no_key_waits_for_the_disk), TEST(no_command_waits_for_the_disk), TEST(a_script_waits_instead),
+        TEST(no_line_waits_for_a_file_to_be_read), TEST(no_line_waits_for_the_history)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,16 +23,17 @@ static void show(struct pw_app *app, const char *path)
     pw_str_fini(&text);
 }
 
-static enum pw_code load(struct pw_app *app, const char *path, struct pw_err *err)
+static enum pw_code run_text(struct pw_app *app, const char *path, char *text, struct pw_err *err)
 {
     struct pw_str errors = {0};
-    enum pw_code code = pw_config_load(app, path, &errors, err);
+    (void)err;
+    pw_config_run(app, path, text, &errors);
     if (errors.len > 0)
         pw_app_page(app, "config: these lines failed", errors.s);
-    else if (code == PW_OK)
+    else
         pw_app_answer(app, "config: %s was run", path);
     pw_str_fini(&errors);
-    return code;
+    return PW_OK;
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -53,10 +54,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         show(app, path.s);
     } else if (strcmp(verb, "save") == 0) {
         code = pw_config_save(app, path.s, err);
-        if (code == PW_OK)
-            pw_app_answer(app, "config: saved in %s", path.s);
     } else if (strcmp(verb, "load") == 0) {
-        code = load(app, path.s, err);
+        code = pw_app_read(app, path.s, PW_CONFIG_LIMIT, run_text, err);
     } else {
         code = pw_fail(err, PW_EUSER, "config: usage: %s", pw_ui_cmd_config.usage);
     }

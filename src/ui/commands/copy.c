@@ -48,11 +48,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         pw_clipboard_sequence(text.s, text.len, getenv("TMUX") != NULL, &app->to_terminal);
     if (code == PW_OK) {
         struct pw_disk_job job = {0};
-        struct pw_str said = {0};
-        pw_str_add(&said, "%s %s: %zu bytes in %s%s", pane->title,
+        pw_str_add(&job.said, "%s %s: %zu bytes in %s%s", pane->title,
                    pane->copy != NULL ? "copied" : "copied as drawn", text.len, path.s,
                    fits ? ", and to the terminal's clipboard" : "; too much for a clipboard");
-        job.said = said.s;
         pw_disk_add(&job, path.s, &text);
         code = pw_app_write(app, &job, err);
     }

@@ -1,6 +1,5 @@
 /* export.c - the workbench's half of `export`. Figures are drawn from the workbench's state; films and texts
  * are written from the session. The lab's own `export` does everything else. */
-#include "base/file.h"
 #include "figure/figure.h"
 #include "lab/lab.h"
 #include "lab/offer.h"
@@ -8,132 +7,16 @@
 #include "ui/app.h"
 #include "ui/cast.h"
 #include "ui/commands/commands.h"
+#include "ui/export_session.h"
 #include "ui/figures.h"
 #include "ui/plot.h"
-#include "ui/replay.h"
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static bool is_about(const struct pw_args *args, const char *what)
 {
     const char *word = pw_args_word(args, 0);
 
     return word != NULL && strcmp(word, what) == 0;
-}
-
-/* Waits until the latest events are on disk, about a second: a script's next line possibly needs them. */
-static void settle(const struct pw_app *app, struct pw_player *p)
-{
-    for (int i = 0; !app->screen && i < 60 && pw_player_last(p) < app->ui.snap->seq; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-        pw_player_poll(p);
-    }
-}
-
-/* Opens the session's player with everything recorded so far. */
-static enum pw_code recording(struct pw_app *app, const char *what, struct pw_player **p, struct pw_err *err)
-{
-    enum pw_code code = pw_time_player(&app->ui, p, err);
-
-    if (code == PW_OK && *p == NULL)
-        code = pw_fail(
-            err, PW_EUSER,
-            "export %s: nothing is recorded here; the workbench records, and headless --session NAME", what);
-    if (code == PW_OK)
-        settle(app, *p);
-    return code;
-}
-
-static enum pw_code film(struct pw_app *app, const char *path, const struct pw_args *args, struct pw_err *err)
-{
-    struct pw_cast_options o;
-    struct pw_player *p;
-    struct pw_ui ui;
-
-    pw_opt_defaults(pw_cast_opts, &o);
-    enum pw_code code = pw_args_opts(args, pw_cast_opts, &o, err);
-    if (code == PW_OK)
-        code = recording(app, "cast", &p, err);
-    if (code != PW_OK)
-        return code;
-    pw_app_pose(app, &ui);
-    o.width = o.width > 0 ? o.width : app->screen ? app->ui.cols : 100;
-    o.height = o.height > 0 ? o.height : app->screen ? app->ui.rows : 30;
-    code = pw_cast_write(path, &ui, p, &o, err);
-    struct pw_err shown;
-    pw_time_player(&app->ui, &p, &shown); /* back to the moment of the current view */
-    if (code == PW_OK)
-        pw_app_answer(app, "wrote %s", path);
-    return code;
-}
-
-static enum pw_code print_events(const struct pw_app *app, FILE *out, struct pw_record *r,
-                                 struct pw_str *missing, struct pw_err *err)
-{
-    (void)app;
-    return pw_replay_print(out, r, true, missing, err);
-}
-
-static enum pw_code print_script(const struct pw_app *app, FILE *out, struct pw_record *r,
-                                 struct pw_str *missing, struct pw_err *err)
-{
-    return pw_replay_script(out, r, app->commands, missing, err);
-}
-
-/* The exports that are written from the session: the film, and texts. */
-static const struct recorded {
-    const char *what, *ending;
-    enum pw_code (*print)(const struct pw_app *app, FILE *out, struct pw_record *r, struct pw_str *missing,
-                          struct pw_err *err);
-} recorded[] = {
-    {"cast", ".cast", NULL}, {"events", ".jsonl", print_events}, {"session", ".pewter", print_script}};
-
-static enum pw_code write_text(struct pw_app *app, const struct recorded *r, const char *path,
-                               const struct pw_args *args, struct pw_err *err)
-{
-    struct pw_str missing = {0};
-    struct pw_player *p;
-    struct pw_file *file;
-    enum pw_code code = pw_args_opts(args, NULL, NULL, err);
-
-    if (code == PW_OK)
-        code = recording(app, r->what, &p, err);
-    if (code == PW_OK)
-        code = pw_file_create(&file, path, err);
-    if (code != PW_OK)
-        return code;
-    code = r->print(app, pw_file_stream(file), pw_player_record(p), &missing, err);
-    if (code == PW_OK)
-        code = pw_file_commit(file, err);
-    else
-        pw_file_abandon(file);
-    if (code == PW_OK)
-        pw_app_answer(app, "wrote %s%s%s", path, missing.len > 0 ? "; " : "", pw_str_text(&missing));
-    pw_str_fini(&missing);
-    return code;
-}
-
-static const struct recorded *find_recorded(const struct pw_args *args)
-{
-    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-        if (is_about(args, recorded[i].what))
-            return &recorded[i];
-    return NULL;
-}
-
-static enum pw_code write_recorded(struct pw_app *app, const struct recorded *r, const struct pw_args *args,
-                                   struct pw_err *err)
-{
-    const char *path = pw_args_word(args, 1), *dot = path != NULL ? strrchr(path, '.') : NULL;
-
-    if (pw_args_words(args) != 2)
-        return pw_fail(err, PW_EUSER, "usage: export %s FILE%s%s", r->what, r->ending,
-                       r->print != NULL ? "" : " [key=value]");
-    if (dot == NULL || strcmp(dot, r->ending) != 0)
-        return pw_fail(err, PW_EUSER, "export %s: '%s': the file name must end in %s", r->what, path,
-                       r->ending);
-    return r->print != NULL ? write_text(app, r, path, args, err) : film(app, path, args, err);
 }
 
 static const struct pw_opt finding_opts[] = {
@@ -155,19 +38,21 @@ static enum pw_code write_finding(struct pw_app *app, const struct pw_args *args
     pw_figures_shown(app, name, sizeof name);
     if (code == PW_OK)
         code = pw_finding_need(app->ui.snap, name, "export finding", &v, err);
+    struct pw_disk_job job = {0};
+    struct pw_str text = {0};
     if (code == PW_OK)
-        code = pw_finding_write(pw_args_word(args, 1), v, err);
-    if (code == PW_OK)
-        pw_app_answer(app, "wrote %s", pw_args_word(args, 1));
-    return code;
+        code = pw_finding_text(&text, pw_args_word(args, 1), v, err);
+    if (code != PW_OK)
+        return code;
+    pw_disk_add(&job, pw_args_word(args, 1), &text);
+    pw_str_add(&job.said, "wrote %s", pw_args_word(args, 1));
+    return pw_app_write(app, &job, err);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    const struct recorded *r = find_recorded(args);
-
-    if (r != NULL)
-        return write_recorded(ctx, r, args, err);
+    if (pw_export_is_session(args))
+        return pw_export_session(ctx, args, err);
     if (is_about(args, "finding"))
         return write_finding(ctx, args, err);
     if (!is_about(args, "figure"))

@@ -96,14 +96,20 @@ static void values(struct pw_completion *c)
         pw_complete_offer_all(c, before);
 }
 
+static void free_filming(void *arg)
+{
+    struct pw_filming *f = arg;
+    if (f == NULL)
+        return;
+    pw_film_destroy(f->film);
+    pw_file_abandon(f->file);
+    free(f->path);
+    free(f);
+}
+
 void pw_app_drop_film(struct pw_app *app)
 {
-    if (app->filming == NULL)
-        return;
-    pw_film_destroy(app->filming->film);
-    pw_file_abandon(app->filming->file);
-    free(app->filming->path);
-    free(app->filming);
+    free_filming(app->filming);
     app->filming = NULL;
 }
 
@@ -190,10 +196,23 @@ static enum pw_code shoot(struct pw_app *app, const struct pw_args *args, struct
     return PW_OK;
 }
 
+static enum pw_code write_film(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    struct pw_filming *f = arg;
+    struct pw_str svg = {0};
+    pw_film_svg(f->film, &svg);
+    fwrite(svg.s, 1, svg.len, pw_file_stream(f->file));
+    enum pw_code code = pw_file_commit(f->file, err);
+    f->file = NULL;
+    pw_str_add(said, "wrote %s: %.1f s, %zu kB", f->path, (double)pw_film_duration(f->film) * 1e-3,
+               (svg.len + 999) / 1000);
+    pw_str_fini(&svg);
+    return code;
+}
+
 static enum pw_code end(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_filming *f = app->filming;
-    struct pw_str svg = {0};
     enum pw_code code = pw_args_limit(&pw_ui_cmd_film, args, 1, 1, err);
     if (code == PW_OK)
         code = pw_args_opts(args, NULL, NULL, err);
@@ -203,16 +222,8 @@ static enum pw_code end(struct pw_app *app, const struct pw_args *args, struct p
                                  : "film end: no film; 'film begin FILE.svg' starts one");
     if (code != PW_OK)
         return code;
-    pw_film_svg(f->film, &svg);
-    fwrite(svg.s, 1, svg.len, pw_file_stream(f->file));
-    code = pw_file_commit(f->file, err);
-    f->file = NULL;
-    if (code == PW_OK)
-        pw_app_answer(app, "wrote %s: %.1f s, %zu kB", f->path, (double)pw_film_duration(f->film) * 1e-3,
-                      (svg.len + 999) / 1000);
-    pw_str_fini(&svg);
-    pw_app_drop_film(app);
-    return code;
+    app->filming = NULL;
+    return pw_app_write(app, &(struct pw_disk_job){.work = write_film, .free = free_filming, .arg = f}, err);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

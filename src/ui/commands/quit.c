@@ -27,6 +27,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         code = check_recorded(app, args->text, err);
     if (code == PW_OK)
         app->quit = app->script && now == NULL ? PW_QUIT_WHEN_IDLE : PW_QUIT_NOW;
+    if (code == PW_OK && pw_disk_busy(app->disk))
+        pw_app_answer(app, "leaves when its files are written");
     return code;
 }
 

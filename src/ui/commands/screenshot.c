@@ -136,7 +136,7 @@ static enum pw_code choose_name(const struct pw_app *app, const struct pw_ui *ui
 }
 
 static enum pw_code add_all(struct pw_disk_job *job, const struct pw_app *app, const struct pw_ui *ui,
-                            const struct pw_canvas *c, bool light, struct pw_str *said, struct pw_err *err)
+                            const struct pw_canvas *c, bool light, struct pw_err *err)
 {
     struct pw_str name = {0};
     enum pw_code code = choose_name(app, ui, &name, err);
@@ -147,7 +147,7 @@ static enum pw_code add_all(struct pw_disk_job *job, const struct pw_app *app, c
         pw_str_fini(&path);
     }
     if (code == PW_OK)
-        pw_str_add(said, "wrote %s.{txt,ans,svg}", name.s);
+        pw_str_add(&job->said, "wrote %s.{txt,ans,svg}", name.s);
     pw_str_fini(&name);
     return code;
 }
@@ -177,14 +177,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     pw_ui_frame(&ui, &c);
     bool light = ui.theme.backdrop == PW_ON_LIGHT;
     struct pw_disk_job job = {0};
-    struct pw_str said = {0};
     if (path != NULL) {
         add_as(&job, &c, light, path, endings[kind]);
-        pw_str_add(&said, "wrote %s", path);
+        pw_str_add(&job.said, "wrote %s", path);
     } else {
-        code = add_all(&job, app, &ui, &c, light, &said, err);
+        code = add_all(&job, app, &ui, &c, light, err);
     }
-    job.said = said.s;
     pw_canvas_fini(&c);
     return code == PW_OK ? pw_app_write(app, &job, err) : code;
 }

@@ -1,35 +1,29 @@
 /* source.c - runs the lines of a file as a script. */
-#include "base/file.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_BYTES (1u << 20)
 #define MOST_FILES 1000 /* in one script: a file that sources itself never ends */
+
+static enum pw_code run_text(struct pw_app *app, const char *path, char *text, struct pw_err *err)
+{
+    enum pw_code code = pw_script_insert(app, path, text, err);
+    if (code == PW_OK)
+        app->todo.files++;
+    return code;
+}
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
     const char *path = pw_args_word(args, 0);
-    char *text = NULL;
-    size_t size;
     enum pw_code code = pw_args_limit(&pw_ui_cmd_source, args, 1, 1, err);
     if (code == PW_OK)
         code = pw_args_opts(args, NULL, NULL, err);
     if (code == PW_OK && app->todo.files >= MOST_FILES)
         code = pw_fail(err, PW_EUSER, "source: more than %d nested files; does %s source itself?", MOST_FILES,
                        path);
-    if (code == PW_OK)
-        code = pw_file_read(path, MOST_BYTES, &text, &size, err);
-    if (code == PW_OK && strlen(text) != size)
-        code = pw_fail(err, PW_EUSER, "%s: has NUL bytes; it must be text", path);
-    if (code == PW_OK)
-        code = pw_script_insert(app, path, text, err);
-    if (code == PW_OK)
-        app->todo.files++;
-    free(text);
-    return code;
+    return code == PW_OK ? pw_app_read(app, path, MOST_BYTES, run_text, err) : code;
 }
 
 const struct pw_command pw_ui_cmd_source = {

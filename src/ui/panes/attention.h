@@ -73,6 +73,7 @@ void pw_att_fini(struct pw_att *w);
 /* pw_att_reference makes the shown map the reference; pw_att_forget drops the reference. */
 void pw_att_reference(struct pw_ui *ui);
 void pw_att_forget(struct pw_ui *ui);
+void pw_att_own_reference(struct pw_ui *copy); /* replaces a borrowed reference by a copy */
 /* Returns the probability of a query and key for the head or mean, independent of the shown view. */
 float pw_att_prob(const struct pw_att *w, int q, int k);
 /* Maps a value to the scale: 0..1, or -1..1 for signed values. */

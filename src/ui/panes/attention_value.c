@@ -296,6 +296,17 @@ void pw_att_forget(struct pw_ui *ui)
     ui->attention.ref = NULL;
 }
 
+void pw_att_own_reference(struct pw_ui *copy)
+{
+    if (copy->attention.ref == NULL)
+        return;
+    struct pw_att_ref *own = pw_copy(copy->attention.ref, 1, sizeof *own);
+    size_t T = (size_t)own->T;
+    own->labels = pw_copy(own->labels, T, sizeof *own->labels);
+    own->v = pw_copy(own->v, T * T, sizeof *own->v);
+    copy->attention.ref = own;
+}
+
 void pw_att_reference(struct pw_ui *ui)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);

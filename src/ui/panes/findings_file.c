@@ -1,8 +1,9 @@
-/* findings_file.c - writes a finding as a file. JSON contains everything. CSV contains the blocks as the pane
- * copies them, each after a line `# 2 plot: TITLE`, and the claims last. */
+/* findings_file.c - the text of a finding's file. JSON contains everything. CSV contains the blocks as the
+ * pane copies them, each after a line `# 2 plot: TITLE`, and the claims last. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "sessions/event_json.h"
 #include "ui/panes/findings.h"
@@ -67,21 +68,26 @@ static void write_csv(FILE *out, const struct pw_finding *f)
     pw_str_fini(&claims);
 }
 
-enum pw_code pw_finding_write(const char *path, const struct pw_finding_view *v, struct pw_err *err)
+enum pw_code pw_finding_text(struct pw_str *out, const char *path, const struct pw_finding_view *v,
+                             struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');
     bool json = dot != NULL && strcmp(dot, ".json") == 0, csv = dot != NULL && strcmp(dot, ".csv") == 0;
-    struct pw_file *file;
+    char *text = NULL;
+    size_t n = 0;
 
     if (!json && !csv)
         return pw_fail(err, PW_EUSER, "export finding: '%s': the file's name must end in .json or .csv",
                        path);
-    enum pw_code code = pw_file_create(&file, path, err);
-    if (code != PW_OK)
-        return code;
-    if (json)
-        write_json(pw_file_stream(file), v);
-    else
-        write_csv(pw_file_stream(file), &v->f);
-    return pw_file_commit(file, err);
+    FILE *f = open_memstream(&text, &n);
+    if (f != NULL && json)
+        write_json(f, v);
+    else if (f != NULL)
+        write_csv(f, &v->f);
+    bool whole = f != NULL && ferror(f) == 0;
+    whole = f != NULL && fclose(f) == 0 && whole;
+    if (whole)
+        pw_str_put(out, text, n);
+    free(text);
+    return whole ? PW_OK : pw_fail(err, PW_ENOMEM, "export finding: %s: no memory for the text", path);
 }
