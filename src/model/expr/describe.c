@@ -86,8 +86,9 @@ struct probe {
     double *values, *param[PW_EXPR_PARAMS]; /* initial values; drawn ones alternate in sign */
 };
 
-static struct probe probe_of(const struct pw_expr *x, const struct pw_config *cfg, int trained)
+static struct probe probe_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg, int trained)
 {
+    const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
     struct probe p = {.x = x, .cfg = cfg, .in = pw_formula_inputs_of(x, cfg, 0, 1)};
     size_t n = 0, at = 0;
     for (int k = 0; k < x->n_params; k++)
@@ -210,7 +211,7 @@ void pw_formula_describe(const struct pw_pe_use_opts *use, const struct pw_confi
     if (use->pe->print == NULL)
         return;
     const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
-    struct probe p = probe_of(x, cfg, trained);
+    struct probe p = probe_of(use, cfg, trained);
     bool length = false;
     put_class(x, out);
     put_parameters(x, cfg, out);

@@ -6,28 +6,18 @@
 #include "model/expr/formula_text.h"
 #include "model/expr/print.h"
 
-/* The text with a statement on each line. */
-static void put_plain(const struct pw_formula_use *f, const struct pw_expr *x, struct pw_str *out)
+/* A formula file (library.h), so that it can be used as one. */
+static void put_plain(const struct pw_formula_use *f, struct pw_str *out)
 {
-    struct pw_str text = {0}, setting = {0};
+    const struct pw_formula *formula = pw_formula_of(f->use->o.bytes);
     const struct pw_config *c = f->cfg;
-    pw_expr_print(x, &text);
+    struct pw_str setting = {0};
     pw_opt_print(pw_pe_tune_opts, &f->use->tune, true, &setting);
-    pw_str_add(out,
-               "# A positional encoding, written by pewter: pe expr \"FORMULA\"\n"
-               "# The model has %d layers, %d heads of width %d and context %d.\n",
-               c->layers, c->heads, c->head_width, c->context);
-    if (setting.len > 0)
-        pw_str_add(out, "# Its tuned settings:%s\n", setting.s);
-    for (const char *s = text.s; *s != '\0'; s++)
-        if (s[0] == ';' && s[1] == ' ') {
-            pw_str_put(out, "\n", 1);
-            s++;
-        } else
-            pw_str_put(out, s, 1);
-    pw_str_put(out, "\n", 1);
+    pw_str_add(out, "# title: %s\n# look: From a model of %d layers, %d heads of width %d and context %d.",
+               formula->pe.name, c->layers, c->heads, c->head_width, c->context);
+    pw_str_add(out, setting.len > 0 ? " Tuned:%s.\n\n" : "%s\n\n", pw_str_text(&setting));
+    pw_expr_print_lines(formula->x, out);
     pw_str_fini(&setting);
-    pw_str_fini(&text);
 }
 
 enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_language language,
@@ -60,6 +50,6 @@ enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_la
     else if (language == PW_FORMULA_LATEX)
         pw_expr_print_latex(&src, out);
     else
-        put_plain(f, x, out);
+        put_plain(f, out);
     return code;
 }

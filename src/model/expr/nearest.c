@@ -124,9 +124,10 @@ static int table_of(const struct pw_expr *x)
 }
 
 /* Does the formula read one entry exactly for those distances for which the built-in encoding does? */
-static bool same_entries(const struct pw_formula *f, const struct pw_pe_use_opts *b,
+static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_use_opts *b,
                          const struct pw_config *cfg)
 {
+    const struct pw_formula *f = pw_formula_of(use->o.bytes);
     int size = f->x->param[0].size, rows = b->pe->param_rows(b->o.bytes, cfg), P = cfg->context;
     int *mine = pw_alloc((size_t)size, sizeof *mine), *its = pw_alloc((size_t)rows, sizeof *its);
     double *values = pw_alloc((size_t)size, sizeof *values);
@@ -176,7 +177,7 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
         if (fixed && !pw_pe_learns(b.pe) && f->pe.uses != 0)
             try_fixed(&best, s, &b, cfg, step);
         else if (table && b.pe->index != NULL && b.pe->param_rows != NULL && best.pe == NULL &&
-                 same_entries(f, &b, cfg))
+                 same_entries(use, &b, cfg))
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .learned = true};
     }
     for (int k = 0; k < 2; k++)
