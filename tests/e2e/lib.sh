@@ -126,6 +126,9 @@ screen_has() {
 screen_lacks() {
     ! screen_has "$1"
 }
+screen_repeats() {
+    [ "$(screen | grep -acE -- "$1")" -ge 2 ]
+}
 # wait_for PATTERN, wait_gone PATTERN: extended regular expressions, matched line by line.
 wait_for() {
     until_true "$1" screen_has "$1"
@@ -172,7 +175,9 @@ assert_terminal_is_back() {
     wait_for "^reading"
     paste "plain text"
     wait_for "^plain text"
+    keys Enter
+    until_true "the line again, from cat" screen_repeats "^plain text" # so it has begun, and a key can end it
     screen_has '200~' && fail "bracketed paste is still on"
-    keys C-c
+    keys C-d
     wait_for "^$PROMPT"
 }
