@@ -26,7 +26,7 @@ for size in 80x24 120x36 200x60; do
     wait_for "^:pe expr \""
     literal "m = slopes()[h]; bias = -m * log1p(d)"
     keys Enter # the quote at the end is added
-    wait_for "arm 1: expr"
+    wait_for "arm 1: formula: bias by distance; no learned parameters"
     command_line "pe expr" # with the present formula
     wait_for "bias = -m \* log1p\(d\)"
     keys C-c

@@ -183,12 +183,15 @@ static void note_choice(struct pw_lab *lab, const struct pw_replica *arm)
     pw_str_fini(&text);
 }
 
-static void note_formula(struct pw_lab *lab, const struct pw_replica *arm)
+/* Describes the formula. After a swap in one line, which is the answer that the screen shows; whole: also its
+ * form in FlexAttention. */
+static void note_formula(struct pw_lab *lab, const struct pw_replica *arm, bool whole)
 {
     struct pw_str text = {0}, all = {0};
     pw_formula_describe(&arm->pe, &arm->cfg, pw_lab_trained_distance(lab), &text);
     if (text.len > 0)
-        pw_str_add(&all, "arm %d: formula: %s", arm->id, text.s);
+        pw_str_add(&all, "arm %d: formula: %.*s", arm->id, (int)(whole ? text.len : strcspn(text.s, "\n")),
+                   text.s);
     pw_lab_note_lines(lab, pw_str_text(&all));
     pw_str_fini(&all);
     pw_str_fini(&text);
@@ -196,7 +199,7 @@ static void note_formula(struct pw_lab *lab, const struct pw_replica *arm)
 
 void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm)
 {
-    note_formula(lab, arm);
+    note_formula(lab, arm, false);
     note_choice(lab, arm);
     pw_lab_warn_of_length(lab, arm);
 }
@@ -211,7 +214,7 @@ enum pw_code pw_lab_check_pe(struct pw_lab *lab, const struct pw_replica *arm, c
                        "pe check: %s is a built-in encoding; check a formula: pe check expr \"bias = -d\"",
                        other.pe.pe->name);
     if (code == PW_OK)
-        note_formula(lab, &other);
+        note_formula(lab, &other, true);
     return code;
 }
 
