@@ -75,7 +75,7 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses what training has. ", v.range->axis[0],
                v.range->axis[1]);
     pw_figure_caption_task(f, &v);
-    pw_str_add(&f->caption, " Replicates%s are counted together.",
+    pw_str_add(&f->caption, " Replicas%s are counted together.",
                pw_figure_own_batches(f) ? ", each with batches of its own," : "");
     if (cut)
         pw_str_add(&f->caption, " Numbers above %d are not shown.", PW_GRID_MOST);
