@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh ROOT PEWTER SITE - builds the static site of the documents into the folder SITE, with pandoc.
+# build.sh ROOT PEWTER SITE - builds the static site of the documentation into the folder SITE, with pandoc.
 #
 # The pages are the Markdown files at the root, in docs and in docs/guide, and a reference page for each command and
 # each encoding, which the program prints from its option tables. Fails if a link of a page leads nowhere. SITE is

@@ -66,11 +66,11 @@ flags | grep -qv -- -Werror && fail "CI: warnings are no errors"
 cd "$work" && mv 'a checkout' 'another one' && cd 'another one' || exit 1
 out=$(./dev run 2>"$work/err") || fail "moved: status $?: $(cat "$work/err")"
 [ "$out" = '{"args": 1}' ] || fail "moved: not the program: $out"
-grep -q '^dev: build/release is of another folder, .*/a checkout; it is configured anew$' "$work/err" ||
+grep -q '^dev: build/release belongs to another folder, .*/a checkout; it is configured again$' "$work/err" ||
     fail "moved: nothing is said: $(cat "$work/err")"
 grep -q 'CMake Error' "$work/err" && fail "moved: CMake's own words: $(cat "$work/err")"
 ./dev run >/dev/null 2>"$work/err"
-grep -q 'another folder' "$work/err" && fail "moved: configured anew every time"
+grep -q 'another folder' "$work/err" && fail "moved: configured again every time"
 
 # The folder belongs to another user. root can write anywhere, so the test drops root's rights.
 chmod a-w build/release
