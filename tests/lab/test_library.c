@@ -9,9 +9,10 @@
 #include "model/expr/library.h"
 #include "ref_record.h"
 
-#define SMALL   "model tiny width=32 layers=2 heads=4; optim batch=4; "
-#define TEXT(s) s, sizeof(s) - 1
-#define OWN     PEWTER_SOURCE_DIR "/encodings"
+#define SMALL        "model tiny width=32 layers=2 heads=4; optim batch=4; "
+#define NOT_COMPUTED 10 /* files whose stage or parameters no model computes */
+#define TEXT(s)      s, sizeof(s) - 1
+#define OWN          PEWTER_SOURCE_DIR "/encodings"
 
 static char folder[] = "/tmp/pewter-library-XXXXXX";
 
@@ -96,6 +97,36 @@ static void test_bits(void **state)
         if (!same_line(said[0], said[1]))
             fail_msg("%s: %s%s: %s", same[i][0], said[0], same[i][1], said[1]);
     }
+}
+
+struct every {
+    struct bench b;
+    int trained, refused;
+};
+
+static void train_file(void *arg, const char *name)
+{
+    struct every *e = arg;
+    char line[200];
+    snprintf(line, sizeof line, "pe %s; train 2; prompt sort 3 1; table", name);
+    bench_run(&e->b, line);
+    if (e->b.errors > 0 && strstr(e->b.error, " yet") == NULL)
+        fail_msg("%s: %s", name, e->b.error);
+    e->refused += e->b.errors > 0;
+    e->trained += e->b.errors == 0;
+}
+
+/* Every file is trained, decoded and shown, or its stage is one that no model computes yet. */
+static void test_every_file(void **state)
+{
+    struct every e = {.trained = 0};
+    (void)state;
+    bench_open(&e.b, 2, false);
+    bench_must(&e.b, SMALL "model layers=4");
+    pw_library_list(train_file, &e);
+    bench_close(&e.b);
+    if (e.refused > NOT_COMPUTED)
+        fail_msg("%d files are refused, %d are trained", e.refused, e.trained);
 }
 
 static void test_options(void **state)
@@ -326,9 +357,9 @@ static void test_without_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),          cmocka_unit_test(test_options), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_hostile),       cmocka_unit_test(test_order),   cmocka_unit_test(test_save),
-        cmocka_unit_test(test_without_files),
+        cmocka_unit_test(test_bits),    cmocka_unit_test(test_every_file),    cmocka_unit_test(test_options),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_hostile),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_save),    cmocka_unit_test(test_without_files),
     };
     return cmocka_run_group_tests_name("library", tests, set_up, tear_down);
 }
