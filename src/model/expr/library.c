@@ -76,8 +76,8 @@ static bool name_of(const char *file, char out[PW_PE_NAME])
     return pw_library_may_name(name) && !pw_library_is_taken(name);
 }
 
-/* Appends the path of a file; false: there is none. */
-static bool find_file(const char *name, struct pw_str *path)
+/* Appends the path of a file. Returns the number of its folder; -1: there is none. */
+static int find_file(const char *name, struct pw_str *path)
 {
     for (int k = 0; k < 2; k++) {
         struct pw_folder list = {0};
@@ -94,9 +94,17 @@ static bool find_file(const char *name, struct pw_str *path)
         pw_folder_free(&list);
         pw_str_fini(&folder);
         if (found)
-            return true;
+            return k;
     }
-    return false;
+    return -1;
+}
+
+bool pw_library_is_own(const char *name)
+{
+    struct pw_str path = {0};
+    bool own = find_file(name, &path) == 1;
+    pw_str_fini(&path);
+    return own;
 }
 
 bool pw_library_has(const char *name)
@@ -104,7 +112,7 @@ bool pw_library_has(const char *name)
     struct pw_str path = {0};
     if (!pw_library_may_name(name) || pw_library_is_taken(name))
         return false;
-    bool found = pw_file_copies() || find_file(name, &path);
+    bool found = pw_file_copies() || find_file(name, &path) >= 0;
     pw_str_fini(&path);
     return found;
 }
@@ -204,7 +212,7 @@ enum pw_code pw_library_read(struct pw_library_file *f, const char *name, struct
     *f = (struct pw_library_file){0};
     lower(f->name, name);
     pw_str_add(&known, "encodings/%s" ENDING, f->name);
-    bool found = !pw_file_copies() && find_file(name, &path);
+    bool found = !pw_file_copies() && find_file(name, &path) >= 0;
     enum pw_code code = pw_file_read_as(known.s, found ? path.s : NULL, PW_LIBRARY_BYTES, &data, &size, err);
     if (code == PW_OK) {
         code = pw_library_scan(f, data, size, err);

@@ -31,6 +31,8 @@ bool pw_library_may_name(const char *name);
 bool pw_library_is_taken(const char *name);
 /* Is there a file of this name? In a re-run, which reads copies in place of files: may there be one? */
 bool pw_library_has(const char *name);
+/* Is the file that pw_library_read finds one of the project's? */
+bool pw_library_is_own(const char *name);
 /* Calls each with the names of all files, sorted. */
 void pw_library_list(void (*each)(void *arg, const char *name), void *arg);
 /* Reads a file. Fails with one line if it is missing, too large, not text or not readable. */
