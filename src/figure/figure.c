@@ -62,8 +62,8 @@ const struct pw_opt pw_figure_opts[] = {
      .offset = O(names),
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->names),
-     .help = "of arms 1, 2, ... in legends, as names=\"NoPE,RoPE\"; else their encodings. Those of sessions "
-             "follow"},
+     .help = "names of arms 1, 2, ... in legends, as names=\"NoPE,RoPE\"; default: the encodings. Those of "
+             "sessions follow"},
     {.name = "font",
      .type = PW_OPT_CHOICE,
      .offset = O(font),
@@ -106,20 +106,21 @@ const struct pw_opt pw_figure_opts[] = {
      .def = "0",
      .min = 0,
      .max = PW_MAX_ARMS,
-     .help = "whose errors, encoding; 0: the current one"},
+     .help = "arm whose errors or encoding are drawn; 0: the current one"},
     {.name = "arms",
      .type = PW_OPT_TEXT,
      .offset = O(arms),
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->arms),
-     .help = "numbers, as 1,3, or all: of curves, lengths, attention map (side by side), encoding slopes "
-             "bias kernel decay"},
+     .help =
+         "arms to draw, as 1,3, or all: in curves, lengths, attention map (side by side), encoding slopes "
+         "bias kernel decay"},
     {.name = "sessions",
      .type = PW_OPT_TEXT,
      .offset = O(sessions),
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->sessions),
-     .help = "recorded ones, as \"A,B\" (names, paths, packed files), whose arms stand beside the lab's: "
+     .help = "recorded sessions, as \"A,B\" (names, paths, packed files), drawn with the lab's arms: "
              "curves, lengths curve and grid"},
     {.name = "reference",
      .type = PW_OPT_INT,
@@ -187,7 +188,7 @@ enum pw_code pw_figure_no_prompt(const struct pw_figure *f, struct pw_err *err, 
     const char *prompt = lab->n_tasks > 0 ? lab->tasks[0].prompt : "";
 
     /* "sample": the prompt is unknown in an old session, or is a line of a file that cannot be typed */
-    return pw_fail(err, PW_EUSER, "export figure: nothing to draw yet: %s; '%s%s' %s", what,
+    return pw_fail(err, PW_EUSER, "export figure: nothing to draw yet: %s; run '%s%s'%s", what,
                    prompt[0] ? "prompt " : "sample", prompt, then);
 }
 

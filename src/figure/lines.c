@@ -328,7 +328,7 @@ void pw_figure_caption_left(struct pw_figure *f)
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
         if ((f->left >> id & 1) == 0)
             continue;
-        pw_str_add(&f->caption, any ? ", " : " Left out, with nothing of the kind: ");
+        pw_str_add(&f->caption, any ? ", " : " Left out, because they lack the data: ");
         pw_figure_arm(f, pw_find_arm(f->given, id), &f->caption);
         any = true;
     }

@@ -115,7 +115,7 @@ static enum pw_code plan(struct film *f, const struct pw_cast_options *o, struct
     if (code != PW_OK)
         return code;
     if (f->first > f->last)
-        return pw_fail(err, PW_EUSER, "export cast: from=%lld lies behind to=%lld", (long long)o->from,
+        return pw_fail(err, PW_EUSER, "export cast: from=%lld is after to=%lld", (long long)o->from,
                        (long long)o->to);
     for (rewind_film(f); go_on(f);)
         n++;

@@ -42,7 +42,7 @@ const char *const pw_help_keys[] = {
     "/ n N",
     "search in the pane; next and previous match\tfind",
     "&",
-    "only lines of the log that have a text",
+    "only lines of the log that contain a text",
     "u Ctrl-R",
     "undo and redo a setting, a binding, a moved border\trevert",
     "y",

@@ -155,7 +155,7 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
         for (int i = 0; i < s->n_tokens; i++)
             otherwise += !s->tokens[i].right;
         if (otherwise > 0) /* tokens of a scratchpad */
-            fprintf(out, "right answer, %d of %d tokens otherwise\n", otherwise, s->n_tokens + 1);
+            fprintf(out, "right answer, %d of %d tokens differ\n", otherwise, s->n_tokens + 1);
         else
             fputs("right\n", out);
         return;

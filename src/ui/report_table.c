@@ -52,7 +52,7 @@ static void print_buckets(FILE *out, const struct pw_ev_table *t)
         for (int i = 1; i < t->length; i++)
             fprintf(out, " %d", pw_bucket_of(t, -i));
     }
-    fprintf(out, "\n  bucket  distances     pairs met  mean |gradient|  bias of each head\n");
+    fprintf(out, "\n  bucket  distances    pairs seen  mean |gradient|  bias of each head\n");
     for (int b = 0; b < t->n_buckets; b++) {
         int64_t met = pw_bucket_seen(t, b);
         double grad = 0;
@@ -92,7 +92,7 @@ static void print_rows(FILE *out, const struct pw_ev_table *t)
 /* Prints the relative keys of the inspected layer, one per line. */
 static void print_keys(FILE *out, const struct pw_ev_table *t)
 {
-    fprintf(out, "  layer %d  distance      pairs met  mean |gradient|  relative key\n", t->layer);
+    fprintf(out, "  layer %d  distance     pairs seen  mean |gradient|  relative key\n", t->layer);
     for (int r = 0; r < t->n_keys; r++) {
         int distance = t->key_from + r;
         fputs("           ", out);
@@ -167,7 +167,8 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replic
         fprintf(out, "  the encoding differs by layer; this is layer %d of %d\n", t->layer, t->layers);
     pw_str_fini(&of);
     if (t->met != NULL) {
-        snprintf(what, sizeof what, "pairs met in training since step %" PRId64 ", by distance", t->met_from);
+        snprintf(what, sizeof what, "pairs seen in training since step %" PRId64 ", by distance",
+                 t->met_from);
         print_counts(out, what, t->met, t->length);
     }
     if (t->bucket != NULL && t->bucket_from != NULL)

@@ -61,9 +61,9 @@ static void report_undo(struct pw_app *app, int direction, const char *from, con
     struct pw_str now = {0}, gone = {0};
     only_in(to, from, true, &now);
     only_in(from, to, false, &gone);
-    pw_app_answer(app, "%s%s%s%s%s   %s", direction < 0 ? "undone" : "done again", now.len ? ", now: " : "",
+    pw_app_answer(app, "%s%s%s%s%s   %s", direction < 0 ? "undone" : "redone", now.len ? ", now: " : "",
                   pw_str_text(&now), gone.len ? ", no longer: " : "", pw_str_text(&gone),
-                  direction < 0 ? "Ctrl-R: again" : "u: back");
+                  direction < 0 ? "Ctrl-R: redo" : "u: back");
     pw_str_fini(&now);
     pw_str_fini(&gone);
 }

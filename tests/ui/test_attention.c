@@ -180,7 +180,7 @@ static void test_time(void **state)
     pw_fold(b->s, e);
     pw_event_free(e);
     b->ui.time = 100;
-    assert_says(after(b, 20, 100, ""), "no attention is kept from so early");
+    assert_says(after(b, 20, 100, ""), "no attention was kept from this step");
     pw_str_fini(&status);
 }
 
@@ -190,7 +190,7 @@ static void test_words(void **state)
     struct bench *b = *state;
     struct pw_ev_attention *a = &b->s->attention;
     screen_set_view(b->s, 0, 1, PW_VIEW_CC);
-    assert_says(after(b, 20, 100, ""), "nothing can be separated here: no position enters layer 0");
+    assert_says(after(b, 20, 100, ""), "nothing to separate here: no position enters layer 0");
     screen_set_view(b->s, 1, 1, PW_VIEW_PP);
     a->terms = calloc(4 * 16 * 16, sizeof *a->terms);
     assert_says(after(b, 20, 100, ""), "exact, the norm's scale frozen");
@@ -285,7 +285,7 @@ static void test_overview(void **state)
     assert_says(screen, "2 layers x 4 heads  gold pointers (m: next)  most L1H0 0.84, chance 0.12");
     assert_says(screen, "L1H3 .20");
     assert_says(after(b, 30, 100, "m"), "previous token (m: next)  most L0H0 0.84");
-    assert_says(after(b, 30, 100, "m"), "can't be told here");
+    assert_says(after(b, 30, 100, "m"), "not defined here");
     assert_says(after(b, 30, 100, "mmmmmm"), "gold pointers (m: next)"); /* after all other scores */
     after(b, 30, 100, "j");
     assert_string_equal(b->line.s, "inspect layer=+1");
@@ -460,17 +460,17 @@ static void test_file_difference(void **state)
     struct pw_att w;
     screen_import(b->s, 16, others, 3);
     assert_says(after(b, 24, 160, "ci"),
-                "less theirs.npz head L0H0, place by place: its tokens have other names");
+                "less theirs.npz head L0H0, by position: its tokens have other names");
     assert_true(pw_att_init(&w, &b->ui));
     float own = pw_from_half(b->s->attention.probs[(size_t)5 * 256 + 9 * 16 + 4]),
           theirs = pw_from_half(b->s->foreign.probs[9 * 16 + 4]);
     assert_true(w.T == 16 && w.v[9 * 16 + 4] == own - theirs);
     pw_att_fini(&w);
-    assert_says(after(b, 24, 160, "cci"), "less 3 t5 8/16 ↻ head L1H1 step 640, place by place");
+    assert_says(after(b, 24, 160, "cci"), "less 3 t5 8/16 ↻ head L1H1 step 640, by position");
     screen_import(b->s, 7, same, 3);
     assert_says(after(b, 24, 160, ""), "the first 2 tokens, which are the same");
     screen_import(b->s, 7, others, 3);
-    assert_says(after(b, 24, 160, ""), "the reference has other tokens");
+    assert_says(after(b, 24, 160, ""), "the reference has different tokens");
     assert_silent(after(b, 24, 160, "c"), "reference");
 }
 

@@ -240,7 +240,7 @@ static void test_refused(void **state)
         {"export cast a.txt", "must end in .cast"},
         {"export cast a.cast speed=0", "allowed are 0.1..1000"},
         {"export cast a.cast width=5", "allowed are screen|20..500"},
-        {"export cast a.cast from=40 to=30", "from=40 lies behind to=30"},
+        {"export cast a.cast from=40 to=30", "from=40 is after to=30"},
         {"export cast a.cast fps=60", "no option 'fps'"},
         {"export cast /nowhere/a.cast", "/nowhere/a.cast"},
     };

@@ -85,7 +85,7 @@ static void lengths_before_heads_went_off(void **state)
     pw_canvas_text(&c, &later);
     assert_null(strstr(none.s, "heads"));
     assert_null(strstr(later.s, "heads"));
-    assert_non_null(strstr(since.s, "heads were switched since, e evaluates"));
+    assert_non_null(strstr(since.s, "heads changed since, e evaluates"));
     assert_non_null(strstr(off.s, "dim dots: before heads off"));
     assert_non_null(strstr(off.s, "before heads off: 25%, now:"));
     assert_non_null(strstr(on.s, "with heads off: 25%, now:"));

@@ -124,12 +124,12 @@ static void relative_keys_are_read(void **state)
     open_desk(&d, SCREEN_SHAW);
     press(&d, "jjl");
     shows(&d, "layer 0 distance 2 dimension 1:");
-    shows(&d, "met 24000 pairs in training, mean |gradient| 0.00067 over 64 steps");
+    shows(&d, "24000 pairs seen in training, mean |gradient| 0.00067 over 64 steps");
     shows(&d, "norm of the row 0.");
     for (int i = 0; i < 20; i++)
         press(&d, "j");
     shows(&d, "distance 12– dimension 1:");
-    shows(&d, "never met");
+    shows(&d, "never seen");
     assert_string_equal(press(&d, "}"), "table layer=+1");
     close_desk(&d);
 }
@@ -147,19 +147,19 @@ static void queries_are_read(void **state)
     shows(&d, "head 0 of 4  c 0.5, L 6 = |0.75 x 8|  psi(x) = ln(c x + 1)");
     shows(&d, "▸q 1    L 6");
     /* ln 1.5 / ln 4, and for head 0 -0.8 + sin(3u)/3 */
-    shows(&d, "query 1  distance 1  head 0 -0.544  u 0.292 = psi(1)/psi(6)  met 28000 pairs in training");
+    shows(&d, "query 1  distance 1  head 0 -0.544  u 0.292 = psi(1)/psi(6)  28000 pairs seen in training");
     press(&d, "ll");
-    shows(&d, "query 1  distance 3  head 0 no key is so far before it");
+    shows(&d, "query 1  distance 3  head 0 has no key at this distance");
     press(&d, "jjj]]"); /* ln 2.5 / ln 6 */
     shows(&d, "head 2 of 4");
     shows(&d, "▸q 10   i 10");
-    shows(&d, "query 10  distance 3  head 2 +1.199  u 0.511 = psi(3)/psi(10)  met 20000 pairs");
-    hides(&d, "no query stood");
+    shows(&d, "query 10  distance 3  head 2 +1.199  u 0.511 = psi(3)/psi(10)  20000 pairs seen");
+    hides(&d, "no query was");
     press(&d, "jG");
-    shows(&d, "no key is so far before it");
+    shows(&d, "has no key at this distance");
     press(&d, "jjj");
-    shows(&d, "query 31  distance 31  head 2 +0.341  u 1.000 = psi(31)/psi(31)  never met in training; no "
-              "query stood");
+    shows(&d, "query 31  distance 31  head 2 +0.341  u 1.000 = psi(31)/psi(31)  never seen in training; no "
+              "query was");
     hides(&d, "nan");
     shows(&d, "pe.L_multiplier         [1]");
     shows(&d, "pe.mlp.2.bias           [4]      0.25                -");
@@ -250,13 +250,13 @@ static void a_cursor_reads_what_it_is_on(void **state)
     (void)state;
     open_desk(&d, SCREEN_T5);
     press(&d, "llll");
-    shows(&d, "distance 5 → bucket 4  head 0 -0.765  met 12000 pairs in training");
+    shows(&d, "distance 5 → bucket 4  head 0 -0.765  12000 pairs seen in training");
     press(&d, "j");
     shows(&d, "▸head 1");
     shows(&d, "distance 5 → bucket 4  head 1 -1.292");
     press(&d, "G");
     shows(&d, "distance 31 → bucket 7");
-    shows(&d, "never met in training, mean |gradient| 0 ");
+    shows(&d, "never seen in training, mean |gradient| 0 ");
     press(&d, "hg"); /* wraps around to the first */
     shows(&d, "distance 0 → bucket 0");
     press(&d, "vjjjj"); /* the list: down moves by buckets */
@@ -272,20 +272,20 @@ static void a_cursor_reads_what_it_is_on(void **state)
 
     open_desk(&d, SCREEN_ROTARY);
     press(&d, "jl");
-    shows(&d, "distance 2: pair 1 has turned 0.1006 times, now at 36.2°  training saw 50.3% of its turn");
+    shows(&d, "distance 2: pair 1 has turned 0.1006 times, now at 36.2°  50.3% of its turn seen");
     close_desk(&d);
 
     open_desk(&d, SCREEN_LEARNED);
     press(&d, "vjjjllllll");
     shows(&d, "positions 4 and 6: cosine");
     press(&d, "jjjjjjjj"); /* position 12: no sequence was that long */
-    shows(&d, "never met in training, mean |gradient| 0 over 64 steps");
+    shows(&d, "never seen in training, mean |gradient| 0 over 64 steps");
     close_desk(&d);
 
     open_desk(&d, SCREEN_NONE);
     shows(&d, "no positional term: order enters only through the causal mask");
     press(&d, "G");
-    shows(&d, "no sample reaches so far");
+    shows(&d, "no sample has this distance");
     hides(&d, "nan");
     close_desk(&d);
 }
@@ -324,7 +324,7 @@ static void rows_of_a_length(void **state)
     shows(&d, "   4 ┊");
     shows(&d, "  28 ┃");
     press(&d, "jjjj");
-    shows(&d, "never met in training");
+    shows(&d, "never seen in training");
     close_desk(&d);
 }
 
@@ -365,7 +365,7 @@ static void the_difference_of_two(void **state)
     screen_set_table(d.s, SCREEN_ALIBI);
     pw_ui_frame(&d.ui, &d.c);
     shows(&d, "difference 3/3");
-    shows(&d, "kernel of ▲ 2 layer 0 minus ■ 3 layer 0, from distance 0 on");
+    shows(&d, "kernel of ▲ 2 layer 0 minus ■ 3 layer 0, relative to distance 0");
     /* ALiBi's -0.25 d, and the learned difference of T5's head 0 between distances 1 and 0 */
     shows(&d, "distance 1  head 0  arm 2 -0.250  arm 3 -0.330  difference +0.080");
     shows(&d, "different families");
@@ -375,7 +375,7 @@ static void the_difference_of_two(void **state)
     pw_ui_frame(&d.ui, &d.c);
     shows(&d, "2/4");
     press(&d, "c");
-    assert_string_equal(d.ui.message, "no reference any more");
+    assert_string_equal(d.ui.message, "no arm is the reference now");
     screen_set_table(d.s, SCREEN_ALIBI);
     pw_ui_frame(&d.ui, &d.c);
     shows(&d, "2/2");

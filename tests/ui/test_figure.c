@@ -192,7 +192,7 @@ static void a_page_is_found(void **state)
     assert_non_null(strstr(out.s, "c 0.5, L 6 = |0.75 x 8|; distance d of query i"));
     o = figure_options("encoding", "bias");
     figure_svg(&out, s, &o);
-    assert_non_null(strstr(out.s, "Of the query at position 31"));
+    assert_non_null(strstr(out.s, "that of the query at position 31"));
     o = figure_options("lengths", "");
     figure_svg(&out, s, &o);
     assert_non_null(strstr(out.s, "<title>Exact match by length</title>"));

@@ -100,7 +100,7 @@ static void what_a_difference_needs(void **state)
     o.reference = 7;
     figure_fails(s, &o, "reference=7: there is no such arm");
     o.reference = s->current == 1 ? 2 : 1;
-    figure_fails(s, &o, "nothing to draw yet: the numbers of the other encoding");
+    figure_fails(s, &o, "nothing to draw yet: the other encoding's table is missing");
     pw_snapshot_free(s);
 }
 
@@ -146,7 +146,7 @@ static void what_a_file_lacks(void **state)
     (void)state;
     struct pw_snapshot *s = figure_race(1);
     struct pw_figure_options o = figure_options("attention", "file");
-    figure_fails(s, &o, "no attention of a file; 'import attention F.npz' takes one");
+    figure_fails(s, &o, "no attention of a file; run 'import attention F.npz' first");
     screen_import(s, 5, labels, 3);
     free(s->foreign.all_scores);
     s->foreign.all_scores = NULL;
@@ -186,7 +186,7 @@ static void many_heads_stay_small(void **state)
             if (pw_figure_svg(&out, s, &o, &err) == PW_OK)
                 figure_check(s, &o);
             else
-                assert_non_null(strstr(err.msg, "too little for "));
+                assert_non_null(strstr(err.msg, "too small for "));
             pw_str_fini(&out);
         }
         o = figure_options("attention", "file");

@@ -377,7 +377,7 @@ static void attention_of_arms_is_drawn(void **state)
     s->arms[1].kept.map[s->arms[1].kept.n - 1].step = 600;
     expect(s, &o, "arms 1 none at step 640, 2 alibi at step 600, 3 t5 8/16 ↻ at step 640");
     strcpy(o.arms, "all");
-    expect(s, &o, "Left out, with nothing of the kind: 4 rotary, 5 learned");
+    expect(s, &o, "Left out, because they lack the data: 4 rotary, 5 learned");
     s->arms[1].pe_seq = s->seq + 1;
     strcpy(o.arms, "2");
     figure_fails(s, &o, "arm 2 alibi has no attention on a pinned prompt");
@@ -406,7 +406,7 @@ static void encodings_lie_over_each_other(void **state)
     o = with_arms("encoding", "bias", "all");
     widths(s, o);
     expect(s, &o, "encodings 2 alibi, 3 t5 8/16 ↻ at step");
-    expect(s, &o, "Left out, with nothing of the kind: 1 none, 4 rotary, 5 learned.");
+    expect(s, &o, "Left out, because they lack the data: 1 none, 4 rotary, 5 learned.");
     o = with_arms("encoding", "slopes", "2");
     widths(s, o);
     strcpy(o.arms, "2,3");

@@ -264,8 +264,8 @@ static void panes_without_data_say_so(void **state)
         {PW_PANE_ATTENTION, 'i', "no attention of a file yet"},
         {PW_PANE_FINDINGS, 'v', "nothing measured yet"},
         {PW_PANE_FINDINGS, '[', "nothing measured yet"},
-        {PW_PANE_LENGTHS, 't', "there is no other task: this is no mixture"},
-        {PW_PANE_LENGTHS, 'f', "not evaluated yet: e does it"},
+        {PW_PANE_LENGTHS, 't', "there is no other task: the task is not a mixture"},
+        {PW_PANE_LENGTHS, 'f', "not evaluated yet: e evaluates"},
     };
     struct pw_snapshot *empty = pw_snapshot_new();
     struct pw_str line = {0};

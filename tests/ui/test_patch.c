@@ -155,9 +155,9 @@ static void the_key(void **state)
     pw_ui_key(&ui, 'P', &line);
     assert_true(pw_step_patch_shown(&ui));
     page_is(&ui, 3, 60,
-            "     nothing patched yet: what carries the answer?\n"
+            "     nothing patched yet: find what carries the answer\n"
             "     :patch resid from=\"PROMPT\"\n"
-            "     another prompt of as many tokens; e and E begin it\n");
+            "     a prompt of as many tokens; e and E start it\n");
     pw_ui_key(&ui, 'e', &line);
     assert_string_equal(ui.ask, "patch resid from=\"sort 3 1 4 1 5 9 2");
     pw_ui_key(&ui, 'E', &line);

@@ -148,7 +148,7 @@ static void lengths(void **state)
                                "on the same samples: ",
                                "p over training runs, exact",
                                "corrected  networks\n",
-                               "where answers of arm 3 go wrong first",
+                               "first errors in the answers of arm 3",
                                "forced  early  late  wrong  token 1 ",
                                "arm 3",
                                "length 12: 5 of 64 failed",
@@ -171,8 +171,8 @@ static void seeds(void **state)
     struct pw_str curve = {0}, errors = {0};
     (void)state;
     says(&ui, PW_PANE_LENGTHS,
-         (const char *const[]){"in brackets the least and the greatest seed, before them the median",
-                               "where answers of arm 3 go wrong first, 3 seeds together:", NULL});
+         (const char *const[]){"in brackets minimum and maximum over seeds; before them the median",
+                               "first errors in the answers of arm 3, 3 seeds together:", NULL});
     ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 120);
@@ -197,13 +197,14 @@ static void attention(void **state)
     struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
     (void)state;
     says(&ui, PW_PANE_ATTENTION,
-         (const char *const[]){"what each query looks at", "query 0 'sort' looks at 0 'sort' 1.00\n",
-                               "query 8 '>' looks at 5 '5' 0.94; gold 4 '1' 0.0",
-                               "what kind of heads they are", "layer   head", "chance     - ",
-                               "over training:", NULL});
+         (const char *const[]){"the keys that each query attends to",
+                               "query 0 'sort' attends to 0 'sort' 1.00\n",
+                               "query 8 '>' attends to 5 '5' 0.94; gold 4 '1' 0.0", "kinds of heads;",
+                               "layer   head", "chance     - ", "over training:", NULL});
     screen_set_view(s, s->attention.layer, s->attention.head, PW_VIEW_BIAS);
     says(&ui, PW_PANE_ATTENTION,
-         (const char *const[]){"query 0 'sort' looks at", "positional bias, a row a query:", "0 sort", NULL});
+         (const char *const[]){"query 0 'sort' attends to", "positional bias, one row per query:", "0 sort",
+                               NULL});
     ui.attention.mean = true;
     says(&ui, PW_PANE_ATTENTION, (const char *const[]){"mean of the 4 heads of layer", NULL});
     pw_snapshot_free(s);
@@ -218,7 +219,7 @@ static void step(void **state)
     (void)state;
     says(&ui, PW_PANE_STEP,
          (const char *const[]){"token 1, '", "candidates '", "at the cursor: token ",
-                               "what could come next, of ", "  rank  token", "said",
+                               "candidates for the next token, of ", "  rank  token", "said",
                                "contributions to logit \"", "final norm frozen:\n", "  part ", "adds\n",
                                "  sum ", "logit lens", "  embed  ", "  L1 ",
                                "attention of the row that predicts it", "  head ", "0 sort", NULL});
@@ -241,11 +242,12 @@ static void encoding(void **state)
     static const char *const parts[][6] = {
         [SCREEN_NONE] = {"no positional term", "by distance", "score_3"},
         [SCREEN_T5] = {"by distance", "bucket", "buckets; one with 0 pairs was never trained:", "8–11", NULL},
-        [SCREEN_ALIBI] = {"the ramps", "halves every\n", "     0      0.25         2.773\n", "by distance"},
-        [SCREEN_ROTARY] = {"pairs, radians", "turn_seen", "likeness of a vector", "bound\n", "by distance"},
-        [SCREEN_LEARNED] = {"rows; one that", "most_like", "by distance"},
+        [SCREEN_ALIBI] = {"slopes, and the positions", "halves every\n", "     0      0.25         2.773\n",
+                          "by distance"},
+        [SCREEN_ROTARY] = {"pairs, radians", "turn_seen", "similarity of a vector", "bound\n", "by distance"},
+        [SCREEN_LEARNED] = {"rows; one never seen", "most_like", "by distance"},
         [SCREEN_SHAW] = {"relative keys of this layer", "12–", "by distance"},
-        [SCREEN_FIRE] = {"c 0.5, L 6 = |0.75 x 8|; the bias by distance is that of the query at 31\n",
+        [SCREEN_FIRE] = {"c 0.5, L 6 = |0.75 x 8|; the bias by distance is of the query at 31\n",
                          "bias_3_query_31", "a column for each of some queries:", "query_26"},
     };
     (void)state;
@@ -256,7 +258,7 @@ static void encoding(void **state)
         says(&ui, PW_PANE_ENCODING, parts[kind]);
         ui.encoding.reference = 3;
         words_of(&ui, PW_PANE_ENCODING);
-        assert_true((strstr(text, "the reference, and their difference") != NULL) == (kind != SCREEN_T5));
+        assert_true((strstr(text, "the reference, their difference") != NULL) == (kind != SCREEN_T5));
         pw_snapshot_free(s);
     }
 }
@@ -325,7 +327,7 @@ static void judges(void **state)
          (const char *const[]){"sort: right answers by length, trained 2 to 8",
                                "arm 1 none, evaluated at step 640\n",
                                "length  decoded, right  teacher-forced, every token right\n", "0.5\n",
-                               "teacher-forced beside training: 'eval' decodes", NULL});
+                               "teacher-forced during training; 'eval' decodes", NULL});
     pw_pane_lengths.copy(&ui, &copied);
     assert_non_null(strstr(copied.s, "\twrong\tjudged\tteacher_forced\n"));
     assert_non_null(strstr(copied.s, "\tdecoded\t0.5\n"));

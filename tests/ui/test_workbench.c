@@ -170,9 +170,9 @@ static void settings_go_back_and_forth(void **state)
     bench_run(b, "set fps=3 theme=dark");
     bench_run(b, "undo");
     assert_string_equal(b->app.ui.message,
-                        "undone, now: set fps=12, no longer: set theme=dark   Ctrl-R: again");
+                        "undone, now: set fps=12, no longer: set theme=dark   Ctrl-R: redo");
     bench_run(b, "undo");
-    assert_string_equal(b->app.ui.message, "undone, no longer: set color=mono; set fps=12   Ctrl-R: again");
+    assert_string_equal(b->app.ui.message, "undone, no longer: set color=mono; set fps=12   Ctrl-R: redo");
     bench_refused(b, "undo", "no setting");
     for (int i = 0; i < 3 * PW_UNDO_MAX; i++) /* more than are kept */
         bench_run(b, i % 2 ? "set fps=7" : "set fps=8");

@@ -74,9 +74,9 @@ enum pw_code pw_figure_attention_check(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_attention *a = pw_figure_attention_of(f);
 
     if (f->kind == PW_ATT_ARM && !pw_att_usable(f->snap))
-        return pw_figure_no_prompt(f, err, "no prompt's attention", "asks one");
+        return pw_figure_no_prompt(f, err, "no prompt's attention", " first");
     if (f->kind != PW_ATT_ARM && !f->snap->has_foreign)
-        return pw_figure_nothing(err, "no attention of a file; 'import attention F.npz' takes one");
+        return pw_figure_nothing(err, "no attention of a file; run 'import attention F.npz' first");
     if (f->kind == PW_ATT_FILE_SCORES && a->all_scores == NULL)
         return pw_figure_nothing(err, "the file has no scores");
     if (f->o->layer >= a->layers || f->o->head >= a->heads)
@@ -168,7 +168,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T)
         pw_str_add(&f->caption, " Dotted: where the answer begins.");
     if (pw_map_pool(&m) > 1)
-        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", pw_map_pool(&m),
+        pw_str_add(&f->caption, " Each cell is the largest of %d by %d values.", pw_map_pool(&m),
                    pw_map_pool(&m));
     pw_str_add(&f->caption, " Values as recorded, in 16 bits.");
     double side = pw_figure_head_side(h.a, f->box.w - BESIDE, &label);

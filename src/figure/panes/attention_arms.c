@@ -33,7 +33,7 @@ static bool has_map(const struct pw_figure *f, const struct pw_figure_line *l)
 const struct pw_figure_several pw_figure_maps = {
     .if_asked = true,
     .has = has_map,
-    .lacks = "no attention on a pinned prompt (or so much that it isn't kept, 4 MB)"};
+    .lacks = "no attention on a pinned prompt (more than 4 MB is not kept)"};
 
 /* Returns the requested head, or else the selected one. */
 static struct pw_figure_head head_of(const struct pw_figure *f, int i)
@@ -101,7 +101,7 @@ static void print_attention_arms(struct pw_figure *f)
     if (answers)
         pw_str_add(&f->caption, " Dotted: where the answer begins, each arm's own.");
     if (pool > 1)
-        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", pool, pool);
+        pw_str_add(&f->caption, " Each cell is the largest of %d by %d values.", pool, pool);
     pw_str_add(&f->caption, " Values as recorded, in 16 bits.");
     pw_figure_caption_left(f);
 }

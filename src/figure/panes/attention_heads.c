@@ -81,7 +81,7 @@ enum pw_code pw_figure_heads_prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_attention *a = pw_figure_attention_of(f);
     double side = small_of(f);
     if (side < 8)
-        return pw_fail(err, PW_EUSER, "export figure: width=%d is too little for %d heads beside each other",
+        return pw_fail(err, PW_EUSER, "export figure: width=%d is too small for %d heads side by side",
                        f->o->width, a->heads);
     pw_str_add(&f->title, "Attention of all heads");
     bool named = has_names(a, side);
@@ -95,7 +95,7 @@ enum pw_code pw_figure_heads_prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption, ".");
     }
     if (row_of(a, side).pool > 1)
-        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", row_of(a, side).pool,
+        pw_str_add(&f->caption, " Each cell is the largest of %d by %d values.", row_of(a, side).pool,
                    row_of(a, side).pool);
     f->box.h = a->layers * (side + 16);
     f->least = 40 * a->layers;

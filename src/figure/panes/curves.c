@@ -221,8 +221,9 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     int n = find(f, metric, k, &first, &last), most = 1;
 
     if (n == 0)
-        return metric == PW_METRIC_EXACT ? pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval")
-                                         : pw_figure_nothing(err, "nothing was trained; 'train 500' does");
+        return metric == PW_METRIC_EXACT
+                   ? pw_figure_lacks(f, err, "no evaluation; run 'eval' first", "eval")
+                   : pw_figure_nothing(err, "nothing was trained; run 'train 500' first");
     for (int i = 0; i < n; i++)
         most = k[i].n > most ? k[i].n : most;
     pw_str_add(&f->title, "%c%.*s over training", m->title[0] - 'a' + 'A', named - 1, m->title + 1);

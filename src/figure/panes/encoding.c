@@ -82,14 +82,14 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     static const char *const missing[] = {
         [PW_ENCODING_BIAS] = "this encoding has no learned bias by distance",
         [PW_ENCODING_SLOPES] = "this encoding has no slopes",
-        [PW_ENCODING_KERNEL] = "the score by distance was not measured; 'table' measures it",
+        [PW_ENCODING_KERNEL] = "the score by distance was not measured; run 'table' first",
     };
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (f->n_lines > 0)
         return pw_figure_encodings_prepare(f, err);
     if (t == NULL)
-        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
+        return pw_figure_nothing(err, "the encoding's table is missing; run 'table' first");
     if (values_of(t, f) == NULL)
         return pw_figure_nothing(err, missing[f->kind]);
     f->asks = pw_figure_tables;
@@ -107,12 +107,11 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                 t->n_kernel);
     }
     if (f->kind == PW_ENCODING_BIAS && pw_table_bias_query(t) >= 0)
-        pw_str_add(&f->caption, " Of the query at position %d: the bias of others is another one.",
+        pw_str_add(&f->caption, " The bias is that of the query at position %d; other queries have others.",
                    pw_table_bias_query(t));
     if (f->kind == PW_ENCODING_SLOPES)
-        pw_str_add(&f->caption,
-                   " What each head adds to the score of a key at that distance: minus slope times "
-                   "distance.");
+        pw_str_add(&f->caption, " Each head adds to the score of a key at that distance: minus slope times "
+                                "distance.");
     double plots = f->box.w * 0.38;
     if (f->kind == PW_ENCODING_KERNEL)
         plots = pw_figure_apart_height(t, 84);
@@ -273,9 +272,9 @@ static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
         return pw_figure_encodings_prepare(f, err);
     if (t == NULL || !pw_table_has(t, PW_ENCODING_DECAY))
         return pw_figure_nothing(err, t != NULL ? "this encoding rotates nothing"
-                                                : "the encoding's own numbers; 'table' tells them");
+                                                : "the encoding's table is missing; run 'table' first");
     f->asks = pw_figure_tables;
-    pw_figure_caption_table(f, t, "Likeness of a vector to itself by distance", t->trained + 1 < t->length);
+    pw_figure_caption_table(f, t, "Similarity of a vector to itself by distance", t->trained + 1 < t->length);
     pw_str_add(&f->caption,
                " Solid: mean of cos(distance x frequency) over %d pairs; dashed: |sum of e^(i distance x "
                "frequency)| / pairs, which no vectors of that length can exceed.",

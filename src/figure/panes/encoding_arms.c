@@ -67,12 +67,12 @@ static void say_trained(struct pw_figure *f)
     for (int i = 1; i < f->n_lines; i++)
         differ |= table_of(&f->line[i])->trained != met;
     for (int i = 0; i < f->n_lines && differ; i++) {
-        pw_str_add(&f->caption, i == 0 ? " Training met distances up to (dotted lines): " : ", ");
+        pw_str_add(&f->caption, i == 0 ? " Largest distance seen in training (dotted lines): " : ", ");
         pw_figure_name(f, &f->line[i], &f->caption);
         pw_str_add(&f->caption, " %d", table_of(&f->line[i])->trained);
     }
     if (!differ && met > 0)
-        pw_str_add(&f->caption, " Training met distances up to %d (dotted line)", met);
+        pw_str_add(&f->caption, " Distances up to %d (dotted line) were seen in training", met);
     pw_str_add(&f->caption, !differ && met == 0 ? " Not trained yet." : ".");
 }
 
@@ -110,7 +110,8 @@ static void print_encoding_arms(struct pw_figure *f)
     static const char *const titles[] = {[PW_ENCODING_BIAS] = "Bias by distance",
                                          [PW_ENCODING_SLOPES] = "Slopes' ramps by distance",
                                          [PW_ENCODING_KERNEL] = "Score by distance",
-                                         [PW_ENCODING_DECAY] = "Likeness of a vector to itself by distance"};
+                                         [PW_ENCODING_DECAY] =
+                                             "Similarity of a vector to itself by distance"};
     int64_t step[PW_FIGURE_LINES];
 
     pw_str_add(&f->title, "%s", titles[f->kind]);

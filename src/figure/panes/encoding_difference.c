@@ -14,14 +14,14 @@ static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
     const struct pw_arm_view *other = other_of(f);
 
     if (pw_figure_table(f) == NULL)
-        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
+        return pw_figure_nothing(err, "the encoding's table is missing; run 'table' first");
     if (other == NULL)
         return pw_figure_nothing(err, "no arm to compare the encoding with; reference=K names one");
     if (other == f->arm)
         return pw_fail(err, PW_EUSER, "export figure: reference=%d is the arm itself; arm=K chooses another",
                        f->o->reference);
     if (pw_table_drawn(f->snap, other->info.id) == NULL)
-        return pw_figure_nothing(err, "the numbers of the other encoding; 'table' with that arm tells them");
+        return pw_figure_nothing(err, "the other encoding's table is missing; run 'table arm=K' first");
     return PW_OK;
 }
 
@@ -45,8 +45,8 @@ static void print_encoding_difference(struct pw_figure *f, const struct pw_enc_p
     pw_figure_arm(f, other_of(f), &f->title);
     pw_str_add(
         &f->caption,
-        "The %s of %s%s at step %lld, layer %d, minus that of %s%s at step %lld, layer %d; of each head "
-        "from its value at distance 0 on. Below, head by head: solid the first, dashed the second.",
+        "The %s of %s%s at step %lld, layer %d, minus that of %s%s at step %lld, layer %d; for each head "
+        "relative to its value at distance 0. Below, head by head: solid the first, dashed the second.",
         what, pw_encoding_text(&a, p->a->pe), pw_str_text(&first), (long long)f->arm->table_step, p->a->layer,
         pw_encoding_text(&b, p->b->pe), pw_str_text(&second), (long long)other_of(f)->table_step,
         p->b->layer);
@@ -55,7 +55,7 @@ static void print_encoding_difference(struct pw_figure *f, const struct pw_enc_p
     pw_str_fini(&first);
     pw_str_fini(&second);
     if (p->a->trained > 0)
-        pw_str_add(&f->caption, " Training of the first met distances up to %d%s.", p->a->trained,
+        pw_str_add(&f->caption, " The first has seen distances up to %d%s in training.", p->a->trained,
                    p->a->trained + 1 < p->length ? " (dotted line)" : "");
     pw_enc_pair_parameters(p, &own);
     pw_str_add(&f->caption, " %c%s.", own.s[0] - 'a' + 'A', own.s + 1);
@@ -77,7 +77,8 @@ enum pw_code pw_figure_difference_prepare(struct pw_figure *f, struct pw_err *er
         f->box.h = map + KEYS + plots;
         f->least = map + KEYS + fmin(plots, pw_figure_apart_height(&p.common, 60));
     } else {
-        code = pw_figure_nothing(err, "the score by distance was not measured of both; 'table' measures it");
+        code = pw_figure_nothing(
+            err, "the score by distance was not measured in both arms; run 'table arm=K' first");
     }
     pw_enc_pair_fini(&p);
     return code;

@@ -25,7 +25,7 @@ enum pw_code pw_figure_queries_prepare(struct pw_figure *f, struct pw_err *err)
 
     if (t == NULL || !pw_table_has(t, PW_ENCODING_QUERIES))
         return pw_figure_nothing(err, t != NULL ? "this encoding's bias is the same for all queries"
-                                                : "the encoding's own numbers; 'table' tells them");
+                                                : "the encoding's table is missing; run 'table' first");
     f->asks = pw_figure_tables;
     pw_figure_caption_table(f, t, "Bias by distance of some queries", t->trained + 1 < t->length);
     if (t->fire_threshold > 0) {

@@ -39,7 +39,7 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
                                          [PW_ENCODING_FREQUENCIES] = "Turns of each pair of dimensions",
                                          [PW_ENCODING_ROWS] = "Rows added to the embeddings",
                                          [PW_ENCODING_KEYS] = "Relative keys",
-                                         [PW_ENCODING_COSINE] = "Likeness of the rows of two positions"};
+                                         [PW_ENCODING_COSINE] = "Similarity of the rows of two positions"};
     static const char *const missing[] = {[PW_ENCODING_MATRIX] = "this encoding has no buckets",
                                           [PW_ENCODING_FREQUENCIES] = "this encoding rotates nothing",
                                           [PW_ENCODING_ROWS] = "this encoding adds no rows to the embeddings",
@@ -50,17 +50,17 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
         [PW_ENCODING_MATRIX] = " Colour: the bucket's number.",
         [PW_ENCODING_FREQUENCIES] =
             (" Colour: the cosine of the angle that a pair has turned by that distance. Right: wavelength "
-             "in positions, and the share of a full turn within the trained distances; what lies beyond "
-             "less than one is an angle that training never met."),
+             "in positions, and the share of a full turn within the trained distances; if it is "
+             "less than one, the remaining angles were never seen in training."),
         [PW_ENCODING_ROWS] = " Positions down, dimensions across.",
         [PW_ENCODING_KEYS] =
-            (" Dimensions of a head across; down the distances that have a row, the last of which is "
-             "read at all beyond."),
+            (" Across: dimensions of a head; down: distances that have a row. The last row serves all larger "
+             "distances."),
         [PW_ENCODING_COSINE] = " Colour: cosine of the two rows."};
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (t == NULL)
-        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
+        return pw_figure_nothing(err, "the encoding's table is missing; run 'table' first");
     if (!pw_table_has(t, (enum pw_encoding_view)f->kind))
         return pw_figure_nothing(err, missing[f->kind]);
     struct pw_table_cells v = cells_of(f);
@@ -74,7 +74,7 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption, " The rows are those of a sequence of %d; they depend on its length.",
                    t->length);
     if (v.every > 1)
-        pw_str_add(&f->caption, " Of every %d positions one is shown.", v.every);
+        pw_str_add(&f->caption, " One in %d positions is shown.", v.every);
     f->box.h = height_of(f, &m, f->kind);
     f->least = 100;
     return PW_OK;
@@ -144,14 +144,14 @@ enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (t == NULL)
-        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
+        return pw_figure_nothing(err, "the encoding's table is missing; run 'table' first");
     if (!pw_table_has(t, PW_ENCODING_BUCKETS))
         return pw_figure_nothing(err, "this encoding has no buckets");
     f->asks = pw_figure_tables;
     pw_figure_caption_table(f, t, "Learned bias of each bucket and head", false);
     pw_str_add(&f->caption,
-               " Pairs: how many of query and key training had in the bucket. One that it never met "
-               "keeps the bias that it was drawn with; ");
+               " Pairs: the pairs of query and key seen in training. A bucket that was never seen keeps its "
+               "initial bias; ");
     pw_bucket_untrained(t, &f->caption);
     pw_str_add(&f->caption, ".");
     f->box.h = ROW * t->n_buckets + 18;

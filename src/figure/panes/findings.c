@@ -63,7 +63,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         struct pw_block_height h = pw_figure_block_height(&k, f->box.w);
         fixed += h.fixed + TITLE_H + BETWEEN, free_h += h.free;
         if (k.b->kind == PW_BLOCK_TABLE && k.b->rows > PW_FINDING_ROWS)
-            pw_str_add(&f->caption, " Of %d rows the first %d are shown.", k.b->rows, PW_FINDING_ROWS);
+            pw_str_add(&f->caption, " Of %d rows, the first %d are shown.", k.b->rows, PW_FINDING_ROWS);
     }
     if (f->kind > blocks)
         return pw_fail(err, PW_EUSER,

@@ -158,7 +158,7 @@ void pw_figure_caption_task(struct pw_figure *f, const struct pw_lengths *v)
     if (judge == PW_JUDGE_DECODED)
         pw_str_add(&f->caption, " Answers were decoded to their end.");
     if (judge == PW_JUDGE_TAUGHT)
-        pw_str_add(&f->caption, " Teacher-forced: decoding may say otherwise.");
+        pw_str_add(&f->caption, " Teacher-forced: decoding may give other results.");
     pw_str_add(&f->caption, " ");
     say_samples(f, v->task);
     pw_str_add(&f->caption, " a length and model.");
@@ -195,7 +195,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     lengths_of(f, &v);
     enum pw_code code = pw_figure_one_task(f, err);
     if (code != PW_OK || v.n == 0)
-        return code != PW_OK ? code : pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
+        return code != PW_OK ? code : pw_figure_lacks(f, err, "no evaluation; run 'eval' first", "eval");
     pw_str_add(&f->title, "Exact match by length");
     pw_figure_caption_task(f, &v);
     for (int i = 0; i < f->n_lines; i++) {
@@ -213,14 +213,15 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                    " Lines of one initialisation (n = 1): bands are Wilson's 95%% interval over its "
                    "samples, and say nothing about another initialisation.");
     if (dashed)
-        pw_str_add(&f->caption, " Dashed: below 99%% on trained lengths, so not to be relied on beyond.");
+        pw_str_add(&f->caption,
+                   " Dashed: below 99%% on trained lengths, so results beyond them are not reliable.");
     for (int i = 0; i < v.n; i++) {
         const struct pw_eval_row *row = row_of(f, v.lengths[i]);
         seen |= row != NULL && row->seen;
     }
     if (seen)
         pw_str_add(&f->caption,
-                   " At the shortest lengths there are so few inputs that training has met them.");
+                   " At the shortest lengths there are so few inputs that training has seen them.");
     if (ranges(f) > 1)
         pw_str_add(&f->caption, " Grey: the trained lengths of each.");
     f->box.h = f->box.w * 0.5 + fmax(legend(f, 0, false) - 36, 0);

@@ -64,16 +64,16 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     free(g);
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
     if (v.n == 0)
-        return pw_figure_lacks(f, err, "no evaluation; 'eval' makes one", "eval");
+        return pw_figure_lacks(f, err, "no evaluation; run 'eval' first", "eval");
     enum pw_code code = pw_figure_one_task(f, err);
     if (code != PW_OK)
         return code;
     if (n == 0)
         return pw_figure_nothing(
-            err, "no evaluation by pairs: a task whose length is one has it, such as addition");
+            err, "no evaluation by pairs: only a task whose lengths are pairs has one, such as addition");
     pw_str_add(&f->title, "Exact match by both numbers of a length");
-    pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses what training has. ", v.range->axis[0],
-               v.range->axis[1]);
+    pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses the trained lengths. ",
+               v.range->axis[0], v.range->axis[1]);
     pw_figure_caption_task(f, &v);
     pw_str_add(&f->caption, " Replicas%s are counted together.",
                pw_figure_own_batches(f) ? ", each with batches of its own," : "");
@@ -139,13 +139,12 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
 
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
     if (v.n == 0 || f->arm == NULL || f->arm->rep[0].eval.n == 0)
-        return pw_figure_lacks(f, err, "the arm was not evaluated; 'eval' does", "eval");
-    pw_str_add(&f->title, "How answers go wrong first: ");
+        return pw_figure_lacks(f, err, "the arm was not evaluated; run 'eval' first", "eval");
+    pw_str_add(&f->title, "First errors of answers: ");
     pw_figure_arm(f, f->arm, &f->title);
     pw_figure_caption_task(f, &v);
-    pw_str_add(&f->caption,
-               " First: what becomes of the answers of each length; dotted: where training ends. "
-               "Second: the share of them whose first wrong token is that one.");
+    pw_str_add(&f->caption, " First: outcomes of the answers by length; dotted: the longest trained length. "
+                            "Second: the share of answers whose first wrong token is at that place.");
     if (f->arm->info.replicas > 1)
         pw_str_add(&f->caption, " %d initialisations%s are counted together.", f->arm->info.replicas,
                    f->arm->info.own_batches ? ", each with batches of its own," : "");

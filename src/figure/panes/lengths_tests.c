@@ -81,15 +81,15 @@ enum pw_code pw_figure_tests_prepare(struct pw_figure *f, struct pw_err *err)
 
     find(f, &v, &k.x);
     if (k.x.n == 0) {
-        const char *what = "fewer than two arms were evaluated on the same samples; 'eval' after 'race'";
+        const char *what = "fewer than two arms were evaluated on the same samples; run 'race', then 'eval'";
         return v.n == 0 && has_two_arms(f->snap) ? pw_figure_lacks(f, err, what, "eval")
                                                  : pw_figure_nothing(err, what);
     }
     pw_str_add(&f->title, "Arms compared on the same samples beyond training");
     pw_figure_caption_task(f, &v);
     pw_str_add(&f->caption,
-               " p: %s, corrected for %d comparisons (Holm). Seeds: in how many the first and the "
-               "second is ahead. * p < %g. Verdict: ",
+               " p: %s, corrected for %d comparisons (Holm). Seeds: the number in which the first is "
+               "ahead, and the second. * p < %g. Verdict: ",
                pw_paired_test_name(&k.x), k.x.n, PW_SIGNIFICANCE);
     pw_paired_verdict(&k.x, f->snap, &f->caption);
     pw_str_add(&f->caption, ".");
@@ -148,7 +148,7 @@ enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->failing_arm);
 
     if (e->n == 0 || arm == NULL) {
-        const char *what = "no list of failing examples; 'failing' makes one after 'eval'";
+        const char *what = "no list of failing examples; run 'eval', then 'failing'";
         return f->arm != NULL ? pw_figure_lacks(f, err, what, "%sfailing arm=%d",
                                                 f->arm->rep[0].eval.n == 0 ? "eval; " : "", f->arm->info.id)
                               : pw_figure_nothing(err, what);

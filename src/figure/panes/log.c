@@ -39,9 +39,9 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     int rows;
 
     if (f->snap->n_log == 0)
-        return pw_figure_nothing(err, "nothing happened");
+        return pw_figure_nothing(err, "the log is empty");
     int64_t first = first_of(f, LINES, &rows);
-    pw_str_add(&f->title, "What happened");
+    pw_str_add(&f->title, "Log");
     if (first > 0)
         pw_str_add(&f->caption, "The last %lld of %lld lines. ", (long long)(f->snap->n_log - first),
                    (long long)f->snap->n_log);

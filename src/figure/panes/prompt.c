@@ -82,7 +82,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     int wrong = 0;
 
     if (!s->has_prompt || p->labels == NULL)
-        return pw_figure_no_prompt(f, err, "no prompt", "asks one");
+        return pw_figure_no_prompt(f, err, "no prompt", " first");
     for (int i = 0; i < s->n_tokens; i++)
         wrong += !s->tokens[i].right;
     f->asks = pw_figure_prompts;
@@ -101,16 +101,17 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     else if (last == NULL || !last->last)
         pw_str_add(&f->caption, "The answer is not complete.");
     else if (last->exact && wrong > 0)
-        pw_str_add(&f->caption, "The answer is right, %d of its %d tokens are not those of the right one.",
+        pw_str_add(&f->caption, "The answer is right, but %d of its %d tokens differ from the expected one.",
                    wrong, s->n_tokens);
     else if (last->exact)
         pw_str_add(&f->caption, "Exact match.");
     else if (wrong == 0)
         pw_str_add(&f->caption, "Every token is right, but the answer does not end.");
     else
-        pw_str_add(&f->caption,
-                   "%d of %d tokens are wrong; behind the first wrong one it answers what it said.", wrong,
-                   s->n_tokens);
+        pw_str_add(
+            &f->caption,
+            "%d of %d tokens are wrong; after the first wrong one the model continues from its own tokens.",
+            wrong, s->n_tokens);
     f->box.h =
         flow(f, 0, 0, p->n_prompt, true, false) + 6 + flow(f, 0, p->n_prompt, pw_answer_end(s), false, false);
     f->least = f->box.h;

@@ -101,7 +101,7 @@ static void draw_parts(struct pw_figure *f, const struct pw_ev_inspection *k, st
     }
     pw_svg_line(&f->svg, mid, b.y + 15, mid, b.y + 17 + 11 * n,
                 (struct pw_pen){.color = 0x808080, .width = 0.6});
-    pw_svg_fmt(&f->svg, b.x, b.y + 27 + 11 * n, &dim, "sum of all parts %+.3f, logits say %+.3f",
+    pw_svg_fmt(&f->svg, b.x, b.y + 27 + 11 * n, &dim, "sum of all parts %+.3f, logits %+.3f",
                pw_contrast_sum(&c), pw_contrast_logits(&c));
     free(e);
 }
@@ -109,8 +109,8 @@ static void draw_parts(struct pw_figure *f, const struct pw_ev_inspection *k, st
 /* ---- lens */
 
 static const struct pw_sheet_column lens_columns[] = {
-    {"after", 50, false}, {"would say", 0, false}, {"p", 36, true},    {"said: p", 44, true},
-    {"rank", 28, true},   {"right: p", 44, true},  {"rank", 28, true}, {"entropy, bits", 60, true}};
+    {"after", 50, false}, {"predicts", 0, false}, {"p", 36, true},    {"said: p", 44, true},
+    {"rank", 28, true},   {"right: p", 44, true}, {"rank", 28, true}, {"entropy, bits", 60, true}};
 
 static void lens_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
 {
@@ -151,12 +151,12 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     struct pw_step_view v;
 
     if (!pw_step_select(f->snap, &v) || v.look == NULL)
-        return pw_figure_no_prompt(f, err, "no answer to look into", "and 'next' or 'back'");
+        return pw_figure_no_prompt(f, err, "no answer to inspect", ", then 'next' or 'back'");
     const struct pw_ev_inspection *k = v.look;
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->prompt_arm);
     struct pw_sheet lens = lens_sheet(k);
     f->asks = pw_figure_prompts;
-    pw_str_add(&f->title, "What led to \"%s\"", pw_label(k->token[k->said].label));
+    pw_str_add(&f->title, "How \"%s\" was chosen", pw_label(k->token[k->said].label));
     pw_str_add(&f->caption, "Prompt \"%s\", token %d of the answer", f->snap->prompt.text,
                v.pos - f->snap->prompt.n_prompt + 1);
     if (arm != NULL) {
@@ -167,13 +167,13 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     }
     pw_str_add(&f->caption, ". Entropy %.2f bits over %d tokens.", (double)k->entropy, k->vocab);
     if (f->kind == ALL || f->kind == TOKENS)
-        pw_str_add(&f->caption, " Bold: what was said; green: what is right.");
+        pw_str_add(&f->caption, " Bold: the chosen token; green: the right one.");
     if (f->kind == ALL || f->kind == CONTRIBUTIONS)
         pw_str_add(&f->caption,
                    " Contributions: what each part of the residual stream adds to the difference of the "
                    "two logits, final norm frozen.");
     if (f->kind == ALL || f->kind == LENS)
-        pw_str_add(&f->caption, " Logit lens: what the model would say if it ended after that layer.");
+        pw_str_add(&f->caption, " Logit lens: the prediction if the model ended after that layer.");
     f->box.h = f->kind == TOKENS          ? candidates_height(k)
                : f->kind == CONTRIBUTIONS ? parts_height(k)
                : f->kind == LENS          ? pw_sheet_height(&lens)
@@ -218,13 +218,13 @@ static enum pw_code prepare_patch(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_patch *p = &f->snap->patch;
 
     if (!f->snap->has_patch || p->recovery == NULL || p->rows < 1 || p->cols < 1)
-        return pw_figure_nothing(err, "no patching; 'patch heads from=\"...\"' after a prompt");
+        return pw_figure_nothing(err, "no patching; run 'patch heads from=\"...\"' after a prompt");
     f->asks = pw_figure_prompts;
-    pw_str_add(&f->title, p->kind == PW_PATCH_HEADS ? "What each head's output brings back"
-                                                    : "What the residual stream brings back");
+    pw_str_add(&f->title, p->kind == PW_PATCH_HEADS ? "Recovery by the output of each head"
+                                                    : "Recovery by the residual stream");
     pw_str_add(&f->caption,
                "%s: activations of the clean prompt put into the corrupt one. Recovery of logit(%s) − "
-               "logit(%s): 0 nothing, 1 all of it (%+.2f corrupt, %+.2f clean).",
+               "logit(%s): 0: none, 1: full (%+.2f corrupt, %+.2f clean).",
                p->kind == PW_PATCH_HEADS ? "Layers down, heads across"
                                          : "Down: into which layer; across: at which token",
                pw_label(p->clean_token), pw_label(p->corrupt_token), (double)p->m_corrupt,

@@ -80,7 +80,7 @@ static void show(struct pw_app *app)
     pw_opt_print(pw_split_opts, &app->ui.split, true, &text); /* only borders that were moved */
     for (char *at = text.s; (at = strchr(at, ' ')) != NULL;)
         *at = '\n';
-    pw_str_add(&text, "\nof the laboratory, see 'help set':");
+    pw_str_add(&text, "\nof the lab, see 'help set':");
     for (int i = 0; of_lab[i] != NULL; i++)
         pw_str_add(&text, " %s", of_lab[i]);
     pw_str_add(&text, "\n");
@@ -190,7 +190,7 @@ const struct pw_command pw_ui_cmd_set = {
     .example = "set threads 2",
     .summary = "change settings; without arguments, show those of the workbench",
     .detail =
-        "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"
+        "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the lab:\n"
         "  threads N      threads of the cpu backend; 0: all processors. Does not change the bits\n"
         "  isa NAME       auto, scalar, avx2, avx512: the kernels in use. Does not change the bits\n"
         "  precision P    fp32, bf16: of linear layers; bf16 needs AMX units\n"

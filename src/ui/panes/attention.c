@@ -84,7 +84,7 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
     }
     float part = position_of(w);
     if (isfinite(part))
-        pw_str_add(&pieces[n++], "head " PW_HEAD " goes %.0f%% by position, %.0f%% by content", w->layer,
+        pw_str_add(&pieces[n++], "head " PW_HEAD " attends %.0f%% by position, %.0f%% by content", w->layer,
                    w->head, 100 * (double)part, 100 * (1 - (double)part));
     return n;
 }
@@ -396,7 +396,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 
 static const char *const keys[] = {
     "Enter",
-    "all heads in small, and back to one",
+    "all heads at once, and back to one",
     "h j k l",
     "cursor: key to the left and right, query down and up; in the overview head and layer",
     "g G",
@@ -416,19 +416,19 @@ static const char *const keys[] = {
     "r",
     "scale: one for all, by row, log",
     "c d",
-    "compare with what is shown now, in other heads, arms, moments; again: no more",
+    "compare other heads, arms and moments with the present view; again: end the comparison",
     "i",
     "attention that was imported from a file, or the arm's",
     "s",
-    "what kind of head it is: scores against chance",
+    "kind of head: its scores against chance",
     "m",
     "another score in the overview",
     "o",
     "mark the task's gold pointers, or not",
     "H",
-    "hatch what training never met, or not",
+    "hatch distances never seen in training, or not",
     "w",
-    "long sequences: fit them, or scroll with a row a token",
+    "long sequences: fit them, or scroll with one row per token",
     "f",
     "follow: stay at the last query's strongest key",
     NULL};

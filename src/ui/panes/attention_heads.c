@@ -162,7 +162,7 @@ static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct 
     const struct pw_score_kind *kind = &a->kinds[score];
     struct pw_style plain = pw_style_plain(), dim = pw_style_dim();
     int best = strongest(a, score), x = r.x;
-    char most[64] = ": can't be told here", chance[24] = "";
+    char most[64] = ": not defined here", chance[24] = "";
 
     if (best >= 0)
         snprintf(most, sizeof most, "  most " PW_HEAD " %.2f%s%s", best / a->heads, best % a->heads,

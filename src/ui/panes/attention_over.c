@@ -234,7 +234,7 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
     if (w->ref != NULL && w->T < w->a->T)
         pw_str_add(&notes, ", the first %d tokens, which are the same", w->T);
     if (w->ref != NULL && w->renamed)
-        pw_str_add(&notes, ", place by place: its tokens have other names");
+        pw_str_add(&notes, ", by position: its tokens have other names");
     if (w->view >= PW_VIEW_CC && w->a->samples > 0)
         pw_str_add(&notes, "  position: mean over %d samples", w->a->samples);
     else if (w->view >= PW_VIEW_CC)

@@ -44,7 +44,7 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
     struct pw_style own = pw_style_arm(ui, w->arm);
 
     if (n == 0) {
-        pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "no scores were told");
+        pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "no scores were recorded");
         return 1;
     }
     if (w->mean)
@@ -65,7 +65,7 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
         }
         pw_draw_cut(c, r, y, r.x, pw_style_plain(), kind->name, name_w - 1);
         if (!isfinite(v) || most < 0) {
-            pw_draw_cut(c, r, y, x, pw_style_dim(), " can't be told here", r.w - name_w);
+            pw_draw_cut(c, r, y, x, pw_style_dim(), " not defined here", r.w - name_w);
             continue;
         }
         bool much = !kind->unit[0] && beyond_chance(kind, v) > 0.25;
@@ -121,7 +121,7 @@ int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct p
         if (i < most)
             shown[i] = k;
     }
-    int named = pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "\"%s\" looks at", pw_att_label(a, q));
+    int named = pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "\"%s\" attends to", pw_att_label(a, q));
     if (named + 11 <= r.x + r.w)
         pw_draw_fmt(c, r, r.y, named + 2, pw_style_dim(), "%.2f bits", entropy);
     struct pw_style bar = pw_style_arm(ui, w->arm);

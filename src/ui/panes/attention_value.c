@@ -45,19 +45,19 @@ static const uint16_t *matrix_of(struct pw_att *w)
         return a->all_scores + ((size_t)w->layer * a->heads + w->head) * a->T * a->T;
     if (w->view == PW_VIEW_BIAS && !a->biases && !a->rotates) {
         if (a->adds)
-            set_row_words(w, "nothing acts on the scores beside the content", "v: the content in four terms",
+            set_row_words(w, "only the content acts on the scores", "v: the content in four terms",
                           "this encoding adds its rows to the embeddings");
         else
-            set_row_words(w, "nothing can be separated here: no encoding acts on the scores",
-                          "all of them is content", "what order there is comes through the causal mask");
+            set_row_words(w, "nothing to separate here: no encoding acts on the scores",
+                          "the scores are all content", "order enters through the causal mask alone");
         return NULL;
     }
     if (w->view >= PW_VIEW_CC && m == NULL && w->layer == 0)
-        set_row_words(w, "nothing can be separated here: no position enters layer 0",
-                      "all of its content is content",
-                      "} a layer on the mask has brought positions into the stream");
+        set_row_words(w, "nothing to separate here: no position enters layer 0",
+                      "its scores have no positional term",
+                      "} in the next layer the mask has added positions");
     else if (m == NULL)
-        set_row_words(w, "this view was not told", "v: the next one", NULL);
+        set_row_words(w, "this view was not recorded", "v: the next one", NULL);
     return m;
 }
 
@@ -95,15 +95,15 @@ static bool subtract(struct pw_att *w, bool first_hidden)
 
     if ((ref->view == PW_VIEW_PROBS) != (w->view == PW_VIEW_PROBS))
         return set_row_words(w, "probabilities can't be compared with scores", "v: another view",
-                             "c: forget the reference");
+                             "c: drop the reference");
     while (n < T && n < ref->T && strcmp(ref->labels[n], w->a->labels[n]) == 0)
         n++;
     w->renamed = n < T && T == ref->T && (ref->file || w->a->source[0] != '\0');
     if (w->renamed) /* a file can name tokens differently: compare positions */
         n = T;
     if (n == 0)
-        return set_row_words(w, "the reference has other tokens: nothing to compare",
-                             "c: forget the reference", NULL);
+        return set_row_words(w, "the reference has different tokens: nothing to compare",
+                             "c: drop the reference", NULL);
     float *r = pw_alloc((size_t)ref->T * ref->T, sizeof *r), *d = pw_alloc((size_t)n * n, sizeof *d);
     memcpy(r, ref->v, (size_t)ref->T * ref->T * sizeof *r);
     if (first_hidden)
@@ -182,7 +182,7 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
         w->a = pw_kept_attention(s, w->arm, ui->time, &w->step);
         w->past = true;
         if (w->a == NULL)
-            return set_row_words(w, "no attention is kept from so early", "pin a prompt before you train",
+            return set_row_words(w, "no attention was kept from this step", "pin a prompt before you train",
                                  NULL);
         w->layer = w->layer < w->a->layers ? w->layer : w->a->layers - 1;
         w->head = w->head < w->a->heads ? w->head : w->a->heads - 1;

@@ -28,7 +28,7 @@ static void tell_query(FILE *out, const struct pw_att *w, int q)
     const struct pw_ev_attention *a = w->a;
     bool *told = pw_alloc((size_t)a->T, sizeof *told);
 
-    fprintf(out, "  %squery %d '%s' looks at", q >= a->n_prompt && a->n_prompt > 0 ? "answer, " : "", q,
+    fprintf(out, "  %squery %d '%s' attends to", q >= a->n_prompt && a->n_prompt > 0 ? "answer, " : "", q,
             pw_att_label(a, q));
     for (int n = 0; n < MOST_KEYS; n++) {
         int k = next_key(w, q, told);
@@ -61,8 +61,7 @@ static void tell_scores(FILE *out, const struct pw_att *w)
     if (pw_att_n_scores(w->a) == 0)
         return;
     pw_att_copy_scores(w, &text);
-    print_columns(out, &text,
-                  "what kind of heads they are, the first row is what looking at everything alike has");
+    print_columns(out, &text, "kinds of heads; the first row has the scores of uniform attention");
 }
 
 /* Prints the map if it is not the probabilities: another view, or the difference to the reference. */
@@ -73,7 +72,7 @@ static void tell_map(FILE *out, const struct pw_att *w)
 
     if (w->view == PW_VIEW_PROBS && w->ref == NULL)
         return;
-    snprintf(title, sizeof title, "%s%s%s, a row a query", pw_att_view_name(w->a, w->view),
+    snprintf(title, sizeof title, "%s%s%s, one row per query", pw_att_view_name(w->a, w->view),
              w->ref != NULL ? " less " : "", w->ref != NULL ? w->ref->name : "");
     pw_att_copy_map(w, &text);
     print_columns(out, &text, title);
@@ -120,7 +119,8 @@ static void print_attention(FILE *out, const struct pw_ui *ui, const struct pw_a
         fprintf(out, "mean of the %d heads of layer %d", w->a->heads, w->layer);
     else
         fprintf(out, "head " PW_HEAD, w->layer, w->head);
-    fprintf(out, ", what each query looks at (weight of 1)%s%s\n", off[0] ? "; heads off: " : "", off);
+    fprintf(out, ", the keys that each query attends to, with their probabilities%s%s\n",
+            off[0] ? "; heads off: " : "", off);
     for (int q = 0; q < w->a->T; q++)
         tell_query(out, w, q);
     tell_map(out, w);

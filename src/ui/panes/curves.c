@@ -118,7 +118,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     static const char *const train[] = {"nothing trained yet", ":train 500", "or press Space",
                                         ":race none,alibi,t5  compares encodings", NULL};
     static const char *const evaluate[] = {"no evaluation yet", ":eval",
-                                           "or train on: small ones come by themselves", NULL};
+                                           "or continue training, which makes small ones", NULL};
     pw_draw_missing(ui, c, r, metric_of(ui) == EXACT && any ? evaluate : train);
 }
 
@@ -335,10 +335,10 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 static const char *const keys[] = {
     "m",   "next metric: loss, exact match, token accuracy, gradient norm, learning rate",
     "a",   "linear or logarithmic axis",
-    "s",   "mean over what is near, over more, or every point alone",
-    "x",   "what lies across: steps, operations, seconds",
+    "s",   "smoothing: a short window, a longer one, or none",
+    "x",   "x axis: steps, operations, seconds",
     "h l", "cursor: the value of every arm there; H ten at once",
-    "g G", "cursor to the left end; away",
+    "g G", "cursor to the left end; hide it",
     "w W", "narrower and wider window, around the cursor or at the right end",
     NULL};
 

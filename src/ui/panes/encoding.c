@@ -176,7 +176,7 @@ static void set_reference(struct pw_ui *ui)
 {
     if (ui->encoding.reference == ui->snap->current) {
         ui->encoding.reference = 0;
-        snprintf(ui->message, sizeof ui->message, "no reference any more");
+        snprintf(ui->message, sizeof ui->message, "no arm is the reference now");
     } else {
         ui->encoding.reference = ui->snap->current;
         snprintf(ui->message, sizeof ui->message,
@@ -315,13 +315,13 @@ static void words(FILE *out, const struct pw_ui *ui)
     pw_str_fini(&pe);
     pw_str_fini(&of);
     if (t->trained > 0)
-        fprintf(out, "training met distances up to %d\n", t->trained);
+        fprintf(out, "distances up to %d were seen in training\n", t->trained);
     else
         fputs("not trained yet\n", out);
     if (t->fire_threshold > 0) {
         struct pw_str text = {0};
         pw_fire_text(t, &text);
-        pw_str_add(&text, "; the bias by distance is that");
+        pw_str_add(&text, "; the bias by distance is");
         pw_bias_query_text(t, &text);
         fprintf(out, "%s\n", pw_str_text(&text));
         pw_str_fini(&text);
@@ -345,13 +345,13 @@ static void words(FILE *out, const struct pw_ui *ui)
 static const char *const keys[] = {
     "h l",       "cursor across: distance, dimension, position, head",
     "j k",       "cursor down: head, bucket, pair, position, query",
-    "PgUp PgDn", "ten across",
-    "g G",       "the first and the last across",
+    "PgUp PgDn", "ten columns back and on",
+    "g G",       "first and last column",
     "v V",       "next and previous page: the table, its buckets, the kernel ...",
-    "[ ]",       "head, also where the cursor goes by something else",
+    "[ ]",       "head, also on pages with another cursor",
     "{ }",       "layer of the kernel and of relative keys",
-    "d c",       "this arm is the reference: others show how they differ",
-    "Enter",     "the table as it is now",
+    "d c",       "make this arm the reference: others show how they differ",
+    "Enter",     "read the table again",
     "e",         "edit a formula for this arm, with its curve beside the present one",
     NULL};
 

@@ -109,7 +109,7 @@ int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const str
                   struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas);
 /* Returns the count of one distance or position from counts (t->met, t->rows; NULL: none); -1 if unknown. */
 int64_t pw_enc_seen(const struct pw_ev_table *t, const int64_t *counts, int at);
-/* Appends "  met 12345 pairs in training" or "  never met in training"; nothing if met is negative. */
+/* Appends "  12345 pairs seen in training" or "  never seen in training"; nothing if met is negative. */
 void pw_enc_read_seen(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out);
 /* Appends the distance under the cursor and its bucket, if there is one. */
 void pw_enc_read_distance(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);

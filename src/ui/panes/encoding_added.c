@@ -176,7 +176,7 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 
 const struct pw_enc_page pw_enc_rows = {
     "rows",    PW_ENCODING_ROWS, PW_ENC_COLUMN, PW_ENC_DISTANCE,
-    draw_rows, read_rows,        copy,          "rows; one that training never met keeps its first values"};
+    draw_rows, read_rows,        copy,          "rows; one never seen in training keeps its initial values"};
 
 /* ---- cosine similarity */
 
@@ -190,7 +190,7 @@ static void draw_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, str
 
     int at = snprintf(title, sizeof title, "cosine of the rows of two positions, -1 .. 1");
     if (k.every > 1)
-        snprintf(title + at, sizeof title - (size_t)at, ", of every %d. position", k.every);
+        snprintf(title + at, sizeof title - (size_t)at, ", one in %d positions", k.every);
     pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_OTHER, k.every, 0, NULL}, title, c, r,
                areas);
 }

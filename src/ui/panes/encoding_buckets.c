@@ -230,7 +230,7 @@ static void draw_matrix_in(const struct pw_ui *ui, const struct pw_ev_table *t, 
     pw_enc_area(areas, (struct pw_enc_area){
                            {r.y + 2, x0, down, across * w}, PW_ENC_DISTANCE, PW_ENC_BETWEEN, .size = w});
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(),
-                "bucket of query (down) and key (across); ░ a distance never met in training", r.w);
+                "bucket of query (down) and key (across); ░ never seen in training", r.w);
     for (int i = 0; i < across; i++)
         pw_draw_fmt(c, r, r.y + 1, x0 + i * w, pw_style_dim(), "%*d", w - 1, i);
     for (int q = 0; q < down; q++) {

@@ -100,7 +100,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     if (t->kernel != NULL)
         pw_str_add(out, ": kernel %+.3f", (double)t->kernel[i]);
     if (t->score != NULL && isnan(t->score[i]))
-        pw_str_add(out, "%s no sample reaches so far", t->kernel != NULL ? "," : ":");
+        pw_str_add(out, "%s no sample has this distance", t->kernel != NULL ? "," : ":");
     else if (t->score != NULL)
         pw_str_add(out, "%s mean score %+.3f", t->kernel != NULL ? "," : ":", (double)t->score[i]);
     pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
@@ -123,7 +123,7 @@ static void draw_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
 
     pw_enc_pair_init(&p, t, pw_enc_reference(ui));
     if (r.h >= 4) {
-        pw_str_add(&text, "%s of %s %d layer %d minus %s %d layer %d, from distance 0 on",
+        pw_str_add(&text, "%s of %s %d layer %d minus %s %d layer %d, relative to distance 0",
                    p.kernels ? "kernel" : "mean score", pw_arm_mark(ui, ui->snap->current), ui->snap->current,
                    t->layer, pw_arm_mark(ui, ref), ref, p.b->layer);
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), text.s, r.w);
@@ -169,7 +169,7 @@ static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
     size_t i = (size_t)h * p.length + d;
     pw_str_add(out, "distance %d  head %d", d, h);
     if (isnan(p.minus[i]))
-        pw_str_add(out, "  not measured in both so far");
+        pw_str_add(out, "  not measured in both arms at this distance");
     else
         pw_str_add(out, "  arm %d %+.3f  arm %d %+.3f  difference %+.3f", ui->snap->current,
                    (double)p.from[i], ui->encoding.reference, (double)p.to[i], (double)p.minus[i]);
@@ -204,4 +204,4 @@ const struct pw_enc_page pw_enc_difference = {
     draw_difference,
     read_difference,
     copy_difference,
-    "by distance, of each head this arm, the reference, and their difference, from distance 0 on"};
+    "by distance, for each head: this arm, the reference, their difference, relative to distance 0"};

@@ -51,11 +51,12 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     }
 }
 
-const struct pw_enc_page pw_enc_keys = {"keys",
-                                        PW_ENCODING_KEYS,
-                                        PW_ENC_ENTRY,
-                                        PW_ENC_KEY,
-                                        draw_encoding_keys,
-                                        read,
-                                        copy,
-                                        "relative keys of this layer; the last row is for all beyond"};
+const struct pw_enc_page pw_enc_keys = {
+    "keys",
+    PW_ENCODING_KEYS,
+    PW_ENC_ENTRY,
+    PW_ENC_KEY,
+    draw_encoding_keys,
+    read,
+    copy,
+    "relative keys of this layer; the last row serves all larger distances"};

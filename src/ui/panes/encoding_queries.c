@@ -98,7 +98,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 
     pw_str_add(out, "query %d  distance %d  head %d ", q, d, pw_enc_at(ui, PW_ENC_HEAD));
     if (isnan(v)) {
-        pw_str_add(out, "no key is so far before it");
+        pw_str_add(out, "has no key at this distance");
         return;
     }
     pw_str_add(out, "%+.3f", (double)v);
@@ -106,7 +106,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         pw_str_add(out, "  u %.3f = psi(%d)/psi(%.4g)", pw_fire_fraction(t, q, d), d, pw_fire_measure(t, q));
     pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
     if (unmet(t, k))
-        pw_str_add(out, "; no query stood at %d", q);
+        pw_str_add(out, "; no query was at %d", q);
 }
 
 /* Appends a line per distance and a column per query, for one head like the map. */
@@ -134,4 +134,4 @@ const struct pw_enc_page pw_enc_queries = {"queries",
                                            draw_encoding_queries,
                                            read,
                                            copy,
-                                           "bias of a head by distance, a column for each of some queries"};
+                                           "bias of one head by distance, one column per query"};

@@ -102,7 +102,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_str_add(out, ": pair %d has turned %.4g times, now at %.1f°", pair, d / pw_rotary_wavelength(t, pair),
                degrees(t, pair, d));
     if (t->trained > 0)
-        pw_str_add(out, "  training saw %.3g%% of its turn", 100 * pw_rotary_coverage(t, pair));
+        pw_str_add(out, "  %.3g%% of its turn seen", 100 * pw_rotary_coverage(t, pair));
     if (t->parts != NULL) {
         int h = pw_enc_at(ui, PW_ENC_HEAD);
         const float *ab = t->parts + 2 * ((size_t)h * t->pairs + pair);
@@ -131,7 +131,7 @@ const struct pw_enc_page pw_enc_frequencies = {
     draw_encoding_rotary,
     read,
     copy,
-    "pairs, radians a position and the share of a full turn that training saw"};
+    "pairs, radians per position, and the share of a full turn seen in training"};
 
 /* ---- how rotation changes a vector's similarity to itself */
 
@@ -151,7 +151,7 @@ static void draw_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     if (head)
         pw_draw_cut(
             c, r, r.y, r.x, pw_style_dim(),
-            "likeness of a vector to itself: line mean cos(d theta), dotted |sum e^(i d theta)| / pairs",
+            "similarity of a vector to itself: line mean cos(d theta), dotted |sum e^(i d theta)| / pairs",
             r.w);
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
@@ -173,7 +173,7 @@ static void read_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     int d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
     pw_enc_read_distance(ui, t, out);
-    pw_str_add(out, ": mean cosine %+.3f, at most %.3f  of frequencies alone, no weights",
+    pw_str_add(out, ": mean cosine %+.3f, at most %.3f  from the frequencies alone, without weights",
                pw_rotary_cosine(t, d), pw_rotary_bound(t, d));
     pw_enc_read_seen(t, pw_enc_seen(t, t->met, d), "pairs", out);
 }
@@ -190,4 +190,4 @@ const struct pw_enc_page pw_enc_decay = {
     "decay",         PW_ENCODING_DECAY,
     PW_ENC_DISTANCE, PW_ENC_PAIR,
     draw_decay,      read_decay,
-    copy_decay,      "likeness of a vector to itself at a distance, of frequencies alone"};
+    copy_decay,      "similarity of a vector to itself at a distance, from the frequencies alone"};

@@ -197,9 +197,9 @@ int64_t pw_enc_seen(const struct pw_ev_table *t, const int64_t *counts, int at)
 void pw_enc_read_seen(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out)
 {
     if (met == 0)
-        pw_str_add(out, "  never met in training");
+        pw_str_add(out, "  never seen in training");
     else if (met > 0)
-        pw_str_add(out, "  met %" PRId64 " %s in training", met, what);
+        pw_str_add(out, "  %" PRId64 " %s seen in training", met, what);
     if (met >= 0 && t->met_from > 0)
         pw_str_add(out, " since step %" PRId64, t->met_from);
 }

@@ -81,4 +81,4 @@ const struct pw_enc_page pw_enc_slopes = {"slopes",
                                           draw_encoding_slopes,
                                           read,
                                           copy,
-                                          "the ramps, a weight halves every so many positions"};
+                                          "slopes, and the positions after which a weight halves"};

@@ -95,7 +95,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
 {
     static const char *const lines[] = {"nothing measured yet", ":probe dispersion",
                                         ":probe  lists what can be measured",
-                                        ":reproduce --list  what the papers say, and checks it", NULL};
+                                        ":reproduce --list  lists claims of papers to check", NULL};
 
     pw_draw_missing(ui, c, r, lines);
 }
@@ -322,8 +322,7 @@ static void words(FILE *out, const struct pw_ui *ui)
     int n = pw_findings(ui->snap, list);
 
     if (v == NULL) {
-        fputs("nothing measured yet: 'probe' lists what can be, 'reproduce --list' what the papers say\n",
-              out);
+        fputs("nothing measured yet: 'probe' lists the probes, 'reproduce --list' claims of papers\n", out);
         return;
     }
     for (int i = n - 1; n > 1 && i >= 0; i--) {
@@ -397,11 +396,11 @@ static int find(struct pw_ui *ui, const char *text, int direction)
 
 static const char *const keys[] = {
     "h l",       "cursor across: column, point of a curve",
-    "j k",       "cursor down: row, curve; of what is claimed the next lines",
+    "j k",       "cursor down: row, curve; scrolls the claims",
     "PgUp PgDn", "ten down",
-    "g G",       "to the first, to the last",
-    "v V",       "next and previous page: tables, plots, maps, what is claimed in full",
-    "[ ]",       "the finding before, the one after; ] at the newest follows what comes",
+    "g G",       "first and last",
+    "v V",       "next and previous page: tables, plots, maps, the claims in full",
+    "[ ]",       "previous and next finding; ] at the newest follows new ones",
     NULL};
 
 /* Returns the page's name in `export figure`. */

@@ -63,7 +63,7 @@ static int verdict(const struct pw_snapshot *s, struct pw_str *out)
     else if (!s->prompt.has_answer)
         pw_str_add(out, "no right answer is known for this prompt");
     else if (last->exact && wrong > 0) /* the other tokens are in a scratchpad */
-        pw_str_add(out, "right answer, %d of %d tokens otherwise", wrong, s->n_tokens);
+        pw_str_add(out, "right answer, %d of %d tokens differ", wrong, s->n_tokens);
     else if (last->exact)
         pw_str_add(out, "exact match");
     else if (wrong == 0)
@@ -140,7 +140,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
 {
     char example[PW_LINE];
     const char *lines[] = {"no prompt yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
-                           "the answer comes token by token", NULL};
+                           "the answer appears token by token", NULL};
     pw_draw_missing(ui, c, r, lines);
 }
 
@@ -318,12 +318,12 @@ static void words(FILE *out, const struct pw_ui *ui)
 }
 
 static const char *const keys[] = {
-    "a-z 0-9",  "a prompt: they open the command line; Tab and Esc leave the pane",
+    "a-z 0-9",  "type a prompt in the command line; Tab and Esc leave the pane",
     "Enter",    "the same prompt again, with the weights as they are now",
     "] [",      "next and previous test sample as prompt",
-    "} {",      "a longer and a shorter one",
-    "Down Up",  "a long answer: further down and up",
-    "Home End", "its beginning and its end",
+    "} {",      "a longer and a shorter test sample",
+    "Down Up",  "scroll a long answer down and up",
+    "Home End", "beginning and end of a long answer",
     NULL};
 
 const struct pw_pane pw_pane_io = {

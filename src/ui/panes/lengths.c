@@ -291,7 +291,7 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     else if (page_of(ui) == PW_LENGTHS_GRID)
         index = pw_lengths_grid_sample(ui, &v, &length);
     if (index < 0) {
-        pw_ui_message(ui, row != NULL ? "nothing failed there" : "not evaluated yet: e does it");
+        pw_ui_message(ui, row != NULL ? "nothing failed there" : "not evaluated yet: e evaluates");
         return;
     }
     pw_str_add(line, "failing length=%d index=%d", length, index);
@@ -308,7 +308,7 @@ static void list(struct pw_ui *ui, struct pw_str *line)
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     ui->lengths.page = PW_LENGTHS_FAILING, ui->lengths.chosen = 0;
     if (row == NULL) {
-        pw_ui_message(ui, "not evaluated yet: e does it");
+        pw_ui_message(ui, "not evaluated yet: e evaluates");
         return;
     }
     pw_str_add(line, "failing length=%d n=20", row->length);
@@ -366,7 +366,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 't':
         ui->lengths.task = ui->snap->lab.n_tasks > 0 ? (ui->lengths.task + 1) % ui->snap->lab.n_tasks : 0;
         if (ui->snap->lab.n_tasks < 2)
-            pw_ui_message(ui, "there is no other task: this is no mixture");
+            pw_ui_message(ui, "there is no other task: the task is not a mixture");
         return true;
     case 'e': pw_str_add(line, "eval"); return true;
     default: return false;
@@ -437,10 +437,10 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 static const char *const keys[] = {
     "v V",   "next and previous page: curve, grid (where a length is a pair), errors, tests, failing",
     "j k",   "cursor: the length (test, example) that is read out below",
-    "h l",   "across: the answer's token, the pair's first number; the list of another length",
+    "h l",   "across: token of the answer, first number of a pair, length of the list",
     "g G",   "first and last",
     "Enter", "pin the first failing example of this length, decoded to its first wrong token",
-    "f",     "list what failed at this length",
+    "f",     "list the failing samples of this length",
     "b",     "tests over all lengths beyond training, or at this one",
     "e",     "evaluate all arms now",
     "t",     "next task of a mixture",

@@ -168,7 +168,7 @@ void pw_lengths_errors(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
 
     if (!lay_out(&at, a, v, r)) {
         static const char *const lines[] = {"the current arm was not evaluated", ":eval",
-                                            "then: at which token its answers go wrong first", NULL};
+                                            "then: the first wrong tokens of its answers", NULL};
         pw_draw_missing(ui, c, r, lines);
         return;
     }

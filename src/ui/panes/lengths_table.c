@@ -111,7 +111,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (row != NULL && row->samples > 0) {
         float before = pw_lengths_before(a, v->task, length);
         if (pw_arm_heads_changed(a))
-            pw_str_add(&s, "  heads were switched since, e evaluates: ");
+            pw_str_add(&s, "  heads changed since, e evaluates: ");
         else if (isfinite(before))
             pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
         add_interval(a, v, length, row, &s);

@@ -88,7 +88,7 @@ static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, cons
         const struct pw_arm_view *a = &ui->snap->arms[x->arms[i] - 1];
         if (pw_lengths_learned(&ui->snap->lab, a, v->task))
             continue;
-        pw_str_add(out, n++ == 0 ? " Careful, below 99%% on trained lengths: " : ", ");
+        pw_str_add(out, n++ == 0 ? " Below 99%% on trained lengths: " : ", ");
         pw_arm_short(ui, a, out);
     }
     if (n > 0)

@@ -86,8 +86,8 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
             v->judged ? "right answers" : "exact match", v->range->train_lo, v->range->train_hi,
             pw_str_text(&samples),
             many == 0 ? "95 %, samples only"
-            : own > 0 ? "the least and the greatest seed, own batches, before them the median"
-                      : "the least and the greatest seed, before them the median");
+            : own > 0 ? "minimum and maximum over seeds, own batches; before them the median"
+                      : "minimum and maximum over seeds; before them the median");
     pw_report_columns(out, text.s);
     pw_str_fini(&samples);
     pw_str_fini(&text);
@@ -147,12 +147,12 @@ static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view
     if (pw_eval_judge(&a->rep[0].eval, v->task) == PW_JUDGE_DECODED)
         tell_taught(out, a, v);
     if (pw_eval_judge(&a->rep[0].eval, v->task) == PW_JUDGE_TAUGHT)
-        fputs("  teacher-forced beside training: 'eval' decodes, and says what answers are right\n", out);
+        fputs("  teacher-forced during training; 'eval' decodes the answers and judges them\n", out);
     if (!pw_lengths_learned(&ui->snap->lab, a, v->task))
-        fputs("  below 0.99 on trained lengths: what it does beyond them tells of training\n", out);
+        fputs("  below 0.99 on trained lengths, so longer ones show a lack of training, too\n", out);
     pw_report_errors(out, a);
     if (pw_arm_heads_changed(a))
-        fputs("  heads were switched since; 'eval' evaluates anew\n", out);
+        fputs("  heads changed since this evaluation; run 'eval' again\n", out);
     else if (pw_lengths_has_before(a))
         tell_before(out, a, v);
 }
@@ -181,7 +181,7 @@ static void tell_verdict(FILE *out, const struct pw_ui *ui, const struct pw_leng
     pw_paired_find(&x, ui->snap, ~0u, v->task, v->range->train_hi + 1, INT_MAX);
     if (x.n > 0) {
         pw_paired_verdict(&x, ui->snap, &verdict);
-        fprintf(out, "longer than trained, arms on the same samples: %s\n", pw_str_text(&verdict));
+        fprintf(out, "longer than trained, arms compared on the same samples: %s\n", pw_str_text(&verdict));
         tell_copied(out, "p over training runs, exact, corrected by Holm", ui, v, pw_lengths_copy_tests);
     }
     pw_str_fini(&verdict);
@@ -192,7 +192,7 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
     char title[160], of[48] = "";
 
     if (v->n == 0) {
-        fprintf(out, "%s: nothing evaluated yet; 'eval' does it\n", v->range->name);
+        fprintf(out, "%s: nothing evaluated yet; run 'eval' first\n", v->range->name);
         return;
     }
     tell_table(out, ui, v);
@@ -203,7 +203,7 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
     if (a != NULL && a->info.replicas > 1)
         snprintf(of, sizeof of, ", %d seeds together%s", a->info.replicas, pw_batches_text(&a->info));
-    snprintf(title, sizeof title, "where answers of arm %d go wrong first%s", ui->snap->current, of);
+    snprintf(title, sizeof title, "first errors in the answers of arm %d%s", ui->snap->current, of);
     tell_copied(out, title, ui, v, pw_lengths_copy_errors);
     snprintf(title, sizeof title, "exact match of arm %d%s, across: %s", ui->snap->current, of,
              v->range->axis[0]);

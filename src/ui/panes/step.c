@@ -68,7 +68,7 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     struct pw_style ok = pw_style_ok(), bad = pw_style_bad();
     int x = pw_draw_fmt(c, r, y, r.x, pw_style_bold(), "%s %.3f", pw_label(t->label), (double)t->prob) + 2;
     if (t->target[0] == '\0' && ui->snap->prompt.has_answer) {
-        x = pw_draw_text(c, r, y, x, bad, ui->look.utf8 ? "✗ right had ended" : "NO: right had ended") + 2;
+        x = pw_draw_text(c, r, y, x, bad, ui->look.utf8 ? "✗ right is the end" : "NO: right is the end") + 2;
     } else if (t->target[0] == '\0') {
         x = pw_draw_text(c, r, y, x, pw_style_dim(), "no right answer known") + 2;
     } else if (t->right) {
@@ -346,18 +346,18 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 }
 
 static const char *const keys[] = {
-    ". ,   l h", "next and previous token of the answer; beyond its end decoding goes on",
+    ". ,   l h", "next and previous token of the answer; at its end, decoding continues",
     "g G",       "first and last token",
     "w",         "the first wrong token",
     "a",         "decode to the end",
     "v V",       "next and previous page: next token, contributions, lens, attention",
-    "j k",       "row: what it says is told at the bottom",
-    "t",         "whose logit is taken apart: what was said, what is right, the row of the table",
+    "j k",       "row; its values are shown at the bottom",
+    "t",         "whose logit is decomposed: the chosen token, the right one, the row of the table",
     "r",         "against the runner-up, or the mean over the vocabulary",
     "o",         "contributions by size, or in the stream's order",
-    "e",         "edit: another token here, and decode on",
+    "e",         "edit: put another token here, and decode from it",
     "T",         "temperature of decoding",
-    "P",         "what activations of this prompt bring back in another (patch), and back",
+    "P",         "results of activation patching, and back",
     "Enter",     "the same prompt again, without edits",
     NULL};
 

@@ -59,7 +59,7 @@ static void draw_step_heads(const struct pw_ui *ui, struct pw_canvas *c, struct 
     for (int k = 0; k < keys && strip.w > 0; k += pool)
         pw_draw_cut(c, strip, r.y, strip.x + k / pool * w,
                     k >= a->n_prompt ? pw_style_bold() : pw_style_dim(), pw_label(a->labels[k]), w);
-    pw_draw_cut(c, r, r.y, r.x + r.w - BEST + 1, pw_style_dim(), pool > 1 ? "pooled; looks at" : "looks at",
+    pw_draw_cut(c, r, r.y, r.x + r.w - BEST + 1, pw_style_dim(), pool > 1 ? "pooled; top key" : "top key",
                 BEST - 1);
     for (int i = first; i < n && i < first + h; i++) {
         int y = r.y + 1 + i - first, best = strongest(a, i, q, keys, -1);
@@ -93,9 +93,10 @@ static void print_step_heads(const struct pw_ui *ui, const struct pw_step_view *
     int best = strongest(a, head, q, q + 1, -1);
 
     if (sees_more(a, q))
-        pw_str_add(out, "with all that came later: ");
-    pw_str_add(out, "head " PW_HEAD " of \"%s\" looks at %d \"%s\" (%.2f)", head / a->heads, head % a->heads,
-               pw_label(a->labels[q]), best, pw_label(a->labels[best]), (double)prob(a, head, q, best));
+        pw_str_add(out, "with all later tokens: ");
+    pw_str_add(out, "head " PW_HEAD " of \"%s\" attends to %d \"%s\" (%.2f)", head / a->heads,
+               head % a->heads, pw_label(a->labels[q]), best, pw_label(a->labels[best]),
+               (double)prob(a, head, q, best));
     if (q > 0) {
         int next = strongest(a, head, q, q + 1, best);
         pw_str_add(out, ", then %d \"%s\" (%.2f)", next, pw_label(a->labels[next]),
@@ -124,7 +125,7 @@ static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct p
     const struct pw_ev_attention *a = maps(ui, v);
 
     pw_str_add(out, "attention of the row that predicts it, '%s', in every head%s",
-               pw_label(a->labels[v->pos - 1]), sees_more(a, v->pos - 1) ? ", with all that came later" : "");
+               pw_label(a->labels[v->pos - 1]), sees_more(a, v->pos - 1) ? ", with all later tokens" : "");
 }
 
 const struct pw_step_section pw_step_heads = {"attention",      5,    rows,  1,   draw_step_heads,

@@ -73,9 +73,9 @@ static void print_step_lens(const struct pw_ui *ui, const struct pw_step_view *v
     int l = pw_step_row(ui, PW_STEP_LENS, k->layers + 1), chosen = pw_step_chosen(ui, k);
 
     if (l == 0)
-        pw_str_add(out, "the embedding alone would say");
+        pw_str_add(out, "the embedding alone predicts");
     else
-        pw_str_add(out, "after layer %d it would say", l - 1);
+        pw_str_add(out, "after layer %d it predicts", l - 1);
     pw_str_add(out, " \"%s\" (%.2f); \"%s\" has rank %lld", pw_label(k->lens[l].label),
                (double)k->lens[l].prob, pw_label(k->token[chosen].label),
                pw_step_rank(k->lens_rank[(size_t)l * k->n + chosen]));
@@ -106,7 +106,7 @@ static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct p
 {
     (void)ui;
     (void)v;
-    pw_str_add(out, "logit lens, what it would say if it stopped after each layer");
+    pw_str_add(out, "logit lens: the prediction if the model ended after each layer");
 }
 
 const struct pw_step_section pw_step_lens = {"lens",          4,    rows,  1,   draw_step_lens,

@@ -270,9 +270,9 @@ void pw_step_patch_settle(struct pw_ui *ui)
 
 void pw_step_patch_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    static const char *const none[] = {"nothing patched yet: what carries the answer?",
+    static const char *const none[] = {"nothing patched yet: find what carries the answer",
                                        ":patch resid from=\"PROMPT\"",
-                                       "another prompt of as many tokens; e and E begin it", NULL};
+                                       "a prompt of as many tokens; e and E start it", NULL};
 
     if (!ui->snap->has_patch || !usable(&ui->snap->patch)) {
         pw_draw_missing(ui, c, r, none);

@@ -85,7 +85,7 @@ int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     for (int i = r.x; i < under; i++)
         pw_draw_cell(c, r, r.y + 1, i, pw_style_dim(), 0x2594);
     x = pw_draw_text(c, r, r.y + 1, under + (width - 1) / 2, pw_style_plain(), "▲");
-    const char *what = v->t != NULL && v->t->edited ? "edited: what it would have said" : "predicting";
+    const char *what = v->t != NULL && v->t->edited ? "edited: the model's own candidates" : "predicting";
     struct pw_str note = {0};
     pw_str_add(&note, " %s, position %d", what, v->pos);
     int cells = pw_text_cells(note.s);
@@ -188,7 +188,7 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
 static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
     (void)ui;
-    pw_str_add(out, "what could come next, of %d tokens", v->look->vocab);
+    pw_str_add(out, "candidates for the next token, of %d", v->look->vocab);
 }
 
 const struct pw_step_section pw_step_tokens = {"next token",      5,    rows,  1,   draw_step_tokens,
