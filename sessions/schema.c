@@ -293,7 +293,7 @@ enum pw_code pw_schema_check(sqlite3 *db, bool packed, bool *newer, struct pw_er
         return pw_fail(err, PW_EUSER, "not a session: it is another program's database");
     if (version / 1000 != PW_SESSION_MAJOR)
         return pw_fail(err, PW_EUSER,
-                       "a session of version %" PRId64 ".%" PRId64 "; this pewter knows those of version %d",
+                       "a session of version %" PRId64 ".%" PRId64 "; this pewter reads version %d",
                        version / 1000, version % 1000, PW_SESSION_MAJOR);
     *newer = version % 1000 > PW_SESSION_MINOR;
     return check_objects(db, packed, *newer, err);

@@ -73,22 +73,23 @@ void pw_manual_print(const struct pw_commands *all)
     printf(".TH PEWTER 1 \"\" \"pewter " PEWTER_VERSION "\"\n.nr HY 0\n.nh\n.ad l\n.SH NAME\n"
            "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n%s"
            ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc\n"
-           "commands of the workbench, run when it begins; `config save` writes it\n"
+           "commands of the workbench, run when it starts; `config save` writes it\n"
            ".TP\n$XDG_CONFIG_HOME/pewter/encodings/NAME.pe, else ~/.config/pewter/encodings/NAME.pe\n"
            "formulas of encodings, which pe NAME finds; pe save writes one\n"
            ".TP\n$XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions\n"
-           "what was recorded\n"
+           "the recorded sessions\n"
            ".TP\n$XDG_STATE_HOME/pewter/history, else ~/.local/state/pewter/history\n"
-           "the lines that were typed\n"
-           ".SH KEYS\n? in the workbench lists keys and commands, and narrows as one types.\n"
-           ".SH ENVIRONMENT\n.TP\nPEWTER_ISA\nscalar, avx2 or avx512: the best that the cpu backend may "
+           "the typed lines\n"
+           ".SH KEYS\n? in the workbench lists keys and commands; typing narrows the list.\n"
+           ".SH ENVIRONMENT\n.TP\nPEWTER_ISA\nscalar, avx2 or avx512: the most that the cpu backend may "
            "use; the bits don't depend on it\n"
            ".TP\nPEWTER_BACKEND_DIR\nthe folder of libpewter_cuda.so, else beside the program and in its "
            "library folder\n"
-           ".TP\nNO_COLOR, COLORTERM, COLORFGBG, TERM\nwhat colours the terminal has; set color and set "
-           "theme say otherwise\n"
-           ".SH EXIT STATUS\n0 all well, 1 a command failed, or not all is on record, 2 usage, 3 a verified "
-           "session has other bits; after a signal 128 and its number.\n",
+           ".TP\nNO_COLOR, COLORTERM, COLORFGBG, TERM\nthe colours of the terminal; set color and set "
+           "theme override them\n"
+           ".SH EXIT STATUS\n0 success, 1 a command failed or something was not recorded, 2 wrong usage, 3 a "
+           "verified "
+           "session has different bits; 128 plus the number of a signal that ended it.\n",
            pw_str_text(&s));
     pw_str_fini(&s);
     pw_str_fini(&usage);

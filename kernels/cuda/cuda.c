@@ -97,7 +97,8 @@ static enum pw_code count(int *n, struct pw_err *err)
     if (e == cudaErrorInsufficientDriver && driver == 0)
         return pw_fail(err, PW_EDEVICE, "there is no NVIDIA driver");
     if (e == cudaErrorInsufficientDriver)
-        return pw_fail(err, PW_EDEVICE, "the NVIDIA driver is too old: it knows CUDA %d.%d, this needs %d.%d",
+        return pw_fail(err, PW_EDEVICE,
+                       "the NVIDIA driver is too old: it supports CUDA %d.%d, this needs %d.%d",
                        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     if (e == cudaErrorNoDevice || e == cudaSuccess)
         return pw_fail(err, PW_EDEVICE, "there is no NVIDIA device");

@@ -31,7 +31,7 @@ refused cuda "cuda: the plug-in can't be loaded: $WORK/text/" "PEWTER_BACKEND_DI
 refused cuda "cuda: $WORK/other/.* is of another pewter \(contract" "PEWTER_BACKEND_DIR=$WORK/other"
 refused cuda 'cuda: there is no NVIDIA driver$' PEWTER_EMU=device=no-driver
 refused cuda 'cuda: there is no NVIDIA device$' PEWTER_EMU=device=none
-refused cuda 'cuda: the NVIDIA driver is too old: it knows CUDA 12.4, this needs 13.0$' PEWTER_EMU=device=old-driver
+refused cuda 'cuda: the NVIDIA driver is too old: it supports CUDA 12.4, this needs 13.0$' PEWTER_EMU=device=old-driver
 refused cuda 'cuda: cuBLASLt 13[0-9.]* gives no handle: CUBLAS_STATUS_NOT_INITIALIZED$' PEWTER_EMU=no-blas
 refused cuda "cuda: .* can't be used: its compute capability is 6.1, this needs 7.5" PEWTER_EMU=device=61
 refused cuda:1 'cuda: there is no device 1: they are numbered 0..0$'
@@ -71,7 +71,7 @@ grep -q "cannot be used: its compute capability is 6.1" <<<"$said" || fail "devi
 said=$(PEWTER_EMU=device=none "$PEWTER" devices) || fail "devices: $said"
 grep -qE '^cuda +there is no NVIDIA device \(' <<<"$said" || fail "devices: $said"
 said=$(PEWTER_EMU=device=old-driver "$PEWTER" devices) || fail "devices: $said"
-grep -qE '^cuda +the NVIDIA driver is too old: it knows CUDA 12.4, this needs 13.0 \(' <<<"$said" || fail "devices: $said"
+grep -qE '^cuda +the NVIDIA driver is too old: it supports CUDA 12.4, this needs 13.0 \(' <<<"$said" || fail "devices: $said"
 
 # Mode ref needs no cuBLASLt, nor does `auto` with mode=ref.
 for what in cuda auto; do

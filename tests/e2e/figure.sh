@@ -91,8 +91,8 @@ done
 { grep -q '(logarithmic)' v.svg && ! grep -q '(logarithmic)' u.svg; } || fail "a figure's axis is not the screen's"
 
 complains 'without a screen it must be named: pane=curves|lengths|attention' 'train 2; export figure x.svg'
-complains "nothing to draw yet: no prompt's attention; 'prompt copy " 'task copy; export figure x.svg pane=attention'
-complains "nothing to draw yet: no prompt; 'prompt sort " 'export figure x.svg pane=prompt'
+complains "nothing to draw yet: no prompt's attention; run 'prompt copy " 'task copy; export figure x.svg pane=attention'
+complains "nothing to draw yet: no prompt; run 'prompt sort " 'export figure x.svg pane=prompt'
 complains 'nothing to draw yet: this encoding has no buckets' 'train 2; export figure x.svg pane=encoding page=buckets'
 complains 'export figure: x.gif: the extension must be .svg, .pdf or .png' 'train 2; export figure x.gif pane=curves'
 complains 'pane=heads: allowed are focused|curves' 'export figure x.svg pane=heads'
@@ -126,7 +126,7 @@ keys v
 wait_for 'errors 2/4'
 command_line "export figure $WORK/s2.svg"
 wait_for "wrote $WORK/s2.svg"
-[ "$(title "$WORK/s2.svg")" = 'How answers go wrong first: 1 none' ] || fail "not the page: $(title "$WORK/s2.svg")"
+[ "$(title "$WORK/s2.svg")" = 'First errors of answers:  1 none' ] || fail "not the page: $(title "$WORK/s2.svg")"
 command_line "export figure $WORK/s3.png pane=curves page=accuracy"
 wait_for "wrote $WORK/s3.png"
 [ "$(head -c 4 "$WORK/s3.png" | tail -c 3)" = PNG ] || fail "a PNG"

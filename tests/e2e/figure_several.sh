@@ -92,7 +92,7 @@ has m.svg '>1 none<' '>2 t5 8/16<' '>3 rotary<' 'arms 1 none, 2 t5 8/16, 3 rotar
 has p.svg '>1 none<' '>3 rotary<' 'arms 1 none, 3 rotary at step 25.'
 hasnt p.svg '>2 t5'
 has k.svg '>2 t5 8/16<' '>3 rotary<' '>head 1<'
-has d.svg 'Left out, with nothing of the kind: 1 none, 2 t5 8/16.'
+has d.svg 'Left out, because they lack the data: 1 none, 2 t5 8/16.'
 has f.svg '>2 t5 8/16 ' '>3 rotary '
 hasnt f.svg '>1 none'
 grep -q '^arm 2  step 20' out || fail "another arm answers behind it: $(grep '^arm' out)"

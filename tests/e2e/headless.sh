@@ -127,7 +127,7 @@ check 'and the other one' grep -q '^  teacher-forced, every token right$' out
 check 'the steps' grep -qE '"answer":" comp [0-9] [0-9] 0 =( [0-9])+ out [0-9](.*) so( [0-9])+"' d.jsonl
 check 'the right ones of a prompt' grep -q 'right is comp 7 5 0 = 1 2 out 2 # comp 0 0 1 = 1 out 1 so 1 2 </s>$' out
 run 0 -c 'model tiny layers=1 width=16 heads=2 context=96; optim batch=16 warmup=10; task parity scratchpad=full lengths=2..3 test=4; train 80; prompt parity 1 0 1 1'
-check 'right, though not by the right steps' grep -qE '^right answer, [1-9][0-9]* of [0-9]+ tokens otherwise$' out
+check 'right, though not by the right steps' grep -qE '^right answer, [1-9][0-9]* of [0-9]+ tokens differ$' out
 run 0 --json -c "$steps"
 check 'both in events' grep -qE '"judged":"decoded","teacher_forced":[0-8],' out
 for bad in 'task sort scratchpad=v' 'task parity scratchpad=more' 'task parity scratchpad=full text=appendix' 'task copy scratchpad=full' 'task sort lengths=20 scratchpad=full'; do
@@ -206,8 +206,8 @@ run 0 -c 'model layers=1 width=16 heads=2; race none,t5 seeds=2 batches=own; tra
     compare'
 check 'where training ended' test "$(grep -c '^arm [12] .* step 2: loss .* n=2, own batches, token' out)" = 2
 check 'by length' test "$(grep -c 'median (least..greatest) n=2, own batches$' out)" = 2
-check 'the table of lengths' grep -q 'the least and the greatest seed, own batches, before them the median' out
-check 'the errors' grep -q '^where answers of arm 1 go wrong first, 2 seeds together, own batches:' out
+check 'the table of lengths' grep -q 'minimum and maximum over seeds, own batches; before them the median' out
+check 'the errors' grep -q '^first errors in the answers of arm 1, 2 seeds together, own batches:' out
 check 'the curves' grep -q '^arm 2 t5 8/16, 2 seeds, own batches: median' out
 check 'the test' grep -q 'exact sign-flip test over training runs, each pair on batches of its own$' out
 check 'the floor' grep -q 'own batches: two replicas of an arm also learned from different samples' out
@@ -215,7 +215,7 @@ run 1 -c 'race none seeds=2 batches=mine'
 one_line
 check 'what is allowed' grep -q "race: batches=mine: allowed are shared|own" err
 run 0 --json -c 'race none seeds=3; ablate 0.1 replicate=2'
-check 'one replicate has it off' test "$(grep '"kind":"heads"' out | grep -c '"replicate":2')" -eq 1
+check 'one replica has it off' test "$(grep '"kind":"heads"' out | grep -c '"replicate":2')" -eq 1
 check 'and no other' test "$(grep -c '"kind":"heads"' out)" -eq 1
 run 0 --json -c 'sample length=3; back'
 check 'the sample says which' grep -q '"kind":"prompt".*"length":3,"sample":0' out
@@ -277,8 +277,8 @@ export XDG_STATE_HOME=$WORK/state
 mkdir "$XDG_STATE_HOME"
 run 0 --session theirs -c 'prompt sort 3 1 2; export attention a.npz; import attention a.npz; press 3 c i; show attention'
 check 'layers and heads' grep -q '^attention of a.npz: layers 0..1, heads 0..7, 6 tokens, with scores' out
-check 'what queries look at' grep -q '^file a.npz: head L0H0, what each query looks at' out
-check 'the same as the arm' grep -q '^probabilities less a.npz head L0H0, a row a query' out
+check 'what queries look at' grep -q '^file a.npz: head L0H0, the keys that each query attends to' out
+check 'the same as the arm' grep -q '^probabilities less a.npz head L0H0, one row per query' out
 check 'but for nothing' test "$(sed -n '/^probabilities less/,/^what kind/p' out | grep -cE '^ +[0-9]+ \S+ +0[0 -]*$')" = 12
 rm a.npz
 run 0 replay theirs --json

@@ -47,11 +47,11 @@ has '^ +step +trained lengths +longer ones$'
 has '^ +length  1 none +2 t5'
 has '^  >8 +[01][0-9.]* +[01][0-9.]* .*mean beyond training$'
 has '^  9 +[01]\.[0-9]+ \(.*beyond training$'
-has '^longer than trained, arms on the same samples: no arm is called best'
+has '^longer than trained, arms compared on the same samples: no arm is called best'
 has '^arm 2 t5 8/16, evaluated at step 20$'
 has '^  first errors: [0-9]+ early stops?, .* in [0-9]+ of [0-9]+ answers$'
-has "head L1H2, what each query looks at"
-has "^  query 0 'sort' looks at 0 'sort' 1\.00$"
+has "head L1H2, the keys that each query attends to"
+has "^  query 0 'sort' attends to 0 'sort' 1\.00$"
 has "^  token 1, '.+', (right|wrong): candidates '"
 has '^contributions to logit '
 has '^  MLP 0 +-?[0-9.]+'

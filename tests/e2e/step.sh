@@ -30,7 +30,7 @@ keys e
 wait_for ':edit 8 '
 keys 9
 keys Enter
-wait_for 'what it would have said, position 8'
+wait_for "the model's own candidates, position 8"
 wait_for '9\*'
 
 # the other pages, and the token to compare with
@@ -41,7 +41,7 @@ keys r
 wait_for '− mean of 14 tokens'
 keys v
 wait_for 'lens +token 2 of'
-wait_for 'would say'
+wait_for 'predicts'
 keys v
 wait_for 'attention +token 2 of'
 wait_for 'head L0H0 of ".*" looks at'

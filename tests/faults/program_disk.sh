@@ -29,7 +29,7 @@ digest() {
 }
 
 verify() { # SESSION
-    "$pewter" replay "$1" --verify >"$dir/out" 2>"$dir/err" || fail "it can't be done again"
+    "$pewter" replay "$1" --verify >"$dir/out" 2>"$dir/err" || fail "the re-run fails"
     grep -q '^equal: ' "$dir/out" || fail "it is not equal"
 }
 

@@ -185,7 +185,7 @@ static const struct mutant {
     {PW_EV_LOOK, NULL, flip_lens, "look: logit lens [0] was "},
     {PW_EV_ATTENTION, NULL, flip_map, "attention: attention [0] was "},
     {PW_EV_TABLE, NULL, flip_bias, "table: bucket's bias [0] was "},
-    {PW_EV_TABLE, NULL, flip_met, "table: pairs met [1] was "},
+    {PW_EV_TABLE, NULL, flip_met, "table: pairs seen [1] was "},
     {PW_EV_HEADS, NULL, flip_head, "heads: mode of head [0] was "},
     {PW_EV_PATCH, NULL, flip_patch, "patch: recovery [1] was "},
     {PW_EV_FAILING, NULL, flip_example, "failing examples: sample of example [0] was "},

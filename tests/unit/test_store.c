@@ -187,7 +187,7 @@ static void refuses_other_versions(void **state)
     session_path(state, path);
     assert_int_equal(session_try(path, true, &err), PW_OK);
     edit(path, "PRAGMA user_version=2000");
-    session_refused(path, false, "a session of version 2.0; this pewter knows those of version 1");
+    session_refused(path, false, "a session of version 2.0; this pewter reads version 1");
     edit(path, "PRAGMA user_version=1007; ALTER TABLE segment ADD COLUMN moon TEXT; CREATE TABLE more(x)");
     assert_int_equal(session_try(path, false, &err), PW_OK);
     edit(path, "PRAGMA user_version=1000");

@@ -52,7 +52,7 @@ const struct pw_command pw_cmd_construct = {
     .name = "construct",
     .usage = "construct theorem1|theorem2 [key=value] [arm=K]",
     .example = "construct theorem1 T=16",
-    .summary = "replace an arm's weights by a proof's: without an encoding it still knows positions",
+    .summary = "replace an arm's weights by a proof's: it finds positions without an encoding",
     .detail =
         "Kazemnejad et al. 2023, appendix C: in theorem1 attention writes 1/t and the MLP turns it into t;\n"
         "in theorem2 scores are content minus distance. <bos> is the task's first word; weights that the\n"
