@@ -159,6 +159,16 @@ static inline size_t pw_fire_floats(int K, int H)
 }
 #define PW_FIRE_EPS 1e-6f /* added to the divisor psi(y), so that it is never 0 */
 
+/* A bias that a formula with learned parameters defines. */
+struct pw_expr_code;
+struct pw_expr_use {
+    const struct pw_expr_code *code;  /* its program (kernels/expr_code.h), in host memory */
+    const struct pw_expr_code *there; /* the same in the backend's memory */
+    float from, step; /* id i stands for position from + i * step; distances are multiplied by step */
+    int layer;        /* whose values parameters of a layer have */
+    bool causal;
+};
+
 /* Optional outputs of an attention operation for inspection: each is NULL, or has [H,T,T] for each
  * sequence. */
 struct pw_maps {
@@ -429,6 +439,30 @@ struct pw_backend_ops {
      *   factor, if y is L: (U * (C / fmaf(C, L, 1)) / n) * -(sign(factor) * threshold) */
     void (*fire_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
                      const struct pw_fire *f, int L, int H, int P);
+
+    /* ---- formulas: a bias computed from learned parameters by a program in double precision, then rounded.
+     * bias is [H,2P-1] or, of a dense program, [H,P,P]; 0 where the mask hides the key. param: the floats of
+     * all parameters. Slots are evaluated as kernels/expr_maths.h has them; a network's sums are chains of
+     * fma over its hidden units, OUT's from b2. */
+    void (*expr_fwd)(struct pw_ctx *c, float *bias, const float *param, const struct pw_expr_use *x, int H,
+                     int P);
+    /* Backward pass of expr_fwd. Adds to d_param. d_bias has the shape of the bias L times and is
+     * overwritten; the adjoint of the root is g = ((d_bias[0] + d_bias[1]) + ...), in float.
+     *
+     * The last pass comes first, then KEY, QUERY, DISTANCE and ONCE, each a row of its places; PAIR has a row
+     * for each query, ascending. At each place of a row: the adjoints of the slots of head 0 in descending
+     * order, then of head 1, ..., then of shared slots, which have then collected those of all heads. An
+     * adjoint starts at 0, or at the adjoint that the export has collected. pw_f_product multiplies; a
+     * network uses fma: first w2 and the vector's adjoints for k ascending, and in HIDDEN b1, w1 and arg[0]
+     * for k ascending.
+     *
+     * Sums over places: an export of ONCE or QUERY, and a network's parameters, by lanes over the places of a
+     * row, and then added to the adjoint so far (place k to lane k mod 16). An export of DISTANCE or KEY gets
+     * one adjoint from a row: a chain over queries. PARAM, ENTRY and BETWEEN add to their entry in this
+     * order: blocks of 16 places ascending, heads ascending, slots descending, places ascending; BETWEEN the
+     * lower entry first. At the end the sums, in double, are added to d_param. */
+    void (*expr_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
+                     const struct pw_expr_use *x, int L, int H, int P);
 
     /* ---- scored rows and the loss */
     /* y[n] = x[rows[n]], or zeros if rows[n] is -1. */

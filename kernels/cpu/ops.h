@@ -59,6 +59,10 @@ void PW_OP(fire_fwd)(struct pw_ctx *c, float *bias, const float *param, const st
                      int P);
 void PW_OP(fire_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
                      const struct pw_fire *f, int L, int H, int P);
+void PW_OP(expr_fwd)(struct pw_ctx *c, float *bias, const float *param, const struct pw_expr_use *x, int H,
+                     int P);
+void PW_OP(expr_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
+                     const struct pw_expr_use *x, int L, int H, int P);
 void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C);
 void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C);
 void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,

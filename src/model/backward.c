@@ -197,7 +197,7 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     const struct pw_batch_plan *plan = &m->step_plan;
     struct pw_added added = m->tables.added;
     float *d_added[PW_PE_ADDS], *slot = to->grad;
-    bool learned = added.n > 0 && m->lay.pe != PW_ABSENT;
+    bool learned = pw_pe_learns_rows(m->pe.pe);
     int C = m->cfg.width, R = k->n_rows;
     struct pw_dropout drop;
 

@@ -26,7 +26,8 @@ float pw_norm_eps(const struct pw_config *cfg)
 
 struct pw_pe_pass pw_model_pass(const struct pw_model *m, struct pw_ctx *c, int positions)
 {
-    return (struct pw_pe_pass){&m->pe, &m->cfg, m->ops, c, positions};
+    return (struct pw_pe_pass){&m->pe,         &m->cfg,        m->ops, c, positions, m->tables.bias_layer,
+                               m->tables.code, m->tables.there};
 }
 
 static void make_bias(struct pw_ctx *c, int chunk, int worker, void *arg)

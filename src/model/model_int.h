@@ -137,8 +137,10 @@ struct pw_tables {
     int laid;                    /* dense: positions that the bias is laid out for; otherwise P */
     const float *keys;           /* [L,key_rows,D], part of the parameters */
     int key_rows, reach;
-    int *index;             /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
-    struct pw_score *score; /* [L] function of each finished score; NULL: none */
+    int *index;                 /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */
+    struct pw_score *score;     /* [L] function of each finished score; NULL: none */
+    struct pw_expr_code *code;  /* the encoding's program on the host; NULL: it has none */
+    struct pw_expr_code *there; /* the same on the backend */
 };
 
 /* Data derived from the parameters: packed weights (backend.h) and gathered tables. */

@@ -116,8 +116,9 @@ static void add_own(struct pw_param_layout *lay, const struct pw_config *cfg,
     lay->pe = lay->size;
     for (int i = 0; i < n; i++) {
         snprintf(name, sizeof name, "pe.%s", list[i].name);
-        add_tensor(lay, name, list[i].rows, list[i].cols, list[i].std, list[i].value);
+        add_stack(lay, name, list[i].layers, list[i].rows, list[i].cols, (double)list[i].std, list[i].value);
         lay->params[lay->n - 1].pe = true;
+        lay->params[lay->n - 1].decay = list[i].decay;
     }
 }
 

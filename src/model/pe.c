@@ -49,6 +49,11 @@ bool pw_pe_learns(const struct pw_pe *pe)
     return pe->param != NULL || pe->params != NULL;
 }
 
+bool pw_pe_learns_rows(const struct pw_pe *pe)
+{
+    return pe->param != NULL && (pe->uses & PW_PE_ADDED) != 0;
+}
+
 struct pw_pe_tables pw_pe_tables_at(const struct pw_pe_tables *t, int layer)
 {
     struct pw_pe_tables at = *t;

@@ -62,11 +62,13 @@ struct pw_pe_tables {
 
 /* A learned tensor "pe.NAME" of an encoding with arithmetic of its own; rows 0: a vector. Initial values are
  * normal with standard deviation std; if std is 0, all are value. */
-enum { PW_PE_PARAMS = 6 }; /* most of one encoding */
+enum { PW_PE_PARAMS = 24 }; /* most of one encoding */
 struct pw_pe_param {
     const char *name;
     int rows, cols;
     float std, value;
+    bool decay; /* AdamW's weight decay applies */
+    int layers; /* > 0: one such tensor for each layer, one after the other */
 };
 
 /* The arguments of such arithmetic: P positions, on a backend. */
@@ -77,6 +79,9 @@ struct pw_pe_pass {
     const struct pw_backend_ops *ops;
     struct pw_ctx *c;
     int P;
+    size_t bias_layer; /* floats from a layer's bias to the next; 0: shared */
+    const struct pw_expr_code *code,
+        *there; /* the program that the encoding gave: on the host, on the backend */
 };
 
 /* The descriptor of an encoding. Constant. */
@@ -87,7 +92,7 @@ struct pw_pe {
     const struct pw_opt *opts;              /* of the encoding's own options struct, or NULL */
     size_t opts_size;                       /* at most PW_PE_OPTS_MAX */
     unsigned uses;                          /* enum pw_pe_use */
-    unsigned by_layer;            /* enum pw_pe_use: fixed tables that differ by layer; not ADDED, not KEYS */
+    unsigned by_layer;            /* enum pw_pe_use: tables that differ by layer; not ADDED, not KEYS */
     enum pw_pe_by by[PW_PE_ADDS]; /* ADDED: rule of each table; often only the first is used */
     bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
 
@@ -137,13 +142,18 @@ struct pw_pe {
     int (*index)(const void *opts, const struct pw_config *cfg, int distance);
     int (*reach)(const void *opts);
 
-    /* Alternatively, a DENSE bias computed from parameters by arithmetic of the encoding's own. params lists
-     * the parameters and returns their number. fill computes bias [H,P,P] from param, which holds the
-     * parameters one after the other. fill_bwd adds to d_param; it overwrites d_bias [L,H,P,P], one gradient
-     * per layer. All arrays are in the backend's memory; any worker can call. NULL: not such an encoding. */
+    /* Alternatively, a BIAS or DENSE bias computed from parameters by arithmetic of the encoding's own.
+     * params lists the parameters and returns their number. fill computes bias [H,2P-1] or dense [H,P,P], of
+     * every layer if it is by_layer, from param, which holds the parameters one after the other. fill_bwd
+     * adds to d_param; it overwrites d_bias, the gradients of the L layers one after the other. All arrays
+     * are in the backend's memory; any worker can call. NULL: not such an encoding. */
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *bias, const float *param);
     void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param);
+    /* Makes the program that fill and fill_bwd pass to the backend (kernels/expr_code.h); the caller frees
+     * it. NULL: there is none. */
+    enum pw_code (*code)(const void *opts, const struct pw_config *cfg, struct pw_expr_code **out,
+                         struct pw_err *err);
 };
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
@@ -155,6 +165,8 @@ const struct pw_pe *pw_pe_find(const char *name);
 bool pw_pe_alike(const struct pw_pe *a, const struct pw_pe *b);
 /* Returns true if the encoding has trained parameters. */
 bool pw_pe_learns(const struct pw_pe *pe);
+/* Returns true if the rows that it adds to embeddings are trained parameters. */
+bool pw_pe_learns_rows(const struct pw_pe *pe);
 /* Returns the tables of one layer: the same memory, without strides. Only `t` itself is freed. */
 struct pw_pe_tables pw_pe_tables_at(const struct pw_pe_tables *t, int layer);
 /* Returns the bias of head h on a query and a key at these positions, in layer 0 unless t is of one layer.

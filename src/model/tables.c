@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernels/score.h"
+#include "kernels/expr_code.h"
 #include "model/model_int.h"
 
 _Static_assert(sizeof((struct pw_added *)0)->table / sizeof(float *) == PW_PE_ADDS, "what an encoding adds");
@@ -125,8 +126,7 @@ size_t pw_learned_at(const struct pw_model *m, int k)
 /* Returns the most positions of a sequence; an offset leaves fewer rows of a learned table. */
 static int most_positions(const struct pw_model *m)
 {
-    bool rows = m->lay.pe != PW_ABSENT && (m->pe.pe->uses & PW_PE_ADDED) != 0;
-    return m->cfg.context - (rows ? (int)m->pe.tune.offset : 0);
+    return m->cfg.context - (pw_pe_learns_rows(m->pe.pe) ? (int)m->pe.tune.offset : 0);
 }
 
 static enum pw_code too_many(const struct pw_model *m, int P, struct pw_err *err)
@@ -171,12 +171,27 @@ static bool send_score(struct pw_model *m, const struct pw_pe_tables *host)
     return m->tables.score != NULL;
 }
 
+/* Makes the encoding's program, if it has one, and sends it. */
+static enum pw_code send_code(struct pw_model *m, struct pw_err *err)
+{
+    struct pw_tables *t = &m->tables;
+    enum pw_code code =
+        m->pe.pe->code != NULL ? m->pe.pe->code(m->pe.o.bytes, &m->cfg, &t->code, err) : PW_OK;
+
+    if (code != PW_OK || t->code == NULL)
+        return code;
+    if (m->ops->expr_fwd == NULL)
+        return pw_fail(err, PW_EUSER, "expr: no learned parameters on '%s' yet", m->ops->name);
+    t->there = send(m, t->code, t->code->bytes);
+    return t->there != NULL ? PW_OK : pw_fail(err, PW_ENOMEM, "out of memory for the encoding's program");
+}
+
 static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
 {
     const struct pw_pe *pe = m->pe.pe;
     struct pw_tables *t = &m->tables;
     size_t rows = (size_t)host->P, turns = layers_of(m, PW_PE_ROTATION) * rows * (size_t)pairs_of(m);
-    bool learned = m->lay.pe != PW_ABSENT, added = true;
+    bool learned = pw_pe_learns_rows(pe), added = true;
 
     t->P = t->laid = host->P;
     t->added = (struct pw_added){.n = pw_pe_adds(pe), .halves = pe->halves};
@@ -195,9 +210,9 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     t->bias_layer = host->bias_layer;
     if (pe->uses & PW_PE_BIASES)
         t->bias =
-            send(m, host->bias != NULL || learned ? host->bias : host->dense,
+            send(m, host->bias != NULL || pw_bias_learned(m) ? host->bias : host->dense,
                  layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
-    if (pe->uses & PW_PE_BIAS && learned)
+    if (pe->uses & PW_PE_BIAS && pe->index != NULL)
         t->index = make_index(m, host->P);
     if (pe->uses & PW_PE_KEYS) {
         t->keys = m->p + m->lay.pe;
@@ -207,7 +222,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     return added && (host->gain == NULL || t->gain != NULL) &&
            (!(pe->uses & PW_PE_ROTATION) || (t->cosine != NULL && t->sine != NULL)) &&
            (!(pe->uses & PW_PE_BIASES) || t->bias != NULL) &&
-           (!(pe->uses & PW_PE_BIAS) || !learned || t->index != NULL) && set_turns(m, host) &&
+           (!(pe->uses & PW_PE_BIAS) || pe->index == NULL || t->index != NULL) && set_turns(m, host) &&
            send_score(m, host);
 }
 
@@ -253,10 +268,12 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
         return code;
     pw_model_abandon(m); /* the gradient of a bias has the shape of the old table */
     pw_tables_fini(m);
-    if (!send_all(m, &host)) {
-        pw_tables_fini(m);
+    if (!send_all(m, &host))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", n);
-    }
+    if (code == PW_OK)
+        code = send_code(m, err);
+    if (code != PW_OK)
+        pw_tables_fini(m);
     pw_pe_tables_free(&host);
     m->stale = PW_STALE_ALL;
     return code;
@@ -272,8 +289,29 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.index);
     m->ops->free(m->be, m->tables.score);
+    m->ops->free(m->be, m->tables.there);
+    free(m->tables.code);
     free(m->tables.turn);
     m->tables = (struct pw_tables){0};
+}
+
+/* Fetches a bias that the backend computes: dense for P positions, by distance for at least P. */
+static void fetch_bias(struct pw_model *m, struct pw_pe_tables *t)
+{
+    size_t rows = (size_t)t->P, H = (size_t)m->cfg.heads, wide = 2 * rows - 1;
+
+    pw_model_refresh(m, t->P);
+    for (size_t l = 0; l < layers_of(m, PW_PE_BIASES); l++) {
+        const float *from = m->tables.bias + l * m->tables.bias_layer;
+        if (t->dense != NULL)
+            m->ops->download(m->be, t->dense + l * t->bias_layer, from, rows * rows * H * sizeof *from);
+        for (size_t h = 0; h < H && t->bias != NULL; h++) {
+            size_t P = (size_t)m->tables.P;
+            m->ops->download(m->be, t->bias + l * t->bias_layer + h * wide, from + h * (2 * P - 1) + P - rows,
+                             wide * sizeof *from);
+        }
+    }
+    m->ops->sync(m->be, NULL);
 }
 
 /* Fills the learned entries of the host tables from the parameters. */
@@ -284,17 +322,14 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
 
     m->ops->download(m->be, m->host, m->p + m->lay.pe, (m->lay.size - m->lay.core) * sizeof(float));
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
-    for (int k = 0; k < pw_pe_adds(pe); k++)
+    for (int k = 0; k < pw_pe_adds(pe) && pw_pe_learns_rows(pe); k++)
         memcpy(t->add[k], m->host + pw_learned_at(m, k),
                rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
     if (t->keys != NULL)
         memcpy(t->keys, m->host, (m->lay.size - m->lay.core) * sizeof *t->keys);
-    if (t->dense != NULL) { /* laid out for P positions */
-        pw_model_refresh(m, t->P);
-        m->ops->download(m->be, t->dense, m->tables.bias, rows * rows * H * sizeof *t->dense);
-        m->ops->sync(m->be, NULL);
-    }
-    if (t->bias == NULL)
+    if (pe->fill != NULL)
+        fetch_bias(m, t);
+    if (t->bias == NULL || pe->index == NULL)
         return;
     for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)
         for (size_t h = 0; h < H; h++)
@@ -309,7 +344,7 @@ enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out
     if (P < 1 || P > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a table of %d positions: the model has context=%d", P, m->cfg.context);
     code = too_many(m, P, err);
-    if (code == PW_OK && m->pe.pe->uses & PW_PE_DENSE && pw_bias_learned(m))
+    if (code == PW_OK && m->pe.pe->fill != NULL)
         code = pw_tables_fit(m, P, err);
     if (code == PW_OK)
         code = build(m, P, out, err);

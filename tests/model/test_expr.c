@@ -122,7 +122,7 @@ static void test_errors(void **state)
         {"bias = max(1)", "column 8: max takes 2 arguments"},
         {"bias = d $ 2", "column 10: '$' has no meaning in a formula"},
         {"bias = bucket(d, d, 128)",
-         "column 8: bucket(d, buckets, distance): 2..4096 buckets, a distance from buckets to 1000000"},
+         "column 8: bucket(d, buckets, distance): 2..128 buckets, a distance from buckets to 65536"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

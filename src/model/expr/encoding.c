@@ -50,7 +50,10 @@ static void print(const void *opts, struct pw_str *out)
 
 static bool by_layer(const struct pw_expr *x, enum pw_stage a, enum pw_stage b)
 {
-    return pw_expr_reads(x, a, PW_VAR_LAYER) || pw_expr_reads(x, b, PW_VAR_LAYER);
+    bool learns = false;
+    for (int k = 0; k < x->n_params && a == PW_STAGE_BIAS; k++)
+        learns = learns || x->param[k].per_layer;
+    return learns || pw_expr_reads(x, a, PW_VAR_LAYER) || pw_expr_reads(x, b, PW_VAR_LAYER);
 }
 
 /* The tables that a formula needs: bits of enum pw_pe_use. */
@@ -121,7 +124,7 @@ static void write_values(const struct pw_expr *x, struct options *o)
 static struct pw_formula *make_formula(struct pw_expr *x, const char *text, const char *name)
 {
     struct pw_formula *f = pw_alloc(1, sizeof *f);
-    bool adds = pw_expr_has(x, PW_STAGE_EMBED);
+    bool adds = pw_expr_has(x, PW_STAGE_EMBED), learns = pw_expr_learns(x, PW_STAGE_BIAS);
     f->x = x;
     pw_str_add(&f->text, "%s", text);
     snprintf(f->name, sizeof f->name, "%s", name != NULL ? name : "expr");
@@ -139,6 +142,10 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .check_at = pw_formula_check_at,
                        .build = pw_formula_build,
                        .score = pw_formula_score,
+                       .params = learns ? pw_formula_params : NULL,
+                       .fill = learns ? pw_formula_fill : NULL,
+                       .fill_bwd = learns ? pw_formula_fill_bwd : NULL,
+                       .code = learns ? pw_formula_code : NULL,
                        .print = print};
     memcpy(&f->pe, &pe, sizeof pe); /* its members are constant */
     return f;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/expr_maths.h"
 #include "model/expr/expr_int.h"
 
 struct pass {
@@ -15,10 +16,7 @@ struct pass {
 /* Index of the entry, and the share of the one after it. */
 static int entry_of(const struct pw_node *node, int size, double at, double *share)
 {
-    double last = size - 1, inside = !(at > 0) ? 0 : at > last ? last : at;
-    double low = node->op == PW_NODE_ENTRY ? nearbyint(inside) : floor(inside);
-    *share = node->op == PW_NODE_ENTRY ? 0 : inside - low;
-    return (int)low;
+    return pw_f_entry(at, size, node->op == PW_NODE_BETWEEN, share);
 }
 
 static double network(const struct pass *p, const struct pw_node *node, double in)
@@ -26,8 +24,8 @@ static double network(const struct pass *p, const struct pw_node *node, double i
     const double *const *w = p->param + node->index;
     double sum = w[3][0];
     for (int k = 0; k < p->x->param[node->index].size; k++) {
-        double hidden = w[0][k] * in + w[1][k];
-        sum += hidden > 0 ? w[2][k] * hidden : 0;
+        double hidden = fma(w[0][k], in, w[1][k]);
+        sum = fma(w[2][k], 0 > hidden ? 0 : hidden, sum);
     }
     return sum;
 }
@@ -63,7 +61,7 @@ static double value_of(struct pass *p, int k)
         int low = entry_of(node, p->x->param[node->index].size, a[0], &share);
         return share > 0 ? t[low] + share * (t[low + 1] - t[low]) : t[low];
     }
-    case PW_NODE_CALL: return pw_functions[node->index].value(a);
+    case PW_NODE_CALL: return pw_function_value(node->index, a);
     case PW_NODE_SELECT: return a[0] != 0 ? a[1] : a[2];
     case PW_NODE_NETWORK: return network(p, node, a[0]);
     case PW_NODE_SUM:
@@ -110,7 +108,7 @@ static void back_network(struct back *b, const struct pw_node *node, double g)
     const double *const *w = b->p.param + node->index;
     double *const *d = b->d_param + node->index, in = b->p.regs[node->arg[0]], d_in = 0;
     for (int k = 0; k < b->p.x->param[node->index].size; k++) {
-        double hidden = w[0][k] * in + w[1][k];
+        double hidden = fma(w[0][k], in, w[1][k]);
         if (hidden > 0) {
             d[2][k] += g * hidden;
             d[1][k] += g * w[2][k];
@@ -168,9 +166,9 @@ static void back_node(struct back *b, int k)
         break;
     }
     case PW_NODE_CALL:
-        if (pw_functions[node->index].slope == NULL)
+        if (!pw_functions[node->index].smooth)
             break;
-        pw_functions[node->index].slope(a, b->p.regs[k], slope);
+        pw_function_slopes(node->index, a, b->p.regs[k], slope);
         for (int i = 0; i < pw_functions[node->index].args; i++)
             if (slope[i] != 0)
                 b->adjoint[node->arg[i]] += g * slope[i];

@@ -11,6 +11,7 @@ struct pw_expr_param {
     int size;     /* entries of a table; 1: a number */
     double value; /* initial value; of a drawn one the standard deviation */
     bool drawn;   /* initial values are normal with standard deviation `value` */
+    bool weight;  /* a weight matrix of mlp: AdamW decays it */
 };
 
 /* An option, in the order of declaration. */
@@ -87,11 +88,12 @@ void pw_expr_mark(const struct pw_expr *x, int root, bool *needed);
 struct pw_function {
     const char *name;
     int args;
-    double (*value)(const double *a);
-    /* Writes the derivatives with respect to each argument; NULL: all zero. y: the value. */
-    void (*slope)(const double *a, double y, double *out);
+    bool smooth; /* false: all derivatives are 0 */
 };
-extern const struct pw_function pw_functions[];
+extern const struct pw_function pw_functions[]; /* by enum pw_expr_function; ends with name NULL */
+/* a: [3] arguments. slopes: writes the derivatives [3] with respect to them; y: the value. */
+double pw_function_value(int f, const double *a);
+void pw_function_slopes(int f, const double *a, double y, double *out);
 int pw_function_find(const char *name, int length); /* -1: there is none */
 /* Operators and other constructs that are not written as calls have names that no call can contain: "<=",
  * "-x", "slopes()[h]". */

@@ -24,6 +24,7 @@ const struct pw_formula *pw_formula_of(const void *opts);
 struct pw_formula_inputs {
     const struct pw_expr *x;
     double from, step, vars[PW_VARS], *regs;
+    const double *const *param; /* of stages with learned parameters */
 };
 struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const struct pw_config *cfg,
                                               double from, double step);
@@ -35,7 +36,7 @@ struct pw_formula_at {
         key;  /* query and key: indices; of a bias by distance, any pair at this distance */
     int part; /* pair or channel */
 };
-/* Returns the value of a stage without learned parameters. */
+/* Returns the value of a stage. */
 double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at);
 /* Returns bias and mask together: -inf if the mask hides the key. */
 double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at);
@@ -61,5 +62,21 @@ void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_p
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err);
 enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,
                                  struct pw_err *err);
+int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
+void pw_formula_fill(const struct pw_pe_pass *x, float *bias, const float *param);
+void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param);
+enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, struct pw_expr_code **out,
+                             struct pw_err *err);
+
+/* The learned bias of a model, with the mask, as a formula in which the model's numbers are constants and
+ * sums are written out. By distance, i is d and j is 0. The caller frees it. Fails if it becomes too long. */
+enum pw_code pw_formula_flat(const struct pw_formula *f, const struct pw_config *cfg, struct pw_expr **out,
+                             struct pw_err *err);
+/* Fails if nothing uses a parameter, or if the learned bias has no program. */
+enum pw_code pw_formula_check_learned(const struct pw_formula *f, const struct pw_config *cfg,
+                                      struct pw_err *err);
+/* Returns initial values of all parameters for pw_expr_eval; of drawn ones sign times the standard deviation.
+ * Sets param [PW_EXPR_PARAMS]. The caller frees the result. */
+double *pw_formula_first(const struct pw_expr *x, int sign, const double **param);
 
 #endif

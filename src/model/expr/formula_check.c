@@ -1,7 +1,8 @@
-/* formula_check.c - refuse a formula that a model can't compute, before anything changes: learned parameters,
- * variables that a stage can't read, values that are not finite, tables that are too large,
+/* formula_check.c - refuse a formula that a model can't compute, before anything changes: learned parameters
+ * outside of bias, variables that a stage can't read, values that are not finite, tables that are too large,
  * and a mask that leaves a query without a key. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/expr/formula.h"
 
@@ -121,8 +122,14 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
     const struct pw_formula *f = pw_formula_of(opts);
     struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, cfg, from, step);
     enum pw_code code = PW_OK;
-    if (f->pe.uses & PW_PE_BIASES)
-        code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);
+    for (int sign = 1; sign >= -1 && code == PW_OK && (f->pe.uses & PW_PE_BIASES) != 0; sign -= 2) {
+        const double *param[PW_EXPR_PARAMS];
+        double *first = pw_formula_first(f->x, sign, param);
+        in.param = param;
+        if (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS))
+            code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);
+        free(first);
+    }
     for (int k = 0; code == PW_OK && k < 4; k++)
         if (pw_expr_has(f->x, rows[k]))
             code = check_rows(&in, cfg, rows[k], err);
@@ -168,8 +175,8 @@ enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, str
                            "expr: no '%s' yet: a formula has embed, angle, gain, bias, score and mask",
                            pw_stage_names[refused[k]]);
     for (int s = 0; s < PW_STAGES; s++) {
-        if (pw_expr_learns(x, s))
-            return pw_fail(err, PW_EUSER, "expr: %s: no learned parameters yet: write numbers",
+        if (s != PW_STAGE_BIAS && pw_expr_learns(x, s))
+            return pw_fail(err, PW_EUSER, "expr: %s: only a bias can have learned parameters: write numbers",
                            pw_stage_names[s]);
         for (int k = 0; k < 2; k++)
             if (pw_expr_reads(x, s, absent[k].var))
@@ -180,5 +187,7 @@ enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, str
     if ((f->pe.uses & PW_PE_ROTATION) != 0 && cfg->head_width % 2 != 0)
         return pw_fail(err, PW_EUSER, "expr: %d entries of a head can't form pairs", cfg->head_width);
     enum pw_code code = check_dense(f, cfg, err);
+    if (code == PW_OK)
+        code = pw_formula_check_learned(f, cfg, err);
     return code == PW_OK ? pw_formula_check_at(opts, cfg, 0, 1, err) : code;
 }

@@ -40,7 +40,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     vars[PW_VAR_LAYER] = at->layer;
     vars[PW_VAR_HEAD] = at->head;
     vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = at->part;
-    return pw_expr_eval(in->x, stage, vars, NULL, in->regs);
+    return pw_expr_eval(in->x, stage, vars, in->param, in->regs);
 }
 
 double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at)
@@ -129,7 +129,7 @@ static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, stru
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
 {
     struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, cfg, t->from, t->step);
-    if (t->bias != NULL || t->dense != NULL)
+    if ((t->bias != NULL || t->dense != NULL) && !pw_expr_learns(in.x, PW_STAGE_BIAS))
         fill_biases(cfg, t, &in);
     if (t->cosine != NULL)
         fill_turns(cfg, t, &in);

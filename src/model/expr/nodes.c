@@ -43,7 +43,7 @@ int pw_expr_node(struct pw_expr *x, struct pw_node node)
         double a[3] = {0};
         for (int i = 0; i < pw_functions[node.index].args; i++)
             a[i] = x->node[node.arg[i]].value;
-        return number_node(x, pw_functions[node.index].value(a));
+        return number_node(x, pw_function_value(node.index, a));
     }
     if (node.op == PW_NODE_SELECT && is_number(x, node.arg[0]))
         return x->node[node.arg[0]].value != 0 ? node.arg[1] : node.arg[2];

@@ -99,7 +99,7 @@ int pw_parse_whole(struct pw_parser *p, const char *of, int lo, int hi)
 static int network(struct pw_parser *p)
 {
     static const char *const part[PW_NETWORK_PARAMS] = {"0.weight", "0.bias", "2.weight", "2.bias"};
-    int at = p->t.at, in, hidden = 32, first;
+    int at = p->t.at, in, hidden = 32, first, number = 0;
     pw_parse_expect(p, "(", "after mlp");
     in = pw_parse_expression(p);
     if (pw_parse_take(p, ",")) {
@@ -111,15 +111,22 @@ static int network(struct pw_parser *p)
     }
     pw_parse_expect(p, ")", "after the arguments of mlp");
     first = p->x->n_params;
+    for (int k = 0; k < first; k++)
+        number += p->x->param[k].weight;
+    number = 1 + number / 2;
     for (int k = 0; k < PW_NETWORK_PARAMS && !p->failed; k++) {
         char name[32];
-        snprintf(name, sizeof name, "mlp%d.%s", first, part[k]);
+        if (number > 1)
+            snprintf(name, sizeof name, "mlp%d.%s", number, part[k]);
+        else
+            snprintf(name, sizeof name, "mlp.%s", part[k]);
         struct pw_expr_param *q = pw_parse_param(p, name, (int)strlen(name), at);
         if (q == NULL)
             return 0;
         q->size = k == 3 ? 1 : hidden;
         q->per_head = k >= 2;
         q->drawn = true;
+        q->weight = k % 2 == 0;
         q->value = k < 2 ? sqrt(1.0 / 3) : sqrt(1.0 / 3 / hidden);
     }
     return make(p, (struct pw_node){.op = PW_NODE_NETWORK, .index = first, .arg = {in, -1, -1}});
@@ -171,10 +178,10 @@ static int call(struct pw_parser *p, int f, int at)
         return pw_parse_fail(p, at, "%s takes %d argument%s", name, most, most == 1 ? "" : "s");
     if (strcmp(name, "bucket") == 0 && !p->failed) {
         const struct pw_node *b = &p->x->node[a[1]], *m = &p->x->node[a[2]];
-        if (b->op != PW_NODE_NUMBER || m->op != PW_NODE_NUMBER || b->value < 2 || b->value > 4096 ||
-            m->value < b->value || m->value > 1e6)
+        if (b->op != PW_NODE_NUMBER || m->op != PW_NODE_NUMBER || b->value < 2 || b->value > 128 ||
+            m->value < b->value || m->value > 65536)
             return pw_parse_fail(
-                p, at, "bucket(d, buckets, distance): 2..4096 buckets, a distance from buckets to 1000000");
+                p, at, "bucket(d, buckets, distance): 2..128 buckets, a distance from buckets to 65536");
     }
     return make(p, (struct pw_node){.op = PW_NODE_CALL, .index = f, .arg = {a[0], a[1], a[2]}});
 }

@@ -57,7 +57,7 @@ static void fold_call(struct pw_print *p, int k)
         a[i] = p->node[node->arg[i]].value;
     }
     if (fixed)
-        set_value(&p->node[k], f->value(a));
+        set_value(&p->node[k], pw_function_value(node->index, a));
     else if (strcmp(f->name, "&&") == 0 || strcmp(f->name, "||") == 0)
         fold_logic(p, k, *f->name == '&');
 }

@@ -84,7 +84,7 @@ static int put_call(struct translation *t, const struct pw_node *node)
         a[i] = t->out->node[arg[i]].value;
     }
     if (constant)
-        return put_number(t, pw_functions[node->index].value(a));
+        return put_number(t, pw_function_value(node->index, a));
     if (node->index == PW_F_BUCKET || node->index == PW_F_SLOPE) {
         t->code = pw_fail(t->err, PW_EUSER, "score: %s of a value that is not constant: use it in 'bias'",
                           node->index == PW_F_BUCKET ? "bucket" : "slopes()");

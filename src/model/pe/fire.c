@@ -60,12 +60,12 @@ static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_pa
     int K = ((const struct options *)opts)->hidden, H = cfg->heads;
     float in = (float)(1 / sqrt(3)), across = in / sqrtf((float)K); /* U(-a,a) has deviation a/sqrt(3) */
 
-    out[0] = (struct pw_pe_param){"c", 0, 1, 0, 0.1f};
-    out[1] = (struct pw_pe_param){"L_multiplier", 0, 1, 0, 1};
-    out[2] = (struct pw_pe_param){"mlp.0.weight", K, 1, in, 0};
-    out[3] = (struct pw_pe_param){"mlp.0.bias", 0, K, in, 0};
-    out[4] = (struct pw_pe_param){"mlp.2.weight", H, K, across, 0};
-    out[5] = (struct pw_pe_param){"mlp.2.bias", 0, H, across, 0};
+    out[0] = (struct pw_pe_param){"c", 0, 1, 0, 0.1f, false, 0};
+    out[1] = (struct pw_pe_param){"L_multiplier", 0, 1, 0, 1, false, 0};
+    out[2] = (struct pw_pe_param){"mlp.0.weight", K, 1, in, 0, true, 0};
+    out[3] = (struct pw_pe_param){"mlp.0.bias", 0, K, in, 0, false, 0};
+    out[4] = (struct pw_pe_param){"mlp.2.weight", H, K, across, 0, true, 0};
+    out[5] = (struct pw_pe_param){"mlp.2.bias", 0, H, across, 0, false, 0};
     return 6;
 }
 

@@ -1,0 +1,144 @@
+/* formula_flat.c - a formula's bias for one model: the model's numbers in place of their names, sums as their
+ * terms, and without what became constant. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "kernels/expr_maths.h"
+#include "model/expr/expr_int.h"
+#include "model/expr/formula.h"
+
+enum { MOST_TERMS = 4096 };
+
+struct flattener {
+    const struct pw_expr *x;
+    struct pw_expr *flat;
+    const struct pw_config *cfg;
+    struct pw_err *err;
+    enum pw_code code;
+    bool pairs; /* it depends on query and key; otherwise on their distance */
+    bool needed[PW_EXPR_NODES];
+    int map[PW_EXPR_NODES]; /* node of flat */
+    double counter[PW_EXPR_SUMS];
+    int terms;
+};
+
+static int add_node(struct flattener *f, struct pw_node node)
+{
+    int k = pw_expr_node(f->flat, node);
+    if (k < 0 && f->code == PW_OK)
+        f->code = pw_fail(f->err, PW_EUSER, "expr: bias: too long for a learned one: at most %d operations",
+                          PW_EXPR_NODES);
+    return k < 0 ? 0 : k;
+}
+
+static int add_number(struct flattener *f, double value)
+{
+    return add_node(f, (struct pw_node){.op = PW_NODE_NUMBER, .arg = {-1, -1, -1}, .value = value});
+}
+
+static int variable_node(struct flattener *f, const struct pw_node *node)
+{
+    const struct pw_config *cfg = f->cfg;
+    switch ((enum pw_expr_var)node->index) {
+    case PW_VAR_CONTEXT: return add_number(f, cfg->context);
+    case PW_VAR_HEADS: return add_number(f, cfg->heads);
+    case PW_VAR_LAYERS: return add_number(f, cfg->layers);
+    case PW_VAR_PAIRS: return add_number(f, cfg->head_width / 2);
+    case PW_VAR_CHANNELS: return add_number(f, cfg->width);
+    case PW_VAR_I:
+        return add_node(
+            f, f->pairs ? *node
+                        : (struct pw_node){.op = PW_NODE_VAR, .index = PW_VAR_DISTANCE, .arg = {-1, -1, -1}});
+    case PW_VAR_J: return f->pairs ? add_node(f, *node) : add_number(f, 0);
+    case PW_VAR_WIDTH: return add_number(f, cfg->head_width);
+    default: return add_node(f, *node);
+    }
+}
+
+static void flatten_range(struct flattener *f, int to, int loop);
+
+static int sum_node(struct flattener *f, const struct pw_node *node, int k)
+{
+    const struct pw_node *from = &f->flat->node[f->map[node->arg[0]]],
+                         *to = &f->flat->node[f->map[node->arg[1]]];
+    double first = ceil(from->value), last = floor(to->value);
+    int sum = -1;
+    if (from->op != PW_NODE_NUMBER || to->op != PW_NODE_NUMBER) {
+        if (f->code == PW_OK)
+            f->code = pw_fail(f->err, PW_EUSER,
+                              "expr: bias: with learned parameters the ends of a sum are numbers, as in "
+                              "sum(k=1..8, ...)");
+        return 0;
+    }
+    for (double c = first; c <= last && f->code == PW_OK; c++) {
+        if (f->terms++ == MOST_TERMS)
+            f->code = pw_fail(f->err, PW_EUSER,
+                              "expr: bias: sums of more than %d terms with learned parameters", MOST_TERMS);
+        f->counter[node->index] = c;
+        flatten_range(f, k, node->index);
+        int term = f->map[node->arg[2]];
+        sum = sum < 0
+                  ? term
+                  : add_node(f,
+                             (struct pw_node){.op = PW_NODE_CALL, .index = PW_F_ADD, .arg = {sum, term, -1}});
+    }
+    return sum < 0 ? add_number(f, 0) : sum;
+}
+
+static int flat_node(struct flattener *f, int k)
+{
+    struct pw_node node = f->x->node[k];
+    if (node.op == PW_NODE_SUM)
+        return sum_node(f, &node, k);
+    for (int i = 0; i < 3; i++)
+        node.arg[i] = node.arg[i] < 0 ? -1 : f->map[node.arg[i]];
+    if (node.op == PW_NODE_VAR)
+        return variable_node(f, &node);
+    if (node.op == PW_NODE_BOUND)
+        return add_number(f, f->counter[node.index]);
+    return add_node(f, node);
+}
+
+/* Copies the nodes below `to` whose innermost sum is `loop`. */
+static void flatten_range(struct flattener *f, int to, int loop)
+{
+    for (int k = 0; k < to && f->code == PW_OK; k++)
+        if (f->needed[k] && pw_node_in(&f->x->node[k], loop))
+            f->map[k] = flat_node(f, k);
+}
+
+/* Copies a stage and returns its node. */
+static int flatten_stage(struct flattener *f, enum pw_stage stage)
+{
+    int root = f->x->root[stage];
+    pw_expr_mark(f->x, root, f->needed);
+    flatten_range(f, root + 1, -1);
+    return f->map[root];
+}
+
+enum pw_code pw_formula_flat(const struct pw_formula *formula, const struct pw_config *cfg,
+                             struct pw_expr **out, struct pw_err *err)
+{
+    const struct pw_expr *x = formula->x;
+    struct flattener *f = pw_alloc(1, sizeof *f);
+    *f = (struct flattener){.x = x, .flat = pw_alloc(1, sizeof *f->flat), .cfg = cfg, .err = err};
+    f->pairs = formula->pe.uses & PW_PE_DENSE;
+    f->flat->n_params = x->n_params;
+    for (int k = 0; k < PW_EXPR_PARAMS; k++)
+        f->flat->param[k] = x->param[k];
+    for (int k = 0; k < PW_STAGES; k++)
+        f->flat->root[k] = -1;
+    int root = flatten_stage(f, PW_STAGE_BIAS);
+    if (pw_expr_has(x, PW_STAGE_MASK) && f->code == PW_OK) {
+        int seen = flatten_stage(f, PW_STAGE_MASK), hidden = add_number(f, -INFINITY);
+        root = add_node(f, (struct pw_node){.op = PW_NODE_SELECT, .arg = {seen, root, hidden}});
+    }
+    f->flat->root[PW_STAGE_BIAS] = root;
+    enum pw_code code = f->code;
+    *out = code == PW_OK ? f->flat : NULL;
+    if (code != PW_OK)
+        pw_expr_free(f->flat);
+    free(f);
+    return code;
+}
