@@ -1,10 +1,10 @@
 /* adamw.cu - AdamW (Loshchilov and Hutter 2019) over the flat parameter buffer: the operations of
  * kernels/cpu/adamw.c in their order.
  *
- * A block has a tile. Whether there is a step at all and by how much the gradient is scaled down follows from
- * *sumsq here on the device, so that no step waits for the host. What products take rounded is left so on the
- * way. What the two sums over a tile need stays in shared memory, the sixteen numbers of a group beside each
- * other: one warp adds both at once. */
+ * One block handles one tile. The device itself reads *sumsq to decide whether the step happens and how much
+ * the gradient is scaled down, so no step waits for the host. Weights that products read in bf16 are rounded
+ * in the same pass. The terms of the two sums over a tile are kept in shared memory, the sixteen numbers of a
+ * group side by side: one warp adds both at once. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tiles.h"
 
@@ -12,7 +12,7 @@ struct step {
     float beta1, beta2, keep1, keep2, eps, minus_lr, minus_decay, c1, c2, k;
 };
 
-/* The segment that a tile is in: the last that begins there or before. */
+/* The segment of a tile: the last one that begins at or before the tile. */
 static __device__ __forceinline__ int find(const struct pw_adamw_seg *segs, int n_segs, size_t tile)
 {
     int low = 0, high = n_segs;
@@ -32,7 +32,7 @@ static __device__ __forceinline__ float clip_factor(double sumsq, float clip)
     return clip > 0.0f && norm > (double)clip ? (float)((double)clip / norm) : 1.0f;
 }
 
-/* One parameter; returns by how much it moved. */
+/* Updates one parameter; returns its change. */
 static __device__ __forceinline__ float update(float *p, float *m, float *v, float g, const struct step &s)
 {
     float d = s.k * g, old = *p;
@@ -48,7 +48,7 @@ static __global__ void adamw_tiles(float *__restrict__ p, float *__restrict__ m,
                                    const struct pw_adamw_seg *__restrict__ segs, int n_segs,
                                    struct pw_adamw h, double *__restrict__ partial, bool fours)
 {
-    PW_SHARED(float, sums, [PW_TILE / 16][2][16]); /* moved by, old */
+    PW_SHARED(float, sums, [PW_TILE / 16][2][16]); /* change, old value */
     PW_SHARED(float, factor, [1]);
     PW_SHARED(int, segment, [1]);
     double square = *sumsq;
@@ -100,7 +100,7 @@ static __device__ __forceinline__ size_t tiles_of(const struct pw_adamw_seg *seg
     return (seg->n + PW_TILE - 1) / PW_TILE;
 }
 
-/* A block a segment. */
+/* One block per segment. */
 static __global__ void add_moved_ref(double *moved, const double *partial, const struct pw_adamw_seg *segs)
 {
     PW_SHARED(double, turn, [PW_ADDERS]);
@@ -110,7 +110,7 @@ static __global__ void add_moved_ref(double *moved, const double *partial, const
         moved[2 * (size_t)blockIdx.x + threadIdx.x] = sum;
 }
 
-/* A block one of the two sums (blockIdx.y) of a segment. */
+/* One block for each of the two sums (blockIdx.y) of a segment. */
 static __global__ void __launch_bounds__(PW_THREADS, 1)
     add_moved_fast(double *moved, const double *partial, const struct pw_adamw_seg *segs)
 {

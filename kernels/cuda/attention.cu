@@ -1,15 +1,15 @@
-/* attention.cu - the forward pass of attention in mode fast: softmax as keys come in (Milakov and Gimelshein
- * 2018), so that no map is ever written (Dao et al. 2022). What is kept for the backward pass is the
- * logarithm of each row's sum of exponentials. */
+/* attention.cu - the forward pass of attention in mode fast. Softmax is computed online, key by key
+ * (Milakov and Gimelshein 2018), so no map is written (Dao et al. 2022). For the backward pass it stores
+ * the logarithm of each row's sum of exponentials. */
 #include "kernels/cuda/attention_bf16.h"
 #include "kernels/cuda/attention_fp32.h"
 
-/* What a lane knows of one of its queries so far. */
+/* The softmax state of one query in one lane. */
 struct so_far {
-    float most, sum; /* sum: of this lane's keys alone */
+    float most, sum; /* sum: over this lane's keys only */
 };
 
-/* s: q.k of a tile of keys; becomes what weighs v. z is scaled to the new maximum. */
+/* s: q.k of a tile of keys; replaced by the weights of v. Rescales z to the new maximum. */
 template <class E>
 static __device__ __forceinline__ void
 soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct so_far rows[E::ROWS],
@@ -30,7 +30,7 @@ soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct 
             most = fmaxf(most, s[r][c]);
         }
         most = tile.largest(most);
-        float from = most == -INFINITY ? 0.0f : most; /* the bias hid every key so far */
+        float from = most == -INFINITY ? 0.0f : most; /* the bias has hidden every key so far */
         float shrink = __expf(rows[r].most - from);
         rows[r].most = most;
         rows[r].sum *= shrink;
@@ -61,7 +61,7 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save,
     struct pw_source of_k = of_q, of_v = of_q;
     of_k.p += C;
     of_v.p += 2 * C;
-    int block_keys = a.causal ? min(p.T, p.first + p.rows) : p.T; /* that any of its queries sees */
+    int block_keys = a.causal ? min(p.T, p.first + p.rows) : p.T; /* keys that any of its queries sees */
     int warp_keys = a.causal ? min(p.T, p.warp_first + PW_TILE_ROWS) : p.T;
     typename E::sums sums;
     struct so_far rows[E::ROWS];
@@ -71,7 +71,7 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save,
         rows[r] = {-INFINITY, 0.0f};
     pw_dev_load_rows<WITH>(tile, q, of_q, a, p.base, true, p.first, p.rows);
     for (int j0 = 0; j0 < block_keys; j0 += PW_TILE_COLUMNS) {
-        __syncthreads(); /* the keys before are used up */
+        __syncthreads(); /* the previous keys are no longer needed */
         pw_dev_load_columns<WITH>(tile, k, PW_USE_PRODUCT, of_k, a, p.base, false, j0);
         tile.load_columns(v, PW_USE_ADD, of_v, j0);
         __syncthreads();

@@ -1,12 +1,13 @@
 /* attention_bias.cu - the gradient of a bias by distance or by both positions, from maps of dS.
  *
- * A thread has one entry of one head, so nothing is added to by two. Given a query, the keys at a distance
- * are those with a certain position id; an index of the rows by position finds them where ids leave gaps or
- * come twice. Mostly they ascend by one, and there is one such key. */
+ * One thread owns one entry of one head, so no two threads add to the same number. For a given query, the
+ * keys at a distance are those with a certain position id. If ids have gaps or repeat, an index of the rows
+ * by position finds these keys. In most batches ids ascend by one, and there is one such key. */
 #include "kernels/cuda/attention.h"
 
-/* Of each sequence: its first key at a position, -1 for none [n,P]; the next key at the same position, -1 for
- * none [R]; the largest distance between two of its positions [n]; and whether they ascend by one [n]. */
+/* For each sequence: its first key at a position, -1 for none [n,P]; the next key at the same position, -1
+ * for none [R]; the largest distance between two of its positions [n]; whether its positions ascend by one
+ * [n]. */
 struct index {
     int *first, *next, *reach, *by_one;
 };
@@ -22,7 +23,7 @@ size_t pw_bias_index_ints(const struct pw_attend &a)
     return (size_t)a.n * (size_t)a.table + a.rows + 2 * (size_t)a.n;
 }
 
-/* A thread has one position of one sequence. */
+/* One thread per position of a sequence. */
 static __global__ void index_keys(int *room, struct pw_attend a)
 {
     size_t at = pw_dev_thread(), P = (size_t)a.table;
@@ -61,7 +62,7 @@ cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a)
     return PW_LAUNCH(index_keys, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, index, a);
 }
 
-/* Where the map of head h of sequence s begins in the maps of sequences begin .. */
+/* The start of head h's map of sequence s in the maps of sequences begin .. */
 static __device__ __forceinline__ const float *map_of(const float *ds, const struct pw_attend &a, size_t h,
                                                       int begin, int s)
 {
@@ -69,7 +70,7 @@ static __device__ __forceinline__ const float *map_of(const float *ds, const str
     return ds + (before * (size_t)a.heads + h * T) * (size_t)a.longest;
 }
 
-/* old + the dS of head h at this distance, over sequences begin, begin + step, .. before end. */
+/* Returns old + the dS of head h at this distance, over sequences begin, begin + step, .. before end. */
 static __device__ float chain(float old, const float *ds, int *room, const struct pw_attend &a, size_t h,
                               int distance, int offset, int begin, int end, int step)
 {
@@ -81,7 +82,7 @@ static __device__ float chain(float old, const float *ds, int *room, const struc
             continue;
         size_t longest = (size_t)a.longest;
         const float *map = map_of(ds, a, h, begin, s);
-        if (x.by_one[s]) { /* a diagonal, and no load waits for another */
+        if (x.by_one[s]) { /* a diagonal; the loads are independent */
             int to = a.causal && distance < 0 ? 0 : min(T, T + distance);
 #pragma unroll 8
             for (int i = max(0, distance); i < to; i++)
@@ -100,7 +101,8 @@ static __device__ float chain(float old, const float *ds, int *room, const struc
     return sum;
 }
 
-/* old + the dS of head h on keys at position `key` of queries at position `query`, likewise. */
+/* Returns old + the dS of head h for keys at position `key` and queries at position `query`, over the same
+ * sequences. */
 static __device__ float dense_chain(float old, const float *ds, int *room, const struct pw_attend &a,
                                     size_t h, int query, int key, int offset, int begin, int end, int step)
 {
@@ -112,7 +114,7 @@ static __device__ float dense_chain(float old, const float *ds, int *room, const
         const int *first = x.first + (size_t)s * (size_t)a.table, *next = x.next + base;
         if (T == 0)
             continue;
-        if (x.by_one[s]) { /* no load waits for another */
+        if (x.by_one[s]) { /* the loads are independent */
             int i = query - a.pos[base], j = key - a.pos[base];
             if (i >= 0 && i < T && j >= 0 && j < T && (j <= i || !a.causal))
                 sum += map[(size_t)i * (size_t)a.longest + (size_t)j];
@@ -125,7 +127,7 @@ static __device__ float dense_chain(float old, const float *ds, int *room, const
     return sum;
 }
 
-/* Blocks of y: a head; of z: a chain. */
+/* Grid: blockIdx.y is the head, blockIdx.z the chain. */
 static __global__ void add_dense(float *out, const float *ds, int *room, struct pw_attend a, int begin,
                                  int end, bool add)
 {

@@ -1,24 +1,24 @@
-/* attention_bwd.cu - the backward pass of attention in mode fast: probabilities are computed again from the
- * logarithm that the forward pass kept (Dao et al. 2022).
+/* attention_bwd.cu - the backward pass of attention in mode fast. Probabilities are recomputed from the
+ * logarithm that the forward pass stored (Dao et al. 2022).
  *
- * Half of the blocks go by queries, over the keys that each sees, for dq and dS; the other half by keys, over
- * the queries that see each, for dk and dv. So every sum has one owner and one order, and no half waits for
- * the other; the price is that the two products which give dS are done twice, and the sums over a query's row
- * by all who meet it. */
+ * Half of the blocks own queries and loop over the keys that each sees, for dq and dS. The other half own
+ * keys and loop over the queries that see each, for dk and dv. So every sum has one owner and one order, and
+ * the halves are independent. The price: the two products that give dS are computed twice, and so are the
+ * sums over a query's row. */
 #include "kernels/cuda/attention_bf16.h"
 #include "kernels/cuda/attention_bwd.h"
 #include "kernels/cuda/attention_fp32.h"
 
-enum { QUERIES = PW_TILE_ROWS * PW_TILE_WARPS }; /* that a block knows at a time, at most */
+enum { QUERIES = PW_TILE_ROWS * PW_TILE_WARPS }; /* rows that a block holds at a time, at most */
 
-/* In shared memory, of queries beside each other: the logarithm of the sum of exponentials, and the sum over
+/* In shared memory, for consecutive queries: the logarithm of the sum of exponentials, and the sum over
  * the row of P*dP. */
 struct queries {
     float *lse, *delta;
 };
 
-/* Of queries first .. first + n-1, by way of z. Eight threads of the block share a query's columns by fours.
- */
+/* Computes these for queries first .. first + n-1 from z. Eight threads share a query's columns, four
+ * columns at a time. */
 static __device__ __forceinline__ void sum_queries(const struct queries &to, int first, int n,
                                                    const struct pw_backward &b, const struct pw_attend &a,
                                                    const struct pw_tile_place &p)
@@ -42,8 +42,8 @@ static __device__ __forceinline__ void sum_queries(const struct queries &to, int
     }
 }
 
-/* s: q.k, becomes the probabilities that v was multiplied by; d: dz.v, becomes dS. of: the queries of this
- * warp's rows or, by keys, of the columns. */
+/* s: q.k, replaced by the probabilities; d: dz.v, replaced by dS. of: the queries of this warp's rows or,
+ * with BY_KEY, of the columns. */
 template <bool BY_KEY, class E>
 static __device__ __forceinline__ void
 differentiate(const E &tile, float s[E::ROWS][E::COLUMNS], float d[E::ROWS][E::COLUMNS],
@@ -78,7 +78,7 @@ differentiate(const E &tile, float s[E::ROWS][E::COLUMNS], float d[E::ROWS][E::C
         }
 }
 
-/* d of a tile of keys into the map of its head: see pw_bias_sums. */
+/* Writes d of a tile of keys to the map of its head: see pw_bias_sums. */
 template <class E>
 static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const float d[E::ROWS][E::COLUMNS],
                                                const struct pw_attend &a, const struct pw_tile_place &p,
@@ -95,8 +95,8 @@ static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const f
         }
 }
 
-/* The gradient of this warp's rows of q (query) or k, rows w apart, which its lanes have stored, becomes that
- * of what came in. */
+/* Turns the gradient of this warp's rows of q (query) or k, w apart and stored by its lanes, into the
+ * gradient of the input before the rotation. */
 static __device__ __forceinline__ void turn_back(float *d, uint16_t *copy, size_t w, bool query,
                                                  const struct pw_turned_attend &a,
                                                  const struct pw_tile_place &p)
@@ -111,8 +111,8 @@ static __device__ __forceinline__ void turn_back(float *d, uint16_t *copy, size_
     }
 }
 
-/* The queries' share, or with BY_KEY the keys', of the block at p. x: what stays, q and dz or k and v; y:
- * what is gone over, the others. */
+/* Processes the block at p by queries, or with BY_KEY by keys. x: the rows that stay, q and dz or k and v;
+ * y: the rows of the loop, the other two. */
 template <bool BY_KEY, enum pw_with WITH, class E>
 static __device__ __forceinline__ void go_over(const struct pw_backward &b,
                                                const typename pw_attend_with<WITH>::type &a,
@@ -141,10 +141,10 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
         of.lse += PW_TILE_ROWS * p.warp;
         of.delta += PW_TILE_ROWS * p.warp;
     }
-    /* with a causal mask: keys before the block's last query, queries from its first key on */
+    /* with a causal mask: keys up to the block's last query, or queries from its first key on */
     int from = a.causal && BY_KEY ? p.first : 0, to = a.causal && !BY_KEY ? min(p.T, p.first + p.rows) : p.T;
     for (int c0 = from; c0 < to; c0 += PW_TILE_COLUMNS) {
-        __syncthreads(); /* the columns before are used up */
+        __syncthreads(); /* the previous columns are no longer needed */
         pw_dev_load_columns<WITH>(tile, y1, use1, BY_KEY ? q : k, a, p.base, BY_KEY, c0);
         tile.load_columns(y2, use2, BY_KEY ? g : v, c0);
         if (BY_KEY)
@@ -182,7 +182,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
     }
 }
 
-/* Three blocks of up to 64 of D have room in the shared memory of one processor, and so in its registers. */
+/* If D is at most 64, three blocks fit into the shared memory and the registers of a multiprocessor. */
 template <enum pw_with WITH, class E>
 static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 1)
     bwd_tiles(struct pw_backward b, typename pw_attend_with<WITH>::type a, int seq0, unsigned tiles)

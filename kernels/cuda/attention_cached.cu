@@ -1,9 +1,9 @@
-/* attention_cached.cu - attention of rows that continue a sequence whose keys and values are kept.
+/* attention_cached.cu - attention for rows that continue a sequence with cached keys and values.
  *
- * A block has one row of one head: its warps share the keys of the scores and the columns of the output, and
- * the first one does the softmax. Scores lie in scratch, so that any length will do; a prompt of many rows is
- * taken in turns that bound it. Both modes use it: a step of decoding waits for memory, whatever the order.
- */
+ * A block handles one row of one head. Its warps share the keys of the scores and the columns of the output,
+ * and the first warp computes the softmax. Scores are kept in scratch, so any length is possible; a prompt of
+ * many rows is processed in parts that bound the scratch. Both modes use this kernel: a decoding step is
+ * limited by memory bandwidth, whatever the order of additions. */
 #include "kernels/cuda/attention_ref.h"
 
 enum {
@@ -17,7 +17,7 @@ static __global__ void append_rows(float *cache, const float *qkv, size_t n, siz
         cache[i] = qkv[i / (2 * C) * 3 * C + C + i % (2 * C)];
 }
 
-/* q: of the first row, whose place in the sequence is i0; prob: keys floats for each row and head. */
+/* q: the first row, at position i0 of the sequence; prob: `keys` floats for each row and head. */
 static __global__ void attend_cached(float *z, float *prob, const float *cache, const float *q,
                                      struct pw_attend a, int i0, int total)
 {

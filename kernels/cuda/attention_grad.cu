@@ -1,5 +1,5 @@
-/* attention_grad.cu - the gradients that attention has in mode fast: the fused pass, and around it those of a
- * bias by distance and of relative keys, from maps of dS. */
+/* attention_grad.cu - the gradients of attention in mode fast: the fused pass, and before and after it the
+ * gradients of a bias by distance and of relative keys, from maps of dS. */
 #include "kernels/cuda/attention_bwd.h"
 
 enum {
@@ -8,9 +8,9 @@ enum {
     MAPS = 16 << 20, /* floats of dS at a time, if one sequence has no more */
 };
 
-/* How it is gone about: dS of `turn` sequences at a time, the bias' in chains. */
+/* The plan: dS of `turn` sequences at a time, the gradient of the bias in `chains` partial sums. */
 struct plan {
-    size_t sums, maps, index, dots, by_row, keys; /* floats, one after the other in scratch */
+    size_t sums, maps, index, dots, by_row, keys; /* numbers of floats, consecutive in scratch */
     int turn, chains;
 };
 
@@ -41,7 +41,7 @@ size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *
     return p.sums + p.maps + p.index + p.dots + p.by_row + p.keys;
 }
 
-/* Where the parts of scratch lie. */
+/* Pointers to the parts of scratch. */
 struct parts {
     float *sums, *maps, *dots, *by_row, *keys;
     int *index;

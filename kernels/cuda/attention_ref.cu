@@ -1,7 +1,7 @@
 /* attention_ref.cu - scores and the forward pass of attention in the order of kernels/backend.h. */
 #include "kernels/cuda/attention_ref.h"
 
-/* at [n+1], by one warp: 32 lengths at a time. */
+/* Computes at [n+1] with one warp, 32 lengths at a time. */
 static __global__ void place_maps(size_t *at, const int *start, int n)
 {
     int lane = (int)threadIdx.x;
@@ -26,15 +26,15 @@ cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, const struct pw_seqs *
     return PW_LAUNCH(place_maps, dim3(1), dim3(32), 0, s, at, seqs->start, seqs->n);
 }
 
-/* Where the row of this place begins in maps [H,T,T]. */
+/* The start of this place's row in maps [H,T,T]. */
 static __device__ __forceinline__ size_t row_of(const struct pw_attend &a, const struct pw_place &p,
                                                 const size_t *at)
 {
     return at[p.seq] * (size_t)a.heads + ((size_t)p.h * (size_t)p.T + (size_t)p.i) * (size_t)p.T;
 }
 
-/* Scores of the query of this place on its keys, into out; the derivatives of the function of scores into
- * slope, unless that is NULL. */
+/* Writes the scores of this place's query for its keys to out, and the derivatives of the function of scores
+ * to slope, unless that is NULL. */
 static __device__ __forceinline__ void score_row(float *out, float *slope, const struct pw_attend &a,
                                                  const struct pw_place &p, int keys)
 {

@@ -1,10 +1,10 @@
 /* attention_ref_bwd.cu - the backward pass of attention in the order of kernels/backend.h.
  *
- * By queries for dS and dq, then by keys for dk and dv; dS is kept in between, for the bias as well, and
- * with relative keys its sums by query and row. */
+ * The first kernel runs by queries for dS and dq, the second by keys for dk and dv. dS is stored in between,
+ * for the gradient of the bias too. With relative keys its sums by query and row are stored as well. */
 #include "kernels/cuda/attention_ref.h"
 
-/* Where the row of query i begins in ds: see pw_bias_sums. */
+/* The start of query i's row in ds: see pw_bias_sums. */
 static __device__ __forceinline__ size_t ds_row(const struct pw_attend &a, const struct pw_place &p, int i)
 {
     return ((size_t)p.base * (size_t)a.heads + (size_t)p.h * (size_t)p.T + (size_t)i) * (size_t)a.longest;
@@ -16,14 +16,14 @@ static __device__ __forceinline__ const float *probs_of(const struct pw_attend &
     return save + at[p.seq] * (size_t)a.heads + (size_t)p.h * (size_t)p.T * (size_t)p.T;
 }
 
-/* The derivatives lie behind all probabilities, in their layout. */
+/* The derivatives follow all probabilities, in the same layout. */
 static __device__ __forceinline__ const float *slopes_of(const struct pw_attend &a, const float *prob,
                                                          const size_t *at)
 {
     return prob + at[a.n] * (size_t)a.heads;
 }
 
-/* sums [key_rows] of the dS of this place's query, by lanes: lane r mod 32 writes row r's. */
+/* Writes sums [key_rows] of the dS of this place's query: lane r mod 32 writes row r's. */
 static __device__ __forceinline__ void sum_by_row(float *sums, const float *ds, const struct pw_attend &a,
                                                   const struct pw_place &p, int keys)
 {
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void sum_by_row(float *sums, const float *ds, 
     }
 }
 
-/* by_row [R,H,key_rows]; nothing without relative keys. */
+/* by_row [R,H,key_rows]; not used without relative keys. */
 static __global__ void bwd_queries(float *dqkv, float *ds, float *by_row, const float *dz, const float *save,
                                    struct pw_attend a, const size_t *at)
 {
@@ -85,7 +85,7 @@ static __global__ void bwd_queries(float *dqkv, float *ds, float *by_row, const 
     pw_dev_store_sum(dqkv + p.r * w + column, dq, a.D, a.scale);
 }
 
-/* d_keys [key_rows,D]: a thread has an entry, whose chain is one. */
+/* d_keys [key_rows,D]: one thread per entry, with one chain. */
 static __global__ void bwd_relative(float *d_keys, const float *by_row, struct pw_attend a)
 {
     size_t at = pw_dev_thread(), rows = (size_t)a.key_rows, D = (size_t)a.D, heads = (size_t)a.heads;

@@ -1,4 +1,4 @@
-/* blas.c - a handle of cuBLASLt with its workspace, the plans that were made with it, and the products. */
+/* blas.c - a cuBLASLt handle with its workspace, the plans made with it, and the products. */
 #include "kernels/cuda/blas.h"
 #include "base/mix.h"
 #include "kernels/cuda/blas_plan.h"
@@ -47,7 +47,7 @@ const char *pw_blas_version(void)
     return line;
 }
 
-/* The current device's compute capability, its major number; a large one where it doesn't say. */
+/* The current device's compute capability, its major number; a large number if the query fails. */
 static int major(void)
 {
     int device, n;
@@ -144,7 +144,7 @@ static int bucket_of(const struct pw_lt_plan_key *key)
     return (int)(h % BUCKETS);
 }
 
-/* The plan for key, made when it is not there yet. */
+/* Returns the plan for key; makes it if there is none. */
 static enum pw_code find_plan(struct pw_blas *b, struct pw_lt_plan **plan, const struct pw_lt_plan_key *key,
                               const float *bias, struct pw_err *err)
 {
@@ -172,7 +172,8 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
                              bool relu, int R, int in, int out, struct pw_err *err)
 {
     static const float one = 1.0f, zero = 0.0f;
-    const void *old = onto != NULL ? onto : to; /* which is looked at, though times 0 it isn't read */
+    const void *old =
+        onto != NULL ? onto : to; /* checked by the library, though not read if its factor is 0 */
     struct pw_lt_plan_key key = {
         .what = (int)what, .precision = (int)b->precision, .R = R, .in = in, .out = out};
     key.onto = onto != NULL;
@@ -195,7 +196,7 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
         status = b->lt.Matmul(b->handle, p->desc, &one, left, p->left, right, p->right,
                               onto != NULL ? &one : &zero, old, p->to, to, p->to, &p->algo,
                               b->workspace[what == PW_PRODUCT_DW], b->workspace_bytes, s);
-    p->none = pw_lt_has_none(status); /* the choice had promised more */
+    p->none = pw_lt_has_none(status); /* the heuristic had accepted it */
     if (p->none)
         return no_algorithm(err);
     return status == CUBLAS_STATUS_SUCCESS ? PW_OK : pw_lt_plan_fail(&b->lt, &key, status, "launch", err);

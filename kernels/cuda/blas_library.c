@@ -1,4 +1,4 @@
-/* blas_library.c - opens cuBLASLt: the newest that there is. */
+/* blas_library.c - opens the newest cuBLASLt that is installed. */
 #include "kernels/cuda/blas_library.h"
 
 #include <dlfcn.h>
@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef PW_LT_LIBRARIES /* an emulated build has one of its own */
+#ifndef PW_LT_LIBRARIES /* an emulated build has its own */
 #define PW_LT_LIBRARIES "libcublasLt.so.13", "libcublasLt.so.12"
 #endif
 #define WANTED "cuda: mode=fast needs cuBLASLt 12 or 13, mode=ref doesn't: "
 
-/* Once opened it stays (RTLD_NODELETE): it is half a gigabyte, which is not to be read for every look at a
- * device, and graphs hold its kernels. */
+/* Once opened it stays loaded (RTLD_NODELETE): it has half a gigabyte, which must not be read again for
+ * every query of a device, and graphs refer to its kernels. */
 enum { OLDEST = 12 };
 
-/* A function's address is no object's: it is copied as bytes (POSIX, dlsym). */
+/* A function pointer is not an object pointer, so it is copied as bytes (POSIX, dlsym). */
 static bool take(void *library, void *into, const char *name)
 {
     void *found = dlsym(library, name);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the library sees it: m rows and n columns, sums of k. */
+/* The product as the library sees it: m rows and n columns, sums over k. */
 struct form {
     int m, n, k;
     cublasOperation_t left, right;
@@ -69,13 +69,13 @@ static cublasStatus_t describe_operation(struct pw_lt_plan *p, const struct pw_l
                {CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias}};
     cublasStatus_t status =
         lt->MatmulDescCreate(&p->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
-    size_t n = sizeof set / sizeof *set - !key->bias; /* the last only with a bias */
+    size_t n = sizeof set / sizeof *set - !key->bias; /* the last one only with a bias */
     for (size_t i = 0; i < n && status == CUBLAS_STATUS_SUCCESS; i++)
         status = lt->MatmulDescSetAttribute(p->desc, set[i].attribute, set[i].value, set[i].size);
     return status;
 }
 
-/* rows and columns as the library sees them; they lie densely. */
+/* rows and columns as the library sees them; the matrix is dense. */
 static cublasStatus_t describe_matrix(cublasLtMatrixLayout_t *layout, const struct pw_lt *lt,
                                       cudaDataType_t type, bool transposed, int rows, int columns)
 {
@@ -96,7 +96,7 @@ static cublasStatus_t describe_matrices(struct pw_lt_plan *p, const struct pw_lt
     return status;
 }
 
-/* The library's first choice among the algorithms that need no more than this workspace and alignment. */
+/* Returns the library's first choice among the algorithms within this workspace and alignment. */
 static cublasStatus_t choose(struct pw_lt_plan *p, const struct pw_lt *lt, cublasLtHandle_t handle,
                              size_t workspace)
 {
@@ -176,7 +176,7 @@ void pw_lt_plan_destroy(struct pw_lt_plan *p, const struct pw_lt *lt)
     free(p);
 }
 
-/* An algorithm's configuration, by the library's numbers for it. */
+/* An algorithm's configuration, as the library numbers it. */
 struct configuration {
     uint32_t value[9];
 };
@@ -206,7 +206,7 @@ static struct configuration configuration_of(const struct pw_lt_plan *p, const s
         void *to = members[i].size == sizeof narrow ? (void *)&narrow : (void *)&c.value[i];
         if (lt->MatmulAlgoConfigGetAttribute(&p->algo, members[i].attribute, to, members[i].size, &written) !=
             CUBLAS_STATUS_SUCCESS)
-            c.value[i] = 0; /* this library knows no such member */
+            c.value[i] = 0; /* this version of the library has no such attribute */
         else if (members[i].size == sizeof narrow)
             c.value[i] = narrow;
     }

@@ -1,14 +1,15 @@
-/* copies.c - activations in bf16: where their copies lie, and which of them hold.
+/* copies.c - activations in bf16: the places of their copies, and which copies are valid.
  *
- * What enters a product is rounded first, and most of it enters two: an activation the forward product and
- * that of the weights' gradient, a gradient the product of the weights and that of the layer before. Each
- * would read all of it again and write half as much. So the memory of a pass has room for a copy behind it,
- * at the same place as the tensor: whoever makes a tensor leaves its copy on the way, a product that finds
- * none makes it, and whoever will write to a tensor says so here first, with a copy or without. Operands,
- * which nobody else reads, have no other form than this copy.
+ * The operands of a product are rounded first, and most tensors are operands of two products: an activation
+ * of the forward product and of the weights' gradient, a gradient of the products of this layer and of the
+ * layer before. Rounding each time would read all of the tensor again and write half as much. So the memory
+ * of a pass has room for a copy after it, at the same offset as the tensor. An operation that computes a
+ * tensor also writes its copy; a product without a valid copy makes one; an operation that is about to write
+ * to a tensor declares it here first, with a copy or without. Tensors that only products read exist as a copy
+ * only.
  *
- * The list is the host's, kept as operations are asked for. A graph that is launched again does them without
- * being asked, so nothing holds from before a replay to behind it. */
+ * The host keeps the list in the order of the calls. A replayed graph repeats the operations without these
+ * calls, so no copy is valid across a replay. */
 #include <stdlib.h>
 
 #include "kernels/cuda/blas.h"
@@ -21,7 +22,7 @@ bool pw_cuda_rounds(const struct pw_backend *be)
     return be->blas != NULL && pw_blas_precision(be->blas) == PW_PRODUCTS_BF16;
 }
 
-/* Memory that is known here. */
+/* A block of memory that is registered here. */
 static float *alloc_pass(struct pw_backend *be, struct pw_cuda_pass pass, size_t bytes)
 {
     struct pw_cuda_copies *k = &be->copies;
@@ -68,7 +69,7 @@ void pw_cuda_copies_fini(struct pw_backend *be)
     be->copies.n_passes = be->copies.room = 0;
 }
 
-/* The memory that x lies in, or NULL. */
+/* Returns the registered memory that contains x, or NULL. */
 static const struct pw_cuda_pass *pass_of(const struct pw_ctx *c, const float *x)
 {
     const struct pw_cuda_copies *k = &c->be->copies;

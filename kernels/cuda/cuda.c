@@ -1,4 +1,4 @@
-/* cuda.c - a CUDA device as a backend: found, opened, waited for, closed; and what goes wrong with it. */
+/* cuda.c - a CUDA device as a backend: finding, opening, waiting for and closing it, and its errors. */
 #include "kernels/cuda/cuda.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 bool pw_cuda_ready(struct pw_backend *be)
 {
-    static _Thread_local int current = -1; /* the runtime keeps a device for each thread */
+    static _Thread_local int current = -1; /* the runtime keeps a current device for each thread */
     if (current != be->device)
         pw_cuda_note(be, cudaSetDevice(be->device), "device");
     current = be->device;
@@ -36,7 +36,7 @@ void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what)
     pw_cuda_stick(be, &err);
 }
 
-/* The error that sticks, which a device that still answers is relieved of. */
+/* Returns the sticky error and clears it if the device still responds. */
 static enum pw_code tell(struct pw_backend *be, struct pw_err *err)
 {
     struct pw_err first = be->first;
@@ -68,11 +68,10 @@ uint64_t pw_cuda_mark(struct pw_backend *be)
 
 enum pw_code pw_cuda_wait(struct pw_backend *be, uint64_t mark, struct pw_err *err)
 {
-    /* Of older marks the event has been used again: the oldest that is left lies behind them. */
+    /* The events of older marks have been reused, so wait for the oldest mark that is left: it is later. */
     uint64_t oldest = be->marked >= PW_CUDA_MARKS ? be->marked - PW_CUDA_MARKS + 1 : 1;
     uint64_t at = mark > oldest ? mark : oldest;
-    bool later =
-        !pw_cuda_ready(be) && mark <= be->failed_after; /* what failed was asked for after the mark */
+    bool later = !pw_cuda_ready(be) && mark <= be->failed_after; /* the failed call was made after the mark */
     if (pw_cuda_ready(be) || later) {
         cudaError_t e = cudaEventSynchronize(be->marks[at % PW_CUDA_MARKS]);
         pw_cuda_note(be, e, "wait");
@@ -83,7 +82,7 @@ enum pw_code pw_cuda_wait(struct pw_backend *be, uint64_t mark, struct pw_err *e
 
 /* ---- devices */
 
-/* How many there are, or in one line why none can be used. */
+/* Returns the number of devices, or writes one line that says why none can be used. */
 static enum pw_code count(int *n, struct pw_err *err)
 {
     int runtime = 0, driver = 0;
@@ -120,7 +119,7 @@ static enum pw_code look_at(int device, struct cudaDeviceProp *p, struct pw_err 
     return pw_fail(err, PW_EDEVICE, "device %d can't be used: %s", device, cudaGetErrorString(e));
 }
 
-/* Into d->why_not; "" where it will do. */
+/* Writes the reason to d->why_not; "" if the device can be used. */
 static void refuse(struct pw_device *d, const struct cudaDeviceProp *p)
 {
     d->why_not[0] = '\0';
@@ -136,7 +135,7 @@ enum pw_code pw_cuda_device_at(struct pw_device *out, int device, struct pw_err 
     enum pw_code code = look_at(device, &p, err);
     if (code != PW_OK)
         return code;
-    (void)cudaGetDevice(&own); /* the thread's, which an open backend counts on */
+    (void)cudaGetDevice(&own); /* restore the thread's current device, which an open backend relies on */
     *out = (struct pw_device){0};
     snprintf(out->name, sizeof out->name, "%.80s, compute capability %d.%d", p.name, p.major, p.minor);
     refuse(out, &p);
@@ -167,7 +166,7 @@ static enum pw_code open_stream(struct pw_backend *be, struct pw_err *err)
     return pw_cuda_ring_init(be, err);
 }
 
-/* The plug-in's code must be for this device: a kernel that does nothing else says so. */
+/* Check that the plug-in has code for this device, with a small kernel. */
 static enum pw_code try_kernel(struct pw_backend *be, struct pw_err *err)
 {
     float *p = pw_cuda_scratch(&be->ctx, 64);

@@ -1,5 +1,5 @@
-/* digest.cu - numbers that tell one set of weights from another. Sums of whole numbers modulo 2^64 don't know
- * an order, so blocks add theirs as they come. */
+/* digest.cu - digests of weights. They are sums of integers modulo 2^64, which do not depend on the order,
+ * so blocks add their sums in any order. */
 #include "base/mix.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"

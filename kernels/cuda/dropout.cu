@@ -1,9 +1,10 @@
-/* dropout.cu - masks by counter applied to a tensor: four entries share one. */
+/* dropout.cu - applies dropout masks to a tensor; masks come from a counter, and four entries share one
+ * value. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/philox.h"
 #include "kernels/cuda/rows.h"
 
-/* A warp a row; y or rounded may be x, and they and residual may be NULL. */
+/* One warp per row; y or rounded may be x; they and residual may be NULL. */
 static __global__ void dropout_rows(float *y, uint16_t *rounded, struct pw_cuda_numbers x,
                                     struct pw_mask mask, const float *residual, int R, int C, bool fours)
 {

@@ -1,8 +1,8 @@
-/* embed.cu - token embedding with rows of up to two tables added to it. */
+/* embed.cu - token embeddings plus rows of up to two tables. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/scatter_sum.h"
 
-/* By the lanes of a warp: x = t (+ one, or + (one + two)). */
+/* For the lanes of a warp: x = t (+ one, or + (one + two)). */
 static __device__ __forceinline__ void sum_row(float *x, const float *t, const float *one, const float *two,
                                                int n, bool fours)
 {

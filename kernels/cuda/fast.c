@@ -1,5 +1,5 @@
-/* fast.c - the mode fast: tensor cores and fused attention, whose order of additions is theirs. The same bits
- * in every run on one machine. Its linear layers are fast_linear.c's. */
+/* fast.c - the mode fast: tensor cores and fused attention, with their own order of additions. It gives
+ * the same bits in every run on one machine. Its linear layers are in fast_linear.c. */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 
@@ -22,13 +22,13 @@ static enum pw_code open_with(struct pw_backend **out, int device, enum pw_produ
                        be->capability / 10, be->capability % 10);
     if (code == PW_OK)
         code = pw_cuda_side_open(be, err);
-    if (code == PW_OK) /* last: pw_cuda_close knows nothing of it */
+    if (code == PW_OK) /* last, because pw_cuda_close does not close it */
         code = pw_blas_open(&be->blas, products, err);
     if (code != PW_OK) {
         pw_cuda_close(be);
         return code;
     }
-    size_t n = strlen(be->name); /* another library, other bits: it is on record */
+    size_t n = strlen(be->name); /* a different library gives different bits, so its version is recorded */
     snprintf(be->name + n, sizeof be->name - n, ", %s", pw_blas_version());
     *out = be;
     return PW_OK;
@@ -54,7 +54,7 @@ void pw_cuda_fast_close(struct pw_backend *be)
     struct pw_err err;
     if (be == NULL)
         return;
-    pw_cuda_sync(be, &err); /* what is under way may use the library's workspace */
+    pw_cuda_sync(be, &err); /* operations in flight may use the library's workspace */
     pw_blas_close(be->blas);
     pw_cuda_close(be);
 }
@@ -81,8 +81,8 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
-/* Of every row and head the logarithm of the sum of exponentials. The fused kernels have no function of
- * scores: with one, those of mode ref do the work. */
+/* The logarithm of the sum of exponentials of every row and head. The fused kernels support no function of
+ * scores; if there is one, the kernels of mode ref run instead. */
 size_t pw_cuda_fast_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
     if (a->score != NULL)
@@ -90,7 +90,7 @@ size_t pw_cuda_fast_attn_save_floats(const struct pw_attn *a, const int *start, 
     return (size_t)a->heads * (size_t)(start[n_seqs] - start[0]);
 }
 
-/* The fused kernel never has a row whole: who wants to see one has it computed beside it. */
+/* The fused kernel never holds a complete row, so inspected rows are computed separately. */
 static void tell(struct pw_ctx *c, const struct pw_maps *to, const float *qkv, const struct pw_attn *a,
                  const int *pos, const struct pw_seqs *s)
 {
@@ -127,8 +127,8 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
         tell(c, maps, qkv, a, pos, s);
 }
 
-/* Attention's parts; those of a product that has a bias or adds a residual in place, of attention that is
- * told of, and of a bias' gradient; and the products' workspaces. */
+/* Scratch for attention's parts; for a product that has a bias or adds a residual in place; for inspected
+ * attention; for the gradient of a bias; and for the workspaces of products. */
 size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     size_t attention = pw_cuda_room_for(pw_cuda_attention_partial(a, s) * sizeof(float));
@@ -139,7 +139,7 @@ size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int
     return attention + pw_cuda_room_for(product) + pw_cuda_room_for(sums) + pw_blas_workspace();
 }
 
-/* The gradient of a bias is none that the layer before waits for. */
+/* The layer before does not need the gradient of a bias. */
 void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                 const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                 const int *pos, const struct pw_seqs *s)
@@ -159,7 +159,7 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
     if (!later)
         pw_cuda_writes(c, d_bias);
     pw_cuda_writes(c, d_keys);
-    if (later) { /* what depends on positions alone, meanwhile */
+    if (later) { /* meanwhile, the part that depends on positions only */
         struct pw_ctx *at = pw_cuda_aside(c);
         PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias_begin(at->stream, a, pos, s, partial));
     }

@@ -1,9 +1,9 @@
-/* fast_linear.c - linear layers of the mode fast: products by cuBLASLt, with what it does on the way.
+/* fast_linear.c - linear layers of the mode fast: products by cuBLASLt, with its epilogues.
  *
- * It adds biases, residuals and old gradients, and has relu; the gelus it only has with a tanh of its own, so
- * they follow the product in place (linear_parts.cu). In bf16 AdamW leaves the weights rounded, and
- * prepare rounds those that it hasn't made; activations and their gradients are rounded once (copies.c).
- * Gradients of weights run beside the way back (side.c). */
+ * The library adds biases, residuals and old gradients, and has relu. Its gelus use another tanh, so gelu
+ * follows the product in place (linear_parts.cu). In bf16 AdamW writes rounded weights, and prepare rounds
+ * the others; activations and their gradients are rounded once (copies.c). Gradients of weights run on the
+ * second stream (side.c). */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 
@@ -17,15 +17,14 @@ static size_t part(size_t n, size_t size)
     return (n * size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Bytes of scratch that the copy of x takes; 0 where it has a place of its own, or enters a product as it is.
- */
+/* Bytes of scratch for the copy of x; 0 if it has its own place, or is an operand as it is. */
 static size_t entry(struct pw_ctx *c, const float *x, size_t n)
 {
     return pw_cuda_rounds(c->be) && pw_cuda_copy_of(c, x) == NULL ? part(n, sizeof(uint16_t)) : 0;
 }
 
-/* What of x [n] enters a product: x, or its copy, which is put onto the list of those to be made where there
- * is none that holds. room: for its entry. */
+/* Returns the operand for x [n]: x, or its copy. If there is no valid copy, adds it to the list of copies
+ * to make. room: for that entry. */
 static const void *operand(struct pw_ctx *c, const float *x, size_t n, char *room, struct pw_cuda_copy *list,
                            int *n_list)
 {
@@ -45,15 +44,15 @@ static const void *weights(const struct pw_ctx *c, const struct pw_mat *m)
     return pw_cuda_rounds(c->be) ? (const void *)m->pack : m->w;
 }
 
-/* False where there is no memory, which sticks. */
+/* Returns false if there is no memory; the error is sticky. */
 static bool make_room(struct pw_ctx *c, char **room, size_t bytes)
 {
     *room = pw_cuda_scratch(c, bytes > 0 ? bytes : ALIGN);
     return *room != NULL;
 }
 
-/* False: cuBLASLt has no algorithm for it, so the whole operation is to be done as in mode ref, which has no
- * such gaps. An error sticks. */
+/* Returns false if cuBLASLt has no algorithm; the caller then computes the whole operation as in mode ref,
+ * which has no such gaps. An error is sticky. */
 static bool product(struct pw_ctx *c, enum pw_product what, float *to, const void *left, const void *right,
                     const float *onto, const float *bias, bool relu, int R, int in, int out)
 {
@@ -68,15 +67,15 @@ static bool product(struct pw_ctx *c, enum pw_product what, float *to, const voi
     return code != PW_EUSER;
 }
 
-/* ---- what the library has no algorithm for: as in mode ref, whose operands are floats. Those that lie there
- * rounded are widened into scratch, and what comes about is rounded again */
+/* ---- products without an algorithm: as in mode ref, whose operands are floats. Rounded operands are
+ * widened into scratch, and the results are rounded again */
 
 static size_t wide(const struct pw_ctx *c, const float *x, size_t n)
 {
     return pw_cuda_alone(c, x) ? part(n, sizeof *x) : 0;
 }
 
-/* Where x is as floats: at *room, which moves on, or where it was. */
+/* Returns x as floats: at *room, which advances, or x itself. */
 static float *place(const struct pw_ctx *c, const float *x, size_t n, char **room)
 {
     float *at = pw_cuda_alone(c, x) ? (float *)*room : (float *)(uintptr_t)x;
@@ -137,8 +136,8 @@ static void ref_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, 
 
 /* ---- by cuBLASLt */
 
-/* The library's kernels may read a bias by 16 bytes at once; its alignment is none of what they are chosen
- * by. */
+/* The library's kernels may read 16 bytes of a bias at once, but it does not consider the bias' alignment
+ * when it chooses them. */
 static bool taken(const float *bias)
 {
     return bias == NULL || (uintptr_t)bias % 16 == 0;
@@ -167,10 +166,9 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
 {
     size_t nx = (size_t)R * (size_t)m->in, ny = (size_t)R * (size_t)m->out;
     bool relu = act == PW_ACT_RELU && residual == NULL;
-    bool alone = pw_cuda_alone(c, y); /* then it is rounded, and the library would want a bias rounded, too */
+    bool alone = pw_cuda_alone(c, y); /* then y is rounded, and the library would expect a rounded bias */
     bool whole = pre == NULL && (act == PW_ACT_NONE || relu) && taken(bias) && !(alone && (bias || residual));
-    bool apart =
-        !whole && pre == NULL && (alone || residual == y); /* or what is added would be overwritten */
+    bool apart = !whole && pre == NULL && (alone || residual == y); /* or the addend would be overwritten */
     struct pw_cuda_copy copy;
     int n = 0;
     char *room;
@@ -222,7 +220,7 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
     pw_cuda_leaves(c, left, dx, nx);
 }
 
-/* Beside what is asked for next, where its operands don't lie in scratch. */
+/* Runs beside the next operations, unless its operands are in scratch. */
 void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
                             bool add, int out, int in, int R)
 {
@@ -244,7 +242,7 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
         if (of_dy + of_x == 0)
             at = pw_cuda_aside(c);
         else
-            pw_cuda_side_join(c->be); /* it may add to what comes about there */
+            pw_cuda_side_join(c->be); /* it may add to the result there */
         if (!product(at, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out)) {
             pw_cuda_went(at, x, nx, dy, ny);
             pw_cuda_side_join(c->be);
@@ -254,7 +252,7 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
     } else if (!add) {
         PW_CUDA_DO(c, "linear_dw", cudaMemsetAsync(dw, 0, nw * sizeof *dw, c->stream));
     }
-    if (d_bias != NULL) /* which is no product: of dy as it is */
+    if (d_bias != NULL) /* not a product: it reads dy unrounded */
         PW_CUDA_DO(
             at, "linear_dw",
             pw_cuda_column_sums(at->stream, d_bias, pw_cuda_numbers_of(c, dy), add, R, out, (float *)sums));

@@ -1,15 +1,16 @@
-/* fire.cu - FIRE's bias and the way back to its parameters: kernels/backend.h has the formulas. In both modes
- * the same kernels, in the contract's order: the network is small, and in bf16 its distances would be coarse.
+/* fire.cu - FIRE's bias and its backward pass to the parameters; kernels/backend.h has the formulas. Both
+ * modes use the same kernels, in the order of the contract: the network is small, and bf16 would make its
+ * distances coarse.
  *
- * There a thread has one entry. Back, the layers' gradients are summed first; then half a warp, whose threads
- * are the contract's lanes, has a query and one unit, weight or head of the network, and leaves what the
- * query adds to its parameters beside that of the other queries; last a thread has a parameter and adds them
- * up. For them logarithms are computed once, by distance and by query. */
+ * Forward, one thread computes one entry. Backward, the layers' gradients are summed first. Then half a warp,
+ * whose threads are the sixteen lanes of the contract, handles one query and one unit, weight or head of the
+ * network, and writes the query's contribution to the parameters. Last, one thread per parameter adds the
+ * contributions of all queries. Logarithms are computed once, by distance and by query. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/maths.h"
 #include "kernels/cuda/rows.h"
 
-/* Of P positions and H heads; on the way back psi [P] by distance in ids, n [P] by query. */
+/* For P positions and H heads; backward also psi [P] by distance in ids and n [P] by query. */
 struct net {
     struct pw_fire f;
     const float *param;
@@ -17,7 +18,7 @@ struct net {
     int K, H, P;
 };
 
-/* C, L, and where a query's position is: the larger of it and L is what its distances are measured by. */
+/* C, L, and the place of a query's position: distances are divided by the larger of it and L. */
 __device__ __forceinline__ float scale_of(const struct net &x)
 {
     return fabsf(x.param[0]);
@@ -48,7 +49,7 @@ __device__ __forceinline__ float slope(const struct net &x, float distance)
     return distance / fmaf(scale_of(x), distance, 1.0f);
 }
 
-/* Of a distance in ids, and what those of query i are divided by. */
+/* psi of a distance in ids, and the divisor of query i's distances. */
 __device__ __forceinline__ float near(const struct net &x, int ids)
 {
     return psi(x, (float)ids * x.f.step);
@@ -69,7 +70,7 @@ __device__ __forceinline__ float out_weight(const struct net &x, int h, int k)
     return x.param[2 + (2 + h) * x.K + k];
 }
 
-/* Entries of the head blockIdx.y. */
+/* Computes entries of the head blockIdx.y. */
 static __global__ void make_bias(float *bias, struct net x)
 {
     size_t entry = pw_dev_thread(), P = (size_t)x.P;
@@ -86,7 +87,7 @@ static __global__ void make_bias(float *bias, struct net x)
     bias[(size_t)h * P * P + entry] = sum;
 }
 
-/* d_bias [L,n] to its first n, and the logarithms. */
+/* Adds d_bias [L,n] into the first n, and computes the logarithms. */
 static __global__ void add_layers(float *d_bias, size_t n, int L, struct net x)
 {
     size_t i = pw_dev_thread();
@@ -102,7 +103,7 @@ static __global__ void add_layers(float *d_bias, size_t n, int L, struct net x)
     d_bias[i] = sum;
 }
 
-/* What a query's items are, in this order: the units, the weights from them, the heads, and c with L. */
+/* The items of a query, in this order: the units, the weights from them, the heads, and c with L. */
 struct item {
     bool unit, weight, head;
     int k, h;
@@ -117,7 +118,7 @@ __device__ __forceinline__ struct item item_of(const struct net &x, int at)
     return t;
 }
 
-/* A pair of it: g [H] are P*P apart. */
+/* One pair of a query: its g [H] are P*P apart. */
 struct pair {
     const float *g;
     float u;
@@ -137,7 +138,7 @@ __device__ __forceinline__ float unit_gradient(const struct net &x, const struct
     return 0.0f < hidden(x, k, p.u) ? a : 0.0f;
 }
 
-/* Adds a pair at this distance to the two sums of an item: of a unit w1's and b1's, of c and L E and U. */
+/* Adds a pair at this distance to the two sums of an item: w1 and b1 of a unit; E and U of c and L. */
 __device__ __forceinline__ void add_pair(float sum[2], const struct net &x, const struct item &t,
                                          const struct pair &p, float distance)
 {
@@ -158,7 +159,7 @@ __device__ __forceinline__ void add_pair(float sum[2], const struct net &x, cons
     }
 }
 
-/* What comes of them for query i, into its row of parameters. */
+/* Writes the results of query i to its row of parameters. */
 __device__ __forceinline__ void leave(float *row, const float sum[2], const struct net &x,
                                       const struct item &t, int i)
 {

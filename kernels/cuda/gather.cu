@@ -45,11 +45,11 @@ cudaError_t pw_cuda_gather_rows(cudaStream_t s, float *y, const float *x, const 
                      N, C, C % 4 == 0 && pw_fours(y, x));
 }
 
-/* Which of rows [N] is r, or -1; rows ascend, those that are -1 stand behind. By the lanes of a warp, who try
- * 32 places at a time. */
+/* Finds r in rows [N]: returns its index, or -1. Rows ascend; those that are -1 come last. The lanes of a
+ * warp try 32 places at a time. */
 static __device__ __forceinline__ int find(const int *rows, int N, int r)
 {
-    int low = 0, high = N; /* the first that isn't less lies from low to high */
+    int low = 0, high = N; /* the first one that isn't less is between low and high */
     while (low < high) {
         int step = (high - low + 31) / 32, k = low + (int)(threadIdx.x % 32) * step;
         bool less = k < high && rows[k] >= 0 && rows[k] < r;

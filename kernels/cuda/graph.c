@@ -1,9 +1,9 @@
-/* graph.c - what was done once is done again by one call: CUDA graphs.
+/* graph.c - replays recorded work with one call: CUDA graphs.
  *
- * A training step is some hundred small kernels, and launching each by itself takes the host longer than the
- * device needs to run it. The first time that something is done under a key it just runs, so that scratch,
- * plans of products and code come to be; the second time it is captured; from then on the graph is launched.
- * A graph holds addresses, so all are captured anew once memory is freed. */
+ * A training step is several hundred small kernels, and launching them one by one takes the host longer than
+ * the device needs to run them. The first time, work under a key just runs, so that scratch, plans of
+ * products and code are set up. The second time it is captured, and from then on the graph is launched. A
+ * graph contains addresses, so all graphs are captured again once memory is freed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ void pw_cuda_graphs_forget(struct pw_backend *be)
     }
 }
 
-/* That of the key, or NULL and in *oldest a free place or the one that wasn't used for longest. */
+/* Returns the entry of the key, or NULL and in *oldest a free entry, or the least recently used one. */
 static struct pw_cuda_graph *find(struct pw_backend *be, const void *key, size_t bytes,
                                   struct pw_cuda_graph **oldest)
 {
@@ -46,7 +46,7 @@ static struct pw_cuda_graph *find(struct pw_backend *be, const void *key, size_t
     return NULL;
 }
 
-/* Without memory for the key it is not remembered, and runs like this the next time, too. */
+/* If there is no memory for the key, it is not stored, and the work runs uncaptured again next time. */
 static void remember(struct pw_backend *be, struct pw_cuda_graph *g, const void *key, size_t bytes)
 {
     drop(be, g);
@@ -56,7 +56,7 @@ static void remember(struct pw_backend *be, struct pw_cuda_graph *g, const void 
         memcpy(g->key, key, bytes);
 }
 
-/* Into g; an error sticks, and then nothing has been done. */
+/* Captures into g. An error is sticky, and then nothing was run. */
 static void capture(struct pw_backend *be, struct pw_cuda_graph *g, void (*fn)(void *arg), void *arg)
 {
     cudaGraph_t graph = NULL;
@@ -88,7 +88,7 @@ void pw_cuda_replay(struct pw_backend *be, const void *key, size_t bytes, void (
     g->used = be->replays;
     if (g->exec == NULL)
         capture(be, g, fn, arg);
-    pw_cuda_forget_copies(be); /* those of a step that isn't done yet, and will be done again */
+    pw_cuda_forget_copies(be); /* those of a step that is not complete, and will be repeated */
     if (g->exec != NULL && pw_cuda_ready(be))
         pw_cuda_note(be, cudaGraphLaunch(g->exec, be->ctx.stream), "replay");
 }

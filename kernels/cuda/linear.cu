@@ -1,10 +1,10 @@
 /* linear.cu - linear layers in the order of kernels/backend.h, on CUDA cores.
  *
- * Every output is one chain of fmaf over k in ascending order, which one thread holds from its first product
- * to its last: no split of k, so tiles can't change bits. A block has 64 x 64 outputs. Sixteen k of both
- * operands lie in shared memory, k by k, so that a thread reads what its 4 x 4 outputs need as two float4;
- * the next sixteen are on their way meanwhile. Beyond the last k nothing is multiplied, as fmaf(0, 0, -0)
- * would be +0. */
+ * Every output is one chain of fmaf over k in ascending order, held by one thread from its first product to
+ * its last. k is never split, so tile sizes cannot change bits. A block computes 64 x 64 outputs. Sixteen k
+ * of both operands are in shared memory, k by k, so that a thread reads the operands of its 4 x 4 outputs as
+ * two float4; the next sixteen are loaded meanwhile. After the last k nothing is multiplied, because fmaf(0,
+ * 0, -0) would be +0. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/linear.h"
 
@@ -16,14 +16,14 @@ enum {
     PITCH = EDGE + 1,  /* float4 from k to k: transposed stores meet half as often in a bank */
 };
 
-/* n vectors over k. along_k: a vector is a row of the matrix, else each k is. */
+/* n vectors over k. along_k: a vector is a row of the matrix; otherwise each k is a row. */
 struct operand {
     const float *p;
     size_t n, ld; /* ld: from row to row */
     bool wide;    /* rows begin at multiples of 16 bytes */
 };
 
-/* This thread's four numbers of k0 .. k0+15 of vectors i0 .. i0+63; zeros beyond the last. */
+/* This thread's four numbers of k0 .. k0+15 of vectors i0 .. i0+63; zeros after the last vector. */
 template <bool along_k>
 static __device__ __forceinline__ float4 fetch(const operand &a, size_t i0, size_t k0, size_t K)
 {
@@ -76,8 +76,8 @@ static __device__ __forceinline__ void multiply(float acc[OWN][OWN], const float
             acc[i][j] = fmaf(x[i], y[j], acc[i][j]);
 }
 
-/* Output (i, j), i < a.n and j < b.n: the chain from end.begin(i, j) on over a[i][k] * b[j][k], k < K, which
- * goes to end.put. */
+/* Computes outputs (i, j), i < a.n and j < b.n: the chain that starts at end.begin(i, j), over a[i][k] *
+ * b[j][k], k < K. Passes it to end.put. */
 template <bool a_along_k, bool b_along_k, class end_of>
 static __global__ void __launch_bounds__(EDGE *EDGE) product(operand a, operand b, size_t K, end_of end)
 {
@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(EDGE *EDGE) product(operand a, operand 
     unsigned column = threadIdx.x % EDGE, line = threadIdx.x / EDGE;
     size_t i0 = (size_t)blockIdx.x * SIDE, j0 = (size_t)blockIdx.y * SIDE;
     size_t i1 = i0 + line * OWN, j1 = j0 + column * OWN;
-    bool some = i1 < a.n && j1 < b.n; /* of this thread's outputs are outputs */
+    bool some = i1 < a.n && j1 < b.n; /* how many of this thread's outputs exist */
     float acc[OWN][OWN];
 #pragma unroll
     for (int i = 0; i < OWN; i++)
@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(EDGE *EDGE) product(operand a, operand 
             for (int k = 0; k < (int)(K - k0); k++)
                 multiply(acc, &left[half][k][line], &right[half][k][column]);
         }
-        if (more) { /* the half that all have read before the barrier of the round before */
+        if (more) { /* all threads have read this half before the last round's barrier */
             keep<a_along_k>(left[half ^ 1], x);
             keep<b_along_k>(right[half ^ 1], y);
         }
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(EDGE *EDGE) product(operand a, operand 
             }
 }
 
-/* The chains of these start at +0. */
+/* These chains start at +0. */
 struct fwd_end : pw_fwd_end {
     __device__ __forceinline__ float begin(size_t, size_t) const
     {
@@ -160,7 +160,7 @@ struct dw_end {
     }
 };
 
-/* d_bias [out]: a thread a column, rows ascending. */
+/* d_bias [out]: one thread per column, rows ascending. */
 static __global__ void bias_chain(float *d_bias, const float *dy, bool add, size_t R, size_t out)
 {
     size_t o = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

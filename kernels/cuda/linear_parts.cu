@@ -1,7 +1,7 @@
-/* linear_parts.cu - what is left to do beside a product that cuBLASLt computes: fast.
+/* linear_parts.cu - the work beside a product of cuBLASLt in mode fast.
  *
- * All of it waits for memory, so four numbers a thread at a time wherever rows and pointers let it; a bias
- * gradient is summed in two stages, whose parts follow from the shape alone. */
+ * All of it is limited by memory bandwidth, so a thread handles four numbers at a time where rows and
+ * pointers allow it. The gradient of a bias is summed in two stages, whose parts depend on the shape only. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/mma.h"
@@ -15,8 +15,8 @@ enum {
     SPREAD = 1024,           /* blocks that share the largest of them, at most */
 };
 
-/* Rows [R,columns] of floats or bf16, n columns a thread. A block is 2^lanes threads along a row, and so many
- * rows. */
+/* Rows [R,columns] of floats or bf16, n columns per thread. A block has 2^lanes threads along a row, and
+ * covers as many rows as fit. */
 template <int n, class end_of, class number>
 static __global__ void __launch_bounds__(THREADS)
     ends(end_of end, const number *product, size_t R, size_t columns, int lanes)
@@ -39,7 +39,7 @@ template <class end_of, class number>
 static cudaError_t launch_ends(cudaStream_t s, const end_of &end, const number *product, int R, int columns,
                                bool wide)
 {
-    int across = wide ? columns / 4 : columns, lanes = 0; /* threads that a row takes */
+    int across = wide ? columns / 4 : columns, lanes = 0; /* threads per row */
     if (R == 0)
         return cudaSuccess;
     while (1 << lanes < across && 1 << lanes < THREADS)
@@ -82,7 +82,7 @@ cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded,
                           : dx_end(s, dx, rounded, product.f32, act, saved.f32, scale, R, in);
 }
 
-/* ---- column sums: parts of so many rows, then the parts */
+/* ---- column sums: first of parts of the rows, then of the parts */
 
 static size_t part_rows(int R)
 {
@@ -109,7 +109,8 @@ static __device__ __forceinline__ float number_of(uint16_t x)
     return pw_dev_of_bf16(x);
 }
 
-/* partial[p][o] = sum of dy[r][o] over the rows of part p: of every LINES-th row, then of those. */
+/* partial[p][o] = sum of dy[r][o] over the rows of part p: LINES sums of every LINES-th row, then their
+ * sum. */
 template <class number>
 static __global__ void __launch_bounds__(THREADS)
     column_parts(float *partial, const number *dy, size_t R, size_t out, size_t rows)
@@ -168,12 +169,12 @@ cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, struct pw_cuda_nu
 
 /* ---- bf16 */
 
-/* Copies, by value: kernels have no other way to the host's memory. */
+/* The copies to make, passed by value: kernels cannot read the host's memory. */
 template <int most> struct copies {
     pw_cuda_copy at[most];
 };
 
-/* Copy blockIdx.y; eight numbers a thread at a time, which become 16 bytes. */
+/* Makes copy blockIdx.y; a thread handles eight numbers at a time, which become 16 bytes. */
 template <int most> static __global__ void __launch_bounds__(THREADS) round_all(copies<most> all)
 {
     pw_cuda_copy c = all.at[blockIdx.y];

@@ -1,12 +1,12 @@
 /* loss.cu - cross entropy with its gradient, and softmax.
  *
- * The operations of kernels/cpu/loss.c in their order; half a warp has a row. Exponentials are computed
- * twice, for the sum and for the result, rather than kept: rows may be long. */
+ * The operations of kernels/cpu/loss.c in their order; half a warp handles one row. Exponentials are computed
+ * twice, for the sum and for the result, rather than stored: rows may be long. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/maths.h"
 #include "kernels/cuda/rows.h"
 
-/* Lowest index of the largest of x [n]; n where there is none (NaN is not), in all lanes. */
+/* Returns in all lanes the lowest index of the largest of x [n]; n if there is none (NaN does not count). */
 static __device__ __forceinline__ int largest(const float *__restrict__ x, int n)
 {
     float max = -INFINITY;

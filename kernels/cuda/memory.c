@@ -1,13 +1,13 @@
-/* memory.c - memory of the device and of the host beside it, and copies between the two.
+/* memory.c - memory of the device and pinned memory of the host, and copies between them.
  *
- * A model's tensors are few and large and live as long as it does, so they come from cudaMalloc as they are
- * asked for. Uploads are copied into pinned memory first: the caller has its buffer back at once, and the
- * device fetches the copy when its turn comes. */
+ * A model's tensors are few and large and live as long as the model, so each comes from cudaMalloc. Uploads
+ * are first copied into pinned memory: the caller can reuse its buffer at once, and the device reads the copy
+ * in stream order. */
 #include <string.h>
 
 #include "kernels/cuda/cuda.h"
 
-enum { BLOCK = 2 << 20 }; /* bytes: large enough that a copy's start costs nothing beside it */
+enum { BLOCK = 2 << 20 }; /* bytes: large enough that the start of a copy costs little in comparison */
 
 void *pw_cuda_alloc(struct pw_backend *be, size_t bytes)
 {
@@ -16,7 +16,7 @@ void *pw_cuda_alloc(struct pw_backend *be, size_t bytes)
         return NULL;
     bytes = bytes > 0 ? bytes : 1;
     if (cudaMalloc(&p, bytes) != cudaSuccess) {
-        (void)cudaGetLastError(); /* whoever asked says what there is no memory for */
+        (void)cudaGetLastError(); /* the caller's message says what the memory was for */
         return NULL;
     }
     pw_cuda_note(be, cudaMemsetAsync(p, 0, bytes, be->ctx.stream), "alloc");
@@ -30,7 +30,7 @@ void pw_cuda_free(struct pw_backend *be, void *ptr)
     pw_cuda_ready(be);
     pw_cuda_graphs_drop(be);
     pw_cuda_free_acts(be, ptr);
-    pw_cuda_note(be, cudaFree(ptr), "free"); /* waits for what may still use it */
+    pw_cuda_note(be, cudaFree(ptr), "free"); /* wait for operations that may still use it */
 }
 
 void *pw_cuda_host_alloc(struct pw_backend *be, size_t bytes)
@@ -51,7 +51,7 @@ void pw_cuda_host_free(struct pw_backend *be, void *ptr)
 {
     if (ptr == NULL)
         return;
-    if (pw_cuda_ready(be)) /* a download may be on its way there */
+    if (pw_cuda_ready(be)) /* a download into it may be in flight */
         pw_cuda_note(be, cudaStreamSynchronize(be->ctx.stream), "host_free");
     pw_cuda_note(be, cudaFreeHost(ptr), "host_free");
 }
@@ -90,14 +90,15 @@ void pw_cuda_ring_fini(struct pw_backend *be)
     }
 }
 
-/* The next block, once what was copied out of it has arrived. */
+/* Returns the next block, once the copies out of it are complete. */
 static void turn(struct pw_backend *be)
 {
     struct pw_cuda_ring *r = &be->ring;
     pw_cuda_note(be, cudaEventRecord(r->arrived[r->at], be->ctx.stream), "upload");
     r->at = (r->at + 1) % PW_CUDA_BLOCKS;
     r->used = 0;
-    pw_cuda_note(be, cudaEventSynchronize(r->arrived[r->at]), "upload"); /* never recorded: at once */
+    pw_cuda_note(be, cudaEventSynchronize(r->arrived[r->at]),
+                 "upload"); /* an event that was never recorded returns at once */
 }
 
 void pw_cuda_upload(struct pw_backend *be, void *dst, const void *src, size_t bytes)
@@ -136,7 +137,7 @@ void pw_cuda_copy_over(struct pw_backend *be, void *dst, const void *src, size_t
 
 size_t pw_cuda_room_for(size_t bytes)
 {
-    return bytes + bytes / 4; /* slightly longer sequences shouldn't each allocate */
+    return bytes + bytes / 4; /* so that slightly longer sequences do not allocate each time */
 }
 
 void *pw_cuda_make_room(struct pw_backend *be, struct pw_cuda_room *room, size_t bytes)

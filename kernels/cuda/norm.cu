@@ -1,11 +1,12 @@
-/* norm.cu - RMS norm (Zhang and Sennrich 2019), layer norm (Ba et al. 2016), or a mere factor.
+/* norm.cu - RMS norm (Zhang and Sennrich 2019), layer norm (Ba et al. 2016), or a plain factor.
  *
- * The operations are those of kernels/cpu/norm.c in their order; half a warp has a row, its threads are the
- * sixteen lanes. Backward a block has sixteen rows: first the means of each, then column by column what goes
- * down the rows, while x and dy are still in the cache. d_gain and d_bias are chains over all rows in ref. In
- * fast every block leaves the sums over its rows (partial [blocks,2,C]), which are added in a fixed order. Of
- * few rows other blocks add them, who read x and dy once more and wait for nothing: where there is a second
- * stream they are its kernel, else they are more blocks of the same launch. */
+ * The operations are those of kernels/cpu/norm.c in their order; half a warp handles a row, its threads are
+ * the sixteen lanes. Backward, a block has sixteen rows: first the means of each row, then the sums down the
+ * rows column by column, while x and dy are still in the cache. In ref, d_gain and d_bias are chains over all
+ * rows. In fast, every block writes the sums over its rows (partial [blocks,2,C]), which are added in a fixed
+ * order. If there are few rows, separate blocks add them: they read x and dy again, and depend on nothing
+ * else. With a second stream these blocks are a kernel on it, otherwise additional blocks of the same launch.
+ */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/mma.h"
 #include "kernels/cuda/rows.h"
@@ -73,9 +74,9 @@ cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, uint16_t *rounded, float 
                      stat, x, gain, bias, kind, eps, scale, R, C);
 }
 
-/* Adds NARROW columns from number `first` on, over all rows, to d_gain and d_bias, of which one may be NULL.
- * Neighbouring threads have the columns, and each of them every ACROSS-th row; then those of a warp are added
- * as a tree, then the warps ascending. */
+/* Adds NARROW columns from number `first` on, over all rows, to d_gain and d_bias, of which one may be
+ * NULL. Neighbouring threads have neighbouring columns, and each thread every ACROSS-th row; then the
+ * threads of a warp are added as a tree, then the warps in ascending order. */
 static __device__ __forceinline__ void add_columns(float (*sums)[2][NARROW], float *d_gain, float *d_bias,
                                                    const float *dy, const float *x, const float *stat,
                                                    float scale, size_t first, int R, int C)
@@ -120,7 +121,7 @@ static __device__ __forceinline__ void add_columns(float (*sums)[2][NARROW], flo
     }
 }
 
-/* partial may be NULL. Blocks behind those of the rows, where there are any, add columns. */
+/* partial may be NULL. Blocks after those of the rows, if any, add columns. */
 static __global__ void norm_back(float *__restrict__ dx, uint16_t *__restrict__ rounded,
                                  float *__restrict__ partial, float *__restrict__ d_gain,
                                  float *__restrict__ d_bias, const float *__restrict__ dy,
@@ -191,7 +192,7 @@ static __global__ void norm_back(float *__restrict__ dx, uint16_t *__restrict__ 
     }
 }
 
-/* A block adds NARROW columns. */
+/* One block adds NARROW columns. */
 static __global__ void norm_columns(float *__restrict__ d_gain, float *__restrict__ d_bias,
                                     const float *__restrict__ dy, const float *__restrict__ x,
                                     const float *__restrict__ stat, float scale, int R, int C)
@@ -200,7 +201,7 @@ static __global__ void norm_columns(float *__restrict__ d_gain, float *__restric
     add_columns(sums, d_gain, d_bias, dy, x, stat, scale, (size_t)blockIdx.x * NARROW, R, C);
 }
 
-/* With d_gain or d_bias the columns, too. */
+/* With d_gain or d_bias the columns are added, too. */
 static cudaError_t rows_back(cudaStream_t s, float *dx, uint16_t *rounded, float *partial, float *d_gain,
                              float *d_bias, const float *dy, const float *x, const float *stat,
                              const float *gain, enum pw_norm kind, float scale, int R, int C)
@@ -210,7 +211,7 @@ static cudaError_t rows_back(cudaStream_t s, float *dx, uint16_t *rounded, float
                      rounded, partial, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
 }
 
-/* A thread a column, all rows. */
+/* One thread per column, over all rows. */
 static __global__ void column_chains(float *__restrict__ d_gain, float *__restrict__ d_bias,
                                      const float *__restrict__ dy, const float *__restrict__ x,
                                      const float *__restrict__ stat, float scale, int R, int C)

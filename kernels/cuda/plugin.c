@@ -1,4 +1,4 @@
-/* plugin.c - all that libpewter_cuda.so exports. */
+/* plugin.c - the only symbol that libpewter_cuda.so exports. */
 #include <stddef.h>
 
 #include "kernels/cuda/table.h"

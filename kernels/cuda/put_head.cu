@@ -1,4 +1,4 @@
-/* put_head.cu - one head's output replaced, in every row. */
+/* put_head.cu - replaces one head's output in every row. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
 

@@ -1,9 +1,9 @@
-/* reduce.cu - the gradient slots added in their order, the sum of squares for the clip, and whether it is
- * one. */
+/* reduce.cu - adds the gradient slots in their order, computes the sum of squares for clipping, and checks
+ * that it is a number. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tiles.h"
 
-/* A block a tile. Where g is the one slot it has its sum already. */
+/* One block per tile. If g is the only slot, it is the sum already. */
 static __global__ void reduce_tiles(float *g, double *partial, const float *slots, int n_slots, size_t stride,
                                     size_t n, bool fours)
 {
@@ -29,17 +29,17 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
         partial[blockIdx.x] = (double)sum;
 }
 
-/* Whether one of loss [n] is not finite, by the threads of a block. */
+/* Returns whether one of loss [n] is not finite, for the threads of a block. */
 static __device__ __forceinline__ bool any_not_finite(const float *loss, int n)
 {
     bool bad = false;
 #pragma unroll 8
     for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x)
-        bad |= !isfinite(loss[i]); /* no branch: the loads need not wait for each other */
+        bad |= !isfinite(loss[i]); /* no branch, so that the loads are independent */
     return __syncthreads_or(bad);
 }
 
-/* What one thread leaves. */
+/* The partial result of one thread. */
 static __device__ __forceinline__ void settle(double *sumsq, int *spoilt, double sum, bool bad)
 {
     if (bad || !isfinite(sum))

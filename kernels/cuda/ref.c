@@ -1,8 +1,8 @@
-/* ref.c - the mode ref: float32 on CUDA cores, in the order of additions that backend.h defines. Its bits are
- * the cpu backend's, so it is what a device is checked with, and not quick. */
+/* ref.c - the mode ref: float32 on CUDA cores, in the order of additions that backend.h defines. Its bits
+ * equal the cpu backend's, so devices are tested with it. It is not fast. */
 #include "kernels/cuda/members.h"
 
-/* So that tensors behind it begin where they can be read by fours. */
+/* Rounds a size up, so that the tensors after it are aligned for reads of four floats. */
 static size_t up(size_t bytes)
 {
     return (bytes + 15) / 16 * 16;
@@ -17,7 +17,7 @@ size_t pw_cuda_ref_pack_floats(int out, int in)
 
 void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n)
 {
-    (void)be; /* weights are read as they are */
+    (void)be; /* weights are read unpacked */
     (void)mats;
     (void)n;
 }
@@ -93,7 +93,7 @@ void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const st
         PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, maps->scores, qkv, a, pos, s, at));
 }
 
-/* The places of maps, and behind them dS. */
+/* The places of maps, followed by dS. */
 static size_t bwd_bytes(const struct pw_attn *a, const struct pw_seqs *s)
 {
     return up(((size_t)s->n + 1) * sizeof(size_t)) + pw_cuda_attention_ds(a, s) * sizeof(float);
@@ -101,7 +101,7 @@ static size_t bwd_bytes(const struct pw_attn *a, const struct pw_seqs *s)
 
 size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
-    (void)widest; /* products take none */
+    (void)widest; /* products need no scratch */
     return pw_cuda_room_for(pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows));
 }
 

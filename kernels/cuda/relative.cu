@@ -1,13 +1,13 @@
 /* relative.cu - relative keys in mode fast.
  *
- * A query meets few of them, so they are multiplied with before and after the fused kernels, which read a
- * score's q.a as they read a bias (Shaw et al. 2018, section 3.3). Their gradient comes from maps of dS that
- * are added up by query and row. All of it is float32, in precision bf16 too: it is a small part of the work.
- * A thread has one output, so nothing is added to by two. */
+ * A query has few of them, so they are multiplied before and after the fused kernels, which read a score's
+ * q.a like a bias (Shaw et al. 2018, section 3.3). Their gradient comes from maps of dS that are summed by
+ * query and row. All of it is float32, in precision bf16 too: it is a small part of the work. One thread owns
+ * one output, so no two threads add to the same number. */
 #include "kernels/cuda/attention_ref.h"
 #include "kernels/cuda/mma.h"
 
-enum { CHAINS = 128 }; /* into which rows are split for the gradient of the keys */
+enum { CHAINS = 128 }; /* parts into which rows are split for the gradient of the keys */
 
 size_t pw_relative_floats(const struct pw_attend &a)
 {
@@ -32,9 +32,9 @@ cudaError_t pw_relative_dots(cudaStream_t s, float *dots, const struct pw_attend
     return PW_LAUNCH(multiply, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, dots, a, n);
 }
 
-/* ---- the way back */
+/* ---- backward */
 
-/* A warp's threads have neighbouring rows of few queries: they read the same dS. */
+/* A warp's threads have neighbouring rows of few queries, so they read the same dS. */
 static __global__ void sum_by_row(float *sums, const float *ds, struct pw_attend a, int first, size_t n)
 {
     size_t at = pw_dev_thread(), rows = (size_t)a.key_rows, heads = (size_t)a.heads;

@@ -1,8 +1,8 @@
-/* rotate.cu - what q and k go through by position (struct pw_turn), by itself: for the kernels of
- * attention that don't turn what they load, and for who looks at q and k.
+/* rotate.cu - the transformation of q and k by position (struct pw_turn) as a kernel of its own: for
+ * attention kernels that do not apply it when they load, and for inspections of q and k.
  *
- * A block has a row, a thread one pair of one head at a time, or an entry that doesn't turn; the heads of q
- * come before those of k. */
+ * A block handles one row; a thread handles one pair of one head at a time, or an entry that is not rotated.
+ * The heads of q come before those of k. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/turn.h"

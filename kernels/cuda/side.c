@@ -1,19 +1,18 @@
-/* side.c - what nobody waits for yet runs beside what is waited for: gradients of parameters, in a graph.
+/* side.c - a second stream in captured graphs, for gradients of parameters.
  *
- * On the way back through a layer the gradient of its input is what the layer before it needs; those of its
- * weights, gains and bias tables nobody needs before the gradients are added up. Products of small layers
- * leave most of a device idle, and one after the other each costs its start. So where a graph is captured,
- * they go to a second stream, a branch of the graph, with scratch and a workspace (blas.c) of its own. The
- * branch keeps to the order in which they were asked for, and the same operations run on the same numbers: no
- * bit depends on it.
+ * In the backward pass the next layer waits only for the gradient of the layer's input. The gradients of
+ * weights, gains and bias tables are needed later, when gradients are added up. Products of small layers
+ * leave most of a device idle, and each costs a launch. So while a graph is captured, these gradients go to a
+ * second stream, a branch of the graph, with its own scratch and workspace (blas.c). The branch keeps the
+ * order of the calls, and the same operations run on the same numbers, so no bit depends on it.
  *
- * What they read is written to again on the way back, by the next operation or a layer later. All that write
- * to activations say so before (copies.c), and then that writer waits for those that read the tensor and for
- * no others. Who reads gradients waits for all of them. Steps that aren't captured wait for the host and not
- * for the device: these stay on one stream.
+ * The tensors that they read are overwritten later in the backward pass, by the next operation or a layer
+ * later. Every operation that writes to activations declares it first (copies.c), and then waits for the
+ * readers of that tensor and no others. An operation that reads gradients waits for all of them. Steps that
+ * are not captured are limited by the host, so they stay on one stream.
  *
- * Branches are no free lunch, since each edge between them costs a device something, too: with
- * PEWTER_CUDA_SIDE=0 in the environment there is one, so that a benchmark can tell. */
+ * Branches have a cost, too: each edge between them takes time on the device. PEWTER_CUDA_SIDE=0 in the
+ * environment disables the second stream, for benchmarks. */
 #include "kernels/cuda/cuda.h"
 
 #include <stdlib.h>
@@ -33,7 +32,7 @@ enum pw_code pw_cuda_side_open(struct pw_backend *be, struct pw_err *err)
     if (wanted != NULL && strcmp(wanted, "0") == 0)
         return PW_OK;
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-    if (e == cudaSuccess) /* what is waited for goes first */
+    if (e == cudaSuccess) /* the main stream has priority */
         e = cudaStreamCreateWithPriority(&s->ctx.stream, cudaStreamNonBlocking, least);
     if (e == cudaSuccess)
         e = cudaEventCreateWithFlags(&s->forked, cudaEventDisableTiming);
@@ -55,7 +54,7 @@ void pw_cuda_side_close(struct pw_backend *be)
         cudaStreamDestroy(s->ctx.stream);
 }
 
-/* What comes next waits for number n, and so for all before it. */
+/* The next operation waits for number n, and so for all before it. */
 static void await(struct pw_backend *be, uint64_t n)
 {
     if (pw_cuda_ready(be))
@@ -89,7 +88,7 @@ struct pw_ctx *pw_cuda_aside(struct pw_ctx *c)
     return &s->ctx;
 }
 
-/* n entries from x on, which may be 16-bit words. */
+/* n entries from x on, possibly 16-bit words. */
 static struct pw_cuda_read read_of(const struct pw_ctx *c, const float *x, size_t n)
 {
     return (struct pw_cuda_read){x, pw_cuda_alone(c, x) ? (n + 1) / 2 : n};

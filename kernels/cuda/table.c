@@ -1,12 +1,12 @@
-/* table.c - the tables of the CUDA backend: ref, and fast in three precisions. Here stand the members that
- * all of them share. */
+/* table.c - the tables of the CUDA backend: ref, and fast in three precisions. The members that all of
+ * them share are here. */
 #include "kernels/cuda/table.h"
 
 #include "kernels/cuda/members.h"
 
 /* ---- whole-machine operations */
 
-/* The order of backend.h, which mode fast is free of. */
+/* The order of backend.h; mode fast may use another. */
 static bool ascending(const struct pw_backend *be)
 {
     return be->blas == NULL;
@@ -55,7 +55,7 @@ static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, c
     PW_CUDA_DO(c, "embed_bwd", pw_cuda_embed_bwd(c->stream, d_table, d_added, dx, ids, a, R, C));
 }
 
-/* What comes of a norm enters a product next, or dropout before it. */
+/* The result of a norm is the operand of a product, possibly after dropout. */
 static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
                      const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
 {
@@ -173,7 +173,7 @@ static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_
                pw_cuda_dropout(c->stream, floats, copy, pw_cuda_numbers_of(c, x), d, residual, R, C));
 }
 
-/* What is to be added to, and later: who does waits for it as for a reader. */
+/* The gradient is added to later, and that operation waits for it like a reader. */
 static void zero(struct pw_ctx *c, float *y, size_t n)
 {
     pw_cuda_writes(c, y);
