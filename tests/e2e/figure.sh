@@ -126,7 +126,7 @@ keys v
 wait_for 'errors 2/4'
 command_line "export figure $WORK/s2.svg"
 wait_for "wrote $WORK/s2.svg"
-[ "$(title "$WORK/s2.svg")" = 'First errors of answers:  1 none' ] || fail "not the page: $(title "$WORK/s2.svg")"
+[ "$(title "$WORK/s2.svg")" = 'First errors of answers: 1 none' ] || fail "not the page: $(title "$WORK/s2.svg")"
 command_line "export figure $WORK/s3.png pane=curves page=accuracy"
 wait_for "wrote $WORK/s3.png"
 [ "$(head -c 4 "$WORK/s3.png" | tail -c 3)" = PNG ] || fail "a PNG"

@@ -44,7 +44,7 @@ wait_for 'lens +token 2 of'
 wait_for 'predicts'
 keys v
 wait_for 'attention +token 2 of'
-wait_for 'head L0H0 of ".*" looks at'
+wait_for 'head L0H0 of ".*" attends to'
 
 # during training the cursor stays at its token, and the edit stays
 command_line 'train 100000'
