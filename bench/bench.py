@@ -12,7 +12,7 @@ more about them than about pewter.
 PyTorch is the distribution's. With its default BLAS two thread pools (torch's OpenMP and OpenBLAS's own) spin against
 each other, and two threads are slower than one; so where the OpenMP flavour of OpenBLAS is installed, torch gets that.
 And OpenBLAS takes processors that are younger than itself for very old ones and is five times slower then; so it is
-measured with each kind of core that it knows, and torch gets the fastest.
+measured with each kind of core that it supports, and torch gets the fastest.
 """
 import argparse
 import datetime

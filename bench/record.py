@@ -4,9 +4,9 @@
     ./dev bench --record [--rounds N] [--steps N] [--case N]
 
 Turns alternate, so that a noisy machine is noisy for both; the cost is the median of the rounds' ratios, and the ratio
-of the fastest rounds stands beside it. The tiny model takes the most steps a second, so there recording costs most.
+of the fastest rounds is printed beside it. The tiny model takes the most steps a second, so there recording costs most.
 Making the session, its first checkpoint, the last one and closing take as long for a minute of training as for a day:
-they are measured by sessions of one step, told in seconds and not in the cost."""
+they are measured by sessions of one step, and reported in seconds, apart from the cost."""
 import argparse
 import os
 import shutil

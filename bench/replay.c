@@ -28,7 +28,7 @@ static const struct pw_opt option_table[] = {
     {"arms", PW_OPT_INT, offsetof(struct options, arms), "1", 1, PW_MAX_ARMS, NULL, 0, "that race"},
     {"seeks", PW_OPT_INT, offsetof(struct options, seeks), "500", 1, 100000, NULL, 0, "moments a round"},
     {"rounds", PW_OPT_INT, offsetof(struct options, rounds), "5", 1, 1000, NULL, 0,
-     "the least of which is told"},
+     "rounds; the fastest is reported"},
     {"rows", PW_OPT_INT, offsetof(struct options, rows), "60", 10, 500, NULL, 0, "of the screen"},
     {"cols", PW_OPT_INT, offsetof(struct options, cols), "200", 20, 1000, NULL, 0, "of the screen"},
     {0},

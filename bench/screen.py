@@ -2,8 +2,8 @@
 """What the screen costs, measured through a pseudo-terminal as a terminal sees it.
 
 `./dev bench --screen` builds what is needed and calls this. The workbench trains the demo's race at full speed; a
-frame is what stands between the marks of DECSET 2026, so its end is seen to the byte. Goals stand beside the figures
-(docs/performance.md); they mean a machine that nobody else uses, and how busy it was is printed at the end.
+frame is the output between the marks of DECSET 2026, so its end is known to the byte. Goals are printed beside the figures
+(docs/performance.md); they assume an idle machine, and the load of the machine is printed at the end.
 """
 import argparse
 import fcntl

@@ -3,7 +3,7 @@
 AdamW over tensor lists (foreach), float32 or with precision=bf16 under autocast. It uses torch's fused attention where
 there is one (2.0 and later).
 
-usage: torch_train.py key=value...   the keys of bench/train.c that options() knows
+usage: torch_train.py key=value...   the keys of bench/train.c that options() accepts
 
 Follows bench/train.c's protocol: it prints one JSON line when it is ready. Then for each line `run SECONDS` on standard
 input it prints one JSON line with the milliseconds of every step.

@@ -49,7 +49,7 @@ static const struct pw_opt option_table[] = {
     {"mode", PW_OPT_TEXT, AT(mode), "", 0, 0, NULL, SIZE(mode), "of cuda: fast, ref"},
     {"precision", PW_OPT_CHOICE, AT(precision), "fp32", 0, 0, precisions, 0,
      "of the linear layers' products"},
-    {"flights", PW_OPT_INT, AT(flights), "0", 0, 64, NULL, 0, "steps under way; 0: as many as there may be"},
+    {"flights", PW_OPT_INT, AT(flights), "0", 0, 64, NULL, 0, "steps in flight; 0: as many as are allowed"},
     {"pe", PW_OPT_TEXT, AT(pe), "none", 0, 0, NULL, SIZE(pe), "positional encoding"},
     {"other", PW_OPT_TEXT, AT(other), "alibi", 0, 0, NULL, SIZE(other), "that it is swapped with"},
     {"preset", PW_OPT_TEXT, AT(preset), "", 0, 0, NULL, SIZE(preset), "of the model and its optimiser"},

@@ -231,7 +231,7 @@ static void add_key_from(cJSON *o, const char *as, const void *base)
         pw_json_num(o, as, t->key_from);
 }
 
-/* What follows from several members: the bias of some queries, tensors, FIRE's numbers. */
+/* Adds values derived from several members: the bias of some queries, tensors, FIRE's numbers. */
 static void add_table_views(cJSON *o, const char *as, const void *base)
 {
     (void)as;

@@ -11,7 +11,7 @@
 
 #define CLOCK_NS 10000000 /* resolution of recorded times in nanoseconds: finer than a frame */
 
-/* What pw_player_seek compares. */
+/* The members of an event that pw_player_seek compares. */
 struct told {
     enum pw_event_kind kind;
     int arm;

@@ -2,7 +2,7 @@
  *
  * If a log is damaged, SQLite uses its intact beginning, as it must after a power loss; events committed
  * after the damage would be lost without notice. So after each commit the store writes how far the session is
- * on disk. A reader that finds fewer events knows that some are lost. Nothing waits until this number is on
+ * on disk. If a reader finds fewer events, some are lost. Nothing waits until this number is on
  * disk. After a power loss it may be an old one, which is harmless. It is never ahead of a commit, because
  * the commit is synced before it is written. */
 #include "sessions/saved.h"

@@ -376,7 +376,7 @@ static void guard_of(uint8_t guard[PW_CHAIN], sqlite3_stmt *q)
     memcpy(guard, sum, PW_CHAIN);
 }
 
-/* List the columns that this version knows, in the order of its own text: a later version may have inserted
+/* List the columns of this version, in the order of its own text: a later version may have inserted
  * others. */
 static void guarded_columns(char *dst, size_t size, const char *table)
 {

@@ -117,7 +117,7 @@ static enum pw_code make_db(const struct pw_store *s, struct pw_err *err)
     return code;
 }
 
-/* Resolve the folder's path. SQLite is told to follow no links (a link in a session could lead anywhere), and
+/* Resolve the folder's path. SQLite must follow no links (a link in a session could lead anywhere), and
  * that includes links above the folder. */
 static bool absolute(struct pw_store *s)
 {

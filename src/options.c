@@ -148,7 +148,7 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         o->file = about;
         return about != NULL ? PW_OK : fail(err, "%s needs one FILE, or - for standard input", verb);
     }
-    if (n > most && most == 1 && strcmp(verb, "devices") != 0) /* what has another word behind it is a verb */
+    if (n > most && most == 1 && strcmp(verb, "devices") != 0) /* a word followed by another word is a verb */
         return fail(err, "no verb '%s'; there are run, replay, session, sessions, devices", verb);
     if (n > most)
         return fail(err, "'%s': too many words", word[n - 1]);

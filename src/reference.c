@@ -6,7 +6,7 @@
 
 #include "model/expr/library.h"
 
-/* What an encoding changes in the model, by its bits of enum pw_pe_use. */
+/* The changes that an encoding makes to the model, by its bits of enum pw_pe_use. */
 static const struct use {
     unsigned use;
     const char *what;

@@ -1,7 +1,7 @@
 /* pointers.c - gold pointers (see pw_taskset_pointers in task.h).
  *
  * A sample holds tokens only. Its item is read back from the prompt's text, which every task can do, so typed
- * prompts have pointers like drawn ones. A task knows the pointers of answers without scratchpad; the steps
+ * prompts have pointers like drawn ones. A task returns the pointers of answers without scratchpad; the steps
  * are removed before its hook is called. */
 #include "base/alloc.h"
 #include "tasks/read.h"

@@ -10,9 +10,9 @@
  * alone: the sequence length is the prompt's, and no row can see the answer. There is no constant first word,
  * because relative encodings could count from it.
  *
- * The items of a session are different. A guesser that knows the items but not their order is right one time
- * in as many as there are. by=both is a difference, so swapping the two items changes the answer. There a
- * guesser answers with the difference that most pairs have; its accuracy is estimated on sessions drawn for
+ * The items of a session are different. A guesser that is given the items but not their order is right one
+ * time in as many as there are. by=both is a difference, so swapping the two items changes the answer. There
+ * a guesser answers with the difference that most pairs have; its accuracy is estimated on sessions drawn for
  * this purpose. The defaults have few items and short lengths, because by=both also needs arithmetic, which a
  * small model learns more slowly with more items. An item of the task is the list. */
 #include "tasks/read.h"

@@ -1,14 +1,14 @@
-/* blas_plan.c - how a product is told to cuBLASLt, and which algorithm for it.
+/* blas_plan.c - describes products to cuBLASLt, and chooses their algorithms.
  *
- * The library thinks in columns: a matrix [r,c] whose rows lie one after the other is to it one of c rows and
- * r columns, the transposed. So every product is computed transposed, its operands exchanged:
+ * The library stores matrices by columns: to it a matrix [r,c] with consecutive rows has c rows and
+ * r columns, that is, it is transposed. So every product is computed transposed, with its operands exchanged:
  *
  *   y  [R,out] = x W^T     as  y^T  [out,R]  = W x^T      W seen as [in,out], so transposed; x as [in,R]
  *   dx [R,in] = dy W       as  dx^T [in,R]   = W^T dy^T   W as [in,out]; dy as [out,R]
  *   dw [out,in] = dy^T x   as  dw^T [in,out] = x^T dy     x as [in,R]; dy as [out,R], so transposed
  *
- * and a bias, which the library adds to every column of what it sees, is added to every row. The parts of a
- * product that is split are added up in float32 by a pass of their own, which has one order. */
+ * The library adds a bias to every column of its matrix, which is every row of ours. If it splits a
+ * product, a separate pass adds the parts in float32, in one order. */
 #include "kernels/cuda/blas_plan.h"
 
 #include <stdio.h>

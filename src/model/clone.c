@@ -28,7 +28,7 @@ static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_mod
 }
 
 /* Copies the first floats of weights and moments, the first tensors' step counts, the place in the
- * schedule, and replaced heads. Returns an error of old's backend; an error of next's backend
+ * schedule, and replaced heads. Returns an error of the backend of `old`; an error of next's backend
  * appears at its next sync. */
 static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
                           struct pw_err *err)

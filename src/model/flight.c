@@ -184,7 +184,7 @@ static bool ask(struct pw_model *m, const atomic_bool *yield, int n)
     pw_tables_lay(m, plan->sizes.positions); /* before stale is read for the key */
     struct shape shape = {plan->sizes, m->rule, m->tables.laid, m->stale, n, m->form};
     _Static_assert(sizeof shape == sizeof(struct pw_sizes) + sizeof(struct pw_adamw) + 20,
-                   "a key has no bytes that nobody sets");
+                   "every byte of a key is set");
     if (!m->ops->pads) { /* without padding the chunks depend on more than these sizes */
         learn(&k);
         return !k.yielded;

@@ -1,5 +1,5 @@
-/* seen.c - what was seen in training since the encoding was set: the number of pairs at each distance, and
- * the gradient of each of the encoding's parameters.
+/* seen.c - counts of what was seen in training since the encoding was set: pairs at each distance, and the
+ * gradient of each of the encoding's parameters.
  *
  * An encoding must extrapolate beyond these counts. Pairs follow from lengths: a sequence of n rows has n - d
  * pairs at distance d. Gradients are sampled every tenth step only, after the reduction and before clipping;

@@ -77,7 +77,7 @@ static void put_x(struct pw_str *out, double x)
 
 /* ---- parts by style */
 
-/* What is drawn in one style: a path, or elements. */
+/* Everything drawn in one style: a path, or elements. */
 struct part {
     struct ink ink; /* without bg */
     struct pw_str body;

@@ -63,7 +63,7 @@ static const struct {
     {NULL, NULL},
 };
 
-/* Returns the index of a name. Every capability above has a name that curses knows, so the loop ends. */
+/* Returns the index of a name. Every capability above is in curses' list, so the loop ends. */
 static int index_of(const char *const *names, const char *name)
 {
     int i = 0;

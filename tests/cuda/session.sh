@@ -19,7 +19,7 @@ digest() { grep -oE 'digest [0-9a-f]{32}' <<<"$1" | tail -n 1; }
 want=$(digest "$("$PEWTER" -c "$tiny; train 7; digest")")
 "$PEWTER" --session ref --backend 'cuda mode=ref' -c "$tiny; train 3; checkpoint; train 2" >/dev/null || fail "ref"
 said=$(without "$PEWTER" --session ref -c 'train 2; digest' 2>&1) || fail "ref without a device: $said"
-[ "$(digest "$said")" = "$want" ] || fail "ref goes on with other bits: $said"
+[ "$(digest "$said")" = "$want" ] || fail "ref continues with other bits: $said"
 for where in env without; do
     said=$($where "$PEWTER" replay ref --verify 2>&1) || fail "ref is not verified: $where: $said"
     grep -q '^equal: ' <<<"$said" || fail "ref: $said"
@@ -29,7 +29,7 @@ done
 want=$(digest "$("$PEWTER" -c "backend cuda; $tiny; train 7; digest")")
 cp -r "$XDG_STATE_HOME/pewter/sessions/fast.pewter" "$WORK/copy.pewter"
 said=$("$PEWTER" --session fast -c 'train 2; digest' 2>&1) || fail "fast: $said"
-[ "$(digest "$said")" = "$want" ] || fail "fast goes on with other bits: $said"
+[ "$(digest "$said")" = "$want" ] || fail "fast continues with other bits: $said"
 "$PEWTER" replay fast --verify >/dev/null || fail "fast is not verified"
 said=$(without "$PEWTER" --session "$WORK/copy.pewter" -c 'train 2' 2>&1) && fail "fast goes on without a device: $said"
 grep -q "no plug-in .*; '--backend cpu' continues with different bits" <<<"$said" || fail "fast without a device: $said"

@@ -113,7 +113,7 @@ static void test_marks(void **state)
     }
     assert_int_equal(d->ops->wait(d->be, mark[150], &err), PW_OK);
     assert_int_equal(out[150], 151);
-    assert_int_equal(d->ops->wait(d->be, mark[3], &err), PW_OK); /* whose event has been reused */
+    assert_int_equal(d->ops->wait(d->be, mark[3], &err), PW_OK); /* the event of this mark has been reused */
     assert_int_equal(out[3], 4);
     assert_int_equal(d->ops->wait(d->be, mark[N - 1], &err), PW_OK);
     assert_int_equal(out[N - 1], N);

@@ -47,9 +47,9 @@ for pe in t5 fire; do
             grep -E '"kind":"(step|prompt|token|attention|look|eval)"' |
             sed -E 's/^\{"seq":[0-9]+,"time":[0-9.]+//' >"$WORK/${where%% *}.json" || fail "$where"
     done
-    [ "$(grep -c '"kind":"\(eval\|look\|attention\)"' "$WORK/cpu.json")" -ge 3 ] || fail "little is told: $(cat "$WORK/cpu.json")"
+    [ "$(grep -c '"kind":"\(eval\|look\|attention\)"' "$WORK/cpu.json")" -ge 3 ] || fail "too few events: $(cat "$WORK/cpu.json")"
     grep -q '"tokens_right":[1-9]' "$WORK/cpu.json" || fail "too few tokens are right to be compared"
-    diff "$WORK/cpu.json" "$WORK/cuda.json" || fail "ref tells something else with $pe"
+    diff "$WORK/cpu.json" "$WORK/cuda.json" || fail "ref gives other events with $pe"
 done
 
 loss() { # loss COMMANDS: prints the loss of both arms' last steps

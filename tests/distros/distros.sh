@@ -25,9 +25,9 @@ Builds and runs all tests in bare chroots, warnings being errors, and prints a l
 WORDs restrict them: `./dev distros debian13 gcc` has two combinations, root and user. Exit status 1 if one fails. A
 combination takes as long as a build and all tests: a quarter of an hour on two cores.
 
-Chroots are kept in build/distros, or where PEWTER_DISTROS says, and used again; remove a folder there to have it made
-anew. PEWTER_MIRROR_DEBIAN and PEWTER_MIRROR_UBUNTU name mirrors in place of debootstrap's own, PEWTER_KEYS_UBUNTU the
-keyring by which Ubuntu's is checked (that of the package ubuntu-keyring). What a combination said is kept in
+Chroots are kept in build/distros, or where PEWTER_DISTROS says, and used again; remove a folder there to rebuild
+it. PEWTER_MIRROR_DEBIAN and PEWTER_MIRROR_UBUNTU name mirrors in place of debootstrap's own, PEWTER_KEYS_UBUNTU the
+keyring by which Ubuntu's is checked (that of the package ubuntu-keyring). The output of a combination is kept in
 build/distros/log.
 END
 }

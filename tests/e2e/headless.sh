@@ -185,9 +185,9 @@ run 0 run - # empty standard input is an empty script
 run 0 -c 'import weights w.safetensors; prompt sort 1 2; export attention a.npz; export logits g.npz; export table t.json; export data d.jsonl n=5'
 check 'five samples' test "$(wc -l <d.jsonl)" = 5
 check 'the prompt to the character' grep -q '"prompt":"sort ' d.jsonl
-check 'what training met' grep -q '"met":\[[0-9]*,' t.json
+check 'the pairs seen in training' grep -q '"met":\[[0-9]*,' t.json
 run 0 -c 'task sort lengths=2..4 test=5..8; pe t5; train 11; table; export table t.json'
-check 'a bucket that training never met' test "$(grep -c 'never trained$' out)" = 1
+check 'a bucket never seen in training' test "$(grep -c 'never trained$' out)" = 1
 check 'and no gradient came there' grep -q '"grad":\[\[.*\[0,0,0,0,0,0,0,0\]\]' t.json
 run 0 -c 'task sort lengths=2..4 test=5..8; pe fire; train 11; table; export table t.json'
 check 'the bias of each query' test "$(grep -c '^  head 0 bias of the query at [0-9]*, by distance -*[0-9]' out)" -ge 11

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# python_page.sh - the code of docs/guide/python.md runs as printed, and with each other encoding of its model. What needs NumPy, PyTorch or TransformerLens is
+# python_page.sh - the code of docs/guide/python.md runs as printed, and with each other encoding of its model. Code that needs NumPy, PyTorch or TransformerLens is
 # skipped where Python has none. PEWTER_PYTHON names another Python than the distribution's.
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-page-XXXXXX)

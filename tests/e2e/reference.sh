@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # reference.sh - each command and each encoding has a reference page, the examples of commands and of options of
-# encodings work, and the site of the documents is built without dead links (where there is pandoc).
+# encodings work, and the site of the documentation is built without dead links (where there is pandoc).
 PEWTER=$(realpath "$1")
 site=$(realpath "$PEWTER_SOURCE_DIR/docs/site")
 WORK=$(mktemp -d /tmp/pewter-reference-XXXXXX)
@@ -34,7 +34,7 @@ awk -F ' \\| ' '/ \| `[a-z._]+` \| / || / \| `[a-z._]+`/ { if (NF < 6 || $2 == "
     grep -v '^reference/index' >bad
 [ ! -s bad ] || fail "rows that miss something: $(head -n 3 bad)"
 
-# Commands in the documents: each `:NAME ...` is a command, and the page of a command has each option that is used.
+# Commands in the documentation: each `:NAME ...` is a command, and the page of a command has each option that is used.
 awk '/^<!-- page / { page = $3; next } { print page " " $0 }' all | sed 's/\\//g' >lines
 words() { # of the pages that match $1: "key" for each "key=" and for each row of options
     # shellcheck disable=SC2016 # the backquotes belong to the text
@@ -46,7 +46,7 @@ while IFS= read -r command; do
     name=${command%% *} asked=${command#:}
     asked=${asked%% *}
     if ! grep -qxF "reference/commands/$asked.md" commands; then
-        [ "$name" = "$asked" ] || fail "the documents: no command: $command"
+        [ "$name" = "$asked" ] || fail "docs: no command: $command"
         continue
     fi
     # The text of other programs and of raw commands is no option.
@@ -54,12 +54,12 @@ while IFS= read -r command; do
         case $asked in
         pe | race | fork | tune | check) words "(commands/$asked|commands/race|encodings/.*)" ;;
         *) words "commands/$asked" ;;
-        esac | grep -qxF -- "$key" || fail "the documents: no option $key: $command"
+        esac | grep -qxF -- "$key" || fail "docs: no option $key: $command"
         used=$((used + 1))
     done
 done < <(grep -ohE '`:?[a-z][^`]*`' "$PEWTER_SOURCE_DIR"/docs/guide/*.md "$PEWTER_SOURCE_DIR/README.md" | tr -d '`' |
     tr ';' '\n' | sed 's/^ *//' | sort -u)
-[ $used -ge 30 ] || fail "too few options in the documents: $used"
+[ $used -ge 30 ] || fail "too few options in the documentation: $used"
 
 # Each command has an example, and the examples work: in a lab with two trained arms, a prompt and a saved session.
 # shellcheck disable=SC2016 # the backquotes belong to the text

@@ -15,7 +15,7 @@ wait key
 
 wait 0.1 s
 show log
-say Three is the end. Whoever reads this has waited.
+say Three is the end. The reader has waited.
 wait key
 END
 

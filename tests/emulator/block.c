@@ -1,9 +1,9 @@
-/* block.c - runs the threads of one block: barriers, collectives of warps, and who goes on next.
+/* block.c - runs the threads of one block: barriers, collectives of warps, and the choice of the next thread.
  *
  * A thread begins on whatever stack is free, by a plain call. Only when it has to wait does it keep that
- * stack and the next thread gets another one; so kernels without barriers never switch. Threads that may go
- * on are taken before new ones begin; in which order is pw_emu_set_order's. A block in which nobody can go on
- * is reported with where everybody stands. */
+ * stack and the next thread gets another one; so kernels without barriers never switch. Threads that can
+ * continue run before new ones begin; pw_emu_set_order sets the order. If no thread of a block can continue,
+ * the block is reported with the places where its threads wait. */
 #include "emu_int.h"
 
 #include <stdio.h>
@@ -116,7 +116,7 @@ static void let_others(void)
     } else if (n_begun < n_threads) {
         go_to(pw_emu_fiber_take(fiber_entry));
     } else {
-        go_to(&pw_emu_main); /* all are done, or nobody can go on */
+        go_to(&pw_emu_main); /* all are done, or no thread can continue */
     }
 }
 

@@ -11,7 +11,7 @@ struct copy_op {
     const void *src;
     size_t n;
     enum cudaMemcpyKind kind;
-    void *staged; /* what was read from pageable memory when it was asked for, or NULL */
+    void *staged; /* copy of pageable memory, made at the call; or NULL */
 };
 
 struct set_op {

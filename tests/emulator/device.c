@@ -12,7 +12,7 @@ static int n_devices = -1; /* not asked yet */
 static cudaError_t why_none;
 static int driver = CUDART_VERSION;
 
-/* What a block may have at most: CUDA C++ Programming Guide, compute capabilities. */
+/* The largest shared memory of a block: CUDA C++ Programming Guide, compute capabilities. */
 static size_t optin_of(int major, int minor)
 {
     switch (major * 10 + minor) {

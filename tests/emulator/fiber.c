@@ -59,7 +59,7 @@ static void *prepared(char *top, void (*entry)(void))
     return sp;
 }
 #else
-#error "fiber.c knows x86-64 and aarch64"
+#error "fiber.c supports x86-64 and aarch64"
 #endif
 
 static void prepare(struct pw_emu_fiber *f, void (*entry)(void))

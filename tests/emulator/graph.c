@@ -1,8 +1,8 @@
-/* graph.c - graphs: what captured streams would have done, and what each part of it follows; done later.
+/* graph.c - graphs: the operations of captured streams with their dependencies, run later.
  *
- * Streams that wait for each other's events are captured together. A device keeps to what follows what, and
- * to nothing else: so a launch takes the parts in the order of the threads, first to last, or of those that
- * may run always the newest, which leaves what was put aside until somebody waits for it, or in no order. */
+ * Streams that wait for each other's events are captured together. A device respects dependencies only, so
+ * a launch runs the parts in the set order: first to last, or always the newest that can run (which delays
+ * side branches until another part waits for them), or in random order. */
 #include "emu_int.h"
 
 #include <pthread.h>
@@ -323,7 +323,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t g)
     return pw_emu_end(e);
 }
 
-/* What was launched of it and has not run yet goes on. */
+/* Launches of the graph that have not run yet still run. */
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x)
 {
     cudaError_t e = pw_emu_begin();

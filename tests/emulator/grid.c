@@ -9,7 +9,7 @@ enum { OPTINS = 64 };
 unsigned long pw_emu_launch_number, pw_emu_block_number;
 const struct pw_emu_call *pw_emu_running;
 
-/* What cudaFuncSetAttribute has allowed. */
+/* Limits that cudaFuncSetAttribute has set. */
 static struct {
     const void *kernel;
     size_t shared;

@@ -20,7 +20,7 @@ static void touched(int signal_number, siginfo_t *info, void *context)
 {
     static const char text[] = "emulator: host memory: the host touches device memory\n";
     ssize_t told = pw_emu_is_device(info->si_addr) ? write(STDERR_FILENO, text, sizeof text - 1) : 0;
-    (void)told; /* nobody may be there to read it */
+    (void)told; /* there may be no reader */
     (void)context;
     signal(signal_number, SIG_DFL); /* the access is repeated, and stops where it is */
 }

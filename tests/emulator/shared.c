@@ -23,7 +23,7 @@ static void *add(const char *name, size_t size, size_t align)
     arrays[n_arrays++] = (struct pw_emu_array){name, at, size};
     used = at + size;
     PW_EMU_UNPOISON(space + at, size);
-    memset(space + at, 0xff, size); /* NaN: nobody may rely on zeros */
+    memset(space + at, 0xff, size); /* NaN, so that no kernel relies on zeros */
     return space + at;
 }
 

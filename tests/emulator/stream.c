@@ -1,8 +1,8 @@
 /* stream.c - streams as queues.
  *
- * What is put on a stream runs at once, or, deferred, when somebody waits for it: then no later than CUDA
- * promises, so whoever relies on more reads what isn't there yet. The default stream waits for every stream
- * that isn't cudaStreamNonBlocking, and what is put on it runs at once. */
+ * An operation on a stream runs at once or, if deferred, when the host waits for it. It runs as late as CUDA
+ * permits, so code that relies on more reads data that isn't there yet. The default stream waits for every
+ * stream that isn't cudaStreamNonBlocking, and its operations run at once. */
 #include "emu_int.h"
 
 #include <stdlib.h>
@@ -279,7 +279,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
     return pw_emu_end(e);
 }
 
-/* Deferred, every question lets one more thing happen: so whoever polls does come to an end. */
+/* If deferred, every query runs one more operation, so a loop that polls ends. */
 cudaError_t cudaStreamQuery(cudaStream_t s)
 {
     cudaError_t e = pw_emu_begin_on(s);

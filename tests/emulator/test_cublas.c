@@ -170,7 +170,7 @@ static void products(void **state)
     pw_emu_set_deferred(false);
 }
 
-/* What lies beyond 10 bits of mantissa is lost in TF32. */
+/* TF32 drops all but 10 bits of the mantissa. */
 static void tf32_rounds(void **state)
 {
     (void)state;

@@ -161,7 +161,7 @@ static void failing_work(void **state)
     assert_string_equal(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
 }
 
-/* What the host reads of the device's memory, in a process of its own; returns how it ended. */
+/* Reads the device's memory from the host, in a process of its own; returns its exit status. */
 static int touch(const float *device)
 {
     int status;

@@ -59,8 +59,8 @@ static void planted(void **state)
     ref_each_order(check_faults);
 }
 
-/* What the check build alone can see is seen by comparing orders sometimes, and sometimes not: that is why it
- * is. */
+/* Comparing orders finds faults only sometimes; the check build finds them always, which is why it
+ * exists. */
 static void orders_show_some(void **state)
 {
     (void)state;

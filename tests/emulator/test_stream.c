@@ -206,7 +206,7 @@ static void graphs(void **state)
         assert_true(pinned[N - 1] == 99.0f + 198.0f * (float)i);
     }
     assert_int_equal(cudaGraphLaunch(exec, ref_stream), cudaSuccess);
-    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess); /* what was launched goes on */
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess); /* launches still run */
     assert_int_equal(cudaStreamSynchronize(ref_stream), cudaSuccess);
     assert_true(last() == 99.0f + 4 * 198.0f);
     assert_int_equal(pw_emu_counts().graph_launches - before.graph_launches, 4);
@@ -238,7 +238,7 @@ static cudaError_t capture_beside(cudaGraph_t *g, enum waits waits)
     return e;
 }
 
-/* What y ends with. */
+/* Returns the last value of y. */
 static float beside(enum waits waits, enum pw_emu_order order, uint64_t seed)
 {
     cudaGraph_t g;
@@ -254,7 +254,7 @@ static float beside(enum waits waits, enum pw_emu_order order, uint64_t seed)
     return last();
 }
 
-/* What nothing orders comes in either order, so that a wait which is missing is found. */
+/* Unordered parts run in either order, so that a missing wait is found. */
 static void branches(void **state)
 {
     (void)state;

@@ -45,7 +45,7 @@ for ((i = 0; i < places; i++)); do
     [ $((i % 3)) = 2 ] && kind=PEWTER_FAIL_ON=1
     status=$(run PEWTER_FAIL_AT=$at "$kind")
     case $status in
-    0) cmp -s "$dir/out" "$dir/whole" || fail "call $at ($kind) of $calls: other results, and nobody was told" ;;
+    0) cmp -s "$dir/out" "$dir/whole" || fail "call $at ($kind) of $calls: other results, and no error was reported" ;;
     1) # glibc reports a thread that lacks memory as 'temporarily unavailable'
         ended=$((ended + 1))
         grep -qiE 'memory|temporarily unavailable' "$dir/err" || fail "call $at ($kind) of $calls: no word of memory"

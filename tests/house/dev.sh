@@ -54,7 +54,7 @@ out=$(./dev run --json -c 'x y' 2>"$work/err") || fail "run: status $?: $(cat "$
 [ "$out" = '{"args": 3}' ] || fail "run: standard output has more than the program's: $out"
 lean=$(flags)
 [ "$(wc -l <<<"$lean")" -gt 300 ] || fail "run: not all of the program is there to be compiled"
-grep -q -- -Werror <<<"$lean" && fail "run: warnings are errors, and nobody asked"
+grep -q -- -Werror <<<"$lean" && fail "run: warnings are errors by default"
 
 ./dev build release >"$work/out" 2>&1 || fail "build: $(tail -n 5 "$work/out")"
 [ "$(flags)" = "$lean" ] || fail "build after run: other flags, so all would be compiled again"

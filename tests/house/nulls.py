@@ -78,7 +78,7 @@ def end_of(text, at):
 
 
 def edit(text, at, kind):
-    """Returns [(from, to, what stands there instead)], or None if the text is not simple enough."""
+    """Returns [(from, to, replacement)], or None if the text is not simple enough."""
     if text.startswith("assert(", at):  # the place of a macro's argument is that of the macro
         at += len("assert(")
     end = end_of(text, at)

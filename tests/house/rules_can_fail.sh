@@ -30,7 +30,7 @@ break_rule() {
 
 printf 'int x;\n' >"$folder/fine.c"
 cp "$1/.clang-format" "$folder/"
-for rule in format shell clean length names links; do expect 0 "$rule"; done
+for rule in format shell clean length names words links; do expect 0 "$rule"; done
 
 break_rule format src/deep/bad.c <<<'int   x ;'
 break_rule shell bad.sh <<<"if [ \$x = 1 ]; then echo \$y; fi"
@@ -41,6 +41,12 @@ break_rule links deep/notes.md <<<"see [the guide](guide/none.md#top)"
 break_rule links README.md < <(yes '' | head -n 61)
 break_rule names src/draw.c <<<$'static void draw(int x)\n{\n}'
 break_rule names src/twice.h <<<$'struct pw_twice {\n};\nstruct pw_twice {\n};'
+break_rule words src/say.c <<<'puts("the encoding is made anew");'
+break_rule words src/wrapped.c <<<$'/* The pairs that training\n * met are counted. */'
+break_rule words src/joined.c <<<$'puts("steps under "\n     "way");'
+break_rule words src/headless.c <<<'int n; /* What is known of the prompt. */'
+break_rule words some.sh <<<'# Nobody waits for it.'
+break_rule words lessons/some.pewter <<<'say none is told nothing'
 break_rule length long.c < <(yes '' | head -n 801)
 
 # A build of two files: one function is used by the other file, one only by its own.

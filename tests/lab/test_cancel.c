@@ -7,7 +7,7 @@
 #include "ref_lab.h"
 
 struct heard {
-    char cancelled[512]; /* what the notes say was cancelled: "a,b"; DROP: an arm was dropped, UNPIN: the
+    char cancelled[512]; /* jobs that the notes name as cancelled: "a,b"; DROP: an arm was dropped, UNPIN: the
                             prompt */
     bool ended;
 };

@@ -162,7 +162,7 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
-/* Writes lines "go a c" and, if their first words shall differ, "stop a c". */
+/* Writes lines "go a c" and, if their first words are to differ, "stop a c". */
 static void write_lines(const char *path, bool differ)
 {
     FILE *file = fopen(path, "w");

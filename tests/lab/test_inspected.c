@@ -236,7 +236,7 @@ static int answers_of(const struct record *r)
     return n;
 }
 
-/* Whoever goes on through the arms does not wait for the answers of those that were passed over: only the
+/* A user who steps through the arms does not wait for the answers of those that were passed over: only the
  * last one answers. A choice that fails leaves the answer to the arm before it. A re-run finds what was
  * recorded. */
 static void test_passed_over(void **state)

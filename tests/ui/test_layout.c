@@ -65,7 +65,7 @@ static void check(int rows, int cols, int focus, enum pw_screen screen, const st
                 fail_msg("%dx%d focus %d mode %d: %d and %d overlap", cols, rows, focus, screen, i, j);
     }
     if (area != rows * cols)
-        fail_msg("%dx%d focus %d mode %d: %d cells belong to nobody", cols, rows, focus, screen,
+        fail_msg("%dx%d focus %d mode %d: %d cells belong to no pane", cols, rows, focus, screen,
                  rows * cols - area);
     if (l.prompt.h != 1 || (rows >= 3 && l.panes[focus].h < 1))
         fail_msg("%dx%d focus %d mode %d: no prompt or no focused pane", cols, rows, focus, screen);

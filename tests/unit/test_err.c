@@ -12,7 +12,7 @@ static void fills_and_returns(void **state)
     assert_int_equal(pw_fail(&err, PW_EIO, "%s: %d", "disk", 5), PW_EIO);
     assert_int_equal(err.code, PW_EIO);
     assert_string_equal(err.msg, "disk: 5");
-    assert_int_equal(pw_fail(NULL, PW_EUSER, "nobody asks"), PW_EUSER);
+    assert_int_equal(pw_fail(NULL, PW_EUSER, "no error wanted"), PW_EUSER);
     /* A message may be wrapped in another. */
     assert_int_equal(pw_fail(&err, err.code, "export: %s", err.msg), PW_EIO);
     assert_string_equal(err.msg, "export: disk: 5");

@@ -84,7 +84,7 @@ static void jobs_follow_each_other(void **state)
     }
 }
 
-/* What each thread observes of itself, while all threads are inside a job. */
+/* Observations of the threads, while all of them are inside a job. */
 struct roll {
     int threads;
     atomic_int present;

@@ -23,7 +23,7 @@ static const struct pw_opt opts[] = {{.name = "from",
                                      PW_REPLICA_OPT(struct patch_opts, replica),
                                      {.name = NULL}};
 
-/* What is patched: kind, layer, head and position; -1: not given. */
+/* The patched activation: kind, layer, head and position; -1: not given. */
 struct target {
     enum pw_patch_kind kind;
     int layer, head, pos;

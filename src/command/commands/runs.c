@@ -271,7 +271,7 @@ static const char *over(char out[24], struct pw_spread x, int n, const char *for
 }
 
 /* Always shown: the encoding, which is the arm's name; a file's own name; own batches, which give the column
- * n its meaning; the shape, unless a preset's name tells it. */
+ * n its meaning; the shape, unless a preset's name implies it. */
 static bool is_shown(const struct row *row, int k)
 {
     static const char *const shape[] = {"layers", "width", "heads"};

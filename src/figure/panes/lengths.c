@@ -319,7 +319,7 @@ static void draw_trained_strips(struct pw_figure *f, const struct pw_axes *a)
     }
 }
 
-/* Draws the exact match of a guesser that knows the answers' format, if it is above zero. */
+/* Draws the exact match of a guesser that uses only the answers' format, if it is above zero. */
 static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const struct pw_lengths *v)
 {
     static const struct pw_font chance = {.size = 7, .color = 0x8e6900, .anchor = PW_END};

@@ -28,7 +28,7 @@ static bool is_answer(const struct pw_event *old)
            (old->kind == PW_EV_ATTENTION && old->u.attention.source[0] == '\0');
 }
 
-/* Does e replace the value of old in the snapshot? */
+/* Does e replace the value in the snapshot that old set? */
 static bool supersedes(const struct pw_event *e, const struct pw_event *old)
 {
     if (e->arm != old->arm || e->replica != old->replica)

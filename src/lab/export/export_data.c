@@ -104,7 +104,7 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
     return true;
 }
 
-/* Write the next input of all tasks as one line; false: there are no more. */
+/* Write the next input of all tasks as one line; false: it was the last. */
 static bool input_line(const struct pw_lab *lab, struct pw_writing *w)
 {
     struct pw_item item;

@@ -475,8 +475,8 @@ static void eval_again(struct pw_lab *lab, int id)
         (void)start(lab, id, (struct pw_range){0, 0}, before->rows[0].samples, NULL);
 }
 
-/* What is known of a model that now computes something else is measured again: beside training with other
- * heads, and with another encoding as it was measured before. */
+/* If the encoding was tuned, repeat the last evaluation. If heads changed, or the tuned model has no such
+ * evaluation, run a live evaluation. */
 static void hear_changed(struct pw_lab *lab, const struct pw_notice *n)
 {
     if (n->what == PW_CHANGE_TUNED)

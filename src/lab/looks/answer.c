@@ -400,7 +400,7 @@ void pw_lab_set_temperature(struct pw_lab *lab, float temperature)
     pw_lab_refresh(lab, false);
 }
 
-/* A prompt whose arm or task is another one is unpinned. */
+/* Unpin the prompt if its arm or task was replaced. */
 static void hear_change(struct pw_lab *lab, const struct pw_notice *n)
 {
     bool of_arm = (n->what & (PW_CHANGE_ARMS | PW_CHANGE_SHAPE)) != 0 && lab->pin.arm == n->arm;

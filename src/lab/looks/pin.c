@@ -1,4 +1,4 @@
-/* pin.c - what is known of the pinned prompt and its answer without computing anything. */
+/* pin.c - facts about the pinned prompt and its answer that need no computation. */
 #include <stdio.h>
 
 #include "lab/arms/arms.h"

@@ -150,7 +150,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
     return code;
 }
 
-/* Whoever keeps something that depends on what commands change, in the order of their events. */
+/* The modules with state that depends on settings, in the order of their events. */
 static const struct pw_listener *const listeners[] = {&pw_batches_listener, &pw_answer_listener,
                                                       &pw_eval_listener, &pw_watch_listener, NULL};
 

@@ -1,5 +1,4 @@
-/* work.c - what the lab does when no line waits: the next part of an answer, a job's slice, a training step.
- */
+/* work.c - the lab's work when no line waits: the next part of an answer, a job's slice, a training step. */
 #include "lab/core/lab_int.h"
 #include "lab/looks/looks.h"
 #include "lab/loop/loop.h"

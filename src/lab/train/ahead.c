@@ -9,8 +9,8 @@
  * `until`, a live evaluation, a digest, a watch or the goal. Second, any other reader (a typed line, an
  * inspection triggered by the clock, a checkpoint) drains first. Rounds then continue in their order, and a
  * due arm without a step in flight takes one, until no step is in flight. So events occur in their usual
- * order, and the reader finds the arms at the step that was reported last. A re-run knows in advance where
- * commands follow, and starts no step early. */
+ * order, and the reader finds the arms at the step that was reported last. In a re-run the places
+ * of commands are known in advance, and no step starts early. */
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/jobs/watch.h"
@@ -84,7 +84,7 @@ static bool is_seen(const struct pw_lab *lab, const struct pw_replica *a, int64_
            pw_lab_always_observed(step);
 }
 
-/* May the next step start, in addition to those in flight? */
+/* Can the next step start, in addition to those in flight? */
 static bool may_begin(const struct pw_lab *lab, const struct pw_replica *a)
 {
     int n = pw_model_flying(a->model);

@@ -122,7 +122,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_missing(ui, c, r, metric_of(ui) == EXACT && any ? evaluate : train);
 }
 
-/* What is drawn, and where. */
+/* The curves to draw, and their places. */
 struct chart {
     struct pw_plot p;
     struct pw_curve all[PW_MAX_CURVES], cut[PW_MAX_CURVES]; /* cut: to the window */

@@ -1,6 +1,6 @@
 /* encoding_area.c - the screen areas of a page of the encoding pane, for clicks and the pointer.
  *
- * A page finds its areas while it draws. A click draws the page on a canvas that nobody sees, so the areas
+ * A page finds its areas while it draws. A click draws the page on a hidden canvas, so the areas
  * always match the present state and size, not the last frame. */
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* race.c - what has been written, and races.
+/* race.c - tracks initialised memory, and finds races.
  *
  * A cell for every two bytes (so that neighbours may write the halves of a word) remembers the last write and
  * a summary of the reads: by which block and thread, after how many barriers of the block and fences of the
@@ -240,7 +240,7 @@ void pw_emu_check_device(const struct pw_emu_access *a)
     }
 }
 
-/* What cells of shared memory know; they begin anew with every block. */
+/* The state of cells of shared memory; every block starts with empty cells. */
 static bool known_in(struct cell *c, const struct pw_emu_access *a, const struct who *me)
 {
     uint8_t all = a->size > 1 ? 3 : (uintptr_t)a->p % CELL == 0 ? 1 : 2;

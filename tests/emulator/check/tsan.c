@@ -1,4 +1,4 @@
-/* tsan.c - what gcc calls before loads and stores under -fsanitize=thread. */
+/* tsan.c - the functions that gcc calls before loads and stores under -fsanitize=thread. */
 #include "tests/emulator/check/check.h"
 
 #pragma GCC visibility push(default)
@@ -28,7 +28,7 @@ ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
 
-/* Parts of structs, of which nobody promises an alignment: byte by byte. */
+/* Parts of structs, whose alignment is not guaranteed: byte by byte. */
 static void part(const char *p, unsigned long n, bool write, void *pc)
 {
     for (unsigned long i = 0; i < n; i++)

@@ -1,4 +1,5 @@
-/* ubsan.c - what gcc calls where a kernel's behaviour is undefined: each record begins with the place. */
+/* ubsan.c - the functions that gcc calls if a kernel's behaviour is undefined: each record begins with the
+ * place. */
 #include "tests/emulator/check/check.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKSPACE = 32 << 10 }; /* what a product wants, where it may */
+enum { WORKSPACE = 32 << 10 }; /* bytes that a product asks for, if allowed */
 
 struct cublasLtContext {
     int unused;

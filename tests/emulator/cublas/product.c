@@ -210,7 +210,7 @@ void pw_emu_product_run(const struct pw_emu_product *p)
     float alpha = device ? get(p->alpha, CUDA_R_32F, 0) : p->host_alpha;
     float beta = device ? get(p->beta, CUDA_R_32F, 0) : p->host_beta;
     if (p->workspace_size > 0)
-        memset(p->workspace, 0xff, p->workspace_size); /* whoever keeps something there must notice */
+        memset(p->workspace, 0xff, p->workspace_size); /* so that data kept there is lost */
     for (size_t i = 0; i < (size_t)p->out.batch; i++)
         one(p, alpha, beta, i);
 }

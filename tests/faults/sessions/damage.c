@@ -239,7 +239,7 @@ static bool look(struct harness *h, const struct original *o, const char *folder
     sum->harmless += passes && whole;
     sum->shorter += passes && !whole;
     if (passes && !whole && !untold)
-        harness_violation(h, "%d of %d events are there, and nobody is told", shown.n, o->n);
+        harness_violation(h, "%d of %d events are there, and no error is reported", shown.n, o->n);
     if (!passes && err.msg[0] == '\0')
         harness_violation(h, "it is damaged, and nothing says how");
     return passes;
@@ -288,9 +288,9 @@ static void resume(struct harness *h, const struct original *o, const char *fold
     else if (status != 0 && (passes || file))
         harness_violation(h, "the program can't go on: %s", printed);
     else if (status == 0 && (passes || file) && strcmp(digest, o->digest) != 0)
-        harness_violation(h, "the program goes on with other bits: %s", printed);
+        harness_violation(h, "the program continues with other bits: %s", printed);
     else if (strcmp(name, o->newest) == 0 && strstr(printed, "can't be used") == NULL)
-        harness_violation(h, "the newest checkpoint is damaged, and nobody is told: %s", printed);
+        harness_violation(h, "the newest checkpoint is damaged, and no error is reported: %s", printed);
     else if (status != 0 && strncmp(printed, "pewter: ", 8) != 0)
         harness_violation(h, "not one line: %s", printed);
 }
