@@ -3,9 +3,9 @@
 #include "kernels/cuda/attention_bwd.h"
 
 enum {
-    CHAINS = 32,     /* into which the sequences are split for the gradient of the bias, */
-    SUMS = 1 << 20,  /* unless their sums are more floats than this */
-    MAPS = 16 << 20, /* floats of dS at a time, if one sequence has no more */
+    CHAINS = 32, /* parts of the sequences, for the gradient of the bias; fewer if their sums exceed SUMS */
+    SUMS = 1 << 20,  /* floats */
+    MAPS = 16 << 20, /* floats of dS at a time, or those of one sequence if it has more */
 };
 
 /* The plan: dS of `turn` sequences at a time, the gradient of the bias in `chains` partial sums. */

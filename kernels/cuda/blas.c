@@ -9,18 +9,18 @@
 #include <string.h>
 
 enum {
-    BUCKETS = 256,     /* of plans, by the hash of their keys */
-    LARGE = 32 << 20,  /* bytes of workspace: what NVIDIA recommends from compute capability 9.0 on, */
-    SMALL = 4 << 20,   /* and before */
-    MOST_ALIGNED = 16, /* bytes: the widest access; an algorithm may not ask for more */
+    BUCKETS = 256,     /* of the hash table of plans */
+    LARGE = 32 << 20,  /* bytes of workspace that NVIDIA recommends from compute capability 9.0 on */
+    SMALL = 4 << 20,   /* and before it */
+    MOST_ALIGNED = 16, /* bytes: the widest access; an algorithm must not require more */
 };
 
 struct pw_blas {
     struct pw_lt lt;
     enum pw_products precision;
     cublasLtHandle_t handle;
-    void *workspace[2];     /* the second of PW_PRODUCT_DW, which may run beside the others */
-    size_t workspace_bytes; /* of each */
+    void *workspace[2];     /* the second for PW_PRODUCT_DW, which can run in parallel with the others */
+    size_t workspace_bytes; /* of one of them */
     struct pw_lt_plan *plans[BUCKETS];
 };
 

@@ -8,8 +8,8 @@
 #include "kernels/cuda/members.h"
 
 enum {
-    ALIGN = 256,   /* bytes: of the parts of scratch */
-    TOGETHER = 64, /* weights that are rounded at a time */
+    ALIGN = 256,   /* bytes, of the parts of scratch */
+    TOGETHER = 64, /* number of weight matrices that are rounded at a time */
 };
 
 static size_t part(size_t n, size_t size)

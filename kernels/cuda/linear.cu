@@ -9,11 +9,11 @@
 #include "kernels/cuda/linear.h"
 
 enum {
-    SIDE = 64,         /* of a block's outputs */
-    OWN = 4,           /* of a thread's: one float4 */
-    EDGE = SIDE / OWN, /* threads of a block, each way */
+    SIDE = 64,         /* rows, and columns, of a block's outputs */
+    OWN = 4,           /* the same of a thread's: one float4 */
+    EDGE = SIDE / OWN, /* threads of a block in each direction */
     DEPTH = 16,        /* k in shared memory: each thread fetches one float4 of each operand */
-    PITCH = EDGE + 1,  /* float4 from k to k: transposed stores meet half as often in a bank */
+    PITCH = EDGE + 1,  /* float4 from k to k: halves the bank conflicts of transposed stores */
 };
 
 /* n vectors over k. along_k: a vector is a row of the matrix; otherwise each k is a row. */

@@ -8,11 +8,11 @@
 
 enum {
     THREADS = 256,
-    STRIP = 32,              /* columns of a block of column_parts: one warp each row */
+    STRIP = 32,              /* columns of a block of column_parts: one warp per row */
     LINES = THREADS / STRIP, /* rows that it reads at a time */
-    PARTS = 128,             /* of the rows, at most */
-    TOGETHER = 64,           /* copies in one launch: 1.5 of the 4 KiB that its arguments may have */
-    SPREAD = 1024,           /* blocks that share the largest of them, at most */
+    PARTS = 128,             /* maximum number of parts of the rows */
+    TOGETHER = 64,           /* copies in one launch: 1.5 of the 4 KiB allowed for its arguments */
+    SPREAD = 1024,           /* maximum number of blocks for the largest copy */
 };
 
 /* Rows [R,columns] of floats or bf16, n columns per thread. A block has 2^lanes threads along a row, and

@@ -14,9 +14,9 @@
 enum {
     NARROW = 4, /* columns of a block that adds all rows */
     ACROSS = PW_THREADS / NARROW,
-    AHEAD = 8,       /* rows that a thread fetches at once there */
-    FEW_ROWS = 4096, /* at most for such blocks: 64 additions one after the other, */
-    FEW = 1 << 19,   /* and so many numbers: they are read twice, by 16 bytes of a row */
+    AHEAD = 8,       /* rows that a thread of such a block loads at once */
+    FEW_ROWS = 4096, /* rows for such blocks, at most: 64 dependent additions */
+    FEW = 1 << 19,   /* numbers, at most: they are read twice, 16 bytes of a row at a time */
 };
 
 /* y or rounded may be NULL. */

@@ -24,7 +24,7 @@ wait_for "^ new session first; everything is recorded; 'pewter first' continues 
 command_line 'q'
 wait_exit 10
 wait_for '^status=0'
-screen_has 'to continue:' && fail "says how to come back to nothing"
+screen_has 'to continue:' && fail "prints how to continue a session that does not exist"
 says 0 'no sessions in' sessions
 
 workbench "'my first'"
@@ -59,7 +59,7 @@ wait_for "^! wq: nothing is recorded.*'quit' leaves anyway"
 command_line 'q!'
 wait_exit 10
 wait_for '^status=0'
-screen_has 'to continue:' && fail "says how to come back to what isn't recorded"
+screen_has 'to continue:' && fail "prints how to continue a session that isn't recorded"
 
 # ---- a packed file is found by its name, with any ending, unless a session has that name
 says 0 'packed first into t.pew' session pack first -o t.pew
@@ -69,7 +69,7 @@ grep -q ': train 3$' said || fail "another recording: $(cat said)"
 grep -q ': train 3$' said || fail "another recording: $(cat said)"
 "$PEWTER" --session t.pewter -c 'mark in the folder' >/dev/null || fail "no session in the folder"
 cp t.pew first
-"$PEWTER" --session first -c 'mark in the session' >/dev/null || fail "the file was taken for the session"
+"$PEWTER" --session first -c 'mark in the session' >/dev/null || fail "the file was used instead of the session"
 rm -r t.pewter
 
 # ---- deletion

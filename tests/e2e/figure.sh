@@ -8,7 +8,7 @@ complains() { # complains MESSAGE COMMANDS: one line, status 1, and no file
     rm -f x.*
     "$PEWTER" -c "$2" >out 2>err && fail "worked: $2"
     { [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err; } || fail "$2 said: $(cat err)"
-    ls x.* 2>/dev/null && fail "a file all the same: $2"
+    ls x.* 2>/dev/null && fail "a file was written in spite of the error: $2"
 }
 title() {
     sed -n 's:^<title>\(.*\)</title>$:\1:p' "$1"
@@ -18,8 +18,8 @@ title() {
 script='seed 3; race none,t5 seeds=2; train 20; export figure a.svg pane=curves; export curves c.csv; train 20; eval samples=8
     export figure b.svg pane=curves; export figure l.svg pane=lengths; export figure b.pdf pane=lengths; export lengths l.csv'
 "$PEWTER" -c "$script" >out 2>err || fail "$(cat err)"
-[ "$(grep -c '^wrote [abcl]\.' out)" = 6 ] || fail "says where: $(cat out)"
-[ "$(wc -l <c.csv)" = 81 ] || fail "what the laboratory exports came late"
+[ "$(grep -c '^wrote [abcl]\.' out)" = 6 ] || fail "not all files are named: $(cat out)"
+[ "$(wc -l <c.csv)" = 81 ] || fail "the lab's export has later data"
 grep -q '>20</text>' a.svg || fail "20 steps"
 grep -q '>40</text>' b.svg || fail "40 steps"
 grep -q 'pewter [0-9.]*: seed 3; race none,t5 seeds=2; train 20 (2 times)\|train 20; train 20' b.svg || fail "the commands"
@@ -56,8 +56,8 @@ images() {
 [ "$(caption h.svg), $(caption t.svg)" = '2 t5 8/16 20, 2 t5 8/16 20' ] || fail "not arm 2: $(caption h.svg), $(caption t.svg)"
 diff <(images h.svg) <(images want.svg) >/dev/null || fail "the caption says arm 2, and the maps are others"
 grep -q 't5.*step 20' s.txt || fail "the screen shows another arm's attention"
-grep -q '^arm 2  step 20' out || fail "words of another arm's answer"
-[ "$(caption n.svg), $(caption o.svg)" = '2 t5 8/16 25, 1 none 25' ] || fail "not as it is now: $(caption n.svg), $(caption o.svg)"
+grep -q '^arm 2  step 20' out || fail "the text is of another arm's answer"
+[ "$(caption n.svg), $(caption o.svg)" = '2 t5 8/16 25, 1 none 25' ] || fail "not the current state: $(caption n.svg), $(caption o.svg)"
 [ "$(title k.svg), $(title r.svg)" = 'Score by distance: 2 t5 8/16, Kernel by distance: 1 none minus 2 t5 8/16' ] ||
     fail "not the chosen arm's table: $(title k.svg), $(title r.svg)"
 
@@ -78,7 +78,7 @@ computed 'eval' 'pane=curves page=exact'
 computed 'eval;failing arm=2' 'pane=lengths page=failing arm=2'
 "$PEWTER" --json -c "$MADE; eval samples=3; table length=9; export figure x.svg pane=lengths
     export figure y.svg pane=encoding" >out 2>err || fail "$(cat err)"
-[ "$(grep -c '"kind":"command"' out)" = 6 ] || fail "computes what is there: $(grep '"kind":"command"' out)"
+[ "$(grep -c '"kind":"command"' out)" = 6 ] || fail "computes existing data again: $(grep '"kind":"command"' out)"
 rm -f x.svg y.svg
 
 # The user's own words and font; the loss axis is logarithmic, as on the screen.
@@ -106,7 +106,7 @@ complains "export: cannot export 'nothing': weights" 'export nothing x.csv; expo
 
 # Line mode, one command a line.
 printf 'train 2\nexport figure p.svg pane=curves\nexport curves p.csv\n' | "$PEWTER" --plain >out 2>err || fail "$(cat err)"
-{ [ -s p.svg ] && [ -s p.csv ]; } || fail "files from lines"
+{ [ -s p.svg ] && [ -s p.csv ]; } || fail "no files in line mode"
 
 # On the screen: the focused pane and the page that it shows.
 shell 100x30

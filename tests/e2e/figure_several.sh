@@ -11,7 +11,7 @@ complains() { # complains MESSAGE COMMANDS: one line, status 1, and no file
     rm -f x.*
     "$PEWTER" -c "$2" >out 2>err && fail "worked: $2"
     { [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err; } || fail "$2 said: $(cat err)"
-    ls x.* 2>/dev/null && fail "a file all the same: $2"
+    ls x.* 2>/dev/null && fail "a file was written in spite of the error: $2"
 }
 has() { # has FILE TEXT...: the picture contains each text
     local file=$1 text
@@ -95,7 +95,7 @@ has k.svg '>2 t5 8/16<' '>3 rotary<' '>head 1<'
 has d.svg 'Left out, because they lack the data: 1 none, 2 t5 8/16.'
 has f.svg '>2 t5 8/16 ' '>3 rotary '
 hasnt f.svg '>1 none'
-grep -q '^arm 2  step 20' out || fail "another arm answers behind it: $(grep '^arm' out)"
+grep -q '^arm 2  step 20' out || fail "the figure changed the arm that answers: $(grep '^arm' out)"
 # Each map belongs to its arm, whichever arm is chosen. Drawing must not change any computed value.
 "$PEWTER" -c "$RACE; arm 3; export figure m3.svg pane=attention arms=all" >out3 2>err || fail "$(cat err)"
 diff <(images m.svg) <(images m3.svg) >/dev/null || fail "maps depend on the arm that is chosen"

@@ -31,12 +31,12 @@ for example in ../examples/*; do
         fail "status $? of: $(cat "$example")"$'\n'"$(cat ../out ../err)"
     grep -q '^pewter: ' ../err && fail "complains: $(cat "$example" ../err)"
 done
-[ $screens -ge 2 ] || fail "not on a screen: $screens"
+[ $screens -ge 2 ] || fail "too few screens: $screens"
 for made in lengths.svg buckets.pdf steps.jsonl rope.pwt rope.txt own.tsv alibi.pewter; do
     [ -s $made ] || fail "no $made of the examples"
 done
 [ "$(grep -c '"kind":"step"' steps.jsonl)" = 20 ] || fail "not 20 steps"
-command pewter replay alibi --verify >../out || fail "what was taken over: $(cat ../out)"
+command pewter replay alibi --verify >../out || fail "the continued session differs: $(cat ../out)"
 command pewter sessions | grep -q '^rope ' && fail "rope is still there"
 
 # ---- the output of --help on a terminal
@@ -45,7 +45,7 @@ long=$("$PEWTER" --help | awk 'length > 80')
 
 # ---- the page on a terminal
 command -v groff >/dev/null || {
-    echo "the examples ran; groff is not installed, so nothing is known of widths"
+    echo "the examples ran; groff is not installed, so widths are not tested"
     exit 0
 }
 groff -man -ww -Tutf8 -z ../page 2>../err

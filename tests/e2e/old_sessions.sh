@@ -21,11 +21,11 @@ old() { # VERSION DIGEST: checks a session that ends at step 50
     said=$("$PEWTER" replay "$file" --verify 2>&1) || fail "$1: $said"
     grep -q '^equal: .*50 steps' <<<"$said" || fail "$1: $said"
     "$PEWTER" session unpack "$file" -o "$1" >/dev/null || fail "$1: not unpacked"
-    said=$("$PEWTER" --session "$1" -c 'digest; train 5; digest') || fail "$1: does not go on"
+    said=$("$PEWTER" --session "$1" -c 'digest; train 5; digest') || fail "$1: does not continue"
     grep -q "step 50  digest $2" <<<"$said" || fail "$1: other weights: $said"
     grep -q 'step 55  digest' <<<"$said" || fail "$1: does not train on: $said"
-    "$PEWTER" replay "$1" --verify >/dev/null || fail "$1: gone on with, it is not the same again"
+    "$PEWTER" replay "$1" --verify >/dev/null || fail "$1: continued, it is not the same again"
 }
 
 old 0.1 133a128cd0a222367247bae289b900c7
-echo "old sessions open, hold and go on"
+echo "old sessions open, verify and continue"

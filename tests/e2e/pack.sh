@@ -32,7 +32,7 @@ says 0 "mine.pewter" session unpack mine.pwt
 says 0 "unpacked mine.pwt into ./here.pewter" session unpack mine.pwt -o ./here
 before=$(XDG_STATE_HOME=$WORK/one "$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
 after=$("$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
-[[ -n $before && $before = "$after" ]] || fail "it goes on otherwise: $before, $after"
+[[ -n $before && $before = "$after" ]] || fail "it continues differently: $before, $after"
 
 # the input of a command comes from the session's copy, packed or not, branched or not
 printf 'say a\ta\nsay b\tb\nsay a b\tb a\nsay b b\tb b\n' >own.tsv
@@ -73,7 +73,7 @@ grep -q 'session="here arm 1"' out || fail "the runs: $(cat out)"
 "$PEWTER" sessions list | grep -q script && fail "a script is listed"
 grep -q "can't be read" out && fail "a script is listed by runs: $(cat out)"
 head -c 5000 own.pwt | tail -c 4000 >list/broken.pewter
-"$PEWTER" sessions list | grep -q 'broken.*not a database' || fail "what is broken is not listed"
+"$PEWTER" sessions list | grep -q 'broken.*not a database' || fail "the broken session is not listed"
 rm -r own.pwt other out as_it_is list script.pewter
 says 2 "no session 'own.pwt' ($XDG_STATE_HOME/pewter/sessions/own.pwt.pewter) and no packed one" replay own.pwt
 says 2 "no session 'own.pwt'" own.pwt
@@ -87,4 +87,4 @@ says 1 "no such session" session pack nothing -o x
 says 1 "not a database" session unpack "$PEWTER" -o x
 head -c 20000 /dev/zero | tr '\0' x | dd of=mine.pwt bs=1000 seek=200 conv=notrunc 2>/dev/null
 says 1 "mine.pwt" session unpack mine.pwt -o damaged
-[ "$(echo ./*)" = "./here.pewter ./mine.pwt ./one ./two" ] || fail "something was left behind: $(echo ./*)"
+[ "$(echo ./*)" = "./here.pewter ./mine.pwt ./one ./two" ] || fail "files are left: $(echo ./*)"

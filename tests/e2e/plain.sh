@@ -67,7 +67,7 @@ has '^ +1 +[01][0-9.]* +-$' # and no numbers for lengths that were not evaluated
 
 plain ':step
 :pe NoPE
-:q' || fail "a line as documents write it"
+:q' || fail "a line with a colon, as in the documentation"
 has '^arm 1: none'
 
 plain 'show attention
@@ -75,11 +75,11 @@ show step
 show encoding
 show lengths
 show curves
-show prompt' || fail "nothing to show is no failure"
+show prompt' || fail "showing an empty pane succeeds"
 has '^no attention yet'
 has 'nothing evaluated yet'
 
-plain 'show heads' && fail "a pane that is none"
+plain 'show heads' && fail "an unknown pane is accepted"
 grep -q "^pewter: show: no pane 'heads'; there are curves, lengths, attention, step, encoding, prompt, log, findings$" err ||
     fail "the message"
 
@@ -92,9 +92,9 @@ wait key
 
 say key
 wait key' || fail "waits"
-[ "$(grep -cE '^(after|key)$' out)" = 2 ] || fail "said in order"
-plain 'wait key now' && fail "took words behind key"
-plain 'wait -1 s' && fail "a negative time"
+[ "$(grep -cE '^(after|key)$' out)" = 2 ] || fail "lines not in order"
+plain 'wait key now' && fail "accepts words after 'key'"
+plain 'wait -1 s' && fail "accepts a negative time"
 
 # a file's lines run in order, whether the screen or the lab executes them, and before the commands after `source`
 printf 'train 3\nset fps 5\nshow curves\nsource second\nsay last\n' >first
@@ -107,13 +107,13 @@ say end' || fail "a file of both sides' commands"
 [ "$(tail -n 3 out | tr '\n' ';')" = 'in between;last;behind;' ] || fail "the order headless"
 printf 'say before\nfocus log\nsay after\n' >focuses
 "$PEWTER" -c 'source focuses' >out 2>err && fail "focus without a screen"
-[ "$(cat err)" = 'pewter: focuses:2: focus: there are no panes in plain mode' ] || fail "focus in a file"
-[ "$(cat out)" = before ] || fail "only what stands before the failure"
+[ "$(cat err)" = 'pewter: focuses:2: focus: there are no panes in plain mode' ] || fail "the message about focus in a file"
+[ "$(cat out)" = before ] || fail "not only the lines before the failure ran"
 printf 'source itself\n' >itself
 "$PEWTER" -c 'source itself' >out 2>err && fail "a file that names itself"
-[ "$(cat err)" = 'pewter: itself:1: source: more than 1000 nested files; does itself source itself?' ] || fail "without an end"
+[ "$(cat err)" = 'pewter: itself:1: source: more than 1000 nested files; does itself source itself?' ] || fail "the message about endless nesting"
 "$PEWTER" -c 'source nowhere' >out 2>err && fail "no such file"
-{ [ "$(wc -l <err)" = 1 ] && grep -q '^pewter: .*nowhere' err; } || fail "one line of it"
+{ [ "$(wc -l <err)" = 1 ] && grep -q '^pewter: .*nowhere' err; } || fail "not one line about the missing file"
 
 # without any terminal: pictures of a given size
 "$PEWTER" -c 'train 3; eval samples=8; prompt sort 2 1; screenshot a.svg size=80x24 focus=lengths; screenshot b.txt size=40x12
@@ -170,7 +170,7 @@ for signal in TERM HUP INT; do
     kill -$signal $pid
     end=$((SECONDS + 60))
     while grep -qs '^State:[^Z]*$' /proc/$pid/status; do
-        [ $SECONDS -le $end ] || fail "SIG$signal: it goes on"
+        [ $SECONDS -le $end ] || fail "SIG$signal: it still runs"
         sleep 0.02
     done
     wait $pid

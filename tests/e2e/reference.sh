@@ -32,7 +32,7 @@ done >encodings.pewter
 # Each option has a type, what is allowed, a meaning and an example.
 awk -F ' \\| ' '/ \| `[a-z._]+` \| / || / \| `[a-z._]+`/ { if (NF < 6 || $2 == "" || $3 == "" || $(NF - 1) == "") print }' rows |
     grep -v '^reference/index' >bad
-[ ! -s bad ] || fail "rows that miss something: $(head -n 3 bad)"
+[ ! -s bad ] || fail "rows with an empty cell:  $(head -n 3 bad)"
 
 # Commands in the documentation: each `:NAME ...` is a command, and the page of a command has each option that is used.
 awk '/^<!-- page / { page = $3; next } { print page " " $0 }' all | sed 's/\\//g' >lines

@@ -26,7 +26,7 @@ done
 lines=$(wc -l <"$WORK/far.jsonl")
 [ "$("$PEWTER" replay so_far --json | head -n "$lines")" = "$(cat "$WORK/far.jsonl")" ] || fail "another past than replay's"
 [ "$(grep -c '"kind":"step"' "$WORK/far.jsonl")" -eq 20 ] || fail "not the session so far"
-grep -q '"text":"here"' "$WORK/far.jsonl" || fail "what has just happened is not in it"
+grep -q '"text":"here"' "$WORK/far.jsonl" || fail "the latest event is missing"
 
 # ---- read-only use without a screen
 past=$("$PEWTER" replay race -c "goto 30; show curves; show prompt; export figure $WORK/past.svg pane=curves; goto mark

@@ -48,4 +48,4 @@ cmp -s "$WORK/one.npz" "$WORK/two.npz" && fail "the resumed session inspects the
 "$PEWTER" --no-session --json -c 'model tiny width=16 layers=1 heads=2; race none seeds=2; prompt sort 2 1
     inspect replica=2' >"$WORK/said" 2>&1 || fail "not inspected: $(cat "$WORK/said")"
 grep '"kind":"attention"' "$WORK/said" | tail -n 1 | grep -q '"replicate":2' || fail 'attention of no replica'
-grep '"kind":"arm"' "$WORK/said" | tail -n 1 | grep -q '"inspected":2' || fail 'the arm says nothing of the choice'
+grep '"kind":"arm"' "$WORK/said" | tail -n 1 | grep -q '"inspected":2' || fail 'the arm event lacks the inspected replica'

@@ -50,7 +50,7 @@ kill $pid
 wait $pid 2>/dev/null
 [ "$(wc -l <"$WORK/lost")" -eq 1 ] || fail "not one line: $(cat "$WORK/lost")"
 grep -qE '^pewter: gone: nothing is recorded from [0-9:]{8} on \([0-9]+ events\): session\.db was removed' "$WORK/lost" ||
-    fail "not said that nothing is recorded: $(cat "$WORK/lost")"
+    fail "no message that nothing is recorded:  $(cat "$WORK/lost")"
 rm -r "$XDG_STATE_HOME/pewter/sessions/gone.pewter"
 
 # ---- in the workbench
@@ -74,8 +74,8 @@ wait_for 'TRAIN'
 until_true "steps after the swap are on record" sh -c "'$PEWTER' sessions | grep -qE '^mine .* (1[3-9][0-9]|[2-9][0-9][0-9]) '"
 
 # no other process may write to it
-said=$("$PEWTER" --session mine -c 'train 1' 2>&1 >/dev/null) && fail "two record in one session"
-grep -q "open in pewter $APP_PID" <<<"$said" || fail "not said by whom: $said"
+said=$("$PEWTER" --session mine -c 'train 1' 2>&1 >/dev/null) && fail "two processes record in one session"
+grep -q "open in pewter $APP_PID" <<<"$said" || fail "the message lacks the process: $said"
 
 kill -KILL "$APP_PID"
 wait_for 'status=137'
@@ -100,7 +100,7 @@ wait_for 'TRAIN'
 command_line 'quit'
 wait_exit 10
 left=$("$PEWTER" sessions | sed -n 2p)
-"$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter ended: 'eval' and 1 more" || fail "not said what waited"
+"$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter ended: 'eval' and 1 more" || fail "the message lacks the waiting lines"
 
 "$PEWTER" sessions >"$WORK/list"
 [ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"

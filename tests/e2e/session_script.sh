@@ -40,7 +40,7 @@ train until step=28 arm=1
 train until step=2 arm=2
 train until step=7 arm=3
 END
-grep -qx '# train until loss=9' plain.pewter || fail "what was asked for is gone: $(cat plain.pewter)"
+grep -qx '# train until loss=9' plain.pewter || fail "the requested goal is missing:  $(cat plain.pewter)"
 grep -qx '# train until step=3 arm=1  # failed: arm 1 has reached this goal.*' plain.pewter || fail "no failure: $(cat plain.pewter)"
 head -n 1 plain.pewter | grep -q '^# The session plain, recorded since 20[0-9-]*, as a script' || fail "no head"
 
@@ -57,5 +57,5 @@ wait_for 'mark: the end'
 line quit
 wait_for "^$PROMPT"
 same_bits typed
-grep -q ' replica=[12]$' typed.pewter || fail "nothing came in the middle of a round: $(cat typed.pewter)"
+grep -q ' replica=[12]$' typed.pewter || fail "no line was typed in the middle of a round:  $(cat typed.pewter)"
 exit 0

@@ -51,7 +51,7 @@ screen | LC_ALL=C grep -aq '[^ -~]' && fail "more than ASCII in an ASCII locale"
 shell 100x30 TERM=dumb
 pewter
 wait_for "^>$"
-screen_colors | grep -q "$ESC" && fail "sequences on a dumb terminal"
+screen_colors | grep -q "$ESC" && fail "escape sequences on a dumb terminal"
 line "focus log"
 wait_for "no panes in plain mode"
 line "quit"

@@ -42,10 +42,10 @@ keys '['
 wait_for 'Findings .*dispersion 1'
 command_line 'export figure shown.svg'
 wait_for 'wrote shown.svg'
-grep -q '<title>dispersion 1' shown.svg || fail 'the figure is not of what is shown'
+grep -q '<title>dispersion 1' shown.svg || fail 'the figure differs from the screen'
 keys ] z
 wait_for 'released code: first distances'
 keys q
 wait_for status=0
 "$PEWTER" replay "$WORK/watch" --verify >out 2>&1 || fail "verify: status $?: $(cat out)"
-echo 'measured, looked at, drawn and verified'
+echo 'measured, shown, drawn and verified'

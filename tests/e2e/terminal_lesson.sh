@@ -36,7 +36,7 @@ screen_has "idle 3" && fail "it did not wait"
 # meanwhile the panes' keys and the command line work
 keys 5
 wait_for "┏━ 5 Encoding"
-screen_has "1/3" || fail "a key of a pane went on"
+screen_has "1/3" || fail "a key of a pane continued the lesson"
 command_line "seed x"
 wait_for "^! seed"
 screen_has "1/3" || fail "an error at the prompt ended the lesson"
@@ -81,7 +81,7 @@ wait_for "1/3  Enter continues"
 keys q
 wait_for "^ the lesson was left; the lab keeps its state"
 screen_has "Counting to three" && fail "the box stayed"
-screen_has "idle 3" || fail "the laboratory changed"
+screen_has "idle 3" || fail "the lab changed"
 
 # not during the user's own training, which would mix with it
 command_line "train 1000000"
@@ -97,8 +97,8 @@ began=$(date +%s%N)
 command_line "train 30; wait done; focus prompt; wait 1.5; screenshot $WORK/between.txt; focus log"
 wait_for "┏━ 7 Log"
 [ $(($(date +%s%N) - began)) -ge 1500000000 ] || fail "it did not wait"
-grep -q "┏━ 6 Prompt" "$WORK/between.txt" || fail "the pane behind the first wait was not there"
-grep -q " idle " "$WORK/between.txt" || fail "the wait for training's end was none"
+grep -q "┏━ 6 Prompt" "$WORK/between.txt" || fail "the pane after the first wait is missing"
+grep -q " idle " "$WORK/between.txt" || fail "it did not wait for the end of training"
 command_line "wait forever"
 wait_for "^! wait: allowed are key, done, or seconds"
 keys q

@@ -13,7 +13,7 @@ command_line "trian 5"
 wait_for "^! .*trian.*train" # with a suggestion
 command_line "zoom on; trian 5" # no command of a line with a mistake runs
 wait_for "^! .*trian"
-screen_has "1 Curves|2 Length" || fail "zoom was run although the line had a mistake"
+screen_has "1 Curves|2 Length" || fail "zoom ran although the line has an error"
 
 # Tab completes and shows the choices, and the list disappears.
 keys :

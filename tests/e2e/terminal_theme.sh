@@ -13,7 +13,7 @@ shell 100x30 COLORTERM=truecolor
 workbench
 command_line "train 5"
 wait_for "idle 5"
-colors_lack "38;2;" || colors_lack "38;2;111;111;111" || fail "light colours without being asked"
+colors_lack "38;2;" || colors_lack "38;2;111;111;111" || fail "light colours without a request"
 command_line "set theme light"
 until_true "grey that can be read on white" colors_have "38;2;111;111;111"
 until_true "the first arm's darker orange" colors_have "38;2;186;129;0"
@@ -72,7 +72,7 @@ command_line "screenshot $WORK/d.svg focus=heads"
 wait_for "^! screenshot: no pane 'heads'; there are curves"
 command_line "screenshot $WORK/no/such/d.svg"
 wait_for "^! .*no/such"
-[ ! -e "$WORK/d.svg" ] || fail "a file in spite of an error"
+[ ! -e "$WORK/d.svg" ] || fail "a file was written in spite of an error"
 keys q
 wait_exit 30
 assert_terminal_is_back

@@ -58,9 +58,9 @@ says() {
         until_true "${m[0]}" eval "[ \"\$(percent 1 9)\" = ${m[1]} ] && [ \"\$(percent 1 11)\" = ${m[2]} ] && [ \"\$(percent 1 16)\" = 0 ]"
     }
     claim 'the first wrong token is most often the third' &&
-        { [ "$(first_wrong)" = 3 ] || fail 'the first wrong token'; }
+        { [ "$(first_wrong)" = 3 ] || fail 'the position of the first wrong token'; }
     claim 'rarely stops early, it says a wrong token' &&
-        { { [ "$(percent 3 16)" -lt 15 ] && [ "$(percent 5 16)" -gt 80 ]; } || fail 'how answers go wrong'; }
+        { { [ "$(percent 3 16)" -lt 15 ] && [ "$(percent 5 16)" -gt 80 ]; } || fail 'the shares of early stops and wrong tokens'; }
     claim 'lists failing examples' && wait_for 'length 16: [0-9]+ of 256 failed'
     claim 'decoded to its first wrong token' && wait_for 'pinned sample [0-9]+ of sort, length 16'
     claim 'is the curve again' && wait_for 'curve 1/4'
@@ -101,7 +101,7 @@ says() {
         wait_for "bucket ${m[1]}: distances? ${m[3]}"
     }
     rest=$(sed -E 's/L[0-9]+H[0-9]+|T5//g' <<<"$rest")
-    [[ ! $rest =~ [0-9] ]] || fail "nothing looks up what the tour says: $rest"
+    [[ ! $rest =~ [0-9] ]] || fail "no check for this number of the tour: $rest"
 }
 
 press() {
