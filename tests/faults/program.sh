@@ -48,7 +48,7 @@ for ((i = 0; i < places; i++)); do
     0) cmp -s "$dir/out" "$dir/whole" || fail "call $at ($kind) of $calls: other results, and no error was reported" ;;
     1) # glibc reports a thread that lacks memory as 'temporarily unavailable'
         ended=$((ended + 1))
-        grep -qiE 'memory|temporarily unavailable' "$dir/err" || fail "call $at ($kind) of $calls: no word of memory"
+        grep -qiE 'memory|temporarily unavailable' "$dir/err" || fail "call $at ($kind) of $calls: the message does not name memory"
         [ "$(wc -l <"$dir/err")" = 1 ] || fail "call $at ($kind) of $calls: not one line"
         ;;
     *) fail "call $at ($kind) of $calls: status $status" ;;

@@ -90,7 +90,7 @@ for ((i = 0; i < faults && ${#shim} > 1; i++)); do
     [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
     verify "$dir/s.pewter"
     [ "$("$pewter" --session "$dir/s.pewter" -c digest 2>/dev/null | sed -n 's/.*digest //p')" = "$digest" ] ||
-        fail "other bits when it is gone on with"
+        fail "other bits when it is continued"
 done
 [ ${#shim} -le 1 ] || printf 'calls that fail in the program: %d: 0 violations\n' "$tried"
 
@@ -197,6 +197,6 @@ one_line "can't be made: Read-only file system" "$pewter" --session "$disk/new.p
 "$pewter" replay "$disk/s.pewter" --json >"$dir/run" 2>"$dir/err" || fail "it can't be replayed"
 cmp -s "$dir/run" "$dir/before" || fail "not all of it is read"
 mount -o remount,rw "$disk"
-"$pewter" --session "$disk/s.pewter" -c digest >"$dir/out" 2>"$dir/err" || fail "it can't be gone on with"
+"$pewter" --session "$disk/s.pewter" -c digest >"$dir/out" 2>"$dir/err" || fail "it cannot be continued"
 
 echo "a second opener, SIGTERM, a disk without room for a checkpoint, a full one, a read-only one: 0 violations"

@@ -55,10 +55,10 @@ for ((i = 1; i <= sessions; i++)); do
     kill -9 "$pid" 2>/dev/null && kills=$((kills + 1))
     while kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
     pid=
-    "$pewter" --threads 2 --session "$dir/s.pewter" -c "$after" >"$dir/out" 2>"$dir/err" || fail "it can't be gone on with"
+    "$pewter" --threads 2 --session "$dir/s.pewter" -c "$after" >"$dir/out" 2>"$dir/err" || fail "it cannot be continued"
     [ "$(results "$dir/out")" = "$(results "$dir/whole")" ] || fail "other results"
     "$pewter" replay "$dir/s.pewter" --verify >"$dir/out" 2>"$dir/err" || fail "the re-run fails"
     grep -q '^equal: ' "$dir/out" || fail "it is not equal"
 done
-printf 'kill -9 of the program: %d kills in %d sessions, all gone on with to the same bits and verified: 0 violations\n' \
+printf 'kill -9 of the program: %d kills in %d sessions, all continued to the same bits and verified: 0 violations\n' \
     "$kills" "$sessions"

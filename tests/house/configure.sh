@@ -19,6 +19,6 @@ EOF
 chmod +x "$work/pkg-config"
 cmake -S . -B "$work/lean" -DPEWTER_CUDA=OFF -DPKG_CONFIG_EXECUTABLE="$work/pkg-config" >"$work/out" 2>&1 ||
     fail "without cmocka: $(grep -A 2 -m 1 Error "$work/out")"
-grep -q 'The tests are left out: they need cmocka' "$work/out" || fail "without cmocka: nothing is said: $(cat "$work/out")"
+grep -q 'The tests are left out: they need cmocka' "$work/out" || fail "without cmocka: no message:  $(cat "$work/out")"
 [ ! -d "$work/lean/tests" ] || fail "without cmocka: the tests are configured all the same"
 finish

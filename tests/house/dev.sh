@@ -53,21 +53,21 @@ flags() {
 out=$(./dev run --json -c 'x y' 2>"$work/err") || fail "run: status $?: $(cat "$work/err")"
 [ "$out" = '{"args": 3}' ] || fail "run: standard output has more than the program's: $out"
 lean=$(flags)
-[ "$(wc -l <<<"$lean")" -gt 300 ] || fail "run: not all of the program is there to be compiled"
+[ "$(wc -l <<<"$lean")" -gt 300 ] || fail "run: the list of files to compile is incomplete"
 grep -q -- -Werror <<<"$lean" && fail "run: warnings are errors by default"
 
 ./dev build release >"$work/out" 2>&1 || fail "build: $(tail -n 5 "$work/out")"
 [ "$(flags)" = "$lean" ] || fail "build after run: other flags, so all would be compiled again"
 grep -q '/tests/unit/' build/release/compile_commands.json || fail "build: without tests"
 CI=true ./dev build release >"$work/out" 2>&1 || fail "build in CI: $(tail -n 5 "$work/out")"
-flags | grep -qv -- -Werror && fail "CI: warnings are no errors"
+flags | grep -qv -- -Werror && fail "CI: warnings are not errors"
 
 # The folder was moved, with all build outputs.
 cd "$work" && mv 'a checkout' 'another one' && cd 'another one' || exit 1
 out=$(./dev run 2>"$work/err") || fail "moved: status $?: $(cat "$work/err")"
 [ "$out" = '{"args": 1}' ] || fail "moved: not the program: $out"
 grep -q '^dev: build/release belongs to another folder, .*/a checkout; it is configured again$' "$work/err" ||
-    fail "moved: nothing is said: $(cat "$work/err")"
+    fail "moved: no message:  $(cat "$work/err")"
 grep -q 'CMake Error' "$work/err" && fail "moved: CMake's own words: $(cat "$work/err")"
 ./dev run >/dev/null 2>"$work/err"
 grep -q 'another folder' "$work/err" && fail "moved: configured again every time"
@@ -91,9 +91,9 @@ one_line "$out" 'build/torch/bin/pip install torch.*--no-torch' ||
     fail "bench: not one clear line: $out"
 cp "$work/bin/all-there" "$work/bin/dpkg-query"
 mkdir -p build/torch/bin
-printf '#!/bin/sh\necho "torch of its own: %s"\n' "\$1" >build/torch/bin/python3
+printf '#!/bin/sh\necho "own torch: %s"\n' "\$1" >build/torch/bin/python3
 chmod +x build/torch/bin/python3
 out=$(./dev bench 2>/dev/null) || fail "bench: status $? with a virtual environment"
-[ "$out" = "torch of its own: $PWD/bench/bench.py" ] || fail "bench: not that of build/torch: $out"
+[ "$out" = "own torch: $PWD/bench/bench.py" ] || fail "bench: not that of build/torch: $out"
 
 finish

@@ -17,7 +17,7 @@ printf '#!/bin/sh\necho "I: Retrieving InRelease"\necho "E: no mirror answers"\n
 chmod +x "$work/bin/debootstrap"
 touch "$work/keys"
 out=$(PATH=$work/bin:$PATH PEWTER_DISTROS=$work/place PEWTER_KEYS_UBUNTU=$work/keys bash tests/distros/distros.sh) &&
-    fail "no distribution can be had, and the status is 0"
+    fail "no distribution is available, and the status is 0"
 [ "$out" = "debian12: cannot be bootstrapped: E: no mirror answers
 debian13: cannot be bootstrapped: E: no mirror answers
 ubuntu24.04: cannot be bootstrapped: E: no mirror answers" ] || fail "not a line for each: $out"
@@ -48,6 +48,6 @@ for ((i = 0; i < 500; i++)); do
     sleeps || break
     sleep 0.02
 done
-sleeps && fail "what ran in the chroot runs on"
+sleeps && fail "a process still runs in the chroot"
 grep -F "$root" /proc/mounts && fail "something stays mounted"
 finish

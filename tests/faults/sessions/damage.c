@@ -254,7 +254,7 @@ static void record(struct harness *h, const char *folder, bool passes)
     struct pw_store *s = writer_open(folder, &err);
     if (s == NULL) {
         if (passes || err.msg[0] == '\0')
-            harness_violation(h, "it can't be gone on with: %s", err.msg);
+            harness_violation(h, "it cannot be continued: %s", err.msg);
         return;
     }
     struct pw_event *e = writer_event(pw_store_last(s) + 1);

@@ -222,7 +222,7 @@ void harness_goes_on(struct harness *h, const char *folder, uint64_t last)
         pw_store_status(s, &status);
     }
     if (status.saved < last + 3)
-        harness_violation(h, "it can't be gone on with: %s", status.why);
+        harness_violation(h, "it cannot be continued: %s", status.why);
     pw_store_close(s, "quit");
     harness_check(h, folder, last + 3, last);
 }
