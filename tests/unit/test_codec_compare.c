@@ -88,12 +88,13 @@ static bool is_nan(const struct pw_field *f, const char *at)
 /* Changes a value, compares, and restores it. */
 static void flip_value(const struct pair *p, const struct pw_field *f, char *at, bool host)
 {
-    char kept[PW_COMMAND], other[] = "another", *string = other;
+    char *kept, other[] = "another", *string = other;
     if (f->type == PW_F_STRUCT) {
         flip_fields(p, f->of, at, host);
         return;
     }
-    assert_true(f->size <= sizeof kept);
+    kept = malloc(f->size);
+    assert_non_null(kept);
     memcpy(kept, at, f->size);
     if (f->type == PW_F_TEXT)
         at[0] = at[0] == 'a' ? 'b' : 'a', at[1] = at[0] == kept[0] ? at[1] : '\0';
@@ -107,6 +108,7 @@ static void flip_value(const struct pair *p, const struct pw_field *f, char *at,
         pw_store_bits(f->type, at, is_nan(f, at) ? 0 : pw_load_bits(f->type, at) ^ 1);
     must_differ(p, f, host);
     memcpy(at, kept, f->size);
+    free(kept);
 }
 
 static void flip_fields(const struct pair *p, const struct pw_message *m, char *base, bool host)
