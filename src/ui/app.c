@@ -241,6 +241,7 @@ static void wait_for_news(struct pw_loop *l)
         {STDIN_FILENO, POLLIN, 0},
         {l->signals, POLLIN, 0},
         {pw_disk_fd(l->app.disk), POLLIN, 0},
+        {pw_time_fd(&l->app.ui), POLLIN, 0},
         {l->app.lab != NULL ? pw_lab_fd(l->app.lab) : -1, POLLIN, 0},
     };
     double until = l->dirty ? l->next_frame : 0;
@@ -253,7 +254,7 @@ static void wait_for_news(struct pw_loop *l)
     left = left > 0 ? left : 0;
     struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
     bool forever = !l->dirty && key_at == 0 && frame_at == 0;
-    int n = ppoll(p, l->dirty ? 3 : 4, forever ? NULL : &t, NULL);
+    int n = ppoll(p, l->dirty ? 4 : 5, forever ? NULL : &t, NULL);
     if (n < 0 && errno != EINTR)
         end(l, strerror(errno));
     if (n <= 0)
@@ -265,6 +266,8 @@ static void wait_for_news(struct pw_loop *l)
     if (p[2].revents)
         read_written(l);
     if (p[3].revents)
+        pw_loop_draw_at_once(l); /* the frame takes the player */
+    if (p[4].revents)
         l->dirty = true; /* the frame takes the snapshot */
 }
 

@@ -29,7 +29,7 @@ struct pw_settings {
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
 
 /* The rest of a script (script.c). */
-enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME, PW_WAIT_LAB, PW_WAIT_DISK };
+enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME, PW_WAIT_LAB, PW_WAIT_DISK, PW_WAIT_PAST };
 struct pw_script {
     char **line; /* [n] owned: commands and places (PW_PLACE); entries before `at` are done */
     int at, n, cap;
@@ -42,11 +42,13 @@ struct pw_script {
     bool sent;           /* a command was sent to the lab since the last snapshot */
     bool computed;       /* the data that the next command (`export figure`) was missing has been requested */
     enum pw_waiting waiting;
-    double until;     /* for PW_WAIT_TIME, CLOCK_MONOTONIC */
-    uint64_t request; /* what the next command needs: for PW_WAIT_LAB a request, for PW_WAIT_DISK a job */
+    double until; /* for PW_WAIT_TIME, CLOCK_MONOTONIC */
+    /* what the next command needs: for PW_WAIT_LAB a request, for PW_WAIT_DISK a job, for PW_WAIT_PAST 0 */
+    uint64_t request;
 };
 
-/* Typed lines that wait for a request to the lab (fresh.c), in the order of their requests. */
+/* Typed lines that wait for a request to the lab, or for the player (request 0): fresh.c. They run in this
+ * order. */
 struct pw_held {
     struct pw_held_entry {
         uint64_t request;
@@ -131,14 +133,18 @@ int pw_script_patience(const struct pw_app *app);
 /* Drops the rest of the script and leaves the lesson. */
 void pw_script_end(struct pw_app *app);
 
-/* ---- fresh.c: commands that draw data of the chosen arm */
+/* ---- fresh.c: commands that draw data of the chosen arm, or move in time */
 /* Returns which data of the prompt and of encodings the pane draws. */
 struct pw_needs pw_pane_needs(const struct pw_pane *pane);
 /* A command calls it before it draws. Returns true if the lab has to compute the data first. Then the command
  * returns PW_OK and runs again after the request. */
 bool pw_app_puts_off(struct pw_app *app, const struct pw_needs *needs, const struct pw_args *args);
+/* Likewise while the session's player is being read; text is the command to run then. */
+bool pw_app_puts_off_past(struct pw_app *app, const char *text);
+bool pw_app_waited(
+    const struct pw_app *app); /* Is there what a script with PW_WAIT_LAB or _PAST waits for? */
 void pw_app_hold_rest(struct pw_app *app, const char *text); /* appends to the line that was put off last */
-/* Runs the typed lines whose request is complete in the current snapshot. */
+/* Runs the typed lines for which there is what they wait for, in the current snapshot. */
 enum pw_code pw_app_run_held(struct pw_app *app, struct pw_err *err);
 /* Drops these lines without running them. */
 void pw_app_drop_held(struct pw_app *app);

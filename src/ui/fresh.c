@@ -1,10 +1,11 @@
-/* fresh.c - a command that draws waits until the lab has computed its data.
+/* fresh.c - a command that draws waits until the lab has computed its data, and one that moves in time until
+ * the session has been read.
  *
  * The snapshot's data of the pinned prompt and of encodings can belong to another arm or to older weights. A
  * line that selects an arm is possibly still on its way, and without a screen no data is refreshed unasked.
  * So the command sends a request to the lab (lab/loop/fresh.c) and is put off. It runs with the snapshot in
  * which the request completes. In a script the command waits at its place; the rest of a typed line waits
- * with it.
+ * with it. A command that needs the session's player waits in the same way while another thread reads it.
  */
 #include "base/alloc.h"
 #include "ui/app.h"
@@ -24,29 +25,47 @@ static bool can_ask(const struct pw_app *app)
     return app->lab != NULL && app->ui.present == NULL && pw_time_end(&app->ui)->session.how != PW_REC_READ;
 }
 
-static void hold(struct pw_app *app, const char *text)
+/* Puts the command off, with the rest of its line or script. request: 0 waits for the player. */
+static void put_off(struct pw_app *app, const char *text, uint64_t request)
 {
     struct pw_held *h = &app->held;
+    struct pw_err none;
+    app->put_off = true;
+    if (app->script) {
+        pw_script_insert(app, NULL, text, &none); /* cannot fail: the text was split before */
+        app->todo.waiting = request > 0 ? PW_WAIT_LAB : PW_WAIT_PAST;
+        app->todo.request = request;
+        return;
+    }
     h->entry = pw_grow(h->entry, (size_t)h->n + 1, sizeof *h->entry);
-    h->entry[h->n++] = (struct pw_held_entry){.request = app->requests, .line = pw_text_dup(text)};
+    h->entry[h->n++] = (struct pw_held_entry){.request = request, .line = pw_text_dup(text)};
+}
+
+static bool is_ready(const struct pw_app *app, uint64_t request)
+{
+    return request > 0 ? pw_lab_requests_done(app->lab) >= request : !pw_time_reading(&app->ui);
 }
 
 bool pw_app_puts_off(struct pw_app *app, const struct pw_needs *needs, const struct pw_args *args)
 {
-    struct pw_err none;
     if (app->fresh || !can_ask(app))
         return false;
     pw_lab_request(app->lab, needs);
-    app->requests++;
-    app->put_off = true;
-    if (!app->script) {
-        hold(app, args->text);
-        return true;
-    }
-    pw_script_insert(app, NULL, args->text, &none); /* cannot fail: the text was split before */
-    app->todo.waiting = PW_WAIT_LAB;
-    app->todo.request = app->requests;
+    put_off(app, args->text, ++app->requests);
     return true;
+}
+
+bool pw_app_puts_off_past(struct pw_app *app, const char *text)
+{
+    bool reading = pw_time_reading(&app->ui);
+    if (reading)
+        put_off(app, text, 0);
+    return reading;
+}
+
+bool pw_app_waited(const struct pw_app *app)
+{
+    return is_ready(app, app->todo.request);
 }
 
 void pw_app_hold_rest(struct pw_app *app, const char *text)
@@ -63,7 +82,7 @@ enum pw_code pw_app_run_held(struct pw_app *app, struct pw_err *err)
 {
     struct pw_held *h = &app->held;
     enum pw_code code = PW_OK;
-    while (h->n > 0 && h->entry[0].request <= pw_lab_requests_done(app->lab) && code == PW_OK) {
+    while (h->n > 0 && is_ready(app, h->entry[0].request) && code == PW_OK) {
         char *line = h->entry[0].line;
         memmove(h->entry, h->entry + 1, (size_t)--h->n * sizeof *h->entry);
         app->fresh = true;

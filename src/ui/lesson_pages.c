@@ -64,8 +64,8 @@ bool pw_lesson_turn(struct pw_app *app, int by)
     show_view(ui, &page->view);
     if (p->at == p->n - 1)
         pw_time_live(ui);
-    else if (pw_time_player(ui, &player, &err) == PW_OK && player != NULL)
-        pw_time_to_event(ui, pw_player_by_time(player, page->t_ns));
+    else if (pw_time_player(ui, &player, &err) == PW_OK && (player != NULL || pw_time_reading(ui)))
+        pw_time_go_when_read(ui, page->t_ns);
     else
         pw_app_answer(app, "an earlier step; nothing is recorded, so the panes show the present");
     return true;

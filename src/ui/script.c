@@ -180,7 +180,7 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
     return go;
 }
 
-enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
+static enum pw_code run_ready(struct pw_app *app, struct pw_err *err)
 {
     struct pw_script *s = &app->todo;
     enum pw_code code = PW_OK;
@@ -192,8 +192,8 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
         return PW_OK;
     if (s->waiting == PW_WAIT_TIME && pw_now() >= s->until)
         s->waiting = PW_WAIT_NOTHING;
-    if (s->waiting == PW_WAIT_LAB) {
-        if (pw_lab_requests_done(app->lab) < s->request)
+    if (s->waiting == PW_WAIT_LAB || s->waiting == PW_WAIT_PAST) {
+        if (!pw_app_waited(app))
             return PW_OK;
         s->waiting = PW_WAIT_NOTHING;
         app->fresh = true;
@@ -218,6 +218,14 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
         app->ui.lesson.over = true;
         pw_app_answer(app, "the lesson has ended; the lab keeps its state");
     }
+    return code;
+}
+
+enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
+{
+    enum pw_code code = run_ready(app, err);
+    /* What waited for the player has run; later commands read on. */
+    app->ui.transport.read = app->ui.transport.waited = false;
     return code;
 }
 

@@ -194,6 +194,7 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
         pw_time_open(&app->ui, app->recording);
     else
         app->ui.snap = pw_lab_snapshot(app->lab);
+    app->ui.transport.beside = app->screen;
     app->begin = app->settings;
     pw_config_begin(app, errors);
     pw_undo_fini(&app->undo); /* undo does not go back past the user's file */

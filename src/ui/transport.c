@@ -4,20 +4,28 @@
 #include <string.h>
 #include <time.h>
 
+#include "ui/disk.h"
 #include "ui/plot.h"
 #include "ui/timeline.h"
 
 #define FOLLOW_S 0.25 /* seconds between two polls for new events while another process records, ... */
 #define IDLE_S   1.0  /* ... and while none does */
 #define PAUSE_S  1.0  /* seconds on the screen; the rest of a longer pause is skipped */
-#define LATE_S   1.2  /* seconds until a reported step is on disk, at most */
 #define NAME_MAX 24   /* bytes; names are ASCII */
+
+void pw_time_close(struct pw_ui *ui)
+{
+    struct pw_transport *t = &ui->transport;
+    pw_player_close(t->player);
+    *t = (struct pw_transport){.speed = 1, .beside = t->beside, .reader = t->reader, .reading = t->reading};
+    ui->present = NULL;
+}
 
 void pw_time_fini(struct pw_ui *ui)
 {
-    pw_player_close(ui->transport.player);
-    ui->transport = (struct pw_transport){.speed = 1};
-    ui->present = NULL;
+    pw_disk_close(ui->transport.reader);
+    ui->transport.reader = NULL;
+    pw_time_close(ui);
 }
 
 const struct pw_snapshot *pw_time_end(const struct pw_ui *ui)
@@ -35,9 +43,7 @@ bool pw_time_is_past(const struct pw_ui *ui)
     return ui->present != NULL || ui->time >= 0;
 }
 
-/* Sets the snapshots to draw after the player moved or was polled: its snapshots are only valid until its
- * next call. */
-static void choose_snapshots(struct pw_ui *ui)
+void pw_time_choose(struct pw_ui *ui)
 {
     struct pw_transport *t = &ui->transport;
     const struct pw_snapshot *end = t->alone ? pw_player_at(t->player, UINT64_MAX) : pw_time_end(ui);
@@ -48,16 +54,17 @@ static void choose_snapshots(struct pw_ui *ui)
 void pw_time_open(struct pw_ui *ui, struct pw_player *player)
 {
     ui->transport = (struct pw_transport){.player = player, .alone = true, .speed = 1};
-    choose_snapshots(ui);
+    pw_time_choose(ui);
 }
 
 void pw_time_live(struct pw_ui *ui)
 {
     ui->time = -1;
-    ui->transport.playing = false;
-    ui->transport.at = 0;
+    ui->transport.playing = ui->transport.goes = false;
+    ui->transport.at = ui->transport.back = 0;
+    ui->transport.goes_ns = 0;
     if (ui->transport.player != NULL)
-        choose_snapshots(ui);
+        pw_time_choose(ui);
 }
 
 void pw_time_to_event(struct pw_ui *ui, uint64_t seq)
@@ -65,28 +72,10 @@ void pw_time_to_event(struct pw_ui *ui, uint64_t seq)
     struct pw_transport *t = &ui->transport;
     t->at = seq < pw_player_last(t->player) ? seq : 0;
     t->played = (double)pw_player_time(t->player, seq) * 1e-9;
-    choose_snapshots(ui);
+    pw_time_choose(ui);
 }
 
-/* ---- the player */
-
-enum pw_code pw_time_player(struct pw_ui *ui, struct pw_player **p, struct pw_err *err)
-{
-    struct pw_transport *t = &ui->transport;
-    const struct pw_ev_session *s = &pw_time_end(ui)->session;
-    *p = NULL;
-    if (t->player == NULL && s->how != PW_REC_NONE && s->folder[0]) {
-        enum pw_code code = pw_player_open(&t->player, s->folder, err);
-        if (code != PW_OK)
-            return code;
-        pw_text_copy(t->folder, sizeof t->folder, s->folder);
-    } else if (t->player != NULL) {
-        pw_player_poll(t->player);
-        choose_snapshots(ui);
-    }
-    *p = t->player;
-    return PW_OK;
-}
+/* ---- playing */
 
 /* Moves to the moment of the session that corresponds to `now`. */
 static void play_on(struct pw_ui *ui, double now)
@@ -113,18 +102,20 @@ void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double no
 {
     struct pw_transport *t = &ui->transport;
     if (present != NULL && t->player != NULL && strcmp(t->folder, present->session.folder) != 0)
-        pw_time_fini(ui); /* The session was renamed or replaced; discard the player with its positions. */
+        pw_time_close(ui); /* The session was renamed or replaced; discard the player with its positions. */
     if (present != NULL)
         *(ui->present != NULL ? &ui->present : &ui->snap) = present;
+    pw_time_take(ui);
     if (t->player == NULL)
         return;
-    if (t->alone && now >= look_again(ui)) {
+    /* also while the past of a lab is shown, so that there is never much to read at once */
+    if ((t->alone || t->at > 0) && now >= look_again(ui)) {
         t->polled = now;
         pw_player_poll(t->player);
     }
     if (t->playing)
         play_on(ui, now);
-    choose_snapshots(ui);
+    pw_time_choose(ui);
 }
 
 double pw_time_wakes(const struct pw_ui *ui, double now)
@@ -138,7 +129,7 @@ enum pw_code pw_time_play(struct pw_ui *ui, double now, struct pw_err *err)
     struct pw_transport *t = &ui->transport;
     struct pw_player *p;
     enum pw_code code = pw_time_player(ui, &p, err);
-    if (code != PW_OK)
+    if (code != PW_OK || t->reading)
         return code;
     if (p == NULL)
         return pw_fail(err, PW_EUSER, "play: nothing is recorded here");
@@ -159,46 +150,19 @@ void pw_time_pause(struct pw_ui *ui)
 
 /* ---- steps */
 
-/* Returns the arm's last recorded step; -1: there is none. */
-static int64_t last_step(const struct pw_transport *t, uint64_t near, int arm)
-{
-    uint64_t end = pw_player_step_near(t->player, near, arm, INT64_MAX);
-    return end > 0 ? pw_player_at(t->player, end)->arms[arm - 1].info.step : -1;
-}
-
-/* The lab's last step of an arm; -1: there is no lab, or no arm. */
-static int64_t live_step(const struct pw_ui *ui, int arm)
-{
-    return !ui->transport.alone && arm > 0 ? pw_time_end(ui)->arms[arm - 1].info.step : -1;
-}
-
-/* A reported step is on disk within a second; waits for it. */
-static void catch_up(struct pw_ui *ui, int arm, int64_t step)
-{
-    const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
-    struct pw_transport *t = &ui->transport;
-    bool told = step <= live_step(ui, arm);
-    for (int i = 0; told && i < LATE_S * 50 && last_step(t, pw_player_last(t->player), arm) < step; i++) {
-        nanosleep(&moment, NULL);
-        pw_player_poll(t->player);
-    }
-}
-
 enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
 {
     struct pw_transport *t = &ui->transport;
-    /* If no arm exists yet at the current moment, the arm of the end is used. */
     bool here = t->at > 0 && ui->snap->current > 0;
-    int arm = here ? ui->snap->current : pw_player_at(t->player, pw_player_last(t->player))->current;
-    catch_up(ui, arm, step);
+    int arm = pw_time_arm(ui);
     uint64_t near = here ? t->at : pw_player_last(t->player);
     uint64_t seq = pw_player_step_near(t->player, near, arm, step);
-    int64_t most = last_step(t, near, arm);
-    choose_snapshots(ui);
+    int64_t most = pw_time_last_step(t->player, near, arm);
+    pw_time_choose(ui);
     if (most < 0)
         return pw_fail(err, PW_EUSER, "goto: there is no arm");
     /* The disk may be behind the lab: the range is the lab's. */
-    int64_t live = here ? -1 : live_step(ui, arm);
+    int64_t live = here || t->alone || arm == 0 ? -1 : pw_time_end(ui)->arms[arm - 1].info.step;
     if (step < 0 || (step > most && step > live))
         return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d had 0..%lld", (long long)step, arm,
                        (long long)(live > most ? live : most));

@@ -33,14 +33,39 @@ static void say(struct maker *m, enum pw_event_kind kind, const char *text)
     put(m, e, 1, kind == PW_EV_MARK ? MARK_AT : 0);
 }
 
-void recording_make(const char *folder)
+static void open_store(struct maker *m, const char *folder, bool create)
 {
     struct pw_err err;
-    struct maker m = {.t_ns = INT64_C(1790000000000000000)};
     struct pw_store_config cfg = {.folder = folder,
-                                  .create = true,
+                                  .create = create,
                                   .env = {.pewter = "t", .bits = "portable", .device = "d", .isa = "i"}};
-    assert_int_equal(pw_store_open(&m.store, &cfg, &err), PW_OK);
+    assert_int_equal(pw_store_open(&m->store, &cfg, &err), PW_OK);
+    m->seq = pw_store_last(m->store);
+}
+
+static void put_step(struct maker *m, int64_t step)
+{
+    m->t_ns += 100000000;
+    for (int arm = 1; arm <= 2; arm++) {
+        struct pw_event *e = pw_event_new(PW_EV_STEP);
+        e->u.step.loss = 1.0f / (float)step;
+        put(m, e, arm, step);
+    }
+}
+
+void recording_extend(const char *folder, int step)
+{
+    struct maker m = {.t_ns = INT64_C(1790000000000000000) + INT64_C(1000000000) * (2 * HOURS)};
+    open_store(&m, folder, false);
+    for (int64_t k = STEPS + 1; k <= step; k++)
+        put_step(&m, k);
+    pw_store_close(m.store, "quit");
+}
+
+void recording_make(const char *folder)
+{
+    struct maker m = {.t_ns = INT64_C(1790000000000000000)};
+    open_store(&m, folder, true);
     say(&m, PW_EV_COMMAND, "race none,alibi");
     for (int arm = 1; arm <= 2; arm++) {
         struct pw_event *e = pw_event_new(PW_EV_ARM);
@@ -51,12 +76,7 @@ void recording_make(const char *folder)
     }
     say(&m, PW_EV_COMMAND, "train 60");
     for (int64_t step = 1; step <= STEPS; step++) {
-        m.t_ns += 100000000;
-        for (int arm = 1; arm <= 2; arm++) {
-            struct pw_event *e = pw_event_new(PW_EV_STEP);
-            e->u.step.loss = 1.0f / (float)step;
-            put(&m, e, arm, step);
-        }
+        put_step(&m, step);
         if (step == MARK_AT) {
             say(&m, PW_EV_MARK, "half way");
             m.t_ns += INT64_C(1000000000) * HOURS;

@@ -7,5 +7,7 @@ enum { STEPS = 60, MARK_AT = 20, HOURS = 3600 };
 
 /* Records the session into a new folder. */
 void recording_make(const char *folder);
+/* Records further steps of both arms, up to this one. */
+void recording_extend(const char *folder, int step);
 
 #endif

@@ -1,11 +1,15 @@
 /* test_transport.c - tests moving through a session: keys, the timeline's row, the status line, playing, and
  * the past of a running lab's session. The store writes the session and the player reads it. */
+#include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,6 +30,37 @@ struct bench {
     struct pw_err err;
     struct pw_snapshot *present; /* of the fabricated lab */
 };
+
+/* A disk that does not answer: whoever reads a session asks who records it. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    pthread_t screen; /* must never wait for the disk */
+    bool stuck;
+    int by_screen;
+} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+
+/* Takes the place of the C library's. */
+int flock(int fd, int how)
+{
+    pthread_mutex_lock(&disk.lock);
+    if (disk.stuck && pthread_equal(pthread_self(), disk.screen))
+        disk.by_screen++; /* and goes on, so that the test can say so */
+    else
+        while (disk.stuck)
+            pthread_cond_wait(&disk.freed, &disk.lock);
+    pthread_mutex_unlock(&disk.lock);
+    return (int)syscall(SYS_flock, fd, how);
+}
+
+static void stick(bool stuck)
+{
+    pthread_mutex_lock(&disk.lock);
+    disk.screen = pthread_self();
+    disk.stuck = stuck;
+    pthread_cond_broadcast(&disk.freed);
+    pthread_mutex_unlock(&disk.lock);
+}
 
 static const struct pw_command nothing = {
     .name = "train", .usage = "train", .summary = "", .where = PW_AT_LAB};
@@ -301,7 +336,6 @@ static void the_past_of_a_session_is_its_record(void **state)
     steps_are(b, 30, 30);
     shows(b, "viewing step 30 of 75", true);
     s->arms[0].info.step = 80;
-    pw_time_show(ui, s, 3);
     steps_are(b, 30, 30);
     shows(b, "viewing step 30 of 80", true);
     assert_string_equal(press(b, ' '), "play");
@@ -325,6 +359,130 @@ static void the_past_of_a_session_is_its_record(void **state)
     shows(b, "not recorded", false);
 }
 
+/* The lab's snapshot at a step, while it records the session. */
+static void set_present(struct bench *b, int64_t step)
+{
+    struct pw_snapshot *s = b->present;
+    s->current = 1;
+    s->arms[0].used = true;
+    s->arms[0].info = (struct pw_ev_arm){.id = 1, .replicas = 1, .step = step};
+    s->session.how = PW_REC_ON;
+    snprintf(s->session.folder, sizeof s->session.folder, "%s", b->session);
+    b->app.ui.transport.beside = true;
+    pw_time_show(&b->app.ui, s, 1);
+}
+
+/* Waits until the session has been read, and takes a frame's part in it. */
+static enum pw_code take_player(struct bench *b)
+{
+    struct pollfd p = {.fd = pw_time_fd(&b->app.ui), .events = POLLIN};
+    assert_true(pw_time_reading(&b->app.ui));
+    assert_int_equal(poll(&p, 1, 120000), 1);
+    b->app.ui.message[0] = '\0';
+    pw_time_show(&b->app.ui, b->present, 2);
+    return pw_script_go_on(&b->app, &b->err);
+}
+
+/* While the disk does not answer, a key that goes back in time moves at once, and so do later keys; commands
+ * that need the record wait for it, with the rest of their line or script. */
+static void no_key_waits_for_the_record(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    struct pw_snapshot *s = b->present;
+    set_present(b, 60);
+    s->n_ticks = 1;
+    s->ticks[0] = (struct pw_tick){.kind = PW_TICK_EVAL, .arm = 1, .step = 40};
+    stick(true);
+    press(b, PW_KEY_SHIFT_LEFT);
+    shows(b, "viewing step 40 of 60", true);
+    press(b, PW_KEY_SHIFT_LEFT);
+    shows(b, "viewing step 0 of 60", true);
+    press(b, PW_KEY_SHIFT_RIGHT);
+    press(b, '4');
+    assert_int_equal(ui->focus, 3);
+    assert_ptr_equal(ui->snap, s);
+    assert_int_equal(disk.by_screen, 0);
+    stick(false);
+    assert_int_equal(take_player(b), PW_OK);
+    steps_are(b, 40, 40); /* the record of the step that the keys chose */
+    assert_int_equal(ui->time, -1);
+    run(b, "goto 30"); /* from the past there is no wait */
+    steps_are(b, 30, 30);
+
+    run(b, "goto live"); /* the present: read on */
+    stick(true);
+    run(b, "goto 20; set fps=3");
+    run(b, "goto -5");
+    assert_ptr_equal(ui->snap, s);
+    assert_int_not_equal(b->app.settings.fps, 3);
+    stick(false);
+    assert_int_equal(take_player(b), PW_OK);
+    assert_int_equal(b->app.settings.fps, 3);
+    steps_are(b, 15, 15);
+
+    pw_time_live(ui);
+    run(b, "wait 0; goto 20; set fps=4"); /* a script */
+    while (!pw_time_reading(ui))
+        assert_int_equal(pw_script_go_on(&b->app, &b->err), PW_OK);
+    assert_int_equal(b->app.settings.fps, 3);
+    assert_int_equal(take_player(b), PW_OK);
+    assert_int_equal(b->app.settings.fps, 4);
+    steps_are(b, 20, 20);
+    pw_script_end(&b->app);
+
+    pw_time_live(ui);
+    run(b, "play");
+    assert_int_equal(take_player(b), PW_OK);
+    assert_true(ui->transport.playing);
+
+    snprintf(s->session.folder, sizeof s->session.folder, "elsewhere"); /* the session was moved */
+    pw_time_show(ui, s, 4);
+    assert_ptr_equal(ui->snap, s);
+    run(b, "goto 3; set fps=5");
+    assert_int_equal(take_player(b), PW_EUSER);
+    assert_non_null(strstr(b->err.msg, "elsewhere"));
+    assert_int_equal(b->app.settings.fps, 4);
+    press(b, PW_KEY_SHIFT_LEFT);
+    assert_int_equal(take_player(b), PW_OK);
+    assert_true(ui->message_is_error);
+    assert_non_null(strstr(ui->message, "elsewhere"));
+    assert_int_equal(ui->time, -1);
+    press(b, PW_KEY_SHIFT_LEFT); /* the program ends while it is being read */
+}
+
+/* A step that the lab has reported is possibly not on disk yet. */
+static void no_line_waits_for_the_latest_step(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    set_present(b, 75);
+    run(b, "goto 30");
+    assert_int_equal(take_player(b), PW_OK);
+    steps_are(b, 30, 30);
+    run(b, "goto 70");
+    assert_ptr_equal(ui->snap, b->present);
+    assert_int_equal(take_player(b), PW_EUSER);
+    assert_non_null(strstr(b->err.msg, "goto: step 70: arm 1 had 0..60"));
+    steps_are(b, 30, 30); /* where it was */
+    pw_time_live(ui);
+    run(b, "goto 70");
+    assert_int_equal(take_player(b), PW_OK); /* with the session read on, it waits for the step */
+    assert_int_equal(take_player(b), PW_EUSER);
+    assert_non_null(strstr(b->err.msg, "goto: step 70: not on disk yet; try again"));
+    run(b, "goto 30");
+    assert_int_equal(take_player(b), PW_OK);
+    run(b, "goto +40");
+    recording_extend(b->session, 75);
+    while (take_player(b) != PW_OK) /* it took longer than a command waits */
+        run(b, "goto 70");
+    steps_are(b, 70, 70);
+    pw_time_live(ui);
+    run(b, "goto -1"); /* of the present */
+    assert_int_equal(take_player(b), PW_OK);
+    steps_are(b, 74, 74);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -332,6 +490,7 @@ int main(void)
         TEST(a_recording_is_gone_through), TEST(it_offers_nothing_that_it_refuses),
         TEST(the_row_is_clicked),          TEST(it_plays),
         TEST(its_keys_are_listed),         TEST(the_past_of_a_session_is_its_record),
+        TEST(no_key_waits_for_the_record), TEST(no_line_waits_for_the_latest_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

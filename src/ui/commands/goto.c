@@ -2,6 +2,7 @@
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include "ui/timeline.h"
+#include <stdio.h>
 #include <string.h>
 
 static const char *const places[] = {"live", "mark", "command", "event", "start", "end", NULL};
@@ -106,8 +107,20 @@ static enum pw_code to_start(struct pw_ui *ui, struct pw_player *p)
 
 /* ---- both */
 
-static enum pw_code to_step(struct pw_ui *ui, struct pw_player *p, const char *text, struct pw_err *err)
+/* A step that is not on disk yet is awaited as this step, also if it was relative to one that is past then.
+ */
+static bool puts_off_step(struct pw_app *app, int64_t step)
 {
+    char line[64];
+    if (!pw_time_awaits(&app->ui, step))
+        return false;
+    snprintf(line, sizeof line, "goto %lld", (long long)step);
+    return pw_app_puts_off_past(app, line);
+}
+
+static enum pw_code to_step(struct pw_app *app, struct pw_player *p, const char *text, struct pw_err *err)
+{
+    struct pw_ui *ui = &app->ui;
     bool relative = *text == '+' || *text == '-';
     const struct pw_arm_view *arm = ui->snap->current > 0 ? &ui->snap->arms[ui->snap->current - 1] : NULL;
     int64_t now = p == NULL ? pw_timeline_now(ui) : arm != NULL ? arm->info.step : 0;
@@ -122,6 +135,8 @@ static enum pw_code to_step(struct pw_ui *ui, struct pw_player *p, const char *t
                        (long long)last);
     }
     int64_t step = relative ? now + n : n;
+    if (p != NULL && puts_off_step(app, step))
+        return PW_OK;
     return p != NULL ? pw_time_to_step(ui, step, err) : to_kept_step(ui, step, text, err);
 }
 
@@ -140,7 +155,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
          mark = strcmp(where, "mark") == 0;
     if (text != NULL && !nth && !mark)
         return pw_fail(err, PW_EUSER, "goto: too many words; usage: %s", pw_ui_cmd_goto.usage);
-    if ((code = pw_time_player(&app->ui, &p, err)) != PW_OK)
+    if ((code = pw_time_player(&app->ui, &p, err)) != PW_OK || pw_app_puts_off_past(app, args->text))
         return code;
     if (nth && p == NULL)
         return pw_fail(err, PW_EUSER, "goto %s: nothing is recorded here", where);
@@ -153,7 +168,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (strcmp(where, "start") == 0)
         return to_start(&app->ui, p);
     if (strcmp(where, "live") != 0 && strcmp(where, "end") != 0)
-        return to_step(&app->ui, p, where, err);
+        return to_step(app, p, where, err);
     pw_time_live(&app->ui);
     return PW_OK;
 }

@@ -83,6 +83,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     else if (word != NULL)
         return pw_fail(err, PW_EUSER, "play: '%s': allowed are off, faster, slower, or no argument", word);
     code = pw_time_play(&app->ui, pw_now(), err);
+    if (code == PW_OK && pw_app_puts_off_past(app, args->text))
+        return PW_OK;
     if (code == PW_OK)
         t->speed = speed;
     return code;
