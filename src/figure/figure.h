@@ -75,9 +75,10 @@ struct pw_figure_drawn {
 /* Draws the figure for a file; the ending of path selects the format. The caller frees out->svg. */
 enum pw_code pw_figure_draw(struct pw_figure_drawn *out, const char *path, const struct pw_snapshot *s,
                             const struct pw_figure_options *o, struct pw_err *err);
-/* Converts it to the format and writes the file. On any thread, but one at a time. */
+/* Converts the drawn figure to the format of path and writes the file. Callable from any thread, but not from
+ * two at once. */
 enum pw_code pw_figure_put(const char *path, const struct pw_figure_drawn *d, struct pw_err *err);
-/* Both. */
+/* Draws the figure and writes the file: pw_figure_draw, then pw_figure_put. */
 enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, const struct pw_figure_options *o,
                              struct pw_err *err);
 

@@ -75,7 +75,7 @@ struct pw_app {
     struct pw_settings settings; /* take effect before the next frame */
     struct pw_settings begin;    /* the settings at program start */
     struct pw_undo undo;
-    struct pw_disk *disk;      /* writes files beside the screen; NULL: they are written at once */
+    struct pw_disk *disk;      /* its thread writes files; NULL: the calling thread does */
     struct pw_str to_terminal; /* bytes to send besides the frames, for the clipboard */
     bool screen;               /* false in plain mode: panes have no focus there */
     FILE *words;               /* without a screen: the stream for answers */
@@ -164,15 +164,16 @@ bool pw_app_idle(const struct pw_app *app);
 int pw_app_failures(const struct pw_app *app);
 
 /* ---- beside.c: reading and writing files */
-/* Does a job and shows its text; takes its members. With a screen the job is done beside it, and text or error
- * follow (pw_app_take_written); a script waits for the job. Without a screen the job is done within the call.
- */
+/* Does a job and shows its text. Takes ownership of the job's members. With a screen the disk's thread does
+ * the job, and pw_app_take_written shows its text or error; a script waits for the job. Without a screen the
+ * call does the job. */
 enum pw_code pw_app_write(struct pw_app *app, struct pw_disk_job *job, struct pw_err *err);
 /* Shows the texts of the jobs that were done since the last call; returns the last error. */
 enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err);
 /* Reads a text file of at most `limit` bytes now; the caller frees *text. */
 enum pw_code pw_app_text(const char *path, size_t limit, char **text, struct pw_err *err);
-/* Reads it as such a job and calls use with its text. Later commands of the line or script wait. */
+/* Reads the file as a job of the disk and then calls use with its text. Later commands of the line or script
+ * wait. */
 typedef enum pw_code pw_app_use(struct pw_app *app, const char *path, char *text, struct pw_err *err);
 enum pw_code pw_app_read(struct pw_app *app, const char *path, size_t limit, pw_app_use *use,
                          struct pw_err *err);

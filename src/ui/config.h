@@ -13,10 +13,10 @@ void pw_config_print(const struct pw_app *app, struct pw_str *out);
 /* Resets settings, bindings and borders to their values at program start. */
 void pw_config_reset(struct pw_app *app);
 
-/* Runs the lines of the text of a file, which it cuts. A line with a mistake is skipped, and "FILE:3: set: no
+#define PW_CONFIG_LIMIT (1u << 20) /* largest size of such a file, in bytes */
+/* Runs the lines of a file's text; modifies the text. A line with a mistake is skipped, and "FILE:3: set: no
  * option 'x'" is appended to errors, one per line. In plain mode only `set` lines run, because there are no
  * panes or keys. */
-#define PW_CONFIG_LIMIT (1u << 20) /* bytes of such a file */
 void pw_config_run(struct pw_app *app, const char *path, char *text, struct pw_str *errors);
 /* Reads a file and runs it at once. Fails if the file cannot be read. */
 enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str *errors, struct pw_err *err);
@@ -24,7 +24,7 @@ enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str 
 void pw_config_begin(struct pw_app *app, struct pw_str *errors);
 
 /* Writes the output of pw_config_print to the file, below a line that marks it as generated. Text above that
- * line stays. A job of the disk (pw_app_write), which says the path. */
+ * line stays. The work is a job of the disk (pw_app_write), whose text names the path. */
 enum pw_code pw_config_save(struct pw_app *app, const char *path, struct pw_err *err);
 
 #endif

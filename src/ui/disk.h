@@ -43,9 +43,9 @@ int pw_disk_fd(const struct pw_disk *d);
 
 /* Adds a file to a job; takes the text and leaves it empty. */
 void pw_disk_add(struct pw_disk_job *job, const char *path, struct pw_str *text);
-/* Does the job now, up to the first failure. The caller frees its members. */
+/* Does the job on the calling thread, up to the first failure. The caller frees its members. */
 enum pw_code pw_disk_do(struct pw_disk_job *job, struct pw_err *err);
-/* Hands a job over; takes its members. */
+/* Hands a job over to the thread. Takes ownership of the job's members. */
 void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *job);
 void pw_disk_job_fini(struct pw_disk_job *job);
 /* Is a file of this path handed over and not written yet? d may be NULL. */

@@ -4,7 +4,7 @@
 #define PW_REF_FIXED_H
 #include <stdbool.h>
 
-/* What an encoding does in layer l, by positions. NULL: nothing. */
+/* The effect of an encoding in layer l, as functions of positions. A NULL function has no effect. */
 struct ref_fixed {
     double (*angle)(int l, int pos, int pair, int width); /* of the pair (pair, pair + width / 2) of a head */
     double (*scale)(int l, int h, int query);             /* factor on q.k */

@@ -1,5 +1,4 @@
-/* expr_int.h - inside of src/model/expr: tokens, nodes of the register program, and the table of functions.
- */
+/* expr_int.h - internals of src/model/expr: tokens, nodes of a parsed formula, and the table of functions. */
 #ifndef PW_EXPR_INT_H
 #define PW_EXPR_INT_H
 #include "model/expr/expr.h"
@@ -62,7 +61,7 @@ struct pw_expr_name {
     int node;       /* the expression; unused for a counter */
 };
 
-/* A parsed formula. It owns its text. */
+/* A parsed formula. It owns its text and its nodes. */
 struct pw_expr {
     char *text;
     int n, cap, n_params, n_sums, n_options, n_names;

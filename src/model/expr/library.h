@@ -27,11 +27,11 @@ struct pw_library_file {
 
 /* Can a file have this name? */
 bool pw_library_may_name(const char *name);
-/* Has the name another meaning: a built-in encoding, or a word of the command pe? */
+/* Returns true if the name is that of a built-in encoding or a word of the command pe. */
 bool pw_library_is_taken(const char *name);
 /* Is there a file of this name? In a re-run, which reads copies in place of files: may there be one? */
 bool pw_library_has(const char *name);
-/* Is the file that pw_library_read finds one of the project's? */
+/* Returns true if pw_library_read finds this name among the project's files. */
 bool pw_library_is_own(const char *name);
 /* Calls each with the names of all files, sorted. */
 void pw_library_list(void (*each)(void *arg, const char *name), void *arg);
@@ -43,7 +43,7 @@ enum pw_code pw_library_scan(struct pw_library_file *f, const char *text, size_t
 
 /* Sets the encoding of *use to the formula of a file, with the defaults of its options. */
 enum pw_code pw_library_use(struct pw_pe_use_opts *use, const char *name, struct pw_err *err);
-/* The same for a file that was read. */
+/* Does the same with a file that was already read. */
 enum pw_code pw_library_use_file(struct pw_pe_use_opts *use, const struct pw_library_file *f,
                                  struct pw_err *err);
 
@@ -53,7 +53,7 @@ enum pw_code pw_library_use_file(struct pw_pe_use_opts *use, const struct pw_lib
 enum pw_code pw_library_save(const struct pw_pe_use_opts *use, const char *name, const char *title,
                              bool replace, struct pw_str *path, struct pw_err *err);
 
-/* Sets the two folders, for tests; NULL: the usual one. The texts are borrowed. */
+/* For tests: sets the user's and the project's folder; NULL: the usual one. The texts are borrowed. */
 void pw_library_folders(const char *user, const char *own);
 
 #endif

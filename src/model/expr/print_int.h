@@ -10,8 +10,10 @@
 struct pw_print_node {
     /* needed: the stage depends on it. fixed: it is a number in this model, `value`. */
     bool needed, fixed;
-    bool truth;  /* the text is a condition (true or false), not a number */
-    int same_as; /* the node that it always equals, a branch of `? :`; -1: none */
+    bool truth; /* the text is a condition (true or false), not a number */
+    /* The node that it always equals: the branch in effect of `? :`, or the undecided operand of && and ||;
+     * -1: none. */
+    int same_as;
     int uses;
     double value;
     struct pw_str text;
