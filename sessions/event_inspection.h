@@ -109,7 +109,7 @@ struct pw_ev_attention {
     bool asked;    /* requested by `inspect`; false: emitted with an answer */
     bool sees_all; /* queries also attend to later keys (causal=off) */
     bool adds, rotates,
-        /* What the encoding does: adds rows to the embeddings; rotates or scales q and k; biases scores or
+        /* The encoding's effects: adds rows to the embeddings; rotates or scales q and k; biases scores or
          * adds relative keys. */
         biases;
     /* [4,T,T] or NULL: the inspected head's content score in four terms, with the stream before its layer

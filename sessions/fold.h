@@ -51,8 +51,8 @@ struct pw_replica_view {
     uint64_t eval_seq;
     bool eval_off; /* some head was ablated at that time */
     /* The latest evaluation from the other state of the heads, to compare eval with. If eval has ablated
-     * heads, this one had every head on, and the other way round. n = 0: none. pw_eval_before tells whether
-     * the two may be compared. */
+     * heads, this one had every head on, and the other way round. n = 0: none. pw_eval_before returns
+     * whether the two may be compared. */
     struct pw_ev_eval eval_before;
     int64_t eval_before_step;
     uint64_t eval_before_seq;

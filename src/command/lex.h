@@ -1,5 +1,5 @@
-/* lex.h - the lexer of the command language: where commands and words begin and end. Only this module knows
- * blanks, quotes, comments and parentheses.
+/* lex.h - the lexer of the command language: where commands and words begin and end. Only this module
+ * interprets blanks, quotes, comments and parentheses.
  *
  * The lexer never fails, because completion reads half-typed lines. The result reports open quotes and
  * unmatched parentheses, and the parser (parse.c) treats them as errors. All positions are byte offsets into

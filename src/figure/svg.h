@@ -41,7 +41,7 @@ struct pw_svg {
 };
 
 /* Begin a picture of w x h points in *s, with a font family, and with title and description for readers of
- * the file. pw_svg_close ends the document; pw_svg_fini frees it. */
+ * the file. pw_svg_close ends the picture; pw_svg_fini frees it. */
 void pw_svg_open(struct pw_svg *s, double w, double h, bool serif, const char *title, const char *desc);
 void pw_svg_close(struct pw_svg *s);
 void pw_svg_fini(struct pw_svg *s);

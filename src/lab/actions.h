@@ -1,4 +1,5 @@
-/* actions.h - what commands call: one action of the lab for each thing that a command does. Lab thread.
+/* actions.h - the functions that commands call: one action of the lab for each effect of a command. Lab
+ * thread.
  *
  * A command (src/command/commands/NAME.c) parses its arguments and calls one or two actions. An action checks
  * everything before it changes anything, so a failing command leaves the lab unchanged; its err says why. All
@@ -18,7 +19,7 @@ struct pw_watch; /* a repeated probe */
 
 /* ---- facts about the lab, notes */
 
-/* What commands read of the lab's settings and of its own snapshot. Pointers are borrowed until the next
+/* The lab's settings and snapshot as commands read them. Pointers are borrowed until the next
  * action. */
 struct pw_lab_facts {
     int current; /* id of the current arm */

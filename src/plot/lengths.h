@@ -46,7 +46,7 @@ void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int tas
 /* The same for a title in 70 columns, and only if arms differ: "samples 256 (1,3), 64 live (2)". Returns true
  * if they do. */
 bool pw_lengths_samples_differ(struct pw_str *out, const struct pw_snapshot *s, int task);
-/* The same of a list of arms, which are called by their labels, with a noun before these or NULL: "256
+/* The same for a list of arms, which are called by their labels, with a noun before these or NULL: "256
  * samples (A: none), 64 live (B: t5)". */
 struct pw_lengths_arm {
     const struct pw_arm_view *arm; /* NULL: none */

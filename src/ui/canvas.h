@@ -1,8 +1,8 @@
 /* canvas.h - pewter's own screen: a grid of cells that panes draw into.
  *
- * The canvas knows no terminal. Its outputs are ncurses (term.c), plain text and ANSI (canvas_dump.c), and
- * SVG (canvas_svg.c), so screenshots, snapshot tests and the workbench share one path. Every drawing call
- * clips to its rectangle. */
+ * The canvas does not depend on a terminal. Its outputs are ncurses (term.c), plain text and ANSI
+ * (canvas_dump.c), and SVG (canvas_svg.c), so screenshots, snapshot tests and the workbench share one path.
+ * Every drawing call clips to its rectangle. */
 #ifndef PW_CANVAS_H
 #define PW_CANVAS_H
 #include "base/text.h"

@@ -65,7 +65,7 @@ struct pw_emu_fiber {
     struct pw_emu_fiber *next;
 };
 extern struct pw_emu_fiber pw_emu_main; /* the stack of the caller of a launch */
-/* Takes an idle fiber, or a new one that begins at entry. A fiber that was given back continues where it
+/* Takes an idle fiber, or a new one that begins at entry. A released fiber continues where it
  * stopped. */
 struct pw_emu_fiber *pw_emu_fiber_take(void (*entry)(void));
 void pw_emu_fiber_give(struct pw_emu_fiber *f); /* marks a fiber as idle */

@@ -291,7 +291,7 @@ static void test_order(void **state)
     bench_close(&b);
 }
 
-/* What was saved is the same encoding under another name. */
+/* A saved formula is the same encoding under another name. */
 static void test_save(void **state)
 {
     struct bench b;

@@ -162,7 +162,8 @@ const struct pw_command pw_cmd_pe = {
         "$XDG_CONFIG_HOME/pewter/encodings, which 'pe save NAME [title=TEXT] [replace=on]' writes from the\n"
         "arm's formula. A file is lines '# title:', '# paper:' and '# look:', and a formula. A constant "
         "that\n"
-        "may be set is a = option(1, 0.01..100) with a comment as its help: pe rope_pi factor=4; tune factor=2.",
+        "may be set is a = option(1, 0.01..100) with a comment as its help: pe rope_pi factor=4; tune "
+        "factor=2.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

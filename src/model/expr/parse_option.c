@@ -1,5 +1,6 @@
-/* parse_option.c - options of a formula: constants with a range, which whoever chooses the formula may set.
- * The program has their values as numbers, so they may stand where a number must: in learn(0, buckets). */
+/* parse_option.c - options of a formula: constants with a range, which the user of the formula can set.
+ * The program has their values as numbers, so they are allowed where a number is required: in learn(0,
+ * buckets). */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* print_scan.c - what a printer needs to know of the nodes of a stage: which are numbers in this model, which
+/* print_scan.c - properties of the nodes of a stage for the printers: which are numbers in this model, which
  * are needed, and how often. */
 #include <math.h>
 #include <stdio.h>
@@ -125,7 +125,7 @@ void pw_print_scan(struct pw_print *p, enum pw_stage stage, bool fold)
                 int a = pw_print_follow(p, node->arg[i]);
                 p->node[a].needed = true;
                 bool term = node->op == PW_NODE_SUM && i == 2;
-                /* what all terms of a sum share is computed once, before the sum */
+                /* parts that all terms of a sum share are computed once, before it */
                 p->node[a].uses += term || x->node[a].counters == node->counters ? 1 : 2;
             }
     }

@@ -3,7 +3,7 @@
  *
  * The writer (writer.c) is this program again, as a process that can be killed, run out of disk space, or
  * fail at any call. The content of its events follows from their numbers. It reports on a pipe up to which
- * number they are on disk. So the harness knows every bit that must be in the folder. */
+ * number they are on disk. So the harness can compute every bit that must be in the folder. */
 #ifndef PW_TESTS_HARNESS_H
 #define PW_TESTS_HARNESS_H
 #include <stdbool.h>
