@@ -45,6 +45,15 @@ FORMULAS = [
     "bias = sum(k=0..d, 0.1 / (k + 1)) * max(i, j)",
     "bias = l % 2 == 0 ? 0 : l > 5 ? log(0 - 1) : -0.5 * d; angle = l == 1 ? i : 0.1 * i",
     "mask = l == 0 ? d < 2 : 1; embed = sin(i * (c + 1))",
+    "score = 5 * tanh(s / 5) - 0.1 * h * (j < 2) + (l == 1 ? 0.2 * d : 0); bias = -0.1 * d",
+    "score = s > 1 ? 1 : s < -1 ? -1 : s temperature=1.5 stretch=2",
+    "scale = n > 4 ? log(n) / log(4) : 1; bias = -0.1 * d",
+    "scale = 1 + 0.1 * h + 0.01 * i * (l == 1); bias = log1p(d) / log(L)",
+    "a = learn(1) per head; b = learn(0.5); bias = -softplus(a) * log1p(abs(b) * d)",
+    "a = learn(normal(0.3)) per head, layer; T = learn(normal(0.2), 9); bias = a * T(d / 3) + T[d]",
+    "T = learn(normal(0.2), 8) per head; bias = T[bucket(d, 8, 16)] + T(3.3)",
+    "bias = mlp(log1p(d) / log1p(max(i, 3)), hidden=5)",
+    "a = learn(normal(0.5), 4) per layer; mask = d < 6; bias = sum(k=0..3, a[k] * cos(k * d)) * mlp(d / 9, hidden=3)",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
@@ -130,7 +139,8 @@ def check(pewter, folder, text):
     run = subprocess.run([pewter, "-c", commands], capture_output=True, text=True)
     if run.returncode != 0:
         print(f"{text}: {run.stderr.strip()}")
-        return None if pe == formula and "export" not in run.stderr else False
+        refused = "yet" in run.stderr or (pe == formula and "export" not in run.stderr)
+        return None if refused else False
     (w, config), seen = load_weights(files["safetensors"]), np.load(files["npz"])
     codes = [load_code(files["py"]), load_code(files["1.py"])]
     with torch.no_grad(), warnings.catch_warnings():

@@ -66,7 +66,8 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const str
     const char *restart = pw_args_key(args, "restart");
     if (saves(args))
         return save_formula(lab, arm, args, err);
-    if (pw_args_words(args) == 0)
+    if (pw_args_words(args) == 0 ||
+        (pw_args_words(args) == 1 && pw_text_same(pw_args_word(args, 0), "check")))
         return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_pe.usage);
     pw_opt_defaults(opts, &o);
     enum pw_code code = pw_encoding_words(args, check, (const char *const[]){"restart", NULL}, &text, err);
@@ -119,7 +120,7 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
 static void complete(struct pw_completion *c)
 {
     if (c->at == 0)
-        pw_complete_offer_all(c, (const char *const[]){"expr", "save", NULL});
+        pw_complete_offer_all(c, (const char *const[]){"expr", "check", "save", NULL});
     pw_complete_encoding(c);
 }
 
