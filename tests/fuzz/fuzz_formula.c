@@ -1,5 +1,5 @@
-/* fuzz_formula.c - fuzz target of formulas: arbitrary text is parsed, printed, parsed again to the same
- * program, evaluated and differentiated.
+/* fuzz_formula.c - fuzz target of formulas and formula files: arbitrary bytes are parsed, printed, parsed
+ * again to the same program, evaluated and differentiated. As a file they are also saved and read again.
  *
  * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON -DPEWTER_SANITIZE=address,undefined
  * && ninja -C build/fuzz fuzz_formula && build/fuzz/tests/fuzz/fuzz_formula */
@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/expr/expr.h"
+#include "model/expr/library.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,8 +31,50 @@ static void run(const struct pw_expr *x)
         }
 }
 
+static void check_line(const char *text)
+{
+    if (text != NULL && (!pw_utf8_valid(text, strlen(text)) || strpbrk(text, "\n\r\x1b") != NULL))
+        abort();
+}
+
+/* Values of options, some out of their range. */
+static void set_options(const char *text, const uint8_t *data, size_t size)
+{
+    struct pw_expr *x;
+    double values[PW_EXPR_OPTIONS];
+    for (int k = 0; k < PW_EXPR_OPTIONS; k++)
+        values[k] = size > 0 ? data[(size_t)k % size] : 0;
+    if (pw_expr_parse_with(&x, text, values, PW_EXPR_OPTIONS, NULL, NULL) == PW_OK) {
+        struct pw_str saved = {0};
+        struct pw_expr *y;
+        run(x);
+        pw_expr_print_lines(x, &saved);
+        if (saved.len <= PW_EXPR_TEXT && pw_expr_parse(&y, saved.s, NULL, NULL) != PW_OK)
+            abort();
+        if (saved.len <= PW_EXPR_TEXT)
+            pw_expr_free(y);
+        pw_str_fini(&saved);
+        pw_expr_free(x);
+    }
+}
+
+static void try_file(const uint8_t *data, size_t size)
+{
+    struct pw_library_file f = {.name = "fuzz"};
+    struct pw_err err;
+    if (pw_library_scan(&f, (const char *)data, size, &err) == PW_OK) {
+        check_line(f.title);
+        check_line(f.paper);
+        check_line(f.look);
+        set_options(f.formula, data, size);
+    } else if (strchr(err.msg, '\n') != NULL)
+        abort();
+    pw_library_free(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    try_file(data, size);
     struct pw_str text = {0}, printed = {0}, again = {0};
     struct pw_expr *x, *y;
     struct pw_err err;
