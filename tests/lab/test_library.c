@@ -210,11 +210,11 @@ static void test_hostile(void **state)
         {TEXT("# title: x\n\nbias = lgo(d)\n"), "bad.pe: line 3, column 8: nothing has the name 'lgo'"},
         {TEXT("# title: x\r\nbias = -d\r\nmask = \r\n"),
          "bad.pe: line 3, column 9: the expression is not complete"},
-        {TEXT("bias = -d\0"), "bad.pe: this is no text: it has zero bytes"},
+        {TEXT("bias = -d\0"), "bad.pe: has NUL bytes; it must be text"},
         {TEXT("\x7f"
               "ELF\x02\x01"),
          "bad.pe: line 1, column 1: '?' has no meaning in a formula"},
-        {TEXT("# title: \xff\xfe\nbias = d"), "bad.pe: this is no text in UTF-8"},
+        {TEXT("# title: \xff\xfe\nbias = d"), "bad.pe: not valid UTF-8 text"},
         {TEXT("bias = d # \xc3\xa4\n; angle = \xc3\xa4"), "bad.pe: line 2, column 11"},
     };
     struct bench b;

@@ -186,9 +186,9 @@ enum pw_code pw_library_scan(struct pw_library_file *f, const char *text, size_t
         size -= 3;
     }
     if (memchr(text, '\0', size) != NULL)
-        return pw_fail(err, PW_EUSER, "this is no text: it has zero bytes");
+        return pw_fail(err, PW_EUSER, "has NUL bytes; it must be text");
     if (!pw_utf8_valid(text, size))
-        return pw_fail(err, PW_EUSER, "this is no text in UTF-8");
+        return pw_fail(err, PW_EUSER, "not valid UTF-8 text");
     for (const char *line = text; line < text + size;) {
         size_t left = (size_t)(text + size - line);
         const char *newline = memchr(line, '\n', left);
