@@ -1,9 +1,9 @@
 /* past.c - opens the record of the session that a lab is recording, and reads it on.
  *
- * Opening reads the whole session: a second for a million steps. Later the steps since the last look are read,
- * which can be as many. So with a screen another thread does it (disk.h). A player belongs to one thread, and a
- * frame of the past is drawn from it. Therefore the other thread has the player only while the present is
- * shown. A command that needs the player is put off meanwhile (fresh.c). */
+ * Opening reads the whole session: a second for a million steps. Later the steps since the last look are
+ * read, which can be as many. So with a screen another thread does it (disk.h). A player belongs to one
+ * thread, and a frame of the past is drawn from it. Therefore the other thread has the player only while the
+ * present is shown. A command that needs the player is put off meanwhile (fresh.c). */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -10,7 +10,7 @@
 #include "ref_record.h"
 
 #define SMALL        "model tiny width=32 layers=2 heads=4; optim batch=4; "
-#define NOT_COMPUTED 10 /* files whose stage or parameters no model computes */
+#define NOT_COMPUTED 6 /* files whose stage or parameters no model computes */
 #define TEXT(s)      s, sizeof(s) - 1
 #define OWN          PEWTER_SOURCE_DIR "/encodings"
 
@@ -153,6 +153,13 @@ static void test_options(void **state)
                *second = strstr(digest_line(b.digests, 1), "  step");
     assert_true(first != NULL && second != NULL && same_line(first, second));
     bench_must(&b, "pe arm=2 restart=off expr bias = -2 * d");
+    bench_must(&b,
+               "race t5_formula,t5_formula(distance=32),kerple_log; train 3; transplant 2; tune distance=64");
+    expect_pe(&b, 1, "t5_formula buckets=8 distance=64");
+    bench_run(&b, "tune buckets=16");
+    assert_non_null(strstr(b.error, "this changes the number of parameters"));
+    bench_run(&b, "transplant 3");
+    assert_non_null(strstr(b.error, "both must have the same encoding"));
     bench_close(&b);
 }
 
