@@ -102,13 +102,15 @@ struct pw_added {
 /* Position-dependent transformation of q and k, by position ids. First comes rotary position embedding (Su et
  * al. 2021, Eq. 34). It rotates the first 2*pairs entries of every head, pair by pair, by the angles of their
  * row: (a,b) -> (a cos - b sin, a sin + b cos). The two results are computed as fmaf(a, cos, -(b*sin)) and
- * fmaf(a, sin, b*cos). Then q is multiplied by the gain of its row, which scales the query's scores. The
- * backward pass multiplies by the gain first, and then rotates by the negative angle. */
+ * fmaf(a, sin, b*cos). Then q is multiplied by the gain of its row, which scales the query's scores; heads
+ * share the gains, or head h has those from h * gain_head on. The backward pass multiplies by the gain first,
+ * and then rotates by the negative angle. */
 struct pw_turn {
     const float *cosine, *sine; /* [P,pairs] */
     int pairs;                  /* 0 .. D/2 */
     enum pw_pairing pairing;
-    const float *gain; /* [P], or NULL */
+    const float *gain; /* [P], or with gain_head [H,P]; or NULL */
+    int gain_head;     /* 0; or P: each head has gains of its own */
 };
 
 /* Largest P of a dense bias: the kernels index the entries of a head with int. */

@@ -82,6 +82,15 @@ static void multiply(float *y, int n, float by)
         v_store_n(y + i, n - i, v_mul(v_load_n(y + i, n - i), v_set(by)));
 }
 
+/* Multiply the queries of one row by their gain. */
+static void scale_queries(float *y, const struct pw_turn *t, int pos, int H, int D)
+{
+    if (t->gain_head == 0)
+        multiply(y, H * D, t->gain[pos]);
+    for (int h = 0; t->gain_head > 0 && h < H; h++)
+        multiply(y + h * D, D, t->gain[(size_t)h * (size_t)t->gain_head + (size_t)pos]);
+}
+
 /* y [R,3HD] = x with q and k transformed, or with the transformation undone if `back`. y may be x, and must
  * be if `back`. If y is not x, its v is not written. */
 static void turn(float *y, const float *x, const struct pw_turn *t, const int *pos, bool back, int H, int D,
@@ -93,11 +102,11 @@ static void turn(float *y, const float *x, const struct pw_turn *t, const int *p
         if (y != x && 2 * t->pairs < D)
             memcpy(y, x, 2 * (size_t)(H * D) * sizeof *y);
         if (back && t->gain != NULL)
-            multiply(y, H * D, t->gain[pos[r]]);
+            scale_queries(y, t, pos[r], H, D);
         if (t->pairs > 0)
             turn_row(y, x, t, pos[r], back ? -1.0f : 1.0f, H, D, angles, angles + floats / 2);
         if (!back && t->gain != NULL)
-            multiply(y, H * D, t->gain[pos[r]]);
+            scale_queries(y, t, pos[r], H, D);
     }
 }
 

@@ -69,10 +69,10 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save,
 #pragma unroll
     for (int r = 0; r < E::ROWS; r++)
         rows[r] = {-INFINITY, 0.0f};
-    pw_dev_load_rows<WITH>(tile, q, of_q, a, p.base, true, p.first, p.rows);
+    pw_dev_load_rows<WITH>(tile, q, of_q, a, p, true, p.first, p.rows);
     for (int j0 = 0; j0 < block_keys; j0 += PW_TILE_COLUMNS) {
         __syncthreads(); /* the previous keys are no longer needed */
-        pw_dev_load_columns<WITH>(tile, k, PW_USE_PRODUCT, of_k, a, p.base, false, j0);
+        pw_dev_load_columns<WITH>(tile, k, PW_USE_PRODUCT, of_k, a, p, false, j0);
         tile.load_columns(v, PW_USE_ADD, of_v, j0);
         __syncthreads();
         if (j0 >= warp_keys)

@@ -107,7 +107,7 @@ static __device__ __forceinline__ void turn_back(float *d, uint16_t *copy, size_
         int i = p.warp_first + e / parts, pos = a.pos[p.base + i];
         size_t at = (size_t)i * w;
         pw_dev_turn_part(d + at, copy != NULL ? copy + at : NULL, d + at, a.turn, pos, e % parts,
-                         pw_dev_gain(a.turn, pos, query), true);
+                         pw_dev_gain(a.turn, p.h, pos, query), true);
     }
 }
 
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
     typename E::sums sums, sums_v; /* dq, or dk and dv */
     sums.zero();
     sums_v.zero();
-    pw_dev_load_rows<WITH>(tile, x1, BY_KEY ? k : q, a, p.base, !BY_KEY, p.first, p.rows);
+    pw_dev_load_rows<WITH>(tile, x1, BY_KEY ? k : q, a, p, !BY_KEY, p.first, p.rows);
     tile.load_rows(x2, BY_KEY ? v : g, p.first, p.rows);
     if (!BY_KEY)
         sum_queries(all, p.first, p.rows, b, a, p);
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
     int from = a.causal && BY_KEY ? p.first : 0, to = a.causal && !BY_KEY ? min(p.T, p.first + p.rows) : p.T;
     for (int c0 = from; c0 < to; c0 += PW_TILE_COLUMNS) {
         __syncthreads(); /* the previous columns are no longer needed */
-        pw_dev_load_columns<WITH>(tile, y1, use1, BY_KEY ? q : k, a, p.base, BY_KEY, c0);
+        pw_dev_load_columns<WITH>(tile, y1, use1, BY_KEY ? q : k, a, p, BY_KEY, c0);
         tile.load_columns(y2, use2, BY_KEY ? g : v, c0);
         if (BY_KEY)
             sum_queries(all, c0, PW_TILE_COLUMNS, b, a, p);

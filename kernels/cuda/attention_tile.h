@@ -52,6 +52,14 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_source &x, int r
     return pw_dev_load_4(x.p + (size_t)r * x.w + (size_t)d, x.D - d, x.fours);
 }
 
+/* The place of this warp: sequence seq of T rows from row `base` on, head h. The block owns rows first ..
+ * first+rows-1 of the sequence, this warp 16 of them from warp_first on. */
+struct pw_tile_place {
+    int seq, h, base, T;
+    int first, rows; /* rows of the block */
+    int warp, warp_first;
+};
+
 /* Such a part of q or k that is transformed (struct pw_turn) as it is read. */
 struct pw_turned_source {
     struct pw_source of;
@@ -97,7 +105,7 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_turned_source &x
     int pairs = x.turn.pairs;
     if (r >= x.of.T)
         return v;
-    float gain = pw_dev_gain(x.turn, x.pos[r], true);
+    float gain = pw_dev_gain(x.turn, 0, x.pos[r], true);
     size_t angles = (size_t)x.pos[r] * (size_t)pairs, at = angles + (size_t)(d / 2);
     if (d < 2 * pairs && x.turn.pairing == PW_PAIRING_HALF) {
         v = pw_dev_turn_half(x, x.of.p + (size_t)r * x.of.w, d, v, angles);
@@ -127,46 +135,42 @@ template <> struct pw_attend_with<PW_WITH_TURN> {
     typedef struct pw_turned_attend type;
 };
 
-/* Returns q (query) or k of the sequence that begins at row `base`, to be transformed as it is read. */
-static __device__ __forceinline__ struct pw_turned_source
-pw_dev_turned(const struct pw_source &from, const struct pw_turned_attend &a, int base, bool query)
+/* Returns q (query) or k of the sequence at p, to be transformed as it is read. */
+static __device__ __forceinline__ struct pw_turned_source pw_dev_turned(const struct pw_source &from,
+                                                                        const struct pw_turned_attend &a,
+                                                                        const struct pw_tile_place &p,
+                                                                        bool query)
 {
-    struct pw_turned_source x = {from, a.pos + base, a.turn};
+    struct pw_turned_source x = {from, a.pos + p.base, a.turn};
     if (!query)
         x.turn.gain = NULL;
+    else if (x.turn.gain != NULL)
+        x.turn.gain += (size_t)p.h * (size_t)x.turn.gain_head;
     return x;
 }
 
-/* Call load_rows or load_columns for q (query) or k of the sequence that begins at row `base`, with the
+/* Call load_rows or load_columns for q (query) or k of the sequence at p, with the
  * transformation if the variant has one. */
 template <enum pw_with WITH, class E, class A>
-static __device__ __forceinline__ void pw_dev_load_rows(const E &tile, uint32_t *to,
-                                                        const struct pw_source &from, const A &a, int base,
-                                                        bool query, int first, int rows)
+static __device__ __forceinline__ void
+pw_dev_load_rows(const E &tile, uint32_t *to, const struct pw_source &from, const A &a,
+                 const struct pw_tile_place &p, bool query, int first, int rows)
 {
     if constexpr (WITH == PW_WITH_TURN)
-        tile.load_rows(to, pw_dev_turned(from, a, base, query), first, rows);
+        tile.load_rows(to, pw_dev_turned(from, a, p, query), first, rows);
     else
         tile.load_rows(to, from, first, rows);
 }
 template <enum pw_with WITH, class E, class A>
-static __device__ __forceinline__ void pw_dev_load_columns(const E &tile, uint32_t *to, enum pw_use use,
-                                                           const struct pw_source &from, const A &a, int base,
-                                                           bool query, int first)
+static __device__ __forceinline__ void
+pw_dev_load_columns(const E &tile, uint32_t *to, enum pw_use use, const struct pw_source &from, const A &a,
+                    const struct pw_tile_place &p, bool query, int first)
 {
     if constexpr (WITH == PW_WITH_TURN)
-        tile.load_columns(to, use, pw_dev_turned(from, a, base, query), first);
+        tile.load_columns(to, use, pw_dev_turned(from, a, p, query), first);
     else
         tile.load_columns(to, use, from, first);
 }
-
-/* The place of this warp: sequence seq of T rows from row `base` on, head h. The block owns rows first ..
- * first+rows-1 of the sequence, this warp 16 of them from warp_first on. */
-struct pw_tile_place {
-    int seq, h, base, T;
-    int first, rows; /* rows of the block */
-    int warp, warp_first;
-};
 
 /* Sets *p. seq0: the first sequence of the launch; tiles: blocks per sequence (pw_tile_block). Returns false
  * if the block lies beyond the end of its sequence. */

@@ -13,9 +13,9 @@ __device__ __forceinline__ float2 pw_dev_turn(float a, float b, float cosine, fl
 
 /* Returns the gain of a query at this row of the tables; 1, which changes no bit, for keys and without gains.
  */
-__device__ __forceinline__ float pw_dev_gain(const struct pw_turn &t, int row, bool query)
+__device__ __forceinline__ float pw_dev_gain(const struct pw_turn &t, int h, int row, bool query)
 {
-    return query && t.gain != NULL ? t.gain[row] : 1.0f;
+    return query && t.gain != NULL ? t.gain[(size_t)h * (size_t)t.gain_head + (size_t)row] : 1.0f;
 }
 
 /* Returns the number of parts of a head of width D. A part is a pair, or an entry that is not rotated. */

@@ -45,7 +45,7 @@ static size_t table_floats(const struct pw_model *m)
     if (pe->uses & PW_PE_DENSE)
         sum += biases * P * P * m->cfg.heads;
     if (pe->uses & PW_PE_GAIN || m->pe.tune.logn > 0)
-        sum += gains * P;
+        sum += gains * P * (size_t)(pe->head_gains ? m->cfg.heads : 1);
     return sum;
 }
 

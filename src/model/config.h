@@ -22,9 +22,10 @@ struct pw_config {
     float logit_scale; /* factor on the normed hidden state before the head */
     int init;          /* enum pw_init */
     bool causal;
-    float dropout;              /* rate, in training only; forward.c lists the places */
-    int context;                /* most positions of a sequence */
-    int vocab;                  /* set by the task, not by an option */
+    float dropout; /* rate, in training only; forward.c lists the places */
+    int context;   /* most positions of a sequence */
+    int vocab;     /* set by the task, not by an option */
+    int trained;   /* set by the task for pw_pe_parse: rows of the longest training sample; 0: not known */
     int n_bos, bos[PW_MAX_BOS]; /* also set by the task, for theorem.c: tokens that prompts begin with */
 };
 

@@ -18,7 +18,7 @@
 #include "kernels/backend.h"
 #include "model/config.h"
 
-#define PW_PE_OPTS_MAX 64
+#define PW_PE_OPTS_MAX 72
 #define PW_PE_ALIASES  6
 #define PW_PE_NAME     32 /* bytes of a formula file's name, with its NUL */
 
@@ -53,7 +53,8 @@ struct pw_pe_tables {
     float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 if two tables are concatenated */
     float *added;           /* [P,C] sum for a sequence of length P; build leaves it alone */
     float *cosine, *sine;   /* [P,pairs] */
-    float *gain;            /* [P] factor on each query; logn of tune.c is multiplied in after build */
+    /* [P] factor on each query, or with head_gains [H,P]; logn of tune.c is multiplied in after build */
+    float *gain;
     float *bias;  /* [H,2P-1], entry P-1+r for distance r = query - key; r >= 0 is the causal half */
     float *dense; /* [H,P,P], entry (h, query, key); 0 where the mask hides the key */
     float *keys;  /* [L,key_rows,D] relative keys, rows as pw_key_row defines; learned, for any P */
@@ -93,6 +94,7 @@ struct pw_pe {
     size_t opts_size;                       /* at most PW_PE_OPTS_MAX */
     unsigned uses;                          /* enum pw_pe_use */
     unsigned by_layer;            /* enum pw_pe_use: tables that differ by layer; not ADDED, not KEYS */
+    bool head_gains;              /* GAIN: each head has gains of its own */
     enum pw_pe_by by[PW_PE_ADDS]; /* ADDED: rule of each table; often only the first is used */
     bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
 

@@ -7,6 +7,7 @@
  * backend computes it, for as many positions as the batch of a step has; evaluation, decoding and inspection
  * have it for all positions of the context (pw_tables_lay). No step waits for the host. */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +33,19 @@ static bool has_gain(const struct pw_model *m)
     return (m->pe.pe->uses & PW_PE_GAIN) != 0 || m->pe.tune.logn > 0;
 }
 
+/* Gains of one layer for P positions. */
+static size_t gains_of(const struct pw_model *m, int P)
+{
+    return (size_t)P * (size_t)(m->pe.pe->head_gains ? m->cfg.heads : 1);
+}
+
 /* Sets the strides of tables that differ by layer. */
 static void set_strides(const struct pw_model *m, struct pw_pe_tables *t)
 {
     unsigned by = m->pe.pe->by_layer;
 
     t->turn_layer = by & PW_PE_ROTATION ? (size_t)t->P * (size_t)pairs_of(m) : 0;
-    t->gain_layer = by & PW_PE_GAIN ? (size_t)t->P : 0;
+    t->gain_layer = by & PW_PE_GAIN ? gains_of(m, t->P) : 0;
     t->bias_layer = by & PW_PE_BIASES ? pw_bias_of_head(m, t->P) * (size_t)m->cfg.heads : 0;
 }
 
@@ -48,7 +55,8 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     const struct pw_pe *pe = m->pe.pe;
     size_t rows = (size_t)P, pairs = (size_t)pairs_of(m);
     size_t biases = layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, P) * (size_t)m->cfg.heads;
-    size_t turns = layers_of(m, PW_PE_ROTATION) * rows * pairs, gains = layers_of(m, PW_PE_GAIN) * rows;
+    size_t turns = layers_of(m, PW_PE_ROTATION) * rows * pairs,
+           gains = layers_of(m, PW_PE_GAIN) * gains_of(m, P);
     bool added = true;
 
     *t = (struct pw_pe_tables){.P = P, .from = (double)m->pe.tune.offset, .step = (double)m->pe.tune.stretch};
@@ -82,8 +90,9 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
         t->gain[i] = 1;
     if (pe->build != NULL)
         pe->build(m->pe.o.bytes, &m->cfg, t);
-    for (size_t i = 0; t->bias != NULL && m->pe.tune.gain != 1 && i < biases; i++)
-        t->bias[i] *= m->pe.tune.gain;
+    float *bias = t->bias != NULL ? t->bias : t->dense;
+    for (size_t i = 0; bias != NULL && m->pe.tune.gain != 1 && i < biases; i++)
+        bias[i] *= isinf(bias[i]) ? 1 : m->pe.tune.gain; /* -inf: a mask hides the key */
     for (size_t i = 0; m->pe.tune.logn > 0 && i < gains; i++)
         t->gain[i] *= pw_pe_query_gain(&m->pe.tune, (int)(i % rows));
     return PW_OK;
@@ -148,9 +157,11 @@ static bool set_turns(struct pw_model *m, const struct pw_pe_tables *host)
     t->turn = calloc((size_t)m->cfg.layers, sizeof *t->turn);
     for (size_t l = 0; t->turn != NULL && l < (size_t)m->cfg.layers; l++)
         t->turn[l] = (struct pw_turn){turns ? t->cosine + l * host->turn_layer : NULL,
-                                      turns ? t->sine + l * host->turn_layer : NULL, pairs_of(m),
+                                      turns ? t->sine + l * host->turn_layer : NULL,
+                                      pairs_of(m),
                                       turns ? m->pe.pe->pairing(m->pe.o.bytes) : PW_PAIRING_INTERLEAVED,
-                                      t->gain != NULL ? t->gain + l * host->gain_layer : NULL};
+                                      t->gain != NULL ? t->gain + l * host->gain_layer : NULL,
+                                      m->pe.pe->head_gains ? host->P : 0};
     return t->turn != NULL;
 }
 
@@ -206,7 +217,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->sine = send(m, host->sine, turns * sizeof(float));
     }
     if (host->gain != NULL)
-        t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * rows * sizeof(float));
+        t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * gains_of(m, host->P) * sizeof(float));
     t->bias_layer = host->bias_layer;
     if (pe->uses & PW_PE_BIASES)
         t->bias =

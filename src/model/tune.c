@@ -58,7 +58,7 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     if (t->stretch != 1 && learned && (pe->uses & PW_PE_BIASES) == 0)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: there are no values between its learned rows",
                        pe->name, (double)t->stretch);
-    if (t->gain != 1 && ((pe->uses & PW_PE_BIAS) == 0 || learned))
+    if (t->gain != 1 && ((pe->uses & PW_PE_BIASES) == 0 || learned))
         return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias (only alibi has)", pe->name,
                        (double)t->gain);
     if (t->logn == 1)

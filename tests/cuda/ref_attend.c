@@ -79,7 +79,7 @@ static void to_device(struct attend *k, size_t skew)
     d->sine = device_floats(h->sine, k->n_angles, skew);
     d->turn.cosine = d->cosine;
     d->turn.sine = d->sine;
-    d->gain = device_floats(h->gain, P, skew);
+    d->gain = device_floats(h->gain, (size_t)k->shape.heads * P, skew);
     d->turn.gain = h->turn.gain != NULL ? d->gain : NULL;
     d->a.turn = h->a.turn != NULL ? &d->turn : NULL;
     d->pos = h->pos != NULL ? words(h->pos, (size_t)h->seqs.rows) : NULL;
@@ -160,10 +160,13 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
         h->cosine[i] = cosf(angle);
         h->sine[i] = sinf(angle);
     }
-    h->gain = ref_random(&s, P, 2.0f);
-    h->turn = (struct pw_turn){h->cosine, h->sine, shape->pairs,
+    h->gain = ref_random(&s, (size_t)shape->heads * P, 2.0f);
+    h->turn = (struct pw_turn){h->cosine,
+                               h->sine,
+                               shape->pairs,
                                shape->half ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
-                               shape->gain ? h->gain : NULL};
+                               shape->gain ? h->gain : NULL,
+                               shape->heads % 2 == 1 ? (int)P : 0};
     h->a.turn = shape->pairs > 0 || shape->gain ? &h->turn : NULL;
     to_device(k, shape->skew);
 }

@@ -43,6 +43,30 @@ static double by_both(int l, int h, int query, int key)
     return 0.3 * sin(query * (l + 1) + 2.0 * key) - 0.1 * h * abs(query - key) / (query + 1);
 }
 
+/* Scores grow with the number of keys (scale=log n), by heads and layers. */
+static double sharper(int l, int h, int query)
+{
+    return (1 + 0.2 * h) * fmax(1, log(query + 1) / log(4)) + 0.1 * l;
+}
+
+/* Positions at half steps up to 4, as in position interpolation with a clip. */
+static double place(int i)
+{
+    return fmin(0.5 * i, 4);
+}
+
+static double clipped_positions(int l, int h, int query, int key)
+{
+    (void)l;
+    return -0.5 * (h + 1) * (place(query) - place(key));
+}
+
+static double clipped_angles(int l, int pos, int pair, int width)
+{
+    (void)l;
+    return place(pos) * pow(10000, -2.0 * pair / width);
+}
+
 const struct ref_fixed_case ref_fixed_cases[] = {
     {"expr 'angle = l % 2 == 1 ? 0 : i * 10000 ** (-2 * p / D)'", true, {.angle = hybrid}},
     {"expr 'bias = -0.25 * (h + 1) * (l + 1) * abs(d); mask = abs(d) < 2 + 3 * l'", true, {.bias = windows}},
@@ -52,5 +76,15 @@ const struct ref_fixed_case ref_fixed_cases[] = {
     {"expr 'angle = l % 2 == 1 ? 0 : i * 10000 ** (-2 * p / D); mask = d < 3 || j < 2'",
      false,
      {.angle = hybrid, .bias = sinks}},
+    {"expr 'scale = (1 + 0.2 * h) * max(1, log(n) / log(L)) + 0.1 * l' L=4", false, {.scale = sharper}},
+    {"expr 'scale = (1 + 0.2 * h) * max(1, log(i + 1) / log(4)) + 0.1 * l; angle = l % 2 == 1 ? 0 : i * "
+     "10000 ** "
+     "(-2 * p / D); mask = d < 3 || j < 2'",
+     false,
+     {.scale = sharper, .angle = hybrid, .bias = sinks}},
+    {"expr 'position = min(0.5 * i, 4); bias = -0.5 * (h + 1) * d; angle = position(i) * 10000 ** (-2 * p / "
+     "D)'",
+     true,
+     {.angle = clipped_angles, .bias = clipped_positions}},
     {0},
 };

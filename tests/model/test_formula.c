@@ -63,6 +63,8 @@ static void test_by_distance(void **state)
         {"bias = sum(k=0..i, k)", false},
         {"bias = n - i", false},
         {"bias = context - l + L", true},
+        {"position = i * L / context; bias = -d", true},
+        {"position = i * L / context + i * h; bias = -d", false},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -145,6 +147,135 @@ static void test_equal_layers(void **state)
         if (memcmp(digest[0], digest[1], sizeof digest[0]) != 0)
             fail_msg("%s", pes[k][1]);
     }
+}
+
+/* ---- scale, L and n */
+
+static void test_scale(void **state)
+{
+    enum { P = 9 };
+    static const char *const text = "expr 'scale = l + h * 10 + max(1, log(n) / log(L))' L=3 logn=4";
+    struct pw_pe_tables t = tables(SMALL, text, P);
+    (void)state;
+    assert_true(t.gain_layer == 4 * P && t.cosine == NULL && t.bias == NULL);
+    for (int l = 0; l < 2; l++)
+        for (int h = 0; h < 4; h++)
+            for (int i = 0; i < P; i++) {
+                double logn = i < 4 ? 1 : log(i + 1) / log(4);
+                assert_near((double)t.gain[(l * 4 + h) * P + i],
+                            (l + h * 10 + fmax(1, log(i + 1) / log(3))) * logn, 1e-5, "gain", i);
+            }
+    pw_pe_tables_free(&t);
+}
+
+/* L is set with the encoding: given, the task's, or the context. It is part of the text. */
+static void test_trained(void **state)
+{
+    static const struct {
+        int trained;
+        const char *pe, *text;
+    } cases[] = {
+        {0, "expr 'bias = -d / L'", "expr 'bias = -d / L' L=24"},
+        {12, "expr 'bias = -d / L'", "expr 'bias = -d / L' L=12"},
+        {12, "expr 'bias = -d / L' L=5", "expr 'bias = -d / L' L=5"},
+        {12, "expr 'bias = -d'", "expr 'bias = -d'"},
+        {12, "expr 'a = option(2, 1..9); bias = -a * d / L' a=3 L=5",
+         "expr 'a = option(2, 1 .. 9); bias = -a * d / L' a=3 L=5"},
+        {12, "expr 'a = option(2, 1..9); bias = -a * d / L' L=5 a=3",
+         "expr 'a = option(2, 1 .. 9); bias = -a * d / L' a=3 L=5"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct pw_config cfg = toy_config(SMALL, 7);
+        struct pw_str text = {0};
+        cfg.trained = cases[k].trained;
+        struct pw_pe_use_opts use = toy_pe(cases[k].pe, &cfg), again;
+        pw_pe_print(&use, &text);
+        assert_string_equal(pw_str_text(&text), cases[k].text);
+        cfg.trained = 99; /* its own text sets it, not the training lengths of another day */
+        again = toy_pe(pw_str_text(&text), &cfg);
+        assert_memory_equal(&use, &again, sizeof use);
+        pw_str_fini(&text);
+    }
+    struct pw_config cfg = toy_config(SMALL, 7);
+    struct pw_pe_use_opts use = toy_pe(cases[4].pe, &cfg);
+    assert_int_equal(pw_pe_turn(&use, "L=7", &cfg, NULL), PW_OK);
+    assert_int_equal(pw_pe_turn(&use, "a=4", &cfg, NULL), PW_OK);
+    struct pw_str text = {0};
+    pw_pe_print(&use, &text);
+    assert_string_equal(pw_str_text(&text), "expr 'a = option(2, 1 .. 9); bias = -a * d / L' a=4 L=7");
+    pw_str_fini(&text);
+}
+
+static void test_position(void **state)
+{
+    enum { P = 20 };
+    static const struct {
+        const char *pe;
+        bool dense;
+    } cases[] = {
+        {"expr 'position = i * 0.5 + 3; bias = d'", false},
+        {"expr 'position = i * L / context; bias = d' L=12", false},
+        {"expr 'position = i < 0 ? 0 : i * 0.5; bias = d'", true},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct pw_pe_tables t = tables(SMALL, cases[k].pe, P);
+        assert_true((t.dense != NULL) == cases[k].dense);
+        for (int i = 0; i < P; i++)
+            for (int j = 0; j <= i; j++)
+                assert_near((double)pw_pe_bias_at(&t, 1, i, j), 0.5 * (i - j), 1e-6, cases[k].pe, i);
+        pw_pe_tables_free(&t);
+    }
+}
+
+/* ---- golden numbers */
+
+/* Sandwich (Chi et al. 2023) with dbar = 128, head 1 of 8: sums of 64 cosines, divided by h * 8 / H; p-RoPE
+ * (Barbero et al. 2024), d = 8, p = 0.5; NTK-aware RoPE with s = 4, base 48760.54616817902; the Llama 4
+ * scale. All in double precision with numpy from the papers' equations. */
+static void test_golden(void **state)
+{
+    enum { P = 24 };
+    struct pw_pe_tables s = tables(
+        SMALL " heads=8", "expr 'bias = sum(k=0..63, cos(d * 10000 ** (-k / 64))) * H / 8 / (h + 1)'", P);
+    struct pw_pe_tables p = tables("layers=1 width=8 heads=1 context=24",
+                                   "expr 'angle = p < 0.5 * D / 2 ? i * 10000 ** (-2 * p / D) : 0'", P);
+    struct pw_pe_tables n = tables("layers=1 width=16 heads=1 context=24",
+                                   "expr 'angle = i * (10000 * 4 ** (D / (D - 2))) ** (-2 * p / D)'", P);
+    struct pw_pe_tables w = tables(SMALL, "expr 'mask = d < 4 || j < 2'", P);
+    struct pw_pe_tables g = tables("layers=1 width=8 heads=1 context=16",
+                                   "expr 'scale = 1 + 0.1 * log(1 + floor((i * 8192 + 1) / 8192))'", 16);
+    static const double ntk[] = {1,
+                                 0.25941281701492275,
+                                 0.0672950096316178,
+                                 0.017457188019584336,
+                                 0.004528618321319533,
+                                 0.0011747816359188909,
+                                 0.00030475341355111886,
+                                 7.905694150420948e-05};
+    static const double half[] = {1, 0.1, 0, 0};
+    (void)state;
+    for (int d = 0; d < P; d++) {
+        double sum = 0;
+        for (int k = 0; k < 64; k++)
+            sum += cos(d * pow(10000, -k / 64.0));
+        assert_near((double)pw_pe_bias_at(&s, 1, d, 0), sum / 2, 1e-5, "sandwich", d);
+    }
+    for (int k = 0; k < 4; k++)
+        assert_near((double)p.sine[4 + k], sin(half[k]), 1e-7, "p-RoPE", k);
+    for (int k = 0; k < 8; k++)
+        assert_near((double)n.sine[8 + k], sin(ntk[k]), 1e-7, "NTK-aware", k);
+    for (int i = 0; i < P; i++)
+        for (int j = 0; j <= i; j++)
+            assert_true((pw_pe_bias_at(&w, 3, i, j) == 0) == (i - j < 4 || j < 2));
+    for (int i = 0; i < 16; i++)
+        assert_near((double)g.gain[i], 1 + 0.1 * log(1 + i), 1e-6, "Llama 4", i);
+    pw_pe_tables_free(&s);
+    pw_pe_tables_free(&p);
+    pw_pe_tables_free(&n);
+    pw_pe_tables_free(&w);
+    pw_pe_tables_free(&g);
 }
 
 /* ---- hidden keys */
@@ -230,6 +361,17 @@ static void test_refused(void **state)
         {SMALL, "expr 'bias = log(d); mask = d > 0' stretch=2",
          "expr: mask: query i=0 sees no key (layer 0, head 0)"},
         {SMALL, "expr 'bias = sqrt(23 - d)'", NULL},
+        {SMALL, "expr 'angle = i * h'", "expr: angle: no 'h': heads share their rotation"},
+        {SMALL, "expr 'angle = i / n'",
+         "expr: angle: no 'n': a key is rotated once for all queries; use i or L"},
+        {SMALL, "expr 'bias = p * d'", "expr: bias: no 'p': a score is one number for all pairs"},
+        {SMALL, "expr 'scale = c'", "expr: scale: no 'c': a score is one number for all channels"},
+        {SMALL, "expr 'scale = 1 / (i - 3 - h)'", "expr: scale is not finite at i=3, head 0"},
+        {SMALL " causal=off", "expr 'scale = n'",
+         "expr: scale: no 'n': with causal=off every query sees all keys"},
+        {SMALL, "expr 'position = i * 2'",
+         "expr: position: no stage reads it: write a bias, an angle or an embed"},
+        {SMALL, "expr 'bias = -d / L' L=0", "expr: L=0: allowed are 1..1048576"},
         {SMALL, "expr 'bias = sqrt(23 - d)' stretch=2", "expr: bias is not finite at d=24, head 0"},
         {SMALL, "expr 'bias = sqrt(i - j) + (i > 23 ? log(-1) : 0)' offset=5",
          "expr: bias is not finite at i=24, j=5, head 0"},
@@ -269,8 +411,11 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_distance),  cmocka_unit_test(test_dense),      cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_equal_layers), cmocka_unit_test(test_inspection), cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_by_distance), cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_layers),      cmocka_unit_test(test_equal_layers),
+        cmocka_unit_test(test_scale),       cmocka_unit_test(test_trained),
+        cmocka_unit_test(test_position),    cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_inspection),  cmocka_unit_test(test_bits),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests_name("formula", tests, setup, teardown);

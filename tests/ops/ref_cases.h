@@ -66,7 +66,7 @@ void ref_case_optimiser(struct ref_call *r);
 
 /* Rotation angles of P positions for heads of width D >= 2. Random choices: the pairing, and whether all of a
  * head or a part rotates. */
-struct pw_turn ref_angles(struct ref_call *r, int P, int D);
+struct pw_turn ref_angles(struct ref_call *r, int P, int H, int D);
 
 /* A random dropout mask. Its key is in the table's memory. */
 struct pw_dropout ref_dropout(struct ref_call *r);

@@ -22,7 +22,7 @@ static bool turns(struct ref_call *r, struct pw_attn *a, struct pw_turn *t)
 {
     if (a->keys != NULL || a->head_width < 2 || ref_next(&r->s) % 2)
         return false;
-    *t = ref_angles(r, P, a->head_width);
+    *t = ref_angles(r, P, a->heads, a->head_width);
     a->turn = t;
     return true;
 }

@@ -22,9 +22,9 @@ void ref_case_embed(struct ref_call *r)
     r->ops->embed_bwd(r->c, dt, learned ? (float *const[]){da, dm} : NULL, dx, ids, &a, R, C);
 }
 
-struct pw_turn ref_angles(struct ref_call *r, int P, int D)
+struct pw_turn ref_angles(struct ref_call *r, int P, int H, int D)
 {
-    float *gain = ref_input(r, (size_t)P, 2.0f);
+    float *gain = ref_input(r, (size_t)(H * P), 2.0f);
     bool scaled = ref_next(&r->s) % 2;
     int pairs = ref_next(&r->s) % 2 ? D / 2 : !scaled + (int)(ref_next(&r->s) % (uint64_t)(D / 2));
     size_t n = (size_t)P * (size_t)pairs;
@@ -36,15 +36,19 @@ struct pw_turn ref_angles(struct ref_call *r, int P, int D)
     }
     float *co = ref_copy(r, both, n * sizeof *both), *si = ref_copy(r, both + n, n * sizeof *both);
     free(both);
-    return (struct pw_turn){co, si, pairs, ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
-                            scaled ? gain : NULL};
+    return (struct pw_turn){co,
+                            si,
+                            pairs,
+                            ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
+                            scaled ? gain : NULL,
+                            ref_next(&r->s) % 2 ? P : 0};
 }
 
 void ref_case_rotate(struct ref_call *r)
 {
     int R = ref_pick_rows(&r->s), H = PICK(&r->s, 1, 2, 3, 8);
     int D = PICK(&r->s, 2, 4, 8, 10, 16, 24, 34, 64), P = 50;
-    struct pw_turn t = ref_angles(r, P, D);
+    struct pw_turn t = ref_angles(r, P, H, D);
     int *pos = ref_ids(r, R, 0, P);
     r->ops->rotate(r->c, ref_output(r, (size_t)(R * 3 * H * D)), &t, pos, H, D, R);
 }

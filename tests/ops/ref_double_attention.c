@@ -11,7 +11,8 @@ void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool b
     for (int r = 0; r < R; r++)
         for (int h = 0; h < 2 * H; h++) {
             float *head = qkv + r * 3 * H * D + h * D;
-            double gain = h < H && t->gain != NULL ? (double)t->gain[pos[r]] : 1; /* a scalar, both ways */
+            double gain = h < H && t->gain != NULL ? (double)t->gain[h * t->gain_head + pos[r]]
+                                                   : 1; /* a scalar, both ways */
             for (int i = 0; i < t->pairs; i++) {
                 float *a = t->pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
                 float *b = t->pairing == PW_PAIRING_HALF ? head + t->pairs + i : head + 2 * i + 1;

@@ -11,7 +11,7 @@ void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, in
     int da = half ? 1 : 2, db = half ? t->pairs : 1;
     for (int r = 0; r < R; r++, qkv += 3 * H * D) {
         for (int i = 0; i < H * D && back && t->gain != NULL; i++)
-            qkv[i] *= t->gain[pos[r]];
+            qkv[i] *= t->gain[i / D * t->gain_head + pos[r]];
         for (int h = 0; h < 2 * H; h++) /* the heads of q, then those of k */
             for (int i = 0; i < t->pairs; i++) {
                 float co = t->cosine[(size_t)pos[r] * (size_t)t->pairs + (size_t)i];
@@ -23,7 +23,7 @@ void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, in
                 *b = fmaf(x, si, y * co);
             }
         for (int i = 0; i < H * D && !back && t->gain != NULL; i++)
-            qkv[i] *= t->gain[pos[r]];
+            qkv[i] *= t->gain[i / D * t->gain_head + pos[r]];
     }
 }
 

@@ -91,16 +91,20 @@ static void test_attention_by_differences(void **state)
         float *save = ref_random(&s, ops->attn_save_floats(&(struct pw_attn){.heads = H}, start, 1), 1.0f);
         float *dqkv = ref_random(&s, nq, 1.0f), *db = ref_random(&s, nb, 0.0f);
         float *keys = ref_random(&s, nk, 1.0f), *dk = ref_random(&s, nk, 0.0f), angles[2 * P * PAIRS],
-              gain[P];
-        struct pw_turn turn = {angles, angles + P * PAIRS, PAIRS,
-                               causal ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED, causal ? gain : NULL};
+              gain[H * P];
+        struct pw_turn turn = {angles,
+                               angles + P * PAIRS,
+                               PAIRS,
+                               causal ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
+                               causal ? gain : NULL,
+                               dense ? P : 0};
         for (int i = 0; i < P * PAIRS; i++) {
             angles[i] = cosf((float)i);
             angles[P * PAIRS + i] = sinf((float)i);
         }
         for (int i = 0; i < T; i++)
             pos[i] = i;
-        for (int i = 0; i < P; i++)
+        for (int i = 0; i < H * P; i++)
             gain[i] = 1 + 0.1f * (float)i;
         struct pw_attn a = {.heads = H,
                             .head_width = D,

@@ -16,11 +16,20 @@
 #include "lab/train/train.h"
 #include "model/theorem.h"
 
+/* Parse an encoding for a model with the present training lengths. */
+static enum pw_code parse_encoding(const struct pw_lab *lab, struct pw_pe_use_opts *use, const char *text,
+                                   const struct pw_config *cfg, struct pw_err *err)
+{
+    struct pw_config with = *cfg;
+    with.trained = pw_lab_trained_distance(lab) + 1;
+    return pw_pe_parse(use, text, &with, err);
+}
+
 enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_replica *fresh, int *n,
                              const struct pw_replica *arm, const char *pe, bool restart, struct pw_err *err)
 {
     struct pw_pe_use_opts use = arm->pe;
-    enum pw_code code = pe != NULL ? pw_pe_parse(&use, pe, &arm->cfg, err) : PW_OK;
+    enum pw_code code = pe != NULL ? parse_encoding(lab, &use, pe, &arm->cfg, err) : PW_OK;
     pw_lab_end_checks(lab);
     *n = pw_lab_collect(lab, arm->id, fresh);
     if (code == PW_OK)
@@ -128,7 +137,8 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds,
         a->seed = lab->seed + (uint64_t)a->replica - 1;
         if (a->replica > 1)
             a->pe = settings[i - 1].pe;
-        enum pw_code code = a->replica > 1 ? PW_OK : pw_pe_parse(&a->pe, pes[i / seeds], &a->cfg, err);
+        enum pw_code code =
+            a->replica > 1 ? PW_OK : parse_encoding(lab, &a->pe, pes[i / seeds], &a->cfg, err);
         if (code != PW_OK)
             return code;
     }
@@ -161,7 +171,7 @@ enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct 
         settings[i].id = *id;
         settings[i].seed = lab->seed + (uint64_t)i;
         if (i == 0)
-            code = pw_pe_parse(&settings[i].pe, pe, &settings[i].cfg, err);
+            code = parse_encoding(lab, &settings[i].pe, pe, &settings[i].cfg, err);
         else
             settings[i].pe = settings[0].pe;
     }

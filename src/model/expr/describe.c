@@ -86,10 +86,10 @@ struct probe {
     double *values, *param[PW_EXPR_PARAMS]; /* initial values; drawn ones alternate in sign */
 };
 
-static struct probe probe_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg, int trained)
+static struct probe probe_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
 {
     const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
-    struct probe p = {.x = x, .cfg = cfg, .in = pw_formula_inputs_of(x, cfg, 0, 1)};
+    struct probe p = {.x = x, .cfg = cfg, .in = pw_formula_inputs_of(x, use->o.bytes, cfg, 0, 1)};
     size_t n = 0, at = 0;
     for (int k = 0; k < x->n_params; k++)
         n += (size_t)x->param[k].size;
@@ -99,7 +99,6 @@ static struct probe probe_of(const struct pw_pe_use_opts *use, const struct pw_c
         for (int e = 0; e < x->param[k].size; e++)
             p.values[at++] = x->param[k].value * (x->param[k].drawn && e % 2 == 1 ? -1 : 1);
     }
-    p.in.vars[PW_VAR_TRAINED] = trained;
     return p;
 }
 
@@ -211,7 +210,7 @@ void pw_formula_describe(const struct pw_pe_use_opts *use, const struct pw_confi
     if (use->pe->print == NULL)
         return;
     const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
-    struct probe p = probe_of(use, cfg, trained);
+    struct probe p = probe_of(use, cfg);
     bool length = false;
     put_class(x, out);
     put_parameters(x, cfg, out);

@@ -20,6 +20,7 @@ struct options {
         double real;
         int whole;
     } value[PW_EXPR_OPTIONS];
+    int trained; /* L; 0: not given yet, or not read */
 };
 _Static_assert(sizeof(struct options) <= PW_PE_OPTS_MAX, "a formula's options don't fit");
 
@@ -29,6 +30,11 @@ static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 const struct pw_formula *pw_formula_of(const void *opts)
 {
     return ((const struct options *)opts)->formula;
+}
+
+int pw_formula_trained(const void *opts)
+{
+    return ((const struct options *)opts)->trained;
 }
 
 static int pairs(const void *opts, const struct pw_config *cfg)
@@ -77,7 +83,24 @@ static unsigned by_layer_of(const struct pw_expr *x)
 
 /* ---- options */
 
-/* Builds the rows for the declared options of a formula. */
+static bool reads(const struct pw_expr *x, enum pw_expr_var var)
+{
+    bool any = false;
+    for (int s = 0; s < PW_STAGES; s++)
+        any = any || pw_expr_reads(x, (enum pw_stage)s, var);
+    return any;
+}
+
+/* L keeps the value that it has when the encoding is set, so that a later change of the training lengths
+ * changes no trained model. */
+static void set_trained(void *opts, const struct pw_config *cfg)
+{
+    struct options *o = opts;
+    if (o->trained == 0 && reads(o->formula->x, PW_VAR_TRAINED))
+        o->trained = cfg->trained > 0 ? cfg->trained : cfg->context;
+}
+
+/* Builds the rows for the declared options of a formula, and for L if it is read. */
 static void make_rows(struct pw_formula *f)
 {
     for (int k = 0; k < f->x->n_options; k++) {
@@ -94,6 +117,14 @@ static void make_rows(struct pw_formula *f)
                                .max = o->hi,
                                .help = o->help[0] != '\0' ? o->help : "a constant of the formula"};
     }
+    if (reads(f->x, PW_VAR_TRAINED))
+        f->rows[f->x->n_options] =
+            (struct pw_opt){.name = "L",
+                            .type = PW_OPT_INT,
+                            .offset = offsetof(struct options, trained),
+                            .min = 1,
+                            .max = 1 << 20,
+                            .help = "trained length; default: that of the task when the encoding is set"};
 }
 
 static bool has_values(const struct pw_expr *x, const double *values)
@@ -131,13 +162,15 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
     make_rows(f);
     struct pw_pe pe = {.name = f->name,
                        .summary = "a formula that the user typed",
-                       .opts = x->n_options > 0 ? f->rows : NULL,
+                       .opts = f->rows[0].name != NULL ? f->rows : NULL,
                        .opts_size = sizeof(struct options),
                        .uses = uses_of(x),
                        .by_layer = by_layer_of(x),
+                       .head_gains = pw_expr_reads(x, PW_STAGE_SCALE, PW_VAR_HEAD),
                        .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
                        .pairs = pairs,
                        .pairing = pairing,
+                       .resolve = set_trained,
                        .check = pw_formula_check,
                        .check_at = pw_formula_check_at,
                        .build = pw_formula_build,
@@ -221,6 +254,7 @@ static enum pw_code choose_formula(struct pw_pe_use_opts *use, const double *val
                                    struct pw_err *err)
 {
     const struct pw_formula *f = pw_formula_of(use->o.bytes);
+    int trained = pw_formula_trained(use->o.bytes);
     struct pw_expr *x;
     enum pw_code code = pw_expr_parse_with(&x, f->x->text, values, f->x->n_options, NULL, err);
     if (code != PW_OK) {
@@ -228,6 +262,7 @@ static enum pw_code choose_formula(struct pw_pe_use_opts *use, const double *val
         return code;
     }
     use_formula(use, keep(x, name));
+    ((struct options *)(void *)use->o.bytes)->trained = trained;
     return PW_OK;
 }
 

@@ -11,23 +11,25 @@ struct pw_formula {
     struct pw_expr *x;
     struct pw_str text; /* canonical, with the declared defaults of its options */
     char name[PW_PE_NAME];
-    struct pw_opt rows[PW_EXPR_OPTIONS + 1];
+    struct pw_opt rows[PW_EXPR_OPTIONS + 2]; /* with L, and the end */
     char defaults[PW_EXPR_OPTIONS][32];
     struct pw_formula *next;
 };
 
 /* Returns the formula of an encoding's options. */
 const struct pw_formula *pw_formula_of(const void *opts);
+/* Returns L, the longest trained length. It is set with the encoding; 0: the formula does not read it. */
+int pw_formula_trained(const void *opts);
 
-/* The variables of an evaluation, and its scratch. Index r stands for position from + r * step. fini frees
- * the scratch. */
+/* The variables of an evaluation, and its scratch. Index r stands for position from + r * step. opts NULL: L
+ * is the context. fini frees the scratch. */
 struct pw_formula_inputs {
     const struct pw_expr *x;
     double from, step, vars[PW_VARS], *regs;
     const double *const *param; /* of stages with learned parameters */
 };
-struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const struct pw_config *cfg,
-                                              double from, double step);
+struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const void *opts,
+                                              const struct pw_config *cfg, double from, double step);
 void pw_formula_inputs_fini(struct pw_formula_inputs *in);
 
 /* The place of a value: members that the stage does not read are ignored. */
@@ -42,7 +44,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
 double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at);
 /* The number of layers, or heads, whose values of these stages can differ. */
 int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
-int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg);
+int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
 
 /* Fails if the stage score can't be computed in this model: formula_score.c. */
 enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cfg, double from, double step,
@@ -70,11 +72,10 @@ enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, stru
 
 /* The learned bias of a model, with the mask, as a formula in which the model's numbers are constants and
  * sums are written out. By distance, i is d and j is 0. The caller frees it. Fails if it becomes too long. */
-enum pw_code pw_formula_flat(const struct pw_formula *f, const struct pw_config *cfg, struct pw_expr **out,
+enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, struct pw_expr **out,
                              struct pw_err *err);
 /* Fails if nothing uses a parameter, or if the learned bias has no program. */
-enum pw_code pw_formula_check_learned(const struct pw_formula *f, const struct pw_config *cfg,
-                                      struct pw_err *err);
+enum pw_code pw_formula_check_learned(const void *opts, const struct pw_config *cfg, struct pw_err *err);
 /* Returns initial values of all parameters for pw_expr_eval; of drawn ones sign times the standard deviation.
  * Sets param [PW_EXPR_PARAMS]. The caller frees the result. */
 double *pw_formula_first(const struct pw_expr *x, int sign, const double **param);

@@ -22,6 +22,8 @@ static void put_place(struct pw_str *out, const struct pw_expr *x, enum pw_stage
         pw_str_add(out, "d=%g, head %d", vars[PW_VAR_DISTANCE], at->head);
     if (stage == PW_STAGE_EMBED || stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN)
         pw_str_add(out, ", %s=%d", stage == PW_STAGE_EMBED ? "c" : "p", at->part);
+    if (stage == PW_STAGE_SCALE && pw_expr_reads(x, stage, PW_VAR_HEAD))
+        pw_str_add(out, ", head %d", at->head);
     if (pw_expr_reads(x, stage, PW_VAR_LAYER))
         pw_str_add(out, ", layer %d", at->layer);
 }
@@ -93,10 +95,11 @@ static enum pw_code check_biases(struct pw_formula_inputs *in, const struct pw_c
                                  struct pw_err *err)
 {
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
+    int heads = pw_formula_heads(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
     struct pw_formula_at at = {0};
     enum pw_code code = PW_OK;
     for (; code == PW_OK && at.layer < layers; at.layer++)
-        for (at.head = 0; code == PW_OK && at.head < pw_formula_heads(in->x, cfg); at.head++)
+        for (at.head = 0; code == PW_OK && at.head < heads; at.head++)
             code = check_head(in, cfg, dense, at, err);
     return code;
 }
@@ -105,13 +108,15 @@ static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_con
                                struct pw_err *err)
 {
     int parts = stage == PW_STAGE_EMBED ? cfg->width : stage == PW_STAGE_SCALE ? 1 : cfg->head_width / 2;
+    int heads = pw_formula_heads(in->x, cfg, stage, stage);
     struct pw_formula_at at = {0};
     enum pw_code code = PW_OK;
     double value;
     for (; code == PW_OK && at.layer < pw_formula_layers(in->x, cfg, stage, stage); at.layer++)
-        for (at.query = 0; code == PW_OK && at.query < cfg->context; at.query++)
-            for (at.part = 0; code == PW_OK && at.part < parts; at.part++)
-                code = check_value(in, stage, false, &at, &value, err);
+        for (at.head = 0; code == PW_OK && at.head < heads; at.head++)
+            for (at.query = 0; code == PW_OK && at.query < cfg->context; at.query++)
+                for (at.part = 0; code == PW_OK && at.part < parts; at.part++)
+                    code = check_value(in, stage, false, &at, &value, err);
     return code;
 }
 
@@ -120,7 +125,7 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
 {
     static const enum pw_stage rows[] = {PW_STAGE_EMBED, PW_STAGE_ANGLE, PW_STAGE_GAIN, PW_STAGE_SCALE};
     const struct pw_formula *f = pw_formula_of(opts);
-    struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, cfg, from, step);
+    struct pw_formula_inputs in = pw_formula_inputs_of(f->x, opts, cfg, from, step);
     enum pw_code code = PW_OK;
     for (int sign = 1; sign >= -1 && code == PW_OK && (f->pe.uses & PW_PE_BIASES) != 0; sign -= 2) {
         const double *param[PW_EXPR_PARAMS];
@@ -160,34 +165,64 @@ static enum pw_code check_dense(const struct pw_formula *f, const struct pw_conf
     return PW_OK;
 }
 
+/* Variables that a stage has no value of. */
+static const struct {
+    enum pw_stage stage;
+    enum pw_expr_var var;
+    const char *name, *reason;
+} absent[] = {
+    {PW_STAGE_EMBED, PW_VAR_LAYER, "l", "embeddings are added once, before layer 0"},
+    {PW_STAGE_EMBED, PW_VAR_HEAD, "h", "embeddings are added once, before the heads"},
+    {PW_STAGE_EMBED, PW_VAR_PAIR, "p", "an embedding has channels c"},
+    {PW_STAGE_EMBED, PW_VAR_N, "n", "a token's embedding does not depend on what follows"},
+    {PW_STAGE_ANGLE, PW_VAR_HEAD, "h", "heads share their rotation"},
+    {PW_STAGE_ANGLE, PW_VAR_CHANNEL, "c", "a rotation has pairs p"},
+    {PW_STAGE_ANGLE, PW_VAR_N, "n", "a key is rotated once for all queries; use i or L"},
+    {PW_STAGE_GAIN, PW_VAR_HEAD, "h", "heads share their rotation; 'scale' has h"},
+    {PW_STAGE_GAIN, PW_VAR_CHANNEL, "c", "a rotation has pairs p"},
+    {PW_STAGE_GAIN, PW_VAR_N, "n", "a key is rotated once for all queries; 'scale' has n"},
+    {PW_STAGE_BIAS, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
+    {PW_STAGE_BIAS, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
+    {PW_STAGE_MASK, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
+    {PW_STAGE_MASK, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
+    {PW_STAGE_SCALE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
+    {PW_STAGE_SCALE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
+    {PW_STAGE_SCORE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
+    {PW_STAGE_SCORE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
+    {PW_STAGE_SCORE, PW_VAR_N, "n", "use i + 1"},
+};
+
+static enum pw_code check_variables(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
+{
+    for (size_t k = 0; k < sizeof absent / sizeof *absent; k++)
+        if (pw_expr_reads(x, absent[k].stage, absent[k].var))
+            return pw_fail(err, PW_EUSER, "expr: %s: no '%s': %s", pw_stage_names[absent[k].stage],
+                           absent[k].name, absent[k].reason);
+    for (int s = 0; s < PW_STAGES && !cfg->causal; s++)
+        if (pw_expr_reads(x, (enum pw_stage)s, PW_VAR_N))
+            return pw_fail(err, PW_EUSER, "expr: %s: no 'n': with causal=off every query sees all keys",
+                           pw_stage_names[s]);
+    return PW_OK;
+}
+
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
 {
-    static const enum pw_stage refused[] = {PW_STAGE_POSITION, PW_STAGE_SCALE};
-    static const struct {
-        enum pw_expr_var var;
-        const char *name;
-    } absent[] = {{PW_VAR_N, "n"}, {PW_VAR_TRAINED, "L"}};
     const struct pw_formula *f = pw_formula_of(opts);
     const struct pw_expr *x = f->x;
-    for (int k = 0; k < 2; k++)
-        if (pw_expr_has(x, refused[k]))
-            return pw_fail(err, PW_EUSER,
-                           "expr: no '%s' yet: a formula has embed, angle, gain, bias, score and mask",
-                           pw_stage_names[refused[k]]);
-    for (int s = 0; s < PW_STAGES; s++) {
+    for (int s = 0; s < PW_STAGES; s++)
         if (s != PW_STAGE_BIAS && pw_expr_learns(x, s))
             return pw_fail(err, PW_EUSER, "expr: %s: only a bias can have learned parameters: write numbers",
                            pw_stage_names[s]);
-        for (int k = 0; k < 2; k++)
-            if (pw_expr_reads(x, s, absent[k].var))
-                return pw_fail(err, PW_EUSER, "expr: %s: no '%s' yet", pw_stage_names[s], absent[k].name);
-    }
-    if (pw_expr_reads(x, PW_STAGE_EMBED, PW_VAR_LAYER))
-        return pw_fail(err, PW_EUSER, "expr: embed: no 'l': embeddings are added once, before layer 0");
+    enum pw_code code = check_variables(x, cfg, err);
+    if (code != PW_OK)
+        return code;
+    if (pw_expr_has(x, PW_STAGE_POSITION) && f->pe.uses == 0)
+        return pw_fail(err, PW_EUSER,
+                       "expr: position: no stage reads it: write a bias, an angle or an embed");
     if ((f->pe.uses & PW_PE_ROTATION) != 0 && cfg->head_width % 2 != 0)
         return pw_fail(err, PW_EUSER, "expr: %d entries of a head can't form pairs", cfg->head_width);
-    enum pw_code code = check_dense(f, cfg, err);
+    code = check_dense(f, cfg, err);
     if (code == PW_OK)
-        code = pw_formula_check_learned(f, cfg, err);
+        code = pw_formula_check_learned(opts, cfg, err);
     return code == PW_OK ? pw_formula_check_at(opts, cfg, 0, 1, err) : code;
 }

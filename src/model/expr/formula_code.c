@@ -323,7 +323,7 @@ enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, stru
                              struct pw_err *err)
 {
     struct pw_expr *flat;
-    enum pw_code code = pw_formula_flat(pw_formula_of(opts), cfg, &flat, err);
+    enum pw_code code = pw_formula_flat(opts, cfg, &flat, err);
     *out = NULL;
     if (code != PW_OK)
         return code;

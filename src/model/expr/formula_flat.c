@@ -16,7 +16,8 @@ struct flattener {
     const struct pw_config *cfg;
     struct pw_err *err;
     enum pw_code code;
-    bool pairs; /* it depends on query and key; otherwise on their distance */
+    int trained; /* L */
+    bool pairs;  /* it depends on query and key; otherwise on their distance */
     bool needed[PW_EXPR_NODES];
     int map[PW_EXPR_NODES]; /* node of flat */
     double counter[PW_EXPR_SUMS];
@@ -41,6 +42,7 @@ static int variable_node(struct flattener *f, const struct pw_node *node)
 {
     const struct pw_config *cfg = f->cfg;
     switch ((enum pw_expr_var)node->index) {
+    case PW_VAR_TRAINED: return add_number(f, f->trained);
     case PW_VAR_CONTEXT: return add_number(f, cfg->context);
     case PW_VAR_HEADS: return add_number(f, cfg->heads);
     case PW_VAR_LAYERS: return add_number(f, cfg->layers);
@@ -117,12 +119,14 @@ static int flatten_stage(struct flattener *f, enum pw_stage stage)
     return f->map[root];
 }
 
-enum pw_code pw_formula_flat(const struct pw_formula *formula, const struct pw_config *cfg,
-                             struct pw_expr **out, struct pw_err *err)
+enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, struct pw_expr **out,
+                             struct pw_err *err)
 {
+    const struct pw_formula *formula = pw_formula_of(opts);
     const struct pw_expr *x = formula->x;
     struct flattener *f = pw_alloc(1, sizeof *f);
     *f = (struct flattener){.x = x, .flat = pw_alloc(1, sizeof *f->flat), .cfg = cfg, .err = err};
+    f->trained = pw_formula_trained(opts) > 0 ? pw_formula_trained(opts) : cfg->context;
     f->pairs = formula->pe.uses & PW_PE_DENSE;
     f->flat->n_params = x->n_params;
     for (int k = 0; k < PW_EXPR_PARAMS; k++)

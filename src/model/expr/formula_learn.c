@@ -108,14 +108,16 @@ double *pw_formula_first(const struct pw_expr *x, int sign, const double **param
     return values;
 }
 
-enum pw_code pw_formula_check_learned(const struct pw_formula *f, const struct pw_config *cfg,
-                                      struct pw_err *err)
+enum pw_code pw_formula_check_learned(const void *opts, const struct pw_config *cfg, struct pw_err *err)
 {
+    const struct pw_expr *x = pw_formula_of(opts)->x;
     struct pw_expr *flat;
-    enum pw_code code = check_params(f->x, err);
-    if (code != PW_OK || !pw_expr_learns(f->x, PW_STAGE_BIAS))
+    enum pw_code code = check_params(x, err);
+    if (code != PW_OK || !pw_expr_learns(x, PW_STAGE_BIAS))
         return code;
-    code = pw_formula_flat(f, cfg, &flat, err);
+    if (pw_expr_reads(x, PW_STAGE_BIAS, PW_VAR_N) || pw_expr_reads(x, PW_STAGE_MASK, PW_VAR_N))
+        return pw_fail(err, PW_EUSER, "expr: bias: no 'n' with learned parameters: use i + 1");
+    code = pw_formula_flat(opts, cfg, &flat, err);
     pw_expr_free(flat);
     return code;
 }

@@ -11,7 +11,7 @@ static const float tried[] = {-1000, -100, -10, -1, -0.1f, 0, 0.1f, 1, 10, 100, 
 static enum pw_code program_of(struct pw_score *out, const void *opts, const struct pw_config *cfg, int layer,
                                double from, double step, struct pw_err *err)
 {
-    struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, cfg, from, step);
+    struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, opts, cfg, from, step);
     in.vars[PW_VAR_LAYER] = layer;
     enum pw_code code = pw_expr_score(out, in.x, in.vars, from, step, err);
     pw_formula_inputs_fini(&in);

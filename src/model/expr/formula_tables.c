@@ -1,6 +1,7 @@
 /* formula_tables.c - the fixed parts of a formula, computed on the host in double precision: `bias` with
- * `mask`, `embed`, and `angle` with `gain` fill the same tables as those of built-in encodings. A table that
- * reads the layer has a part for each layer; values that no head or layer changes are computed once. */
+ * `mask`, `embed`, `scale`, and `angle` with `gain` fill the same tables as those of built-in encodings. A
+ * table that reads the layer has a part for each layer; values that no head or layer changes are computed
+ * once. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 #include "base/maths.h"
 #include "model/expr/formula.h"
 
-struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const struct pw_config *cfg,
-                                              double from, double step)
+struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const void *opts,
+                                              const struct pw_config *cfg, double from, double step)
 {
     struct pw_formula_inputs in = {.x = x,
                                    .from = from,
@@ -21,6 +22,8 @@ struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const str
                                             [PW_VAR_PAIRS] = cfg->head_width / 2,
                                             [PW_VAR_CHANNELS] = cfg->width,
                                             [PW_VAR_WIDTH] = cfg->head_width}};
+    int trained = opts != NULL ? pw_formula_trained(opts) : 0;
+    in.vars[PW_VAR_TRAINED] = trained > 0 ? trained : cfg->context;
     in.regs = pw_alloc((size_t)pw_expr_n_nodes(in.x), sizeof *in.regs);
     return in;
 }
@@ -37,6 +40,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     vars[PW_VAR_I] = in->from + at->query * in->step;
     vars[PW_VAR_J] = in->from + at->key * in->step;
     vars[PW_VAR_DISTANCE] = (at->query - at->key) * in->step;
+    vars[PW_VAR_N] = at->query + 1; /* the keys of a causal query */
     vars[PW_VAR_LAYER] = at->layer;
     vars[PW_VAR_HEAD] = at->head;
     vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = at->part;
@@ -55,11 +59,9 @@ int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum
     return pw_expr_reads(x, a, PW_VAR_LAYER) || pw_expr_reads(x, b, PW_VAR_LAYER) ? cfg->layers : 1;
 }
 
-int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg)
+int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b)
 {
-    return pw_expr_reads(x, PW_STAGE_BIAS, PW_VAR_HEAD) || pw_expr_reads(x, PW_STAGE_MASK, PW_VAR_HEAD)
-               ? cfg->heads
-               : 1;
+    return pw_expr_reads(x, a, PW_VAR_HEAD) || pw_expr_reads(x, b, PW_VAR_HEAD) ? cfg->heads : 1;
 }
 
 /* One head's bias by distance [2P-1]. */
@@ -87,7 +89,7 @@ static void fill_biases(const struct pw_config *cfg, struct pw_pe_tables *t, str
     bool dense = t->dense != NULL;
     float *to = dense ? t->dense : t->bias;
     size_t head = pw_bias_entries(dense, t->P);
-    int heads = pw_formula_heads(in->x, cfg);
+    int heads = pw_formula_heads(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
     struct pw_formula_at at = {0};
     for (at.layer = 0; at.layer < layers; at.layer++)
@@ -126,14 +128,28 @@ static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, stru
             *to++ = (float)pw_formula_value(in, PW_STAGE_EMBED, &at);
 }
 
+static void fill_gains(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
+{
+    int layers = pw_formula_layers(in->x, cfg, PW_STAGE_SCALE, PW_STAGE_SCALE);
+    int heads = pw_formula_heads(in->x, cfg, PW_STAGE_SCALE, PW_STAGE_SCALE);
+    float *to = t->gain;
+    struct pw_formula_at at = {0};
+    for (at.layer = 0; at.layer < layers; at.layer++)
+        for (at.head = 0; at.head < heads; at.head++)
+            for (at.query = 0; at.query < t->P; at.query++)
+                *to++ = (float)pw_formula_value(in, PW_STAGE_SCALE, &at);
+}
+
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
 {
-    struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, cfg, t->from, t->step);
+    struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, opts, cfg, t->from, t->step);
     if ((t->bias != NULL || t->dense != NULL) && !pw_expr_learns(in.x, PW_STAGE_BIAS))
         fill_biases(cfg, t, &in);
     if (t->cosine != NULL)
         fill_turns(cfg, t, &in);
     if (t->add[0] != NULL)
         fill_added(cfg, t, &in);
+    if (pw_expr_has(in.x, PW_STAGE_SCALE))
+        fill_gains(cfg, t, &in);
     pw_formula_inputs_fini(&in);
 }

@@ -132,7 +132,7 @@ static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_us
     int *mine = pw_alloc((size_t)size, sizeof *mine), *its = pw_alloc((size_t)rows, sizeof *its);
     double *values = pw_alloc((size_t)size, sizeof *values);
     const double *param[1] = {values};
-    struct pw_formula_inputs in = pw_formula_inputs_of(f->x, cfg, 0, 1);
+    struct pw_formula_inputs in = pw_formula_inputs_of(f->x, NULL, cfg, 0, 1);
     bool same = true;
     for (int e = 0; e < size; e++) {
         values[e] = e; /* the value is the number of the entry */

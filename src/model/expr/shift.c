@@ -8,27 +8,39 @@
 
 #include "model/expr/expr_int.h"
 
-/* The slope factor * value of node by, or divided by it; by -1: factor alone. */
+/* The slope: a number times, or divided by, the values of n nodes, in this order. */
+enum { FACTORS = 4 };
 struct slope {
-    bool known, over;
+    bool known;
     double factor;
-    int by;
+    int n, by[FACTORS];
+    bool over[FACTORS];
 };
 
-static const struct slope flat = {.known = true, .by = -1}, unknown = {.by = -1};
+static const struct slope flat = {.known = true}, unknown = {0};
 
 static bool is_flat(struct slope s)
 {
     return s.known && s.factor == 0;
 }
 
+static bool same_factors(const struct slope *a, const struct slope *b)
+{
+    bool same = a->n == b->n;
+    for (int k = 0; same && k < a->n; k++)
+        same = a->by[k] == b->by[k] && a->over[k] == b->over[k];
+    return same;
+}
+
 static struct slope added(struct slope a, struct slope b, double sign)
 {
     if (!a.known || !b.known || is_flat(b))
         return b.known ? a : unknown;
-    if (is_flat(a))
-        a = (struct slope){true, b.over, 0, b.by};
-    if (a.by != b.by || a.over != b.over)
+    if (is_flat(a)) {
+        b.factor *= sign;
+        return b;
+    }
+    if (!same_factors(&a, &b))
         return unknown;
     a.factor += sign * b.factor;
     return a;
@@ -40,12 +52,14 @@ static struct slope scaled(const struct pw_expr *x, struct slope s, int k, bool 
     const struct pw_node *node = &x->node[k];
     if (!s.known || s.factor == 0)
         return s;
-    if (node->op == PW_NODE_NUMBER)
+    if (node->op == PW_NODE_NUMBER) {
         s.factor = over ? s.factor / node->value : s.factor * node->value;
-    else if (s.by < 0)
-        s = (struct slope){true, over, s.factor, k};
-    else
+        return s;
+    }
+    if (s.n == FACTORS)
         return unknown;
+    s.by[s.n] = k;
+    s.over[s.n++] = over;
     return s;
 }
 
@@ -63,7 +77,7 @@ static struct slope slope_of(const struct pw_expr *x, int k, const struct slope 
     if (node->op == PW_NODE_VAR)
         switch (node->index) {
         case PW_VAR_I:
-        case PW_VAR_J: return (struct slope){true, false, 1, -1};
+        case PW_VAR_J: return (struct slope){.known = true, .factor = 1};
         case PW_VAR_N: return unknown; /* it counts keys, whatever the positions are */
         default: return flat;
         }
