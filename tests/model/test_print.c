@@ -82,10 +82,10 @@ static void test_torch(void **state)
         {"a = learn(1) per head, layer; b = learn(1); bias = a * d + b", 1,
          "    \"a\": torch.tensor([2, 2.5, 3, 3.5]),\n"
          "    \"b\": torch.tensor(4),\n"},
-        {"bias = mlp(log1p(d), hidden=2)", 0, "    return _mlp(torch.log1p(d), \"mlp0\", h)\n"},
+        {"bias = mlp(log1p(d), hidden=2)", 0, "    return _mlp(torch.log1p(d), \"mlp\", h)\n"},
         {"bias = mlp(log1p(d), hidden=2)", 0,
-         "    \"mlp0.0.bias\": torch.tensor([1, 1.5]),\n"
-         "    \"mlp0.2.weight\": torch.tensor([\n"
+         "    \"mlp.0.bias\": torch.tensor([1, 1.5]),\n"
+         "    \"mlp.2.weight\": torch.tensor([\n"
          "        [2, 2.5],\n"},
         {"bias = sum(k=1..3, sum(m=1..2, k * m * d))", 0,
          "    def term1(k):\n"
