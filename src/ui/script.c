@@ -224,7 +224,7 @@ static enum pw_code run_ready(struct pw_app *app, struct pw_err *err)
 enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
 {
     enum pw_code code = run_ready(app, err);
-    /* What waited for the player has run; later commands read on. */
+    /* Commands that waited for the player have run; later ones read further. */
     app->ui.transport.read = app->ui.transport.waited = false;
     return code;
 }

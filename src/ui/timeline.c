@@ -181,7 +181,7 @@ void pw_timeline_go(struct pw_ui *ui, int64_t place)
     if (place < 0) {
         pw_time_live(ui);
     } else if (code == PW_OK && p == NULL) {
-        ui->time = place; /* what the snapshot keeps of it */
+        ui->time = place; /* shows the data that the snapshot keeps */
         if (pw_time_reading(ui))
             pw_time_go_when_read(ui, 0);
     } else if (code == PW_OK) {

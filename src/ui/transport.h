@@ -33,10 +33,11 @@ struct pw_transport {
     bool beside;            /* another thread opens and reads, so that no key waits for it */
     struct pw_disk *reader; /* owned: that thread; NULL: not needed yet */
     bool reading;           /* it has the player, and the present is shown */
-    bool read, waited; /* until pw_script_go_on: the player was just given back; after waiting for a step */
-    uint64_t back;     /* `at` when it took the player */
-    bool goes;         /* a key moved to ui->time, which is then looked up */
-    int64_t goes_ns;   /* likewise: a moment, CLOCK_REALTIME nanoseconds; 0: none */
+    bool read,
+        waited; /* until pw_script_go_on: the reader has just returned the player; after waiting for a step */
+    uint64_t back;        /* `at` when it took the player */
+    bool goes;            /* a key moved to ui->time, which is then looked up */
+    int64_t goes_ns;      /* likewise: a moment, CLOCK_REALTIME nanoseconds; 0: none */
     struct pw_err failed; /* why there is no player, until a command has said so; "": no error */
 };
 

@@ -31,7 +31,7 @@ struct bench {
     struct pw_snapshot *present; /* of the fabricated lab */
 };
 
-/* A disk that does not answer: whoever reads a session asks who records it. */
+/* A disk that does not answer: reading a session first queries which process records it. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t freed;

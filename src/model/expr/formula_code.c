@@ -9,7 +9,7 @@
 #include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
 
-/* What a node depends on. */
+/* The dependencies of a node, as bits. */
 enum { ON_DISTANCE = 1, ON_QUERY = 2, ON_KEY = 4, ON_POSITIONS = 7, ON_HEAD = 8, ON_PARAM = 16 };
 
 struct compiler {
