@@ -104,9 +104,11 @@ static void go_there(struct pw_ui *ui)
     bool goes = t->goes;
     t->goes = false;
     t->goes_ns = 0;
-    if (t_ns > 0)
+    if (t_ns > 0) {
         pw_time_to_event(ui, pw_player_by_time(t->player, t_ns));
-    else if (goes) {
+    } else if (goes && pw_time_awaits(ui, place)) {
+        t->goes = true;
+    } else if (goes) {
         ui->time = -1;
         pw_timeline_go(ui, place);
     }

@@ -478,6 +478,16 @@ static void no_line_waits_for_the_latest_step(void **state)
         run(b, "goto 70");
     steps_are(b, 70, 70);
     pw_time_live(ui);
+    set_present(b, 80);
+    b->present->n_ticks = 1;
+    b->present->ticks[0] = (struct pw_tick){.kind = PW_TICK_EVAL, .arm = 1, .step = 78};
+    press(b, PW_KEY_SHIFT_LEFT); /* so is that of a key */
+    assert_int_equal(take_player(b), PW_OK);
+    assert_true(pw_time_reading(ui));
+    shows(b, "viewing step 78 of 80", true);
+    assert_int_equal(take_player(b), PW_OK);
+    assert_int_equal(ui->time, -1);
+    set_present(b, 75);
     run(b, "goto -1"); /* of the present */
     assert_int_equal(take_player(b), PW_OK);
     steps_are(b, 74, 74);
