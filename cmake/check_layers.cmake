@@ -43,7 +43,7 @@ layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+
 layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")
 layer(src/manual.c          "${base}" "(manual|options)[.]h" "command/command[.]h")
-layer(src/reference.c       "${base}" "reference[.]h" "command/command[.]h" "model/pe[.]h")
+layer(src/reference.c       "${base}" "reference[.]h" "command/command[.]h" "model/(pe|expr/library)[.]h")
 layer(src/entry.c           "${base}" "entry[.]h" "command/command[.]h" "sessions/(store|event)[.]h")
 layer(src/options.h         "${base}")
 layer(src/manual.h          "command/command[.]h")
