@@ -15,6 +15,12 @@
  * then those of a head. A slot reads slots before it in its pass, or, by IMPORT, a slot of another pass that
  * is exported. All values are doubles.
  *
+ * Terms of the storage. A unit is an exported value of one pass, stored for each of its places; a slot that
+ * differs between heads has one unit per head, from `unit` on. A sum by lanes is a gradient that is summed
+ * over the places of a row (one query of PAIR, the whole of another pass) in 16 partial sums; `lane` is its
+ * number. `row` and `wide` number the slots' values and hidden units if those of all heads are stored at
+ * once; `vector` numbers the hidden units if those of one head are.
+ *
  * The program is one block of memory without pointers, so it can be copied to a device. */
 #ifndef PW_EXPR_CODE_H
 #define PW_EXPR_CODE_H
