@@ -72,6 +72,16 @@ struct pw_expr_place {
     int lane;        /* of a network: place among the sums by lanes; -1: not of a network */
 };
 
+/* What a pass has. */
+struct pw_expr_span {
+    int first, shared, n; /* its slots: first .. first+n-1, the first `shared` of them shared */
+    int units;            /* exported values; one of a head counts as `heads` */
+    int lane, lanes;      /* its sums by lanes are lane .. lanes-1 */
+    int rows, vectors, wide;
+    bool learns;
+};
+
+/* The head of the block; slots, parameters and data follow. */
 struct pw_expr_code {
     size_t bytes; /* of the whole block */
     int heads;
@@ -80,13 +90,7 @@ struct pw_expr_code {
     int params; /* floats of all parameters, of all layers */
     int root;   /* slot of the last pass */
     int nets;   /* floats of all networks: lanes 0..nets-1 of a pass with networks */
-    struct pw_expr_span {
-        int first, shared, n; /* its slots: first .. first+n-1, the first `shared` of them shared */
-        int units;            /* exported values; one of a head counts as `heads` */
-        int lane, lanes;      /* its sums by lanes are lane .. lanes-1 */
-        int rows, vectors, wide;
-        bool learns;
-    } pass[PW_PASSES];
+    struct pw_expr_span pass[PW_PASSES];
 };
 
 PW_BOTH const struct pw_expr_slot *pw_expr_slots(const struct pw_expr_code *x, enum pw_expr_pass pass)

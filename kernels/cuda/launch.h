@@ -158,6 +158,12 @@ cudaError_t pw_cuda_fire_fwd(cudaStream_t s, float *bias, const float *param, co
 size_t pw_cuda_fire_bwd_floats(const struct pw_fire *f, int H, int P);
 cudaError_t pw_cuda_fire_bwd(cudaStream_t s, float *d_param, float *d_bias, const float *param,
                              const struct pw_fire *f, int L, int H, int P, float *room);
+/* expr.cu. room: pw_cuda_expr_bytes of scratch. */
+size_t pw_cuda_expr_bytes(const struct pw_expr_use *x, int H, int P);
+cudaError_t pw_cuda_expr_fwd(cudaStream_t s, float *bias, const float *param, const struct pw_expr_use *x,
+                             int H, int P, double *room);
+cudaError_t pw_cuda_expr_bwd(cudaStream_t s, float *d_param, float *d_bias, const float *param,
+                             const struct pw_expr_use *x, int L, int H, int P, double *room);
 cudaError_t pw_cuda_gather_rows(cudaStream_t s, float *y, const float *x, const int *rows, int N, int C);
 cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, uint16_t *rounded, const float *dy,
                                  const int *rows, int N, int R, int C);

@@ -127,6 +127,23 @@ static void fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const floa
     PW_CUDA_DO(c, "fire_bwd", pw_cuda_fire_bwd(c->stream, d_param, d_bias, param, f, L, H, P, room));
 }
 
+static void expr_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_expr_use *x, int H,
+                     int P)
+{
+    double *room = pw_cuda_scratch(c, pw_cuda_expr_bytes(x, H, P));
+    if (room != NULL)
+        PW_CUDA_DO(c, "expr_fwd", pw_cuda_expr_fwd(c->stream, bias, param, x, H, P, room));
+}
+
+static void expr_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
+                     const struct pw_expr_use *x, int L, int H, int P)
+{
+    double *room = pw_cuda_scratch(c, pw_cuda_expr_bytes(x, H, P));
+    pw_cuda_side_join(c->be); /* d_bias is a gradient */
+    if (room != NULL)
+        PW_CUDA_DO(c, "expr_bwd", pw_cuda_expr_bwd(c->stream, d_param, d_bias, param, x, L, H, P, room));
+}
+
 static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
 {
     pw_cuda_writes(c, y);
@@ -200,9 +217,9 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,  \
     .rotate = rotate, .scores = scores, .attention_cached = attention_cached,                                \
     .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
-    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd,                          \
-    .gather_rows = gather_rows, .scatter_rows = scatter_rows, .cross_entropy = cross_entropy,                \
-    .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd,    \
+    .expr_bwd = expr_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,                          \
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

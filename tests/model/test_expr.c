@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "model/expr/expr.h"
+#include "ref_formula.h"
 
 static struct pw_expr *parsed(const char *text)
 {
@@ -147,67 +148,15 @@ static void test_errors(void **state)
 
 /* ---- random formulas */
 
-struct maker {
-    struct pw_rng rng;
-    struct pw_str out;
-};
-
-static unsigned any(struct maker *m, unsigned n)
-{
-    return pw_rng_below(&m->rng, n);
-}
-
-/* Smooth functions on ranges where they are finite, so that differences approximate the derivative. */
-static void add_expression(struct maker *m, int depth)
-{
-    static const char *const leaves[] = {"d",   "i",    "h", "a", "b", "T[h]", "T(a * 0.3 + 1.13)",
-                                         "1.5", "0.25", "L", "n"};
-    static const char *const smooth[] = {"tanh", "sigmoid",   "softplus",        "sin",     "cos",
-                                         "erf",  "log1p(exp", "sqrt(1.1 + tanh", "exp(tanh"};
-    static const char *const signs[] = {"+", "-", "*", "/"};
-    if (depth == 0) {
-        pw_str_add(&m->out, "%s", leaves[any(m, sizeof leaves / sizeof *leaves)]);
-        return;
-    }
-    switch (any(m, 6)) {
-    case 0: {
-        const char *f = smooth[any(m, sizeof smooth / sizeof *smooth)];
-        pw_str_add(&m->out, "%s(tanh(", f);
-        add_expression(m, depth - 1);
-        pw_str_add(&m->out, "))%s", strchr(f, '(') != NULL ? ")" : "");
-        break;
-    }
-    case 1:
-        pw_str_add(&m->out, "(%s > 1.2 ? ", any(m, 2) ? "d" : "h");
-        add_expression(m, depth - 1);
-        pw_str_add(&m->out, " : ");
-        add_expression(m, depth - 1);
-        pw_str_add(&m->out, ")");
-        break;
-    case 2:
-        pw_str_add(&m->out, "sum(k=1..3, k * ");
-        add_expression(m, depth - 1);
-        pw_str_add(&m->out, ")");
-        break;
-    default: {
-        const char *sign = signs[any(m, 4)];
-        pw_str_add(&m->out, "(");
-        add_expression(m, depth - 1);
-        pw_str_add(&m->out, " %s ", sign);
-        if (*sign == '/')
-            pw_str_add(&m->out, "(2.1 + tanh(");
-        add_expression(m, depth - 1);
-        pw_str_add(&m->out, *sign == '/' ? ")))" : ")");
-    }
-    }
-}
+static const char *const leaves[] = {"d",   "i",    "h", "a", "b", "T[h]", "T(a * 0.3 + 1.13)",
+                                     "1.5", "0.25", "L", "n", NULL};
 
 enum { N_PARAMS = 3, N_TABLE = 6 };
 
 static void test_random(void **state)
 {
     static double regs[PW_EXPR_NODES], adjoint[PW_EXPR_NODES];
-    struct maker m = {0};
+    struct ref_maker m = {.leaves = leaves};
     int compared = 0;
     (void)state;
     pw_rng_init(&m.rng, 7, PW_STREAM_INIT, 2);
@@ -215,7 +164,7 @@ static void test_random(void **state)
         pw_str_clear(&m.out);
         pw_str_add(&m.out, "a = learn(0.5) per head; b = learn(-0.3);T = learn(normal(0.1), 6) per "
                            "head\nbias=a * b * T[0] +");
-        add_expression(&m, 1 + (int)any(&m, 5));
+        ref_add_expression(&m, 1 + (int)ref_any(&m, 5));
         struct pw_expr *x = parsed(m.out.s), *again;
         struct pw_str text = {0}, twice = {0};
         pw_expr_print(x, &text);
@@ -233,7 +182,7 @@ static void test_random(void **state)
             params[k] = value[k];
             grads[k] = d[k];
             for (int e = 0; e < N_TABLE; e++)
-                value[k][e] = 0.01 * (double)any(&m, 100) - 0.5;
+                value[k][e] = 0.01 * (double)ref_any(&m, 100) - 0.5;
         }
         double y = pw_expr_eval(x, PW_STAGE_BIAS, vars, params, regs);
         assert_true(isfinite(y));
@@ -267,7 +216,7 @@ static void test_random(void **state)
 static void test_malformed(void **state)
 {
     static const char letters[] = "()[]+-*/%^,;=<>?:!&|.abdhijknTL0123456789 \n#\"$\xc3\xa4";
-    struct maker m = {0};
+    struct ref_maker m = {.leaves = leaves};
     int refused = 0;
     (void)state;
     pw_rng_init(&m.rng, 7, PW_STREAM_INIT, 3);
@@ -279,9 +228,9 @@ static void test_malformed(void **state)
         pw_str_add(
             &m.out,
             "a = learn(0.5) per head; b = learn(-0.3); T = learn(normal(0.1), 6); bias = a * b * T[0] + ");
-        add_expression(&m, 1 + (int)any(&m, 4));
-        for (unsigned k = 1 + any(&m, 3); k > 0; k--)
-            m.out.s[any(&m, (unsigned)m.out.len)] = letters[any(&m, sizeof letters - 1)];
+        ref_add_expression(&m, 1 + (int)ref_any(&m, 4));
+        for (unsigned k = 1 + ref_any(&m, 3); k > 0; k--)
+            m.out.s[ref_any(&m, (unsigned)m.out.len)] = letters[ref_any(&m, sizeof letters - 1)];
         if (pw_expr_parse(&x, m.out.s, &at, &err) == PW_OK) {
             pw_expr_free(x);
             continue;

@@ -11,6 +11,7 @@ const struct ref_case ref_cases[] = {
     {"attention wide", ref_case_attention_wide, false, 2e-5},
     {"gather", ref_case_gather, false, 1e-6},
     {"fire", ref_case_fire, false, 2e-5},
+    {"expr", ref_case_expr, false, 0.0},
     {"loss", ref_case_loss, false, 2e-6},
     {"add", ref_case_add, false, 1e-6},
     {"optimiser", ref_case_optimiser, true, 5e-6},

@@ -57,6 +57,7 @@ void ref_case_cached(struct ref_call *r);
 void ref_case_cached_wide(struct ref_call *r);
 void ref_case_gather(struct ref_call *r);
 void ref_case_fire(struct ref_call *r);
+void ref_case_expr(struct ref_call *r);
 void ref_case_put(struct ref_call *r);
 void ref_case_loss(struct ref_call *r);
 void ref_case_add(struct ref_call *r);

@@ -29,4 +29,10 @@ void ref_double_fire_fwd(struct pw_ctx *c, float *bias, const float *param, cons
 void ref_double_fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
                          const struct pw_fire *f, int L, int H, int P);
 
+/* Of ref_plain: programs of formulas are in double precision. */
+void pw_expr_fwd_ref(struct pw_ctx *c, float *bias, const float *param, const struct pw_expr_use *x, int H,
+                     int P);
+void pw_expr_bwd_ref(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
+                     const struct pw_expr_use *x, int L, int H, int P);
+
 #endif
