@@ -224,6 +224,8 @@ enum pw_code pw_pe_formula_settle(struct pw_pe_use_opts *use, struct pw_err *err
 /* Appends "t5 buckets=8 distance=16", options resolved. A formula from a file is written in full, so the text
  * can be parsed where the file is not: "expr 'FORMULA' a=2 as=kerple". */
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
+/* Returns the trained length that a formula uses as L; 0: it is no formula, or does not read L. */
+int pw_pe_trained(const struct pw_pe_use_opts *use);
 
 /* Returns the same encoding with every option at the value in effect, none at "as the model has it". */
 struct pw_pe_use_opts pw_pe_settled(const struct pw_pe_use_opts *use, const struct pw_config *cfg);

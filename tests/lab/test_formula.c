@@ -83,10 +83,13 @@ static void test_session(void **state)
     struct record r;
     (void)state;
     record_open(&b, &r, 2, false);
-    bench_must(&b, SMALL "race t5,expr(\"bias = d > 3 ? -1 : 0.5 * cos(d)\"); train 12; prompt sort 4 1; "
-                         "pe expr \"embed = 0.1 * sin(i + c)\"; train 3; digest; eval samples=2; "
-                         "pe expr \"angle = l * i; bias = -l * d; mask = d < 4 + l || j < h\"; train 3; "
-                         "table layer=1; inspect layer=1; fork; train 2; digest; eval samples=2");
+    bench_must(&b, SMALL
+               "race t5,expr(\"bias = d > 3 ? -1 : 0.5 * cos(d)\"); train 12; prompt sort 4 1; "
+               "pe expr \"embed = 0.1 * sin(i + c)\"; train 3; digest; eval samples=2; "
+               "pe expr \"angle = l * i; bias = -l * d; mask = d < 4 + l || j < h\"; train 3; "
+               "table layer=1; inspect layer=1; fork; train 2; digest; eval samples=2; "
+               "pe expr \"position = min(i, 9); scale = (h + 1) * max(1, log(n) / log(L)); bias = -d / L\"; "
+               "train 3; tune L=30; task sort lengths=2..5; train 2; digest; eval samples=2");
     bench_close(&b);
     record_must(&r, 1);
     record_free(&r);

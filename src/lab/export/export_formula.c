@@ -67,7 +67,8 @@ enum pw_code pw_lab_export_formula(struct pw_lab *lab, const char *path, const s
     struct pw_formula_use use = {.use = &arm->pe,
                                  .cfg = &arm->cfg,
                                  .layer = o.layer,
-                                 .trained = pw_lab_trained_distance(lab) + 1,
+                                 .trained = pw_pe_trained(&arm->pe) > 0 ? pw_pe_trained(&arm->pe)
+                                                                        : pw_lab_trained_distance(lab) + 1,
                                  .values = values};
     code = pw_formula_write(&use,
                             pw_text_ends(path, ".py")    ? PW_FORMULA_TORCH

@@ -216,7 +216,8 @@ void pw_formula_describe(const struct pw_pe_use_opts *use, const struct pw_confi
     put_parameters(x, cfg, out);
     put_twin(use, cfg, out);
     for (int s = 0; s < PW_STAGES; s++)
-        length = length || (s != PW_STAGE_SCALE && pw_expr_reads(x, s, PW_VAR_N));
+        length = length || ((s == PW_STAGE_EMBED || s == PW_STAGE_ANGLE || s == PW_STAGE_GAIN) &&
+                            pw_expr_reads(x, s, PW_VAR_N));
     if (length)
         pw_str_add(out, "; needs the length of the whole sequence");
     put_range(&p, out);

@@ -289,6 +289,11 @@ enum pw_code pw_pe_formula_settle(struct pw_pe_use_opts *use, struct pw_err *err
     return choose_formula(use, values, strcmp(f->name, "expr") == 0 ? NULL : f->name, err);
 }
 
+int pw_pe_trained(const struct pw_pe_use_opts *use)
+{
+    return use->pe->print != NULL ? pw_formula_trained(use->o.bytes) : 0;
+}
+
 bool pw_pe_alike(const struct pw_pe *a, const struct pw_pe *b)
 {
     if (a->print == NULL || b->print == NULL)
