@@ -72,7 +72,7 @@ struct pw_expr_place {
     int lane;        /* of a network: place among the sums by lanes; -1: not of a network */
 };
 
-/* What a pass has. */
+/* The slots and exported values of a pass. */
 struct pw_expr_span {
     int first, shared, n; /* its slots: first .. first+n-1, the first `shared` of them shared */
     int units;            /* exported values; one of a head counts as `heads` */

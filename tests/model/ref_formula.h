@@ -11,8 +11,8 @@ struct ref_maker {
 };
 
 unsigned ref_any(struct ref_maker *m, unsigned n); /* a random number below n */
-/* Appends an expression: smooth functions on ranges where they are finite, so that differences approximate the
- * derivative, comparisons of d and h, and sums. */
+/* Appends an expression: smooth functions on ranges where they are finite, so that differences approximate
+ * the derivative, comparisons of d and h, and sums. */
 void ref_add_expression(struct ref_maker *m, int depth);
 
 #endif

@@ -1,5 +1,6 @@
-/* test_expr_learned.c - learned parameters of formulas: the backend's bias and gradients against the evaluation of the
- * formula and its differences, and formulas of T5, ALiBi, KERPLE and FIRE against the built-in encodings. */
+/* test_expr_learned.c - learned parameters of formulas: the backend's bias and gradients against the
+ * evaluation of the formula and its differences, and formulas of T5, ALiBi, KERPLE and FIRE against the
+ * built-in encodings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static void run_trial(struct pw_ctx *c, int chunk, int worker, void *arg)
 static double value_at(const struct trial *t, int h, int i, int j, int k, double step)
 {
     static double regs[PW_EXPR_NODES];
-    double values[FLOATS], vars[PW_VARS] = {[PW_VAR_I] = i, [PW_VAR_J] = j, [PW_VAR_DISTANCE] = i - j,
+    double values[FLOATS], vars[PW_VARS] = {[PW_VAR_I] = i,    [PW_VAR_J] = j,     [PW_VAR_DISTANCE] = i - j,
                                             [PW_VAR_HEAD] = h, [PW_VAR_HEADS] = H, [PW_VAR_CONTEXT] = 16};
     const double *param[] = {values + h, values + H, values + H + 1 + h * TABLE};
     for (int e = 0; e < FLOATS; e++)
@@ -83,8 +84,10 @@ static void compare(struct trial *t, const char *text)
 /* The table's parameter T is a smooth function of its index only between entries. */
 static void test_differences(void **state)
 {
-    static const char *const leaves[] = {"d", "d", "j", "h", "a", "b", "T[h]", "T[d]", "T(a * 0.3 + 1.13)", "1.5", NULL};
-    static const char *const by_distance[] = {"d", "d", "h", "a", "b", "T[h]", "T[d]", "T(a * 0.3 + 1.13)", "0.25", NULL};
+    static const char *const leaves[] = {"d",   "d", "j", "h", "a", "b", "T[h]", "T[d]", "T(a * 0.3 + 1.13)",
+                                         "1.5", NULL};
+    static const char *const by_distance[] = {"d",    "d", "h", "a", "b", "T[h]", "T[d]", "T(a * 0.3 + 1.13)",
+                                              "0.25", NULL};
     struct toy toy = toy_open(1);
     struct pw_config cfg = toy_config("heads=2 layers=2 context=16", 12);
     struct ref_maker m = {0};
@@ -97,8 +100,9 @@ static void test_differences(void **state)
         struct pw_err err = {0};
         m.leaves = round % 2 ? leaves : by_distance;
         pw_str_clear(&m.out);
-        pw_str_add(&m.out, "expr 'a = learn(0.5) per head; b = learn(-0.3); T = learn(normal(0.1), 6) per head; "
-                           "bias = a * b * T[0] + 0.01 * ");
+        pw_str_add(&m.out,
+                   "expr 'a = learn(0.5) per head; b = learn(-0.3); T = learn(normal(0.1), 6) per head; "
+                   "bias = a * b * T[0] + 0.01 * ");
         ref_add_expression(&m, 1 + (int)ref_any(&m, 4));
         pw_str_add(&m.out, "'");
         struct pw_pe_use_opts use = toy_pe(m.out.s, &cfg);
@@ -126,8 +130,8 @@ static void test_differences(void **state)
 
 /* ---- against built-in encodings */
 
-/* Copies the encoding's tensors of `from`: tensor k has the entries of from's tensor order[k], transposed if both are
- * matrices of different shapes. */
+/* Copies the encoding's tensors of `from`: tensor k has the entries of from's tensor order[k], transposed if
+ * both are matrices of different shapes. */
 static void copy_tensors(struct pw_model *to, struct pw_model *from, const int *order)
 {
     float *a = malloc(pw_model_size(to) * sizeof *a), *b = malloc(pw_model_size(from) * sizeof *b);
@@ -217,8 +221,9 @@ static void test_tables(void **state)
     same_tables(a, b, 40);
     pw_model_destroy(a);
     pw_model_destroy(b);
-    a = toy_model(toy, options, "expr 'a = learn(0.7) per head, layer; b = learn(-0.2) per head; "
-                                "bias = -softplus(a) * log1p(softplus(b) * d); mask = d < 20'",
+    a = toy_model(toy, options,
+                  "expr 'a = learn(0.7) per head, layer; b = learn(-0.2) per head; "
+                  "bias = -softplus(a) * log1p(softplus(b) * d); mask = d < 20'",
                   12, 3);
     struct pw_pe_tables t;
     struct pw_err err = {0};
@@ -226,7 +231,8 @@ static void test_tables(void **state)
     for (int l = 0; l < 2; l++)
         for (int d = 0; d < 40; d++) {
             struct pw_pe_tables at = pw_pe_tables_at(&t, l);
-            double y = -log1p(exp(0.7)) * log1p(log1p(exp(-0.2)) * d), x = (double)pw_pe_bias_at(&at, 3, d, 0);
+            double y = -log1p(exp(0.7)) * log1p(log1p(exp(-0.2)) * d),
+                   x = (double)pw_pe_bias_at(&at, 3, d, 0);
             assert_true(d < 20 ? fabs(x - y) <= 1e-6 * (1 + fabs(y)) : isinf(x) && x < 0);
         }
     pw_pe_tables_free(&t);

@@ -235,7 +235,8 @@ static double add_network(struct program *p, struct place *x, const struct pw_ex
     }
 }
 
-/* What one place adds to one sum by lanes: float e of parameter q, or import slot `import` of head e. */
+/* Adds the contribution of one place to one sum by lanes: float e of parameter q, or import slot `import` of
+ * head e. */
 static double add_place(struct program *p, struct place *x, int q, int import, int e, double sum)
 {
     const struct pw_expr_span *span = &p->code->pass[x->pass];

@@ -42,7 +42,7 @@ enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_la
                                  .cfg = f->cfg,
                                  .tune = f->use->tune,
                                  .layer = f->layer,
-                                 .trained = pw_formula_trained(f->use->o.bytes),
+                                 .trained = f->trained,
                                  .param = param};
     enum pw_code code = PW_OK;
     if (language == PW_FORMULA_TORCH)
