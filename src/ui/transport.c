@@ -13,7 +13,8 @@
 #define PAUSE_S  1.0  /* seconds on the screen; the rest of a longer pause is skipped */
 #define NAME_MAX 24   /* bytes; names are ASCII */
 
-void pw_time_close(struct pw_ui *ui)
+/* Closes the player and shows the present. */
+static void close_player(struct pw_ui *ui)
 {
     struct pw_transport *t = &ui->transport;
     pw_player_close(t->player);
@@ -25,7 +26,7 @@ void pw_time_fini(struct pw_ui *ui)
 {
     pw_disk_close(ui->transport.reader);
     ui->transport.reader = NULL;
-    pw_time_close(ui);
+    close_player(ui);
 }
 
 const struct pw_snapshot *pw_time_end(const struct pw_ui *ui)
@@ -102,7 +103,7 @@ void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double no
 {
     struct pw_transport *t = &ui->transport;
     if (present != NULL && t->player != NULL && strcmp(t->folder, present->session.folder) != 0)
-        pw_time_close(ui); /* The session was renamed or replaced; discard the player with its positions. */
+        close_player(ui); /* The session was renamed or replaced; discard the player with its positions. */
     if (present != NULL)
         *(ui->present != NULL ? &ui->present : &ui->snap) = present;
     pw_time_take(ui);

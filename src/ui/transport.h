@@ -43,8 +43,7 @@ struct pw_transport {
 
 /* Starts a replay without a lab; takes ownership of the player. */
 void pw_time_open(struct pw_ui *ui, struct pw_player *player);
-/* Closes the player and shows the present; fini also ends the other thread. */
-void pw_time_close(struct pw_ui *ui);
+/* Closes the player, shows the present and ends the other thread. */
 void pw_time_fini(struct pw_ui *ui);
 
 /* Call it before each frame: continues playing and selects the snapshot to draw. present: the lab's snapshot,

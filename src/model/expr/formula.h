@@ -40,8 +40,6 @@ struct pw_formula_at {
 };
 /* Returns the value of a stage. */
 double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at);
-/* Returns bias and mask together: -inf if the mask hides the key. */
-double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at);
 /* The number of layers, or heads, whose values of these stages can differ. */
 int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
 int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);

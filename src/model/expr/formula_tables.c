@@ -47,7 +47,8 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     return pw_expr_eval(in->x, stage, vars, in->param, in->regs);
 }
 
-double pw_formula_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at)
+/* Bias and mask together: -inf if the mask hides the key. */
+static double masked_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at)
 {
     if (pw_expr_has(in->x, PW_STAGE_MASK) && pw_formula_value(in, PW_STAGE_MASK, at) == 0)
         return -INFINITY;
@@ -71,7 +72,7 @@ static void fill_distances(float *to, const struct pw_config *cfg, int P, struct
     for (int r = cfg->causal ? 0 : -(P - 1); r < P; r++) {
         at.query = r > 0 ? r : 0;
         at.key = r > 0 ? 0 : -r;
-        to[P - 1 + r] = (float)pw_formula_bias(in, &at);
+        to[P - 1 + r] = (float)masked_bias(in, &at);
     }
 }
 
@@ -81,7 +82,7 @@ static void fill_dense(float *to, const struct pw_config *cfg, int P, struct pw_
 {
     for (at.query = 0; at.query < P; at.query++, to += P)
         for (at.key = 0; at.key < (cfg->causal ? at.query + 1 : P); at.key++)
-            to[at.key] = (float)pw_formula_bias(in, &at);
+            to[at.key] = (float)masked_bias(in, &at);
 }
 
 static void fill_biases(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
