@@ -135,6 +135,14 @@ static void add_root(struct pw_expr_run *r, const float *d_bias, int h)
         g[l] += (double)d_bias[entry_of(r, h) + (size_t)l];
 }
 
+/* Returns a sum by lanes and clears it for the next row. */
+static double end_sum(struct pw_expr_run *r, int lane)
+{
+    double *at = r->lanes + 16 * lane, sum = w_tree(w_load(at));
+    w_store(at, w_set(0));
+    return sum;
+}
+
 /* Adds the sums by lanes of a row to what they are sums of. */
 static void end_row(struct pw_expr_run *r)
 {
@@ -143,7 +151,7 @@ static void end_row(struct pw_expr_run *r)
         const struct pw_expr_place *place = &r->place[p];
         double *sums = r->sums + place->offset + r->use->layer * place->layer;
         for (int e = 0; e < place->floats && place->lane >= 0; e++)
-            sums[e] += w_tree(r->lanes + 16 * (place->lane + e));
+            sums[e] += end_sum(r, place->lane + e);
     }
     for (int k = 0; k < span->n; k++) {
         const struct pw_expr_slot *s = &r->slot[k];
@@ -152,7 +160,7 @@ static void end_row(struct pw_expr_run *r)
         for (int h = 0; h < (s->head ? r->H : 1); h++) {
             size_t at = (size_t)(s->unit + h) * r->stride[s->from] +
                         (size_t)(s->from == PW_PASS_QUERY ? r->query : 0);
-            r->d_units[s->from][at] += w_tree(r->lanes + 16 * (s->lane + h));
+            r->d_units[s->from][at] += end_sum(r, s->lane + h);
         }
     }
 }
@@ -160,14 +168,16 @@ static void end_row(struct pw_expr_run *r)
 static void differentiate_row(struct pw_expr_run *r, const float *d_bias)
 {
     const struct pw_expr_span *span = &r->code->pass[r->pass];
-    memset(r->lanes + 16 * span->lane, 0, 16 * (size_t)(span->lanes - span->lane) * sizeof *r->lanes);
+    /* A network's output has no part in its own adjoint. */
+    bool output = d_bias != NULL && r->code->root == span->n - 1 && r->slot[r->code->root].op == PW_X_OUT;
+    int needed = output ? span->n - 1 : span->n;
     for (int at = 0; at < places_of(r); at += 16) {
         begin_block(r, at);
         PW_OP(expr_values)(r, 0, span->shared);
         PW_OP(expr_seed)(r, 0, span->shared);
         for (int h = 0; h < r->H && (d_bias != NULL || span->n > span->shared); h++) {
             r->head = h;
-            PW_OP(expr_values)(r, span->shared, span->n);
+            PW_OP(expr_values)(r, span->shared, needed);
             PW_OP(expr_seed)(r, span->shared, span->n);
             if (d_bias != NULL)
                 add_root(r, d_bias, h);

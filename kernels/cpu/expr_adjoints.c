@@ -112,6 +112,13 @@ static void call_adjoint(const struct pw_expr_run *r, const struct pw_expr_slot 
         EACH_LANE(PW_F_NEGATE);
         EACH_LANE(PW_F_ABS);
         EACH_LANE(PW_F_RELU);
+        EACH_LANE(PW_F_EXP);
+        EACH_LANE(PW_F_LOG);
+        EACH_LANE(PW_F_LOG1P);
+        EACH_LANE(PW_F_TANH);
+        EACH_LANE(PW_F_SIGMOID);
+        EACH_LANE(PW_F_MIN);
+        EACH_LANE(PW_F_MAX);
     default:
         for (int l = 0; l < r->n; l++) {
             double slope[3];

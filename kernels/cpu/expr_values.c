@@ -100,6 +100,8 @@ static void call_function(const struct pw_expr_run *r, const struct pw_expr_slot
         EACH_LANE(PW_F_ABS);
         EACH_LANE(PW_F_SQRT);
         EACH_LANE(PW_F_RELU);
+        EACH_LANE(PW_F_EXP);
+        EACH_LANE(PW_F_SIGMOID);
     default:
         for (int l = 0; l < r->n; l++)
             y[l] = lane_value(r, s, a[l], b[l], c[l]);

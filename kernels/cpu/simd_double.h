@@ -90,15 +90,23 @@ V_INLINE w16 w_where_positive(w16 of, w16 a)
 }
 
 /* Adds the lanes: l and l+8, then l+4, l+2, l+1. */
-V_INLINE double w_tree(const double *lanes)
+V_INLINE double w_tree(w16 a)
 {
-    double s[8];
-    for (int l = 0; l < 8; l++)
-        s[l] = lanes[l] + lanes[l + 8];
-    for (int by = 4; by > 0; by /= 2)
+#if defined(__AVX2__)
+#if defined(__AVX512F__)
+    __m512d eight = _mm512_add_pd(a.part[0], a.part[1]);
+    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+#else
+    __m256d four = _mm256_add_pd(_mm256_add_pd(a.part[0], a.part[2]), _mm256_add_pd(a.part[1], a.part[3]));
+#endif
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(two) + _mm_cvtsd_f64(_mm_unpackhi_pd(two, two));
+#else
+    for (int by = 8; by > 0; by /= 2)
         for (int l = 0; l < by; l++)
-            s[l] += s[l + by];
-    return s[0];
+            a.part[l] += a.part[l + by];
+    return a.part[0];
+#endif
 }
 
 #endif
