@@ -79,7 +79,7 @@ static void to_device(struct attend *k, size_t skew)
     d->sine = device_floats(h->sine, k->n_angles, skew);
     d->turn.cosine = d->cosine;
     d->turn.sine = d->sine;
-    d->gain = device_floats(h->gain, (size_t)k->shape.heads * P, skew);
+    d->gain = device_floats(h->gain, (size_t)h->a.heads * P, skew);
     d->turn.gain = h->turn.gain != NULL ? d->gain : NULL;
     d->a.turn = h->a.turn != NULL ? &d->turn : NULL;
     d->pos = h->pos != NULL ? words(h->pos, (size_t)h->seqs.rows) : NULL;

@@ -1,6 +1,7 @@
 /* test_gradient.c - compares gradients of whole models in mode fast with the cpu's: every encoding, and every
  * part of a network that may accompany it. Only this test covers the copies that one operation leaves for the
  * next. */
+#include "tests/model/ref_fixed.h"
 #include "tests/model/ref_toy.h"
 
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 enum { VOCAB = 13 };
@@ -37,12 +39,12 @@ static const struct {
     double limit;
 } precisions[] = {{"fp32", 1e-4}, {"tf32", 0.1}, {"bf16", 0.25}};
 
-static struct toy open_device(const char *precision)
+static struct toy open_device(const char *mode, const char *precision)
 {
     struct toy t;
     struct pw_err err;
     int unit;
-    t.ops = pw_backend_find("cuda:0", "fast", precision, &unit, &err);
+    t.ops = pw_backend_find("cuda:0", mode, precision, &unit, &err);
     if (t.ops == NULL || t.ops->open(&t.be, unit, &err) != PW_OK)
         fail_msg("%s", err.msg);
     return t;
@@ -91,18 +93,61 @@ static void compare(struct toy *toys, const char *options, const char *pe)
 
 static void test_gradients(void **state)
 {
-    struct toy toys[] = {open_device("fp32"), open_device("tf32"), open_device("bf16"), toy_open(1)};
+    struct toy toys[] = {open_device("fast", "fp32"), open_device("fast", "tf32"),
+                         open_device("fast", "bf16"), toy_open(1)};
     (void)state;
     for (int i = 0; pw_pes[i] != NULL; i++)
         compare(toys, SMALL, pw_pes[i]->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         compare(toys, others[i].options, others[i].pe);
+    for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++) {
+        compare(toys, SMALL " dropout=0.2", x->pe);
+        if (x->both)
+            compare(toys, SMALL " causal=off", x->pe);
+    }
     for (size_t i = 0; i < sizeof toys / sizeof *toys; i++)
         toy_close(&toys[i]);
 }
 
+/* Mode ref has the cpu's bits: gradients, and scores and probabilities of an inspection. */
+static void test_formulas(void **state)
+{
+    enum { T = 16, N = 2 * 3 * T * T };
+    struct toy toys[] = {open_device("ref", NULL), toy_open(1)};
+    (void)state;
+    for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++) {
+        struct pw_batch *b = toy_batch(5, 9, 1, 12, VOCAB), *one = toy_batch(6, 1, T, T, VOCAB);
+        static float score[2][N], probs[2][N];
+        float *grad[2];
+        double loss[2];
+        size_t size = 0;
+        for (int i = 0; i < 2; i++) {
+            struct pw_model *m = toy_model(&toys[i], SMALL " dropout=0.2", x->pe, VOCAB, 3);
+            struct pw_err err = {0};
+            toy_shake(m, 11);
+            grad[i] = gradient(m, b, &loss[i]);
+            size = pw_model_size(m) * sizeof(float);
+            assert_int_equal(pw_model_inspect(m, one->tokens, T,
+                                              &(struct pw_inspection){.score = score[i], .probs = probs[i]},
+                                              &err),
+                             PW_OK);
+            pw_model_destroy(m);
+        }
+        if (memcmp(grad[0], grad[1], size) != 0 || loss[0] != loss[1])
+            fail_msg("%s: the gradient has other bits than the cpu's", x->pe);
+        assert_memory_equal(score[0], score[1], sizeof score[0]);
+        assert_memory_equal(probs[0], probs[1], sizeof probs[0]);
+        free(grad[0]);
+        free(grad[1]);
+        toy_batch_free(b);
+        toy_batch_free(one);
+    }
+    toy_close(&toys[0]);
+    toy_close(&toys[1]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients), cmocka_unit_test(test_formulas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
