@@ -22,7 +22,7 @@ END
 shell 80x24
 workbench
 command_line "present"
-wait_for "encodings, head, nope"
+wait_for "encodings, head, invent, nope"
 command_line "present nothing"
 wait_for "^! present: no lesson 'nothing'; there are encodings"
 command_line "present $WORK/nofile.pewter"
