@@ -14,7 +14,7 @@ digest_of() {
 want=$("$PEWTER" -c "$MODEL; pe expr '$FORMULA'; train 60; digest" | digest_of)
 "$PEWTER" --session learned -c "$MODEL; pe expr '$FORMULA'; train 40" >/dev/null
 got=$("$PEWTER" --session learned -c 'train 20; digest' | digest_of)
-[ -n "$want" ] && [ "$got" = "$want" ] || fail "resumed it ends with '$got', without a break with '$want'"
+{ [ -n "$want" ] && [ "$got" = "$want" ]; } || fail "resumed it ends with '$got', without a break with '$want'"
 "$PEWTER" --session learned -c "pe t5; train 5; pe expr '$FORMULA'; train 5; tune stretch=0.5; fork; train 5; table; digest" \
     >/dev/null || fail "swap, tune and fork"
 "$PEWTER" replay learned --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
