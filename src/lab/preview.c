@@ -28,37 +28,38 @@ static bool is_word(const char *s, const struct pw_lex_word *w, const char *text
     return w->end - w->begin == n && strncmp(s + w->begin, text, n) == 0;
 }
 
-/* A formula ends at its closing quote; without quotes where the command ends. */
-static void find_end(const char *line, size_t at, struct place *p)
+/* Sets the bounds of the formula at line[at], in the command that has *c. Blanks behind a formula without
+ * quotes belong to it: a cursor behind them is still in it. */
+static void find_bounds(const char *line, size_t at, const struct pw_lex_command *c, struct place *p)
 {
-    char quote = line[at];
-    p->begin = at;
-    p->end = at + strcspn(line + at, quote == '\'' || quote == '"' ? "" : ";\n");
-    if (quote != '\'' && quote != '"')
-        return;
-    p->begin = at + 1;
-    const char *close = strchr(line + p->begin, quote);
-    p->open = close == NULL;
-    if (close != NULL)
-        p->end = (size_t)(close - line);
+    size_t stop = pw_lex_tail(line, at, c->end);
+    p->open = c->quote == at;
+    bool quoted = p->open || pw_lex_enclosed(line, at, stop);
+    p->begin = quoted ? at + 1 : at;
+    p->end = p->open ? c->end : quoted ? stop - 1 : c->comment ? c->end : c->next;
+    if (p->begin > p->end)
+        p->begin = p->end;
 }
 
 static bool find_formula(const char *line, struct place *p)
 {
     struct pw_lex_command c;
     struct pw_lex_word w;
-    size_t n = strlen(line);
     *p = (struct place){0};
-    if (!pw_lex_command(line, 0, &c) || !pw_lex_word(line, c.begin, n, &w) || !is_word(line, &w, "pe"))
+    if (!pw_lex_command(line, 0, &c) || !pw_lex_word(line, c.begin, c.end, &w) || !is_word(line, &w, "pe"))
         return false;
-    while (pw_lex_word(line, w.end, n, &w)) {
+    while (pw_lex_word(line, w.end, c.end, &w)) {
         if (w.equals == w.begin + 3 && strncmp(line + w.begin, "arm", 3) == 0)
             p->arm = (int)strtol(line + w.equals + 1, NULL, 10);
         if (w.equals != PW_NOWHERE)
             continue;
         if (!is_word(line, &w, "expr"))
             return false;
-        find_end(line, w.end + strspn(line + w.end, " \t"), p);
+        size_t at = w.end + strspn(line + w.end, " \t");
+        if (at < c.end)
+            find_bounds(line, at, &c, p);
+        else
+            p->begin = p->end = at; /* the first key of a formula is still to come */
         return true;
     }
     return false;
