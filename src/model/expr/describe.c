@@ -79,53 +79,22 @@ static void put_twin(const struct pw_pe_use_opts *use, const struct pw_config *c
 
 /* ---- values */
 
-struct probe {
-    const struct pw_expr *x;
-    const struct pw_config *cfg;
-    struct pw_formula_inputs in;
-    double *values, *param[PW_EXPR_PARAMS]; /* initial values; drawn ones alternate in sign */
-};
-
-static struct probe probe_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
+/* Drawn initial values alternate in sign. */
+static double alternate(void *arg, int param, int entry)
 {
-    const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
-    struct probe p = {.x = x, .cfg = cfg, .in = pw_formula_inputs_of(x, use->o.bytes, cfg, 0, 1)};
-    size_t n = 0, at = 0;
-    for (int k = 0; k < x->n_params; k++)
-        n += (size_t)x->param[k].size;
-    p.values = pw_alloc(n + 1, sizeof *p.values);
-    for (int k = 0; k < x->n_params; k++) {
-        p.param[k] = p.values + at;
-        for (int e = 0; e < x->param[k].size; e++)
-            p.values[at++] = x->param[k].value * (x->param[k].drawn && e % 2 == 1 ? -1 : 1);
-    }
-    return p;
+    (void)arg;
+    (void)param;
+    return entry % 2 == 0 ? 1 : -1;
 }
 
-static void probe_free(struct probe *p)
+static bool is_finite(struct pw_formula_inputs *in, const struct pw_config *cfg, enum pw_stage stage,
+                      int query)
 {
-    pw_formula_inputs_fini(&p->in);
-    free(p->values);
-}
-
-/* Sets the variables to a query, with the first token as its key. */
-static void set_query(struct probe *p, int query)
-{
-    double *v = p->in.vars;
-    v[PW_VAR_I] = v[PW_VAR_DISTANCE] = query;
-    v[PW_VAR_J] = v[PW_VAR_SCORE] = 0;
-    v[PW_VAR_N] = query + 1;
-}
-
-static bool is_finite(struct probe *p, enum pw_stage stage, int query)
-{
-    int parts = stage == PW_STAGE_EMBED                             ? p->cfg->width
-                : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? p->cfg->head_width / 2
-                                                                    : p->cfg->heads;
-    set_query(p, query);
+    int parts = stage == PW_STAGE_EMBED                             ? cfg->width
+                : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? cfg->head_width / 2
+                                                                    : cfg->heads;
     for (int k = 0; k < parts; k++) {
-        p->in.vars[PW_VAR_PAIR] = p->in.vars[PW_VAR_CHANNEL] = p->in.vars[PW_VAR_HEAD] = k;
-        double y = pw_expr_eval(p->x, stage, p->in.vars, (const double *const *)p->param, p->in.regs);
+        double y = pw_formula_value(in, stage, &(struct pw_formula_at){.head = k, .query = query, .part = k});
         if (!isfinite((float)y) || (stage == PW_STAGE_ANGLE && fabs(y) >= 1e6))
             return false;
     }
@@ -133,13 +102,13 @@ static bool is_finite(struct probe *p, enum pw_stage stage, int query)
 }
 
 /* From the context to twice the context; the check of a formula has seen all up to the context. */
-static void put_range(struct probe *p, struct pw_str *out)
+static void put_range(struct pw_formula_inputs *in, const struct pw_config *cfg, struct pw_str *out)
 {
-    int context = p->cfg->context;
+    int context = cfg->context;
     for (int k = 0; k <= SAMPLES; k++)
         for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++) {
             int query = context + (int)((long)context * k / SAMPLES);
-            if (!pw_expr_has(p->x, s) || is_finite(p, s, query))
+            if (!pw_expr_has(in->x, s) || is_finite(in, cfg, s, query))
                 continue;
             pw_str_add(out, "; %s is not finite at position %d, beyond the context of %d", pw_stage_names[s],
                        query, context);
@@ -149,9 +118,10 @@ static void put_range(struct probe *p, struct pw_str *out)
 }
 
 /* Entries of tables that no distance of the training data reads, but a longer one does. */
-static void put_untrained(struct probe *p, int trained, struct pw_str *out)
+static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *cfg, int trained,
+                          struct pw_str *out)
 {
-    const struct pw_expr *x = p->x;
+    const struct pw_expr *x = in->x;
     double *grads[PW_EXPR_PARAMS], *adjoint = pw_alloc((size_t)x->n, sizeof *adjoint);
     int late = 0, all = 0;
     if (trained <= 0 || x->root[PW_STAGE_BIAS] < 0 || !pw_expr_learns(x, PW_STAGE_BIAS)) {
@@ -161,12 +131,10 @@ static void put_untrained(struct probe *p, int trained, struct pw_str *out)
     for (int k = 0; k < x->n_params; k++)
         grads[k] = pw_alloc((size_t)x->param[k].size, sizeof(double));
     for (int phase = 0; phase < 2; phase++) {
-        int from = phase == 0 ? 0 : trained + 1, to = phase == 0 ? trained + 1 : p->cfg->context;
+        int from = phase == 0 ? 0 : trained + 1, to = phase == 0 ? trained + 1 : cfg->context;
         for (int d = from; d < to; d++) {
-            set_query(p, d);
-            pw_expr_eval(x, PW_STAGE_BIAS, p->in.vars, (const double *const *)p->param, p->in.regs);
-            pw_expr_gradient(x, PW_STAGE_BIAS, p->in.vars, (const double *const *)p->param, p->in.regs,
-                             1 + 0.001 * d, grads, adjoint);
+            pw_formula_value(in, PW_STAGE_BIAS, &(struct pw_formula_at){.query = d});
+            pw_expr_gradient(x, PW_STAGE_BIAS, in->vars, in->param, in->regs, 1 + 0.001 * d, grads, adjoint);
         }
         for (int k = 0; k < x->n_params; k++)
             for (int e = 0; x->param[k].size > 1 && e < x->param[k].size; e++) {
@@ -210,8 +178,11 @@ void pw_formula_describe(const struct pw_pe_use_opts *use, const struct pw_confi
     if (use->pe->print == NULL)
         return;
     const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
-    struct probe p = probe_of(use, cfg);
+    struct pw_formula_inputs in = pw_formula_inputs_of(x, use->o.bytes, cfg, 0, 1);
+    const double *param[PW_EXPR_PARAMS];
+    double *first = pw_formula_first(x, alternate, NULL, param);
     bool length = false;
+    in.param = param;
     put_class(x, out);
     put_parameters(x, cfg, out);
     put_twin(use, cfg, out);
@@ -220,8 +191,9 @@ void pw_formula_describe(const struct pw_pe_use_opts *use, const struct pw_confi
                             pw_expr_reads(x, s, PW_VAR_N));
     if (length)
         pw_str_add(out, "; needs the length of the whole sequence");
-    put_range(&p, out);
-    put_untrained(&p, trained, out);
+    put_range(&in, cfg, out);
+    put_untrained(&in, cfg, trained, out);
     put_flex(x, out);
-    probe_free(&p);
+    pw_formula_inputs_fini(&in);
+    free(first);
 }

@@ -74,8 +74,9 @@ enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, stru
                              struct pw_err *err);
 /* Fails if nothing uses a parameter, or if the learned bias has no program. */
 enum pw_code pw_formula_check_learned(const void *opts, const struct pw_config *cfg, struct pw_err *err);
-/* Returns initial values of all parameters for pw_expr_eval; of drawn ones sign times the standard deviation.
- * Sets param [PW_EXPR_PARAMS]. The caller frees the result. */
-double *pw_formula_first(const struct pw_expr *x, int sign, const double **param);
+/* Returns initial values of all parameters for pw_expr_eval. A drawn one is its standard deviation times
+ * draw(arg, parameter, entry), called in order. Sets param [PW_EXPR_PARAMS]. The caller frees the result. */
+double *pw_formula_first(const struct pw_expr *x, double (*draw)(void *arg, int param, int entry), void *arg,
+                         const double **param);
 
 #endif

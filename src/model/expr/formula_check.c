@@ -120,6 +120,14 @@ static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_con
     return code;
 }
 
+/* Drawn initial values: all with the sign *arg. */
+static double constant(void *arg, int param, int entry)
+{
+    (void)param;
+    (void)entry;
+    return *(const int *)arg;
+}
+
 enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,
                                  struct pw_err *err)
 {
@@ -129,7 +137,7 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
     enum pw_code code = PW_OK;
     for (int sign = 1; sign >= -1 && code == PW_OK && (f->pe.uses & PW_PE_BIASES) != 0; sign -= 2) {
         const double *param[PW_EXPR_PARAMS];
-        double *first = pw_formula_first(f->x, sign, param);
+        double *first = pw_formula_first(f->x, constant, &sign, param);
         in.param = param;
         if (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS))
             code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);

@@ -93,17 +93,18 @@ static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
     return PW_OK;
 }
 
-double *pw_formula_first(const struct pw_expr *x, int sign, const double **param)
+double *pw_formula_first(const struct pw_expr *x, double (*draw)(void *arg, int param, int entry), void *arg,
+                         const double **param)
 {
     size_t all = 0;
     for (int k = 0; k < x->n_params; k++)
         all += (size_t)x->param[k].size;
-    double *values = pw_alloc(all, sizeof *values), *at = values;
+    double *values = pw_alloc(all + 1, sizeof *values), *at = values;
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
         param[k] = at;
         for (int e = 0; e < q->size; e++)
-            *at++ = q->drawn ? sign * q->value : q->value;
+            *at++ = q->drawn ? q->value * draw(arg, k, e) : q->value;
     }
     return values;
 }

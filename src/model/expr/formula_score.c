@@ -21,9 +21,13 @@ static enum pw_code program_of(struct pw_score *out, const void *opts, const str
 void pw_formula_score(const void *opts, const struct pw_config *cfg, double from, double step,
                       struct pw_score *out)
 {
+    int layers = pw_formula_layers(pw_formula_of(opts)->x, cfg, PW_STAGE_SCORE, PW_STAGE_SCORE);
     struct pw_err err;
     for (int l = 0; l < cfg->layers; l++)
-        program_of(&out[l], opts, cfg, l, from, step, &err);
+        if (l < layers)
+            program_of(&out[l], opts, cfg, l, from, step, &err);
+        else
+            out[l] = out[0];
 }
 
 /* Fails at the first score and pair of positions where the value or its derivative is not finite. */
@@ -50,9 +54,10 @@ static enum pw_code check_finite(const struct pw_score *x, const struct pw_confi
 enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cfg, double from, double step,
                                     struct pw_err *err)
 {
+    int layers = pw_formula_layers(pw_formula_of(opts)->x, cfg, PW_STAGE_SCORE, PW_STAGE_SCORE);
     struct pw_score x;
     enum pw_code code = PW_OK;
-    for (int l = 0; code == PW_OK && l < cfg->layers; l++) {
+    for (int l = 0; code == PW_OK && l < layers; l++) {
         code = program_of(&x, opts, cfg, l, from, step, err);
         if (code != PW_OK)
             pw_err_at(err, "expr");
