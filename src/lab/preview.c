@@ -104,6 +104,9 @@ static void draw_curve(struct pw_preview *p, const struct pw_expr *x, const stru
                                     .layers = cfg.layers,
                                     .trained = arm->has_table ? arm->table.trained : 0,
                                     .kernel = pw_alloc(n + 1, sizeof *p->curve.kernel)};
+    struct pw_err err;
+    if (pw_expr_fits(x, &cfg, &err) != PW_OK)
+        pw_text_copy(p->why, sizeof p->why, err.msg);
     enum pw_formula_curve kind = pw_expr_curve(x, &cfg, length, p->curve.kernel);
     pw_text_copy(p->shows, sizeof p->shows, describe_curve(kind, pw_expr_learns(x, PW_STAGE_BIAS)));
     for (size_t i = 0; i < n && p->why[0] == '\0'; i++)

@@ -111,6 +111,12 @@ static void test_curves(void **state)
     assert_true(p.why[0] == '\0' && isnan(curve_at(&p, 1, 4)) && curve_at(&p, 1, 31) == -31);
     assert_true(pw_preview_read(&p, "pe expr 'bias = 1 / (d - 3)'", snap));
     assert_string_equal(p.why, "not finite at distance 3, head 0");
+    /* a valid formula that the model can't have */
+    assert_true(pw_preview_read(&p, "pe expr 'angle = i * h'", snap));
+    assert_string_equal(p.why, "angle: no 'h': heads share their rotation");
+    assert_true(p.from == 0 && p.to == 0);
+    assert_true(pw_preview_read(&p, "pe expr 'a = learn(1); scale = a'", snap));
+    assert_string_equal(p.why, "scale: only a bias can have learned parameters: write numbers");
     assert_true(pw_preview_read(&p, "pe expr 'a = learn(0.5) per head; bias = -a * d'", snap));
     assert_true(fabs((double)curve_at(&p, 2, 4) - (-2)) < 1e-6);
     assert_false(pw_preview_read(&p, "pe alibi", snap));

@@ -62,8 +62,7 @@ static bool by_layer(const struct pw_expr *x, enum pw_stage a, enum pw_stage b)
     return learns || pw_expr_reads(x, a, PW_VAR_LAYER) || pw_expr_reads(x, b, PW_VAR_LAYER);
 }
 
-/* The tables that a formula needs: bits of enum pw_pe_use. */
-static unsigned uses_of(const struct pw_expr *x)
+unsigned pw_formula_uses(const struct pw_expr *x)
 {
     bool biases = pw_expr_has(x, PW_STAGE_BIAS) || pw_expr_has(x, PW_STAGE_MASK);
     bool dense = !pw_expr_by_distance(x, PW_STAGE_BIAS) || !pw_expr_by_distance(x, PW_STAGE_MASK);
@@ -74,7 +73,7 @@ static unsigned uses_of(const struct pw_expr *x)
            (pw_expr_has(x, PW_STAGE_SCORE) ? PW_PE_SCORE : 0u);
 }
 
-static unsigned by_layer_of(const struct pw_expr *x)
+unsigned pw_formula_by_layer(const struct pw_expr *x)
 {
     return (by_layer(x, PW_STAGE_BIAS, PW_STAGE_MASK) ? PW_PE_BIASES : 0u) |
            (by_layer(x, PW_STAGE_ANGLE, PW_STAGE_GAIN) ? PW_PE_ROTATION : 0u) |
@@ -164,8 +163,8 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .summary = "a formula that the user typed",
                        .opts = f->rows[0].name != NULL ? f->rows : NULL,
                        .opts_size = sizeof(struct options),
-                       .uses = uses_of(x),
-                       .by_layer = by_layer_of(x),
+                       .uses = pw_formula_uses(x),
+                       .by_layer = pw_formula_by_layer(x),
                        .head_gains = pw_expr_reads(x, PW_STAGE_SCALE, PW_VAR_HEAD),
                        .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
                        .pairs = pairs,

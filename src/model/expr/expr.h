@@ -75,6 +75,7 @@ enum pw_expr_var {
 };
 
 struct pw_expr;
+struct pw_config;
 
 /* Parses text. On failure: PW_EUSER with one line that names the column, and *at is the offset of the error
  * in bytes (at may be NULL). pw_expr_free accepts NULL. */
@@ -106,6 +107,9 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
  * if the analysis (shift.c) cannot decide. */
 bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
 int pw_expr_n_nodes(const struct pw_expr *x);
+/* Fails if a model of this shape can't have the formula because of a variable, a learned parameter or the
+ * size of a table. Evaluates nothing, so it does not find values that are not finite. formula_check.c */
+enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err);
 
 /* Evaluates a stage. vars: [PW_VARS]. param[k] points to the entries of parameter k for this head and layer.
  * regs: [pw_expr_n_nodes] scratch, afterwards the value of every node. */

@@ -44,6 +44,11 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
 int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
 int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
 
+/* Returns the tables that a formula needs, and those that have a part for each layer: bits of enum pw_pe_use.
+ * encoding.c */
+unsigned pw_formula_uses(const struct pw_expr *x);
+unsigned pw_formula_by_layer(const struct pw_expr *x);
+
 /* Fails if the stage score can't be computed in this model: formula_score.c. */
 enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cfg, double from, double step,
                                     struct pw_err *err);

@@ -155,19 +155,19 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
 /* ---- the formula */
 
 /* A bias by both positions has an entry for each pair of them, in each head and perhaps each layer. */
-static enum pw_code check_dense(const struct pw_formula *f, const struct pw_config *cfg, struct pw_err *err)
+static enum pw_code check_dense(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
-    int layers = f->pe.by_layer & PW_PE_BIASES ? cfg->layers : 1;
+    int layers = pw_formula_by_layer(x) & PW_PE_BIASES ? cfg->layers : 1;
     double bytes = 4.0 * layers * cfg->heads * cfg->context * cfg->context;
-    const char *stage = pw_expr_by_distance(f->x, PW_STAGE_BIAS) ? "mask" : "bias";
-    if (!(f->pe.uses & PW_PE_DENSE))
+    const char *stage = pw_expr_by_distance(x, PW_STAGE_BIAS) ? "mask" : "bias";
+    if (!(pw_formula_uses(x) & PW_PE_DENSE))
         return PW_OK;
     if (cfg->context > PW_DENSE_MOST)
-        return pw_fail(err, PW_EUSER, "expr: %s reads i or j, not d alone: context=%d: allowed are %d", stage,
+        return pw_fail(err, PW_EUSER, "%s reads i or j, not d alone: context=%d: allowed are %d", stage,
                        cfg->context, PW_DENSE_MOST);
     if (bytes > MOST_DENSE)
         return pw_fail(err, PW_EUSER,
-                       "expr: %s reads i or j, not d alone: its table of %d heads, %d layer%s and context=%d "
+                       "%s reads i or j, not d alone: its table of %d heads, %d layer%s and context=%d "
                        "needs %.1f GB: allowed are 2 GB",
                        stage, cfg->heads, layers, layers > 1 ? "s" : "", cfg->context, bytes / 1e9);
     return PW_OK;
@@ -204,33 +204,38 @@ static enum pw_code check_variables(const struct pw_expr *x, const struct pw_con
 {
     for (size_t k = 0; k < sizeof absent / sizeof *absent; k++)
         if (pw_expr_reads(x, absent[k].stage, absent[k].var))
-            return pw_fail(err, PW_EUSER, "expr: %s: no '%s': %s", pw_stage_names[absent[k].stage],
-                           absent[k].name, absent[k].reason);
+            return pw_fail(err, PW_EUSER, "%s: no '%s': %s", pw_stage_names[absent[k].stage], absent[k].name,
+                           absent[k].reason);
     for (int s = 0; s < PW_STAGES && !cfg->causal; s++)
         if (pw_expr_reads(x, (enum pw_stage)s, PW_VAR_N))
-            return pw_fail(err, PW_EUSER, "expr: %s: no 'n': with causal=off every query sees all keys",
+            return pw_fail(err, PW_EUSER, "%s: no 'n': with causal=off every query sees all keys",
                            pw_stage_names[s]);
     return PW_OK;
 }
 
-enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
+enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
-    const struct pw_formula *f = pw_formula_of(opts);
-    const struct pw_expr *x = f->x;
     for (int s = 0; s < PW_STAGES; s++)
         if (s != PW_STAGE_BIAS && pw_expr_learns(x, s))
-            return pw_fail(err, PW_EUSER, "expr: %s: only a bias can have learned parameters: write numbers",
+            return pw_fail(err, PW_EUSER, "%s: only a bias can have learned parameters: write numbers",
                            pw_stage_names[s]);
     enum pw_code code = check_variables(x, cfg, err);
     if (code != PW_OK)
         return code;
-    if (pw_expr_has(x, PW_STAGE_POSITION) && f->pe.uses == 0)
-        return pw_fail(err, PW_EUSER,
-                       "expr: position: no stage reads it: write a bias, an angle or an embed");
-    if ((f->pe.uses & PW_PE_ROTATION) != 0 && cfg->head_width % 2 != 0)
-        return pw_fail(err, PW_EUSER, "expr: %d entries of a head can't form pairs", cfg->head_width);
-    code = check_dense(f, cfg, err);
-    if (code == PW_OK)
-        code = pw_formula_check_learned(opts, cfg, err);
+    if (pw_expr_has(x, PW_STAGE_POSITION) && pw_formula_uses(x) == 0)
+        return pw_fail(err, PW_EUSER, "position: no stage reads it: write a bias, an angle or an embed");
+    if ((pw_formula_uses(x) & PW_PE_ROTATION) != 0 && cfg->head_width % 2 != 0)
+        return pw_fail(err, PW_EUSER, "%d entries of a head can't form pairs", cfg->head_width);
+    return check_dense(x, cfg, err);
+}
+
+enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
+{
+    enum pw_code code = pw_expr_fits(pw_formula_of(opts)->x, cfg, err);
+    if (code != PW_OK) {
+        pw_err_at(err, "expr");
+        return code;
+    }
+    code = pw_formula_check_learned(opts, cfg, err);
     return code == PW_OK ? pw_formula_check_at(opts, cfg, 0, 1, err) : code;
 }
