@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "command/lex.h"
 #include "model/expr/curve.h"
+#include "model/expr/formula_text.h"
 
 enum { MOST_LENGTH = 256, LEAST_LENGTH = 2, MOST_ROW_ENTRIES = 32768 /* a key is drawn within 16 ms */ };
 static const char letters[] =
@@ -160,13 +161,6 @@ void pw_preview_fini(struct pw_preview *p)
 
 /* ---- the line */
 
-static const char *current_formula(const struct pw_arm_view *arm)
-{
-    static const char begin[] = "expr '";
-    size_t n = sizeof begin - 1;
-    return strncmp(arm->info.pe, begin, n) == 0 ? arm->info.pe + n : "";
-}
-
 bool pw_preview_asked(const char *line, const struct pw_snapshot *s, struct pw_str *begin)
 {
     struct place at;
@@ -175,11 +169,11 @@ bool pw_preview_asked(const char *line, const struct pw_snapshot *s, struct pw_s
     const struct pw_arm_view *arm = arm_of(&at, s);
     if (arm == NULL)
         return false;
-    const char *formula = current_formula(arm);
     pw_str_add(begin, "pe ");
     if (at.arm > 0)
         pw_str_add(begin, "arm=%d ", at.arm);
-    pw_str_add(begin, "expr \"%.*s", (int)strcspn(formula, "'\""), formula);
+    pw_str_add(begin, "expr \"");
+    pw_formula_current(arm->info.pe, begin);
     return true;
 }
 

@@ -138,6 +138,15 @@ static void test_editor(void **state)
     assert_true(pw_preview_asked("pe arm=2 expr ", snap, &s)); /* with the formula that it has */
     assert_string_equal(pw_str_text(&s), "pe arm=2 expr \"bias = -d");
     pw_str_clear(&s);
+    /* options: with their values as defaults */
+    snprintf(
+        snap->arms[1].info.pe, sizeof snap->arms[1].info.pe,
+        "expr 'a = option(1, 0.0 .. 9); ba = option(2, 0 .. 9); bias = -a * d ** ba' a=0.1 as=steep L=8");
+    assert_true(pw_preview_asked("pe arm=2 expr", snap, &s));
+    assert_string_equal(
+        pw_str_text(&s),
+        "pe arm=2 expr \"a = option(0.1, 0.0 .. 9); ba = option(2, 0 .. 9); bias = -a * d ** ba");
+    pw_str_clear(&s);
     assert_false(pw_preview_asked("pe expr 'bias = 0'", snap, &s));
     assert_false(pw_preview_asked("pe expr ''", snap, &s));
     assert_false(pw_preview_asked("pe", snap, &s));

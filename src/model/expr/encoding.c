@@ -105,9 +105,7 @@ static void make_rows(struct pw_formula *f)
     for (int k = 0; k < f->x->n_options; k++) {
         const struct pw_expr_option *o = &f->x->option[k];
         struct pw_opt *row = &f->rows[k];
-        snprintf(f->defaults[k], sizeof f->defaults[k], "%.15g", o->def);
-        if (strtod(f->defaults[k], NULL) != o->def)
-            snprintf(f->defaults[k], sizeof f->defaults[k], "%.17g", o->def);
+        pw_expr_number(o->def, f->defaults[k], sizeof f->defaults[k]);
         *row = (struct pw_opt){.name = o->name,
                                .type = o->whole ? PW_OPT_INT : PW_OPT_DOUBLE,
                                .offset = offsetof(struct options, value) + sizeof(double) * (size_t)k,

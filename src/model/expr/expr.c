@@ -1,4 +1,6 @@
 /* expr.c - questions about a parsed formula, and its text. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/expr/expr_int.h"
@@ -7,8 +9,16 @@
 struct printing {
     const struct pw_expr *x;
     struct pw_str *out;
-    bool lines; /* a statement on each line, with the values of options */
+    bool lines;  /* a statement on each line, with the help of options */
+    bool values; /* the values of options as their defaults */
 };
+
+void pw_expr_number(double value, char *out, size_t size)
+{
+    snprintf(out, size, "%.15g", value);
+    if (strtod(out, NULL) != value)
+        snprintf(out, size, "%.17g", value);
+}
 
 /* Is the token in the default of an option? Returns the option; -1: no. */
 static int option_at(const struct pw_expr *x, int at)
@@ -53,9 +63,11 @@ static void print_tokens(const struct printing *p)
         bool operand = last.kind == PW_TOK_NUMBER || last.kind == PW_TOK_NAME || closes;
         if (!tight && (opens || t.kind != PW_TOK_SIGN || strchr(tight_before, *s) == NULL))
             pw_str_put(out, " ", 1);
-        option = p->lines ? option_at(x, t.at) : -1;
+        option = p->values ? option_at(x, t.at) : -1;
         if (option >= 0) {
-            pw_str_add(out, "%.17g", x->option[option].value);
+            char number[32];
+            pw_expr_number(x->option[option].value, number, sizeof number);
+            pw_str_add(out, "%s", number);
             t.length = x->option[option].def_end - t.at;
             t.kind = PW_TOK_NUMBER;
             tight = closes = false;
@@ -71,12 +83,17 @@ static void print_tokens(const struct printing *p)
 
 void pw_expr_print(const struct pw_expr *x, struct pw_str *out)
 {
-    print_tokens(&(struct printing){x, out, false});
+    print_tokens(&(struct printing){.x = x, .out = out});
+}
+
+void pw_expr_print_values(const struct pw_expr *x, struct pw_str *out)
+{
+    print_tokens(&(struct printing){.x = x, .out = out, .values = true});
 }
 
 void pw_expr_print_lines(const struct pw_expr *x, struct pw_str *out)
 {
-    print_tokens(&(struct printing){x, out, true});
+    print_tokens(&(struct printing){.x = x, .out = out, .lines = true, .values = true});
     pw_str_add(out, "\n");
 }
 

@@ -88,6 +88,8 @@ void pw_expr_free(struct pw_expr *x);
 /* Appends the formula with one space between words, statements separated by "; ". Parsing this text gives an
  * equal program. */
 void pw_expr_print(const struct pw_expr *x, struct pw_str *out);
+/* The same with the values of the options as their defaults. */
+void pw_expr_print_values(const struct pw_expr *x, struct pw_str *out);
 /* The same with a statement on each line. The values of the options stand as their defaults, with their help
  * as comments. */
 void pw_expr_print_lines(const struct pw_expr *x, struct pw_str *out);

@@ -82,6 +82,8 @@ bool pw_node_in(const struct pw_node *node, int loop);
 /* ---- expr.c: sets needed [PW_EXPR_NODES] for the nodes that node `root` reads, directly or not, and for
  * itself */
 void pw_expr_mark(const struct pw_expr *x, int root, bool *needed);
+/* Writes the number with 15 digits, or with 17 if it needs them. */
+void pw_expr_number(double value, char *out, size_t size);
 
 /* ---- functions.c: operators and named functions of numbers */
 struct pw_function {
