@@ -20,7 +20,7 @@ void ref_add_expression(struct ref_maker *m, int depth)
         pw_str_add(&m->out, "%s", m->leaves[ref_any(m, n)]);
         return;
     }
-    switch (ref_any(m, 6)) {
+    switch (ref_any(m, 7)) {
     case 0: {
         const char *f = smooth[ref_any(m, sizeof smooth / sizeof *smooth)];
         pw_str_add(&m->out, "%s(tanh(", f);
@@ -39,6 +39,13 @@ void ref_add_expression(struct ref_maker *m, int depth)
         pw_str_add(&m->out, "sum(k=1..3, k * ");
         ref_add_expression(m, depth - 1);
         pw_str_add(&m->out, ")");
+        break;
+    case 3:
+        pw_str_add(&m->out, "list(");
+        ref_add_expression(m, depth - 1);
+        pw_str_add(&m->out, ", ");
+        ref_add_expression(m, depth - 1);
+        pw_str_add(&m->out, ")[%s]", ref_any(m, 2) ? "d / 7" : "h");
         break;
     default: {
         const char *sign = signs[ref_any(m, 4)];

@@ -15,7 +15,8 @@
  *
  * Expressions have the operators of C, ** for powers, and `condition ? a : b`. A comparison is 1 or 0. A
  * learned table T of `size` entries is read as T[n], n rounded to a whole number, or T(x), interpolated
- * between entries; both clamp to the first and the last entry. sum(k=A..B, e) adds e for whole numbers k; an
+ * between entries; both clamp to the first and the last entry. So does list(A, B, ...)[n], whose entries are
+ * expressions. sum(k=A..B, e) adds e for whole numbers k; an
  * evaluation with more than 65,536 terms is NaN. mlp(x, hidden=K) is a small learned network, 1 -> K -> 1
  * with a ReLU, whose first layer all heads share.
  *
@@ -36,6 +37,7 @@ enum {
     PW_EXPR_NAMES = 64,   /* most names of a formula */
     PW_EXPR_PARAMS = 24,  /* most learned parameters */
     PW_EXPR_TABLE = 4096, /* most entries of a learned table */
+    PW_EXPR_LIST = 256,   /* most entries of a list */
     PW_EXPR_OPTIONS = 7,  /* most options */
 };
 

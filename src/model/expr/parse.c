@@ -12,8 +12,8 @@
 const char *const pw_stage_names[PW_STAGES + 1] = {"position", "embed", "angle", "gain", "bias",
                                                    "scale",    "score", "mask",  NULL};
 /* Words with a meaning of their own, besides variables, stages and functions. */
-static const char *const words[] = {"learn", "normal", "per",    "head",   "layer", "slopes",
-                                    "sum",   "mlp",    "hidden", "option", NULL};
+static const char *const words[] = {"learn", "normal", "per", "head",   "layer",  "slopes",
+                                    "list",  "sum",    "mlp", "hidden", "option", NULL};
 
 /* ---- tokens */
 
@@ -261,6 +261,6 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
             snprintf(call, sizeof call, "%s(", pw_functions[k].name);
             each(arg, call);
         }
-    for (int k = 0; k < 5; k++)
-        each(arg, (const char *const[]){"learn(", "slopes()", "sum(", "mlp(", "option("}[k]);
+    for (int k = 0; k < 6; k++)
+        each(arg, (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option("}[k]);
 }

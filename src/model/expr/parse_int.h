@@ -1,4 +1,6 @@
-/* parse_int.h - the parser of formulas: parse.c reads statements, parse_terms.c expressions. */
+/* parse_int.h - the parser of formulas: parse.c reads statements, parse_terms.c and parse_calls.c
+ * expressions.
+ */
 #ifndef PW_PARSE_INT_H
 #define PW_PARSE_INT_H
 #include "model/expr/expr_int.h"
@@ -46,8 +48,20 @@ extern const char *const pw_parse_variables[PW_VARS + 1];
 /* ---- parse_option.c: reads an option behind the word `option` */
 void pw_parse_option(struct pw_parser *p, struct pw_parse_name *name);
 
-/* ---- parse_terms.c */
-int pw_parse_expression(struct pw_parser *p); /* returns its node */
+/* ---- parse_terms.c: each returns a node, 0 after an error */
+int pw_parse_expression(struct pw_parser *p);
+int pw_parse_node(struct pw_parser *p, struct pw_node node);
+int pw_parse_number(struct pw_parser *p, double value);
+int pw_parse_variable(struct pw_parser *p, enum pw_expr_var v);
+int pw_parse_call(struct pw_parser *p, const char *name, int a, int b, int c); /* -1: no argument */
+
+/* ---- parse_calls.c: each reads the brackets behind a name at offset `at`, and returns the node */
+int pw_parse_function(struct pw_parser *p, int f, int at);
+int pw_parse_entry(struct pw_parser *p, int param, int at);
+int pw_parse_slopes(struct pw_parser *p);
+int pw_parse_list(struct pw_parser *p);
+int pw_parse_sum(struct pw_parser *p);
+int pw_parse_network(struct pw_parser *p);
 /* Reads a whole number that is written as such, for a size. */
 int pw_parse_whole(struct pw_parser *p, const char *of, int lo, int hi);
 /* Adds a learned number; NULL after an error. */

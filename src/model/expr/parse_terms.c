@@ -1,5 +1,4 @@
 /* parse_terms.c - expressions of a formula, by recursive descent: the weakest operator first. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@ const char *const pw_parse_variables[PW_VARS + 1] = {
 
 /* ---- nodes */
 
-static int make(struct pw_parser *p, struct pw_node node)
+int pw_parse_node(struct pw_parser *p, struct pw_node node)
 {
     if (p->failed)
         return 0;
@@ -21,20 +20,20 @@ static int make(struct pw_parser *p, struct pw_node node)
                : pw_parse_fail(p, p->t.at, "the formula is too long: at most %d operations", PW_EXPR_NODES);
 }
 
-static int make_number(struct pw_parser *p, double value)
+int pw_parse_number(struct pw_parser *p, double value)
 {
-    return make(p, (struct pw_node){.op = PW_NODE_NUMBER, .arg = {-1, -1, -1}, .value = value});
+    return pw_parse_node(p, (struct pw_node){.op = PW_NODE_NUMBER, .arg = {-1, -1, -1}, .value = value});
 }
 
-static int make_variable(struct pw_parser *p, enum pw_expr_var v)
+int pw_parse_variable(struct pw_parser *p, enum pw_expr_var v)
 {
-    return make(p, (struct pw_node){.op = PW_NODE_VAR, .index = (int)v, .arg = {-1, -1, -1}});
+    return pw_parse_node(p, (struct pw_node){.op = PW_NODE_VAR, .index = (int)v, .arg = {-1, -1, -1}});
 }
 
-static int make_call(struct pw_parser *p, const char *name, int a, int b, int c)
+int pw_parse_call(struct pw_parser *p, const char *name, int a, int b, int c)
 {
     int f = pw_function_find(name, (int)strlen(name));
-    return make(p, (struct pw_node){.op = PW_NODE_CALL, .index = f, .arg = {a, b, c}});
+    return pw_parse_node(p, (struct pw_node){.op = PW_NODE_CALL, .index = f, .arg = {a, b, c}});
 }
 
 /* ---- expressions */
@@ -42,7 +41,7 @@ static int make_call(struct pw_parser *p, const char *name, int a, int b, int c)
 static int position_of(struct pw_parser *p, bool of_key)
 {
     if (p->position_at < 0 || p->stage == PW_STAGE_POSITION)
-        return make_variable(p, of_key ? PW_VAR_J : PW_VAR_I);
+        return pw_parse_variable(p, of_key ? PW_VAR_J : PW_VAR_I);
     if (!of_key)
         return p->x->root[PW_STAGE_POSITION];
     struct pw_token back = p->t;
@@ -65,148 +64,8 @@ static int variable(struct pw_parser *p, enum pw_expr_var v, int at)
     if (v == PW_VAR_SCORE && p->stage >= 0 && p->stage != PW_STAGE_SCORE)
         return pw_parse_fail(p, at, "'s' is the finished score, which only 'score' can read");
     if (v == PW_VAR_DISTANCE && p->position_at >= 0)
-        return make_call(p, "-", position_of(p, false), position_of(p, true), -1);
-    return make_variable(p, v == PW_VAR_I && p->for_key ? PW_VAR_J : v);
-}
-
-struct pw_expr_param *pw_parse_param(struct pw_parser *p, const char *name, int length, int at)
-{
-    struct pw_expr *x = p->x;
-    if (x->n_params == PW_EXPR_PARAMS) {
-        pw_parse_fail(p, at, "too many learned parameters: at most %d", PW_EXPR_PARAMS);
-        return NULL;
-    }
-    struct pw_expr_param *q = &x->param[x->n_params++];
-    *q = (struct pw_expr_param){.size = 1};
-    if (length >= (int)sizeof q->name)
-        pw_parse_fail(p, at, "a name has at most %d characters", (int)sizeof q->name - 1);
-    else
-        memcpy(q->name, name, (size_t)length);
-    return q;
-}
-
-/* A whole number written as such, for sizes. */
-int pw_parse_whole(struct pw_parser *p, const char *of, int lo, int hi)
-{
-    int at = p->t.at, k = pw_parse_expression(p);
-    double v = p->failed ? lo : p->x->node[k].value;
-    if (!p->failed && (p->x->node[k].op != PW_NODE_NUMBER || v != floor(v) || v < lo || v > hi))
-        return pw_parse_fail(p, at, "%s is a whole number of %d..%d", of, lo, hi);
-    return (int)v;
-}
-
-/* mlp(x, hidden=K): PyTorch's names; deviations as in pe/fire.c. */
-static int network(struct pw_parser *p)
-{
-    static const char *const part[PW_NETWORK_PARAMS] = {"0.weight", "0.bias", "2.weight", "2.bias"};
-    int at = p->t.at, in, hidden = 32, first, number = 0;
-    pw_parse_expect(p, "(", "after mlp");
-    in = pw_parse_expression(p);
-    if (pw_parse_take(p, ",")) {
-        if (pw_parse_is(p, "hidden")) {
-            pw_parse_advance(p);
-            pw_parse_expect(p, "=", "after hidden");
-        }
-        hidden = pw_parse_whole(p, "the number of hidden units", 1, 256);
-    }
-    pw_parse_expect(p, ")", "after the arguments of mlp");
-    first = p->x->n_params;
-    for (int k = 0; k < first; k++)
-        number += p->x->param[k].weight;
-    number = 1 + number / 2;
-    for (int k = 0; k < PW_NETWORK_PARAMS && !p->failed; k++) {
-        char name[32];
-        if (number > 1)
-            snprintf(name, sizeof name, "mlp%d.%s", number, part[k]);
-        else
-            snprintf(name, sizeof name, "mlp.%s", part[k]);
-        struct pw_expr_param *q = pw_parse_param(p, name, (int)strlen(name), at);
-        if (q == NULL)
-            return 0;
-        q->size = k == 3 ? 1 : hidden;
-        q->per_head = k >= 2;
-        q->drawn = true;
-        q->weight = k % 2 == 0;
-        q->value = k < 2 ? sqrt(1.0 / 3) : sqrt(1.0 / 3 / hidden);
-    }
-    return make(p, (struct pw_node){.op = PW_NODE_NETWORK, .index = first, .arg = {in, -1, -1}});
-}
-
-/* sum(k=A..B, e) */
-static int sum(struct pw_parser *p)
-{
-    int from, to, body, id = p->x->n_sums;
-    pw_parse_expect(p, "(", "after sum");
-    if (p->failed)
-        return 0;
-    if (p->t.kind != PW_TOK_NAME)
-        return pw_parse_fail(p, p->t.at, "sum: a counter was expected: sum(k=A..B, expression)");
-    if (id == PW_EXPR_SUMS)
-        return pw_parse_fail(p, p->t.at, "too many sums: at most %d", PW_EXPR_SUMS);
-    p->x->n_sums++;
-    int at = p->t.at, length = p->t.length;
-    pw_parse_advance(p);
-    pw_parse_expect(p, "=", "after the counter of sum");
-    from = pw_parse_expression(p);
-    pw_parse_expect(p, "..", "between the ends of sum");
-    to = pw_parse_expression(p);
-    pw_parse_expect(p, ",", "after the ends of sum");
-    p->x->counter[id] = (struct pw_expr_name){.at = at, .length = length};
-    p->counter_at[id] = at;
-    p->counter_length[id] = length;
-    p->counter_open[id] = true;
-    body = pw_parse_expression(p);
-    p->counter_open[id] = false;
-    pw_parse_expect(p, ")", "after the terms of sum");
-    return make(p, (struct pw_node){.op = PW_NODE_SUM, .index = id, .arg = {from, to, body}});
-}
-
-static int call(struct pw_parser *p, int f, int at)
-{
-    int a[3] = {-1, -1, -1}, n = 0, most = pw_functions[f].args;
-    const char *name = pw_functions[f].name;
-    pw_parse_expect(p, "(", "after the function's name");
-    while (!p->failed && !pw_parse_is(p, ")")) {
-        if (n > 0)
-            pw_parse_expect(p, ",", "between arguments");
-        if (n == most)
-            return pw_parse_fail(p, at, "%s takes %d argument%s", name, most, most == 1 ? "" : "s");
-        a[n++] = pw_parse_expression(p);
-    }
-    pw_parse_expect(p, ")", "after the arguments");
-    if (n < most)
-        return pw_parse_fail(p, at, "%s takes %d argument%s", name, most, most == 1 ? "" : "s");
-    if (strcmp(name, "bucket") == 0 && !p->failed) {
-        const struct pw_node *b = &p->x->node[a[1]], *m = &p->x->node[a[2]];
-        if (b->op != PW_NODE_NUMBER || m->op != PW_NODE_NUMBER || b->value < 2 || b->value > 128 ||
-            m->value < b->value || m->value > 65536)
-            return pw_parse_fail(
-                p, at, "bucket(d, buckets, distance): 2..128 buckets, a distance from buckets to 65536");
-    }
-    return make(p, (struct pw_node){.op = PW_NODE_CALL, .index = f, .arg = {a[0], a[1], a[2]}});
-}
-
-static int table_entry(struct pw_parser *p, int param, int at)
-{
-    bool between = pw_parse_is(p, "(");
-    if (!between && !pw_parse_is(p, "["))
-        return pw_parse_fail(p, at, "'%s' is a table: '%s[n]' is an entry, '%s(x)' lies between entries",
-                             p->x->param[param].name, p->x->param[param].name, p->x->param[param].name);
-    pw_parse_advance(p);
-    int k = pw_parse_expression(p);
-    pw_parse_expect(p, between ? ")" : "]", "after the entry's number");
-    return make(p, (struct pw_node){
-                       .op = between ? PW_NODE_BETWEEN : PW_NODE_ENTRY, .index = param, .arg = {k, -1, -1}});
-}
-
-static int slopes(struct pw_parser *p)
-{
-    pw_parse_expect(p, "(", "after slopes");
-    pw_parse_expect(p, ")", "after slopes(");
-    pw_parse_expect(p, "[", "after slopes()");
-    int k = pw_parse_expression(p);
-    pw_parse_expect(p, "]", "after the head's number");
-    return make_call(p, "slopes()[h]", k, make_variable(p, PW_VAR_HEADS), -1);
+        return pw_parse_call(p, "-", position_of(p, false), position_of(p, true), -1);
+    return pw_parse_variable(p, v == PW_VAR_I && p->for_key ? PW_VAR_J : v);
 }
 
 static int unknown(struct pw_parser *p, const char *text, int length, int at)
@@ -234,7 +93,7 @@ static int named(struct pw_parser *p)
     for (k = p->x->n_sums - 1; k >= 0; k--)
         if (p->counter_open[k] && p->counter_length[k] == length &&
             memcmp(p->x->text + p->counter_at[k], text, (size_t)length) == 0)
-            return make(p, (struct pw_node){.op = PW_NODE_BOUND, .index = k, .arg = {-1, -1, -1}});
+            return pw_parse_node(p, (struct pw_node){.op = PW_NODE_BOUND, .index = k, .arg = {-1, -1, -1}});
     for (k = 0; k < p->n_names; k++) {
         struct pw_parse_name *name = &p->names[k];
         if (name->length != length || memcmp(p->x->text + name->at, text, (size_t)length) != 0)
@@ -243,8 +102,9 @@ static int named(struct pw_parser *p)
         if (name->param < 0)
             return name->node;
         if (p->x->param[name->param].size > 1)
-            return table_entry(p, name->param, at);
-        return make(p, (struct pw_node){.op = PW_NODE_PARAM, .index = name->param, .arg = {-1, -1, -1}});
+            return pw_parse_entry(p, name->param, at);
+        return pw_parse_node(
+            p, (struct pw_node){.op = PW_NODE_PARAM, .index = name->param, .arg = {-1, -1, -1}});
     }
     k = pw_parse_find(pw_parse_variables, text, length);
     if (k >= 0)
@@ -259,14 +119,16 @@ static int named(struct pw_parser *p)
         return position_of(p, key != p->for_key);
     }
     if (length == 6 && memcmp(text, "slopes", 6) == 0)
-        return slopes(p);
+        return pw_parse_slopes(p);
+    if (length == 4 && memcmp(text, "list", 4) == 0)
+        return pw_parse_list(p);
     if (length == 3 && memcmp(text, "sum", 3) == 0)
-        return sum(p);
+        return pw_parse_sum(p);
     if (length == 3 && memcmp(text, "mlp", 3) == 0)
-        return network(p);
+        return pw_parse_network(p);
     k = pw_function_find(text, length);
     if (k >= 0)
-        return call(p, k, at);
+        return pw_parse_function(p, k, at);
     return unknown(p, text, length, at);
 }
 
@@ -276,7 +138,7 @@ static int primary(struct pw_parser *p)
     if (p->failed)
         return 0;
     if (p->t.kind == PW_TOK_NUMBER) {
-        k = make_number(p, p->t.value);
+        k = pw_parse_number(p, p->t.value);
         pw_parse_advance(p);
         return k;
     }
@@ -299,7 +161,7 @@ static int unary(struct pw_parser *p);
 static int raised(struct pw_parser *p)
 {
     int k = primary(p);
-    return pw_parse_take(p, "**") || pw_parse_take(p, "^") ? make_call(p, "**", k, unary(p), -1) : k;
+    return pw_parse_take(p, "**") || pw_parse_take(p, "^") ? pw_parse_call(p, "**", k, unary(p), -1) : k;
 }
 
 static int unary(struct pw_parser *p)
@@ -308,9 +170,9 @@ static int unary(struct pw_parser *p)
     if (++p->depth > PW_EXPR_DEPTH)
         pw_parse_fail(p, p->t.at, "more than %d nested brackets and operators", PW_EXPR_DEPTH);
     else if (pw_parse_take(p, "-"))
-        k = make_call(p, "-x", unary(p), -1, -1);
+        k = pw_parse_call(p, "-x", unary(p), -1, -1);
     else if (pw_parse_take(p, "!"))
-        k = make_call(p, "!", unary(p), -1, -1);
+        k = pw_parse_call(p, "!", unary(p), -1, -1);
     else if (pw_parse_take(p, "+"))
         k = unary(p);
     else
@@ -329,7 +191,7 @@ static int binary(struct pw_parser *p, int level)
     int k = binary(p, level + 1);
     for (int i = 0; i < 5 && levels[level][i] != NULL; i++)
         if (pw_parse_take(p, levels[level][i])) {
-            k = make_call(p, levels[level][i], k, binary(p, level + 1), -1);
+            k = pw_parse_call(p, levels[level][i], k, binary(p, level + 1), -1);
             i = -1;
         }
     return k;
@@ -344,7 +206,7 @@ int pw_parse_expression(struct pw_parser *p)
         int yes = pw_parse_expression(p);
         pw_parse_expect(p, ":", "between the branches of '?'");
         int no = pw_parse_expression(p);
-        k = make(p, (struct pw_node){.op = PW_NODE_SELECT, .arg = {k, yes, no}});
+        k = pw_parse_node(p, (struct pw_node){.op = PW_NODE_SELECT, .arg = {k, yes, no}});
     }
     p->depth--;
     return k;
