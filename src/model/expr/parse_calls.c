@@ -1,5 +1,5 @@
-/* parse_calls.c - the expressions of a formula that have a name and brackets: functions, entries of tables and lists,
- * sums and networks. */
+/* parse_calls.c - the expressions of a formula that have a name and brackets: functions, entries of tables
+ * and lists, sums and networks. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,8 +132,9 @@ int pw_parse_entry(struct pw_parser *p, int param, int at)
     pw_parse_advance(p);
     int k = pw_parse_expression(p);
     pw_parse_expect(p, between ? ")" : "]", "after the entry's number");
-    return pw_parse_node(p, (struct pw_node){
-                       .op = between ? PW_NODE_BETWEEN : PW_NODE_ENTRY, .index = param, .arg = {k, -1, -1}});
+    return pw_parse_node(p, (struct pw_node){.op = between ? PW_NODE_BETWEEN : PW_NODE_ENTRY,
+                                             .index = param,
+                                             .arg = {k, -1, -1}});
 }
 
 int pw_parse_slopes(struct pw_parser *p)
@@ -146,7 +147,8 @@ int pw_parse_slopes(struct pw_parser *p)
     return pw_parse_call(p, "slopes()[h]", k, pw_parse_variable(p, PW_VAR_HEADS), -1);
 }
 
-/* Entry k of item[from..to], k rounded, by bisection: its depth stays small, and one comparison reads each item. */
+/* Entry k of item[from..to], k rounded, by bisection: its depth stays small, and one comparison reads each
+ * item. */
 static int item_at(struct pw_parser *p, int k, const int *item, int from, int to)
 {
     if (from == to || p->failed)
@@ -173,4 +175,3 @@ int pw_parse_list(struct pw_parser *p)
     pw_parse_expect(p, "]", "after the entry's number");
     return item_at(p, pw_parse_call(p, "round", k, -1, -1), item, 0, n - 1);
 }
-
