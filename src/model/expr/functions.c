@@ -3,17 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/both.h"
 #include "kernels/expr_maths.h"
 #include "model/expr/expr_int.h"
 #include "model/pe.h"
-
-/* As in base/maths.c: with the processor's fma instruction, three times as fast. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&    \
-    !defined(__SANITIZE_THREAD__)
-#define WITH_FMA __attribute__((target_clones("default", "fma")))
-#else
-#define WITH_FMA
-#endif
 
 #define ROW(id, name, args, smooth) {name, args, smooth},
 const struct pw_function pw_functions[] = {PW_EXPR_FUNCTIONS(ROW){0}};
@@ -24,7 +17,7 @@ static int whole_of(double x, double most)
     return (int)fmin(fmax(nearbyint(x), 0), most);
 }
 
-WITH_FMA double pw_function_value(int f, const double *a)
+PW_WITH_FMA double pw_function_value(int f, const double *a)
 {
     switch ((enum pw_expr_function)f) {
     case PW_F_BUCKET: return pw_t5_bucket(whole_of(a[0], 1e9), (int)a[1], (int)a[2]);
@@ -33,7 +26,7 @@ WITH_FMA double pw_function_value(int f, const double *a)
     }
 }
 
-WITH_FMA void pw_function_slopes(int f, const double *a, double y, double *out)
+PW_WITH_FMA void pw_function_slopes(int f, const double *a, double y, double *out)
 {
     pw_f_slopes((enum pw_expr_function)f, a[0], a[1], a[2], y, out);
 }

@@ -1,0 +1,173 @@
+/* operands.h - plain structs that the operations of a backend take (kernels/backend.h): matrices, sequences,
+ * dropout, encodings, inspection and AdamW. Their pointers refer to the backend's memory. The shapes are
+ * those of backend.h.
+ *
+ * It compiles as C11 and as C++17. */
+#ifndef PW_OPERANDS_H
+#define PW_OPERANDS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pw_score; /* kernels/score.h */
+
+/* A weight matrix [out,in] (y = x W^T), and memory for the backend's packed copy of it. */
+struct pw_mat {
+    const float *w;
+    int out, in;
+    float *pack; /* mat_pack_floats(out, in) floats, filled by prepare() */
+};
+
+/* n packed sequences: sequence s owns rows start[s] .. start[s+1]-1. start has n+1 entries with start[0] = 0,
+ * and is in the backend's memory. The other members are for the host. */
+struct pw_seqs {
+    int n;
+    const int *start;
+    /* start[n]; and an upper bound of the rows of the longest sequence. */
+    int rows, longest;
+};
+
+/* Normalisation before a block, activation function, and order of the pairs of rotary embedding. */
+enum pw_norm { PW_NORM_RMS, PW_NORM_LAYER, PW_NORM_NONE };
+enum pw_act { PW_ACT_NONE, PW_ACT_RELU, PW_ACT_GELU, PW_ACT_GELU_TANH };
+enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* pairs (2i, 2i+1) or (i, i+pairs) */
+
+/* Dropout of one tensor (Srivastava et al. 2014): an entry becomes 0 with probability rate, else x *
+ * pw_dropout_kept.
+ *
+ * The mask depends on key, site and the entry's place only. Let w be word col mod 4 of Philox4x32-10 (Salmon
+ * et al. 2011) with this key and the counter {col / 4, row, site, h}. Entry (row, col) of head h is dropped
+ * if w < rate * 2^32. So the backward pass computes the same mask, and chunks and threads can't change it. */
+struct pw_dropout {
+    const uint32_t *key; /* [2] of the training step, in the backend's memory */
+    uint32_t site;       /* which tensor of the network */
+    int row;             /* row of the whole batch at which row 0 of the operation lies */
+    float rate;          /* 0 <= rate < 1 */
+};
+
+/* The factor of entries that are kept. */
+static inline float pw_dropout_kept(const struct pw_dropout *d)
+{
+    return 1.0f / (1.0f - d->rate);
+}
+
+/* A vector a[r] that is added to embedding r, from n tables (n = 0: nothing is added). Its parts are
+ * row[k][r] of table[k] [.,W], where row[k] is [R]. With `halves`, n is 2, W = C/2, and the two parts are
+ * concatenated. Otherwise W = C, and a[r] is the one part or the sum of both. */
+struct pw_added {
+    int n;
+    bool halves;
+    const float *table[2];
+    const int *row[2];
+};
+
+/* Position-dependent transformation of q and k, by position ids. First comes rotary position embedding (Su et
+ * al. 2021, Eq. 34). It rotates the first 2*pairs entries of every head, pair by pair, by the angles of their
+ * row: (a,b) -> (a cos - b sin, a sin + b cos). The two results are computed as fmaf(a, cos, -(b*sin)) and
+ * fmaf(a, sin, b*cos). Then q is multiplied by the gain of its row, which scales the query's scores; heads
+ * share the gains, or head h has those from h * gain_head on. The backward pass multiplies by the gain first,
+ * and then rotates by the negative angle. */
+struct pw_turn {
+    const float *cosine, *sine; /* [P,pairs] */
+    int pairs;                  /* 0 .. D/2 */
+    enum pw_pairing pairing;
+    const float *gain; /* [P], or with gain_head [H,P]; or NULL */
+    int gain_head;     /* 0; or P: each head has gains of its own */
+};
+
+/* Largest P of a dense bias: the kernels index the entries of a head with int. */
+enum { PW_DENSE_MOST = 1 << 15 };
+
+/* Parameters of one attention operation. */
+struct pw_attn {
+    int heads, head_width; /* H, D */
+    float scale;           /* factor of q.k */
+    bool causal;
+    /* Bias added to the scores, by the position ids i of the query and j of the key, all below P; or NULL. By
+     * distance: [H,2P-1], entry (h, P-1 + i-j). Dense: [H,P,P], entry (h,i,j). */
+    const float *bias;
+    int table; /* P; at most PW_DENSE_MOST if dense */
+    bool dense;
+    /* Relative keys (Shaw et al. 2018), shared by the heads: [pw_key_rows,D], or NULL. For query i, row
+     * pw_key_row(i-j) is added to key j. i and j are position ids. */
+    const float *keys;
+    int reach; /* >= 1: distances beyond it use the row of reach */
+    /* Dropout of the probabilities, after the softmax; NULL: none. row is the query's row, col the key's
+     * index in its sequence, h the head. Only attention_fwd and attention_bwd use it; save and maps hold
+     * values before dropout. */
+    const struct pw_dropout *drop;
+    /* Transformation of q and k before the dot product; NULL: none. Always NULL with relative keys. */
+    const struct pw_turn *turn;
+    /* Function of each finished score, in the backend's memory (kernels/score.h); NULL: the score itself. */
+    const struct pw_score *score;
+};
+
+/* Number of bias entries of one head. */
+static inline size_t pw_bias_entries(bool dense, int P)
+{
+    return dense ? (size_t)P * (size_t)P : 2 * (size_t)P - 1;
+}
+
+/* Parameters of FIRE (Li et al. 2023; formulas at fire_fwd) that are not learned. */
+struct pw_fire {
+    int hidden;       /* K, hidden units of its network */
+    float threshold;  /* scale of the learned threshold: L = |factor * threshold| */
+    float from, step; /* id i stands for position from + i * step; distances are multiplied by step */
+    bool causal;
+};
+
+/* Number of learned floats of FIRE. Layout: c [1], factor [1], w1 [K], b1 [K], w2 [H,K], b2 [H]. */
+static inline size_t pw_fire_floats(int K, int H)
+{
+    return 2 + (size_t)(2 + H) * (size_t)K + (size_t)H;
+}
+#define PW_FIRE_EPS 1e-6f /* added to the divisor psi(y), so that it is never 0 */
+
+/* A bias that a formula with learned parameters defines. */
+struct pw_expr_code;
+struct pw_expr_use {
+    const struct pw_expr_code *code;  /* its program (kernels/expr_code.h), in host memory */
+    const struct pw_expr_code *there; /* the same in the backend's memory */
+    float from, step; /* id i stands for position from + i * step; distances are multiplied by step */
+    int layer;        /* whose values parameters of a layer have */
+    bool causal;
+};
+
+/* Optional outputs of an attention operation for inspection: each is NULL, or has [H,T,T] for each
+ * sequence. */
+struct pw_maps {
+    float *scores; /* before the softmax; -inf if the mask hides the key */
+    float *probs;  /* after the softmax; 0 if the mask hides the key */
+};
+
+/* Rows of relative keys, and the row of a distance. There is a row for each distance 0..reach, or
+ * -reach..reach without the causal mask. */
+static inline int pw_key_rows(const struct pw_attn *a)
+{
+    return a->causal ? a->reach + 1 : 2 * a->reach + 1;
+}
+static inline int pw_key_row(const struct pw_attn *a, int distance)
+{
+    int row = a->causal ? distance : distance + a->reach, last = pw_key_rows(a) - 1;
+    return row < 0 ? 0 : row > last ? last : row;
+}
+
+/* Tile size, in entries, of AdamW and of sums over all parameters. */
+enum { PW_TILE = 4096 };
+
+/* One tensor in the flat parameter buffer, as AdamW uses it. */
+struct pw_adamw_seg {
+    size_t offset, n; /* floats */
+    size_t tile;      /* number of tiles of the tensors before it; each tensor's last tile may be partial */
+    float lr, decay;  /* learning rate; decoupled weight decay (p -= lr * decay * p) */
+    float c1, c2;     /* 1 / (1 - beta^t), with this tensor's own step count t */
+    uint16_t *pack;   /* its part of a pack, if the table packs (`packs`); or NULL */
+};
+
+/* Hyperparameters of AdamW, the same for all segments. */
+struct pw_adamw {
+    float beta1, beta2, eps;
+    float clip; /* global gradient norm above which gradients are scaled down; 0: never */
+};
+
+#endif
