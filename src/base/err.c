@@ -27,6 +27,6 @@ enum pw_code pw_fail(struct pw_err *err, enum pw_code code, const char *fmt, ...
 
 void pw_err_at(struct pw_err *err, const char *place)
 {
-    if (*place != '\0')
+    if (err != NULL && *place != '\0')
         pw_fail(err, err->code, "%s: %s", place, err->msg);
 }

@@ -25,7 +25,7 @@ struct pw_err {
 enum pw_code pw_fail(struct pw_err *err, enum pw_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "PLACE: " before the message of *err; an empty place changes nothing. */
+/* Put "PLACE: " before the message of *err (which may be NULL); an empty place changes nothing. */
 void pw_err_at(struct pw_err *err, const char *place);
 
 #ifdef __cplusplus

@@ -13,6 +13,7 @@ static void fills_and_returns(void **state)
     assert_int_equal(err.code, PW_EIO);
     assert_string_equal(err.msg, "disk: 5");
     assert_int_equal(pw_fail(NULL, PW_EUSER, "no error wanted"), PW_EUSER);
+    pw_err_at(NULL, "no error wanted");
     /* A message may be wrapped in another. */
     assert_int_equal(pw_fail(&err, err.code, "export: %s", err.msg), PW_EIO);
     assert_string_equal(err.msg, "export: disk: 5");
