@@ -106,7 +106,8 @@ static void draw_curve(struct pw_preview *p, const struct pw_expr *x, const stru
                                     .trained = arm->has_table ? arm->table.trained : 0,
                                     .kernel = pw_alloc(n + 1, sizeof *p->curve.kernel)};
     struct pw_err err;
-    if (pw_expr_fits(x, &cfg, &err) != PW_OK)
+    p->refused = pw_expr_fits(x, &cfg, &err) != PW_OK;
+    if (p->refused)
         pw_text_copy(p->why, sizeof p->why, err.msg);
     enum pw_formula_curve kind = pw_expr_curve(x, &cfg, length, p->curve.kernel);
     pw_text_copy(p->shows, sizeof p->shows, describe_curve(kind, pw_expr_learns(x, PW_STAGE_BIAS)));
@@ -140,11 +141,13 @@ bool pw_preview_read(struct pw_preview *p, const char *line, const struct pw_sna
     }
     p->arm = arm->info.id;
     p->why[0] = '\0';
+    p->refused = false;
     p->from = p->to = 0;
     pw_str_put(&text, line + at.begin, at.end - at.begin);
     if (pw_expr_parse(&x, pw_str_text(&text), &offset, &err) == PW_OK) {
         draw_curve(p, x, arm);
     } else {
+        p->refused = true;
         pw_text_copy(p->why, sizeof p->why, err.msg);
         mark_error(p, line, &at, offset);
     }

@@ -11,6 +11,7 @@
 struct pw_preview {
     int arm;           /* the arm that the line is about */
     char why[PW_LINE]; /* why the formula is invalid, one line; "": it is valid */
+    bool refused;      /* the line would fail: not a formula, or not one that the model can have */
     size_t from, to;   /* bytes of the line that the error is about; equal: none */
     /* The curve of the last valid formula: heads, length, trained, and kernel [heads,length]; length 0: there
      * was none. `shows` names its values: "bias". The preview owns the array. */

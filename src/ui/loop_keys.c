@@ -171,6 +171,17 @@ static void run_typed(struct pw_loop *l)
     pw_str_fini(&begin);
 }
 
+/* Does Enter end a formula that would be refused? The prompt then stays as it is, with the error above it. */
+static bool ends_refused(const struct pw_loop *l, const struct pw_input *in)
+{
+    const struct pw_encoding_state *e = &l->app.ui.encoding;
+    struct pw_str begin = {0};
+    bool refused = in->key == '\n' && e->typing && e->preview.refused &&
+                   !pw_preview_asked(pw_line_text(l->line), l->app.ui.snap, &begin);
+    pw_str_fini(&begin);
+    return refused;
+}
+
 static void prompt_key(struct pw_loop *l, const struct pw_input *in)
 {
     enum pw_line_state state = PW_LINE_OPEN;
@@ -180,6 +191,8 @@ static void prompt_key(struct pw_loop *l, const struct pw_input *in)
     if (l->offered)
         in = &answered;
     l->offered = false;
+    if (ends_refused(l, in))
+        return;
     if (in->key == PW_KEY_PASTE)
         pw_line_paste(l->line, in->paste, in->n_paste);
     else if (in->n_raw > 0)

@@ -77,7 +77,7 @@ for size in 80x24 120x36; do
     claim 'head 0 has -1.454, and head 7 has -0.0063'
     wait_for 'distance 1  head 0 -1\.454'
     wait_for 'head 7 .* -0\.0063 '
-    claim 'no pairs: distance 17'
+    claim '`trained 0..17`'
     wait_for 'trained 0\.\.17'
 
     command_line "$(typed 'export figure')"

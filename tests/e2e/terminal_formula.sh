@@ -18,6 +18,10 @@ for size in 80x24 120x36 200x60; do
     wait_for "Enter swaps it in, Esc cancels"
     literal " + +"
     wait_for "the last valid formula: bias"
+    keys Enter # the error stays, and so does the text
+    literal " 3 +"
+    wait_for "log1p\(d\) \+ \+ 3 \+"
+    wait_for "the expression is not complete"
     keys Escape # everything is as it was
     wait_gone "the last valid formula"
     screen_has "1 none" || fail "Esc has changed the encoding"

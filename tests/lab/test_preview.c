@@ -67,6 +67,7 @@ static void test_lines(void **state)
             fail_msg("'%s': a formula or not?", line);
         assert_int_equal(p.arm, cases[i].arm);
         assert_int_equal(p.why[0] != '\0', cases[i].marked != NULL);
+        assert_int_equal(p.refused, cases[i].marked != NULL);
         if (cases[i].marked != NULL && cases[i].marked[0] != '\0') {
             assert_int_equal(p.to - p.from, strlen(cases[i].marked));
             assert_memory_equal(line + p.from, cases[i].marked, p.to - p.from);
@@ -114,7 +115,7 @@ static void test_curves(void **state)
     /* a valid formula that the model can't have */
     assert_true(pw_preview_read(&p, "pe expr 'angle = i * h'", snap));
     assert_string_equal(p.why, "angle: no 'h': heads share their rotation");
-    assert_true(p.from == 0 && p.to == 0);
+    assert_true(p.from == 0 && p.to == 0 && p.refused);
     assert_true(pw_preview_read(&p, "pe expr 'a = learn(1); scale = a'", snap));
     assert_string_equal(p.why, "scale: only a bias can have learned parameters: write numbers");
     assert_true(pw_preview_read(&p, "pe expr 'a = learn(0.5) per head; bias = -a * d'", snap));
