@@ -248,6 +248,7 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
     struct pw_log_line *line = &s->log[s->n_log++ % PW_LOG_LINES];
     line->kind = e->kind;
     line->seq = e->seq;
+    line->after = s->last;
     line->t_ns = e->t_ns;
     if (e->kind == PW_EV_GAP)
         snprintf(line->text, sizeof line->text, "%lld steps were not shown: too many at once",
@@ -399,6 +400,8 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_FILE:
     case PW_EV_KINDS: break;
     }
+    if (e->kind != PW_EV_FILE)
+        s->last = e->seq;
 }
 
 void pw_snapshot_free(struct pw_snapshot *s)

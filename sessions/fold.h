@@ -129,6 +129,7 @@ struct pw_finding_view {
 struct pw_log_line {
     enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH, FINDING */
     uint64_t seq;            /* of the event */
+    uint64_t after;          /* the seq of the event before it, files left out */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
@@ -136,6 +137,7 @@ struct pw_log_line {
 /* The state that panes draw. A slot with arrays has a `_seq` member: the event that set it; 0: none. */
 struct pw_snapshot {
     uint64_t seq;     /* of the last event that was folded */
+    uint64_t last;    /* the same, files left out */
     int64_t began_ns; /* time of the first event */
     struct pw_ev_session session;
     struct pw_ev_lab lab;

@@ -2,9 +2,9 @@
  *
  * A finding and a map of `patch` also count as news, with the name of the pane that shows them.
  *
- * An answer consists of the notes whose events follow the command's own event without a gap. Later notes,
- * from a job or from training, do not belong to it, even if the command
- * started that job. */
+ * An answer consists of the notes whose events follow the command's own event without a gap, apart from the
+ * files that the command read. Later notes, from a job or from training, do not belong to it, even if the
+ * command started that job. */
 #include "ui/news.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ void pw_news_typed(struct pw_news *n, const char *line)
 /* Tracks the answer to a typed command. Returns true if this line belongs to the answer. */
 static bool answers(struct pw_news *n, int64_t i, const struct pw_log_line *line)
 {
-    bool goes_on = line->kind == PW_EV_NOTE && n->seq != 0 && line->seq == n->seq + 1;
+    bool goes_on = line->kind == PW_EV_NOTE && n->seq != 0 && line->after == n->seq;
     bool begins = line->kind == PW_EV_COMMAND && n->typed[0] != '\0' && strstr(n->typed, line->text) != NULL;
     if (begins) {
         n->first = i + 1;

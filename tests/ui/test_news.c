@@ -1,5 +1,6 @@
 /* test_news.c - tests that log lines reach a screen without room for the Log pane. */
 #include "ref_bench.h"
+#include "ref_screen_int.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,23 @@ static void what_was_recorded_is_no_news(void **state)
     pw_snapshot_free(other);
 }
 
+/* `pe check NAME` reads the formula's file before it answers. */
+static void a_file_is_no_gap_in_an_answer(void **state)
+{
+    struct bench *b = *state;
+    struct pw_news n = {0};
+    look(b, &n);
+    pw_news_typed(&n, "pe check kerple_log");
+    screen_command(b->s, "pe check kerple_log");
+    screen_fold(b->s, pw_event_new(PW_EV_FILE));
+    screen_note(b->s, PW_EV_NOTE, "bias by distance");
+    screen_note(b->s, PW_EV_NOTE, "FlexAttention: score_mod");
+    look(b, &n);
+    assert_true(page_open(b));
+    bench_shows(b, "bias by distance", true);
+    bench_shows(b, "FlexAttention: score_mod", true);
+}
+
 static void an_answer_of_many_lines_is_a_page(void **state)
 {
     struct bench *b = *state;
@@ -219,6 +237,7 @@ int main(void)
         TEST(the_newest_is_the_message),
         TEST(a_refusal_is_not_covered),
         TEST(what_was_recorded_is_no_news),
+        TEST(a_file_is_no_gap_in_an_answer),
         TEST(an_answer_of_many_lines_is_a_page),
         TEST(one_line_is_the_message),
         TEST(what_nobody_typed_is_no_page),
