@@ -105,6 +105,7 @@ static void test_errors(void **state)
     } cases[] = {
         {"bias = lgo(d)", "column 8: nothing has the name 'lgo'; did you mean 'log'?"},
         {"bias = -slope(h) * d", "column 9: nothing has the name 'slope'; did you mean 'slopes()[h]'?"},
+        {"bias = lo", "column 8: nothing has the name 'lo'; did you mean 'log'?"},
         {"bias = negative(d)", "column 8: nothing has the name 'negative'"},
         {"bias = m * d; m = 3", "column 8: nothing has the name 'm'"},
         {"bias = (d + 1", "column 14: ')' is missing to close the bracket"},

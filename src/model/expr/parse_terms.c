@@ -80,7 +80,12 @@ static int unknown(struct pw_parser *p, const char *text, int length, int at)
             all[n++] = pw_functions[k].name;
     all[n] = NULL;
     snprintf(word, sizeof word, "%.*s", length < 39 ? length : 39, text);
-    const char *near = pw_text_nearest(word, all);
+    const char *near = NULL;
+    for (int k = 0; near == NULL && length > 1 && k < n; k++) /* half-typed */
+        if (strncmp(all[k], word, strlen(word)) == 0)
+            near = all[k];
+    if (near == NULL)
+        near = pw_text_nearest(word, all);
     return near != NULL ? pw_parse_fail(p, at, "nothing has the name '%s'; did you mean '%s'?", word, near)
                         : pw_parse_fail(p, at, "nothing has the name '%s'", word);
 }
