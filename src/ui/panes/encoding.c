@@ -376,7 +376,7 @@ static void fini(struct pw_ui *ui)
 const struct pw_pane pw_pane_encoding = {
     .name = "encoding",
     .title = "Encoding",
-    .hints = "hjkl cursor  v page  { } layer  d difference  Enter refresh",
+    .hints = "hjkl cursor  v page  e formula  { } layer  d difference  Enter refresh",
     .status = status,
     .draw = draw_encoding,
     .init = init,
