@@ -30,6 +30,12 @@ break_rule() {
 
 printf 'int x;\n' >"$folder/fine.c"
 cp "$1/.clang-format" "$folder/"
+cat >"$folder/fine.md" <<'END'
+`nobody` is a word.
+```
+nobody
+```
+END
 for rule in format shell clean length names words links; do expect 0 "$rule"; done
 
 break_rule format src/deep/bad.c <<<'int   x ;'
@@ -46,6 +52,8 @@ break_rule words src/wrapped.c <<<$'/* The pairs that training\n * met are count
 break_rule words src/joined.c <<<$'puts("steps under "\n     "way");'
 break_rule words src/headless.c <<<'int n; /* What is known of the prompt. */'
 break_rule words some.sh <<<'# Nobody waits for it.'
+break_rule words notes.md <<<$'- The steps that are under\n  way are counted.'
+break_rule words notes.md <<<$'```\nnobody\n```\nNobody waits.'
 break_rule words lessons/some.pewter <<<'say none is told nothing'
 break_rule length long.c < <(yes '' | head -n 801)
 

@@ -52,7 +52,8 @@ EOF
 }
 
 # Writes the findings, one a line. A record is a string with the literals that follow it, or a comment over all
-# its lines; of scripts, lessons and formula files, a comment or any other line.
+# its lines; of scripts, lessons and formula files, a comment or any other line; of Markdown, a paragraph, an item
+# or a row, without code.
 list_findings() {
     BANNED=$(banned) ALLOWED=$(allowed) awk '
 function check(    i, t, found) {
@@ -112,6 +113,17 @@ FNR == 1 {
     block = 0
     last = -1
     is_c = FILENAME ~ /\.(c|h|cu)$/
+    is_md = FILENAME ~ /\.md$/
+    fence = 0
+}
+is_md {
+    begins = /^[ \t]*([-*+] |[0-9]+\. |#|\||$)/
+    if (/^[ \t]*```/) fence = !fence
+    else if (!fence) {
+        gsub(/`[^`]*`/, "CODE")
+        add("string", " " $0, !begins)
+    }
+    next
 }
 !is_c {
     if (match($0, /^[ \t]*# ?/)) add_comment(substr($0, RLENGTH + 1))
@@ -156,7 +168,7 @@ FNR == 1 {
 END { if (text != "") check() }' "$@"
 }
 
-mapfile -t names < <(files '*.c' '*.h' '*.cu' '*.sh' '*.py' '*.pe' '*.pewter' dev | grep -vE "$later|^tests/house/(words|rules_can_fail)\.sh$")
+mapfile -t names < <(files '*.c' '*.h' '*.cu' '*.sh' '*.py' '*.pe' '*.pewter' '*.md' dev | grep -vE "$later|^tests/house/(words|rules_can_fail)\.sh$")
 [ "${#names[@]}" -gt 0 ] || finish
 while IFS= read -r finding; do
     fail "$finding"
