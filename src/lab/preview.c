@@ -38,8 +38,6 @@ static void find_bounds(const char *line, size_t at, const struct pw_lex_command
     bool quoted = p->open || pw_lex_enclosed(line, at, stop);
     p->begin = quoted ? at + 1 : at;
     p->end = p->open ? c->end : quoted ? stop - 1 : c->comment ? c->end : c->next;
-    if (p->begin > p->end)
-        p->begin = p->end;
 }
 
 static bool find_formula(const char *line, struct place *p)

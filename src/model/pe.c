@@ -199,8 +199,7 @@ static char *cut_formula(char *rest, char **options, const char **separators)
 }
 
 /* Modifies copy. Words are separated by spaces, inside parentheses also by commas. */
-static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct pw_config *cfg,
-                          struct pw_err *err)
+static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, struct pw_err *err)
 {
     char *name = copy + strspn(copy, " "), *rest, *word, *state = NULL;
     size_t n = strcspn(name, " (");
@@ -240,17 +239,10 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct p
         if (code != PW_OK)
             return code;
     }
-    code = pw_pe_formula_settle(use, err);
-    if (code != PW_OK)
-        return code;
-    if (use->pe->resolve != NULL)
-        use->pe->resolve(use->o.bytes, cfg);
-    enum pw_code checked = use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
-    return checked == PW_OK ? pw_pe_tune_check(use, cfg, err) : checked;
+    return pw_pe_formula_settle(use, err);
 }
 
-enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
-                         struct pw_err *err)
+enum pw_code pw_pe_read(struct pw_pe_use_opts *use, const char *text, struct pw_err *err)
 {
     struct pw_pe_use_opts parsed;
     enum pw_code code;
@@ -259,8 +251,25 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
     if (copy == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     memset(&parsed, 0, sizeof parsed); /* clears padding too: options are compared by their bytes */
-    code = parse(&parsed, copy, cfg, err);
+    code = parse(&parsed, copy, err);
     free(copy);
+    if (code == PW_OK)
+        *use = parsed;
+    return code;
+}
+
+enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
+                         struct pw_err *err)
+{
+    struct pw_pe_use_opts parsed;
+    enum pw_code code = pw_pe_read(&parsed, text, err);
+
+    if (code == PW_OK && parsed.pe->resolve != NULL)
+        parsed.pe->resolve(parsed.o.bytes, cfg);
+    if (code == PW_OK && parsed.pe->check != NULL)
+        code = parsed.pe->check(parsed.o.bytes, cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_tune_check(&parsed, cfg, err);
     if (code == PW_OK)
         *use = parsed;
     return code;

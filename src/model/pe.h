@@ -214,6 +214,8 @@ struct pw_pe_use_opts {
  * with one line of message, and *use is unchanged. */
 enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
                          struct pw_err *err);
+/* The same, but asks no model: unset defaults of a model stay open, and no value is checked against it. */
+enum pw_code pw_pe_read(struct pw_pe_use_opts *use, const char *text, struct pw_err *err);
 /* Sets the encoding of *use to "expr", which the formula in text defines (model/expr/expr.h). Fails if it is
  * no formula, with the column. Its other options are unchanged. */
 enum pw_code pw_pe_formula(struct pw_pe_use_opts *use, const char *text, struct pw_err *err);

@@ -140,9 +140,9 @@ static void test_editor(void **state)
     assert_string_equal(pw_str_text(&s), "pe arm=2 expr \"bias = -d");
     pw_str_clear(&s);
     /* options: with their values as defaults */
-    snprintf(
-        snap->arms[1].info.pe, sizeof snap->arms[1].info.pe,
-        "expr 'a = option(1, 0.0 .. 9); ba = option(2, 0 .. 9); bias = -a * d ** ba' a=0.1 as=steep L=8");
+    snprintf(snap->arms[1].info.pe, sizeof snap->arms[1].info.pe,
+             "expr 'a = option(1, 0.0 .. 9); ba = option(2, 0 .. 9); bias = -a * d ** ba' a=0.1 as=steep "
+             "offset=8");
     assert_true(pw_preview_asked("pe arm=2 expr", snap, &s));
     assert_string_equal(
         pw_str_text(&s),

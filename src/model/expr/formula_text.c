@@ -1,6 +1,5 @@
 /* formula_text.c - the formula of an arm's encoding as Python, LaTeX, plain text with a head, or a line
  * to edit. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/expr/expr_int.h"
@@ -22,37 +21,11 @@ static void put_plain(const struct pw_formula_use *f, struct pw_str *out)
     pw_str_fini(&setting);
 }
 
-/* Sets the values of the options that are written in `options`, as in " a=3 as=NAME". */
-static void read_options(const struct pw_expr *x, const char *options, double *values)
-{
-    for (int k = 0; k < x->n_options; k++) {
-        size_t n = strlen(x->option[k].name);
-        values[k] = x->option[k].value;
-        for (const char *word = options; (word = strchr(word, ' ')) != NULL;)
-            if (strncmp(++word, x->option[k].name, n) == 0 && word[n] == '=')
-                values[k] = strtod(word + n + 1, NULL);
-    }
-}
-
 void pw_formula_current(const char *pe, struct pw_str *out)
 {
-    static const char begin[] = "expr '";
-    const char *formula = pe + strlen(begin);
-    double values[PW_EXPR_OPTIONS];
-    struct pw_expr *x, *set;
-    struct pw_str text = {0};
-    if (strncmp(pe, begin, strlen(begin)) != 0)
-        return;
-    size_t n = strcspn(formula, "'");
-    pw_str_put(&text, formula, n);
-    if (pw_expr_parse(&x, pw_str_text(&text), NULL, NULL) == PW_OK) {
-        read_options(x, formula + n, values);
-        if (pw_expr_parse_with(&set, x->text, values, x->n_options, NULL, NULL) == PW_OK)
-            pw_expr_print_values(set, out);
-        pw_expr_free(set);
-    }
-    pw_expr_free(x);
-    pw_str_fini(&text);
+    struct pw_pe_use_opts use;
+    if (pw_pe_read(&use, pe, NULL) == PW_OK && use.pe->print != NULL)
+        pw_expr_print_values(pw_formula_of(use.o.bytes)->x, out);
 }
 
 enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_language language,

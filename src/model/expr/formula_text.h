@@ -20,7 +20,7 @@ struct pw_formula_use {
 enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_language language,
                               const char *who, struct pw_str *out, struct pw_err *err);
 /* Appends the formula of an encoding's text (pw_pe_print) on one line, with the values of its options as
- * their defaults. Appends nothing if the encoding is built in. Pure. */
+ * their defaults. Appends nothing if the encoding is built in. Any thread. */
 void pw_formula_current(const char *pe, struct pw_str *out);
 
 #endif
