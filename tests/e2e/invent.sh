@@ -4,24 +4,12 @@
 ROOT=$(realpath "$(dirname "$0")/../..")
 PAGE=$ROOT/docs/guide/invent.md
 . "$(dirname "$0")/lib_files.sh"
+. "$ROOT/tests/e2e/lib_page.sh"
 
 # ---- the script
 sed 's/seeds=3/seeds=1/; s/^press Space$/train 2/; s/^press 2 e$/press 2\neval samples=4/' "$ROOT/docs/invent.pewter" >invent.pewter
-for threads in 1 3; do
-    mkdir -p docs/pictures
-    timeout 600 "$PEWTER" --no-session --threads $threads run invent.pewter >out 2>err </dev/null
-    status=$?
-    check "the script with $threads threads: $(tail -n 1 err)" test $status = 0
-    mv docs "docs$threads"
-done
-check 'the same pictures' diff -r docs1 docs3
-
-grep -o 'pictures/[a-z]*\.svg' "$PAGE" | sed 's:^:docs/:' | sort -u >shown
-grep -o 'docs/pictures/[a-z]*\.svg' "$ROOT/docs/invent.pewter" | sort -u >drawn
-check 'the page shows what the script draws' diff shown drawn
-while read -r picture; do
-    check "$picture is there and below 100 kB" test "$(stat -c %s "$ROOT/$picture" || echo 999999)" -lt 100000
-done <drawn
+script_draws invent.pewter
+page_shows "$PAGE" "$ROOT/docs/invent.pewter"
 
 # ---- the answers: a block begins with a command, and the rest is the end of its output
 inside=0
@@ -48,8 +36,7 @@ check "answers: $checked" test $checked -ge 10
 
 # ---- the formula's file, and what is exported, apart from learned values
 check_block() { # check_block FILE PATTERN: checks that the page's block with the pattern is in the file
-    awk -v pattern="$2" '/^```/ { if (inside && found) { printf "%s", text; exit }; inside = !inside; text = ""; found = 0; next }
-        inside { text = text $0 "\n"; if (index($0, pattern)) found = 1 }' "$PAGE" >block
+    page_block "$PAGE" "$2" >block
     check "the page has a block with $2" test -s block
     grep -vxFf "$1" block >missing
     check "$1 has the page's block with $2" test ! -s missing

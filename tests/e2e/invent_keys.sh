@@ -2,6 +2,7 @@
 # that its text has are on the screen, and the screen that it shows is the editor's. It trains nine models.
 # shellcheck disable=SC2016 # the backquotes belong to the text
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib_page.sh"
 PAGE=$(realpath "$(dirname "$0")/../../docs/guide/invent.md")
 TEXT=$(tr '\n' ' ' <"$PAGE")
 
@@ -9,8 +10,7 @@ claim() { # whether the page has this text
     [[ $TEXT == *"$1"* ]] || fail "the page lacks: $1"
 }
 block() { # block PATTERN: the code block of the page with a line that has it
-    awk -v pattern="$1" '/^```/ { if (inside && found) { printf "%s", text; exit }; inside = !inside; text = ""; found = 0; next }
-        inside { text = text $0 "\n"; if (index($0, pattern)) found = 1 }' "$PAGE"
+    page_block "$PAGE" "$1"
 }
 on_screen() { # whether all lines of a text are on the screen
     ! screen | grep -qvxFf - <(printf '%s\n' "$1")
