@@ -31,7 +31,8 @@ break_rule() {
 printf 'int x;\n' >"$folder/fine.c"
 cp "$1/.clang-format" "$folder/"
 cat >"$folder/fine.md" <<'END'
-`nobody` is a word.
+`nobody` is a word, and `steps under
+way` are code.
 ```
 nobody
 ```
@@ -54,6 +55,7 @@ break_rule words src/headless.c <<<'int n; /* What is known of the prompt. */'
 break_rule words some.sh <<<'# Nobody waits for it.'
 break_rule words notes.md <<<$'- The steps that are under\n  way are counted.'
 break_rule words notes.md <<<$'```\nnobody\n```\nNobody waits.'
+break_rule words notes.md <<<$'`train\n10` and nobody, `eval`.'
 break_rule words lessons/some.pewter <<<'say none is told nothing'
 break_rule length long.c < <(yes '' | head -n 801)
 

@@ -59,6 +59,7 @@ list_findings() {
 function check(    i, t, found) {
     t = text
     text = ""
+    if (place ~ /\.md:/) gsub(/`[^`]*`/, "CODE", t)
     gsub(/\\[nt"\\]/, " ", t)
     gsub(/[ \t]+/, " ", t)
     sub(/^ /, "", t)
@@ -117,12 +118,10 @@ FNR == 1 {
     fence = 0
 }
 is_md {
-    begins = /^[ \t]*([-*+] |[0-9]+\. |#|\||$)/
+    begins = after_heading || /^[ \t]*([-*+] |[0-9]+\. |#|\||$)/
+    after_heading = /^#/
     if (/^[ \t]*```/) fence = !fence
-    else if (!fence) {
-        gsub(/`[^`]*`/, "CODE")
-        add("string", " " $0, !begins)
-    }
+    else if (!fence) add("string", " " $0, !begins)
     next
 }
 !is_c {
