@@ -71,8 +71,11 @@ static void open_prompt(struct pw_loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
     if (ui->ask[0]) {
+        struct pw_str begin = {0};
+        bool edit = pw_preview_asked(ui->ask, ui->snap, &begin);
         pw_text_copy(l->note, sizeof l->note, ui->ask_note);
-        pw_line_open(l->line, ui->ask, l->note[0] ? l->note : NULL);
+        pw_line_open(l->line, edit ? begin.s : ui->ask, l->note[0] ? l->note : NULL);
+        pw_str_fini(&begin);
         l->offered = false;
         if (ui->ask_note[0] == '\0')
             show_formula(l);

@@ -39,6 +39,12 @@ for size in 80x24 120x36 200x60; do
     keys e
     wait_for "^:pe expr \"m = slopes"
     keys C-c
+    command_line "pe longrope" # a formula longer than a line of the screen is edited whole
+    wait_for "● 1 longrope"
+    keys e
+    wait_for "log\(trained\)\) : 1"
+    wait_for "the formula: mean cosine"
+    keys C-c
     command_line "quit"
     wait_exit 30
     assert_terminal_is_back

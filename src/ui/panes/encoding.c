@@ -229,10 +229,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
         return true;
     }
     if (k == 'e') {
-        struct pw_str begin = {0};
-        pw_preview_asked("pe expr", ui->snap, &begin);
-        pw_text_copy(ui->ask, sizeof ui->ask, pw_str_text(&begin));
-        pw_str_fini(&begin);
+        pw_text_copy(ui->ask, sizeof ui->ask, "pe expr"); /* opens the editor of a formula */
         return true;
     }
     return t != NULL && key_on_table(ui, t, k, line);
