@@ -47,7 +47,7 @@ EOF
 # FILE<TAB>WORDS: texts that may have a banned pattern. WORDS is a fixed part of the text, in lower case.
 allowed() {
     cat <<'EOF'
-tests/unit/test_record.c	user nobody
+tests/unit/test_record_media.c	user nobody
 EOF
 }
 

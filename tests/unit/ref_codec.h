@@ -11,6 +11,11 @@ uint64_t codec_next(uint64_t *rng);
  * it. */
 struct pw_event *codec_random(enum pw_event_kind kind, uint64_t *rng);
 
+/* ref_events.c: the same event each time, with a value in every member. codec_full_rows: the second form of
+ * PW_EV_TABLE, learned rows instead of buckets. The caller frees them. */
+struct pw_event *codec_full(enum pw_event_kind kind);
+struct pw_event *codec_full_rows(void);
+
 /* A lab with two arms that were evaluated. The first arm has a pinned prompt. */
 struct pw_snapshot *codec_snapshot(void);
 

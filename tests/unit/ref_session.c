@@ -187,3 +187,13 @@ void session_put_one(struct pw_store *s, uint64_t seq, enum pw_event_kind kind)
     pw_store_put(s, e);
     pw_event_free(e);
 }
+
+void session_record(const char *path, uint64_t n)
+{
+    uint64_t rng = 12;
+    struct pw_store *s = session_open(path, true);
+    session_put(s, 1, n / 2, &rng);
+    session_wait(s, n / 2);
+    session_put(s, n / 2 + 1, n, &rng);
+    pw_store_close(s, "quit");
+}

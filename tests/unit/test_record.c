@@ -2,28 +2,13 @@
  * events must be shown, hostile values must be refused. */
 #include "ref_session.h"
 
-#include <fcntl.h>
-#include <grp.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "ref_codec.h"
 #include "sessions/schema.h"
-
-static void record_some(const char *path, uint64_t n)
-{
-    uint64_t rng = 12;
-    struct pw_store *s = session_open(path, true);
-    session_put(s, 1, n / 2, &rng);
-    session_wait(s, n / 2);
-    session_put(s, n / 2 + 1, n, &rng);
-    pw_store_close(s, "quit");
-}
 
 static void db_of(const char *path, char db[4200])
 {
@@ -79,7 +64,7 @@ static void every_flip_is_found(void **state)
     int n, harmful = 0, most = wanted != NULL ? atoi(wanted) : 50;
     uint64_t rng = 99;
     session_path(state, path);
-    record_some(path, 100);
+    session_record(path, 100);
     uint64_t sum = all_of(path, &found, &n);
     assert_false(found);
     assert_int_equal(n, 100);
@@ -108,7 +93,7 @@ static void shows_what_is_intact(void **state)
     bool found;
     int n, most = 0;
     session_path(state, path);
-    record_some(path, 1500);
+    session_record(path, 1500);
     read_db(path, &data, &size);
     size_t pages = size / 8192;
     for (size_t page = 1; page < pages; page += 1 + pages / 6) {
@@ -160,7 +145,7 @@ static void shows_only_what_was_recorded(void **state)
     struct pw_err err;
     int pages = 0, fewer = 0;
     session_path(state, path);
-    record_some(path, 120);
+    session_record(path, 120);
     r = session_read(path);
     assert_int_equal(pw_record_events(r, 1, UINT64_MAX, note_bits, &shown, &err), PW_OK);
     assert_int_equal(shown.n, 120);
@@ -231,7 +216,7 @@ static void comes_to_an_end(void **state)
     bool found;
     int n;
     session_path(state, path);
-    record_some(path, 800);
+    session_record(path, 800);
     read_db(path, &data, &size);
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = 60}, NULL); /* of this process's own time */
     for (int last = 0; last < 60; last += 6) {
@@ -271,7 +256,7 @@ static void hostile_values_are_harmless(void **state)
     bool found;
     int n;
     session_path(state, path);
-    record_some(path, 200);
+    session_record(path, 200);
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         char name[40];
         snprintf(name, sizeof name, "c%zu.pewter", i);
@@ -296,7 +281,7 @@ static void refuses_what_computes(void **state)
     struct pw_record *r;
     struct pw_err err;
     session_path(state, path);
-    record_some(path, 20);
+    session_record(path, 20);
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         char name[40];
         snprintf(name, sizeof name, "c%zu.pewter", i);
@@ -326,7 +311,7 @@ static void counts_what_it_does_not_know(void **state)
     sqlite3 *raw;
     sqlite3_stmt *q;
     session_path(state, path);
-    record_some(path, 100);
+    session_record(path, 100);
     db_of(path, db);
     assert_int_equal(sqlite3_open(db, &raw), SQLITE_OK);
     sqlite3_prepare_v2(raw, "SELECT chain FROM event ORDER BY seq DESC LIMIT 1", -1, &q, NULL);
@@ -372,7 +357,7 @@ static void finds_the_last_of_a_kind(void **state)
         all[seq - 1].arm = e->arm;
         pw_event_free(e);
     }
-    record_some(path, 400);
+    session_record(path, 400);
     struct pw_record *r = session_read(path);
     static const enum pw_event_kind kinds[] = {PW_EV_EVAL, PW_EV_COMMAND, PW_EV_ATTENTION, PW_EV_PATCH};
     for (int i = 0; i < 300; i++) {
@@ -391,102 +376,6 @@ static void finds_the_last_of_a_kind(void **state)
     pw_record_close(r);
 }
 
-/* ---- read-only media */
-
-/* Runs a function in a child as the user nobody, since root may write everywhere. Returns its exit status. */
-static int as_nobody(int (*run)(const char *path), const char *path)
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0))
-            _exit(77);
-        _exit(run(path));
-    }
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
-}
-
-static int reads_all(const char *path)
-{
-    struct pw_record *r;
-    struct pw_err err;
-    uint64_t intact = 0;
-    if (pw_record_open(&r, path, &err) != PW_OK || pw_record_check(r, &intact, &err) != PW_OK) {
-        fprintf(stderr, "%s\n", err.msg);
-        return 1;
-    }
-    pw_record_close(r);
-    return intact == 200 ? 0 : 2;
-}
-
-static int cannot_record(const char *path)
-{
-    struct pw_store_config cfg = {.folder = path, .env = {.pewter = "x"}};
-    struct pw_store *s;
-    struct pw_err err;
-    if (pw_store_open(&s, &cfg, &err) == PW_OK)
-        return 1;
-    return strstr(err.msg, "'pewter replay' can read it") != NULL ? 0 : 2;
-}
-
-static void make_readonly(void **state, const char *path)
-{
-    char command[8300];
-    assert_int_equal(chmod(*state, 0755), 0);
-    snprintf(command, sizeof command, "chmod -R a+rX,a-w '%s'", path);
-    assert_int_equal(system(command), 0);
-}
-
-/* So that it can be removed. */
-static void make_writable(const char *path)
-{
-    char command[8300];
-    snprintf(command, sizeof command, "chmod -R u+w '%s'", path);
-    assert_int_equal(system(command), 0);
-}
-
-static void reads_where_it_cannot_write(void **state)
-{
-    char path[4096], left[4096];
-    int fd[2];
-    char byte;
-    session_path(state, path);
-    record_some(path, 200);
-    make_readonly(state, path);
-    assert_int_equal(as_nobody(reads_all, path), 0);
-    assert_int_equal(as_nobody(cannot_record, path), 0);
-    make_writable(path);
-
-    /* The log was never checkpointed, and the user can't create the index that SQLite needs beside it. */
-    scratch_path(state, "left.pewter", left);
-    assert_int_equal(pipe(fd), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        uint64_t rng = 1;
-        struct pw_store *s = session_open(left, true);
-        session_put(s, 1, 200, &rng);
-        session_wait(s, 200);
-        if (write(fd[1], "x", 1) == 1)
-            pause();
-        _exit(1);
-    }
-    assert_int_equal(read(fd[0], &byte, 1), 1);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    close(fd[0]);
-    close(fd[1]);
-    make_readonly(state, left);
-    assert_int_equal(as_nobody(reads_all, left), 0);
-    char shm[4200];
-    snprintf(shm, sizeof shm, "%s/session.db-shm", left);
-    make_writable(left);
-    assert_int_equal(unlink(shm), 0);
-    make_readonly(state, left);
-    assert_int_equal(as_nobody(reads_all, left), 0);
-    make_writable(left);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, session_setup, session_teardown)
 
 int main(void)
@@ -496,7 +385,6 @@ int main(void)
         TEST(shows_only_what_was_recorded), TEST(comes_to_an_end),
         TEST(hostile_values_are_harmless),  TEST(refuses_what_computes),
         TEST(counts_what_it_does_not_know), TEST(finds_the_last_of_a_kind),
-        TEST(reads_where_it_cannot_write),
     };
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }
