@@ -3,7 +3,12 @@
 #include "ref_screen_int.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 void screen_fold(struct pw_snapshot *s, struct pw_event *e)
 {
@@ -312,4 +317,21 @@ struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool 
     ui.snap = s;
     ui.look = (struct pw_abilities){colors, utf8};
     return ui;
+}
+
+void screen_line(struct pw_ui *ui, const char *keys, const char *want)
+{
+    struct pw_str line = {0};
+    struct pw_canvas c;
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    for (; *keys; keys++) {
+        pw_str_clear(&line);
+        assert_true(pw_ui_key(ui, *keys, &line));
+        pw_ui_frame(ui, &c);
+    }
+    assert_string_equal(pw_str_text(&line), want);
+    pw_str_fini(&line);
+    pw_canvas_fini(&c);
 }

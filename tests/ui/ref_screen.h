@@ -45,5 +45,7 @@ void screen_point(struct pw_replica_view *rep, float value);
 
 /* The workbench before its first frame, as pw_ui_init leaves it, with these colours and glyphs. */
 struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool utf8);
+/* Presses keys, with a frame after each. The last one must give this command line. */
+void screen_line(struct pw_ui *ui, const char *keys, const char *want);
 
 #endif

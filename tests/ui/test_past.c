@@ -1,0 +1,236 @@
+/* test_past.c - tests the past of a running lab's session: it is the session's record, which a thread of its
+ * own opens and reads on. */
+#include "ref_viewing.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ref_recording.h"
+#include "ui/keys.h"
+#include "ui/timeline.h"
+
+/* A disk that does not answer: reading a session first queries which process records it. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    pthread_t screen; /* must never wait for the disk */
+    bool stuck;
+    int by_screen;
+} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+
+/* Takes the place of the C library's. */
+int flock(int fd, int how)
+{
+    pthread_mutex_lock(&disk.lock);
+    if (disk.stuck && pthread_equal(pthread_self(), disk.screen))
+        disk.by_screen++; /* and goes on, so that the test can say so */
+    else
+        while (disk.stuck)
+            pthread_cond_wait(&disk.freed, &disk.lock);
+    pthread_mutex_unlock(&disk.lock);
+    return (int)syscall(SYS_flock, fd, how);
+}
+
+static void stick(bool stuck)
+{
+    pthread_mutex_lock(&disk.lock);
+    disk.screen = pthread_self();
+    disk.stuck = stuck;
+    pthread_cond_broadcast(&disk.freed);
+    pthread_mutex_unlock(&disk.lock);
+}
+
+/* A lab continues while its past is shown. The panes show the past; the row and the state show the
+ * present. */
+static void the_past_of_a_session_is_its_record(void **state)
+{
+    struct viewing *v = *state;
+    struct pw_ui *ui = &v->app.ui;
+    struct pw_snapshot *s = v->present;
+    pw_time_show(ui, s, 1);
+    viewing_refused(v, "goto command", "nothing is recorded here");
+    viewing_refused(v, "play", "nothing is recorded here");
+    s->current = 1;
+    s->arms[0].used = true;
+    s->arms[0].info = (struct pw_ev_arm){.id = 1, .replicas = 1, .step = 75};
+    s->session.how = PW_REC_ON;
+    snprintf(s->session.name, sizeof s->session.name, "r");
+    snprintf(s->session.folder, sizeof s->session.folder, "%s", v->session);
+    pw_time_show(ui, s, 2);
+    viewing_shows(v, "rec r", true);
+    viewing_run(v, "goto 30");
+    viewing_steps_are(v, 30, 30);
+    viewing_shows(v, "viewing step 30 of 75", true);
+    s->arms[0].info.step = 80;
+    viewing_steps_are(v, 30, 30);
+    viewing_shows(v, "viewing step 30 of 80", true);
+    assert_string_equal(viewing_press(v, ' '), "play");
+    viewing_press(v, PW_KEY_ESCAPE);
+    assert_ptr_equal(ui->snap, s);
+    assert_int_equal(ui->time, -1);
+    viewing_run(v, "goto 30");
+    snprintf(s->session.folder, sizeof s->session.folder, "elsewhere"); /* the session was moved */
+    pw_time_show(ui, s, 4);
+    assert_ptr_equal(ui->snap, s);
+    viewing_refused(v, "goto 3", "elsewhere");
+    s->session.how = PW_REC_NONE;
+    viewing_run(v, "goto 3");
+    assert_int_equal(ui->time, 3);
+    s->session.how = PW_REC_PAUSED;
+    snprintf(s->session.why, sizeof s->session.why, "the disk is full");
+    viewing_shows(v, "not recorded: the disk is full", true);
+    s->session.how = PW_REC_NONE; /* never recorded, with a reason */
+    viewing_shows(v, "not recorded: the disk is full", true);
+    s->session.why[0] = '\0'; /* not requested */
+    viewing_shows(v, "not recorded", false);
+}
+
+/* The lab's snapshot at a step, while it records the session. */
+static void set_present(struct viewing *v, int64_t step)
+{
+    struct pw_snapshot *s = v->present;
+    s->current = 1;
+    s->arms[0].used = true;
+    s->arms[0].info = (struct pw_ev_arm){.id = 1, .replicas = 1, .step = step};
+    s->session.how = PW_REC_ON;
+    snprintf(s->session.folder, sizeof s->session.folder, "%s", v->session);
+    v->app.ui.transport.beside = true;
+    pw_time_show(&v->app.ui, s, 1);
+}
+
+/* Waits until the session has been read, and takes a frame's part in it. */
+static enum pw_code take_player(struct viewing *v)
+{
+    struct pollfd p = {.fd = pw_time_fd(&v->app.ui), .events = POLLIN};
+    assert_true(pw_time_reading(&v->app.ui));
+    assert_int_equal(poll(&p, 1, 120000), 1);
+    v->app.ui.message[0] = '\0';
+    pw_time_show(&v->app.ui, v->present, 2);
+    return pw_script_go_on(&v->app, &v->err);
+}
+
+/* While the disk does not answer, a key that goes back in time moves at once, and so do later keys; commands
+ * that need the record wait for it, with the rest of their line or script. */
+static void no_key_waits_for_the_record(void **state)
+{
+    struct viewing *v = *state;
+    struct pw_ui *ui = &v->app.ui;
+    struct pw_snapshot *s = v->present;
+    set_present(v, 60);
+    s->n_ticks = 1;
+    s->ticks[0] = (struct pw_tick){.kind = PW_TICK_EVAL, .arm = 1, .step = 40};
+    stick(true);
+    viewing_press(v, PW_KEY_SHIFT_LEFT);
+    viewing_shows(v, "viewing step 40 of 60", true);
+    viewing_press(v, PW_KEY_SHIFT_LEFT);
+    viewing_shows(v, "viewing step 0 of 60", true);
+    viewing_press(v, PW_KEY_SHIFT_RIGHT);
+    viewing_press(v, '4');
+    assert_int_equal(ui->focus, 3);
+    assert_ptr_equal(ui->snap, s);
+    assert_int_equal(disk.by_screen, 0);
+    stick(false);
+    assert_int_equal(take_player(v), PW_OK);
+    viewing_steps_are(v, 40, 40); /* the record of the step that the keys chose */
+    assert_int_equal(ui->time, -1);
+    viewing_run(v, "goto 30"); /* from the past there is no wait */
+    viewing_steps_are(v, 30, 30);
+
+    viewing_run(v, "goto live"); /* the present: read on */
+    stick(true);
+    viewing_run(v, "goto 20; set fps=3");
+    viewing_run(v, "goto -5");
+    assert_ptr_equal(ui->snap, s);
+    assert_int_not_equal(v->app.settings.fps, 3);
+    stick(false);
+    assert_int_equal(take_player(v), PW_OK);
+    assert_int_equal(v->app.settings.fps, 3);
+    viewing_steps_are(v, 15, 15);
+
+    pw_time_live(ui);
+    viewing_run(v, "wait 0; goto 20; set fps=4"); /* a script */
+    while (!pw_time_reading(ui))
+        assert_int_equal(pw_script_go_on(&v->app, &v->err), PW_OK);
+    assert_int_equal(v->app.settings.fps, 3);
+    assert_int_equal(take_player(v), PW_OK);
+    assert_int_equal(v->app.settings.fps, 4);
+    viewing_steps_are(v, 20, 20);
+    pw_script_end(&v->app);
+
+    pw_time_live(ui);
+    viewing_run(v, "play");
+    assert_int_equal(take_player(v), PW_OK);
+    assert_true(ui->transport.playing);
+
+    snprintf(s->session.folder, sizeof s->session.folder, "elsewhere"); /* the session was moved */
+    pw_time_show(ui, s, 4);
+    assert_ptr_equal(ui->snap, s);
+    viewing_run(v, "goto 3; set fps=5");
+    assert_int_equal(take_player(v), PW_EUSER);
+    assert_non_null(strstr(v->err.msg, "elsewhere"));
+    assert_int_equal(v->app.settings.fps, 4);
+    viewing_press(v, PW_KEY_SHIFT_LEFT);
+    assert_int_equal(take_player(v), PW_OK);
+    assert_true(ui->message_is_error);
+    assert_non_null(strstr(ui->message, "elsewhere"));
+    assert_int_equal(ui->time, -1);
+    viewing_press(v, PW_KEY_SHIFT_LEFT); /* the program ends while it is being read */
+}
+
+/* A step that the lab has reported is possibly not on disk yet. */
+static void no_line_waits_for_the_latest_step(void **state)
+{
+    struct viewing *v = *state;
+    struct pw_ui *ui = &v->app.ui;
+    set_present(v, 75);
+    viewing_run(v, "goto 30");
+    assert_int_equal(take_player(v), PW_OK);
+    viewing_steps_are(v, 30, 30);
+    viewing_run(v, "goto 70");
+    assert_ptr_equal(ui->snap, v->present);
+    assert_int_equal(take_player(v), PW_EUSER);
+    assert_non_null(strstr(v->err.msg, "goto: step 70: arm 1 had 0..60"));
+    viewing_steps_are(v, 30, 30); /* where it was */
+    pw_time_live(ui);
+    viewing_run(v, "goto 70");
+    assert_int_equal(take_player(v), PW_OK); /* with the session read on, it waits for the step */
+    assert_int_equal(take_player(v), PW_EUSER);
+    assert_non_null(strstr(v->err.msg, "goto: step 70: not on disk yet; try again"));
+    viewing_run(v, "goto 30");
+    assert_int_equal(take_player(v), PW_OK);
+    viewing_run(v, "goto +40");
+    recording_extend(v->session, 75);
+    while (take_player(v) != PW_OK) /* it took longer than a command waits */
+        viewing_run(v, "goto 70");
+    viewing_steps_are(v, 70, 70);
+    pw_time_live(ui);
+    set_present(v, 80);
+    v->present->n_ticks = 1;
+    v->present->ticks[0] = (struct pw_tick){.kind = PW_TICK_EVAL, .arm = 1, .step = 78};
+    viewing_press(v, PW_KEY_SHIFT_LEFT); /* so is that of a key */
+    assert_int_equal(take_player(v), PW_OK);
+    assert_true(pw_time_reading(ui));
+    viewing_shows(v, "viewing step 78 of 80", true);
+    assert_int_equal(take_player(v), PW_OK);
+    assert_int_equal(ui->time, -1);
+    set_present(v, 75);
+    viewing_run(v, "goto -1"); /* of the present */
+    assert_int_equal(take_player(v), PW_OK);
+    viewing_steps_are(v, 74, 74);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, viewing_setup, viewing_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_past_of_a_session_is_its_record),
+        TEST(no_key_waits_for_the_record),
+        TEST(no_line_waits_for_the_latest_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
