@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 19
+#define PW_BACKEND_ABI 20
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -245,10 +245,20 @@ struct pw_backend_ops {
      * The chain of dq continues over g[r] and row r, r ascending. d_keys[r] is a chain over sequences, then
      * heads, then queries, of scale*g[r], rounded, and q.
      *
-     * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv. */
+     * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
+     * are learned: then turn_bwd follows. */
     void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                           const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                           const int *pos, const struct pw_seqs *s);
+    /* Undoes a learned transformation in dqkv, which attention_bwd wrote for qkv, and adds to the gradients
+     * of its tables. Rows ascend. For row r with position id i:
+     *   gain (h,i): the sum over D of dq and the rotated q of head h, by lanes; then dq is multiplied by the
+     *     gain
+     *   cosine (i,p): a chain from 0 over q of heads 0..H-1, then k of heads 0..H-1, of da*a, then db*b,
+     * where (a,b) is pair p before the rotation and (da,db) its gradient after it; its result is added sine
+     * (i,p): the same of db*a, then -da*b Learned gains are [H,P]. */
+    void (*turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                     const struct pw_turn *t, const int *pos, int H, int D, int R);
 
     /* Replace the output of head h in every row of z [R,HD] by row pos[r] of table [P,D], or by zeros if
      * table is NULL. Other heads keep their bits. Used for ablation (the backward pass is zeros), and with H
@@ -284,9 +294,10 @@ struct pw_backend_ops {
                      const struct pw_fire *f, int L, int H, int P);
 
     /* ---- formulas: a bias computed from learned parameters by a program in double precision, then rounded.
-     * bias is [H,2P-1] or, of a dense program, [H,P,P]; 0 where the mask hides the key. param: the floats of
-     * all parameters. Slots are evaluated as kernels/expr_maths.h has them; a network's sums are chains of
-     * fma over its hidden units, OUT's from b2. */
+     * bias is [H,2P-1] or, of a dense program, [H,P,P]; 0 where the mask hides the key. x may ask for a table
+     * by position instead, with P entries for each of H columns. param: the floats of all parameters. Slots
+     * are evaluated as kernels/expr_maths.h has them; a network's sums are chains of fma over its hidden
+     * units, OUT's from b2. */
     void (*expr_fwd)(struct pw_ctx *c, float *bias, const float *param, const struct pw_expr_use *x, int H,
                      int P);
     /* Backward pass of expr_fwd. Adds to d_param. d_bias has the shape of the bias L times and is

@@ -10,10 +10,11 @@
  *   KEY       the key alone             P places
  *   PAIR      query and key             for each query, a row: the keys that it sees
  *
- * The last pass is PAIR for a dense bias and DISTANCE for a bias by distance; its root is the bias. The slots
- * of a pass are its values in the order of evaluation: `shared` ones first, which all heads have in common,
- * then those of a head. A slot reads slots before it in its pass, or, by IMPORT, a slot of another pass that
- * is exported. All values are doubles.
+ * The last pass is PAIR for a dense bias and DISTANCE for a bias by distance; its root is the bias. A table
+ * by position has the passes of a bias by distance: its distances are positions, and its heads are the
+ * columns of the table. The slots of a pass are its values in the order of evaluation: `shared` ones first,
+ * which all heads have in common, then those of a head. A slot reads slots before it in its pass, or, by
+ * IMPORT, a slot of another pass that is exported. All values are doubles.
  *
  * Terms of the storage. A unit is an exported value of one pass, stored for each of its places; a slot that
  * differs between heads has one unit per head, from `unit` on. A sum by lanes is a gradient that is summed
@@ -25,6 +26,7 @@
 #ifndef PW_EXPR_CODE_H
 #define PW_EXPR_CODE_H
 #include "base/both.h"
+#include "kernels/operands.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,6 +37,7 @@ enum pw_expr_op {
     PW_X_HEAD,    /* number of the head, from 0 */
     PW_X_LAYER,   /* number of the layer, from 0 */
     PW_X_AT,      /* the distance, or the position of the query or key */
+    PW_X_COUNT,   /* number of position ids up to the place; of a table by position */
     PW_X_IMPORT,  /* export `unit` of pass `from` */
     PW_X_PARAM,   /* parameter `param`, a number */
     PW_X_ENTRY,   /* entry arg[0], rounded to 0..size-1, of parameter `param` */
@@ -112,6 +115,12 @@ PW_BOTH const double *pw_expr_data(const struct pw_expr_code *x)
 PW_BOTH enum pw_expr_pass pw_expr_last(const struct pw_expr_code *x)
 {
     return x->dense ? PW_PASS_PAIR : PW_PASS_DISTANCE;
+}
+
+/* Number of entries of the table that x asks for. */
+PW_BOTH size_t pw_expr_entries(const struct pw_expr_use *x, int H, int P)
+{
+    return (size_t)H * (x->head > 0 ? (size_t)P : pw_bias_entries(x->code->dense, P));
 }
 
 /* Number of distances. */

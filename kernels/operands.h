@@ -66,13 +66,20 @@ struct pw_added {
  * row: (a,b) -> (a cos - b sin, a sin + b cos). The two results are computed as fmaf(a, cos, -(b*sin)) and
  * fmaf(a, sin, b*cos). Then q is multiplied by the gain of its row, which scales the query's scores; heads
  * share the gains, or head h has those from h * gain_head on. The backward pass multiplies by the gain first,
- * and then rotates by the negative angle. */
+ * and then rotates by the negative angle. If the tables are learned, it leaves that to turn_bwd. */
 struct pw_turn {
     const float *cosine, *sine; /* [P,pairs] */
     int pairs;                  /* 0 .. D/2 */
     enum pw_pairing pairing;
     const float *gain; /* [P], or with gain_head [H,P]; or NULL */
     int gain_head;     /* 0; or P: each head has gains of its own */
+    bool learned;      /* the tables have gradients */
+};
+
+/* Gradients of the tables of a transformation, with the shapes of its tables; each is NULL if its table is
+ * not learned. cosine and sine are learned together. */
+struct pw_turn_grad {
+    float *cosine, *sine, *gain;
 };
 
 /* Largest P of a dense bias: the kernels index the entries of a head with int. */
@@ -123,7 +130,8 @@ static inline size_t pw_fire_floats(int K, int H)
 }
 #define PW_FIRE_EPS 1e-6f /* added to the divisor psi(y), so that it is never 0 */
 
-/* A bias that a formula with learned parameters defines. */
+/* A table that a formula with learned parameters defines: a bias by distance or by both positions, or H
+ * numbers for each position. */
 struct pw_expr_code;
 struct pw_expr_use {
     const struct pw_expr_code *code;  /* its program (kernels/expr_code.h), in host memory */
@@ -131,6 +139,9 @@ struct pw_expr_use {
     float from, step; /* id i stands for position from + i * step; distances are multiplied by step */
     int layer;        /* whose values parameters of a layer have */
     bool causal;
+    /* head > 0: not a bias but a table by position ids, of a program by distance, whose distances are then
+     * positions; entry (h, id) is at h * head + id * place, and causal is true. */
+    int head, place;
 };
 
 /* Optional outputs of an attention operation for inspection: each is NULL, or has [H,T,T] for each

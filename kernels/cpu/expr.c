@@ -79,13 +79,15 @@ static void begin_block(struct pw_expr_run *r, int at)
     r->head = 0;
 }
 
-/* The bias of the block's lane 0 for a head: entries of further lanes follow. */
-static size_t entry_of(const struct pw_expr_run *r, int h)
+/* The entry of lane l of the block, for a head. */
+static size_t entry_of(const struct pw_expr_run *r, int h, int l)
 {
-    size_t P = (size_t)r->P;
+    size_t P = (size_t)r->P, at = (size_t)(r->at + l);
+    if (r->use->head > 0)
+        return (size_t)h * (size_t)r->use->head + at * (size_t)r->use->place;
     if (r->pass == PW_PASS_PAIR)
-        return ((size_t)h * P + (size_t)r->query) * P + (size_t)r->at;
-    return (size_t)h * (2 * P - 1) + (size_t)(r->use->causal ? r->P - 1 : 0) + (size_t)r->at;
+        return ((size_t)h * P + (size_t)r->query) * P + at;
+    return (size_t)h * (2 * P - 1) + (size_t)(r->use->causal ? r->P - 1 : 0) + at;
 }
 
 static void compute_row(struct pw_expr_run *r, float *bias)
@@ -99,7 +101,7 @@ static void compute_row(struct pw_expr_run *r, float *bias)
             r->head = h;
             PW_OP(expr_values)(r, span->shared, span->n);
             for (int l = 0; l < r->n && bias != NULL; l++)
-                bias[entry_of(r, h) + (size_t)l] = (float)root[l];
+                bias[entry_of(r, h, l)] = (float)root[l];
         }
     }
 }
@@ -117,7 +119,7 @@ void PW_OP(expr_fwd)(struct pw_ctx *c, float *bias, const float *param, const st
                      int P)
 {
     struct pw_expr_run r = begin_run(c, x, param, H, P, false);
-    memset(bias, 0, (size_t)H * pw_bias_entries(x->code->dense, P) * sizeof *bias);
+    memset(bias, 0, pw_expr_entries(x, H, P) * sizeof *bias);
     compute_exports(&r);
     begin_pass(&r, pw_expr_last(x->code));
     for (int i = 0; i < (x->code->dense ? P : 1); i++) {
@@ -132,7 +134,7 @@ static void add_root(struct pw_expr_run *r, const float *d_bias, int h)
 {
     double *g = r->adjoint + 16 * r->code->root;
     for (int l = 0; l < r->n; l++)
-        g[l] += (double)d_bias[entry_of(r, h) + (size_t)l];
+        g[l] += (double)d_bias[entry_of(r, h, l)];
 }
 
 /* Returns a sum by lanes and clears it for the next row. */
@@ -192,7 +194,7 @@ static void differentiate_row(struct pw_expr_run *r, const float *d_bias)
 void PW_OP(expr_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
                      const struct pw_expr_use *x, int L, int H, int P)
 {
-    size_t all = (size_t)H * pw_bias_entries(x->code->dense, P);
+    size_t all = pw_expr_entries(x, H, P);
     enum pw_expr_pass last = pw_expr_last(x->code);
     for (int l = 1; l < L; l++)
         PW_OP(add)(c, d_bias, d_bias + (size_t)l * all, all);

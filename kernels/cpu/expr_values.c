@@ -13,7 +13,8 @@ static void fill_lanes(double *y, double v)
 static void fill_places(const struct pw_expr_run *r, double *y)
 {
     int first = r->pass == PW_PASS_DISTANCE && !r->use->causal ? r->at - (r->P - 1) : r->at;
-    double from = r->pass == PW_PASS_DISTANCE ? 0 : (double)r->use->from, step = (double)r->use->step;
+    bool distance = r->pass == PW_PASS_DISTANCE && r->use->head == 0;
+    double from = distance ? 0 : (double)r->use->from, step = (double)r->use->step;
     for (int l = 0; l < 16; l++)
         y[l] = from + (first + l) * step;
 }
@@ -116,6 +117,10 @@ static void slot_values(const struct pw_expr_run *r, const struct pw_expr_slot *
     case PW_X_HEAD: fill_lanes(y, r->head); break;
     case PW_X_LAYER: fill_lanes(y, r->use->layer); break;
     case PW_X_AT: fill_places(r, y); break;
+    case PW_X_COUNT:
+        for (int l = 0; l < 16; l++)
+            y[l] = r->at + l + 1;
+        break;
     case PW_X_IMPORT: import_unit(r, s, y); break;
     case PW_X_PARAM: fill_lanes(y, (double)r->param[pw_expr_float(r, s->param)]); break;
     case PW_X_SELECT:

@@ -39,6 +39,8 @@ void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *d
                       int out, int in, int R);
 void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D,
                    int R);
+void PW_OP(turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                     const struct pw_turn *t, const int *pos, int H, int D, int R);
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,

@@ -10,6 +10,7 @@
 #include "kernels/cpu/simd.h"
 
 #include <assert.h>
+#include <math.h>
 
 static void turn_interleaved(float *y, const float *x, int heads, int D, int n, const float *C,
                              const float *S)
@@ -126,8 +127,61 @@ const float *PW_OP(turned)(float *room, const float *rows, const struct pw_attn 
     return to;
 }
 
+/* ---- gradients of learned tables */
+
+/* One row of queries: dq and q [HD], q rotated. */
+static void add_gains(float *d_gain, const float *dq, const float *q, const struct pw_turn *t, int pos, int H,
+                      int D)
+{
+    for (int h = 0; h < H; h++, dq += D, q += D) {
+        v16 sum = v_zero();
+        for (int i = 0; i < D; i += 16)
+            sum = v_fma(v_load_n(dq + i, D - i), v_load_n(q + i, D - i), sum);
+        d_gain[(size_t)h * (size_t)t->gain_head + (size_t)pos] += v_tree(sum);
+    }
+}
+
+/* One row of q and k [2HD]: d is the gradient of the rotated x. */
+static void add_angles(float *d_cosine, float *d_sine, const float *d, const float *x,
+                       const struct pw_turn *t, int H, int D)
+{
+    bool half = t->pairing == PW_PAIRING_HALF;
+    int step = half ? 1 : 2, apart = half ? t->pairs : 1;
+    for (int i = 0; i < t->pairs; i++) {
+        float cosine = 0, sine = 0;
+        for (int h = 0, at = i * step; h < 2 * H; h++, at += D) {
+            float a = x[at], b = x[at + apart], da = d[at], db = d[at + apart];
+            cosine = fmaf(db, b, fmaf(da, a, cosine));
+            sine = fmaf(-da, b, fmaf(db, a, sine));
+        }
+        d_cosine[i] += cosine;
+        d_sine[i] += sine;
+    }
+}
+
+void PW_OP(turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                     const struct pw_turn *t, const int *pos, int H, int D, int R)
+{
+    size_t floats = pw_angles_floats(t), row = 3 * (size_t)(H * D);
+    float *angles = pw_ctx_scratch(c, floats + row), *turned = angles + floats;
+    struct pw_turn rotation = *t;
+    rotation.gain = NULL;
+    for (int r = 0; r < R; r++, dqkv += row, qkv += row) {
+        size_t at = (size_t)pos[r] * (size_t)t->pairs;
+        if (d->gain != NULL) {
+            turn(turned, qkv, &rotation, pos + r, false, H, D, 1, angles);
+            add_gains(d->gain, dqkv, turned, t, pos[r], H, D);
+        }
+        if (t->gain != NULL)
+            scale_queries(dqkv, t, pos[r], H, D);
+        if (d->cosine != NULL)
+            add_angles(d->cosine + at, d->sine + at, dqkv, qkv, t, H, D);
+        turn(dqkv, dqkv, &rotation, pos + r, true, H, D, 1, angles);
+    }
+}
+
 void PW_OP(turn_back)(float *rows, const struct pw_attn *a, const int *pos, int first, int R, float *room)
 {
-    if (a->turn != NULL)
+    if (a->turn != NULL && !a->turn->learned)
         turn(rows, rows, a->turn, pos + first, true, a->heads, a->head_width, R, room);
 }

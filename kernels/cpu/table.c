@@ -66,6 +66,7 @@ const struct pw_backend_ops LINEAR(table) = {
     .linear_dx = LINEAR(linear_dx),
     .linear_dw = LINEAR(linear_dw),
     .rotate = PW_OP(rotate),
+    .turn_bwd = PW_OP(turn_bwd),
     .scores = PW_OP(scores),
     .attention_fwd = PW_OP(attention_fwd),
     .attn_save_floats = PW_OP(attn_save_floats),

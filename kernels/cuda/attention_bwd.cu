@@ -178,7 +178,8 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
     }
     if constexpr (WITH == PW_WITH_TURN) {
         at += BY_KEY ? C : 0;
-        turn_back(b.dqkv + at, b.copy != NULL ? b.copy + at : NULL, w, !BY_KEY, a, p);
+        if (!a.turn.learned) /* otherwise turn_bwd follows */
+            turn_back(b.dqkv + at, b.copy != NULL ? b.copy + at : NULL, w, !BY_KEY, a, p);
     }
 }
 

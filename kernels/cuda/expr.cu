@@ -31,7 +31,7 @@ static struct pw_program lay_program(const struct pw_expr_use *x, const float *p
     struct pw_program p = {};
     size_t rows = 0, wide = 0, lanes = 0, used = 0;
     p.code = x->there, p.param = param, p.from = x->from, p.step = x->step, p.layer = x->layer;
-    p.causal = x->causal, p.H = H, p.P = P;
+    p.causal = x->causal, p.H = H, p.P = P, p.head = x->head, p.place = x->place;
     for (int k = 0; k < PW_PASSES; k++) {
         const struct pw_expr_span *span = &x->code->pass[k];
         p.length[k] = k == PW_PASS_ONCE ? 1 : k == PW_PASS_DISTANCE ? pw_expr_distances(x->causal, P) : P;
@@ -91,8 +91,7 @@ cudaError_t pw_cuda_expr_fwd(cudaStream_t s, float *bias, const float *param, co
 {
     size_t doubles;
     struct pw_program p = lay_program(x, param, H, P, room, &doubles);
-    cudaError_t e =
-        cudaMemsetAsync(bias, 0, (size_t)H * pw_bias_entries(x->code->dense, P) * sizeof *bias, s);
+    cudaError_t e = cudaMemsetAsync(bias, 0, pw_expr_entries(x, H, P) * sizeof *bias, s);
     if (e == cudaSuccess)
         e = compute_exports(s, &p, x->code);
     if (e == cudaSuccess)
@@ -115,7 +114,7 @@ cudaError_t pw_cuda_expr_bwd(cudaStream_t s, float *d_param, float *d_bias, cons
                              const struct pw_expr_use *x, int L, int H, int P, double *room)
 {
     static const enum pw_expr_pass back[] = {PW_PASS_KEY, PW_PASS_QUERY, PW_PASS_DISTANCE, PW_PASS_ONCE};
-    size_t doubles, all = (size_t)H * pw_bias_entries(x->code->dense, P);
+    size_t doubles, all = pw_expr_entries(x, H, P);
     struct pw_program p = lay_program(x, param, H, P, room, &doubles);
     cudaError_t e = cudaMemsetAsync(room, 0, doubles * sizeof *room, s);
     for (int l = 1; l < L && e == cudaSuccess; l++)

@@ -12,6 +12,7 @@ struct pw_program {
     float from, step;
     int layer, H, P;
     bool causal;
+    int head, place;                               /* head > 0: strides of a table by position */
     int length[PW_PASSES];                         /* places; of PAIR keys */
     size_t stride[PW_PASSES];                      /* doubles of a unit */
     double *units[PW_PASSES], *d_units[PW_PASSES]; /* distance t at length-1-t, as on the cpu */
@@ -82,6 +83,8 @@ __device__ __forceinline__ size_t pw_dev_export(const struct pw_program &p, cons
 __device__ __forceinline__ size_t pw_dev_bias_at(const struct pw_program &p, const struct pw_spot &x)
 {
     size_t P = (size_t)p.P;
+    if (p.head > 0)
+        return (size_t)x.h * (size_t)p.head + (size_t)x.at * (size_t)p.place;
     if (p.pass == PW_PASS_PAIR)
         return ((size_t)x.h * P + (size_t)(p.query + x.row)) * P + (size_t)x.at;
     return (size_t)x.h * (2 * P - 1) + (size_t)(p.causal ? p.P - 1 : 0) + (size_t)x.at;

@@ -8,7 +8,7 @@
 __device__ double position_of(const struct pw_program &p, const struct pw_spot &x)
 {
     int first = p.pass == PW_PASS_DISTANCE && !p.causal ? x.at - (p.P - 1) : x.at;
-    return (p.pass == PW_PASS_DISTANCE ? 0 : (double)p.from) + first * (double)p.step;
+    return (p.pass == PW_PASS_DISTANCE && p.head == 0 ? 0 : (double)p.from) + first * (double)p.step;
 }
 
 __device__ double network_value(const struct pw_program &p, const struct pw_expr_slot *slots,
@@ -44,6 +44,7 @@ __device__ double slot_value(const struct pw_program &p, const struct pw_expr_sl
     case PW_X_HEAD: return x.h;
     case PW_X_LAYER: return p.layer;
     case PW_X_AT: return position_of(p, x);
+    case PW_X_COUNT: return x.at + 1;
     case PW_X_IMPORT: return p.units[s.from][pw_dev_import(p, s, x)];
     case PW_X_PARAM: return (double)p.param[pw_dev_float(p, s.param, x.h)];
     case PW_X_ENTRY:

@@ -95,6 +95,10 @@ cudaError_t pw_cuda_of_bf16(cudaStream_t s, float *to, const uint16_t *from, siz
  */
 cudaError_t pw_cuda_rotate(cudaStream_t s, float *y, const float *x, const struct pw_turn *t, const int *pos,
                            bool back, int H, int D, int R);
+/* ---- turn_bwd.cu. room: pw_cuda_turn_bwd_floats floats of device scratch. */
+size_t pw_cuda_turn_bwd_floats(const struct pw_turn *t, int H, int R);
+cudaError_t pw_cuda_turn_bwd(cudaStream_t s, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                             const struct pw_turn *t, const int *pos, int H, int D, int R, float *room);
 
 /* ---- attention_ref.cu, attention.cu, attention_grad.cu. The contents of start and pos are unknown to the
  * host, so grids depend on seqs->n, seqs->rows and seqs->longest.

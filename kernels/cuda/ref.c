@@ -117,7 +117,7 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, dz, qkv, save, a, pos, s,
                                          (size_t *)room, ds));
-    if (a->turn != NULL)
+    if (a->turn != NULL && !a->turn->learned)
         PW_CUDA_DO(
             c, "rotate",
             pw_cuda_rotate(c->stream, dqkv, dqkv, a->turn, pos, true, a->heads, a->head_width, s->rows));

@@ -72,6 +72,15 @@ static void rotate(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const 
     PW_CUDA_DO(c, "rotate", pw_cuda_rotate(c->stream, qkv, qkv, t, pos, false, H, D, R));
 }
 
+static void turn_bwd(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                     const struct pw_turn *t, const int *pos, int H, int D, int R)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_turn_bwd_floats(t, H, R) * sizeof *room);
+    pw_cuda_writes(c, dqkv);
+    if (room != NULL)
+        PW_CUDA_DO(c, "turn_bwd", pw_cuda_turn_bwd(c->stream, dqkv, d, qkv, t, pos, H, D, R, room));
+}
+
 static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
@@ -215,7 +224,7 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
     .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
     .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,  \
-    .rotate = rotate, .scores = scores, .attention_cached = attention_cached,                                \
+    .rotate = rotate, .turn_bwd = turn_bwd, .scores = scores, .attention_cached = attention_cached,          \
     .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
     .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd,    \
     .expr_bwd = expr_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,                          \

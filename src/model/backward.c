@@ -3,9 +3,9 @@
  * Every gradient of a slot is one chain of additions over the slot's rows in ascending order, so the cut into
  * chunks changes no bit. A parameter with gradients from two places of the network would break this. With a
  * tied head the chain would be head(chunk 1), embedding(chunk 1), head(chunk 2), ... Such parameters have one
- * accumulator per place, and pw_slot_end adds them in a fixed order: the tied head's gradient, and the bias
- * table of each layer. Accumulators belong to the slot, not to a worker, because a step that yielded can
- * continue on other workers. */
+ * accumulator per place, and pw_slot_end adds them in a fixed order: the tied head's gradient, and the
+ * learned tables of each layer. Accumulators belong to the slot, not to a worker, because a step that yielded
+ * can continue on other workers. */
 #include "model/model_int.h"
 
 /* Rounds floats up to whole cache lines. */
@@ -25,29 +25,43 @@ static int bias_positions(const struct pw_model *m)
     return m->pe.pe->uses & PW_PE_DENSE ? m->step_plan.sizes.positions : m->tables.P;
 }
 
-static size_t layer_bias(const struct pw_model *m)
+static size_t table_floats(const struct pw_model *m, enum pw_pe_table which)
 {
-    return (size_t)m->cfg.heads * pw_bias_of_head(m, bias_positions(m));
+    return pw_table_floats(m, which, which == PW_TABLE_BIAS ? bias_positions(m) : m->tables.P);
 }
 
-static size_t bias_floats(const struct pw_model *m)
+/* Floats of the accumulators of a learned table; of none 0. */
+static size_t sums_floats(const struct pw_model *m, enum pw_pe_table which)
 {
-    return pw_bias_learned(m) ? (size_t)m->cfg.layers * layer_bias(m) : 0;
+    return pw_table_learned(m, which) ? (size_t)pw_table_gradients(m, which) * table_floats(m, which) : 0;
+}
+
+static size_t all_sums(const struct pw_model *m)
+{
+    size_t n = 0;
+
+    for (int k = 0; k < PW_PE_TABLES; k++)
+        n += whole(sums_floats(m, (enum pw_pe_table)k));
+    return n;
 }
 
 size_t pw_slot_floats(const struct pw_model *m)
 {
-    return whole(m->lay.size) + whole(head_floats(m)) + whole(bias_floats(m));
+    return whole(m->lay.size) + whole(head_floats(m)) + all_sums(m);
 }
 
 struct pw_slot pw_slot_at(const struct pw_model *m, int s)
 {
     float *grad = m->slots + (size_t)s * m->stride, *head = grad + whole(m->lay.size);
+    float *sums = head + whole(head_floats(m));
+    struct pw_slot slot = {.grad = grad, .head = m->cfg.tied ? head : NULL, .summed = m->step_plan.summed[s]};
 
-    return (struct pw_slot){.grad = grad,
-                            .head = m->cfg.tied ? head : NULL,
-                            .bias = pw_bias_learned(m) ? head + whole(head_floats(m)) : NULL,
-                            .summed = m->step_plan.summed[s]};
+    for (int k = 0; k < PW_PE_TABLES; k++) {
+        size_t n = sums_floats(m, (enum pw_pe_table)k);
+        slot.table[k] = n > 0 ? sums : NULL;
+        sums += whole(n);
+    }
+    return slot;
 }
 
 /* Returns true for the weights of a linear layer. linear_dw overwrites their gradient at the slot's first
@@ -80,25 +94,20 @@ void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *s
         end = p->offset + pw_param_count(p);
     }
     m->ops->zero(c, slot->grad + from, end - from);
-    if (slot->bias != NULL)
-        m->ops->zero(c, slot->bias, bias_floats(m));
+    for (int k = 0; k < PW_PE_TABLES; k++)
+        if (slot->table[k] != NULL)
+            m->ops->zero(c, slot->table[k], sums_floats(m, (enum pw_pe_table)k));
 }
 
 void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
-    struct pw_pe_pass pass = pw_model_pass(m, c, bias_positions(m));
-
     if (!slot->summed) { /* none of its chunks had a loss */
         m->ops->zero(c, slot->grad, m->lay.size);
         return;
     }
     if (slot->head != NULL)
         m->ops->add(c, slot->grad + m->lay.embed, slot->head, head_floats(m));
-    if (slot->bias != NULL && m->pe.pe->fill_bwd != NULL)
-        m->pe.pe->fill_bwd(&pass, slot->grad + m->lay.pe, slot->bias, m->p + m->lay.pe);
-    else if (slot->bias != NULL)
-        m->ops->gather_bias_bwd(c, slot->grad + m->lay.pe, slot->bias, m->tables.index, m->cfg.layers,
-                                m->cfg.heads, 2 * m->tables.P - 1);
+    pw_tables_differentiate(m, c, slot->grad + m->lay.pe, slot->table, bias_positions(m));
 }
 
 /* Returns the gradient of a branch whose output went through dropout and was added to the stream: the
@@ -128,6 +137,23 @@ static void d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, in
         m->ops->dropout(c, w->d_hid, w->d_hid, &drop, NULL, k->n_rows, m->cfg.ffn);
 }
 
+/* Returns the accumulator of layer l for a learned table; NULL: it is not learned. */
+static float *table_sums(const struct pw_model *m, const struct pw_slot *to, enum pw_pe_table which, int l)
+{
+    return to->table[which] != NULL ? to->table[which] + (size_t)l * table_floats(m, which) : NULL;
+}
+
+/* Undoes the transformation of q and k in w->d_qkv if its tables are learned. */
+static void turn_back(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_turn *t,
+                      const int *pos, const struct pw_slot *to, int R)
+{
+    struct pw_turn_grad d = {table_sums(m, to, PW_TABLE_COSINE, l), table_sums(m, to, PW_TABLE_SINE, l),
+                             table_sums(m, to, PW_TABLE_GAIN, l)};
+
+    if (t != NULL && t->learned)
+        m->ops->turn_bwd(c, w->d_qkv, &d, w->acts[l].qkv, t, pos, m->cfg.heads, m->cfg.head_width, R);
+}
+
 /* On entry w->d [R,C] is the gradient of the block's output, on return that of its input x. */
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
                   const struct pw_slot *to)
@@ -143,7 +169,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     struct pw_seqs seqs = pw_chunk_seqs(plan, k);
     struct pw_attn attn = pw_model_attn(m, l);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
-    float *slot = to->grad, *d_bias = to->bias != NULL ? to->bias + (size_t)l * layer_bias(m) : NULL;
+    float *slot = to->grad, *d_bias = table_sums(m, to, PW_TABLE_BIAS, l);
     float *d_keys =
         attn.keys != NULL ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
     struct pw_dropout drop;
@@ -162,6 +188,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
+    turn_back(m, c, w, l, attn.turn, pos, to, R);
     ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), w->d_qkv, a->n1, to->summed, 3 * H * D, C,
                    R);
     ops->linear_dx(c, w->d_norm, w->d_qkv, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);
@@ -196,8 +223,8 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 {
     const struct pw_batch_plan *plan = &m->step_plan;
     struct pw_added added = m->tables.added;
-    float *d_added[PW_PE_ADDS], *slot = to->grad;
-    bool learned = pw_pe_learns_rows(m->pe.pe);
+    float *d_added[PW_PE_ADDS], *slot = to->grad, *sums = to->table[PW_TABLE_ADDED];
+    bool rows = pw_pe_learns_rows(m->pe.pe), learned = rows || sums != NULL;
     int C = m->cfg.width, R = k->n_rows;
     struct pw_dropout drop;
 
@@ -208,7 +235,7 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
         m->ops->dropout(c, w->d, w->d, &drop, NULL, R, C);
     for (int i = 0; i < added.n; i++) {
         added.row[i] = plan->dev + plan->added[i] + k->row;
-        d_added[i] = learned ? slot + m->lay.pe + pw_learned_at(m, i) : NULL;
+        d_added[i] = rows ? slot + m->lay.pe + pw_learned_at(m, i) : sums;
     }
     m->ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, w->d,
                       plan->dev + plan->tokens + k->row, &added, R, C);

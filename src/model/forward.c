@@ -24,33 +24,13 @@ float pw_norm_eps(const struct pw_config *cfg)
     return cfg->norm == PW_NORM_LAYER ? 1e-5f : 1e-6f;
 }
 
-struct pw_pe_pass pw_model_pass(const struct pw_model *m, struct pw_ctx *c, int positions)
-{
-    return (struct pw_pe_pass){&m->pe,         &m->cfg,        m->ops, c, positions, m->tables.bias_layer,
-                               m->tables.code, m->tables.there};
-}
-
-static void make_bias(struct pw_ctx *c, int chunk, int worker, void *arg)
-{
-    struct pw_model *m = arg;
-    struct pw_pe_pass pass = pw_model_pass(m, c, m->tables.laid);
-
-    (void)chunk;
-    (void)worker;
-    if (m->pe.pe->fill != NULL)
-        m->pe.pe->fill(&pass, m->tables.bias, m->p + m->lay.pe);
-    else
-        m->ops->gather_bias_fwd(c, m->tables.bias, m->p + m->lay.pe, m->tables.index, m->cfg.heads,
-                                2 * m->tables.P - 1);
-}
-
 void pw_model_refresh(struct pw_model *m, int positions)
 {
     pw_tables_lay(m, positions);
     if (m->stale & PW_STALE_PACKS)
         m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
-    if (m->stale & PW_STALE_TABLES && pw_bias_learned(m))
-        m->ops->for_chunks(m->be, 1, make_bias, m);
+    if (m->stale & PW_STALE_TABLES)
+        pw_tables_compute(m);
     m->stale = 0;
 }
 

@@ -119,10 +119,10 @@ struct pw_work {
 
 /* The accumulators of one gradient slot, on the backend: backward.c. */
 struct pw_slot {
-    float *grad; /* [size] in the order of the parameters */
-    float *head; /* [V,C]; tied head only */
-    float *bias; /* [L] times the shape of the bias; learned bias only */
-    bool summed; /* earlier chunks have added to it */
+    float *grad;                /* [size] in the order of the parameters */
+    float *head;                /* [V,C]; tied head only */
+    float *table[PW_PE_TABLES]; /* of a table that pw_table_learned names, pw_table_gradients parts */
+    bool summed;                /* earlier chunks have added to it */
 };
 
 /* The encoding's tables on the backend, for P positions. */
@@ -137,10 +137,10 @@ struct pw_tables {
     int laid;                    /* dense: positions that the bias is laid out for; otherwise P */
     const float *keys;           /* [L,key_rows,D], part of the parameters */
     int key_rows, reach;
-    int *index;                 /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */
-    struct pw_score *score;     /* [L] function of each finished score; NULL: none */
-    struct pw_expr_code *code;  /* the encoding's program on the host; NULL: it has none */
-    struct pw_expr_code *there; /* the same on the backend */
+    int *index;             /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */
+    struct pw_score *score; /* [L] function of each finished score; NULL: none */
+    /* The encoding's programs on the host, NULL where it has none; and the same on the backend. */
+    struct pw_expr_code *code[PW_PE_TABLES], *there[PW_PE_TABLES];
 };
 
 /* Data derived from the parameters: packed weights (backend.h) and gathered tables. */
@@ -317,10 +317,8 @@ void pw_work_fini(struct pw_model *m, struct pw_work **works);
 /* ---- tables.c */
 /* Returns the offset, within the encoding's parameters, of the row for position 0 of learned table k. */
 size_t pw_learned_at(const struct pw_model *m, int k);
-/* pw_bias_of_head returns the entries of one head's bias for so many positions; pw_bias_learned returns true
- * if the bias is learned. */
+/* Returns the entries of one head's bias for so many positions. */
 size_t pw_bias_of_head(const struct pw_model *m, int positions);
-bool pw_bias_learned(const struct pw_model *m);
 /* Sets the number of positions that a dense bias is laid out for, at most P; the bias
  * becomes stale if it changes. */
 void pw_tables_lay(struct pw_model *m, int positions);
@@ -328,6 +326,28 @@ void pw_tables_lay(struct pw_model *m, int positions);
  * yielded is abandoned. PW_EUSER if an offset leaves too few learned rows. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
+
+/* ---- learned.c */
+/* Does the table depend on learned parameters that the encoding gathers or computes? Rows and keys that are
+ * parameters themselves don't count. */
+bool pw_table_learned(const struct pw_model *m, enum pw_pe_table which);
+/* Returns the floats of a layer's part of a learned table for so many positions, and the number of its parts.
+ */
+size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int positions);
+int pw_table_layers(const struct pw_model *m, enum pw_pe_table which);
+/* The number of parts of its gradient: one for each layer that reads it. */
+int pw_table_gradients(const struct pw_model *m, enum pw_pe_table which);
+/* Makes the encoding's programs and sends them to the backend; frees them. */
+enum pw_code pw_tables_send_codes(struct pw_model *m, struct pw_err *err);
+void pw_tables_free_codes(struct pw_model *m);
+/* Computes the learned tables from the parameters. */
+void pw_tables_compute(struct pw_model *m);
+/* Adds to grad, the gradient of the encoding's parameters, from those of the tables, which it overwrites. The
+ * gradient of the bias is for `positions`, those of other tables are for all of the tables. */
+void pw_tables_differentiate(struct pw_model *m, struct pw_ctx *c, float *grad,
+                             float *const table[PW_PE_TABLES], int positions);
+/* Copies the learned tables to host tables for t->P positions. */
+void pw_tables_fetch(struct pw_model *m, struct pw_pe_tables *t);
 
 /* ---- seen.c */
 bool pw_seen_init(struct pw_model *m); /* false: out of memory; call pw_seen_fini in any case */
@@ -347,8 +367,6 @@ void pw_seen_step(struct pw_model *m, const int *rows, int n_seqs, const float *
 /* ---- forward.c */
 /* Rebuilds packed weights and gathered tables if they are stale, with a dense bias for so many positions. */
 void pw_model_refresh(struct pw_model *m, int positions);
-/* Returns the arguments for an encoding with arithmetic of its own, for so many positions. */
-struct pw_pe_pass pw_model_pass(const struct pw_model *m, struct pw_ctx *c, int positions);
 /* Return the norm's epsilon, and the attention and the activation in the backend's terms. */
 float pw_norm_eps(const struct pw_config *cfg);
 struct pw_attn pw_model_attn(const struct pw_model *m, int layer);

@@ -34,6 +34,16 @@ enum pw_pe_use {
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
+/* Tables that an encoding can compute on the backend from learned parameters. */
+enum pw_pe_table {
+    PW_TABLE_BIAS,   /* [H,2P-1], or dense [H,P,P] */
+    PW_TABLE_GAIN,   /* [H,P] factors on queries */
+    PW_TABLE_COSINE, /* [P,pairs] */
+    PW_TABLE_SINE,   /* [P,pairs] */
+    PW_TABLE_ADDED,  /* [P,C] rows added to the embeddings */
+    PW_PE_TABLES
+};
+
 /* How position pos of a sequence of length l selects a row of an added table. */
 enum pw_pe_by {
     PW_PE_NO_TABLE,
@@ -80,9 +90,11 @@ struct pw_pe_pass {
     const struct pw_backend_ops *ops;
     struct pw_ctx *c;
     int P;
-    size_t bias_layer; /* floats from a layer's bias to the next; 0: shared */
+    enum pw_pe_table which; /* the table that is computed */
+    int layers;             /* its parts: 1, or one for each layer */
+    size_t floats;          /* of a part */
     const struct pw_expr_code *code,
-        *there; /* the program that the encoding gave: on the host, on the backend */
+        *there; /* the program that the encoding gave for it: on the host, on the backend */
 };
 
 /* The descriptor of an encoding. Constant. */
@@ -144,18 +156,20 @@ struct pw_pe {
     int (*index)(const void *opts, const struct pw_config *cfg, int distance);
     int (*reach)(const void *opts);
 
-    /* Alternatively, a BIAS or DENSE bias computed from parameters by arithmetic of the encoding's own.
-     * params lists the parameters and returns their number. fill computes bias [H,2P-1] or dense [H,P,P], of
-     * every layer if it is by_layer, from param, which holds the parameters one after the other. fill_bwd
-     * adds to d_param; it overwrites d_bias, the gradients of the L layers one after the other. All arrays
-     * are in the backend's memory; any worker can call. NULL: not such an encoding. */
+    /* Alternatively, tables computed from parameters by arithmetic of the encoding's own: those of the uses
+     * in `computed`; both of ROTATION together. params lists the parameters and returns their number. fill
+     * computes table x->which, its parts one after the other, from param, which holds the parameters one
+     * after the other. fill_bwd adds to d_param; it overwrites d_table, the gradients of the L layers one
+     * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
+     * call. NULL: not such an encoding. */
+    unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
-    void (*fill)(const struct pw_pe_pass *x, float *bias, const float *param);
-    void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param);
-    /* Makes the program that fill and fill_bwd pass to the backend (kernels/expr_code.h); the caller frees
-     * it. NULL: there is none. */
-    enum pw_code (*code)(const void *opts, const struct pw_config *cfg, struct pw_expr_code **out,
-                         struct pw_err *err);
+    void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);
+    void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param);
+    /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
+     * caller frees it. NULL: there is none. */
+    enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
+                         struct pw_expr_code **out, struct pw_err *err);
 };
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
@@ -167,6 +181,8 @@ const struct pw_pe *pw_pe_find(const char *name);
 bool pw_pe_alike(const struct pw_pe *a, const struct pw_pe *b);
 /* Returns true if the encoding has trained parameters. */
 bool pw_pe_learns(const struct pw_pe *pe);
+/* Returns true if the encoding computes this table from learned parameters. */
+bool pw_pe_computes(const struct pw_pe *pe, enum pw_pe_table which);
 /* Returns true if the rows that it adds to embeddings are trained parameters. */
 bool pw_pe_learns_rows(const struct pw_pe *pe);
 /* Returns the tables of one layer: the same memory, without strides. Only `t` itself is freed. */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/expr_code.h"
 #include "kernels/score.h"
 #include "model/model_int.h"
 
@@ -156,12 +155,14 @@ static bool set_turns(struct pw_model *m, const struct pw_pe_tables *host)
         return true;
     t->turn = calloc((size_t)m->cfg.layers, sizeof *t->turn);
     for (size_t l = 0; t->turn != NULL && l < (size_t)m->cfg.layers; l++)
-        t->turn[l] = (struct pw_turn){turns ? t->cosine + l * host->turn_layer : NULL,
-                                      turns ? t->sine + l * host->turn_layer : NULL,
-                                      pairs_of(m),
-                                      turns ? m->pe.pe->pairing(m->pe.o.bytes) : PW_PAIRING_INTERLEAVED,
-                                      t->gain != NULL ? t->gain + l * host->gain_layer : NULL,
-                                      m->pe.pe->head_gains ? host->P : 0};
+        t->turn[l] =
+            (struct pw_turn){turns ? t->cosine + l * host->turn_layer : NULL,
+                             turns ? t->sine + l * host->turn_layer : NULL,
+                             pairs_of(m),
+                             turns ? m->pe.pe->pairing(m->pe.o.bytes) : PW_PAIRING_INTERLEAVED,
+                             t->gain != NULL ? t->gain + l * host->gain_layer : NULL,
+                             m->pe.pe->head_gains ? host->P : 0,
+                             pw_table_learned(m, PW_TABLE_GAIN) || pw_table_learned(m, PW_TABLE_COSINE)};
     return t->turn != NULL;
 }
 
@@ -180,21 +181,6 @@ static bool send_score(struct pw_model *m, const struct pw_pe_tables *host)
     m->tables.score = send(m, score, bytes);
     free(score);
     return m->tables.score != NULL;
-}
-
-/* Makes the encoding's program, if it has one, and sends it. */
-static enum pw_code send_code(struct pw_model *m, struct pw_err *err)
-{
-    struct pw_tables *t = &m->tables;
-    enum pw_code code =
-        m->pe.pe->code != NULL ? m->pe.pe->code(m->pe.o.bytes, &m->cfg, &t->code, err) : PW_OK;
-
-    if (code != PW_OK || t->code == NULL)
-        return code;
-    if (m->ops->expr_fwd == NULL)
-        return pw_fail(err, PW_EUSER, "expr: no learned parameters on '%s' yet", m->ops->name);
-    t->there = send(m, t->code, t->code->bytes);
-    return t->there != NULL ? PW_OK : pw_fail(err, PW_ENOMEM, "out of memory for the encoding's program");
 }
 
 static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
@@ -221,7 +207,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     t->bias_layer = host->bias_layer;
     if (pe->uses & PW_PE_BIASES)
         t->bias =
-            send(m, host->bias != NULL || pw_bias_learned(m) ? host->bias : host->dense,
+            send(m, host->bias != NULL || pw_table_learned(m, PW_TABLE_BIAS) ? host->bias : host->dense,
                  layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
     if (pe->uses & PW_PE_BIAS && pe->index != NULL)
         t->index = make_index(m, host->P);
@@ -242,17 +228,12 @@ size_t pw_bias_of_head(const struct pw_model *m, int positions)
     return pw_bias_entries((m->pe.pe->uses & PW_PE_DENSE) != 0, positions);
 }
 
-bool pw_bias_learned(const struct pw_model *m)
-{
-    return m->lay.pe != PW_ABSENT && (m->pe.pe->uses & PW_PE_BIASES) != 0;
-}
-
 void pw_tables_lay(struct pw_model *m, int positions)
 {
     struct pw_tables *t = &m->tables;
 
     assert(positions <= t->P);
-    if (!(m->pe.pe->uses & PW_PE_DENSE) || !pw_bias_learned(m) || t->laid == positions)
+    if (!(m->pe.pe->uses & PW_PE_DENSE) || !pw_table_learned(m, PW_TABLE_BIAS) || t->laid == positions)
         return;
     t->laid = positions;
     m->stale |= PW_STALE_TABLES;
@@ -282,7 +263,7 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
     if (!send_all(m, &host))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", n);
     if (code == PW_OK)
-        code = send_code(m, err);
+        code = pw_tables_send_codes(m, err);
     if (code != PW_OK)
         pw_tables_fini(m);
     pw_pe_tables_free(&host);
@@ -300,29 +281,9 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.index);
     m->ops->free(m->be, m->tables.score);
-    m->ops->free(m->be, m->tables.there);
-    free(m->tables.code);
+    pw_tables_free_codes(m);
     free(m->tables.turn);
     m->tables = (struct pw_tables){0};
-}
-
-/* Fetches a bias that the backend computes: dense for P positions, by distance for at least P. */
-static void fetch_bias(struct pw_model *m, struct pw_pe_tables *t)
-{
-    size_t rows = (size_t)t->P, H = (size_t)m->cfg.heads, wide = 2 * rows - 1;
-
-    pw_model_refresh(m, t->P);
-    for (size_t l = 0; l < layers_of(m, PW_PE_BIASES); l++) {
-        const float *from = m->tables.bias + l * m->tables.bias_layer;
-        if (t->dense != NULL)
-            m->ops->download(m->be, t->dense + l * t->bias_layer, from, rows * rows * H * sizeof *from);
-        for (size_t h = 0; h < H && t->bias != NULL; h++) {
-            size_t P = (size_t)m->tables.P;
-            m->ops->download(m->be, t->bias + l * t->bias_layer + h * wide, from + h * (2 * P - 1) + P - rows,
-                             wide * sizeof *from);
-        }
-    }
-    m->ops->sync(m->be, NULL);
 }
 
 /* Fills the learned entries of the host tables from the parameters. */
@@ -339,7 +300,7 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
     if (t->keys != NULL)
         memcpy(t->keys, m->host, (m->lay.size - m->lay.core) * sizeof *t->keys);
     if (pe->fill != NULL)
-        fetch_bias(m, t);
+        pw_tables_fetch(m, t);
     if (t->bias == NULL || pe->index == NULL)
         return;
     for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)

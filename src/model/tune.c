@@ -43,7 +43,9 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
 {
     const struct pw_pe *pe = use->pe;
     const struct pw_pe_tune *t = &use->tune;
-    bool learned = pw_pe_learns(pe), rows = learned && (pe->uses & (PW_PE_BIASES | PW_PE_KEYS)) == 0;
+    bool rows = pw_pe_learns_rows(pe),
+         learned = rows || (pe->param != NULL && (pe->uses & PW_PE_BIASES) == 0);
+    bool bias = (pe->uses & PW_PE_BIASES) != 0 && pe->param == NULL && !pw_pe_computes(pe, PW_TABLE_BIAS);
     bool places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION | PW_PE_DENSE)) != 0;
     if (t->offset != 0 && !places)
         return pw_fail(err, PW_EUSER, "%s: offset=%g: it has no positions to shift", pe->name,
@@ -55,16 +57,18 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     if (t->stretch != 1 && pe->uses == 0)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: it has no positions to stretch", pe->name,
                        (double)t->stretch);
-    if (t->stretch != 1 && learned && (pe->uses & PW_PE_BIASES) == 0)
+    if (t->stretch != 1 && learned)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: there are no values between its learned rows",
                        pe->name, (double)t->stretch);
-    if (t->gain != 1 && ((pe->uses & PW_PE_BIASES) == 0 || learned))
+    if (t->gain != 1 && !bias)
         return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias (only alibi has)", pe->name,
                        (double)t->gain);
     if (t->logn == 1)
         return pw_fail(err, PW_EUSER, "logn=1: allowed are lengths from 2 on, or 0 for none");
     if (t->logn > 0 && !cfg->causal)
         return pw_fail(err, PW_EUSER, "logn=%d: with causal=off every query sees all keys", t->logn);
+    if (t->logn > 0 && pw_pe_computes(pe, PW_TABLE_GAIN))
+        return pw_fail(err, PW_EUSER, "%s: logn=%d: its factor on scores is learned", pe->name, t->logn);
     if (t->logn > 0 && (pe->uses & PW_PE_KEYS) != 0)
         return pw_fail(err, PW_EUSER, "%s: logn=%d: not allowed with relative keys", pe->name, t->logn);
     if (pe->check_at != NULL && (t->offset != 0 || t->stretch != 1))

@@ -166,7 +166,8 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
                                shape->pairs,
                                shape->half ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
                                shape->gain ? h->gain : NULL,
-                               shape->heads % 2 == 1 ? (int)P : 0};
+                               shape->heads % 2 == 1 ? (int)P : 0,
+                               false};
     h->a.turn = shape->pairs > 0 || shape->gain ? &h->turn : NULL;
     to_device(k, shape->skew);
 }

@@ -231,7 +231,9 @@ static void both(struct pair *p, struct pw_batch *const *b, int n)
 /* Batches of several sizes: groups are full, or cut short by another size, or by the end. */
 static void test_groups(void **state)
 {
-    const char *const encodings[] = {"none", "t5", "fire"}; /* the gradients of two are compared */
+    const char *const encodings[] = {
+        "none", "t5", "fire", /* the gradients of all but the first are compared */
+        "expr 'a = learn(1) per pair; s = learn(1) per head; angle = a * i / (p + 1); scale = s'"};
     const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
     struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];
     (void)state;

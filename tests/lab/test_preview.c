@@ -116,8 +116,8 @@ static void test_curves(void **state)
     assert_true(pw_preview_read(&p, "pe expr 'angle = i * h'", snap));
     assert_string_equal(p.why, "angle: no 'h': heads share their rotation");
     assert_true(p.from == 0 && p.to == 0 && p.refused);
-    assert_true(pw_preview_read(&p, "pe expr 'a = learn(1); scale = a'", snap));
-    assert_string_equal(p.why, "scale: only a bias can have learned parameters: write numbers");
+    assert_true(pw_preview_read(&p, "pe expr 'a = learn(1) per head; angle = a * i'", snap));
+    assert_string_equal(p.why, "angle: 'a' has a value per head: only bias and scale can read it");
     assert_true(pw_preview_read(&p, "pe expr 'a = learn(0.5) per head; bias = -a * d'", snap));
     assert_true(fabs((double)curve_at(&p, 2, 4) - (-2)) < 1e-6);
     assert_false(pw_preview_read(&p, "pe alibi", snap));

@@ -20,6 +20,8 @@ struct view {
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe;
     bool capped; /* a formula whose scores go through this file's capped() */
+    /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters; NULL. */
+    const double *wave, *turn, *grow, *sharp;
     struct layer layer[8];
     char name[24]; /* of the encoding */
     double base, amplitude;
@@ -100,6 +102,10 @@ static struct view look(const struct ref_model *r)
     v.fire.out_bias = tensor(r, "pe.mlp.2.bias");
     v.fire.hidden = (int)option(r->pe, "hidden");
     v.fire.threshold = (int)option(r->pe, "threshold");
+    v.wave = tensor(r, "pe.wave");
+    v.turn = tensor(r, "pe.turn");
+    v.grow = tensor(r, "pe.grow");
+    v.sharp = tensor(r, "pe.sharp");
     v.capped = strstr(r->pe, "score = 2 * tanh(s / 2) + 0.1 * d * s") != NULL;
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");
@@ -151,6 +157,8 @@ static double added(const struct view *r, int pos, int l, int c)
 {
     int C = r->cfg->width, half = C / 2, left = c < half, back = l - 1 - pos;
 
+    if (r->wave != NULL)
+        return r->wave[c] * sin(pos / 3.0);
     if (is(r, "learned"))
         return r->pe[pos * C + c];
     if (is(r, "learned_reversed"))
@@ -175,14 +183,17 @@ static void rotate(const struct view *r, double *x, int layer, int pos)
     int dims = r->dims > 0 ? r->dims : r->cfg->head_width;
     bool fixed = r->fixed != NULL && r->fixed->angle != NULL;
 
-    if (!is(r, "rotary") && !fixed)
+    if (!is(r, "rotary") && !fixed && r->turn == NULL)
         return;
     for (int i = 0; i < dims / 2; i++) {
-        double angle = fixed ? r->fixed->angle(layer, pos, i, dims) : pos * pow(r->base, -2.0 * i / dims);
-        bool half = r->half || fixed;
+        double angle = fixed             ? r->fixed->angle(layer, pos, i, dims)
+                       : r->turn != NULL ? r->turn[i] * pos
+                                         : pos * pow(r->base, -2.0 * i / dims);
+        double gain = r->grow != NULL ? 1 + r->grow[layer] * i : 1;
+        bool half = r->half || fixed || r->turn != NULL;
         double *a = half ? x + i : x + 2 * i, *b = half ? x + i + dims / 2 : x + 2 * i + 1, a0 = *a;
-        *a = a0 * cos(angle) - *b * sin(angle);
-        *b = a0 * sin(angle) + *b * cos(angle);
+        *a = gain * (a0 * cos(angle) - *b * sin(angle));
+        *b = gain * (a0 * sin(angle) + *b * cos(angle));
     }
 }
 
@@ -302,6 +313,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             rotate(r, q + t * HD + h * D, y->number, pos[t]);
             rotate(r, k + t * HD + h * D, y->number, pos[t]);
         }
+        for (int d = 0; r->sharp != NULL && d < HD; d++)
+            q[t * HD + d] *= r->sharp[y->number * H + d / D] * log(pos[t] + 2);
         for (int d = 0; r->logn > 0 && d < HD; d++)
             q[t * HD + d] *= fmax(1, log(pos[t] + 1) / log(r->logn));
     }

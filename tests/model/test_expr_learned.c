@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ static void test_differences(void **state)
         ref_add_expression(&m, 1 + (int)ref_any(&m, 4));
         pw_str_add(&m.out, "'");
         struct pw_pe_use_opts use = toy_pe(m.out.s, &cfg);
-        if (use.pe->code(use.o.bytes, &cfg, &code, &err) != PW_OK)
+        if (use.pe->code(use.o.bytes, &cfg, PW_TABLE_BIAS, &code, &err) != PW_OK)
             fail_msg("%s: %s", m.out.s, err.msg);
         t.x = pw_formula_of(use.o.bytes)->x;
         t.use = (struct pw_expr_use){.code = code, .there = code, .step = 1, .causal = true};
@@ -239,6 +240,49 @@ static void test_tables(void **state)
     pw_model_destroy(a);
 }
 
+static void same_floats(const float *a, const float *b, size_t n, const char *table)
+{
+    assert_true((a == NULL) == (b == NULL));
+    for (size_t k = 0; a != NULL && k < n; k++)
+        if (!(fabsf(a[k] - b[k]) <= 1e-6f * (1 + fabsf(b[k]))))
+            fail_msg("%s: entry %zu is %.9g instead of %.9g", table, k, (double)a[k], (double)b[k]);
+}
+
+/* Tables by position with learned parameters begin as those with the numbers written out. */
+static void test_other_tables(void **state)
+{
+    static const char *const tuned[] = {"", " offset=3 stretch=0.5"};
+    struct toy *toy = *state;
+    for (size_t k = 0; k < 2; k++) {
+        char learned[400], fixed[400];
+        snprintf(learned, sizeof learned,
+                 "expr 'a = learn(0.3) per channel; b = learn(100) per pair; g = learn(2) per layer; "
+                 "t = learn(0.4) per head, layer; embed = a * sin(i + c); angle = i * b ** (-2 * p / D); "
+                 "gain = g + l; scale = t * log(n + 1) + 0.1 * h'%s",
+                 tuned[k]);
+        snprintf(fixed, sizeof fixed,
+                 "expr 'embed = 0.3 * sin(i + c); angle = i * 100 ** (-2 * p / D); gain = 2 + l; "
+                 "scale = 0.4 * log(n + 1) + 0.1 * h + 0 * l'%s",
+                 tuned[k]);
+        struct pw_model *a = toy_model(toy, "heads=4 width=32 layers=2 context=64", learned, 12, 3);
+        struct pw_model *b = toy_model(toy, "heads=4 width=32 layers=2 context=64", fixed, 12, 3);
+        struct pw_pe_tables s, t;
+        struct pw_err err = {0};
+        size_t N = 40;
+        assert_int_equal(pw_model_tables(a, (int)N, &s, &err), PW_OK);
+        assert_int_equal(pw_model_tables(b, (int)N, &t, &err), PW_OK);
+        assert_true(s.gain_layer == t.gain_layer && s.turn_layer == t.turn_layer && s.turn_layer > 0);
+        same_floats(s.cosine, t.cosine, 2 * N * 4, "cosine");
+        same_floats(s.sine, t.sine, 2 * N * 4, "sine");
+        same_floats(s.gain, t.gain, 2 * 4 * N, "gain");
+        same_floats(s.added, t.added, N * 32, "added");
+        pw_pe_tables_free(&s);
+        pw_pe_tables_free(&t);
+        pw_model_destroy(a);
+        pw_model_destroy(b);
+    }
+}
+
 /* Bits of a formula with all passes do not depend on the number of threads. */
 static void test_threads(void **state)
 {
@@ -248,7 +292,10 @@ static void test_threads(void **state)
         struct toy toy = toy_open(threads);
         struct pw_model *m = toy_model(&toy, "heads=4 width=32 layers=2 context=64",
                                        "expr 'a = learn(0.3) per head; T = learn(normal(0.2), 9) per layer; "
-                                       "bias = T(i * 0.3) * tanh(a * j) + a * T[d] - log1p(abs(a) * d)'",
+                                       "bias = T(i * 0.3) * tanh(a * j) + a * T[d] - log1p(abs(a) * d); "
+                                       "w = learn(normal(1)) per channel; r = learn(1) per pair; "
+                                       "embed = w * cos(i / 5); angle = r * i / (p + 1); "
+                                       "a0 = learn(0.1); gain = 1 + a0 * p; scale = 1 + a * log(n)'",
                                        12, 3);
         struct pw_optim o = toy_optim("");
         float *all = malloc(pw_model_size(m) * sizeof *all);
@@ -278,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_threads),
         cmocka_unit_test_setup_teardown(test_built_in, toy_setup, toy_teardown),
+        cmocka_unit_test_setup_teardown(test_other_tables, toy_setup, toy_teardown),
         cmocka_unit_test_setup_teardown(test_tables, toy_setup, toy_teardown),
     };
     return cmocka_run_group_tests_name("expr_learned", tests, NULL, NULL);

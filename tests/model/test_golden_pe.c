@@ -287,7 +287,8 @@ static void turn_row(struct pw_ctx *c, int chunk, int worker, void *arg)
     (void)chunk;
     (void)worker;
     struct pw_turn by = {
-        table.cosine, table.sine, use.pe->pairs(use.o.bytes, &cfg), use.pe->pairing(use.o.bytes), NULL, 0};
+        table.cosine, table.sine, use.pe->pairs(use.o.bytes, &cfg), use.pe->pairing(use.o.bytes), NULL, 0,
+        false};
     toy.ops->rotate(c, t->x, &by, &t->pos, 1, 8, 1);
     pw_pe_tables_free(&table);
 }

@@ -14,6 +14,11 @@
 #include "ref_toy.h"
 
 #define SMALL "layers=2 width=12 heads=3 ffn=10 context=16"
+/* Learned parameters outside of a bias; ref_model.c knows this formula by the names of its parameters. */
+#define LEARNED                                                                                              \
+    "expr 'wave = learn(normal(0.5)) per channel; turn = learn(normal(1)) per pair; "                        \
+    "grow = learn(normal(0.4)) per layer; sharp = learn(normal(1)) per head, layer; "                        \
+    "embed = wave * sin(i / 3); angle = turn * i; gain = 1 + grow * p; scale = sharp * log(i + 2)'"
 
 static const struct {
     const char *options, *pe;
@@ -75,6 +80,8 @@ static const struct {
     {SMALL " dropout=0.3 bias=on scale=off", "shaw distance=4", 7},
     {SMALL, "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
     {SMALL " dropout=0.3 causal=off bias=on", "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
+    {SMALL, LEARNED, 7},
+    {SMALL " dropout=0.3 causal=off bias=on tied=on", LEARNED, 7},
     {"layers=1 width=1 heads=1 ffn=1 context=16 norm=none", "none", 2},
     {"layers=2 width=17 heads=5 head_width=3 ffn=19 context=16 bias=on", "t5", 23},
     {"layers=3 width=20 heads=2 head_width=18 ffn=33 context=16 tied=on", "rotary dims=6", 34},

@@ -235,7 +235,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         }
         free(ds);
     }
-    if (a->turn != NULL)
+    if (a->turn != NULL && !a->turn->learned)
         ref_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
     free(rows);
 }

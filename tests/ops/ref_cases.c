@@ -7,6 +7,7 @@ const struct ref_case ref_cases[] = {
     {"norm", ref_case_norm, false, 2e-5},
     {"embed", ref_case_embed, false, 2e-5},
     {"rotate", ref_case_rotate, false, 1e-6},
+    {"turn back", ref_case_turn_bwd, false, 2e-5},
     {"attention", ref_case_attention, false, 2e-5},
     {"attention wide", ref_case_attention_wide, false, 2e-5},
     {"gather", ref_case_gather, false, 1e-6},

@@ -51,6 +51,7 @@ void ref_case_linear(struct ref_call *r);
 void ref_case_norm(struct ref_call *r);
 void ref_case_embed(struct ref_call *r);
 void ref_case_rotate(struct ref_call *r);
+void ref_case_turn_bwd(struct ref_call *r);
 void ref_case_attention(struct ref_call *r);
 void ref_case_attention_wide(struct ref_call *r);
 void ref_case_cached(struct ref_call *r);

@@ -143,7 +143,7 @@ static void add_pass(struct maker *m, enum pw_expr_pass pass, bool last)
     add_slot(m, pass, PW_X_NUMBER, false)->value = 0.37;
     add_imports(m, pass, false);
     if (pass != PW_PASS_ONCE && pass != PW_PASS_PAIR)
-        add_slot(m, pass, PW_X_AT, false);
+        add_slot(m, pass, ref_next(&m->r->s) % 4 ? PW_X_AT : PW_X_COUNT, false);
     if (pass == PW_PASS_ONCE)
         add_slot(m, pass, PW_X_PARAM, false)->learns = true;
     if (ref_next(&m->r->s) % 2)
@@ -221,7 +221,12 @@ void ref_case_expr(struct ref_call *r)
                             .step = PICK(&r->s, 0, 1) ? 1.0f : 0.3f,
                             .layer = PICK(&r->s, 0, 1, 2),
                             .causal = ref_next(&r->s) % 4 != 0};
-    size_t entries = (size_t)m.H * pw_bias_entries(m.code.dense, P);
+    if (!m.code.dense && x.causal && ref_next(&r->s) % 2) {
+        bool columns = ref_next(&r->s) % 2;
+        x.head = columns ? 1 : P;
+        x.place = columns ? m.H : 1;
+    }
+    size_t entries = pw_expr_entries(&x, m.H, P);
     float *param = ref_input(r, (size_t)m.code.params, 0.7f),
           *d_bias = ref_input(r, (size_t)L * entries, 0.1f);
     float *bias = ref_output(r, entries), *d_param = ref_output(r, (size_t)m.code.params);

@@ -41,7 +41,8 @@ struct pw_turn ref_angles(struct ref_call *r, int P, int H, int D)
                             pairs,
                             ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
                             scaled ? gain : NULL,
-                            ref_next(&r->s) % 2 ? P : 0};
+                            ref_next(&r->s) % 2 ? P : 0,
+                            ref_next(&r->s) % 5 == 0};
 }
 
 void ref_case_rotate(struct ref_call *r)
@@ -51,6 +52,22 @@ void ref_case_rotate(struct ref_call *r)
     struct pw_turn t = ref_angles(r, P, H, D);
     int *pos = ref_ids(r, R, 0, P);
     r->ops->rotate(r->c, ref_output(r, (size_t)(R * 3 * H * D)), &t, pos, H, D, R);
+}
+
+void ref_case_turn_bwd(struct ref_call *r)
+{
+    int R = ref_pick_rows(&r->s), H = PICK(&r->s, 1, 2, 3, 8);
+    int D = PICK(&r->s, 2, 4, 8, 10, 16, 24, 34, 64), P = 50;
+    struct pw_turn t = ref_angles(r, P, H, D);
+    int *pos = ref_ids(r, R, 0, P);
+    float *qkv = ref_input(r, (size_t)(R * 3 * H * D), 1.0f);
+    struct pw_turn_grad d = {.gain =
+                                 t.gain != NULL && t.gain_head > 0 ? ref_output(r, (size_t)(H * P)) : NULL};
+    if (ref_next(&r->s) % 2) {
+        d.cosine = ref_output(r, (size_t)(t.pairs * P));
+        d.sine = ref_output(r, (size_t)(t.pairs * P));
+    }
+    r->ops->turn_bwd(r->c, ref_output(r, (size_t)(R * 3 * H * D)), &d, qkv, &t, pos, H, D, R);
 }
 
 void ref_case_gather(struct ref_call *r)

@@ -384,6 +384,7 @@ const struct pw_backend_ops ref_double = {
     .linear_dx = linear_dx,
     .linear_dw = linear_dw,
     .rotate = rotate,
+    .turn_bwd = ref_double_turn_bwd,
     .scores = ref_double_scores,
     .attention_fwd = ref_double_attention_fwd,
     .attn_save_floats = ref_double_save_floats,

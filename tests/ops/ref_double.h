@@ -24,6 +24,9 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                               const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                               const int *pos, const struct pw_seqs *s);
 
+void ref_double_turn_bwd(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                         const struct pw_turn *t, const int *pos, int H, int D, int R);
+
 void ref_double_fire_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
                          int P);
 void ref_double_fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,

@@ -27,6 +27,47 @@ void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool b
         }
 }
 
+void ref_double_turn_bwd(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                         const struct pw_turn *t, const int *pos, int H, int D, int R)
+{
+    struct pw_turn angles = *t;
+    size_t C = (size_t)(H * D), P = 0, n = (size_t)t->pairs;
+    (void)c;
+    angles.gain = NULL;
+    for (int r = 0; r < R; r++)
+        P = (size_t)pos[r] >= P ? (size_t)pos[r] + 1 : P;
+    double *gain = ref_room(P * (size_t)H), *cosine = ref_room(P * n), *sine = ref_room(P * n);
+    float *turned = (float *)(void *)ref_room(3 * C);
+    for (int r = 0; r < R; r++) {
+        size_t id = (size_t)pos[r];
+        float *dy = dqkv + (size_t)r * 3 * C;
+        const float *x = qkv + (size_t)r * 3 * C;
+        memcpy(turned, x, 3 * C * sizeof *turned);
+        ref_double_turn(turned, &angles, pos + r, false, H, D, 1);
+        for (size_t k = 0; k < C; k++) {
+            gain[k / (size_t)D * P + id] += (double)dy[k] * (double)turned[k];
+            dy[k] *= t->gain != NULL ? t->gain[(int)k / D * t->gain_head + pos[r]] : 1;
+        }
+        for (size_t k = 0; k < 2 * (size_t)H * n; k++) {
+            size_t p = k % n, head = k / n * (size_t)D, half = t->pairing == PW_PAIRING_HALF;
+            size_t a = head + (half ? p : 2 * p), b = a + (half ? n : 1);
+            cosine[id * n + p] += (double)dy[a] * (double)x[a] + (double)dy[b] * (double)x[b];
+            sine[id * n + p] += (double)dy[b] * (double)x[a] - (double)dy[a] * (double)x[b];
+        }
+        ref_double_turn(dy, &angles, pos + r, true, H, D, 1);
+    }
+    for (size_t k = 0; k < P * (size_t)H && d->gain != NULL; k++)
+        d->gain[k / P * (size_t)t->gain_head + k % P] += (float)gain[k];
+    for (size_t k = 0; k < P * n && d->cosine != NULL; k++) {
+        d->cosine[k] += (float)cosine[k];
+        d->sine[k] += (float)sine[k];
+    }
+    free(gain);
+    free(cosine);
+    free(sine);
+    free(turned);
+}
+
 /* Returns a copy of R rows, with q and k rotated if the encoding rotates them. */
 static float *turned(const float *qkv, const struct pw_attn *a, const int *pos, int R)
 {
@@ -232,7 +273,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         d_bias[i] = (float)((double)d_bias[i] + db[i]);
     for (int i = 0; d_keys != NULL && i < pw_key_rows(a) * D; i++)
         d_keys[i] = (float)((double)d_keys[i] + dkeys[i]);
-    if (a->turn != NULL)
+    if (a->turn != NULL && !a->turn->learned)
         ref_double_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
     free(rows);
     free(db);

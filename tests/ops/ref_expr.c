@@ -78,8 +78,9 @@ static double compute_slot(struct program *p, struct place *x, const struct pw_e
     case PW_X_NUMBER: return s->value;
     case PW_X_HEAD: return x->h;
     case PW_X_LAYER: return p->use->layer;
+    case PW_X_COUNT: return x->k + 1;
     case PW_X_AT:
-        if (x->pass == PW_PASS_DISTANCE)
+        if (x->pass == PW_PASS_DISTANCE && p->use->head == 0)
             return 0 + (p->use->causal ? x->k : x->k - (p->P - 1)) * step;
         return (double)p->use->from + x->k * step;
     case PW_X_IMPORT: return p->units[s->from][unit_at(p, x, s)];
@@ -300,6 +301,8 @@ static void end_row(struct program *p, struct place *row, int n)
 static size_t entry_of(const struct program *p, const struct place *x, int h)
 {
     size_t P = (size_t)p->P;
+    if (p->use->head > 0)
+        return (size_t)(h * p->use->head + x->k * p->use->place);
     if (x->pass == PW_PASS_PAIR)
         return ((size_t)h * P + (size_t)x->i) * P + (size_t)x->k;
     return (size_t)h * (2 * P - 1) + (size_t)(p->use->causal ? p->P - 1 : 0) + (size_t)x->k;
@@ -313,7 +316,7 @@ static void run_row(struct program *p, enum pw_expr_pass pass, int i, float *bia
     const struct pw_expr_span *span = &p->code->pass[pass];
     int n = length_of(p, pass, i);
     size_t cells = (size_t)(2 * span->rows + 2 * span->wide + 1),
-           apart = pw_bias_entries(p->code->dense, p->P);
+           apart = p->use->head > 0 ? (size_t)p->use->head : pw_bias_entries(p->code->dense, p->P);
     double *room = calloc((size_t)n * cells, sizeof *room);
     struct place *row = calloc((size_t)n, sizeof *row);
     for (int k = 0; k < n; k++) {
@@ -366,7 +369,7 @@ void PW_OP(expr_fwd)(struct pw_ctx *c, float *bias, const float *param, const st
 {
     struct program p = begin_program(x, param, H, P);
     (void)c;
-    for (size_t k = 0; k < (size_t)H * pw_bias_entries(x->code->dense, P); k++)
+    for (size_t k = 0; k < pw_expr_entries(x, H, P); k++)
         bias[k] = 0;
     for (int i = 0; i < (x->code->dense ? P : 1); i++)
         run_row(&p, pw_expr_last(x->code), i, bias, NULL, false);
@@ -378,7 +381,7 @@ void PW_OP(expr_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const floa
 {
     static const enum pw_expr_pass back[] = {PW_PASS_KEY, PW_PASS_QUERY, PW_PASS_DISTANCE, PW_PASS_ONCE};
     struct program p = begin_program(x, param, H, P);
-    size_t all = (size_t)H * pw_bias_entries(x->code->dense, P);
+    size_t all = pw_expr_entries(x, H, P);
     (void)c;
     for (size_t k = 0; k < all; k++)
         for (int l = 1; l < L; l++)

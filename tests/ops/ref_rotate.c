@@ -1,4 +1,5 @@
 /* ref_rotate.c - reference for bits: the operations on q and k that depend on position. */
+#include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
 #include <math.h>
@@ -31,6 +32,43 @@ void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const 
 {
     (void)c;
     ref_turn(qkv, t, pos, false, H, D, R);
+}
+
+void PW_OP(turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
+                     const struct pw_turn *t, const int *pos, int H, int D, int R)
+{
+    bool half = t->pairing == PW_PAIRING_HALF;
+    int to_a = half ? 1 : 2, to_b = half ? t->pairs : 1;
+    struct pw_turn angles = *t;
+    float *turned = malloc((3 * (size_t)(H * D) + 1) * sizeof *turned);
+    (void)c;
+    angles.gain = NULL;
+    for (int r = 0; r < R; r++, dqkv += 3 * H * D, qkv += 3 * H * D) {
+        memcpy(turned, qkv, 3 * (size_t)(H * D) * sizeof *turned);
+        ref_turn(turned, &angles, pos + r, false, H, D, 1);
+        for (int h = 0; h < H && d->gain != NULL; h++) {
+            float lanes[16] = {0};
+            for (int i = 0; i < D; i++)
+                lanes[i % 16] = fmaf(dqkv[h * D + i], turned[h * D + i], lanes[i % 16]);
+            d->gain[h * t->gain_head + pos[r]] += plain_tree(lanes);
+        }
+        for (int i = 0; i < H * D && t->gain != NULL; i++)
+            dqkv[i] *= t->gain[i / D * t->gain_head + pos[r]];
+        for (int i = 0; i < t->pairs && d->cosine != NULL; i++) {
+            float cosine = 0, sine = 0;
+            for (int h = 0; h < 2 * H; h++) {
+                int a = h * D + i * to_a, b = a + to_b;
+                cosine = fmaf(dqkv[a], qkv[a], cosine);
+                cosine = fmaf(dqkv[b], qkv[b], cosine);
+                sine = fmaf(dqkv[b], qkv[a], sine);
+                sine = fmaf(-dqkv[a], qkv[b], sine);
+            }
+            d->cosine[pos[r] * t->pairs + i] += cosine;
+            d->sine[pos[r] * t->pairs + i] += sine;
+        }
+        ref_turn(dqkv, &angles, pos + r, true, H, D, 1);
+    }
+    free(turned);
 }
 
 float *ref_turned(const float *qkv, const struct pw_attn *a, const int *pos, int R)

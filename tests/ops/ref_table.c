@@ -19,6 +19,7 @@ const struct pw_backend_ops ref_plain = {
     .linear_dx = PW_OP(linear_dx),
     .linear_dw = PW_OP(linear_dw),
     .rotate = PW_OP(rotate),
+    .turn_bwd = PW_OP(turn_bwd),
     .scores = PW_OP(scores),
     .attention_fwd = PW_OP(attention_fwd),
     .attn_save_floats = PW_OP(attn_save_floats),

@@ -97,7 +97,8 @@ static void test_attention_by_differences(void **state)
                                PAIRS,
                                causal ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
                                causal ? gain : NULL,
-                               dense ? P : 0};
+                               dense ? P : 0,
+                               false};
         for (int i = 0; i < P * PAIRS; i++) {
             angles[i] = cosf((float)i);
             angles[P * PAIRS + i] = sinf((float)i);

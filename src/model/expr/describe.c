@@ -41,7 +41,7 @@ static void put_parameters(const struct pw_expr *x, const struct pw_config *cfg,
 {
     long n = 0;
     for (int k = 0; k < x->n_params; k++)
-        n += (long)x->param[k].size * (x->param[k].per_head ? cfg->heads : 1) *
+        n += (long)x->param[k].size * pw_axis_size(x->param[k].axis, cfg) *
              (x->param[k].per_layer ? cfg->layers : 1);
     if (n > 0)
         pw_str_add(out, "; %ld learned parameter%s", n, n == 1 ? "" : "s");

@@ -56,9 +56,11 @@ static void print(const void *opts, struct pw_str *out)
 
 static bool by_layer(const struct pw_expr *x, enum pw_stage a, enum pw_stage b)
 {
-    bool learns = false;
-    for (int k = 0; k < x->n_params && a == PW_STAGE_BIAS; k++)
-        learns = learns || x->param[k].per_layer;
+    bool read[PW_EXPR_PARAMS] = {0}, learns = false;
+    pw_expr_mark_params(x, a, read);
+    pw_expr_mark_params(x, b, read);
+    for (int k = 0; k < x->n_params; k++)
+        learns = learns || (read[k] && x->param[k].per_layer);
     return learns || pw_expr_reads(x, a, PW_VAR_LAYER) || pw_expr_reads(x, b, PW_VAR_LAYER);
 }
 
@@ -78,6 +80,15 @@ unsigned pw_formula_by_layer(const struct pw_expr *x)
     return (by_layer(x, PW_STAGE_BIAS, PW_STAGE_MASK) ? PW_PE_BIASES : 0u) |
            (by_layer(x, PW_STAGE_ANGLE, PW_STAGE_GAIN) ? PW_PE_ROTATION : 0u) |
            (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u);
+}
+
+unsigned pw_formula_computed(const struct pw_expr *x)
+{
+    bool turns = pw_expr_learns(x, PW_STAGE_ANGLE) || pw_expr_learns(x, PW_STAGE_GAIN);
+    return pw_formula_uses(x) &
+           ((pw_expr_learns(x, PW_STAGE_BIAS) ? PW_PE_BIASES : 0u) | (turns ? PW_PE_ROTATION : 0u) |
+            (pw_expr_learns(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
+            (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u));
 }
 
 /* ---- options */
@@ -152,7 +163,7 @@ static void write_values(const struct pw_expr *x, struct options *o)
 static struct pw_formula *make_formula(struct pw_expr *x, const char *text, const char *name)
 {
     struct pw_formula *f = pw_alloc(1, sizeof *f);
-    bool adds = pw_expr_has(x, PW_STAGE_EMBED), learns = pw_expr_learns(x, PW_STAGE_BIAS);
+    bool adds = pw_expr_has(x, PW_STAGE_EMBED), learns = pw_formula_computed(x) != 0;
     f->x = x;
     pw_str_add(&f->text, "%s", text);
     snprintf(f->name, sizeof f->name, "%s", name != NULL ? name : "expr");
@@ -163,7 +174,8 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .opts_size = sizeof(struct options),
                        .uses = pw_formula_uses(x),
                        .by_layer = pw_formula_by_layer(x),
-                       .head_gains = pw_expr_reads(x, PW_STAGE_SCALE, PW_VAR_HEAD),
+                       .head_gains =
+                           pw_expr_reads(x, PW_STAGE_SCALE, PW_VAR_HEAD) || pw_expr_learns(x, PW_STAGE_SCALE),
                        .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
                        .pairs = pairs,
                        .pairing = pairing,
@@ -172,6 +184,7 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .check_at = pw_formula_check_at,
                        .build = pw_formula_build,
                        .score = pw_formula_score,
+                       .computed = pw_formula_computed(x),
                        .params = learns ? pw_formula_params : NULL,
                        .fill = learns ? pw_formula_fill : NULL,
                        .fill_bwd = learns ? pw_formula_fill_bwd : NULL,

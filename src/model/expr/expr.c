@@ -101,7 +101,7 @@ static bool same_params(const struct pw_expr *a, const struct pw_expr *b)
 {
     for (int k = 0; k < a->n_params; k++) {
         const struct pw_expr_param *x = &a->param[k], *y = &b->param[k];
-        if (strcmp(x->name, y->name) != 0 || x->per_head != y->per_head || x->per_layer != y->per_layer ||
+        if (strcmp(x->name, y->name) != 0 || x->axis != y->axis || x->per_layer != y->per_layer ||
             x->size != y->size || x->value != y->value || x->drawn != y->drawn)
             return false;
     }
@@ -161,24 +161,51 @@ bool pw_expr_reads(const struct pw_expr *x, enum pw_stage stage, enum pw_expr_va
     return false;
 }
 
-bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage)
+/* Returns the parameters that the node reads: the first, and how many. */
+static int params_of(const struct pw_node *node, int *n)
+{
+    bool entry = node->op == PW_NODE_PARAM || node->op == PW_NODE_ENTRY || node->op == PW_NODE_BETWEEN;
+    *n = entry ? 1 : node->op == PW_NODE_NETWORK ? PW_NETWORK_PARAMS : 0;
+    return node->index;
+}
+
+void pw_expr_mark_params(const struct pw_expr *x, enum pw_stage stage, bool *read)
 {
     bool needed[PW_EXPR_NODES];
     if (x->root[stage] < 0)
-        return false;
+        return;
     pw_expr_mark(x, x->root[stage], needed);
-    for (int k = 0; k <= x->root[stage]; k++)
-        switch (x->node[k].op) {
-        case PW_NODE_PARAM:
-        case PW_NODE_ENTRY:
-        case PW_NODE_BETWEEN:
-        case PW_NODE_NETWORK:
-            if (needed[k])
-                return true;
-            break;
-        default: break;
-        }
-    return false;
+    for (int k = 0; k <= x->root[stage]; k++) {
+        int n, first = params_of(&x->node[k], &n);
+        for (int i = 0; needed[k] && i < n; i++)
+            read[first + i] = true;
+    }
+}
+
+bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage)
+{
+    bool read[PW_EXPR_PARAMS] = {0}, any = false;
+    pw_expr_mark_params(x, stage, read);
+    for (int k = 0; k < x->n_params; k++)
+        any = any || read[k];
+    return any;
+}
+
+enum pw_axis pw_stage_axis(enum pw_stage stage)
+{
+    return stage == PW_STAGE_EMBED                             ? PW_AXIS_CHANNEL
+           : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? PW_AXIS_PAIR
+                                                               : PW_AXIS_HEAD;
+}
+
+const char *const pw_axis_names[PW_AXES + 1] = {"", "head", "channel", "pair"};
+
+const char *const pw_axis_letters[PW_AXES] = {"", "h", "c", "p"};
+
+int pw_axis_size(enum pw_axis axis, const struct pw_config *cfg)
+{
+    const int size[PW_AXES] = {1, cfg->heads, cfg->width, cfg->head_width / 2};
+    return size[axis];
 }
 
 int pw_expr_n_nodes(const struct pw_expr *x)

@@ -7,7 +7,10 @@
  *             | name "=" expression               a name for an expression: m = slopes()[h]
  *             | name "=" "option" "(" default "," low ".." high ")"
  *   init      = expression of numbers | "normal" "(" deviation ")"
- *   scope     = "head" | "layer"
+ *   scope     = "head" | "channel" | "pair" | "layer"
+ *
+ * A learned parameter has one value, or one for each head (bias and scale can read it), channel (embed) or
+ * pair (angle and gain), and perhaps for each layer.
  *
  * An option is a constant that the user of the formula can set: a = option(1, 0.01..100). Its numbers are
  * constants. If all three are written as whole numbers, the option takes whole numbers only. A comment behind

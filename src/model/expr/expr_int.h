@@ -1,12 +1,21 @@
 /* expr_int.h - internals of src/model/expr: tokens, nodes of a parsed formula, and the table of functions. */
 #ifndef PW_EXPR_INT_H
 #define PW_EXPR_INT_H
+#include "model/config.h"
 #include "model/expr/expr.h"
+
+/* The axis along which a learned parameter has entries, besides layers. */
+enum pw_axis { PW_AXIS_NONE, PW_AXIS_HEAD, PW_AXIS_CHANNEL, PW_AXIS_PAIR, PW_AXES };
+extern const char *const pw_axis_names[PW_AXES + 1]; /* as after "per"; NULL-terminated */
+extern const char *const pw_axis_letters[PW_AXES];   /* the variable that counts along it */
+/* Returns the number of entries along the axis in a model; 1 without an axis. expr.c */
+int pw_axis_size(enum pw_axis axis, const struct pw_config *cfg);
 
 /* A learned parameter, in the order of declaration. */
 struct pw_expr_param {
     char name[32];
-    bool per_head, per_layer;
+    enum pw_axis axis;
+    bool per_layer;
     int size;     /* entries of a table; 1: a number */
     double value; /* initial value; of a drawn one the standard deviation */
     bool drawn;   /* initial values are normal with standard deviation `value` */
@@ -78,6 +87,11 @@ bool pw_node_same(const struct pw_node *a, const struct pw_node *b);
 int pw_expr_node(struct pw_expr *x, struct pw_node node);
 /* Is `loop` the innermost sum whose counter the node depends on? loop -1: does it depend on none? */
 bool pw_node_in(const struct pw_node *node, int loop);
+
+/* Returns the axis that the entries of a stage's table have besides positions. expr.c */
+enum pw_axis pw_stage_axis(enum pw_stage stage);
+/* Sets read [n_params] for the parameters that the stage reads. */
+void pw_expr_mark_params(const struct pw_expr *x, enum pw_stage stage, bool *read);
 
 /* ---- expr.c: sets needed [PW_EXPR_NODES] for the nodes that node `root` reads, directly or not, and for
  * itself */

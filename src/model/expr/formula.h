@@ -68,16 +68,19 @@ enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, str
 enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,
                                  struct pw_err *err);
 int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
-void pw_formula_fill(const struct pw_pe_pass *x, float *bias, const float *param);
-void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param);
-enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, struct pw_expr_code **out,
-                             struct pw_err *err);
+void pw_formula_fill(const struct pw_pe_pass *x, float *table, const float *param);
+void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param);
+enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
+                             struct pw_expr_code **out, struct pw_err *err);
 
-/* The learned bias of a model, with the mask, as a formula in which the model's numbers are constants and
- * sums are written out. By distance, i is d and j is 0. The caller frees it. Fails if it becomes too long. */
-enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, struct pw_expr **out,
-                             struct pw_err *err);
-/* Fails if nothing uses a parameter, or if the learned bias has no program. */
+/* Returns the uses (enum pw_pe_use) of a formula whose tables depend on learned parameters. encoding.c */
+unsigned pw_formula_computed(const struct pw_expr *x);
+/* A learned table of a model as a formula in which the model's numbers are constants and sums are written
+ * out; its stage is bias. A bias includes the mask; by distance, i is d and j is 0. In other tables i is d
+ * too, and the channel or pair is h. The caller frees it. Fails if it becomes too long. */
+enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
+                             struct pw_expr **out, struct pw_err *err);
+/* Fails if nothing uses a parameter, or if a learned table has no program. */
 enum pw_code pw_formula_check_learned(const void *opts, const struct pw_config *cfg, struct pw_err *err);
 /* Returns initial values of all parameters for pw_expr_eval. A drawn one is its standard deviation times
  * draw(arg, parameter, entry), called in order. Sets param [PW_EXPR_PARAMS]. The caller frees the result. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
 
 #define MOST_DENSE 2e9 /* most bytes of a bias by both positions */
@@ -135,17 +136,17 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
     const struct pw_formula *f = pw_formula_of(opts);
     struct pw_formula_inputs in = pw_formula_inputs_of(f->x, opts, cfg, from, step);
     enum pw_code code = PW_OK;
-    for (int sign = 1; sign >= -1 && code == PW_OK && (f->pe.uses & PW_PE_BIASES) != 0; sign -= 2) {
+    for (int sign = 1; sign >= -1 && code == PW_OK; sign -= 2) {
         const double *param[PW_EXPR_PARAMS];
         double *first = pw_formula_first(f->x, constant, &sign, param);
         in.param = param;
-        if (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS))
+        if ((f->pe.uses & PW_PE_BIASES) != 0 && (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS)))
             code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);
+        for (int k = 0; code == PW_OK && k < 4; k++)
+            if (pw_expr_has(f->x, rows[k]) && (sign > 0 || pw_expr_learns(f->x, rows[k])))
+                code = check_rows(&in, cfg, rows[k], err);
         free(first);
     }
-    for (int k = 0; code == PW_OK && k < 4; k++)
-        if (pw_expr_has(f->x, rows[k]))
-            code = check_rows(&in, cfg, rows[k], err);
     pw_formula_inputs_fini(&in);
     if (code == PW_OK && pw_expr_has(f->x, PW_STAGE_SCORE))
         code = pw_formula_check_score(opts, cfg, from, step, err);
@@ -213,13 +214,37 @@ static enum pw_code check_variables(const struct pw_expr *x, const struct pw_con
     return PW_OK;
 }
 
+/* Learned parameters along an axis that a stage does not have, and stages that can't have any. */
+static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
+{
+    static const char *const readers[PW_AXES] = {"", "bias and scale", "embed", "angle and gain"};
+    for (int s = 0; s < PW_STAGES; s++) {
+        bool read[PW_EXPR_PARAMS] = {0};
+        pw_expr_mark_params(x, (enum pw_stage)s, read);
+        for (int k = 0; k < x->n_params; k++) {
+            const struct pw_expr_param *q = &x->param[k];
+            if (!read[k])
+                continue;
+            if (s == PW_STAGE_POSITION || s == PW_STAGE_SCORE || s == PW_STAGE_MASK)
+                return pw_fail(err, PW_EUSER, "%s: no learned parameters here: write numbers",
+                               pw_stage_names[s]);
+            if (q->axis != PW_AXIS_NONE && q->axis != pw_stage_axis((enum pw_stage)s))
+                return pw_fail(err, PW_EUSER, "%s: '%s' has a value per %s: only %s can read it",
+                               pw_stage_names[s], q->name, pw_axis_names[q->axis], readers[q->axis]);
+            if (q->per_layer && s == PW_STAGE_EMBED)
+                return pw_fail(err, PW_EUSER,
+                               "embed: '%s' has a value per layer: embeddings are added once, before layer 0",
+                               q->name);
+        }
+    }
+    return PW_OK;
+}
+
 enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
-    for (int s = 0; s < PW_STAGES; s++)
-        if (s != PW_STAGE_BIAS && pw_expr_learns(x, s))
-            return pw_fail(err, PW_EUSER, "%s: only a bias can have learned parameters: write numbers",
-                           pw_stage_names[s]);
-    enum pw_code code = check_variables(x, cfg, err);
+    enum pw_code code = check_params(x, err);
+    if (code == PW_OK)
+        code = check_variables(x, cfg, err);
     if (code != PW_OK)
         return code;
     if (pw_expr_has(x, PW_STAGE_POSITION) && pw_formula_uses(x) == 0)

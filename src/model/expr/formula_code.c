@@ -1,4 +1,4 @@
-/* formula_code.c - the program of a learned bias for a backend (kernels/expr_code.h). Each node of the
+/* formula_code.c - the program of a learned table for a backend (kernels/expr_code.h). Each node of the
  * formula belongs to the pass of the positions that it depends on. */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { ON_DISTANCE = 1, ON_QUERY = 2, ON_KEY = 4, ON_POSITIONS = 7, ON_HEAD = 8,
 
 struct compiler {
     const struct pw_expr *x;
-    int heads;
+    int heads; /* columns of the table: heads, channels or pairs */
     bool needed[PW_EXPR_NODES];
     unsigned char on[PW_EXPR_NODES];
     int unit[PW_EXPR_NODES];                              /* of an exported node; -1 */
@@ -37,11 +37,13 @@ static unsigned depends_on(const struct compiler *c, const struct pw_node *node)
         return node->index == PW_VAR_DISTANCE ? ON_DISTANCE
                : node->index == PW_VAR_I      ? ON_QUERY
                : node->index == PW_VAR_J      ? ON_KEY
+               : node->index == PW_VAR_N      ? ON_DISTANCE
                : node->index == PW_VAR_HEAD   ? ON_HEAD
                                               : 0;
     case PW_NODE_PARAM:
     case PW_NODE_ENTRY:
-    case PW_NODE_BETWEEN: return on | ON_PARAM | (c->x->param[node->index].per_head ? ON_HEAD : 0);
+    case PW_NODE_BETWEEN:
+        return on | ON_PARAM | (c->x->param[node->index].axis != PW_AXIS_NONE ? ON_HEAD : 0);
     case PW_NODE_NETWORK: return on | ON_PARAM | ON_HEAD;
     default: return on;
     }
@@ -205,6 +207,7 @@ static void emit_node(struct compiler *c, enum pw_expr_pass pass, int k)
         switch (node->op) {
         case PW_NODE_VAR:
             s->op = node->index == PW_VAR_HEAD    ? PW_X_HEAD
+                    : node->index == PW_VAR_N     ? PW_X_COUNT
                     : node->index == PW_VAR_LAYER ? PW_X_LAYER
                                                   : PW_X_AT;
             break;
@@ -282,16 +285,16 @@ static void emit_pass(struct compiler *c, enum pw_expr_pass pass)
         c->head.root = c->slot_of[root];
 }
 
-static void place_params(struct compiler *c, int layers)
+static void place_params(struct compiler *c, const struct pw_config *cfg)
 {
     for (int k = 0; k < c->x->n_params; k++) {
         const struct pw_expr_param *q = &c->x->param[k];
         struct pw_expr_place *p = &c->place[k];
         *p = (struct pw_expr_place){.offset = c->head.params, .size = q->size, .lane = -1};
-        p->head = q->per_head ? q->size : 0;
-        p->floats = q->size * (q->per_head ? c->heads : 1);
+        p->head = q->axis != PW_AXIS_NONE ? q->size : 0;
+        p->floats = q->size * pw_axis_size(q->axis, cfg);
         p->layer = q->per_layer ? p->floats : 0;
-        c->head.params += p->floats * (q->per_layer ? layers : 1);
+        c->head.params += p->floats * (q->per_layer ? cfg->layers : 1);
     }
     for (int k = 0; k <= c->x->root[PW_STAGE_BIAS]; k++)
         for (int i = 0; c->needed[k] && c->x->node[k].op == PW_NODE_NETWORK && i < PW_NETWORK_PARAMS; i++) {
@@ -319,26 +322,28 @@ static struct pw_expr_code *whole_program(struct compiler *c)
     return (struct pw_expr_code *)(void *)all;
 }
 
-enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, struct pw_expr_code **out,
-                             struct pw_err *err)
+enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
+                             struct pw_expr_code **out, struct pw_err *err)
 {
+    static const enum pw_axis columns[PW_PE_TABLES] = {PW_AXIS_HEAD, PW_AXIS_HEAD, PW_AXIS_PAIR, PW_AXIS_PAIR,
+                                                       PW_AXIS_CHANNEL};
     struct pw_expr *flat;
-    enum pw_code code = pw_formula_flat(opts, cfg, &flat, err);
+    enum pw_code code = pw_formula_flat(opts, cfg, which, &flat, err);
     *out = NULL;
     if (code != PW_OK)
         return code;
     struct compiler *c = pw_alloc(1, sizeof *c);
     int root = flat->root[PW_STAGE_BIAS];
     c->x = flat;
-    c->heads = c->head.heads = cfg->heads;
+    c->heads = c->head.heads = pw_axis_size(columns[which], cfg);
     c->head.n_params = flat->n_params;
-    c->head.dense = pw_formula_of(opts)->pe.uses & PW_PE_DENSE;
+    c->head.dense = which == PW_TABLE_BIAS && pw_formula_of(opts)->pe.uses & PW_PE_DENSE;
     pw_expr_mark(flat, root, c->needed);
     for (int k = 0; k < PW_EXPR_NODES; k++)
         c->unit[k] = c->slot_of[k] = c->hidden_of[k] = -1;
     for (int k = 0; k <= root; k++)
         c->on[k] = (unsigned char)depends_on(c, &flat->node[k]);
-    place_params(c, cfg->layers);
+    place_params(c, cfg);
     assign_units(c);
     for (int p = 0; p < PW_PASSES; p++)
         emit_pass(c, (enum pw_expr_pass)p);

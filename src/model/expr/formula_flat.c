@@ -1,5 +1,5 @@
-/* formula_flat.c - a formula's bias for one model: the model's numbers in place of their names, sums as their
- * terms, and without what became constant. */
+/* formula_flat.c - a learned table of a formula for one model: the model's numbers in place of their names,
+ * sums as their terms, and without what became constant. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,9 @@ struct flattener {
     struct pw_err *err;
     enum pw_code code;
     int trained; /* L */
-    bool pairs;  /* it depends on query and key; otherwise on their distance */
+    enum pw_pe_table which;
+    const char *stage; /* for messages */
+    bool pairs;        /* it depends on query and key; otherwise on their distance, or on a position */
     bool needed[PW_EXPR_NODES];
     int map[PW_EXPR_NODES]; /* node of flat */
     double counter[PW_EXPR_SUMS];
@@ -28,14 +30,19 @@ static int add_node(struct flattener *f, struct pw_node node)
 {
     int k = pw_expr_node(f->flat, node);
     if (k < 0 && f->code == PW_OK)
-        f->code = pw_fail(f->err, PW_EUSER, "expr: bias: too long for a learned one: at most %d operations",
-                          PW_EXPR_NODES);
+        f->code = pw_fail(f->err, PW_EUSER, "expr: %s: too long for a learned one: at most %d operations",
+                          f->stage, PW_EXPR_NODES);
     return k < 0 ? 0 : k;
 }
 
 static int add_number(struct flattener *f, double value)
 {
     return add_node(f, (struct pw_node){.op = PW_NODE_NUMBER, .arg = {-1, -1, -1}, .value = value});
+}
+
+static int add_variable(struct flattener *f, enum pw_expr_var var)
+{
+    return add_node(f, (struct pw_node){.op = PW_NODE_VAR, .index = (int)var, .arg = {-1, -1, -1}});
 }
 
 static int variable_node(struct flattener *f, const struct pw_node *node)
@@ -48,10 +55,9 @@ static int variable_node(struct flattener *f, const struct pw_node *node)
     case PW_VAR_LAYERS: return add_number(f, cfg->layers);
     case PW_VAR_PAIRS: return add_number(f, cfg->head_width / 2);
     case PW_VAR_CHANNELS: return add_number(f, cfg->width);
-    case PW_VAR_I:
-        return add_node(
-            f, f->pairs ? *node
-                        : (struct pw_node){.op = PW_NODE_VAR, .index = PW_VAR_DISTANCE, .arg = {-1, -1, -1}});
+    case PW_VAR_I: return f->pairs ? add_node(f, *node) : add_variable(f, PW_VAR_DISTANCE);
+    case PW_VAR_CHANNEL:
+    case PW_VAR_PAIR: return add_variable(f, PW_VAR_HEAD);
     case PW_VAR_J: return f->pairs ? add_node(f, *node) : add_number(f, 0);
     case PW_VAR_WIDTH: return add_number(f, cfg->head_width);
     default: return add_node(f, *node);
@@ -69,14 +75,16 @@ static int sum_node(struct flattener *f, const struct pw_node *node, int k)
     if (from->op != PW_NODE_NUMBER || to->op != PW_NODE_NUMBER) {
         if (f->code == PW_OK)
             f->code = pw_fail(f->err, PW_EUSER,
-                              "expr: bias: with learned parameters the ends of a sum are numbers, as in "
-                              "sum(k=1..8, ...)");
+                              "expr: %s: with learned parameters the ends of a sum are numbers, as in "
+                              "sum(k=1..8, ...)",
+                              f->stage);
         return 0;
     }
     for (double c = first; c <= last && f->code == PW_OK; c++) {
         if (f->terms++ == MOST_TERMS)
-            f->code = pw_fail(f->err, PW_EUSER,
-                              "expr: bias: sums of more than %d terms with learned parameters", MOST_TERMS);
+            f->code =
+                pw_fail(f->err, PW_EUSER, "expr: %s: sums of more than %d terms with learned parameters",
+                        f->stage, MOST_TERMS);
         f->counter[node->index] = c;
         flatten_range(f, k, node->index);
         int term = f->map[node->arg[2]];
@@ -119,26 +127,63 @@ static int flatten_stage(struct flattener *f, enum pw_stage stage)
     return f->map[root];
 }
 
-enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, struct pw_expr **out,
-                             struct pw_err *err)
+static int call_node(struct flattener *f, enum pw_expr_function function, int a, int b)
 {
+    return add_node(f, (struct pw_node){.op = PW_NODE_CALL, .index = (int)function, .arg = {a, b, -1}});
+}
+
+static int bias_node(struct flattener *f)
+{
+    int root = flatten_stage(f, PW_STAGE_BIAS);
+    if (!pw_expr_has(f->x, PW_STAGE_MASK) || f->code != PW_OK)
+        return root;
+    int seen = flatten_stage(f, PW_STAGE_MASK), hidden = add_number(f, -INFINITY);
+    return add_node(f, (struct pw_node){.op = PW_NODE_SELECT, .arg = {seen, root, hidden}});
+}
+
+/* gain * cos(angle) or gain * sin(angle) */
+static int turn_node(struct flattener *f)
+{
+    bool angles = pw_expr_has(f->x, PW_STAGE_ANGLE), cosine = f->which == PW_TABLE_COSINE;
+    int gain = -1, turn = angles ? -1 : add_number(f, cosine ? 1 : 0);
+    if (pw_expr_has(f->x, PW_STAGE_GAIN))
+        gain = flatten_stage(f, PW_STAGE_GAIN);
+    if (angles)
+        turn = call_node(f, cosine ? PW_F_COS : PW_F_SIN, flatten_stage(f, PW_STAGE_ANGLE), -1);
+    return gain < 0 ? turn : call_node(f, PW_F_MULTIPLY, gain, turn);
+}
+
+static int root_node(struct flattener *f)
+{
+    switch (f->which) {
+    case PW_TABLE_BIAS: return bias_node(f);
+    case PW_TABLE_GAIN: return flatten_stage(f, PW_STAGE_SCALE);
+    case PW_TABLE_ADDED: return flatten_stage(f, PW_STAGE_EMBED);
+    default: return turn_node(f);
+    }
+}
+
+enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
+                             struct pw_expr **out, struct pw_err *err)
+{
+    static const char *const stages[PW_PE_TABLES] = {"bias", "scale", "angle", "angle", "embed"};
     const struct pw_formula *formula = pw_formula_of(opts);
     const struct pw_expr *x = formula->x;
     struct flattener *f = pw_alloc(1, sizeof *f);
-    *f = (struct flattener){.x = x, .flat = pw_alloc(1, sizeof *f->flat), .cfg = cfg, .err = err};
+    *f = (struct flattener){.x = x,
+                            .flat = pw_alloc(1, sizeof *f->flat),
+                            .cfg = cfg,
+                            .err = err,
+                            .which = which,
+                            .stage = stages[which]};
     f->trained = pw_formula_trained(opts) > 0 ? pw_formula_trained(opts) : cfg->context;
-    f->pairs = formula->pe.uses & PW_PE_DENSE;
+    f->pairs = which == PW_TABLE_BIAS && formula->pe.uses & PW_PE_DENSE;
     f->flat->n_params = x->n_params;
     for (int k = 0; k < PW_EXPR_PARAMS; k++)
         f->flat->param[k] = x->param[k];
     for (int k = 0; k < PW_STAGES; k++)
         f->flat->root[k] = -1;
-    int root = flatten_stage(f, PW_STAGE_BIAS);
-    if (pw_expr_has(x, PW_STAGE_MASK) && f->code == PW_OK) {
-        int seen = flatten_stage(f, PW_STAGE_MASK), hidden = add_number(f, -INFINITY);
-        root = add_node(f, (struct pw_node){.op = PW_NODE_SELECT, .arg = {seen, root, hidden}});
-    }
-    f->flat->root[PW_STAGE_BIAS] = root;
+    f->flat->root[PW_STAGE_BIAS] = root_node(f);
     enum pw_code code = f->code;
     *out = code == PW_OK ? f->flat : NULL;
     if (code != PW_OK)

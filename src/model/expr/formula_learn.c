@@ -9,21 +9,23 @@
 
 _Static_assert((int)PW_EXPR_PARAMS <= (int)PW_PE_PARAMS, "the learned parameters of a formula");
 
-/* A number has the shape [1] or [H], a table [size] or [H,size]; a weight of a network is a matrix. */
+/* A number has the shape [1] or [n], n the entries along its axis, a table [size] or [n,size]; a weight of a
+ * network is a matrix. */
 int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     const struct pw_expr *x = pw_formula_of(opts)->x;
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
-        bool matrix = q->per_head && (q->size > 1 || q->weight);
+        bool axis = q->axis != PW_AXIS_NONE, matrix = axis && (q->size > 1 || q->weight);
+        int n = pw_axis_size(q->axis, cfg);
         out[k] = (struct pw_pe_param){.name = q->name,
-                                      .rows = matrix      ? cfg->heads
+                                      .rows = matrix      ? n
                                               : q->weight ? q->size
                                                           : 0,
-                                      .cols = matrix        ? q->size
-                                              : q->per_head ? cfg->heads
-                                              : q->weight   ? 1
-                                                            : q->size,
+                                      .cols = matrix      ? q->size
+                                              : axis      ? n
+                                              : q->weight ? 1
+                                                          : q->size,
                                       .std = q->drawn ? (float)q->value : 0,
                                       .value = q->drawn ? 0 : (float)q->value,
                                       .decay = q->weight,
@@ -34,59 +36,42 @@ int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_p
 
 static struct pw_expr_use use_of(const struct pw_pe_pass *x, int layer)
 {
+    bool heads = x->which == PW_TABLE_GAIN, columns = !heads && x->which != PW_TABLE_BIAS;
     return (struct pw_expr_use){.code = x->code,
                                 .there = x->there,
                                 .from = x->use->tune.offset,
                                 .step = x->use->tune.stretch,
                                 .layer = layer,
-                                .causal = x->cfg->causal};
+                                .causal = heads || columns || x->cfg->causal,
+                                .head = heads ? x->P : columns,
+                                .place = columns ? x->code->heads : heads};
 }
 
-static bool by_layer(const struct pw_pe_pass *x)
+void pw_formula_fill(const struct pw_pe_pass *x, float *table, const float *param)
 {
-    return x->use->pe->by_layer & PW_PE_BIASES;
-}
-
-void pw_formula_fill(const struct pw_pe_pass *x, float *bias, const float *param)
-{
-    for (int l = 0; l < (by_layer(x) ? x->cfg->layers : 1); l++) {
+    for (int l = 0; l < x->layers; l++) {
         struct pw_expr_use use = use_of(x, l);
-        x->ops->expr_fwd(x->c, bias + (size_t)l * x->bias_layer, param, &use, x->cfg->heads, x->P);
+        x->ops->expr_fwd(x->c, table + (size_t)l * x->floats, param, &use, x->code->heads, x->P);
     }
 }
 
-void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param)
+void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param)
 {
-    int H = x->cfg->heads, L = x->cfg->layers;
-    size_t layer = (size_t)H * pw_bias_entries(x->code->dense, x->P);
-    for (int l = 0; l < (by_layer(x) ? L : 1); l++) {
+    int layers = x->which == PW_TABLE_ADDED ? 1 : x->cfg->layers;
+    for (int l = 0; l < x->layers; l++) {
         struct pw_expr_use use = use_of(x, l);
-        x->ops->expr_bwd(x->c, d_param, d_bias + (size_t)l * layer, param, &use, by_layer(x) ? 1 : L, H,
-                         x->P);
+        x->ops->expr_bwd(x->c, d_param, d_table + (size_t)l * x->floats, param, &use,
+                         x->layers > 1 ? 1 : layers, x->code->heads, x->P);
     }
 }
 
 /* ---- checks */
 
-static void mark_used(const struct pw_expr *x, int root, bool *used)
-{
-    bool needed[PW_EXPR_NODES];
-    pw_expr_mark(x, root, needed);
-    for (int k = 0; k <= root; k++) {
-        const struct pw_node *node = &x->node[k];
-        bool entry = node->op == PW_NODE_PARAM || node->op == PW_NODE_ENTRY || node->op == PW_NODE_BETWEEN;
-        int n = entry ? 1 : node->op == PW_NODE_NETWORK ? PW_NETWORK_PARAMS : 0;
-        for (int i = 0; needed[k] && i < n; i++)
-            used[node->index + i] = true;
-    }
-}
-
 static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
 {
     bool used[PW_EXPR_PARAMS] = {0};
     for (int s = 0; s < PW_STAGES; s++)
-        if (x->root[s] >= 0)
-            mark_used(x, x->root[s], used);
+        pw_expr_mark_params(x, (enum pw_stage)s, used);
     for (int k = 0; k < x->n_params; k++)
         if (!used[k])
             return pw_fail(err, PW_EUSER, "expr: parameter '%s': nothing uses it", x->param[k].name);
@@ -114,11 +99,13 @@ enum pw_code pw_formula_check_learned(const void *opts, const struct pw_config *
     const struct pw_expr *x = pw_formula_of(opts)->x;
     struct pw_expr *flat;
     enum pw_code code = check_params(x, err);
-    if (code != PW_OK || !pw_expr_learns(x, PW_STAGE_BIAS))
-        return code;
-    if (pw_expr_reads(x, PW_STAGE_BIAS, PW_VAR_N) || pw_expr_reads(x, PW_STAGE_MASK, PW_VAR_N))
+    if (code == PW_OK && pw_expr_learns(x, PW_STAGE_BIAS) &&
+        (pw_expr_reads(x, PW_STAGE_BIAS, PW_VAR_N) || pw_expr_reads(x, PW_STAGE_MASK, PW_VAR_N)))
         return pw_fail(err, PW_EUSER, "expr: bias: no 'n' with learned parameters: use i + 1");
-    code = pw_formula_flat(opts, cfg, &flat, err);
-    pw_expr_free(flat);
+    for (int k = 0; k < PW_PE_TABLES && code == PW_OK; k++)
+        if (pw_pe_computes(&pw_formula_of(opts)->pe, (enum pw_pe_table)k)) {
+            code = pw_formula_flat(opts, cfg, (enum pw_pe_table)k, &flat, err);
+            pw_expr_free(flat);
+        }
     return code;
 }

@@ -144,13 +144,14 @@ static void fill_gains(const struct pw_config *cfg, struct pw_pe_tables *t, stru
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
 {
     struct pw_formula_inputs in = pw_formula_inputs_of(pw_formula_of(opts)->x, opts, cfg, t->from, t->step);
-    if ((t->bias != NULL || t->dense != NULL) && !pw_expr_learns(in.x, PW_STAGE_BIAS))
+    unsigned computed = pw_formula_computed(in.x);
+    if ((t->bias != NULL || t->dense != NULL) && !(computed & PW_PE_BIASES))
         fill_biases(cfg, t, &in);
-    if (t->cosine != NULL)
+    if (t->cosine != NULL && !(computed & PW_PE_ROTATION))
         fill_turns(cfg, t, &in);
-    if (t->add[0] != NULL)
+    if (t->add[0] != NULL && !(computed & PW_PE_ADDED))
         fill_added(cfg, t, &in);
-    if (pw_expr_has(in.x, PW_STAGE_SCALE))
+    if (pw_expr_has(in.x, PW_STAGE_SCALE) && !(computed & PW_PE_GAIN))
         fill_gains(cfg, t, &in);
     pw_formula_inputs_fini(&in);
 }

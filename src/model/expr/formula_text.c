@@ -42,7 +42,7 @@ enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_la
     const struct pw_expr *x = pw_formula_of(f->use->o.bytes)->x;
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
-        size_t part = (size_t)q->size * (q->per_head ? f->cfg->heads : 1);
+        size_t part = (size_t)q->size * pw_axis_size(q->axis, f->cfg);
         param[k] = q->per_layer ? at + part * (size_t)f->layer : at;
         at += q->per_layer ? part * (size_t)f->cfg->layers : part;
     }

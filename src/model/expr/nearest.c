@@ -117,7 +117,7 @@ static void try_fixed(struct pw_formula_twin *best, const struct sample *formula
 static int table_of(const struct pw_expr *x)
 {
     const struct pw_node *root = x->root[PW_STAGE_BIAS] >= 0 ? &x->node[x->root[PW_STAGE_BIAS]] : NULL;
-    return root != NULL && root->op == PW_NODE_ENTRY && x->param[root->index].per_head &&
+    return root != NULL && root->op == PW_NODE_ENTRY && x->param[root->index].axis == PW_AXIS_HEAD &&
                    !x->param[root->index].per_layer && x->n_params == 1
                ? root->index
                : -1;

@@ -81,7 +81,7 @@ int pw_parse_find(const char *const *list, const char *text, int length)
 
 /* ---- statements */
 
-/* learn(INIT [, size]) [per head [, layer]] */
+/* learn(INIT [, size]) [per head [, layer]]; channel or pair in place of head */
 static void learned(struct pw_parser *p, struct pw_parse_name *name)
 {
     struct pw_expr_param *q = pw_parse_param(p, p->x->text + name->at, name->length, name->at);
@@ -111,12 +111,19 @@ static void learned(struct pw_parser *p, struct pw_parse_name *name)
     if (!pw_parse_take(p, "per"))
         return;
     do {
-        bool head = pw_parse_is(p, "head");
-        if (!head && !pw_parse_is(p, "layer")) {
-            pw_parse_fail(p, p->t.at, "'per head', 'per layer' or 'per head, layer'");
+        int axis = PW_AXIS_HEAD;
+        while (axis < PW_AXES && !pw_parse_is(p, pw_axis_names[axis]))
+            axis++;
+        if (axis < PW_AXES && q->axis == PW_AXIS_NONE)
+            q->axis = (enum pw_axis)axis;
+        else if (axis == PW_AXES && pw_parse_is(p, "layer"))
+            q->per_layer = true;
+        else {
+            pw_parse_fail(
+                p, p->t.at,
+                "'per head', 'per channel' or 'per pair', 'per layer', or two as in 'per head, layer'");
             return;
         }
-        *(head ? &q->per_head : &q->per_layer) = true;
         pw_parse_advance(p);
     } while (pw_parse_take(p, ","));
 }

@@ -61,7 +61,7 @@ int pw_parse_network(struct pw_parser *p)
         if (q == NULL)
             return 0;
         q->size = k == 3 ? 1 : hidden;
-        q->per_head = k >= 2;
+        q->axis = k >= 2 ? PW_AXIS_HEAD : PW_AXIS_NONE;
         q->drawn = true;
         q->weight = k % 2 == 0;
         q->value = k < 2 ? sqrt(1.0 / 3) : sqrt(1.0 / 3 / hidden);

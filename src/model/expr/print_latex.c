@@ -224,8 +224,9 @@ static void tex_call(const struct pw_print *p, struct pw_print_node *n, const st
 /* Append the index of a parameter: its head and layer. */
 static void put_scope(struct pw_str *out, const struct pw_expr_param *q)
 {
-    if (q->per_head || q->per_layer)
-        pw_str_add(out, "_{%s%s%s}", q->per_head ? "h" : "", q->per_head && q->per_layer ? "," : "",
+    bool axis = q->axis != PW_AXIS_NONE;
+    if (axis || q->per_layer)
+        pw_str_add(out, "_{%s%s%s}", pw_axis_letters[q->axis], axis && q->per_layer ? "," : "",
                    q->per_layer ? "\\ell" : "");
 }
 

@@ -23,7 +23,10 @@ static unsigned reads_of(const struct pw_expr *x, int node, bool *head, bool *la
         if (n->op == PW_NODE_NETWORK)
             *head = true;
         if (n->op == PW_NODE_PARAM || n->op == PW_NODE_ENTRY || n->op == PW_NODE_BETWEEN) {
-            *head = *head || x->param[n->index].per_head;
+            *head = *head || x->param[n->index].axis == PW_AXIS_HEAD;
+            vars |= x->param[n->index].axis == PW_AXIS_CHANNEL ? 1u << PW_VAR_CHANNEL
+                    : x->param[n->index].axis == PW_AXIS_PAIR  ? 1u << PW_VAR_PAIR
+                                                               : 0;
             *layer = *layer || x->param[n->index].per_layer;
         }
     }
@@ -115,10 +118,10 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
     }
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
-        for (int h = 0; h < (q->per_head ? c->heads : 1); h++) {
+        for (int h = 0; h < pw_axis_size(q->axis, c); h++) {
             pw_str_add(out, "%% learned: %s", q->name);
-            if (q->per_head)
-                pw_str_add(out, ", h = %d", h);
+            if (q->axis != PW_AXIS_NONE)
+                pw_str_add(out, ", %s = %d", pw_axis_letters[q->axis], h);
             if (q->per_layer)
                 pw_str_add(out, ", \\ell = %d", src->layer);
             pw_str_add(out, ":");

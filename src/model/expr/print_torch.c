@@ -65,9 +65,13 @@ static void write_variable(struct pw_print_node *n, int var)
         pw_str_add(&n->text, "%s", pw_parse_variables[var]);
 }
 
+/* The index of a parameter's entry along its axis, in Python. */
+static const char *const index_of[PW_AXES] = {"", "h", "c.long()", "p.long()"};
+
 static const char *head_of(const struct pw_expr_param *q)
 {
-    return q->per_head ? "h, " : "";
+    static const char *const before[PW_AXES] = {"", "h, ", "c.long(), ", "p.long(), "};
+    return before[q->axis];
 }
 
 static void write_table(struct pw_print *p, struct pw_print_node *n, const struct pw_node *node)
@@ -238,8 +242,9 @@ static void put_inputs(const struct pw_print *p, struct pw_str *out, bool rows)
         if (!pw_print_reads_param(p, k))
             continue;
         put_word(p, &name, q->name, (int)strlen(q->name));
-        pw_str_add(out, "    %s = PARAMS[\"%s\"]%s\n", name.s, q->name,
-                   q->per_head && q->size == 1 ? "[h]" : "");
+        bool entry = q->axis != PW_AXIS_NONE && q->size == 1;
+        pw_str_add(out, "    %s = PARAMS[\"%s\"]%s%s%s\n", name.s, q->name, entry ? "[" : "",
+                   entry ? index_of[q->axis] : "", entry ? "]" : "");
         pw_str_fini(&name);
     }
 }

@@ -47,18 +47,19 @@ static void put_params(const struct pw_print *p, struct pw_str *out)
     pw_str_add(out, "# Learned parameters.\nPARAMS = {\n");
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
-        int rows = q->per_head ? p->src->cfg->heads : 1;
+        bool axis = q->axis != PW_AXIS_NONE;
+        int rows = pw_axis_size(q->axis, p->src->cfg);
         bool list = q->size > 1 || (strchr(q->name, '.') != NULL && !pw_text_ends(q->name, ".2.bias"));
         pw_str_add(out, "    \"%s\": torch.tensor(", q->name);
-        if (q->per_head || list)
+        if (axis || list)
             pw_str_add(out, "[");
         for (int h = 0; h < rows; h++) {
-            bool nested = q->per_head && list;
+            bool nested = axis && list;
             pw_str_add(out, "%s%s", h == 0 ? "" : nested ? "," : ", ", nested ? "\n        [" : "");
             put_values(out, p->src->param[k] + (size_t)h * q->size, q->size);
             pw_str_add(out, nested ? "]" : "");
         }
-        pw_str_add(out, "%s%s),\n", q->per_head && list ? "\n    " : "", q->per_head || list ? "]" : "");
+        pw_str_add(out, "%s%s),\n", axis && list ? "\n    " : "", axis || list ? "]" : "");
     }
     pw_str_add(out, "}\n");
 }

@@ -104,6 +104,7 @@ const struct pw_pe pw_pe_fire = {
     .resolve = resolve,
     .choice = "a threshold of a sixteenth of the context, at least 4",
     .check = check,
+    .computed = PW_PE_DENSE,
     .params = params,
     .fill = fill,
     .fill_bwd = fill_bwd,
