@@ -31,7 +31,7 @@
 
 struct options {
     int positions, batch, vocab, threads, precision, batches, flights;
-    char pe[80], other[80], preset[16], backend[16], mode[16], task[160];
+    char pe[600], other[80], preset[16], backend[16], mode[16], task[160];
 };
 
 static const char *const precisions[] = {"fp32", "tf32", "bf16", NULL};

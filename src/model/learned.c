@@ -27,7 +27,8 @@ size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int pos
     }
 }
 
-int pw_table_layers(const struct pw_model *m, enum pw_pe_table which)
+/* Returns the number of parts of a table. */
+static int layers_of(const struct pw_model *m, enum pw_pe_table which)
 {
     static const unsigned use[PW_PE_TABLES] = {[PW_TABLE_BIAS] = PW_PE_BIASES,
                                                [PW_TABLE_GAIN] = PW_PE_GAIN,
@@ -64,7 +65,7 @@ static struct pw_pe_pass pass_of(const struct pw_model *m, struct pw_ctx *c, enu
                                .c = c,
                                .P = positions,
                                .which = which,
-                               .layers = pw_table_layers(m, which),
+                               .layers = layers_of(m, which),
                                .floats = pw_table_floats(m, which, positions),
                                .code = m->tables.code[which],
                                .there = m->tables.there[which]};
@@ -168,7 +169,7 @@ static void fetch(struct pw_model *m, enum pw_pe_table which, struct pw_pe_table
     size_t layer = pw_table_floats(m, which, t->P), from_layer = pw_table_floats(m, which, there);
     const float *from = table_of(m, which);
 
-    for (int l = 0; l < pw_table_layers(m, which); l++, from += from_layer) {
+    for (int l = 0; l < layers_of(m, which); l++, from += from_layer) {
         size_t at = (size_t)l * layer;
         switch (which) {
         case PW_TABLE_BIAS:

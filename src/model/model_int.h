@@ -331,10 +331,8 @@ void pw_tables_fini(struct pw_model *m);
 /* Does the table depend on learned parameters that the encoding gathers or computes? Rows and keys that are
  * parameters themselves don't count. */
 bool pw_table_learned(const struct pw_model *m, enum pw_pe_table which);
-/* Returns the floats of a layer's part of a learned table for so many positions, and the number of its parts.
- */
+/* Returns the floats of a layer's part of a learned table for so many positions. */
 size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int positions);
-int pw_table_layers(const struct pw_model *m, enum pw_pe_table which);
 /* The number of parts of its gradient: one for each layer that reads it. */
 int pw_table_gradients(const struct pw_model *m, enum pw_pe_table which);
 /* Makes the encoding's programs and sends them to the backend; frees them. */

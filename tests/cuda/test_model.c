@@ -233,7 +233,7 @@ static void test_groups(void **state)
 {
     const char *const encodings[] = {
         "none", "t5", "fire", /* the gradients of all but the first are compared */
-        "expr 'a = learn(1) per pair; s = learn(1) per head; angle = a * i / (p + 1); scale = s'"};
+        "expr 'a = learn(1) per pair; t = learn(1) per head; angle = a * i / (p + 1); scale = t'"};
     const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
     struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];
     (void)state;

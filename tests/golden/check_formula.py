@@ -54,6 +54,10 @@ FORMULAS = [
     "T = learn(normal(0.2), 8) per head; bias = T[bucket(d, 8, 16)] + T(3.3)",
     "bias = mlp(log1p(d) / log1p(max(i, 3)), hidden=5)",
     "a = learn(normal(0.5), 4) per layer; mask = d < 6; bias = sum(k=0..3, a[k] * cos(k * d)) * mlp(d / 9, hidden=3)",
+    "a = learn(normal(0.4)) per head, layer; T = learn(normal(0.3), 5) per head; scale = 1 + a * log(n) + T(i / 4)",
+    "a = learn(normal(0.4)) per channel; T = learn(normal(0.3), 12) per channel; embed = a * sin(i / 3) + T[i]",
+    "w = learn(normal(0.4)) per pair, layer; g = learn(1); T = learn(normal(0.2), 3) per pair; "
+    "angle = w * i * 100 ** (-2 * p / D); gain = g + T[i % 3]",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",

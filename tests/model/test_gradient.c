@@ -14,7 +14,7 @@
 #include "ref_toy.h"
 
 #define SMALL "layers=2 width=12 heads=3 ffn=10 context=16"
-/* Learned parameters outside of a bias; ref_model.c knows this formula by the names of its parameters. */
+/* Learned parameters outside of a bias; ref_model.c finds this formula by the names of its parameters. */
 #define LEARNED                                                                                              \
     "expr 'wave = learn(normal(0.5)) per channel; turn = learn(normal(1)) per pair; "                        \
     "grow = learn(normal(0.4)) per layer; sharp = learn(normal(1)) per head, layer; "                        \

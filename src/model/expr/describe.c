@@ -105,7 +105,10 @@ static bool is_finite(struct pw_formula_inputs *in, const struct pw_config *cfg,
 static void put_range(struct pw_formula_inputs *in, const struct pw_config *cfg, struct pw_str *out)
 {
     int context = cfg->context;
-    for (int k = 0; k <= SAMPLES; k++)
+    bool safe = true;
+    for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++)
+        safe = safe && (!pw_expr_has(in->x, s) || pw_formula_within(in, cfg, s, 0, 2 * context));
+    for (int k = 0; !safe && k <= SAMPLES; k++)
         for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++) {
             int query = context + (int)((long)context * k / SAMPLES);
             if (!pw_expr_has(in->x, s) || is_finite(in, cfg, s, query))

@@ -88,6 +88,16 @@ static void eval_range(struct pass *p, int from, int to, int loop)
             p->regs[k] = value_of(p, k);
 }
 
+double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                            const double *const *param, double *regs, unsigned changed)
+{
+    struct pass p = {.x = x, .vars = vars, .param = param, .regs = regs};
+    for (int k = 0; k <= x->root[stage]; k++)
+        if (x->node[k].vars & changed && x->node[k].counters == 0)
+            regs[k] = value_of(&p, k);
+    return regs[x->root[stage]];
+}
+
 double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *vars,
                     const double *const *param, double *regs)
 {

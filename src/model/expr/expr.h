@@ -122,6 +122,10 @@ enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, 
  * regs: [pw_expr_n_nodes] scratch, afterwards the value of every node. */
 double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *vars,
                     const double *const *param, double *regs);
+/* The same after an evaluation with the same regs, after which only the variables in `changed` changed: bits
+ * 1 << enum pw_expr_var. */
+double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                            const double *const *param, double *regs, unsigned changed);
 /* After pw_expr_eval with the same arguments: adds grad times the derivative of the stage with respect to
  * every entry of parameter k to d_param[k]. adjoint: [pw_expr_n_nodes] scratch. */
 void pw_expr_gradient(const struct pw_expr *x, enum pw_stage stage, const double *vars,

@@ -58,6 +58,7 @@ struct pw_node {
     enum pw_node_op op;
     int index, arg[3]; /* arg: -1 if unused */
     unsigned counters; /* bit k: it depends on the counter of sum k */
+    unsigned vars;     /* bit v: it depends on variable v */
     double value;
 };
 
@@ -98,6 +99,14 @@ void pw_expr_mark_params(const struct pw_expr *x, enum pw_stage stage, bool *rea
 void pw_expr_mark(const struct pw_expr *x, int root, bool *needed);
 /* Writes the number with 15 digits, or with 17 if it needs them. */
 void pw_expr_number(double value, char *out, size_t size);
+
+/* ---- ranges.c */
+struct pw_bounds {
+    double lo, hi; /* NaN: no bounds are known */
+};
+/* Is it certain that the stage's value is finite and of a magnitude up to `most`, for all inputs within
+ * vars [PW_VARS] and parameters up to their initial values? x must have the stage. */
+bool pw_expr_within(const struct pw_expr *x, enum pw_stage stage, const struct pw_bounds *vars, double most);
 
 /* ---- functions.c: operators and named functions of numbers */
 struct pw_function {

@@ -25,12 +25,17 @@ int pw_formula_trained(const void *opts);
  * is the context. fini frees the scratch. */
 struct pw_formula_inputs {
     const struct pw_expr *x;
-    double from, step, vars[PW_VARS], *regs;
-    const double *const *param; /* of stages with learned parameters */
+    double from, step, vars[PW_VARS], *regs; /* regs: of the last value; owned by `last` */
+    const double *const *param; /* of stages with learned parameters; call pw_formula_inputs_forget after a
+                                   change */
+    struct {
+        double vars[PW_VARS], *regs; /* of the last value of this stage; regs NULL: there was none */
+    } last[PW_STAGES];
 };
 struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const void *opts,
                                               const struct pw_config *cfg, double from, double step);
 void pw_formula_inputs_fini(struct pw_formula_inputs *in);
+void pw_formula_inputs_forget(struct pw_formula_inputs *in);
 
 /* The place of a value: members that the stage does not read are ignored. */
 struct pw_formula_at {
@@ -38,8 +43,13 @@ struct pw_formula_at {
         key;  /* query and key: indices; of a bias by distance, any pair at this distance */
     int part; /* pair or channel */
 };
-/* Returns the value of a stage. */
+/* Returns the value of a stage. Repeats only what depends on variables that changed since the stage's last
+ * value. Afterwards in->regs has the values of all nodes of the stage. */
 double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at);
+/* Is it certain that a stage, which the formula has, is finite at positions first..last of every layer, head
+ * and part? false: it is not known. formula_check.c */
+bool pw_formula_within(const struct pw_formula_inputs *in, const struct pw_config *cfg, enum pw_stage stage,
+                       int first, int last);
 /* The number of layers, or heads, whose values of these stages can differ. */
 int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);
 int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b);

@@ -11,6 +11,32 @@
 
 /* ---- values */
 
+/* Writes the ranges of the variables [PW_VARS] for positions from + r * step, first <= r <= last. */
+static void ranges_of(const struct pw_formula_inputs *in, const struct pw_config *cfg, int first, int last,
+                      struct pw_bounds *out)
+{
+    double low = in->from + first * in->step, high = in->from + last * in->step, far = last * in->step;
+    for (int v = 0; v < PW_VARS; v++)
+        out[v] = (struct pw_bounds){in->vars[v], in->vars[v]};
+    out[PW_VAR_I] = out[PW_VAR_J] = (struct pw_bounds){low, high};
+    out[PW_VAR_J].lo = in->from;
+    out[PW_VAR_DISTANCE] = (struct pw_bounds){cfg->causal ? 0 : -far, far};
+    out[PW_VAR_N] = (struct pw_bounds){first + 1, last + 1};
+    out[PW_VAR_HEAD] = (struct pw_bounds){0, cfg->heads - 1};
+    out[PW_VAR_LAYER] = (struct pw_bounds){0, cfg->layers - 1};
+    out[PW_VAR_PAIR] = (struct pw_bounds){0, cfg->head_width / 2 - 1};
+    out[PW_VAR_CHANNEL] = (struct pw_bounds){0, cfg->width - 1};
+    out[PW_VAR_SCORE] = (struct pw_bounds){NAN, NAN};
+}
+
+bool pw_formula_within(const struct pw_formula_inputs *in, const struct pw_config *cfg, enum pw_stage stage,
+                       int first, int last)
+{
+    struct pw_bounds vars[PW_VARS];
+    ranges_of(in, cfg, first, last, vars);
+    return pw_expr_within(in->x, stage, vars, stage == PW_STAGE_ANGLE ? 0.99e6 : 3e38);
+}
+
 /* Appends the places that a stage reads, as in "i=7, j=3, head 2, layer 1". */
 static void put_place(struct pw_str *out, const struct pw_expr *x, enum pw_stage stage, bool dense,
                       const struct pw_formula_at *at, const double *vars)
@@ -92,16 +118,38 @@ static enum pw_code check_head(struct pw_formula_inputs *in, const struct pw_con
     return code;
 }
 
+/* The same for a bias and a mask that are finite everywhere: most queries see a key near them. */
+static enum pw_code check_seen(struct pw_formula_inputs *in, const struct pw_config *cfg, bool dense,
+                               struct pw_formula_at at, struct pw_err *err)
+{
+    for (at.query = 0; at.query < (dense ? cfg->context : 1); at.query++) {
+        at.key = at.query;
+        while (at.key >= 0 && pw_formula_value(in, PW_STAGE_MASK, &at) == 0)
+            at.key--;
+        if (at.key < 0)
+            return no_key(in, &at, err);
+    }
+    return PW_OK;
+}
+
+static bool is_safe(const struct pw_formula_inputs *in, const struct pw_config *cfg, enum pw_stage stage)
+{
+    return !pw_expr_has(in->x, stage) || pw_formula_within(in, cfg, stage, 0, cfg->context - 1);
+}
+
 static enum pw_code check_biases(struct pw_formula_inputs *in, const struct pw_config *cfg, bool dense,
                                  struct pw_err *err)
 {
+    bool safe = is_safe(in, cfg, PW_STAGE_BIAS) && is_safe(in, cfg, PW_STAGE_MASK);
+    if (safe && !pw_expr_has(in->x, PW_STAGE_MASK))
+        return PW_OK;
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
     int heads = pw_formula_heads(in->x, cfg, PW_STAGE_BIAS, PW_STAGE_MASK);
     struct pw_formula_at at = {0};
     enum pw_code code = PW_OK;
     for (; code == PW_OK && at.layer < layers; at.layer++)
         for (at.head = 0; code == PW_OK && at.head < heads; at.head++)
-            code = check_head(in, cfg, dense, at, err);
+            code = safe ? check_seen(in, cfg, dense, at, err) : check_head(in, cfg, dense, at, err);
     return code;
 }
 
@@ -113,6 +161,8 @@ static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_con
     struct pw_formula_at at = {0};
     enum pw_code code = PW_OK;
     double value;
+    if (is_safe(in, cfg, stage))
+        return PW_OK;
     for (; code == PW_OK && at.layer < pw_formula_layers(in->x, cfg, stage, stage); at.layer++)
         for (at.head = 0; code == PW_OK && at.head < heads; at.head++)
             for (at.query = 0; code == PW_OK && at.query < cfg->context; at.query++)
@@ -140,6 +190,7 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
         const double *param[PW_EXPR_PARAMS];
         double *first = pw_formula_first(f->x, constant, &sign, param);
         in.param = param;
+        pw_formula_inputs_forget(&in);
         if ((f->pe.uses & PW_PE_BIASES) != 0 && (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS)))
             code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);
         for (int k = 0; code == PW_OK && k < 4; k++)

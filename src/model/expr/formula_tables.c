@@ -24,14 +24,29 @@ struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const voi
                                             [PW_VAR_WIDTH] = cfg->head_width}};
     int trained = opts != NULL ? pw_formula_trained(opts) : 0;
     in.vars[PW_VAR_TRAINED] = trained > 0 ? trained : cfg->context;
-    in.regs = pw_alloc((size_t)pw_expr_n_nodes(in.x), sizeof *in.regs);
     return in;
+}
+
+void pw_formula_inputs_forget(struct pw_formula_inputs *in)
+{
+    for (int s = 0; s < PW_STAGES; s++) {
+        free(in->last[s].regs);
+        in->last[s].regs = NULL;
+    }
 }
 
 void pw_formula_inputs_fini(struct pw_formula_inputs *in)
 {
-    free(in->regs);
+    pw_formula_inputs_forget(in);
     in->regs = NULL;
+}
+
+static unsigned changed_since(const double *a, const double *b)
+{
+    unsigned changed = 0;
+    for (int v = 0; v < PW_VARS; v++)
+        changed |= a[v] == b[v] ? 0 : 1u << v;
+    return changed;
 }
 
 double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at)
@@ -44,7 +59,14 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     vars[PW_VAR_LAYER] = at->layer;
     vars[PW_VAR_HEAD] = at->head;
     vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = at->part;
-    return pw_expr_eval(in->x, stage, vars, in->param, in->regs);
+    bool first = in->last[stage].regs == NULL;
+    if (first)
+        in->last[stage].regs = pw_alloc((size_t)pw_expr_n_nodes(in->x), sizeof *in->regs);
+    unsigned changed = changed_since(vars, in->last[stage].vars);
+    in->regs = in->last[stage].regs;
+    memcpy(in->last[stage].vars, vars, sizeof in->vars);
+    return first ? pw_expr_eval(in->x, stage, vars, in->param, in->regs)
+                 : pw_expr_eval_changed(in->x, stage, vars, in->param, in->regs, changed);
 }
 
 /* Bias and mask together: -inf if the mask hides the key. */
@@ -108,11 +130,13 @@ static void fill_turns(const struct pw_config *cfg, struct pw_pe_tables *t, stru
     int pairs = cfg->head_width / 2;
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_ANGLE, PW_STAGE_GAIN);
     bool gains = pw_expr_has(in->x, PW_STAGE_GAIN), angles = pw_expr_has(in->x, PW_STAGE_ANGLE);
-    size_t to = 0;
     struct pw_formula_at at = {0};
     for (at.layer = 0; at.layer < layers; at.layer++)
-        for (at.query = 0; at.query < t->P; at.query++)
-            for (at.part = 0; at.part < pairs; at.part++, to++) {
+        for (at.part = 0; at.part < pairs;
+             at.part++) /* most formulas have a costly factor of the pair alone */
+            for (at.query = 0; at.query < t->P; at.query++) {
+                size_t to =
+                    ((size_t)at.layer * (size_t)t->P + (size_t)at.query) * (size_t)pairs + (size_t)at.part;
                 double gain = gains ? pw_formula_value(in, PW_STAGE_GAIN, &at) : 1;
                 double angle = angles ? pw_formula_value(in, PW_STAGE_ANGLE, &at) : 0;
                 t->cosine[to] = (float)(gain * pw_cos(angle));
@@ -122,11 +146,11 @@ static void fill_turns(const struct pw_config *cfg, struct pw_pe_tables *t, stru
 
 static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
 {
-    float *to = t->add[0];
     struct pw_formula_at at = {0};
-    for (at.query = 0; at.query < t->P; at.query++)
-        for (at.part = 0; at.part < cfg->width; at.part++)
-            *to++ = (float)pw_formula_value(in, PW_STAGE_EMBED, &at);
+    for (at.part = 0; at.part < cfg->width; at.part++)
+        for (at.query = 0; at.query < t->P; at.query++)
+            t->add[0][(size_t)at.query * (size_t)cfg->width + (size_t)at.part] =
+                (float)pw_formula_value(in, PW_STAGE_EMBED, &at);
 }
 
 static void fill_gains(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)

@@ -11,7 +11,8 @@
 #include "model/expr/formula.h"
 
 #define NEAR 1e-3
-enum { FIRST = 128, LATER = 64 }; /* positions of the two samples */
+/* Positions of the two samples; a row of an embedding has many entries, so fewer do. */
+enum { FIRST = 128, LATER = 64, FIRST_ROWS = 16, LATER_ROWS = 16 };
 
 /* ---- fixed tables */
 
@@ -131,6 +132,7 @@ static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_us
     int size = f->x->param[0].size, rows = b->pe->param_rows(b->o.bytes, cfg), P = cfg->context;
     int *mine = pw_alloc((size_t)size, sizeof *mine), *its = pw_alloc((size_t)rows, sizeof *its);
     double *values = pw_alloc((size_t)size, sizeof *values);
+    double *regs = pw_alloc((size_t)pw_expr_n_nodes(f->x), sizeof *regs);
     const double *param[1] = {values};
     struct pw_formula_inputs in = pw_formula_inputs_of(f->x, NULL, cfg, 0, 1);
     bool same = true;
@@ -144,13 +146,14 @@ static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_us
         for (int h = 0; same && h < (d < FIRST ? cfg->heads : 1); h++) {
             in.vars[PW_VAR_HEAD] = h;
             in.vars[PW_VAR_DISTANCE] = d;
-            int e = (int)pw_expr_eval(f->x, PW_STAGE_BIAS, in.vars, param, in.regs);
+            int e = (int)pw_expr_eval(f->x, PW_STAGE_BIAS, in.vars, param, regs);
             int r = b->pe->index(b->o.bytes, cfg, d);
             same = (mine[e] < 0 || mine[e] == r) && (its[r] < 0 || its[r] == e);
             mine[e] = r;
             its[r] = e;
         }
     pw_formula_inputs_fini(&in);
+    free(regs);
     free(mine);
     free(its);
     free(values);
@@ -164,11 +167,13 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
     bool fixed = f->x->n_params == 0 && f->pe.by_layer == 0 &&
                  (f->pe.uses & ~(unsigned)(PW_PE_ADDED | PW_PE_ROTATION | PW_PE_BIAS)) == 0;
     bool table = f->pe.uses == PW_PE_BIAS && table_of(f->x) >= 0;
-    double step = fmax(1, (cfg->context - 1) / (LATER - 1));
+    bool rows = (f->pe.uses & PW_PE_ADDED) != 0;
+    int first = rows ? FIRST_ROWS : FIRST, later = rows ? LATER_ROWS : LATER;
+    double step = fmax(1, (cfg->context - 1) / (later - 1));
     struct sample s[2] = {{.n = {0}}, {.n = {0}}};
     if (fixed && f->pe.uses != 0) {
-        s[0] = sample_of(use, cfg, cfg->context < FIRST ? cfg->context : FIRST, 1);
-        s[1] = sample_of(use, cfg, cfg->context < LATER ? cfg->context : LATER, step);
+        s[0] = sample_of(use, cfg, cfg->context < first ? cfg->context : first, 1);
+        s[1] = sample_of(use, cfg, cfg->context < later ? cfg->context : later, step);
     }
     for (int k = 0; pw_pes[k] != NULL; k++) {
         struct pw_pe_use_opts b;
