@@ -251,12 +251,15 @@ struct pw_backend_ops {
                           const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                           const int *pos, const struct pw_seqs *s);
     /* Undoes a learned transformation in dqkv, which attention_bwd wrote for qkv, and adds to the gradients
-     * of its tables. Rows ascend. For row r with position id i:
-     *   gain (h,i): the sum over D of dq and the rotated q of head h, by lanes; then dq is multiplied by the
-     *     gain
-     *   cosine (i,p): a chain from 0 over q of heads 0..H-1, then k of heads 0..H-1, of da*a, then db*b,
-     * where (a,b) is pair p before the rotation and (da,db) its gradient after it; its result is added sine
-     * (i,p): the same of db*a, then -da*b Learned gains are [H,P]. */
+     * of its tables. Each row with position id i adds one number to an entry; rows ascend.
+     *
+     *   gain (h,i): the sum by lanes over D of dq and the rotated q of head h
+     *   cosine (i,p): the chain of da*a, then db*b, over q of heads 0..H-1, then k of heads 0..H-1
+     *   sine (i,p): the chain of db*a, then -da*b, over the same
+     *
+     * (a,b) is pair p before the rotation, (da,db) its gradient after it; that of q is multiplied by the gain
+     * after the sum for the gain. With keys_at the chains of q and k belong to entries of their own. Learned
+     * gains are [H,P]. */
     void (*turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
                      const struct pw_turn *t, const int *pos, int H, int D, int R);
 

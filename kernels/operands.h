@@ -69,6 +69,7 @@ struct pw_added {
  * and then rotates by the negative angle. If the tables are learned, it leaves that to turn_bwd. */
 struct pw_turn {
     const float *cosine, *sine; /* [P,pairs] */
+    int keys_at;                /* rows from a query's row of these tables to a key's; 0: they share it */
     int pairs;                  /* 0 .. D/2 */
     enum pw_pairing pairing;
     const float *gain; /* [P], or with gain_head [H,P]; or NULL */

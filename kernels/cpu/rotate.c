@@ -44,12 +44,12 @@ static void turn_halves(float *y, const float *x, int heads, int D, int n, const
         }
 }
 
-/* Rotate the heads of q and k of one row by its angles. C and S: room for the factors of interleaved
- * pairs. */
-static void turn_row(float *y, const float *x, const struct pw_turn *t, int pos, float sign, int H, int D,
-                     float *C, float *S)
+/* Rotate the heads of one row of q or k, or of both, by row pos of the tables. C and S: room for the factors
+ * of interleaved pairs. */
+static void turn_heads(float *y, const float *x, const struct pw_turn *t, int pos, float sign, int heads,
+                       int D, float *C, float *S)
 {
-    int pairs = t->pairs, heads = 2 * H, width = D;
+    int pairs = t->pairs, width = D;
     const float *co = t->cosine + (size_t)pos * (size_t)pairs, *si = t->sine + (size_t)pos * (size_t)pairs;
     if (t->pairing == PW_PAIRING_HALF && D == 8 && pairs == 4) {
         for (int i = 0; i < 16; i++) {
@@ -75,6 +75,18 @@ static void turn_row(float *y, const float *x, const struct pw_turn *t, int pos,
         S[i + 1] = co[p];
     }
     turn_interleaved(y, x, heads, width, n, C, S);
+}
+
+/* Rotate the heads of q and k of one row by its angles. */
+static void turn_row(float *y, const float *x, const struct pw_turn *t, int pos, float sign, int H, int D,
+                     float *C, float *S)
+{
+    if (t->keys_at == 0) {
+        turn_heads(y, x, t, pos, sign, 2 * H, D, C, S);
+        return;
+    }
+    turn_heads(y, x, t, pos, sign, H, D, C, S);
+    turn_heads(y + H * D, x + H * D, t, pos + t->keys_at, sign, H, D, C, S);
 }
 
 static void multiply(float *y, int n, float by)
@@ -141,15 +153,15 @@ static void add_gains(float *d_gain, const float *dq, const float *q, const stru
     }
 }
 
-/* One row of q and k [2HD]: d is the gradient of the rotated x. */
+/* Heads of one row of q or k, or of both: d is the gradient of the rotated x. */
 static void add_angles(float *d_cosine, float *d_sine, const float *d, const float *x,
-                       const struct pw_turn *t, int H, int D)
+                       const struct pw_turn *t, int heads, int D)
 {
     bool half = t->pairing == PW_PAIRING_HALF;
     int step = half ? 1 : 2, apart = half ? t->pairs : 1;
     for (int i = 0; i < t->pairs; i++) {
         float cosine = 0, sine = 0;
-        for (int h = 0, at = i * step; h < 2 * H; h++, at += D) {
+        for (int h = 0, at = i * step; h < heads; h++, at += D) {
             float a = x[at], b = x[at + apart], da = d[at], db = d[at + apart];
             cosine = fmaf(db, b, fmaf(da, a, cosine));
             sine = fmaf(-da, b, fmaf(db, a, sine));
@@ -175,7 +187,10 @@ void PW_OP(turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d
         if (t->gain != NULL)
             scale_queries(dqkv, t, pos[r], H, D);
         if (d->cosine != NULL)
-            add_angles(d->cosine + at, d->sine + at, dqkv, qkv, t, H, D);
+            add_angles(d->cosine + at, d->sine + at, dqkv, qkv, t, t->keys_at > 0 ? H : 2 * H, D);
+        at += (size_t)t->keys_at * (size_t)t->pairs;
+        if (d->cosine != NULL && t->keys_at > 0)
+            add_angles(d->cosine + at, d->sine + at, dqkv + H * D, qkv + H * D, t, H, D);
         turn(dqkv, dqkv, &rotation, pos + r, true, H, D, 1, angles);
     }
 }

@@ -106,8 +106,9 @@ static __device__ __forceinline__ void turn_back(float *d, uint16_t *copy, size_
     for (int e = (int)(threadIdx.x % 32); e < n; e += 32) {
         int i = p.warp_first + e / parts, pos = a.pos[p.base + i];
         size_t at = (size_t)i * w;
-        pw_dev_turn_part(d + at, copy != NULL ? copy + at : NULL, d + at, a.turn, pos, e % parts,
-                         pw_dev_gain(a.turn, p.h, pos, query), true);
+        pw_dev_turn_part(d + at, copy != NULL ? copy + at : NULL, d + at, a.turn,
+                         pos + (query ? 0 : a.turn.keys_at), e % parts, pw_dev_gain(a.turn, p.h, pos, query),
+                         true);
     }
 }
 

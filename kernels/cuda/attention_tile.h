@@ -142,6 +142,11 @@ static __device__ __forceinline__ struct pw_turned_source pw_dev_turned(const st
                                                                         bool query)
 {
     struct pw_turned_source x = {from, a.pos + p.base, a.turn};
+    size_t keys_at = (size_t)x.turn.keys_at * (size_t)x.turn.pairs;
+    if (!query && keys_at > 0) {
+        x.turn.cosine += keys_at;
+        x.turn.sine += keys_at;
+    }
     if (!query)
         x.turn.gain = NULL;
     else if (x.turn.gain != NULL)

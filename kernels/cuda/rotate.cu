@@ -16,8 +16,8 @@ static __global__ void rotate_rows(float *y, const float *x, struct pw_turn t, c
     int parts = pw_dev_turn_parts(t, D);
     for (int n = (int)threadIdx.x; n < 2 * heads * parts; n += (int)blockDim.x) {
         int h = n / parts;
-        pw_dev_turn_part(y + h * D, NULL, x + h * D, t, row, n % parts, pw_dev_gain(t, h, row, h < heads),
-                         back);
+        pw_dev_turn_part(y + h * D, NULL, x + h * D, t, row + (h < heads ? 0 : t.keys_at), n % parts,
+                         pw_dev_gain(t, h, row, h < heads), back);
     }
     for (int n = 2 * heads * D + (int)threadIdx.x; y != x && n < width; n += (int)blockDim.x)
         y[n] = x[n];

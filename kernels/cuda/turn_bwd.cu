@@ -47,9 +47,10 @@ static __global__ void gain_terms(float *out, const float *dqkv, const float *qk
         out[n] = sum;
 }
 
-/* cosine and sine [R,pairs]. A thread has one pair of one row. */
+/* cosine and sine [R,pairs], of heads first .. last-1: those of q come before those of k. A thread has one
+ * pair of one row. */
 static __global__ void angle_terms(float *cosine, float *sine, const float *dqkv, const float *qkv,
-                                   struct pw_turn t, const int *pos, int H, int D, int R)
+                                   struct pw_turn t, const int *pos, int H, int D, int R, int first, int last)
 {
     size_t n = pw_dev_thread(), r = n / (size_t)t.pairs, row = r * 3 * (size_t)(H * D);
     if (r >= (size_t)R)
@@ -57,7 +58,7 @@ static __global__ void angle_terms(float *cosine, float *sine, const float *dqkv
     int number = (int)(n % (size_t)t.pairs);
     struct pair p = pair_of(t, t.pairing == PW_PAIRING_HALF ? number : 2 * number);
     float of_cosine = 0, of_sine = 0;
-    for (int h = 0; h < 2 * H; h++) {
+    for (int h = first; h < last; h++) {
         const float *d = dqkv + row + h * D, *x = qkv + row + h * D;
         float gain = pw_dev_gain(t, h, pos[r], h < H), da = d[p.a] * gain, db = d[p.b] * gain;
         of_cosine = fmaf(db, x[p.b], fmaf(da, x[p.a], of_cosine));
@@ -83,29 +84,34 @@ static cudaError_t add_gains(cudaStream_t s, float *d_gain, const float *dqkv, c
     return e;
 }
 
+/* Adds the terms of heads first .. last-1 to rows of the tables that begin at row `at`. */
 static cudaError_t add_angles(cudaStream_t s, const struct pw_turn_grad *d, const float *dqkv,
                               const float *qkv, const struct pw_turn *t, const int *pos, int H, int D, int R,
-                              float *room)
+                              float *room, int first, int last, int at)
 {
-    size_t n = (size_t)R * (size_t)t->pairs;
+    size_t n = (size_t)R * (size_t)t->pairs, table = (size_t)at * (size_t)t->pairs;
     struct pw_scatter_from from = {room, (size_t)t->pairs, 1, R, 0};
     cudaError_t e = PW_LAUNCH(angle_terms, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, room,
-                              room + n, dqkv, qkv, *t, pos, H, D, R);
+                              room + n, dqkv, qkv, *t, pos, H, D, R, first, last);
     if (e == cudaSuccess)
-        e = pw_scatter_sum(s, d->cosine, from, pos, R, t->pairs);
+        e = pw_scatter_sum(s, d->cosine + table, from, pos, R, t->pairs);
     from.p += n;
-    return e == cudaSuccess ? pw_scatter_sum(s, d->sine, from, pos, R, t->pairs) : e;
+    return e == cudaSuccess ? pw_scatter_sum(s, d->sine + table, from, pos, R, t->pairs) : e;
 }
 
 cudaError_t pw_cuda_turn_bwd(cudaStream_t s, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
                              const struct pw_turn *t, const int *pos, int H, int D, int R, float *room)
 {
     cudaError_t e = cudaSuccess;
+    float *terms = room + (size_t)R * (size_t)H;
+    bool angles = d->cosine != NULL && t->pairs > 0, apart = t->keys_at > 0;
     if (R == 0)
         return e;
     if (d->gain != NULL)
         e = add_gains(s, d->gain, dqkv, qkv, t, pos, H, D, R, room);
-    if (e == cudaSuccess && d->cosine != NULL && t->pairs > 0)
-        e = add_angles(s, d, dqkv, qkv, t, pos, H, D, R, room + (size_t)R * (size_t)H);
+    if (e == cudaSuccess && angles)
+        e = add_angles(s, d, dqkv, qkv, t, pos, H, D, R, terms, 0, apart ? H : 2 * H, 0);
+    if (e == cudaSuccess && angles && apart)
+        e = add_angles(s, d, dqkv, qkv, t, pos, H, D, R, terms, H, 2 * H, t->keys_at);
     return e == cudaSuccess ? pw_cuda_rotate(s, dqkv, dqkv, t, pos, true, H, D, R) : e;
 }

@@ -62,7 +62,7 @@ struct pw_pe_tables {
     double from, step;      /* row r is for position from + r * step; distances are times step: tune.c */
     float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 if two tables are concatenated */
     float *added;           /* [P,C] sum for a sequence of length P; build leaves it alone */
-    float *cosine, *sine;   /* [P,pairs] */
+    float *cosine, *sine;   /* [P,pairs]; with key_turns [2P,pairs]: rows of queries, then those of keys */
     /* [P] factor on each query, or with head_gains [H,P]; logn of tune.c is multiplied in after build */
     float *gain;
     float *bias;  /* [H,2P-1], entry P-1+r for distance r = query - key; r >= 0 is the causal half */
@@ -107,6 +107,7 @@ struct pw_pe {
     unsigned uses;                          /* enum pw_pe_use */
     unsigned by_layer;            /* enum pw_pe_use: tables that differ by layer; not ADDED, not KEYS */
     bool head_gains;              /* GAIN: each head has gains of its own */
+    bool key_turns;               /* ROTATION: keys are rotated by rows of their own; not if computed */
     enum pw_pe_by by[PW_PE_ADDS]; /* ADDED: rule of each table; often only the first is used */
     bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
 

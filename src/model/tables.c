@@ -32,6 +32,12 @@ static bool has_gain(const struct pw_model *m)
     return (m->pe.pe->uses & PW_PE_GAIN) != 0 || m->pe.tune.logn > 0;
 }
 
+/* Rows of cosines of one layer for P positions: those of queries, then those of keys if they differ. */
+static size_t turn_rows(const struct pw_model *m, int P)
+{
+    return (size_t)P * (m->pe.pe->key_turns ? 2 : 1);
+}
+
 /* Gains of one layer for P positions. */
 static size_t gains_of(const struct pw_model *m, int P)
 {
@@ -43,7 +49,7 @@ static void set_strides(const struct pw_model *m, struct pw_pe_tables *t)
 {
     unsigned by = m->pe.pe->by_layer;
 
-    t->turn_layer = by & PW_PE_ROTATION ? (size_t)t->P * (size_t)pairs_of(m) : 0;
+    t->turn_layer = by & PW_PE_ROTATION ? turn_rows(m, t->P) * (size_t)pairs_of(m) : 0;
     t->gain_layer = by & PW_PE_GAIN ? gains_of(m, t->P) : 0;
     t->bias_layer = by & PW_PE_BIASES ? pw_bias_of_head(m, t->P) * (size_t)m->cfg.heads : 0;
 }
@@ -54,7 +60,7 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     const struct pw_pe *pe = m->pe.pe;
     size_t rows = (size_t)P, pairs = (size_t)pairs_of(m);
     size_t biases = layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, P) * (size_t)m->cfg.heads;
-    size_t turns = layers_of(m, PW_PE_ROTATION) * rows * pairs,
+    size_t turns = layers_of(m, PW_PE_ROTATION) * turn_rows(m, P) * pairs,
            gains = layers_of(m, PW_PE_GAIN) * gains_of(m, P);
     bool added = true;
 
@@ -158,6 +164,7 @@ static bool set_turns(struct pw_model *m, const struct pw_pe_tables *host)
         t->turn[l] =
             (struct pw_turn){turns ? t->cosine + l * host->turn_layer : NULL,
                              turns ? t->sine + l * host->turn_layer : NULL,
+                             m->pe.pe->key_turns ? host->P : 0,
                              pairs_of(m),
                              turns ? m->pe.pe->pairing(m->pe.o.bytes) : PW_PAIRING_INTERLEAVED,
                              t->gain != NULL ? t->gain + l * host->gain_layer : NULL,
@@ -187,7 +194,8 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
 {
     const struct pw_pe *pe = m->pe.pe;
     struct pw_tables *t = &m->tables;
-    size_t rows = (size_t)host->P, turns = layers_of(m, PW_PE_ROTATION) * rows * (size_t)pairs_of(m);
+    size_t rows = (size_t)host->P,
+           turns = layers_of(m, PW_PE_ROTATION) * turn_rows(m, host->P) * (size_t)pairs_of(m);
     bool learned = pw_pe_learns_rows(pe), added = true;
 
     t->P = t->laid = host->P;

@@ -163,6 +163,7 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     h->gain = ref_random(&s, (size_t)shape->heads * P, 2.0f);
     h->turn = (struct pw_turn){h->cosine,
                                h->sine,
+                               0,
                                shape->pairs,
                                shape->half ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
                                shape->gain ? h->gain : NULL,

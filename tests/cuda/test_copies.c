@@ -78,7 +78,7 @@ static void open_fixture(struct fixture *f)
     f->relative.keys = f->param;
     f->relative.reach = 1;
     f->turned = f->attn;
-    f->turn = (struct pw_turn){f->param, f->param + 1, 2, PW_PAIRING_HALF, f->param, 0, false};
+    f->turn = (struct pw_turn){f->param, f->param + 1, 0, 2, PW_PAIRING_HALF, f->param, 0, false};
     f->turned.turn = &f->turn;
     f->seqs = (struct pw_seqs){SEQS, device_start, R, T};
 }

@@ -58,6 +58,8 @@ FORMULAS = [
     "a = learn(normal(0.4)) per channel; T = learn(normal(0.3), 12) per channel; embed = a * sin(i / 3) + T[i]",
     "w = learn(normal(0.4)) per pair, layer; g = learn(1); T = learn(normal(0.2), 3) per pair; "
     "angle = w * i * 100 ** (-2 * p / D); gain = g + T[i % 3]",
+    "angle = i * 100 ** (-2 * p / D); gain = 0.9 ** ((key ? -1 : 1) * (p + 1) * i / 40); pairing = interleaved",
+    "angle = (i + 3 * key) * 100 ** (-2 * p / D); pairing = half",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
@@ -99,7 +101,8 @@ def forward(w, config, codes, tokens):
         normed = rms_norm(x, w[p + "norm1.weight"])
         q, k, v = [(normed @ w[p + f"attn.{name}.weight"].T).view(T, H, D).transpose(0, 1) for name in "qkv"]
         if "cos_sin" in code:
-            q, k = [code["rotate"](t, *code["cos_sin"](T)) for t in (q, k)]
+            keys = "key" in code["cos_sin"].__code__.co_varnames
+            q, k = [code["rotate"](t, *code["cos_sin"](T, *[key] * keys)) for key, t in enumerate((q, k))]
         s = q @ k.mT * code["SCALE"]
         if "score_mod" in code:
             s = code["score_mod"](s, 0, h, n[:, None], n)

@@ -122,6 +122,13 @@ static void test_refused(void **state)
         {"pe expr \"a = learn(1) per head, pair; bias = a\"",
          "expr: column 24: 'per head', 'per channel' or 'per pair', 'per layer', or two as in 'per head, "
          "layer'"},
+        {"pe expr \"bias = key\"",
+         "expr: column 8: 'key' is 1 for a rotated key: only 'angle' and 'gain' can read it"},
+        {"pe expr \"a = learn(1); gain = a + key\"",
+         "expr: angle and gain: no 'key' with learned parameters"},
+        {"pe expr \"angle = i; pairing = both\"", "expr: column 22: pairing is 'half' or 'interleaved'"},
+        {"pe expr \"bias = d; pairing = half\"",
+         "expr: column 25: nothing uses the pairing: there is no angle and no gain"},
         {"pe expr \"a = learn(0); scale = log(a)\"", "expr: scale is not finite at i=0"},
         {"pe expr \"a = learn(1); b = a * 2; bias = d\"", "expr: parameter 'a': nothing uses it"},
         {"pe expr \"a = learn(1); bias = a / d\"", "expr: bias is not finite at d=0, head 0"},

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "model/expr/library.h"
 #include "model/model.h"
 #include "ref_toy.h"
 
@@ -286,9 +287,11 @@ static void turn_row(struct pw_ctx *c, int chunk, int worker, void *arg)
 
     (void)chunk;
     (void)worker;
-    struct pw_turn by = {
-        table.cosine, table.sine, use.pe->pairs(use.o.bytes, &cfg), use.pe->pairing(use.o.bytes), NULL, 0,
-        false};
+    struct pw_turn by = {.cosine = table.cosine,
+                         .sine = table.sine,
+                         .keys_at = use.pe->key_turns ? table.P : 0,
+                         .pairs = use.pe->pairs(use.o.bytes, &cfg),
+                         .pairing = use.pe->pairing(use.o.bytes)};
     toy.ops->rotate(c, t->x, &by, &t->pos, 1, 8, 1);
     pw_pe_tables_free(&table);
 }
@@ -369,7 +372,7 @@ static void test_rotation(void **state)
     }
 }
 
-/* The product of a rotated query and key must depend on the distance alone. */
+/* The product of a rotated query and key must depend on the distance alone; xPos (Sun et al. 2022). */
 static void test_rotary_scores(void **state)
 {
     static const struct {
@@ -385,6 +388,8 @@ static void test_rotary_scores(void **state)
         {"rotary pairing=interleaved", 5, 2, 5.42419323045739},
         {"rotary pairing=interleaved", 103, 100, 5.42419323045739},
         {"rotary pairing=interleaved", 2, 5, 9.4158244614263},
+        {"xpos", 5, 2, 5.38734443187374},
+        {"xpos", 515, 3, -1.17931795502004},
     };
     float q[8], k[8], unused[8];
 
@@ -416,6 +421,7 @@ static int setup(void **state)
 {
     (void)state;
     toy = toy_open(1);
+    pw_library_folders("/nonexistent", PEWTER_SOURCE_DIR "/encodings");
     return 0;
 }
 

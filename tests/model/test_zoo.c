@@ -257,6 +257,13 @@ static const struct golden cases[] = {
      .step = 1,
      .n = 5,
      .values = {5, 5, 5, 0, 5}},
+    {.pe = "xpos", /* the zetas of D = 8: one decay at distance 512 */
+     .stage = PW_STAGE_GAIN,
+     .set = {{PW_VAR_I, 512}, {PW_VAR_WIDTH, 8}},
+     .over = PW_VAR_PAIR,
+     .step = 1,
+     .n = 4,
+     .values = {.28571428571428575, .46428571428571436, .6428571428571429, .8214285714285714}},
     {.pe = "rope_nope", /* SmolLM3 */
      .stage = PW_STAGE_ANGLE,
      .set = {{PW_VAR_I, 5}, {PW_VAR_WIDTH, 16}},

@@ -27,7 +27,8 @@ struct pw_turn ref_angles(struct ref_call *r, int P, int H, int D)
     float *gain = ref_input(r, (size_t)(H * P), 2.0f);
     bool scaled = ref_next(&r->s) % 2;
     int pairs = ref_next(&r->s) % 2 ? D / 2 : !scaled + (int)(ref_next(&r->s) % (uint64_t)(D / 2));
-    size_t n = (size_t)P * (size_t)pairs;
+    int keys_at = ref_next(&r->s) % 4 == 0 ? P : 0;
+    size_t n = (size_t)(P + keys_at) * (size_t)pairs;
     float *both = ref_random(&r->s, 2 * n, 3.0f);
     for (size_t i = 0; i < n; i++) {
         float angle = both[i];
@@ -38,6 +39,7 @@ struct pw_turn ref_angles(struct ref_call *r, int P, int H, int D)
     free(both);
     return (struct pw_turn){co,
                             si,
+                            keys_at,
                             pairs,
                             ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
                             scaled ? gain : NULL,
@@ -64,8 +66,8 @@ void ref_case_turn_bwd(struct ref_call *r)
     struct pw_turn_grad d = {.gain =
                                  t.gain != NULL && t.gain_head > 0 ? ref_output(r, (size_t)(H * P)) : NULL};
     if (ref_next(&r->s) % 2) {
-        d.cosine = ref_output(r, (size_t)(t.pairs * P));
-        d.sine = ref_output(r, (size_t)(t.pairs * P));
+        d.cosine = ref_output(r, (size_t)(t.pairs * (P + t.keys_at)));
+        d.sine = ref_output(r, (size_t)(t.pairs * (P + t.keys_at)));
     }
     r->ops->turn_bwd(r->c, ref_output(r, (size_t)(R * 3 * H * D)), &d, qkv, &t, pos, H, D, R);
 }

@@ -16,8 +16,8 @@ void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool b
             for (int i = 0; i < t->pairs; i++) {
                 float *a = t->pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
                 float *b = t->pairing == PW_PAIRING_HALF ? head + t->pairs + i : head + 2 * i + 1;
-                double co = (double)t->cosine[pos[r] * t->pairs + i];
-                double si = (double)t->sine[pos[r] * t->pairs + i] * (back ? -1 : 1);
+                int e = (pos[r] + (h < H ? 0 : t->keys_at)) * t->pairs + i;
+                double co = (double)t->cosine[e], si = (double)t->sine[e] * (back ? -1 : 1);
                 double x = (double)*a, y = (double)*b;
                 *a = (float)(x * co - y * si);
                 *b = (float)(x * si + y * co);
@@ -36,7 +36,8 @@ void ref_double_turn_bwd(struct pw_ctx *c, float *dqkv, const struct pw_turn_gra
     angles.gain = NULL;
     for (int r = 0; r < R; r++)
         P = (size_t)pos[r] >= P ? (size_t)pos[r] + 1 : P;
-    double *gain = ref_room(P * (size_t)H), *cosine = ref_room(P * n), *sine = ref_room(P * n);
+    size_t all = P + (size_t)t->keys_at;
+    double *gain = ref_room(P * (size_t)H), *cosine = ref_room(all * n), *sine = ref_room(all * n);
     float *turned = (float *)(void *)ref_room(3 * C);
     for (int r = 0; r < R; r++) {
         size_t id = (size_t)pos[r];
@@ -51,14 +52,15 @@ void ref_double_turn_bwd(struct pw_ctx *c, float *dqkv, const struct pw_turn_gra
         for (size_t k = 0; k < 2 * (size_t)H * n; k++) {
             size_t p = k % n, head = k / n * (size_t)D, half = t->pairing == PW_PAIRING_HALF;
             size_t a = head + (half ? p : 2 * p), b = a + (half ? n : 1);
-            cosine[id * n + p] += (double)dy[a] * (double)x[a] + (double)dy[b] * (double)x[b];
-            sine[id * n + p] += (double)dy[b] * (double)x[a] - (double)dy[a] * (double)x[b];
+            size_t e = (id + (k < (size_t)H * n ? 0 : (size_t)t->keys_at)) * n + p;
+            cosine[e] += (double)dy[a] * (double)x[a] + (double)dy[b] * (double)x[b];
+            sine[e] += (double)dy[b] * (double)x[a] - (double)dy[a] * (double)x[b];
         }
         ref_double_turn(dy, &angles, pos + r, true, H, D, 1);
     }
     for (size_t k = 0; k < P * (size_t)H && d->gain != NULL; k++)
         d->gain[k / P * (size_t)t->gain_head + k % P] += (float)gain[k];
-    for (size_t k = 0; k < P * n && d->cosine != NULL; k++) {
+    for (size_t k = 0; k < all * n && d->cosine != NULL; k++) {
         d->cosine[k] += (float)cosine[k];
         d->sine[k] += (float)sine[k];
     }

@@ -15,8 +15,9 @@ void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, in
             qkv[i] *= t->gain[i / D * t->gain_head + pos[r]];
         for (int h = 0; h < 2 * H; h++) /* the heads of q, then those of k */
             for (int i = 0; i < t->pairs; i++) {
-                float co = t->cosine[(size_t)pos[r] * (size_t)t->pairs + (size_t)i];
-                float si = t->sine[(size_t)pos[r] * (size_t)t->pairs + (size_t)i];
+                size_t row = (size_t)(pos[r] + (h < H ? 0 : t->keys_at)),
+                       e = row * (size_t)t->pairs + (size_t)i;
+                float co = t->cosine[e], si = t->sine[e];
                 float *a = qkv + h * D + i * da, *b = a + db, x = *a, y = *b;
                 if (back)
                     si = -si;
@@ -54,17 +55,19 @@ void PW_OP(turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d
         }
         for (int i = 0; i < H * D && t->gain != NULL; i++)
             dqkv[i] *= t->gain[i / D * t->gain_head + pos[r]];
-        for (int i = 0; i < t->pairs && d->cosine != NULL; i++) {
+        int parts = t->keys_at > 0 ? 2 : 1;
+        for (int n = 0; n < parts * t->pairs && d->cosine != NULL; n++) {
+            int i = n % t->pairs, part = n / t->pairs;
             float cosine = 0, sine = 0;
-            for (int h = 0; h < 2 * H; h++) {
+            for (int h = part * H; h < (parts == 1 ? 2 * H : (part + 1) * H); h++) {
                 int a = h * D + i * to_a, b = a + to_b;
                 cosine = fmaf(dqkv[a], qkv[a], cosine);
                 cosine = fmaf(dqkv[b], qkv[b], cosine);
                 sine = fmaf(dqkv[b], qkv[a], sine);
                 sine = fmaf(-dqkv[a], qkv[b], sine);
             }
-            d->cosine[pos[r] * t->pairs + i] += cosine;
-            d->sine[pos[r] * t->pairs + i] += sine;
+            d->cosine[(pos[r] + part * t->keys_at) * t->pairs + i] += cosine;
+            d->sine[(pos[r] + part * t->keys_at) * t->pairs + i] += sine;
         }
         ref_turn(dqkv, &angles, pos + r, true, H, D, 1);
     }

@@ -94,6 +94,7 @@ static void test_attention_by_differences(void **state)
               gain[H * P];
         struct pw_turn turn = {angles,
                                angles + P * PAIRS,
+                               0,
                                PAIRS,
                                causal ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
                                causal ? gain : NULL,

@@ -26,9 +26,10 @@ static double draw_entry(void *arg, int param, int entry)
 }
 
 /* The value of a stage of one token. */
-static double value_at(struct curve_pass *p, enum pw_stage stage, int token, int part, double absent)
+static double value_at(struct curve_pass *p, enum pw_stage stage, int token, int part, bool of_key,
+                       double absent)
 {
-    const struct pw_formula_at at = {.query = token, .part = part};
+    const struct pw_formula_at at = {.query = token, .part = part, .of_key = of_key};
     return pw_expr_has(p->in.x, stage) ? pw_formula_value(&p->in, stage, &at) : absent;
 }
 
@@ -37,8 +38,10 @@ static double rotation(struct curve_pass *p, int query, int key)
     int pairs = p->cfg->head_width / 2;
     double sum = 0;
     for (int k = 0; k < pairs; k++) {
-        double turn = value_at(p, PW_STAGE_ANGLE, query, k, 0) - value_at(p, PW_STAGE_ANGLE, key, k, 0);
-        double gain = value_at(p, PW_STAGE_GAIN, query, k, 1) * value_at(p, PW_STAGE_GAIN, key, k, 1);
+        double turn =
+            value_at(p, PW_STAGE_ANGLE, query, k, false, 0) - value_at(p, PW_STAGE_ANGLE, key, k, true, 0);
+        double gain =
+            value_at(p, PW_STAGE_GAIN, query, k, false, 1) * value_at(p, PW_STAGE_GAIN, key, k, true, 1);
         sum += fabs(turn) < 1e6 ? gain * pw_cos(turn) : NAN;
     }
     return pairs > 0 ? sum / pairs : NAN;
@@ -48,14 +51,14 @@ static void fill_row(struct curve_pass *p, int query)
 {
     p->row = pw_alloc((size_t)p->cfg->width + 1, sizeof *p->row);
     for (int c = 0; c < p->cfg->width; c++)
-        p->row[c] = value_at(p, PW_STAGE_EMBED, query, c, 0);
+        p->row[c] = value_at(p, PW_STAGE_EMBED, query, c, false, 0);
 }
 
 static double rows_cosine(struct curve_pass *p, int key)
 {
     double ab = 0, aa = 0, bb = 0;
     for (int c = 0; c < p->cfg->width; c++) {
-        double a = p->row[c], b = value_at(p, PW_STAGE_EMBED, key, c, 0);
+        double a = p->row[c], b = value_at(p, PW_STAGE_EMBED, key, c, false, 0);
         ab += a * b;
         aa += a * a;
         bb += b * b;

@@ -45,8 +45,8 @@ static int pairs(const void *opts, const struct pw_config *cfg)
 
 static enum pw_pairing pairing(const void *opts)
 {
-    (void)opts;
-    return PW_PAIRING_HALF;
+    bool interleaved = pw_formula_of(opts)->x->pairing == PW_FORMULA_INTERLEAVED;
+    return interleaved ? PW_PAIRING_INTERLEAVED : PW_PAIRING_HALF;
 }
 
 static void print(const void *opts, struct pw_str *out)
@@ -89,6 +89,11 @@ unsigned pw_formula_computed(const struct pw_expr *x)
            ((pw_expr_learns(x, PW_STAGE_BIAS) ? PW_PE_BIASES : 0u) | (turns ? PW_PE_ROTATION : 0u) |
             (pw_expr_learns(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
             (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u));
+}
+
+bool pw_formula_key_turns(const struct pw_expr *x)
+{
+    return pw_expr_reads(x, PW_STAGE_ANGLE, PW_VAR_KEY) || pw_expr_reads(x, PW_STAGE_GAIN, PW_VAR_KEY);
 }
 
 /* ---- options */
@@ -176,6 +181,7 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .by_layer = pw_formula_by_layer(x),
                        .head_gains =
                            pw_expr_reads(x, PW_STAGE_SCALE, PW_VAR_HEAD) || pw_expr_learns(x, PW_STAGE_SCALE),
+                       .key_turns = pw_formula_key_turns(x),
                        .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
                        .pairs = pairs,
                        .pairing = pairing,

@@ -130,8 +130,8 @@ static bool same_nodes(const struct pw_expr *a, const struct pw_expr *b)
 bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b)
 {
     return a->n == b->n && a->n_params == b->n_params && a->n_options == b->n_options &&
-           memcmp(a->root, b->root, sizeof a->root) == 0 && same_nodes(a, b) && same_params(a, b) &&
-           same_options(a, b);
+           a->pairing == b->pairing && memcmp(a->root, b->root, sizeof a->root) == 0 && same_nodes(a, b) &&
+           same_params(a, b) && same_options(a, b);
 }
 
 bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage)

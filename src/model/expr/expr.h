@@ -6,11 +6,14 @@
  *             | name "=" "learn" "(" init ["," size] ")" ["per" scope {"," scope}]
  *             | name "=" expression               a name for an expression: m = slopes()[h]
  *             | name "=" "option" "(" default "," low ".." high ")"
+ *             | "pairing" "=" ("half" | "interleaved")
  *   init      = expression of numbers | "normal" "(" deviation ")"
  *   scope     = "head" | "channel" | "pair" | "layer"
  *
  * A learned parameter has one value, or one for each head (bias and scale can read it), channel (embed) or
  * pair (angle and gain), and perhaps for each layer.
+ *
+ * A rotation pairs the columns p and p + D/2 of a head; with pairing = interleaved, 2p and 2p + 1.
  *
  * An option is a constant that the user of the formula can set: a = option(1, 0.01..100). Its numbers are
  * constants. If all three are written as whole numbers, the option takes whole numbers only. A comment behind
@@ -76,6 +79,7 @@ enum pw_expr_var {
     PW_VAR_CHANNELS, /* C */
     PW_VAR_WIDTH,    /* D: width of a head */
     PW_VAR_SCORE,    /* s: the finished score; in `score` only */
+    PW_VAR_KEY,      /* key: 1 where a key is rotated, 0 where a query is; in `angle` and `gain` only */
     PW_VARS
 };
 

@@ -81,6 +81,8 @@ struct pw_expr {
     struct pw_expr_param param[PW_EXPR_PARAMS];
     struct pw_expr_option option[PW_EXPR_OPTIONS];
     int root[PW_STAGES]; /* -1: the formula has no such stage */
+    /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
+    enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;
 };
 
 bool pw_node_same(const struct pw_node *a, const struct pw_node *b);

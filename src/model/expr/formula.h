@@ -40,8 +40,9 @@ void pw_formula_inputs_forget(struct pw_formula_inputs *in);
 /* The place of a value: members that the stage does not read are ignored. */
 struct pw_formula_at {
     int layer, head, query,
-        key;  /* query and key: indices; of a bias by distance, any pair at this distance */
-    int part; /* pair or channel */
+        key;     /* query and key: indices; of a bias by distance, any pair at this distance */
+    int part;    /* pair or channel */
+    bool of_key; /* of a rotation */
 };
 /* Returns the value of a stage. Repeats only what depends on variables that changed since the stage's last
  * value. Afterwards in->regs has the values of all nodes of the stage. */
@@ -83,6 +84,8 @@ void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_ta
 enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
                              struct pw_expr_code **out, struct pw_err *err);
 
+/* Are keys rotated otherwise than queries? encoding.c */
+bool pw_formula_key_turns(const struct pw_expr *x);
 /* Returns the uses (enum pw_pe_use) of a formula whose tables depend on learned parameters. encoding.c */
 unsigned pw_formula_computed(const struct pw_expr *x);
 /* A learned table of a model as a formula in which the model's numbers are constants and sums are written

@@ -26,6 +26,7 @@ static void ranges_of(const struct pw_formula_inputs *in, const struct pw_config
     out[PW_VAR_LAYER] = (struct pw_bounds){0, cfg->layers - 1};
     out[PW_VAR_PAIR] = (struct pw_bounds){0, cfg->head_width / 2 - 1};
     out[PW_VAR_CHANNEL] = (struct pw_bounds){0, cfg->width - 1};
+    out[PW_VAR_KEY] = (struct pw_bounds){0, 1};
     out[PW_VAR_SCORE] = (struct pw_bounds){NAN, NAN};
 }
 
@@ -157,7 +158,7 @@ static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_con
                                struct pw_err *err)
 {
     int parts = stage == PW_STAGE_EMBED ? cfg->width : stage == PW_STAGE_SCALE ? 1 : cfg->head_width / 2;
-    int heads = pw_formula_heads(in->x, cfg, stage, stage);
+    int heads = pw_formula_heads(in->x, cfg, stage, stage), kinds = pw_formula_key_turns(in->x) ? 2 : 1;
     struct pw_formula_at at = {0};
     enum pw_code code = PW_OK;
     double value;
@@ -166,8 +167,11 @@ static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_con
     for (; code == PW_OK && at.layer < pw_formula_layers(in->x, cfg, stage, stage); at.layer++)
         for (at.head = 0; code == PW_OK && at.head < heads; at.head++)
             for (at.query = 0; code == PW_OK && at.query < cfg->context; at.query++)
-                for (at.part = 0; code == PW_OK && at.part < parts; at.part++)
+                for (int n = 0; code == PW_OK && n < parts * kinds; n++) {
+                    at.part = n / kinds;
+                    at.of_key = n % kinds == 1;
                     code = check_value(in, stage, false, &at, &value, err);
+                }
     return code;
 }
 
@@ -294,6 +298,8 @@ static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
 enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
     enum pw_code code = check_params(x, err);
+    if (code == PW_OK && pw_formula_key_turns(x) && pw_formula_computed(x) & PW_PE_ROTATION)
+        return pw_fail(err, PW_EUSER, "angle and gain: no 'key' with learned parameters");
     if (code == PW_OK)
         code = check_variables(x, cfg, err);
     if (code != PW_OK)

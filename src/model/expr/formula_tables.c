@@ -58,6 +58,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     vars[PW_VAR_N] = at->query + 1; /* the keys of a causal query */
     vars[PW_VAR_LAYER] = at->layer;
     vars[PW_VAR_HEAD] = at->head;
+    vars[PW_VAR_KEY] = at->of_key;
     vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = at->part;
     bool first = in->last[stage].regs == NULL;
     if (first)
@@ -125,23 +126,32 @@ static void fill_biases(const struct pw_config *cfg, struct pw_pe_tables *t, str
                 fill_distances(to, cfg, t->P, in, at);
 }
 
+/* The rows of queries or of keys, of one layer. */
+static void fill_turn(float *cosine, float *sine, int P, int pairs, struct pw_formula_inputs *in,
+                      struct pw_formula_at at)
+{
+    bool gains = pw_expr_has(in->x, PW_STAGE_GAIN), angles = pw_expr_has(in->x, PW_STAGE_ANGLE);
+    for (at.part = 0; at.part < pairs; at.part++) /* most formulas have a costly factor of the pair alone */
+        for (at.query = 0; at.query < P; at.query++) {
+            size_t to = (size_t)at.query * (size_t)pairs + (size_t)at.part;
+            double gain = gains ? pw_formula_value(in, PW_STAGE_GAIN, &at) : 1;
+            double angle = angles ? pw_formula_value(in, PW_STAGE_ANGLE, &at) : 0;
+            cosine[to] = (float)(gain * pw_cos(angle));
+            sine[to] = (float)(gain * pw_sin(angle));
+        }
+}
+
 static void fill_turns(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
 {
-    int pairs = cfg->head_width / 2;
+    int pairs = cfg->head_width / 2, kinds = pw_formula_key_turns(in->x) ? 2 : 1;
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_ANGLE, PW_STAGE_GAIN);
-    bool gains = pw_expr_has(in->x, PW_STAGE_GAIN), angles = pw_expr_has(in->x, PW_STAGE_ANGLE);
     struct pw_formula_at at = {0};
+    size_t to = 0;
     for (at.layer = 0; at.layer < layers; at.layer++)
-        for (at.part = 0; at.part < pairs;
-             at.part++) /* most formulas have a costly factor of the pair alone */
-            for (at.query = 0; at.query < t->P; at.query++) {
-                size_t to =
-                    ((size_t)at.layer * (size_t)t->P + (size_t)at.query) * (size_t)pairs + (size_t)at.part;
-                double gain = gains ? pw_formula_value(in, PW_STAGE_GAIN, &at) : 1;
-                double angle = angles ? pw_formula_value(in, PW_STAGE_ANGLE, &at) : 0;
-                t->cosine[to] = (float)(gain * pw_cos(angle));
-                t->sine[to] = (float)(gain * pw_sin(angle));
-            }
+        for (int kind = 0; kind < kinds; kind++, to += (size_t)t->P * (size_t)pairs) {
+            at.of_key = kind == 1;
+            fill_turn(t->cosine + to, t->sine + to, t->P, pairs, in, at);
+        }
 }
 
 static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)

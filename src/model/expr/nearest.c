@@ -164,7 +164,7 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
 {
     const struct pw_formula *f = pw_formula_of(use->o.bytes);
     struct pw_formula_twin best = {.factor = 1};
-    bool fixed = f->x->n_params == 0 && f->pe.by_layer == 0 &&
+    bool fixed = f->x->n_params == 0 && f->pe.by_layer == 0 && !f->pe.key_turns &&
                  (f->pe.uses & ~(unsigned)(PW_PE_ADDED | PW_PE_ROTATION | PW_PE_BIAS)) == 0;
     bool table = f->pe.uses == PW_PE_BIAS && table_of(f->x) >= 0;
     bool rows = (f->pe.uses & PW_PE_ADDED) != 0;

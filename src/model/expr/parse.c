@@ -134,6 +134,19 @@ static bool is_reserved(const char *text, int length)
            pw_function_find(text, length) >= 0;
 }
 
+/* pairing = half|interleaved */
+static void pairing(struct pw_parser *p, int at)
+{
+    if (p->x->pairing != 0)
+        pw_parse_fail(p, at, "'pairing' is defined twice");
+    else if (pw_parse_take(p, "half"))
+        p->x->pairing = PW_FORMULA_HALF;
+    else if (pw_parse_take(p, "interleaved"))
+        p->x->pairing = PW_FORMULA_INTERLEAVED;
+    else
+        pw_parse_fail(p, p->t.at, "pairing is 'half' or 'interleaved'");
+}
+
 static void statement(struct pw_parser *p)
 {
     const char *text = pw_parse_text(p);
@@ -146,6 +159,11 @@ static void statement(struct pw_parser *p)
     if (!p->failed && !pw_parse_is(p, "=")) {
         pw_parse_fail(p, p->t.at, "'=' was expected after '%.*s': 'bias = ...' or 'name = ...'", length,
                       text);
+        return;
+    }
+    if (length == 7 && memcmp(text, "pairing", 7) == 0) {
+        pw_parse_advance(p);
+        pairing(p, at);
         return;
     }
     if (stage < 0 && is_reserved(text, length)) {
@@ -197,6 +215,8 @@ static void check_used(struct pw_parser *p)
         pw_parse_fail(
             p, p->t.at,
             "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, mask");
+    if (p->x->pairing != 0 && p->x->root[PW_STAGE_ANGLE] < 0 && p->x->root[PW_STAGE_GAIN] < 0)
+        pw_parse_fail(p, p->t.at, "nothing uses the pairing: there is no angle and no gain");
     for (int k = 0; k < p->n_names; k++)
         if ((p->names[k].param >= 0 || p->names[k].option) && !p->names[k].used)
             pw_parse_fail(p, p->names[k].at, "nothing uses the %s '%.*s'",
@@ -268,6 +288,7 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
             snprintf(call, sizeof call, "%s(", pw_functions[k].name);
             each(arg, call);
         }
-    for (int k = 0; k < 6; k++)
-        each(arg, (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option("}[k]);
+    for (int k = 0; k < 7; k++)
+        each(arg,
+             (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option(", "pairing"}[k]);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/maths.h"
+#include "model/expr/formula.h"
 #include "model/expr/print_int.h"
 
 bool pw_expr_has_score_mod(const struct pw_expr *x)
@@ -167,36 +168,55 @@ static void put_mask_mod(const struct pw_print *p, struct pw_str *out)
                         : "kv_idx >= 0");
 }
 
-static void put_rows(struct pw_print *p, struct pw_str *out)
+/* The rotation: tables, and the function that applies them. at: the positions [length,1]. */
+static void put_turns(const struct pw_print *p, struct pw_str *out, const char *at)
 {
     const struct pw_config *c = p->src->cfg;
-    const struct pw_pe_tune *t = &p->src->tune;
     int pairs = c->head_width / 2;
-    struct pw_str at = {0};
-    pw_str_add(&at, "torch.arange(length, dtype=torch.float64)[:, None]");
-    if (t->stretch != 1)
-        pw_str_add(&at, " * %.9g", (double)t->stretch);
-    if (t->offset != 0)
-        pw_str_add(&at, " + %.9g", (double)t->offset);
-    if (turns(p->x)) {
+    bool keys = pw_formula_key_turns(p->x);
+    const char *arguments = keys ? "i, p, key" : "i, p";
+    pw_str_add(out,
+               "\n\ndef cos_sin(length%s):\n"
+               "    \"\"\"Cosines and sines [length,%d] of positions and pairs, times the gain.\"\"\"\n"
+               "    i, p = %s, torch.arange(%d, dtype=torch.float64)\n",
+               keys ? ", key" : "", pairs, at, pairs);
+    pw_str_add(out, "    angle = %s%s%s\n",
+               pw_expr_has(p->x, PW_STAGE_ANGLE) ? "formula_angle(" : "0 * (i + p",
+               pw_expr_has(p->x, PW_STAGE_ANGLE) ? arguments : "", ")");
+    pw_str_add(out, "    gain = %s%s%s\n", pw_expr_has(p->x, PW_STAGE_GAIN) ? "formula_gain(" : "1",
+               pw_expr_has(p->x, PW_STAGE_GAIN) ? arguments : "",
+               pw_expr_has(p->x, PW_STAGE_GAIN) ? ")" : "");
+    pw_str_add(out, "    cos, sin = gain * torch.cos(angle), gain * torch.sin(angle)\n"
+                    "    shape = (length, p.shape[0])\n"
+                    "    return cos.expand(shape).float(), sin.expand(shape).float()\n");
+    if (p->x->pairing == PW_FORMULA_INTERLEAVED)
         pw_str_add(out,
-                   "\n\ndef cos_sin(length):\n"
-                   "    \"\"\"Cosines and sines [length,%d] of positions and pairs, times the gain.\"\"\"\n"
-                   "    i, p = %s, torch.arange(%d, dtype=torch.float64)\n",
-                   pairs, at.s, pairs);
-        pw_str_add(out, "    angle = %s\n",
-                   pw_expr_has(p->x, PW_STAGE_ANGLE) ? "formula_angle(i, p)" : "0 * (i + p)");
-        pw_str_add(out, "    gain = %s\n", pw_expr_has(p->x, PW_STAGE_GAIN) ? "formula_gain(i, p)" : "1");
-        pw_str_add(out, "    cos, sin = gain * torch.cos(angle), gain * torch.sin(angle)\n"
-                        "    shape = (length, p.shape[0])\n"
-                        "    return cos.expand(shape).float(), sin.expand(shape).float()\n");
+                   "\n\ndef rotate(x, cos, sin):\n"
+                   "    \"\"\"Rotates queries or keys [...,length,%d]: entry 2p with entry 2p + 1.\"\"\"\n"
+                   "    a, b = x[..., 0:%d:2], x[..., 1:%d:2]\n"
+                   "    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)\n",
+                   c->head_width, 2 * pairs, 2 * pairs);
+    else
         pw_str_add(out,
                    "\n\ndef rotate(x, cos, sin):\n"
                    "    \"\"\"Rotates queries or keys [...,length,%d]: entry p with entry p + %d.\"\"\"\n"
                    "    a, b = x[..., :%d], x[..., %d:]\n"
                    "    return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)\n",
                    c->head_width, pairs, pairs, pairs);
-    }
+}
+
+static void put_rows(struct pw_print *p, struct pw_str *out)
+{
+    const struct pw_config *c = p->src->cfg;
+    const struct pw_pe_tune *t = &p->src->tune;
+    struct pw_str at = {0};
+    pw_str_add(&at, "torch.arange(length, dtype=torch.float64)[:, None]");
+    if (t->stretch != 1)
+        pw_str_add(&at, " * %.9g", (double)t->stretch);
+    if (t->offset != 0)
+        pw_str_add(&at, " + %.9g", (double)t->offset);
+    if (turns(p->x))
+        put_turns(p, out, at.s);
     if (pw_expr_has(p->x, PW_STAGE_EMBED))
         pw_str_add(out,
                    "\n\ndef embedding(length):\n"
@@ -227,8 +247,11 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
                    "    flex_attention(q, k, v,%s block_mask=block_mask, scale=SCALE)\n",
                    c->heads, changes_scores(p->src) ? " score_mod=score_mod," : "");
     if (turns(p->x))
-        pw_str_add(out, "\nFlexAttention sees a finished score, not queries and keys, so a rotation is no "
-                        "score_mod: rotate\nq and k before, with rotate(q, *cos_sin(T)).\n");
+        pw_str_add(out,
+                   "\nFlexAttention sees a finished score, not queries and keys, so a rotation is no "
+                   "score_mod: rotate\nq and k before, with rotate(q, *cos_sin(T%s))%s.\n",
+                   pw_formula_key_turns(p->x) ? ", 0" : "",
+                   pw_formula_key_turns(p->x) ? " and rotate(k, *cos_sin(T, 1))" : "");
     if (pw_expr_has(p->x, PW_STAGE_EMBED))
         pw_str_add(out, "\nFlexAttention sees a finished score, not an embedding: add embedding(T) to the "
                         "embeddings of the tokens.\n");
@@ -270,10 +293,11 @@ static void put_check(const struct pw_print *p, struct pw_str *out)
 
 enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str *out, struct pw_err *err)
 {
-    static const struct pw_torch_head heads[PW_STAGES] = {
+    const char *turned = pw_formula_key_turns(src->x) ? "i, p, key" : "i, p";
+    const struct pw_torch_head heads[PW_STAGES] = {
         [PW_STAGE_EMBED] = {"i, c", "i + c", true},
-        [PW_STAGE_ANGLE] = {"i, p", "i + p", true},
-        [PW_STAGE_GAIN] = {"i, p", "i + p", true},
+        [PW_STAGE_ANGLE] = {turned, "i + p", true},
+        [PW_STAGE_GAIN] = {turned, "i + p", true},
         [PW_STAGE_BIAS] = {"h, q_idx, kv_idx", "q_idx - kv_idx", false},
         [PW_STAGE_SCALE] = {"h, q_idx", "q_idx", false},
         [PW_STAGE_SCORE] = {"s, h, q_idx, kv_idx", "q_idx - kv_idx", false},
