@@ -119,7 +119,7 @@ def main():
     first, last = (int(x) for x in args.seeds.split(".."))
     print(f"{args.task}, {args.steps} steps, seeds {args.seeds}, 128 samples a length: mean exact match beyond length "
           f"{args.trained}, per cent, of each seed (mean)\n")
-    print("| T5 | first values | buckets met | exact | " + " | ".join(EDITS) + " |")
+    print("| T5 | initial values | buckets reached | exact | " + " | ".join(EDITS) + " |")
     print("|---|---|--:|--:|" + "--:|" * len(EDITS))
     with tempfile.TemporaryDirectory() as folder:
         for buckets, distance, drawn in TABLES:

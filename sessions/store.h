@@ -48,9 +48,9 @@ struct pw_store_config {
     void *wake_arg;
 };
 
-/* Open a session for recording. Fails with one line if another process records it ("it is open in pewter 4711
- * on HOST since 12:01; 'pewter replay NAME' follows it read-only"), or if it is read-only, not a session, or
- * from a newer pewter that this one can only read. *s belongs to the caller. */
+/* Open a session for recording. *s belongs to the caller. Fails with one line if another process records it
+ * ("it is open in pewter 4711 on HOST since 12:01; 'pewter replay NAME' follows it read-only"). Fails too if
+ * it is read-only, not a session, or from a newer pewter that this one can only read. */
 enum pw_code pw_store_open(struct pw_store **s, const struct pw_store_config *cfg, struct pw_err *err);
 /* Commit everything, checkpoint the write-ahead log into the database so that one plain file remains, and
  * release the lock. exit: how the process ended: "quit", "signal 15", ... NULL is a no-op. */

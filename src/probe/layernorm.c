@@ -1,6 +1,6 @@
 /* layernorm.c - the probe layernorm: the proof of theorem 1 with layer normalisation before the MLP, as in
- * the paper's own layer (Kazemnejad et al. 2023, Eq. 3, and the last sentence of C.1: "the layer-norm
- * operation can be bypassed as explained by Akyurek et al. (2023)").
+ * the paper's own layer (Kazemnejad et al. 2023, Eq. 3). The last sentence of C.1 says that "the layer-norm
+ * operation can be bypassed as explained by Akyurek et al. (2023)".
  *
  * Two dimensions of the stream hold N - S/2 and -N - S/2, where S is the sum of the others. The mean is then
  * 0, and the standard deviation is N sqrt(2/C) up to a relative error of order |x|^2 / N^2. The norm thus

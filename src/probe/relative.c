@@ -1,6 +1,6 @@
-/* relative.c - the probe relative: theorem 2 with other functions of the distance (Kazemnejad et al. 2023,
+/* relative.c - the probe relative: theorem 2 with other functions of the distance. Kazemnejad et al. 2023,
  * the last sentence of C.2: the first layer's MLP "can write any arbitrary function of absolute positions to
- * the third dimension of the hidden state, which enables more complex relative encoding schemes").
+ * the third dimension of the hidden state, which enables more complex relative encoding schemes".
  *
  * The MLP of src/model/theorem.c has a unit ReLU(1/k - u) for each k < T, with u = 1/t. Any function g of t =
  * 1..T is a weighted sum of these units and 1. Between 1/k and 1/(k+1) the sum is linear in u, and its slope

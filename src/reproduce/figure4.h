@@ -16,11 +16,13 @@ struct pw_figure4 {
     /* Arguments of `task`, or the name of one of the paper's tasks; folder of weights to load instead of
      * training; folder to write weights into. "": none. */
     char task[256], load[256], save[256];
-    /* enum pw_protocol; model: preset of the toy protocol (0 tiny, 1 small, 2 medium); training steps (0:
-     * those of the protocol); sequences of each length that are compared; seed of the first run (a run uses
-     * two: its own, and the next one for NoPE*); number of runs of six models. */
-    int protocol, model, steps, samples, seed, runs;
-    int run; /* >= 1: judge the lab's six models as this run; 0: judge all runs together */
+    int protocol; /* enum pw_protocol */
+    int model;    /* preset of the toy protocol: 0 tiny, 1 small, 2 medium */
+    int steps;    /* of training; 0: those of the protocol */
+    int samples;  /* sequences of each length that are compared */
+    int seed;     /* of the first run; a run uses two: its own, and the next one for NoPE* */
+    int runs;     /* number of runs of six models */
+    int run;      /* >= 1: judge the lab's six models as this run; 0: judge all runs together */
 };
 
 /* The models of a run are arms 1 to 6: NoPE, NoPE*, T5, ALiBi, rotary and sinusoidal. Its distances are those

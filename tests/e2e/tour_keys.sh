@@ -52,22 +52,22 @@ says() {
         until_true "${m[0]}" row_beyond " ${m[1]}% ${m[2]}\.\.${m[3]} .* ${m[4]}% ${m[5]}\.\.${m[6]} .* ${m[7]}% ${m[8]}\.\.${m[9]} "
     claim 'arms compared over their seeds' && wait_for 'best: 1 none, better than each other arm over 6 seeds'
     claim 'needs six seeds of each for p < 0.05'
-    claim 'ALiBi has, its six seeds together, ([0-9]+) % of the lines of 9 digits, ([0-9]+) % of 11, none of 16' && {
+    claim 'six seeds of ALiBi together have ([0-9]+) % of the lines of 9 digits right, ([0-9]+) % of 11, and none of 16' && {
         wait_for 'errors 2/4'
         wait_for 'alibi of 3'
         until_true "${m[0]}" eval "[ \"\$(percent 1 9)\" = ${m[1]} ] && [ \"\$(percent 1 11)\" = ${m[2]} ] && [ \"\$(percent 1 16)\" = 0 ]"
     }
     claim 'the first wrong token is most often the third' &&
         { [ "$(first_wrong)" = 3 ] || fail 'the position of the first wrong token'; }
-    claim 'rarely stops early, it says a wrong token' &&
+    claim 'rarely stops early; it decodes a wrong token' &&
         { { [ "$(percent 3 16)" -lt 15 ] && [ "$(percent 5 16)" -gt 80 ]; } || fail 'the shares of early stops and wrong tokens'; }
     claim 'lists failing examples' && wait_for 'length 16: [0-9]+ of 256 failed'
     claim 'decoded to its first wrong token' && wait_for 'pinned sample [0-9]+ of sort, length 16'
-    claim 'is the curve again' && wait_for 'curve 1/4'
+    claim 'shows the curve again' && wait_for 'curve 1/4'
     claim 'is the line of the demo again' && wait_for 'given sort 9 2 6 5 3 >'
-    claim 'takes T5' && wait_for '▲ 2 t5'
+    claim 'chooses T5' && wait_for '▲ 2 t5'
     claim 'goes to attention' && wait_for '┏━ 3 Attention'
-    claim '(L[0-9]+H[0-9]+) has most of it, (L[0-9]+H[0-9]+) two thirds as much' && {
+    claim '(L[0-9]+H[0-9]+) has the largest share, (L[0-9]+H[0-9]+) two thirds as much' && {
         wait_for "gold pointers.* most ${m[1]} [0-9.]+"
         wait_for "^.${m[2]}  gold pointers [0-9.]+"
         screen | awk -v most="most ${m[1]} " -v other="${m[2]}  gold pointers " '
@@ -75,14 +75,14 @@ says() {
             index($0, other) { b = substr($0, index($0, other) + length(other)) + 0 }
             END { exit !(b / a > 0.6 && b / a < 0.73) }' || fail "${m[0]}"
     }
-    claim 'switches the head under the cursor off, (L[0-9]+H[0-9]+)' && wait_for "head off ${m[1]}"
-    claim 'the answer to the prompt now repeats a ([0-9])' && wait_for "model .* ${m[1]} +${m[1]} "
+    claim 'switches off the head under the cursor, (L[0-9]+H[0-9]+)' && wait_for "head off ${m[1]}"
+    claim 'answer to the prompt now repeats a ([0-9])' && wait_for "model .* ${m[1]} +${m[1]} "
     claim 'has fallen from ([0-9]+) % to about ([0-9]+) %' && {
         local about="($((m[2] - 1))|${m[2]}|$((m[2] + 1)))"
-        claim 'not the same head in each: ([0-9]+) to ([0-9]+) %' || fail 'the range of seeds'
+        claim 'different work in each seed: ([0-9]+) to ([0-9]+) %' || fail 'the range of seeds'
         until_true "${m[0]}" row_beyond " $about% ${m[1]}\.\.${m[2]} "
     }
-    claim 'switch it on again' && wait_gone 'head off'
+    claim 'switch the head on again' && wait_gone 'head off'
     claim 'Without (L[0-9]+H[0-9]+) the prompt is still sorted' && {
         command_line "ablate ${m[1]}"
         wait_for "head off ${m[1]}"
@@ -90,10 +90,10 @@ says() {
         command_line "restore ${m[1]}"
         wait_gone 'head off'
     }
-    claim 'each number beside chance and the head that has most of it' && wait_for 'head chance  most'
-    claim 'T5.s bias makes ([0-9]+) % of what' && wait_for "position's part +0\.0${m[1]} "
-    claim 'brings the map back' && wait_for 'L0H0 probs'
-    claim 'what it is made of: scores' && wait_for 'L0H0 score'
+    claim 'each measure with the value of chance and of the strongest head' && wait_for 'head chance  most'
+    claim 'T5.s bias makes ([0-9]+) % of the differences' && wait_for "position's part +0\.0${m[1]} "
+    claim 'shows the map again' && wait_for 'L0H0 probs'
+    claim 'its parts: scores' && wait_for 'L0H0 score'
     claim 'goes to the encoding' && wait_for '┏━ 5 Encoding'
     claim 'to the buckets: ([0-9]+) to ([0-9]+), that is distances from ([0-9]+) on' && {
         wait_for "never trained: buckets ${m[1]}.${m[2]}"

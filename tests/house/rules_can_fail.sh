@@ -37,7 +37,7 @@ way` are code.
 nobody
 ```
 END
-for rule in format shell clean length names words links; do expect 0 "$rule"; done
+for rule in format shell clean length names words links sentences; do expect 0 "$rule"; done
 
 break_rule format src/deep/bad.c <<<'int   x ;'
 break_rule shell bad.sh <<<"if [ \$x = 1 ]; then echo \$y; fi"
@@ -57,6 +57,10 @@ break_rule words notes.md <<<$'- The steps that are under\n  way are counted.'
 break_rule words notes.md <<<$'```\nnobody\n```\nNobody waits.'
 break_rule words notes.md <<<$'`train\n10` and nobody, `eval`.'
 break_rule words lessons/some.pewter <<<'say none is told nothing'
+long_sentence=$(printf 'word %.0s' {1..41})
+break_rule sentences src/long.h <<<"/* Short. ${long_sentence% }. */"
+break_rule sentences notes.md <<<"- An item: ${long_sentence% }."
+break_rule sentences notes.md <<<"| a cell | ${long_sentence% } |"
 break_rule length long.c < <(yes '' | head -n 801)
 
 # A build of two files: one function is used by the other file, one only by its own.

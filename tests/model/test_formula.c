@@ -231,8 +231,8 @@ static void test_position(void **state)
 
 /* ---- golden numbers */
 
-/* Sandwich (Chi et al. 2023) with dbar = 128, head 1 of 8: sums of 64 cosines, divided by h * 8 / H; p-RoPE
- * (Barbero et al. 2024), d = 8, p = 0.5; NTK-aware RoPE with s = 4, base 48760.54616817902; the Llama 4
+/* Sandwich (Chi et al. 2023) with dbar = 128, head 1 of 8: sums of 64 cosines, divided by h * 8 / H. p-RoPE
+ * (Barbero et al. 2024), d = 8, p = 0.5. NTK-aware RoPE with s = 4, base 48760.54616817902; the Llama 4
  * scale. All in double precision with numpy from the papers' equations. */
 static void test_golden(void **state)
 {

@@ -1,8 +1,12 @@
 /* lengths.c - the length generalisation pane: exact match by length of every arm, on trained and longer
  * lengths.
  *
- * Each page has its own file: a plot above a table; a grid over both numbers if a length is a pair; kind and
- * place of the first error; paired tests of arms on the same samples; failing examples, which Enter pins.
+ * Each page has its own file:
+ *   a plot above a table;
+ *   a grid over both numbers if a length is a pair;
+ *   kind and place of the first error;
+ *   paired tests of arms on the same samples;
+ *   failing examples, which Enter pins.
  *
  * Lengths beyond the trained ones are marked everywhere, because they are the question. They are greyed for
  * arms that have not learned the trained lengths yet: such results reflect training, not the encoding. */

@@ -1,10 +1,10 @@
 /* race.c - tracks initialised memory, and finds races.
  *
- * A cell for every two bytes (so that neighbours may write the halves of a word) remembers the last write and
- * a summary of the reads: by which block and thread, after how many barriers of the block and fences of the
- * warp. Two accesses of which one writes race, unless the same thread did both, or they are of one block with
- * a barrier between them, or of one warp with a __syncwarp between them, or both are atomic. Cells of an
- * earlier launch (for shared memory: block) count as empty. */
+ * There is a cell for every two bytes, so that neighbours may write the halves of a word. It has the last
+ * write and a summary of the reads: their block and thread, and the numbers of earlier barriers of the block
+ * and fences of the warp. Two accesses of which one writes race, with four exceptions: the same thread did
+ * both, they are of one block with a barrier between them, they are of one warp with a __syncwarp between
+ * them, or both are atomic. Cells of an earlier launch (for shared memory: block) count as empty. */
 #include "tests/emulator/check/check.h"
 
 #include <stdio.h>
