@@ -67,3 +67,15 @@ enum pw_code pw_folder_make(const char *path, struct pw_err *err)
     free(part);
     return code;
 }
+
+enum pw_code pw_folder_make_above(const char *path, struct pw_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || slash == path)
+        return PW_OK;
+    char *folder = pw_text_dup(path);
+    folder[slash - path] = '\0';
+    enum pw_code code = pw_folder_make(folder, err);
+    free(folder);
+    return code;
+}

@@ -20,5 +20,7 @@ void pw_folder_free(struct pw_folder *f);
 /* Create `path` and its missing parent folders with permissions 0700, like mkdir -p. Fails with PW_EIO; the
  * message names the folder that can't be created and why. Folders created before the failure remain. */
 enum pw_code pw_folder_make(const char *path, struct pw_err *err);
+/* Create the folders above a file's path, likewise. */
+enum pw_code pw_folder_make_above(const char *path, struct pw_err *err);
 
 #endif

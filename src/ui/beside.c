@@ -21,6 +21,8 @@ static enum pw_code take_result(struct pw_app *app, struct pw_disk_job *job, boo
         code = job->done(app, job->arg, err);
         app->script = script;
         job->free = NULL;
+    } else if (code != PW_OK && job->failed != NULL) {
+        job->failed(app, job->arg);
     }
     if (code == PW_OK && job->said.len > 0)
         pw_app_answer(app, "%s", job->said.s);

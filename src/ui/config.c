@@ -1,7 +1,11 @@
-/* config.c - converts settings to lines and lines to settings. undo.c stores the same lines. */
+/* config.c - converts settings to lines and lines to settings. undo.c stores the same lines.
+ *
+ * The user's file is read on the UI thread, once, before the first frame: its settings decide how this frame
+ * looks, and no key can wait for it yet. Later reads and writes are jobs of the disk. */
 #include "ui/config.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "ui/state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +136,7 @@ static enum pw_code read_above(const char *path, struct pw_str *above, struct pw
 
 struct saving {
     char *path;
+    bool folders;
     struct pw_str lines;
 };
 
@@ -140,7 +145,9 @@ static enum pw_code save_lines(void *arg, struct pw_str *said, struct pw_err *er
     const struct saving *v = arg;
     struct pw_str text = {0};
     struct pw_file *f;
-    enum pw_code code = read_above(v->path, &text, err);
+    enum pw_code code = v->folders ? pw_folder_make_above(v->path, err) : PW_OK;
+    if (code == PW_OK)
+        code = read_above(v->path, &text, err);
     if (code == PW_OK)
         code = pw_file_create(&f, v->path, err);
     if (code == PW_OK) {
@@ -160,10 +167,11 @@ static void free_saving(void *arg)
     free(v);
 }
 
-enum pw_code pw_config_save(struct pw_app *app, const char *path, struct pw_err *err)
+enum pw_code pw_config_save(struct pw_app *app, const char *path, bool folders, struct pw_err *err)
 {
     struct saving *v = pw_alloc(1, sizeof *v);
     v->path = pw_text_dup(path);
+    v->folders = folders;
     pw_config_print(app, &v->lines);
     return pw_app_write(app, &(struct pw_disk_job){.work = save_lines, .free = free_saving, .arg = v}, err);
 }

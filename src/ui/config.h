@@ -24,7 +24,8 @@ enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str 
 void pw_config_begin(struct pw_app *app, struct pw_str *errors);
 
 /* Writes the output of pw_config_print to the file, below a line that marks it as generated. Text above that
- * line stays. The work is a job of the disk (pw_app_write), whose text names the path. */
-enum pw_code pw_config_save(struct pw_app *app, const char *path, struct pw_err *err);
+ * line stays. The work is a job of the disk (pw_app_write), whose text names the path. folders: create
+ * missing folders. */
+enum pw_code pw_config_save(struct pw_app *app, const char *path, bool folders, struct pw_err *err);
 
 #endif

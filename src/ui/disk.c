@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/folder.h"
 
 struct job {
     struct pw_disk_job j;
@@ -48,7 +49,7 @@ void pw_disk_job_fini(struct pw_disk_job *j)
     memset(j, 0, sizeof *j);
 }
 
-static enum pw_code replace(const char *path, const struct pw_str *text, struct pw_err *err)
+enum pw_code pw_disk_replace(const char *path, const struct pw_str *text, struct pw_err *err)
 {
     struct pw_file *f;
     enum pw_code code = pw_file_create(&f, path, err);
@@ -63,8 +64,12 @@ enum pw_code pw_disk_do(struct pw_disk_job *j, struct pw_err *err)
     enum pw_code code = PW_OK;
     if (j->work != NULL)
         return j->work(j->arg, &j->said, err);
-    for (int i = 0; i < j->n && code == PW_OK; i++)
-        code = replace(j->file[i].path, &j->file[i].text, err);
+    for (int i = 0; i < j->n && code == PW_OK; i++) {
+        if (j->folders)
+            code = pw_folder_make_above(j->file[i].path, err);
+        if (code == PW_OK)
+            code = pw_disk_replace(j->file[i].path, &j->file[i].text, err);
+    }
     const struct pw_str *line = &j->file[0].text;
     if (j->n == 0 && write(j->append_to, line->s, line->len) != (ssize_t)line->len)
         code = pw_fail(err, PW_EIO, "history: a line was not written");
@@ -167,19 +172,6 @@ void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *j)
         notify(d);
     pthread_cond_signal(&d->more);
     pthread_mutex_unlock(&d->lock);
-}
-
-bool pw_disk_pending(struct pw_disk *d, const char *path)
-{
-    bool found = false;
-    if (d == NULL)
-        return false;
-    pthread_mutex_lock(&d->lock);
-    for (const struct job *job = d->todo; job != NULL; job = job->next)
-        for (int i = 0; i < job->j.n; i++)
-            found = found || strcmp(job->j.file[i].path, path) == 0;
-    pthread_mutex_unlock(&d->lock);
-    return found;
 }
 
 bool pw_disk_busy(struct pw_disk *d)

@@ -20,13 +20,15 @@ struct pw_disk_job {
         char *path;
         struct pw_str text;
     } file[PW_DISK_FILES];
+    bool folders;       /* create missing folders of the files */
     int append_to;      /* n = 0: a descriptor that file[0].text is appended to by one write; borrowed */
     struct pw_str said; /* text to show when the job is done; empty: none */
     /* Other work than files, or NULL. It runs on the disk's thread and may fill said. */
     enum pw_code (*work)(void *arg, struct pw_str *said, struct pw_err *err);
     /* Uses the result of successful work on the UI thread, and takes ownership of arg; NULL: no result. */
     enum pw_code (*done)(struct pw_app *app, void *arg, struct pw_err *err);
-    void (*free)(void *arg); /* frees arg */
+    void (*failed)(struct pw_app *app, void *arg); /* called on the UI thread if the work failed; or NULL */
+    void (*free)(void *arg);                       /* frees arg */
     void *arg;
     bool orders;      /* commands that follow in the same line wait for this one */
     uint64_t request; /* the script that waits for it (pw_app_write); 0: none */
@@ -43,13 +45,13 @@ int pw_disk_fd(const struct pw_disk *d);
 
 /* Adds a file to a job; takes the text and leaves it empty. */
 void pw_disk_add(struct pw_disk_job *job, const char *path, struct pw_str *text);
+/* Writes a file with this text, which replaces an older one. Any thread. */
+enum pw_code pw_disk_replace(const char *path, const struct pw_str *text, struct pw_err *err);
 /* Does the job on the calling thread, up to the first failure. The caller frees its members. */
 enum pw_code pw_disk_do(struct pw_disk_job *job, struct pw_err *err);
 /* Hands a job over to the thread. Takes ownership of the job's members. */
 void pw_disk_hand(struct pw_disk *d, struct pw_disk_job *job);
 void pw_disk_job_fini(struct pw_disk_job *job);
-/* Is a file of this path handed over and not written yet? d may be NULL. */
-bool pw_disk_pending(struct pw_disk *d, const char *path);
 /* Is a job handed over whose result was not taken yet? d may be NULL. */
 bool pw_disk_busy(struct pw_disk *d);
 /* Takes the next job that is done, which the caller frees, and its code, with a message in err. Returns false

@@ -3,6 +3,7 @@
 #include "ui/history.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "ui/state.h"
 #include <errno.h>
@@ -80,6 +81,8 @@ enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
     h->lines = pw_alloc(PW_HISTORY_MAX, sizeof *h->lines);
     struct pw_err why;
     enum pw_code code = pw_state_path("history", &path, &why);
+    if (code == PW_OK)
+        code = pw_folder_make_above(path.s, &why);
     if (code != PW_OK) {
         pw_str_fini(&path);
         return pw_fail(err, code, "history: not kept: %s", why.msg);

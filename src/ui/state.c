@@ -1,9 +1,6 @@
 /* state.c - see state.h. */
 #include "ui/state.h"
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/folder.h"
 
 static enum pw_code path_in(const char *variable, const char *fallback, const char *name, struct pw_str *path,
                             struct pw_err *err)
@@ -16,11 +13,7 @@ static enum pw_code path_in(const char *variable, const char *fallback, const ch
         pw_str_add(path, "%s/%s/pewter/%s", home, fallback, name);
     else
         return pw_fail(err, PW_EUSER, "neither %s nor HOME is set", variable);
-    char *slash = strrchr(path->s, '/');
-    *slash = '\0';
-    enum pw_code code = pw_folder_make(path->s, err);
-    *slash = '/';
-    return code;
+    return PW_OK;
 }
 
 enum pw_code pw_state_path(const char *name, struct pw_str *path, struct pw_err *err)

@@ -1,47 +1,15 @@
 /* test_disk.c - keys and commands that read or write files, while the disk does not answer. */
 #include "ref_bench.h"
 #include "ref_recording.h"
+#include "ref_slow.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ui/disk.h"
 #include "ui/history.h"
-
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t freed;
-    pthread_t screen; /* must never wait for the disk */
-    bool stuck;
-    int by_screen, by_others;
-} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
-
-/* Takes the place of the C library's: a disk that holds every writer while it is stuck. */
-int fsync(int fd)
-{
-    (void)fd;
-    pthread_mutex_lock(&disk.lock);
-    disk.by_others += !pthread_equal(pthread_self(), disk.screen);
-    if (disk.stuck && pthread_equal(pthread_self(), disk.screen))
-        disk.by_screen++; /* and goes on, so that the test can say so */
-    else
-        while (disk.stuck)
-            pthread_cond_wait(&disk.freed, &disk.lock);
-    pthread_mutex_unlock(&disk.lock);
-    return 0;
-}
-
-static void stick(bool stuck)
-{
-    pthread_mutex_lock(&disk.lock);
-    disk.screen = pthread_self();
-    disk.stuck = stuck;
-    pthread_cond_broadcast(&disk.freed);
-    pthread_mutex_unlock(&disk.lock);
-}
 
 /* Presses a key and runs the line that it stands for, as the loop does. */
 static void press(struct bench *b, int key)
@@ -75,17 +43,17 @@ static void no_key_waits_for_the_disk(void **state)
     char first[256];
     b->app.disk = pw_disk_open();
     bench_run(b, "focus lengths");
-    stick(true);
+    slow_stick(true);
     press(b, 'Y');
     bench_shows(b, "wrote", false);
     press(b, 'Y'); /* another name, although the first files are not there yet */
     press(b, 'y');
     press(b, 'v');
     bench_shows(b, "errors 2/4", true);
-    assert_int_equal(disk.by_screen, 0);
-    stick(false);
+    assert_int_equal(slow_by_screen(), 0);
+    slow_stick(false);
     take_written(b);
-    assert_true(disk.by_others > 0);
+    assert_true(slow_synced_by_others() > 0);
     bench_shows(b, "bytes in", true);
     snprintf(first, sizeof first, "%s/pewter/screenshots/lengths-640", b->folder);
     for (int i = 0; i < 2; i++)
@@ -128,6 +96,8 @@ static const struct {
     const char *line, *file;
 } writers[] = {
     {"config save %s", "rc"},
+    {"config save", "pewter/pewterrc"},
+    {"copy", "pewter/copy.tsv"},
     {"export finding %s", "f.csv"},
     {"export finding %s finding=decay", "f.json"},
     {"export figure %s pane=curves", "f.svg"},
@@ -146,20 +116,41 @@ static void no_command_waits_for_the_disk(void **state)
     b->app.disk = pw_disk_open();
     screen_set_findings(b->s);
     set_session(b);
-    stick(true);
+    slow_stick(true);
     for (size_t i = 0; i < WRITERS; i++) {
         run_with(b, writers[i].line, writers[i].file);
         bench_shows(b, "wrote", false);
         bench_shows(b, "saved", false);
     }
     press(b, 'v'); /* a later key is not held up */
-    assert_int_equal(disk.by_screen, 0);
-    stick(false);
+    assert_int_equal(slow_by_screen(), 0);
+    slow_stick(false);
     take_written(b);
     bench_shows(b, "wrote", true);
     for (size_t i = 0; i < WRITERS; i++)
         if (access(bench_path_of(b, writers[i].file), F_OK) != 0)
             fail_msg("%s is missing", writers[i].file);
+}
+
+/* `film begin` does not wait for its check of the file. If the file can't be written, the film is dropped. */
+static void a_film_without_a_file_is_dropped(void **state)
+{
+    struct bench *b = *state;
+    b->app.disk = pw_disk_open();
+    slow_stick(true);
+    bench_run(b, "film begin /nowhere/x.svg");
+    bench_run(b, "film shot 0.1");
+    assert_int_equal(slow_by_screen(), 0);
+    slow_stick(false);
+    pw_disk_wait(b->app.disk);
+    assert_int_equal(pw_app_take_written(&b->app, &b->err), PW_EIO);
+    assert_non_null(strstr(b->err.msg, "/nowhere/x.svg"));
+    bench_refused(b, "film shot 0.1", "no film");
+    run_with(b, "film begin %s; film shot 0.1", "m.svg");
+    take_written(b);
+    bench_run(b, "film end");
+    take_written(b);
+    assert_int_equal(access(bench_path_of(b, "m.svg"), F_OK), 0);
 }
 
 /* A script waits for each file, and its next command finds it; the screen does not wait. */
@@ -168,14 +159,14 @@ static void a_script_waits_instead(void **state)
     struct bench *b = *state;
     char *rc = bench_path_of(b, "rc");
     b->app.disk = pw_disk_open();
-    stick(true);
+    slow_stick(true);
     run_with(b, "set fps=7; wait 0; config save %s; set fps=9", "rc");
     for (int i = 0; i < 3; i++)
         assert_int_equal(pw_script_go_on(&b->app, &b->err), PW_OK);
     assert_int_equal(b->app.settings.fps, 7);
-    assert_int_equal(disk.by_screen, 0);
+    assert_int_equal(slow_by_screen(), 0);
     press(b, 'v');
-    stick(false);
+    slow_stick(false);
     run_script(b);
     assert_int_equal(b->app.settings.fps, 9);
     assert_int_equal(access(rc, F_OK), 0);
@@ -199,13 +190,13 @@ static void no_line_waits_for_a_file_to_be_read(void **state)
     struct bench *b = *state;
     b->app.disk = pw_disk_open();
     bench_write_file(bench_path_of(b, "x.pewter"), "set fps=20\nfocus lengths\n");
-    stick(true);
+    slow_stick(true);
     run_with(b, "set fps=7; config save %s", "rc");
     run_with(b, "source %s; set fps=12", "x.pewter");
     assert_int_equal(b->app.settings.fps, 7);
     bench_run(b, "focus attention");
     assert_int_equal(b->app.ui.focus, PW_PANE_ATTENTION);
-    stick(false);
+    slow_stick(false);
     take_written(b);
     run_script(b);
     assert_int_equal(b->app.settings.fps, 12); /* the file's line ran before */
@@ -271,12 +262,20 @@ static void no_line_waits_for_the_history(void **state)
     close(ends[0]);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, bench_setup, bench_teardown)
+/* Also after a failure: the end of the workbench waits for its files. */
+static int unstick(void **state)
+{
+    slow_stick(false);
+    return bench_teardown(state);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, bench_setup, unstick)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(no_key_waits_for_the_disk), TEST(no_command_waits_for_the_disk), TEST(a_script_waits_instead),
+        TEST(no_key_waits_for_the_disk),           TEST(no_command_waits_for_the_disk),
+        TEST(a_film_without_a_file_is_dropped),    TEST(a_script_waits_instead),
         TEST(no_line_waits_for_a_file_to_be_read), TEST(no_line_waits_for_the_history)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

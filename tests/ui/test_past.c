@@ -3,47 +3,13 @@
 #include "ref_viewing.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "ref_recording.h"
+#include "ref_slow.h"
 #include "ui/keys.h"
 #include "ui/timeline.h"
-
-/* A disk that does not answer: reading a session first queries which process records it. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t freed;
-    pthread_t screen; /* must never wait for the disk */
-    bool stuck;
-    int by_screen;
-} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
-
-/* Takes the place of the C library's. */
-int flock(int fd, int how)
-{
-    pthread_mutex_lock(&disk.lock);
-    if (disk.stuck && pthread_equal(pthread_self(), disk.screen))
-        disk.by_screen++; /* and goes on, so that the test can say so */
-    else
-        while (disk.stuck)
-            pthread_cond_wait(&disk.freed, &disk.lock);
-    pthread_mutex_unlock(&disk.lock);
-    return (int)syscall(SYS_flock, fd, how);
-}
-
-static void stick(bool stuck)
-{
-    pthread_mutex_lock(&disk.lock);
-    disk.screen = pthread_self();
-    disk.stuck = stuck;
-    pthread_cond_broadcast(&disk.freed);
-    pthread_mutex_unlock(&disk.lock);
-}
 
 /* A lab continues while its past is shown. The panes show the past; the row and the state show the
  * present. */
@@ -124,7 +90,7 @@ static void no_key_waits_for_the_record(void **state)
     set_present(v, 60);
     s->n_ticks = 1;
     s->ticks[0] = (struct pw_tick){.kind = PW_TICK_EVAL, .arm = 1, .step = 40};
-    stick(true);
+    slow_stick(true);
     viewing_press(v, PW_KEY_SHIFT_LEFT);
     viewing_shows(v, "viewing step 40 of 60", true);
     viewing_press(v, PW_KEY_SHIFT_LEFT);
@@ -133,8 +99,8 @@ static void no_key_waits_for_the_record(void **state)
     viewing_press(v, '4');
     assert_int_equal(ui->focus, 3);
     assert_ptr_equal(ui->snap, s);
-    assert_int_equal(disk.by_screen, 0);
-    stick(false);
+    assert_int_equal(slow_by_screen(), 0);
+    slow_stick(false);
     assert_int_equal(take_player(v), PW_OK);
     viewing_steps_are(v, 40, 40); /* the record of the step that the keys chose */
     assert_int_equal(ui->time, -1);
@@ -142,12 +108,12 @@ static void no_key_waits_for_the_record(void **state)
     viewing_steps_are(v, 30, 30);
 
     viewing_run(v, "goto live"); /* the present: read on */
-    stick(true);
+    slow_stick(true);
     viewing_run(v, "goto 20; set fps=3");
     viewing_run(v, "goto -5");
     assert_ptr_equal(ui->snap, s);
     assert_int_not_equal(v->app.settings.fps, 3);
-    stick(false);
+    slow_stick(false);
     assert_int_equal(take_player(v), PW_OK);
     assert_int_equal(v->app.settings.fps, 3);
     viewing_steps_are(v, 15, 15);
@@ -224,9 +190,16 @@ static void no_line_waits_for_the_latest_step(void **state)
     viewing_steps_are(v, 74, 74);
 }
 
+/* Also after a failure: the end of the workbench waits for its files. */
+static int unstick(void **state)
+{
+    slow_stick(false);
+    return viewing_teardown(state);
+}
+
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, viewing_setup, viewing_teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, viewing_setup, unstick)
     const struct CMUnitTest tests[] = {
         TEST(the_past_of_a_session_is_its_record),
         TEST(no_key_waits_for_the_record),

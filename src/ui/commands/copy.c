@@ -52,6 +52,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
                    pane->copy != NULL ? "copied" : "copied as drawn", text.len, path.s,
                    fits ? ", and to the terminal's clipboard" : "; too much for a clipboard");
         pw_disk_add(&job, path.s, &text);
+        job.folders = args->n == 0;
         code = pw_app_write(app, &job, err);
     }
     pw_str_fini(&text);

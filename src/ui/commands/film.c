@@ -19,7 +19,6 @@
 /* A film that is being made. */
 struct pw_filming {
     struct pw_film *film;
-    struct pw_file *file;
     char *path;
 };
 
@@ -102,7 +101,6 @@ static void free_filming(void *arg)
     if (f == NULL)
         return;
     pw_film_destroy(f->film);
-    pw_file_abandon(f->file);
     free(f->path);
     free(f);
 }
@@ -113,10 +111,26 @@ void pw_app_drop_film(struct pw_app *app)
     app->filming = NULL;
 }
 
+/* Checks that the file can be written, before any frame is drawn. arg: the path. */
+static enum pw_code try_file(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    struct pw_file *file;
+    (void)said;
+    enum pw_code code = pw_file_create(&file, arg, err);
+    if (code == PW_OK)
+        pw_file_abandon(file);
+    return code;
+}
+
+static void drop_film_of(struct pw_app *app, void *path)
+{
+    if (app->filming != NULL && strcmp(app->filming->path, path) == 0)
+        pw_app_drop_film(app);
+}
+
 static enum pw_code begin_film(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
     const char *path = pw_args_word(args, 1), *dot = path != NULL ? strrchr(path, '.') : NULL;
-    struct pw_file *file;
     struct size size;
     struct pw_ui ui;
     if (pw_args_words(args) != 2 || dot == NULL || strcmp(dot, ".svg") != 0)
@@ -126,16 +140,15 @@ static enum pw_code begin_film(struct pw_app *app, const struct pw_args *args, s
                        app->filming->path);
     pw_opt_defaults(size_opts, &size);
     enum pw_code code = pw_args_opts(args, size_opts, &size, err);
-    if (code == PW_OK)
-        code = pw_file_create(&file, path, err);
     if (code != PW_OK)
         return code;
     pw_app_pose(app, &ui);
     app->filming = pw_alloc(1, sizeof *app->filming);
     app->filming->film = pw_film_create(size.height, size.width, ui.theme.backdrop == PW_ON_LIGHT);
-    app->filming->file = file;
     app->filming->path = pw_text_dup(path);
-    return PW_OK;
+    struct pw_disk_job job = {
+        .work = try_file, .failed = drop_film_of, .free = free, .arg = pw_text_dup(path)};
+    return pw_app_write(app, &job, err);
 }
 
 /* Puts the frames into the script, each after its commands. */
@@ -201,9 +214,7 @@ static enum pw_code write_film(void *arg, struct pw_str *said, struct pw_err *er
     struct pw_filming *f = arg;
     struct pw_str svg = {0};
     pw_film_svg(f->film, &svg);
-    fwrite(svg.s, 1, svg.len, pw_file_stream(f->file));
-    enum pw_code code = pw_file_commit(f->file, err);
-    f->file = NULL;
+    enum pw_code code = pw_disk_replace(f->path, &svg, err);
     pw_str_add(said, "wrote %s: %.1f s, %zu kB", f->path, (double)pw_film_duration(f->film) * 1e-3,
                (svg.len + 999) / 1000);
     pw_str_fini(&svg);
@@ -245,13 +256,13 @@ const struct pw_command pw_ui_cmd_film = {
     .example = "film begin a.svg width=100; film shot 0.1 times=5 before=\"train 2\"; film end",
     .summary = "make an animated picture of the screen, frame by frame",
     .detail =
-        "`film begin` opens the file (width=110 height=34), each `film shot` adds the screen as a frame of\n"
-        "SECONDS, and `film end` writes the file: SVG with CSS animation, without scripts, so it plays in a\n"
-        "web page as a picture. The times come from the commands, so a script always makes the same file.\n"
+        "`film begin` checks that FILE can be written (width=110 height=34), each `film shot` adds the\n"
+        "screen as a frame of SECONDS, and `film end` writes the file: SVG with CSS animation, without\n"
+        "scripts, so it plays in a web page as a picture. The times come from the commands, so a script\n"
+        "always makes the same file.\n"
         "  film begin a.svg; film shot 0.1 times=50 before=\"train 10\" caption=\"training\"; film end\n"
-        "In a recording, before=\"goto +10\" films its steps. `export cast` films one for asciinema in its "
-        "own\n"
-        "time.",
+        "In a recording, before=\"goto +10\" films its steps. `export cast` films one for asciinema in its\n"
+        "own time.",
     .where = PW_AT_UI,
     .opts = shot_opts,
     .opts_for = opts_for,

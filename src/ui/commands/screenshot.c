@@ -1,12 +1,16 @@
 /* screenshot.c - writes the screen to a file, as shown or as the options select.
  *
- * The screen is drawn again from the snapshot, so the command also works without a terminal. */
+ * The screen is drawn again from the snapshot, so the command also works without a terminal. A name that the
+ * command chooses depends on the files that exist, so the job of the disk chooses it. */
+#include "base/alloc.h"
+#include "base/folder.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include "ui/state.h"
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,18 +57,16 @@ static const struct pw_opt opts[] = {
 };
 
 static const char *const endings[] = {"txt", "ans", "svg", NULL};
+#define ENDINGS (sizeof endings / sizeof *endings - 1)
 
-static void add_as(struct pw_disk_job *job, const struct pw_canvas *c, bool light, const char *path,
-                   const char *ending)
+static void print_as(struct pw_str *text, const struct pw_canvas *c, bool light, const char *ending)
 {
-    struct pw_str text = {0};
     if (strcmp(ending, "svg") == 0)
-        pw_canvas_svg(c, light, &text);
+        pw_canvas_svg(c, light, text);
     else if (strcmp(ending, "ans") == 0)
-        pw_canvas_ansi(c, &text);
+        pw_canvas_ansi(c, text);
     else
-        pw_canvas_text(c, &text);
-    pw_disk_add(job, path, &text);
+        pw_canvas_text(c, text);
 }
 
 static enum pw_code read_size(const char *text, int *rows, int *cols, struct pw_err *err)
@@ -108,48 +110,87 @@ static enum pw_code prepare(const struct pw_app *app, const struct options *o, s
     return code;
 }
 
-/* Chooses the name PANE-STEP in the state folder, with a number if the name is taken, and without ending. */
-static enum pw_code choose_name(const struct pw_app *app, const struct pw_ui *ui, struct pw_str *path,
-                                struct pw_err *err)
+/* ---- files whose names are chosen: a job of the disk */
+
+struct pictures {
+    struct pw_str name, text[ENDINGS]; /* name: the path without number and ending */
+};
+
+static void free_pictures(void *arg)
 {
-    const struct pw_snapshot *s = ui->snap;
-    long long step = s->current > 0 ? (long long)s->arms[s->current - 1].info.step : 0;
-    struct pw_str name = {0}, taken = {0};
-    struct pw_err why;
-    enum pw_code code = PW_OK;
-    pw_str_add(&name, "screenshots/%s-%lld", pw_panes[ui->focus]->name, step);
-    if (pw_state_path(name.s, path, &why) != PW_OK)
-        code = pw_fail(err, PW_EUSER, "screenshot: %s; name a FILE", why.msg);
-    size_t bare = path->len;
-    for (int k = 2; code == PW_OK; k++) {
+    struct pictures *p = arg;
+    pw_str_fini(&p->name);
+    for (size_t i = 0; i < ENDINGS; i++)
+        pw_str_fini(&p->text[i]);
+    free(p);
+}
+
+/* Appends a number if the name is taken. */
+static void choose_number(struct pw_str *name)
+{
+    struct pw_str taken = {0};
+    size_t bare = name->len;
+    for (int k = 2;; k++) {
         pw_str_clear(&taken);
-        pw_str_add(&taken, "%s.svg", path->s);
-        if (access(taken.s, F_OK) != 0 && !pw_disk_pending(app->disk, taken.s))
+        pw_str_add(&taken, "%s.svg", name->s);
+        if (access(taken.s, F_OK) != 0)
             break;
-        path->len = bare; /* remove the last number */
-        path->s[bare] = '\0';
-        pw_str_add(path, "-%d", k);
+        name->len = bare; /* remove the last number */
+        name->s[bare] = '\0';
+        pw_str_add(name, "-%d", k);
     }
     pw_str_fini(&taken);
-    pw_str_fini(&name);
+}
+
+static enum pw_code write_pictures(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    struct pictures *p = arg;
+    struct pw_err why;
+    if (pw_folder_make_above(p->name.s, &why) != PW_OK)
+        return pw_fail(err, PW_EUSER, "screenshot: %s; name a FILE", why.msg);
+    choose_number(&p->name);
+    enum pw_code code = PW_OK;
+    for (size_t i = 0; i < ENDINGS && code == PW_OK; i++) {
+        struct pw_str path = {0};
+        pw_str_add(&path, "%s.%s", p->name.s, endings[i]);
+        code = pw_disk_replace(path.s, &p->text[i], err);
+        pw_str_fini(&path);
+    }
+    pw_str_add(said, "wrote %s.{txt,ans,svg}", p->name.s);
     return code;
 }
 
-static enum pw_code add_all(struct pw_disk_job *job, const struct pw_app *app, const struct pw_ui *ui,
-                            const struct pw_canvas *c, bool light, struct pw_err *err)
+/* The name is PANE-STEP in the state folder. */
+static enum pw_code write_all(struct pw_app *app, const struct pw_ui *ui, const struct pw_canvas *c,
+                              bool light, struct pw_err *err)
 {
+    const struct pw_snapshot *s = ui->snap;
+    long long step = s->current > 0 ? (long long)s->arms[s->current - 1].info.step : 0;
+    struct pictures *p = pw_alloc(1, sizeof *p);
     struct pw_str name = {0};
-    enum pw_code code = choose_name(app, ui, &name, err);
-    for (int i = 0; code == PW_OK && endings[i] != NULL; i++) {
-        struct pw_str path = {0};
-        pw_str_add(&path, "%s.%s", name.s, endings[i]);
-        add_as(job, c, light, path.s, endings[i]);
-        pw_str_fini(&path);
-    }
-    if (code == PW_OK)
-        pw_str_add(&job->said, "wrote %s.{txt,ans,svg}", name.s);
+    struct pw_err why;
+    pw_str_add(&name, "screenshots/%s-%lld", pw_panes[ui->focus]->name, step);
+    bool found = pw_state_path(name.s, &p->name, &why) == PW_OK;
     pw_str_fini(&name);
-    return code;
+    if (!found) {
+        free_pictures(p);
+        return pw_fail(err, PW_EUSER, "screenshot: %s; name a FILE", why.msg);
+    }
+    for (size_t i = 0; i < ENDINGS; i++)
+        print_as(&p->text[i], c, light, endings[i]);
+    return pw_app_write(app, &(struct pw_disk_job){.work = write_pictures, .free = free_pictures, .arg = p},
+                        err);
+}
+
+static enum pw_code write_one(struct pw_app *app, const char *path, const char *ending,
+                              const struct pw_canvas *c, bool light, struct pw_err *err)
+{
+    struct pw_disk_job job = {0};
+    struct pw_str text = {0};
+    print_as(&text, c, light, ending);
+    pw_disk_add(&job, path, &text);
+    pw_str_add(&job.said, "wrote %s", path);
+    return pw_app_write(app, &job, err);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -176,15 +217,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     pw_canvas_resize(&c, rows, cols);
     pw_ui_frame(&ui, &c);
     bool light = ui.theme.backdrop == PW_ON_LIGHT;
-    struct pw_disk_job job = {0};
-    if (path != NULL) {
-        add_as(&job, &c, light, path, endings[kind]);
-        pw_str_add(&job.said, "wrote %s", path);
-    } else {
-        code = add_all(&job, app, &ui, &c, light, err);
-    }
+    code = path != NULL ? write_one(app, path, endings[kind], &c, light, err)
+                        : write_all(app, &ui, &c, light, err);
     pw_canvas_fini(&c);
-    return code == PW_OK ? pw_app_write(app, &job, err) : code;
+    return code;
 }
 
 const struct pw_command pw_ui_cmd_screenshot = {
