@@ -68,14 +68,13 @@ static enum pw_code read_on(struct pw_player *p, struct pw_err *err)
     return code;
 }
 
-/* Set the session slot, because SESSION events are not recorded: this is a session opened for reading. */
-static void tell_session(struct pw_player *p, struct pw_snapshot *s)
+void pw_player_session(struct pw_ev_session *s, struct pw_record *r)
 {
     struct pw_record_info info;
-    pw_record_info(p->record, &info);
-    s->session = (struct pw_ev_session){.how = PW_REC_READ, .saved = info.last, .bytes = info.bytes};
-    pw_text_copy(s->session.name, sizeof s->session.name, info.name);
-    pw_record_writer(p->record, s->session.why, sizeof s->session.why);
+    pw_record_info(r, &info);
+    *s = (struct pw_ev_session){.how = PW_REC_READ, .saved = info.last, .bytes = info.bytes};
+    pw_text_copy(s->name, sizeof s->name, info.name);
+    pw_record_writer(r, s->why, sizeof s->why);
 }
 
 enum pw_code pw_player_open(struct pw_player **out, const char *path, struct pw_err *err)
@@ -93,7 +92,7 @@ enum pw_code pw_player_open(struct pw_player **out, const char *path, struct pw_
         pw_player_close(p);
         return code;
     }
-    tell_session(p, p->now);
+    pw_player_session(&p->now->session, p->record);
     *out = p;
     return PW_OK;
 }
@@ -126,8 +125,21 @@ bool pw_player_poll(struct pw_player *p)
         p->shown = 0; /* series may have been reallocated */
     /* If no process records, don't touch the lock: another process may want it. */
     if (news || p->now->session.why[0] != '\0')
-        tell_session(p, p->now);
+        pw_player_session(&p->now->session, p->record);
     return news;
+}
+
+bool pw_player_take(struct pw_player *p, struct pw_ahead *a)
+{
+    uint64_t last = p->now->seq;
+    for (int i = 0; i < a->n && !p->too_wild; i++)
+        take(p, a->event[i]);
+    pw_ahead_drop(a);
+    if (a->told)
+        p->now->session = a->session;
+    if (p->now->seq > last)
+        p->shown = 0; /* as in pw_player_poll */
+    return p->now->seq > last;
 }
 
 uint64_t pw_player_last(const struct pw_player *p)

@@ -21,6 +21,15 @@ struct pw_record *pw_player_record(struct pw_player *p);
 
 /* Read new events if another process records the session; true if there were any. */
 bool pw_player_poll(struct pw_player *p);
+/* The same in two halves, for a thread that must not wait for the disk. pw_ahead_read reads the events after
+ * `from`, at most 20000, on any thread, also while another thread uses the player; on failure it has none.
+ * pw_player_take then adds them on the player's thread, and leaves none. path: the player's session. The
+ * caller owns the read-ahead; one thread at a time. */
+struct pw_ahead;
+struct pw_ahead *pw_ahead_create(struct pw_player *p, const char *path);
+void pw_ahead_destroy(struct pw_ahead *a); /* NULL is a no-op */
+void pw_ahead_read(struct pw_ahead *a, uint64_t from);
+bool pw_player_take(struct pw_player *p, struct pw_ahead *a);
 /* Return the number of the last event. */
 uint64_t pw_player_last(const struct pw_player *p);
 

@@ -13,6 +13,20 @@
 #include "sessions/fold_int.h"
 #include "sessions/player.h"
 
+/* ---- player_ahead.c */
+struct pw_ahead {
+    char *path;
+    struct pw_record *record; /* NULL: not opened yet */
+    struct pw_event **event;  /* [n] owned: read, and not yet taken */
+    int n, cap;
+    bool told;                    /* the last read filled in the session */
+    struct pw_ev_session session; /* as of the last read that did */
+};
+/* Drop the events that were read. */
+void pw_ahead_drop(struct pw_ahead *a);
+/* Fill the session slot, because SESSION events are not recorded: this is a session opened for reading. */
+void pw_player_session(struct pw_ev_session *s, struct pw_record *r);
+
 /* ---- shelf.c */
 /* Return how many of n ascending numbers are at most `limit`. */
 int pw_upto(const uint64_t *seq, int n, uint64_t limit);

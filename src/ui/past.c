@@ -3,7 +3,10 @@
  * Opening reads the whole session: a second for a million steps. Later the steps since the last look are
  * read, which can be as many. So with a screen another thread does it (disk.h). A player belongs to one
  * thread, and a frame of the past is drawn from it. Therefore the other thread has the player only while the
- * present is shown. A command that needs the player is put off meanwhile (fresh.c). */
+ * present is shown. A command that needs the player is put off meanwhile (fresh.c).
+ *
+ * While the past is shown, the other thread reads new events beside the player, and the UI thread adds them.
+ * So there, the player may lack the events of the last second. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -59,6 +62,29 @@ static enum pw_code read_session(void *arg, struct pw_str *said, struct pw_err *
     return code;
 }
 
+/* New events, for the player of this folder. */
+struct looking {
+    struct pw_ahead *ahead;
+    char *folder;
+    uint64_t from;
+};
+
+static enum pw_code read_ahead(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    struct looking *l = arg;
+    (void)said, (void)err;
+    pw_ahead_read(l->ahead, l->from);
+    return PW_OK;
+}
+
+static void free_looking(void *arg)
+{
+    struct looking *l = arg;
+    pw_ahead_destroy(l->ahead);
+    free(l->folder);
+    free(l);
+}
+
 static void free_reading(void *arg)
 {
     struct reading *r = arg;
@@ -79,6 +105,42 @@ int pw_time_fd(const struct pw_ui *ui)
     return ui->transport.reader != NULL ? pw_disk_fd(ui->transport.reader) : -1;
 }
 
+static void hand_over(struct pw_transport *t, struct pw_disk_job job)
+{
+    if (t->reader == NULL)
+        t->reader = pw_disk_open();
+    pw_disk_hand(t->reader, &job);
+}
+
+void pw_time_look(struct pw_ui *ui)
+{
+    struct pw_transport *t = &ui->transport;
+    if (!t->beside) {
+        pw_player_poll(t->player);
+        return;
+    }
+    if (t->looks)
+        return;
+    struct looking *l = pw_alloc(1, sizeof *l);
+    if (t->ahead == NULL)
+        t->ahead = pw_ahead_create(t->player, pw_record_path(pw_player_record(t->player)));
+    *l = (struct looking){t->ahead, pw_text_dup(t->folder), pw_player_last(t->player)};
+    t->ahead = NULL;
+    t->looks = true;
+    hand_over(t, (struct pw_disk_job){.work = read_ahead, .free = free_looking, .arg = l});
+}
+
+/* The events of another session are dropped. */
+static void take_ahead(struct pw_transport *t, struct looking *l)
+{
+    t->looks = false;
+    if (t->player == NULL || strcmp(l->folder, t->folder) != 0)
+        return;
+    pw_player_take(t->player, l->ahead);
+    t->ahead = l->ahead;
+    l->ahead = NULL;
+}
+
 static void start_reading(struct pw_ui *ui, int arm, int64_t step)
 {
     struct pw_transport *t = &ui->transport;
@@ -91,9 +153,7 @@ static void start_reading(struct pw_ui *ui, int arm, int64_t step)
     *r = (struct reading){t->player, pw_text_dup(pw_time_end(ui)->session.folder), arm, step};
     t->player = NULL;
     t->reading = true;
-    if (t->reader == NULL)
-        t->reader = pw_disk_open();
-    pw_disk_hand(t->reader, &(struct pw_disk_job){.work = read_session, .free = free_reading, .arg = r});
+    hand_over(t, (struct pw_disk_job){.work = read_session, .free = free_reading, .arg = r});
 }
 
 /* Moves to where a key went meanwhile. */
@@ -114,17 +174,11 @@ static void go_there(struct pw_ui *ui)
     }
 }
 
-void pw_time_take(struct pw_ui *ui)
+static void take_player(struct pw_ui *ui, struct reading *r, enum pw_code code, const struct pw_err *why)
 {
     struct pw_transport *t = &ui->transport;
-    struct pw_disk_job job;
-    enum pw_code code;
-    if (t->reader == NULL || !pw_disk_result(t->reader, &job, &code, &t->failed))
-        return;
-    struct reading *r = job.arg;
     t->reading = false;
-    if (code == PW_OK)
-        t->failed.msg[0] = '\0';
+    t->failed = code == PW_OK ? (struct pw_err){0} : *why;
     if (code == PW_OK && strcmp(r->folder, pw_time_end(ui)->session.folder) == 0) {
         t->read = true;
         t->waited = r->arm > 0;
@@ -141,7 +195,21 @@ void pw_time_take(struct pw_ui *ui)
         }
         pw_time_live(ui);
     }
-    pw_disk_job_fini(&job);
+}
+
+void pw_time_take(struct pw_ui *ui)
+{
+    struct pw_transport *t = &ui->transport;
+    struct pw_disk_job job;
+    enum pw_code code;
+    struct pw_err why = {0};
+    while (t->reader != NULL && pw_disk_result(t->reader, &job, &code, &why)) {
+        if (job.work == read_ahead)
+            take_ahead(t, job.arg);
+        else
+            take_player(ui, job.arg, code, &why);
+        pw_disk_job_fini(&job);
+    }
 }
 
 void pw_time_go_when_read(struct pw_ui *ui, int64_t t_ns)
@@ -176,7 +244,7 @@ enum pw_code pw_time_player(struct pw_ui *ui, struct pw_player **p, struct pw_er
             return code;
         pw_text_copy(t->folder, sizeof t->folder, s->folder);
     } else if (t->player != NULL && !t->read) {
-        pw_player_poll(t->player);
+        pw_time_look(ui);
         pw_time_choose(ui);
     }
     *p = t->player;

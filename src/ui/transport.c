@@ -18,7 +18,9 @@ static void close_player(struct pw_ui *ui)
 {
     struct pw_transport *t = &ui->transport;
     pw_player_close(t->player);
-    *t = (struct pw_transport){.speed = 1, .beside = t->beside, .reader = t->reader, .reading = t->reading};
+    pw_ahead_destroy(t->ahead);
+    *t = (struct pw_transport){
+        .speed = 1, .beside = t->beside, .reader = t->reader, .reading = t->reading, .looks = t->looks};
     ui->present = NULL;
 }
 
@@ -112,7 +114,7 @@ void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double no
     /* also while the past of a lab is shown, so that there is never much to read at once */
     if ((t->alone || t->at > 0) && now >= look_again(ui)) {
         t->polled = now;
-        pw_player_poll(t->player);
+        pw_time_look(ui);
     }
     if (t->playing)
         play_on(ui, now);

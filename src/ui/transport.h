@@ -4,7 +4,8 @@
  * one, drawn by the same panes. `pewter replay NAME`, a workbench without a lab, shows only these. With a
  * lab, the session's own record is opened for reading when the user first goes back in time, and read on when
  * the user does so again. With a screen a thread of its own does this (past.c), because it takes as long as
- * the session is. If no session is recorded, the past is the part that the snapshot keeps (ui->time).
+ * the session is. The same thread reads new events while a player is shown. If no session is recorded, the
+ * past is the part that the snapshot keeps (ui->time).
  *
  * Only the view changes, never the lab. UI thread; times are CLOCK_MONOTONIC seconds. */
 #ifndef PW_TRANSPORT_H
@@ -35,10 +36,12 @@ struct pw_transport {
     bool reading;           /* it has the player, and the present is shown */
     bool read,
         waited; /* until pw_script_go_on: the reader has just returned the player; after waiting for a step */
-    uint64_t back;        /* `at` when it took the player */
-    bool goes;            /* a key moved to ui->time, which is then looked up */
-    int64_t goes_ns;      /* likewise: a moment, CLOCK_REALTIME nanoseconds; 0: none */
-    struct pw_err failed; /* why there is no player, until a command has said so; "": no error */
+    struct pw_ahead *ahead; /* owned: reads new events beside the player; NULL: not needed yet, or in use */
+    bool looks;             /* the thread reads with it */
+    uint64_t back;          /* `at` when it took the player */
+    bool goes;              /* a key moved to ui->time, which is then looked up */
+    int64_t goes_ns;        /* likewise: a moment, CLOCK_REALTIME nanoseconds; 0: none */
+    struct pw_err failed;   /* why there is no player, until a command has said so; "": no error */
 };
 
 /* Starts a replay without a lab; takes ownership of the player. */
@@ -73,7 +76,9 @@ int pw_time_fd(const struct pw_ui *ui); /* -1: there is no other thread */
 bool pw_time_awaits(struct pw_ui *ui, int64_t step);
 /* Moves to ui->time or to a wall-clock time (ns since 1970), now or when the player has been read. */
 void pw_time_go_when_read(struct pw_ui *ui, int64_t t_ns);
-/* Takes the player back if it was read. */
+/* Reads new events, which pw_time_take adds to the player: with a screen on the other thread, else now. */
+void pw_time_look(struct pw_ui *ui);
+/* Takes the player back if it was read, and new events. */
 void pw_time_take(struct pw_ui *ui);
 /* The arm that goto means, and its last step on disk; -1: there is none. */
 int pw_time_arm(const struct pw_ui *ui);

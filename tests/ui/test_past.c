@@ -69,14 +69,28 @@ static void set_present(struct viewing *v, int64_t step)
     pw_time_show(&v->app.ui, s, 1);
 }
 
-/* Waits until the session has been read, and takes a frame's part in it. */
-static enum pw_code take_player(struct viewing *v)
+/* Takes new events that commands in the past have begun to read. */
+static void take_looks(struct viewing *v)
 {
     struct pollfd p = {.fd = pw_time_fd(&v->app.ui), .events = POLLIN};
-    assert_true(pw_time_reading(&v->app.ui));
-    assert_int_equal(poll(&p, 1, 120000), 1);
+    while (v->app.ui.transport.looks) {
+        assert_int_equal(poll(&p, 1, 120000), 1);
+        pw_time_take(&v->app.ui);
+    }
+    pw_time_choose(&v->app.ui);
+}
+
+/* Waits until the session has been read, and takes a frame's part in it. New events may come first. */
+static enum pw_code take_player(struct viewing *v)
+{
+    struct pw_ui *ui = &v->app.ui;
+    struct pollfd p = {.fd = pw_time_fd(ui), .events = POLLIN};
+    assert_true(pw_time_reading(ui));
     v->app.ui.message[0] = '\0';
-    pw_time_show(&v->app.ui, v->present, 2);
+    for (int looks = ui->transport.looks; looks >= 0 && pw_time_reading(ui); looks--) {
+        assert_int_equal(poll(&p, 1, 120000), 1);
+        pw_time_show(ui, v->present, 2);
+    }
     return pw_script_go_on(&v->app, &v->err);
 }
 
@@ -106,6 +120,7 @@ static void no_key_waits_for_the_record(void **state)
     assert_int_equal(ui->time, -1);
     viewing_run(v, "goto 30"); /* from the past there is no wait */
     viewing_steps_are(v, 30, 30);
+    take_looks(v);
 
     viewing_run(v, "goto live"); /* the present: read on */
     slow_stick(true);
@@ -190,6 +205,57 @@ static void no_line_waits_for_the_latest_step(void **state)
     viewing_steps_are(v, 74, 74);
 }
 
+/* New events of the session are read while its past is shown, and no frame and no key waits for them. */
+static void no_frame_of_the_past_waits_for_new_events(void **state)
+{
+    struct viewing *v = *state;
+    struct pw_ui *ui = &v->app.ui;
+    set_present(v, 60);
+    viewing_run(v, "goto 30");
+    assert_int_equal(take_player(v), PW_OK);
+    recording_extend(v->session, 75);
+    set_present(v, 75);
+    slow_stick(true);
+    pw_time_show(ui, v->present, 100);
+    viewing_run(v, viewing_press(v, '.'));
+    pw_time_show(ui, v->present, 200);
+    viewing_steps_are(v, 31, 31);
+    viewing_shows(v, "viewing step 31 of 75", true);
+    assert_int_equal(slow_by_screen(), 0);
+    slow_stick(false);
+    take_looks(v);
+    pw_time_show(ui, v->present, 200.1);
+    viewing_steps_are(v, 31, 31);
+    viewing_run(v, "goto 70");
+    assert_false(pw_time_reading(ui)); /* it has been read */
+    viewing_steps_are(v, 70, 70);
+
+    pw_time_show(ui, v->present, 300); /* another session comes while events of this one are read */
+    snprintf(v->present->session.folder, sizeof v->present->session.folder, "elsewhere");
+    pw_time_show(ui, v->present, 400);
+    take_looks(v);
+    assert_ptr_equal(ui->snap, v->present);
+}
+
+/* So it is where a recording is shown that another process continues. */
+static void no_frame_of_a_replay_waits_for_new_events(void **state)
+{
+    struct viewing *v = *state;
+    struct pw_ui *ui = &v->app.ui;
+    struct pw_player *p;
+    assert_int_equal(pw_player_open(&p, v->session, &v->err), PW_OK);
+    pw_time_open(ui, p);
+    ui->transport.beside = true;
+    recording_extend(v->session, 75);
+    slow_stick(true);
+    pw_time_show(ui, NULL, 100);
+    viewing_steps_are(v, 60, 60);
+    assert_int_equal(slow_by_screen(), 0);
+    slow_stick(false);
+    take_looks(v);
+    viewing_steps_are(v, 75, 75);
+}
+
 /* Also after a failure: the end of the workbench waits for its files. */
 static int unstick(void **state)
 {
@@ -201,9 +267,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, viewing_setup, unstick)
     const struct CMUnitTest tests[] = {
-        TEST(the_past_of_a_session_is_its_record),
-        TEST(no_key_waits_for_the_record),
-        TEST(no_line_waits_for_the_latest_step),
+        TEST(the_past_of_a_session_is_its_record),       TEST(no_key_waits_for_the_record),
+        TEST(no_line_waits_for_the_latest_step),         TEST(no_frame_of_the_past_waits_for_new_events),
+        TEST(no_frame_of_a_replay_waits_for_new_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,9 +72,9 @@ enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_
                                      bool (*each)(void *arg, struct pw_event *e), void *arg,
                                      struct pw_err *err)
 {
-    (void)err;
+    (void)r, (void)err;
     bool more = true;
-    for (int i = first_from(from); more && i < r->seen && history_seq(i) <= to; i++) {
+    for (int i = first_from(from); more && i < committed && history_seq(i) <= to; i++) {
         struct pw_event *e = history_event(i);
         more = each(arg, e);
         pw_event_free(e);
@@ -139,28 +139,45 @@ static void every_moment_is_the_fold(void **state)
     }
 }
 
-/* While the session is being recorded: moments don't change, and the end moves. */
-static void a_player_reads_on(void **state)
+/* Reads new events with the player, or beside it. */
+static bool read_on(struct pw_player *p, struct pw_ahead *beside)
 {
-    (void)state;
+    if (beside == NULL)
+        return pw_player_poll(p);
+    pw_ahead_read(beside, pw_player_last(p));
+    return pw_player_take(p, beside);
+}
+
+/* While the session is being recorded: moments don't change, and the end moves. */
+static void check_reading_on(bool beside)
+{
     make(77, EVENTS);
     committed = 10;
     struct pw_player *p = opened();
+    struct pw_ahead *a = beside ? pw_ahead_create(p, "x") : NULL;
     struct pw_snapshot *s = pw_snapshot_new();
-    assert_false(pw_player_poll(p));
+    assert_false(read_on(p, a));
     for (int i = 0, end = 10; i < EVENTS; i++) {
         fold_event(s, i);
         if (i + 1 == end) {
             expect_same(s, pw_player_at(p, history_seq(i)), 77, i);
             end = end + 37 < EVENTS ? end + 37 : EVENTS;
             committed = end;
-            assert_true(i + 1 == EVENTS || pw_player_poll(p));
+            assert_true(i + 1 == EVENTS || read_on(p, a));
             assert_int_equal(pw_player_last(p), history_seq(end - 1));
             expect_same(s, pw_player_at(p, history_seq(i)), 77, i);
         }
     }
     pw_snapshot_free(s);
+    pw_ahead_destroy(a);
     pw_player_close(p);
+}
+
+static void a_player_reads_on(void **state)
+{
+    (void)state;
+    check_reading_on(false);
+    check_reading_on(true);
 }
 
 /* Events are found in both directions. A step's moment is the last one before the next step. */
