@@ -205,6 +205,17 @@ static void no_line_waits_for_the_latest_step(void **state)
     viewing_steps_are(v, 74, 74);
 }
 
+/* Adds steps, and the lock of a process that records, which a reader of new events queries. */
+static void record_on(const struct viewing *v, int step)
+{
+    char path[128];
+    recording_extend(v->session, step);
+    snprintf(path, sizeof path, "%s/lock", v->session);
+    FILE *f = fopen(path, "a");
+    assert_non_null(f);
+    fclose(f);
+}
+
 /* New events of the session are read while its past is shown, and no frame and no key waits for them. */
 static void no_frame_of_the_past_waits_for_new_events(void **state)
 {
@@ -213,9 +224,9 @@ static void no_frame_of_the_past_waits_for_new_events(void **state)
     set_present(v, 60);
     viewing_run(v, "goto 30");
     assert_int_equal(take_player(v), PW_OK);
-    recording_extend(v->session, 75);
-    set_present(v, 75);
+    record_on(v, 75);
     slow_stick(true);
+    set_present(v, 75);
     pw_time_show(ui, v->present, 100);
     viewing_run(v, viewing_press(v, '.'));
     pw_time_show(ui, v->present, 200);
@@ -246,7 +257,7 @@ static void no_frame_of_a_replay_waits_for_new_events(void **state)
     assert_int_equal(pw_player_open(&p, v->session, &v->err), PW_OK);
     pw_time_open(ui, p);
     ui->transport.beside = true;
-    recording_extend(v->session, 75);
+    record_on(v, 75);
     slow_stick(true);
     pw_time_show(ui, NULL, 100);
     viewing_steps_are(v, 60, 60);
