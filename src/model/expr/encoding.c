@@ -200,28 +200,25 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
     return f;
 }
 
-/* Returns the one descriptor of a formula, name and values. Takes ownership of x. */
-static const struct pw_formula *keep(struct pw_expr *x, const char *name)
+/* Returns the one descriptor of a formula, name and values. text: x printed. Takes ownership of x. */
+static const struct pw_formula *keep(struct pw_expr *x, const char *text, const char *name)
 {
-    struct pw_str text = {0};
     double values[PW_EXPR_OPTIONS];
     struct pw_formula *f;
-    pw_expr_print(x, &text);
     for (int k = 0; k < x->n_options; k++)
         values[k] = x->option[k].value;
     pthread_mutex_lock(&kept_lock);
     for (f = kept; f != NULL; f = f->next)
-        if (strcmp(f->text.s, text.s) == 0 && strcmp(f->name, name != NULL ? name : "expr") == 0 &&
+        if (strcmp(f->text.s, text) == 0 && strcmp(f->name, name != NULL ? name : "expr") == 0 &&
             has_values(f->x, values))
             break;
     if (f == NULL) {
-        f = make_formula(x, text.s, name);
+        f = make_formula(x, text, name);
         f->next = kept;
         kept = f;
         x = NULL;
     }
     pthread_mutex_unlock(&kept_lock);
-    pw_str_fini(&text);
     pw_expr_free(x);
     return f;
 }
@@ -250,7 +247,7 @@ enum pw_code pw_formula_read(struct pw_pe_use_opts *use, const char *text, const
         code = pw_fail(err, PW_EUSER, "a formula of %zu characters: at most %d", printed.len, PW_EXPR_TEXT);
         pw_expr_free(x);
     } else {
-        use_formula(use, keep(x, name));
+        use_formula(use, keep(x, printed.s, name));
     }
     pw_str_fini(&printed);
     return code;
@@ -277,7 +274,10 @@ static enum pw_code choose_formula(struct pw_pe_use_opts *use, const double *val
         pw_err_at(err, f->name);
         return code;
     }
-    use_formula(use, keep(x, name));
+    struct pw_str text = {0};
+    pw_expr_print(x, &text);
+    use_formula(use, keep(x, text.s, name));
+    pw_str_fini(&text);
     ((struct options *)(void *)use->o.bytes)->trained = trained;
     return PW_OK;
 }
