@@ -76,6 +76,21 @@ const char *pw_check_attention(const void *attention)
     return NULL;
 }
 
+/* Do the parts of the learned parameters follow each other, and are their entries among those of the table?
+ */
+static bool params_fit(const struct pw_ev_table *t)
+{
+    int64_t at = 0;
+    for (int i = 0; i < t->n_params; i++) {
+        const struct pw_table_param *p = &t->params[i];
+        int64_t parts = (int64_t)p->layers * p->heads;
+        if (p->part != at || (p->entry >= 0 && p->entry + parts * p->size > t->n_entries))
+            return false;
+        at += parts;
+    }
+    return at == t->n_learned;
+}
+
 const char *pw_check_table(const void *table)
 {
     const struct pw_ev_table *t = table;
@@ -90,6 +105,8 @@ const char *pw_check_table(const void *table)
             return "the queries of the bias are not ascending positions";
     if (t->grad != NULL && t->n_buckets > 0 && t->added != NULL)
         return "it has gradients of both buckets and rows"; /* the length of grad would be ambiguous */
+    if (!params_fit(t))
+        return "its learned parameters don't have these values";
     return t->layers > 0 && t->layer >= t->layers ? "its layer does not exist" : NULL;
 }
 

@@ -328,6 +328,14 @@ static const struct pw_field tensor[] = {
 #undef S
 static const struct pw_message tensor_message = {.fields = tensor, .n = N(tensor)};
 
+#define S struct pw_table_param
+static const struct pw_field table_param[] = {
+    TEXT(1, name),          RANGE(2, layers, 1, LAYERS),           RANGE(3, heads, 1, HEADS),
+    RANGE(4, size, 1, FAR), RANGE(5, part, 0, PW_TABLE_PARTS - 1), RANGE(6, entry, -1, PW_TABLE_ENTRIES - 1),
+};
+#undef S
+static const struct pw_message param_message = {.fields = table_param, .n = N(table_param)};
+
 #define S struct pw_ev_table
 static const struct pw_field table[] = {
     TEXT(1, pe),
@@ -374,6 +382,16 @@ static const struct pw_field table[] = {
     ANY(42, fire_step),
     RANGE(43, later, 0, FAR),
     ANY(44, by_layer),
+    RANGE(45, n_params, 0, PW_TABLE_PARAMS),
+    RANGE(46, params_left, 0, PW_TABLE_PARAMS),
+    ARRAY_STRUCTS(47, params, param_message, OF(n_params)),
+    RANGE(48, param_steps, 0, PW_MANY),
+    RANGE(49, n_learned, 0, PW_TABLE_PARTS),
+    ARRAY(50, learned, ALL, OF(n_learned)),
+    MAYBE(51, learned_grads, ALL, OF(n_learned)),
+    RANGE(52, n_entries, 0, PW_TABLE_ENTRIES),
+    ARRAY(53, entries, ALL, OF(n_entries)),
+    MAYBE(54, entry_grads, ALL, OF(n_entries)),
 };
 #undef S
 #define S struct pw_ev_heads
@@ -468,7 +486,8 @@ const struct pw_message pw_messages[] = {
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
     [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = pw_check_inspection},
     [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = pw_check_attention},
-    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table, .upto = {25, 42, 43, 43, 43, 43}},
+    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table,
+                     .upto = {25, 42, 43, 43, 43, 43, 44}},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},
     [PW_EV_CHECKPOINT] = {"CHECKPOINT", IN(checkpoint, u.checkpoint)},
     [PW_EV_MARK] = TEXT_OF("MARK"),

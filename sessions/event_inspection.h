@@ -153,7 +153,20 @@ struct pw_table_tensor {
     float grad;     /* mean |gradient| over its entries and n_grad steps; NaN: none sampled */
 };
 
-#define PW_TABLE_QUERIES 12 /* most queries whose bias an event holds */
+/* A learned parameter of a formula. Its parts are its copies for the layers and heads, [layers,heads]; a part
+ * is a number or a table. */
+struct pw_table_param {
+    char name[32];     /* as in the formula */
+    int layers, heads; /* 1: all layers, or heads, share it */
+    int size;          /* entries of a part; 1: a number */
+    int part;          /* its first part, an index of `learned` */
+    int entry;         /* its first entry, an index of `entries`; -1: a number, or too many to be emitted */
+};
+
+#define PW_TABLE_QUERIES 12   /* most queries whose bias an event holds */
+#define PW_TABLE_PARAMS  24   /* most parameters of a formula */
+#define PW_TABLE_PARTS   512  /* most parts of all parameters that an event holds */
+#define PW_TABLE_ENTRIES 8192 /* most entries of all tables that an event holds */
 
 /* The encoding's tables. An array is NULL if the encoding has no such table. */
 struct pw_ev_table {
@@ -213,6 +226,16 @@ struct pw_ev_table {
      * query i. `tune` rescales both: i stands for from + step * i, and d for step * d. L = |factor *
      * threshold|. threshold 0: the encoding is not FIRE. */
     float fire_c, fire_factor, fire_threshold, fire_from, fire_step;
+    /* The learned parameters of a formula, in the order of its text. Gradients are means of |gradient| over
+     * param_steps steps, as n_grad counts them; NULL: no step was sampled. */
+    int n_params, params_left;     /* params_left: parameters that had no room */
+    struct pw_table_param *params; /* [n_params] */
+    int64_t param_steps;
+    int n_learned;
+    float *learned; /* [n_learned] by part: the number; of a table the root mean square of its entries */
+    float *learned_grads; /* [n_learned] by part; of a table the mean over its entries */
+    int n_entries;
+    float *entries, *entry_grads; /* [n_entries] of tables */
 };
 
 /* Kinds of ablation: what replaces a head's output. */

@@ -44,6 +44,7 @@ static void clear_measured(struct pw_arm_view *arm)
     }
     arm->n_marks = 0;
     pw_kept_clear(&arm->kept);
+    pw_course_clear(&arm->course);
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -113,6 +114,8 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info, int re
     }
     if (info->restarted || strcmp(arm->info.pe, info->pe) != 0 || info->swaps != arm->info.swaps) {
         clear_table(arm);
+        if (info->swaps != arm->info.swaps) /* otherwise an option was tuned */
+            pw_course_clear(&arm->course);
         arm->pe_seq = s->seq;
     }
     arm->used = true;
@@ -366,6 +369,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
             arm->table_replica = pw_event_replica(e);
             arm->table_step = e->step;
             arm->table_seq = e->seq;
+            pw_course_add(arm, e->seq);
         }
         break;
     case PW_EV_HEADS:

@@ -82,6 +82,22 @@ struct pw_kept {
     size_t bytes;
 };
 
+/* The learned parameters of an arm's formula at one of its tables (course.c). */
+struct pw_course_point {
+    uint64_t seq; /* of the TABLE event */
+    int64_t step;
+    float *v; /* `learned` of the table, as many as the course has */
+};
+
+#define PW_MAX_COURSE 96 /* points per arm */
+
+/* The learned parameters of an arm's formula over training. */
+struct pw_course {
+    int n;
+    int replica, values;           /* the same for all points: of the arm, and entries of v */
+    struct pw_course_point *point; /* [n], room for PW_MAX_COURSE + 1; steps ascending */
+};
+
 /* State of one arm. */
 struct pw_arm_view {
     bool used;
@@ -96,6 +112,7 @@ struct pw_arm_view {
     int64_t table_step;
     uint64_t table_seq;
     struct pw_kept kept;
+    struct pw_course course;
 };
 
 /* Entries of the timeline (ticks.c). */
@@ -219,8 +236,8 @@ int64_t pw_bucket_seen(const struct pw_ev_table *t, int bucket);
 /* Return the position of the query whose bias the table has by distance; -1 if the bias is the same for all
  * queries. */
 int pw_table_bias_query(const struct pw_ev_table *t);
-/* Add to the cJSON object o: the query of `bias`, the biases of single queries, the learned tensors, and
- * FIRE's scalars. */
+/* Add to the cJSON object o: the query of `bias`, the biases of single queries, the learned tensors, the
+ * learned parameters of a formula, and FIRE's scalars. */
 struct cJSON;
 void pw_table_json(struct cJSON *o, const struct pw_ev_table *t);
 /* Does the table contain nothing? Then the order of tokens affects the model through the causal mask only. */

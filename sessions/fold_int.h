@@ -30,6 +30,11 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, in
 /* Free all copies. */
 void pw_kept_clear(struct pw_kept *k);
 
+/* ---- course.c: learned parameters over training */
+/* Keep the values of the arm's new table; may drop an older point, and drops those of another replica. */
+void pw_course_add(struct pw_arm_view *arm, uint64_t seq);
+void pw_course_clear(struct pw_course *c);
+
 /* ---- findings.c: move the finding of e into s */
 void pw_findings_add(struct pw_snapshot *s, struct pw_event *e);
 /* Write the log line of a finding: "awareness: six encodings at lengths 10 to 20; reproduced". */

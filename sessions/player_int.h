@@ -118,6 +118,18 @@ void pw_past_kept_after(struct pw_past_kept k[PW_MAX_ARMS], const struct pw_snap
 void pw_past_kept_restore(struct pw_past_kept k[PW_MAX_ARMS], struct pw_snapshot *view, uint64_t seq);
 void pw_past_kept_fini(struct pw_past_kept k[PW_MAX_ARMS]);
 
+/* ---- player_course.c: learned parameters over training */
+struct pw_past_course {
+    struct pw_trail list;          /* of an arm; entries are struct pw_course_point, which own their values */
+    struct pw_shelf shape;         /* of struct pw_course without its points */
+    struct pw_course_point *shown; /* [PW_MAX_COURSE] points of the restored snapshot */
+};
+/* As the functions of player_kept.c. */
+void pw_past_course_after(struct pw_past_course c[PW_MAX_ARMS], const struct pw_snapshot *now,
+                          const struct pw_event *e);
+void pw_past_course_restore(struct pw_past_course c[PW_MAX_ARMS], struct pw_snapshot *view, uint64_t seq);
+void pw_past_course_fini(struct pw_past_course c[PW_MAX_ARMS]);
+
 /* ---- player_slots.c: all members except series */
 struct pw_slots;
 struct pw_slots *pw_slots_new(void);

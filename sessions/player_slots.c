@@ -40,9 +40,9 @@ static const struct cut whole[] = {
     END(struct pw_snapshot),
 };
 static const struct cut of_arm[] = {
-    PIECE(struct pw_arm_view, info.step),      PIECE(struct pw_arm_view, info.swaps),
-    ELSEWHERE(struct pw_arm_view, rep, rep),   PIECE(struct pw_arm_view, has_table),
-    ELSEWHERE(struct pw_arm_view, kept, kept), END(struct pw_arm_view),
+    PIECE(struct pw_arm_view, info.step),        PIECE(struct pw_arm_view, info.swaps),
+    ELSEWHERE(struct pw_arm_view, rep, rep),     PIECE(struct pw_arm_view, has_table),
+    ELSEWHERE(struct pw_arm_view, kept, course), END(struct pw_arm_view),
 };
 static const struct cut of_finding[] = {END(struct pw_finding_view)};
 static const struct cut of_replica[] = {
@@ -98,6 +98,7 @@ struct pw_slots {
     struct pw_event *held[SLOTS]; /* events that own the arrays of the restored snapshot */
     struct pw_trail ticks, tokens;
     struct pw_past_kept kept[PW_MAX_ARMS];
+    struct pw_past_course course[PW_MAX_ARMS];
     struct pw_shelf log; /* of struct pw_log_line */
     uint64_t *answer;    /* [cap] the events of the tokens in `now` */
     int cap;
@@ -125,6 +126,7 @@ void pw_slots_free(struct pw_slots *s)
     pw_trail_fini(&s->ticks);
     pw_trail_fini(&s->tokens);
     pw_past_kept_fini(s->kept);
+    pw_past_course_fini(s->course);
     pw_shelf_fini(&s->log);
     free(s->answer);
     free(s->restored);
@@ -199,6 +201,7 @@ void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const str
     note_ticks(s, now);
     note_tokens(s, now, e);
     pw_past_kept_after(s->kept, now, e);
+    pw_past_course_after(s->course, now, e);
     if (now->n_log > s->log.n)
         pw_shelf_put(&s->log, e->seq, &now->log[(now->n_log - 1) % PW_LOG_LINES]);
 }
@@ -310,6 +313,7 @@ void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_re
     restore_ticks(s, view, seq);
     restore_tokens(s, view, seq);
     pw_past_kept_restore(s->kept, view, seq);
+    pw_past_course_restore(s->course, view, seq);
     view->n_log = pw_shelf_upto(&s->log, seq);
     for (int64_t i = view->n_log > PW_LOG_LINES ? view->n_log - PW_LOG_LINES : 0; i < view->n_log; i++)
         memcpy(&view->log[i % PW_LOG_LINES], pw_shelf_at(&s->log, (int)i), sizeof *view->log);

@@ -25,6 +25,40 @@ static void tensors(cJSON *o, const struct pw_ev_table *t)
     }
 }
 
+/* Adds n values from `from` on, or null: a number as such, more as a list. */
+static void values(cJSON *o, const char *name, const float *from, int n)
+{
+    if (from == NULL)
+        cJSON_AddNullToObject(o, name);
+    else if (n == 1)
+        pw_json_num(o, name, (double)*from);
+    else
+        cJSON_AddItemToObject(o, name, cJSON_CreateFloatArray(from, n));
+}
+
+/* Adds the learned parameters of a formula. The values of a parameter's parts are lists [layers,heads], and
+ * the entries of its tables [layers,heads,size], each flat. */
+static void params(cJSON *o, const struct pw_ev_table *t)
+{
+    cJSON *list = cJSON_AddArrayToObject(o, "learned");
+    for (int i = 0; i < t->n_params; i++) {
+        const struct pw_table_param *p = &t->params[i];
+        int parts = p->layers * p->heads;
+        const float *entries = p->entry >= 0 ? t->entries + p->entry : NULL,
+                    *grads = p->entry >= 0 && t->entry_grads != NULL ? t->entry_grads + p->entry : NULL;
+        cJSON *one = pw_json_add(list);
+        pw_json_str(one, "name", p->name);
+        pw_json_ints(one, "shape", (int[]){p->layers, p->heads, p->size}, 3);
+        values(one, p->size > 1 ? "rms" : "value", t->learned + p->part, parts);
+        values(one, "grad", t->learned_grads != NULL ? t->learned_grads + p->part : NULL, parts);
+        if (p->size == 1)
+            continue;
+        values(one, "entries", entries, parts * p->size);
+        values(one, "entry_grads", grads, parts * p->size);
+    }
+    pw_json_num(o, "learned_steps", (double)t->param_steps);
+}
+
 void pw_table_json(struct cJSON *o, const struct pw_ev_table *t)
 {
     if (t->bias != NULL)
@@ -43,6 +77,8 @@ void pw_table_json(struct cJSON *o, const struct pw_ev_table *t)
     }
     if (t->n_tensors > 0)
         tensors(o, t);
+    if (t->n_params > 0)
+        params(o, t);
     if (t->fire_threshold > 0) {
         cJSON *fire = cJSON_AddObjectToObject(o, "fire");
         pw_json_num(fire, "c", (double)t->fire_c);

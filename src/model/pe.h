@@ -246,6 +246,17 @@ void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
 /* Returns the trained length that a formula uses as L; 0: it is no formula, or does not read L. */
 int pw_pe_trained(const struct pw_pe_use_opts *use);
 
+/* A learned parameter of a formula: layers x heads copies (1: all share it) of `size` numbers, one after the
+ * other in the model's parameters, those of a layer together. */
+struct pw_pe_formula_param {
+    const char *name;
+    int layers, heads, size;
+};
+/* Lists the learned parameters of a formula in the order of the model's parameters; returns their number, 0
+ * if the encoding is no formula. */
+int pw_pe_formula_params(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
+                         struct pw_pe_formula_param out[PW_PE_PARAMS]);
+
 /* Returns the same encoding with every option at the value in effect, none at "as the model has it". */
 struct pw_pe_use_opts pw_pe_settled(const struct pw_pe_use_opts *use, const struct pw_config *cfg);
 /* The inverse: an option whose value equals its default in effect is set to the default again, so that it

@@ -14,6 +14,7 @@ enum pw_encoding_view {
     PW_ENCODING_MATRIX,      /* the bucket of each query and key */
     PW_ENCODING_FREQUENCIES, /* the rotation of each pair of dimensions */
     PW_ENCODING_DECAY,       /* the cosine between a vector and its rotated copy */
+    PW_ENCODING_PARAMS,      /* the learned parameters of a formula */
     PW_ENCODING_ROWS,        /* rows added to the embeddings */
     PW_ENCODING_COSINE,      /* the cosine of two such rows */
     PW_ENCODING_KEYS,        /* relative keys */
@@ -79,6 +80,22 @@ void pw_fire_text(const struct pw_ev_table *t, struct pw_str *out);
 void pw_bias_query_text(const struct pw_ev_table *t, struct pw_str *out);
 /* Writes the shape of a parameter: "[32,1]", "[8]". */
 void pw_tensor_shape(const struct pw_table_tensor *x, char text[32]);
+
+/* ---- encoding_params.c: learned parameters of a formula */
+/* Returns the parameter that has this part. */
+const struct pw_table_param *pw_param_of(const struct pw_ev_table *t, int part);
+/* Writes the layer and head of a part: "L1 h2", "h2", "L1"; "" if all share it. */
+void pw_param_part_text(const struct pw_table_param *p, int part, char text[32]);
+/* Appends "per head, layer", "shared", and ", table of 32". */
+void pw_param_scope_text(const struct pw_table_param *p, struct pw_str *out);
+/* Returns the entries of a part, [size]; NULL: a number, or the table was too large to be emitted. */
+const float *pw_param_entries(const struct pw_ev_table *t, int part);
+/* Returns the gradients of these entries, [size], or NULL. */
+const float *pw_param_entry_grads(const struct pw_ev_table *t, int part);
+/* Writes the values of a part over training and returns their number. 0: the course is of other parameters.
+ */
+int pw_param_course(const struct pw_arm_view *a, int part, int64_t step[PW_MAX_COURSE],
+                    float v[PW_MAX_COURSE]);
 
 /* Describes how the kernel by distance was obtained for this encoding. */
 const char *pw_kernel_how(const struct pw_ev_table *t);

@@ -20,6 +20,7 @@ bool pw_table_has(const struct pw_ev_table *t, enum pw_encoding_view view)
     case PW_ENCODING_MATRIX: return buckets && t->bias != NULL; /* the table of a file can lack the bias */
     case PW_ENCODING_FREQUENCIES:
     case PW_ENCODING_DECAY: return t->frequencies != NULL && t->pairs > 0;
+    case PW_ENCODING_PARAMS: return t->n_params > 0;
     case PW_ENCODING_ROWS:
     case PW_ENCODING_COSINE: return t->added != NULL && t->width > 0;
     case PW_ENCODING_KEYS: return t->keys != NULL && t->n_keys > 0 && t->key_width > 0;

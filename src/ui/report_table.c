@@ -152,6 +152,33 @@ static void print_queries(FILE *out, const struct pw_ev_table *t)
         }
 }
 
+/* Prints the learned parameters of a formula: a line for each layer and head. */
+static void print_params(FILE *out, const struct pw_ev_table *t)
+{
+    struct pw_str scope = {0};
+    char name[64], part[32];
+    fprintf(out, "  learned parameter         value  mean |gradient|\n");
+    for (int i = 0; i < t->n_learned; i++) {
+        const struct pw_table_param *p = pw_param_of(t, i);
+        const float *entries = pw_param_entries(t, i);
+        pw_param_part_text(p, i, part);
+        snprintf(name, sizeof name, "%s %s", p->name, part);
+        fprintf(out, "  %-20s %10.4g", name, (double)t->learned[i]);
+        if (t->learned_grads != NULL)
+            fprintf(out, "%17.3g", (double)t->learned_grads[i]);
+        else
+            fprintf(out, "%17s", "-");
+        pw_str_clear(&scope);
+        pw_param_scope_text(p, &scope);
+        fprintf(out, "  %s%s\n", pw_str_text(&scope), p->size > 1 ? "; value: root mean square" : "");
+        if (entries != NULL)
+            print_row(out, "  entries", entries, p->size);
+    }
+    if (t->params_left > 0)
+        fprintf(out, "  %d more parameters have too many values to be listed\n", t->params_left);
+    pw_str_fini(&scope);
+}
+
 void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replica,
                      const struct pw_snapshot *s)
 {
@@ -185,6 +212,8 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replic
         print_rows(out, t);
     if (t->keys != NULL)
         print_keys(out, t);
+    if (t->n_params > 0)
+        print_params(out, t);
     if (pw_table_empty(t))
         fputs("  no positional term; order enters through the causal mask alone\n", out);
     if (t->kernel != NULL && t->n_queries > 0) /* equal in every layer */

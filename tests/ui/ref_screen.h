@@ -12,6 +12,7 @@ enum screen_table {
     SCREEN_LEARNED,
     SCREEN_SHAW,
     SCREEN_FIRE,
+    SCREEN_FORMULA,
     SCREEN_TABLES
 };
 

@@ -118,6 +118,48 @@ static void queries_of(struct pw_ev_table *t)
             }
 }
 
+/* The learned parameters of a formula after `step` steps: a number of each head, and a table of 16 entries of
+ * each head and layer. */
+static void params_of(struct pw_ev_table *t, int step)
+{
+    static const struct pw_table_param params[] = {{"a", 1, HEADS, 1, 0, -1}, {"T", LAYERS, HEADS, 16, 4, 0}};
+    float done = sqrtf((float)step / 640);
+
+    t->n_params = 2, t->param_steps = step / 10;
+    t->n_learned = HEADS + LAYERS * HEADS, t->n_entries = LAYERS * HEADS * 16;
+    t->params = screen_array(2, sizeof *t->params);
+    memcpy(t->params, params, sizeof params);
+    t->learned = screen_array((size_t)t->n_learned, sizeof(float));
+    t->learned_grads = screen_array((size_t)t->n_learned, sizeof(float));
+    t->entries = screen_array((size_t)t->n_entries, sizeof(float));
+    t->entry_grads = screen_array((size_t)t->n_entries, sizeof(float));
+    for (int i = 0; i < t->n_learned; i++) {
+        t->learned[i] =
+            i < HEADS ? 1 + done * (0.5f - 0.3f * (float)i) : 0.1f + 0.05f * done * (float)(i % 3);
+        t->learned_grads[i] = 0.001f / (float)(i + 1);
+    }
+    for (int i = 0; i < t->n_entries; i++) {
+        t->entries[i] = (0.1f + 0.1f * done) * screen_noise((uint32_t)i + 3, 5);
+        t->entry_grads[i] = 0.0001f * (float)(i % 16);
+    }
+    t->bias = screen_array(HEADS * 32, sizeof(float));
+    for (int i = 0; i < HEADS * 32; i++)
+        t->bias[i] =
+            t->entries[i / 32 * 16 + (i % 32 < 16 ? i % 32 : 15)] - t->learned[i / 32] * (float)(i % 32);
+}
+
+/* Folds the tables of the arm's earlier steps. */
+static void params_before(struct pw_snapshot *s, int arm)
+{
+    for (int step = 0; step < 640; step += 40) {
+        struct pw_event *e = pw_event_new(PW_EV_TABLE);
+        e->arm = arm, e->step = step;
+        e->u.table = (struct pw_ev_table){.length = 32, .heads = HEADS, .width = 64};
+        params_of(&e->u.table, step);
+        screen_fold(s, e);
+    }
+}
+
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
 {
     static const char *const names[] = {"",
@@ -127,8 +169,10 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
                                         "rotary base=10000",
                                         "learned",
                                         "shaw distance=12",
-                                        "fire hidden=32 threshold=8"};
-    static const int arms[] = {0, 1, 3, 2, 4, 5, 5, 5};
+                                        "fire hidden=32 threshold=8",
+                                        "expr 'a = learn(1) per head; T = learn(normal(0.1), 16) per head, "
+                                        "layer; bias = T[d] - a * d'"};
+    static const int arms[] = {0, 1, 3, 2, 4, 5, 5, 5, 5};
     static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
     if (kind == SCREEN_AS_IS)
         return;
@@ -162,6 +206,9 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
         keys_of(t);
     } else if (kind == SCREEN_FIRE) {
         queries_of(t);
+    } else if (kind == SCREEN_FORMULA) {
+        params_before(s, arms[kind]);
+        params_of(t, 640);
     }
     kernel_of(t, kind != SCREEN_NONE);
     screen_fold(s, e);

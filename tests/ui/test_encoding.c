@@ -99,6 +99,7 @@ static void pages_go_round(void **state)
         [SCREEN_LEARNED] = {"rows 1/3", "cosine 2/3", "kernel 3/3"},
         [SCREEN_SHAW] = {"keys 1/2", "kernel 2/2"},
         [SCREEN_FIRE] = {"bias 1/3", "queries 2/3", "kernel 3/3"},
+        [SCREEN_FORMULA] = {"bias 1/3", "params 2/3", "kernel 3/3"},
     };
     (void)state;
     for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {
@@ -166,6 +167,39 @@ static void queries_are_read(void **state)
     pw_panes[PW_PANE_ENCODING]->copy(&d.ui, &out);
     assert_ptr_equal(strstr(out.s, "head\tdistance\tquery_1\tquery_4\t"), out.s);
     assert_non_null(strstr(out.s, "\n2\t31\t\t\t\t\t\t\t\t0.34112\n"));
+    pw_str_fini(&out);
+    close_desk(&d);
+}
+
+/* A row for each layer and head; h and l go through the entries of a table, and the head follows. */
+static void learned_parameters_are_read(void **state)
+{
+    struct desk d;
+    struct pw_str out = {0};
+    (void)state;
+    open_desk(&d, SCREEN_FORMULA);
+    press(&d, "v");
+    shows(&d, "▸a             h0            1.5    0.001  ▁▃▃▄▅▅▅▆▆▆▇▇▇▇███");
+    shows(&d, " parameter             value/rms   |grad|  steps 0..640");
+    shows(&d, "a h0 1.5  mean |gradient| 0.001 over 64 steps  was 1 at step 0  (per head)");
+    shows(&d, "a h0 over training; grey: its other parts");
+    press(&d, "jjl");
+    shows(&d, "a h2 0.9  mean |gradient| 0.00033 over 64 steps  was 1 at step 0");
+    press(&d, "jjll"); /* the first table */
+    shows(&d, "▸T             L0 h0 ");
+    shows(&d, "T L0 h0 rms 0.15  entry 2 ");
+    shows(&d, "mean |gradient| 0.0002 over 64 steps");
+    shows(&d, "(per head, layer, table of 16)");
+    press(&d, "]");
+    shows(&d, "T L0 h1 rms ");
+    press(&d, "G[");
+    shows(&d, "T L0 h0 rms 0.15  entry 15 ");
+    pw_panes[PW_PANE_ENCODING]->copy(&d.ui, &out);
+    assert_ptr_equal(strstr(out.s, "parameter\tof\tentry\tvalue\tmean_gradient\na\th0\t\t1.5\t0.001\n"),
+                     out.s);
+    assert_non_null(strstr(out.s, "\nT\tL1 h3\t15\t"));
+    press(&d, "kkkkkk"); /* a table has entries, a number has none */
+    shows(&d, "a h0 1.5  mean");
     pw_str_fini(&out);
     close_desk(&d);
 }
@@ -435,21 +469,14 @@ static void tables_of_other_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cursor_is_no_mark),
-        cmocka_unit_test(pages_go_round),
-        cmocka_unit_test(distances_stand_apart),
-        cmocka_unit_test(a_cursor_reads_what_it_is_on),
-        cmocka_unit_test(relative_keys_are_read),
-        cmocka_unit_test(queries_are_read),
-        cmocka_unit_test(queries_beyond_training_are_marked),
-        cmocka_unit_test(a_head_by_its_keys),
-        cmocka_unit_test(rows_of_a_length),
-        cmocka_unit_test(keys_become_lines),
-        cmocka_unit_test(copied_as_values),
-        cmocka_unit_test(the_difference_of_two),
-        cmocka_unit_test(fractions_of_tuned_positions),
-        cmocka_unit_test(the_parameters_of_two_fires),
-        cmocka_unit_test(tables_of_other_sizes),
+        cmocka_unit_test(the_cursor_is_no_mark),       cmocka_unit_test(pages_go_round),
+        cmocka_unit_test(distances_stand_apart),       cmocka_unit_test(a_cursor_reads_what_it_is_on),
+        cmocka_unit_test(relative_keys_are_read),      cmocka_unit_test(queries_are_read),
+        cmocka_unit_test(learned_parameters_are_read), cmocka_unit_test(queries_beyond_training_are_marked),
+        cmocka_unit_test(a_head_by_its_keys),          cmocka_unit_test(rows_of_a_length),
+        cmocka_unit_test(keys_become_lines),           cmocka_unit_test(copied_as_values),
+        cmocka_unit_test(the_difference_of_two),       cmocka_unit_test(fractions_of_tuned_positions),
+        cmocka_unit_test(the_parameters_of_two_fires), cmocka_unit_test(tables_of_other_sizes),
         cmocka_unit_test(what_is_undefined_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

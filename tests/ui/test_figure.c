@@ -83,9 +83,9 @@ static void every_page_is_sound(void **state)
 {
     (void)state;
     static const enum screen_table tables[] = {SCREEN_NONE,    SCREEN_T5,   SCREEN_ALIBI, SCREEN_ROTARY,
-                                               SCREEN_LEARNED, SCREEN_SHAW, SCREEN_FIRE};
+                                               SCREEN_LEARNED, SCREEN_SHAW, SCREEN_FIRE,  SCREEN_FORMULA};
     /* Number of pages of the encoding by table: kernel alone, with bias and buckets, ... */
-    static const int pages[] = {1, 4, 1, 3, 3, 2, 3};
+    static const int pages[] = {1, 4, 1, 3, 3, 2, 3, 3};
     struct pw_snapshot *s = figure_race(1);
     screen_set_failing(s, 5);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

@@ -161,16 +161,26 @@ static void every_value_is_reached(void **state)
     static const struct {
         enum screen_table kind;
         const char *keys;
-        int seen[PW_ENC_CURSORS]; /* distance, head, bucket, pair, column, other, key, entry, query */
+        int seen[PW_ENC_CURSORS]; /* distance, head, bucket, pair, column, other, key, entry, query, part,
+                                     place */
     } pages[] = {
-        {SCREEN_T5, "", {32, 4, 8, 1, 1, 1}},        {SCREEN_T5, "v", {8, 4, 8, 1, 1, 1}},
-        {SCREEN_T5, "vv", {30, 1, 8, 1, 1, 1}},      {SCREEN_T5, "vvv", {32, 4, 8, 1, 1, 1}},
-        {SCREEN_ALIBI, "", {32, 4, 1, 1, 1, 1}},     {SCREEN_ALIBI, "v", {32, 4, 1, 1, 1, 1}},
-        {SCREEN_ROTARY, "", {32, 1, 1, 8, 1, 1}},    {SCREEN_ROTARY, "v", {32, 1, 1, 1, 1, 1}},
-        {SCREEN_ROTARY, "vv", {32, 4, 1, 1, 1, 1}},  {SCREEN_LEARNED, "", {32, 1, 1, 1, 64, 1}},
-        {SCREEN_LEARNED, "v", {32, 1, 1, 1, 1, 32}}, {SCREEN_LEARNED, "vv", {32, 4, 1, 1, 1, 1}},
-        {SCREEN_NONE, "", {32, 4, 1, 1, 1, 1}},      {SCREEN_SHAW, "", {1, 1, 1, 1, 1, 1, 13, 16}},
-        {SCREEN_FIRE, "", {32, 4, 1, 1, 1, 1}},      {SCREEN_FIRE, "v", {32, 1, 1, 1, 1, 1, 1, 1, 8}},
+        {SCREEN_T5, "", {32, 4, 8, 1, 1, 1}},
+        {SCREEN_T5, "v", {8, 4, 8, 1, 1, 1}},
+        {SCREEN_T5, "vv", {30, 1, 8, 1, 1, 1}},
+        {SCREEN_T5, "vvv", {32, 4, 8, 1, 1, 1}},
+        {SCREEN_ALIBI, "", {32, 4, 1, 1, 1, 1}},
+        {SCREEN_ALIBI, "v", {32, 4, 1, 1, 1, 1}},
+        {SCREEN_ROTARY, "", {32, 1, 1, 8, 1, 1}},
+        {SCREEN_ROTARY, "v", {32, 1, 1, 1, 1, 1}},
+        {SCREEN_ROTARY, "vv", {32, 4, 1, 1, 1, 1}},
+        {SCREEN_LEARNED, "", {32, 1, 1, 1, 64, 1}},
+        {SCREEN_LEARNED, "v", {32, 1, 1, 1, 1, 32}},
+        {SCREEN_LEARNED, "vv", {32, 4, 1, 1, 1, 1}},
+        {SCREEN_NONE, "", {32, 4, 1, 1, 1, 1}},
+        {SCREEN_SHAW, "", {1, 1, 1, 1, 1, 1, 13, 16}},
+        {SCREEN_FIRE, "", {32, 4, 1, 1, 1, 1}},
+        {SCREEN_FIRE, "v", {32, 1, 1, 1, 1, 1, 1, 1, 8}},
+        {SCREEN_FORMULA, "v", {1, 4, 1, 1, 1, 1, 1, 1, 1, 12, 16}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {

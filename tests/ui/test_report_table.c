@@ -50,6 +50,11 @@ static void lines(void **state)
     assert_non_null(strstr(text, "  head 0 bias by distance "));
     assert_null(strstr(text, "query"));
     free(text);
+    screen_set_table(s, SCREEN_FORMULA);
+    text = printed(s, false);
+    assert_non_null(strstr(text, "\n  a h0                        1.5            0.001  per head\n"));
+    assert_non_null(strstr(text, "  per head, layer, table of 16; value: root mean square\n    entries "));
+    free(text);
     pw_snapshot_free(s);
 }
 
@@ -70,6 +75,19 @@ static void json(void **state)
     assert_int_equal(cJSON_GetArraySize(tensors), 4);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetArrayItem(tensors, 2), "shape")), 2);
     assert_true(cJSON_IsNull(cJSON_GetObjectItem(cJSON_GetArrayItem(tensors, 3), "grad")));
+    cJSON_Delete(o);
+    free(text);
+    screen_set_table(s, SCREEN_FORMULA);
+    text = printed(s, true);
+    o = cJSON_Parse(text);
+    const cJSON *list = cJSON_GetObjectItem(o, "learned"), *T = cJSON_GetArrayItem(list, 1);
+    assert_int_equal(cJSON_GetArraySize(list), 2);
+    assert_true(cJSON_GetObjectItem(o, "learned_steps")->valuedouble == 64);
+    assert_true(
+        cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(list, 0), "value"), 0)->valuedouble == 1.5);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(T, "rms")), 8);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(T, "entries")), 128);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(T, "entry_grads")), 128);
     cJSON_Delete(o);
     free(text);
     screen_set_table(s, SCREEN_ALIBI);

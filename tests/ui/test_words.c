@@ -249,6 +249,7 @@ static void encoding(void **state)
         [SCREEN_SHAW] = {"relative keys of this layer", "12–", "by distance"},
         [SCREEN_FIRE] = {"c 0.5, L 6 = |0.75 x 8|; the bias by distance is of the query at 31\n",
                          "bias_3_query_31", "one column per query:", "query_26"},
+        [SCREEN_FORMULA] = {"learned parameters; of a table", "parameter", "L1 h3", NULL},
     };
     (void)state;
     for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {

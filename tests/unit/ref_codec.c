@@ -136,6 +136,21 @@ static void agree_finding(struct pw_finding *f, uint64_t *rng)
     f->n_values = values, f->n_labels = labels;
 }
 
+/* Each learned parameter has a value, the last one the rest. A table has entries if they fit. */
+static void agree_params(struct pw_ev_table *t)
+{
+    t->n_params = t->n_params < t->n_learned ? t->n_params : t->n_learned;
+    t->n_learned = t->n_params > 0 ? t->n_learned : 0;
+    for (int i = 0; i < t->n_params; i++) {
+        struct pw_table_param *p = &t->params[i];
+        bool last = i + 1 == t->n_params;
+        p->layers = 1, p->heads = last ? t->n_learned - i : 1;
+        p->part = i;
+        p->size = 1 + p->size % 5;
+        p->entry = last && p->heads * p->size <= t->n_entries ? 0 : -1;
+    }
+}
+
 /* Makes fields agree: the tables can't express relations between them. */
 static void agree(struct pw_event *e, uint64_t *rng)
 {
@@ -201,6 +216,7 @@ static void agree(struct pw_event *e, uint64_t *rng)
         t->n_queries = t->n_queries < t->length ? t->n_queries : t->length; /* ascending, within the table */
         for (int q = 0; q < t->n_queries; q++)
             t->queries[q] = q + t->length - t->n_queries;
+        agree_params(t);
         break;
     case PW_EV_FINDING: agree_finding(&e->u.finding, rng); break;
     default: break;

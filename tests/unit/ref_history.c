@@ -160,6 +160,22 @@ static void make_attention(struct pw_ev_attention *a, const struct happening *h,
     }
 }
 
+/* A number of each head and a table, sometimes also a second number: then a course over training ends. */
+static void make_params(struct pw_ev_table *t, struct pw_rng *r)
+{
+    static const struct pw_table_param params[] = {
+        {"a", 1, 2, 1, 0, -1}, {"T", 1, 1, 3, 2, 0}, {"b", 1, 1, 1, 3, -1}};
+    t->n_params = 2 + (pw_rng_below(r, 8) == 0);
+    t->n_learned = t->n_params + 1, t->n_entries = 3;
+    t->params = some(r, t->n_params, sizeof *t->params);
+    memcpy(t->params, params, (size_t)t->n_params * sizeof *params);
+    t->param_steps = 10;
+    t->learned = some(r, t->n_learned, sizeof *t->learned);
+    t->learned_grads = perhaps(r, t->n_learned, sizeof *t->learned_grads);
+    t->entries = some(r, 3, sizeof *t->entries);
+    t->entry_grads = perhaps(r, 3, sizeof *t->entry_grads);
+}
+
 static void make_table(struct pw_ev_table *t, const struct happening *h, struct pw_rng *r)
 {
     snprintf(t->pe, sizeof t->pe, "t5 buckets=%d", 8 + h->swaps);
@@ -187,6 +203,8 @@ static void make_table(struct pw_ev_table *t, const struct happening *h, struct 
         snprintf(t->tensors->name, sizeof t->tensors->name, "pe.c");
         t->tensors->rows = 0, t->tensors->cols = 1;
     }
+    if (pw_rng_below(r, 3) > 0)
+        make_params(t, r);
 }
 
 static void make_look(struct pw_ev_inspection *l, const struct happening *h, struct pw_rng *r)

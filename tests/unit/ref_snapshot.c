@@ -76,6 +76,11 @@ static bool same_table(struct pw_ev_table x, struct pw_ev_table y)
     ARRAY(queries, x.n_queries);
     ARRAY(query_bias, x.heads * x.n_queries * x.length);
     ARRAY(tensors, x.n_tensors);
+    ARRAY(params, x.n_params);
+    ARRAY(learned, x.n_learned);
+    ARRAY(learned_grads, x.n_learned);
+    ARRAY(entries, x.n_entries);
+    ARRAY(entry_grads, x.n_entries);
     REST;
 }
 
@@ -203,6 +208,17 @@ static bool same_kept(const struct pw_kept *x, const struct pw_kept *y)
     return same;
 }
 
+static bool same_course(const struct pw_course *x, const struct pw_course *y)
+{
+    bool same = x->n == y->n && (x->n == 0 || (x->replica == y->replica && x->values == y->values));
+    for (int i = 0; same && i < x->n; i++) {
+        const struct pw_course_point *a = &x->point[i], *b = &y->point[i];
+        same =
+            a->seq == b->seq && a->step == b->step && same_array(a->v, b->v, (size_t)x->values, sizeof *a->v);
+    }
+    return same;
+}
+
 static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_view *b)
 {
     if (!SAME(used) || !SAME(info))
@@ -214,6 +230,8 @@ static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_vie
         DIFFERS("table");
     if (!same_kept(&a->kept, &b->kept))
         DIFFERS("kept maps");
+    if (!same_course(&a->course, &b->course))
+        DIFFERS("learned parameters over training");
     for (int r = 0; r < PW_MAX_REPLICAS; r++) {
         const char *what = same_replica(&a->rep[r], &b->rep[r]);
         if (what != NULL)

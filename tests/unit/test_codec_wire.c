@@ -182,6 +182,41 @@ static void test_queries_are_positions(void **state)
     }
 }
 
+/* Readers find the values of a learned parameter by its place. */
+static void test_learned_parameters_have_their_values(void **state)
+{
+    static const struct {
+        struct pw_table_param second;
+        int n_learned;
+        enum pw_code code;
+    } cases[] = {{{"T", 1, 2, 2, 1, 0}, 3, PW_OK},
+                 {{"T", 1, 2, 2, 1, -1}, 3, PW_OK}, /* its entries were not emitted */
+                 {{"T", 1, 2, 2, 1, 1}, 3, PW_EUSER},
+                 {{"T", 1, 2, 2, 0, 0}, 3, PW_EUSER}, /* shares a value with the first */
+                 {{"T", 1, 2, 2, 1, 0}, 4, PW_EUSER},
+                 {{"T", 1, 3, 1, 1, 0}, 3, PW_EUSER},
+                 {{"T", 64, 1024, 1 << 20, 1, 0}, 3, PW_EUSER}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pw_table_param params[] = {{"a", 1, 1, 1, 0, -1}, cases[i].second};
+        float values[4] = {1, 2, 3, 4};
+        struct pw_event e = {.kind = PW_EV_TABLE,
+                             .u.table = {.n_params = 2,
+                                         .params = params,
+                                         .n_learned = cases[i].n_learned,
+                                         .learned = values,
+                                         .n_entries = 4,
+                                         .entries = values}},
+                        *back;
+        struct pw_str bytes = {0};
+        int unknown = 0;
+        pw_event_encode(&bytes, &e);
+        assert_int_equal(decode(&back, PW_EV_TABLE, bytes.s, bytes.len, &unknown), cases[i].code);
+        pw_event_free(back);
+        pw_str_fini(&bytes);
+    }
+}
+
 /* A few bytes claim large counts: refused before any allocation for them. */
 static void test_claims_are_not_paid(void **state)
 {
@@ -292,7 +327,7 @@ static void test_every_nan_is_the_same(void **state)
         e->u.step.lr = -0.0f;
         pw_event_encode(&bytes, e);
         assert_int_equal(bytes.len, 13);
-        assert_memory_equal(bytes.s, "\x05\x00\x00\xc0\x7f\x0d\x00\x00\x00\x80\xa0\x1f\x06",
+        assert_memory_equal(bytes.s, "\x05\x00\x00\xc0\x7f\x0d\x00\x00\x00\x80\xa0\x1f\x07",
                             13); /* little-endian; -0 is not 0; the edition of the tables comes last */
         pw_event_free(e);
         pw_str_fini(&bytes);
@@ -306,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_findings_hang_together),
         cmocka_unit_test(test_queries_are_positions),
+        cmocka_unit_test(test_learned_parameters_have_their_values),
         cmocka_unit_test(test_claims_are_not_paid),
         cmocka_unit_test(test_too_large_is_left_out),
         cmocka_unit_test(test_texts_are_clean),

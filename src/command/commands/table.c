@@ -62,7 +62,10 @@ const struct pw_command pw_cmd_table = {
         "with norm and mean gradient. Views of one bias by distance show the last query's; the kernel is\n"
         "the mean over the queries that have the distance. export table writes queries, query_bias\n"
         "[heads,queries,length] (null where a query has no key), tensors and fire; bias_query is the\n"
-        "position of the query of bias, or -1 if the bias is the same for all.",
+        "position of the query of bias, or -1 if the bias is the same for all.\n"
+        "Of a formula the learned parameters are listed with their values and mean gradients; export table\n"
+        "writes them as learned: shape is [layers,heads,size], where 1 stands for a parameter that all\n"
+        "layers or heads share, and a table has rms, the root mean square, beside its entries.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

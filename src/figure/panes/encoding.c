@@ -322,6 +322,7 @@ static const struct pw_figure_page pages[] = {
     {"matrix", PW_ENCODING_MATRIX, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"frequencies", PW_ENCODING_FREQUENCIES, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"decay", PW_ENCODING_DECAY, prepare_decay, draw_decay, &decays},
+    {"params", 0, pw_figure_params_prepare, pw_figure_params_draw, NULL},
     {"rows", PW_ENCODING_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"cosine", PW_ENCODING_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},
     {"keys", PW_ENCODING_KEYS, pw_figure_rows_prepare, pw_figure_rows_draw, NULL},

@@ -49,6 +49,11 @@ void pw_figure_difference_draw(struct pw_figure *f);
 enum pw_code pw_figure_queries_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_queries_draw(struct pw_figure *f);
 
+/* encoding_params.c: the learned parameters of a formula, each with its course over training and its entries
+ */
+enum pw_code pw_figure_params_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_params_draw(struct pw_figure *f);
+
 /* encoding_rows.c: pages with maps: buckets of query and key, rotations, added rows and their cosines */
 enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_rows_draw(struct pw_figure *f);

@@ -82,6 +82,20 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
 void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
                         int more);
 
+/* ---- table_learned.c: the learned parameters of an encoding with arithmetic of its own */
+struct pw_learned {
+    const struct pw_param *p; /* its tensors, contiguous, the last ones of the model */
+    int n;
+    size_t at, size;     /* offset of the first tensor in the flat buffer; number of floats of all tensors */
+    float *value, *grad; /* [size] grad: mean |gradient| over n_grad steps */
+    int64_t n_grad;
+};
+/* Copies values and gradients from the model; fini frees them. */
+void pw_learned_read(struct pw_learned *own, const struct pw_replica *arm);
+void pw_learned_fini(struct pw_learned *own);
+/* Fills in the learned parameters of a formula. */
+void pw_lab_emit_learned(const struct pw_replica *arm, struct pw_ev_table *x);
+
 /* ---- table_dense.c: the rows of some queries of a bias that depends on both positions, and its components
  */
 void pw_lab_emit_dense(const struct pw_replica *arm, const struct pw_pe_tables *t, struct pw_ev_table *x);

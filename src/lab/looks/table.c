@@ -279,6 +279,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
         pw_lab_emit_dense(arm, &t, x);
     if (pe->index != NULL)
         tell_buckets(arm, x);
+    pw_lab_emit_learned(arm, x);
     if (t.cosine != NULL) {
         x->pairs = pe->pairs(arm->pe.o.bytes, &arm->cfg);
         x->frequencies = pw_alloc((size_t)x->pairs, sizeof *x->frequencies);

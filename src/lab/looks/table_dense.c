@@ -7,43 +7,14 @@
  * curve is stretched from there on. The kernel, the effect on scores by distance, is the mean over queries.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "lab/core/lab_int.h"
 #include "lab/looks/looks.h"
 
-/* Everything that the encoding has learned, and the mean gradient of each of its floats. */
-struct learned {
-    const struct pw_param *p; /* its tensors, contiguous, the last ones of the model */
-    int n;
-    size_t at, size; /* offset of the first tensor in the flat buffer; number of floats of all tensors */
-    float *value, *grad;
-    int64_t n_grad;
-};
-
-static void read_learned(struct learned *own, const struct pw_replica *arm)
-{
-    *own = (struct learned){0};
-    own->p = pw_model_pe_params(arm->model, &own->n);
-    for (int i = 0; i < own->n; i++)
-        own->size += pw_param_count(&own->p[i]);
-    own->at = own->n > 0 ? own->p->offset : 0;
-    own->value = pw_alloc(own->size, sizeof *own->value);
-    own->grad = pw_alloc(own->size, sizeof *own->grad);
-    pw_model_read(arm->model, own->value, own->at, own->size);
-    own->n_grad = pw_model_pe_gradient(arm->model, own->grad);
-}
-
-static void fini_learned(struct learned *own)
-{
-    free(own->value);
-    free(own->grad);
-}
-
 /* Return the value of a tensor that has one element. */
-static float number(const struct learned *own, const char *name)
+static float number(const struct pw_learned *own, const char *name)
 {
     for (int i = 0; i < own->n; i++)
         if (strcmp(own->p[i].name, name) == 0)
@@ -51,7 +22,7 @@ static float number(const struct learned *own, const char *name)
     return NAN;
 }
 
-static void tell_tensors(const struct learned *own, struct pw_ev_table *x)
+static void tell_tensors(const struct pw_learned *own, struct pw_ev_table *x)
 {
     x->n_grad = own->n_grad;
     x->n_tensors = own->n;
@@ -72,7 +43,7 @@ static void tell_tensors(const struct learned *own, struct pw_ev_table *x)
     }
 }
 
-static void tell_fire(const struct learned *own, const struct pw_replica *arm, struct pw_ev_table *x)
+static void tell_fire(const struct pw_learned *own, const struct pw_replica *arm, struct pw_ev_table *x)
 {
     const struct pw_opt *o = pw_opt_find(arm->pe.pe->opts, "threshold");
     x->fire_c = number(own, "pe.c");
@@ -122,13 +93,13 @@ static float shown(float bias)
 
 void pw_lab_emit_dense(const struct pw_replica *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
 {
-    struct learned own;
+    struct pw_learned own;
     int N = x->length;
-    read_learned(&own, arm);
+    pw_learned_read(&own, arm);
     tell_tensors(&own, x);
     if (arm->pe.pe == pw_pe_find("fire"))
         tell_fire(&own, arm, x);
-    fini_learned(&own);
+    pw_learned_fini(&own);
     choose_queries(x);
     x->query_bias = pw_alloc((size_t)x->heads * x->n_queries * N, sizeof *x->query_bias);
     x->bias = pw_alloc((size_t)x->heads * N, sizeof *x->bias);

@@ -34,6 +34,22 @@ int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_p
     return x->n_params;
 }
 
+int pw_pe_formula_params(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
+                         struct pw_pe_formula_param out[PW_PE_PARAMS])
+{
+    if (use->pe->print == NULL || use->pe->params == NULL)
+        return 0;
+    const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
+    for (int k = 0; k < x->n_params; k++) {
+        const struct pw_expr_param *q = &x->param[k];
+        out[k] = (struct pw_pe_formula_param){.name = q->name,
+                                              .layers = q->per_layer ? cfg->layers : 1,
+                                              .heads = q->per_head ? cfg->heads : 1,
+                                              .size = q->size};
+    }
+    return x->n_params;
+}
+
 static struct pw_expr_use use_of(const struct pw_pe_pass *x, int layer)
 {
     bool heads = x->which == PW_TABLE_GAIN, columns = !heads && x->which != PW_TABLE_BIAS;

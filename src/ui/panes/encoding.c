@@ -10,8 +10,9 @@
 #include "ui/report.h"
 
 static const struct pw_enc_page *const pages[] = {
-    &pw_enc_slopes, &pw_enc_bias,   &pw_enc_buckets, &pw_enc_matrix,  &pw_enc_frequencies, &pw_enc_decay,
-    &pw_enc_rows,   &pw_enc_cosine, &pw_enc_keys,    &pw_enc_queries, &pw_enc_kernel,      &pw_enc_difference,
+    &pw_enc_slopes,  &pw_enc_bias,   &pw_enc_buckets,    &pw_enc_matrix, &pw_enc_frequencies,
+    &pw_enc_decay,   &pw_enc_params, &pw_enc_rows,       &pw_enc_cosine, &pw_enc_keys,
+    &pw_enc_queries, &pw_enc_kernel, &pw_enc_difference,
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 
@@ -47,7 +48,8 @@ static const struct pw_enc_page *page_of(const struct pw_ui *ui, const struct pw
     return there[*at];
 }
 
-static int limit(const struct pw_ev_table *t, enum pw_enc_cursor cursor)
+/* part: the cursor PW_ENC_PART, by which the entries of a learned table are limited */
+static int limit(const struct pw_ev_table *t, enum pw_enc_cursor cursor, int part)
 {
     switch (cursor) {
     case PW_ENC_HEAD: return t->heads;
@@ -57,6 +59,8 @@ static int limit(const struct pw_ev_table *t, enum pw_enc_cursor cursor)
     case PW_ENC_KEY: return t->n_keys;
     case PW_ENC_ENTRY: return t->key_width;
     case PW_ENC_QUERY: return t->n_queries;
+    case PW_ENC_PART: return t->n_learned;
+    case PW_ENC_PLACE: return t->n_params > 0 ? pw_param_of(t, part)->size : 0;
     default: return t->length;
     }
 }
@@ -66,12 +70,14 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
 {
     const struct pw_ev_table *other = page == &pw_enc_difference ? pw_enc_reference(ui) : NULL;
 
+    const int *part = &ui->encoding.cursor[PW_ENC_PART];
+
     for (int i = 0; i < PW_ENC_CURSORS; i++) {
-        int *at = &ui->encoding.cursor[i], n = limit(t, (enum pw_enc_cursor)i);
-        if (other != NULL && page->x == (enum pw_enc_cursor)i && limit(other, page->x) < n)
-            n = limit(other, page->x);
-        if (other != NULL && page->y == (enum pw_enc_cursor)i && limit(other, page->y) < n)
-            n = limit(other, page->y);
+        int *at = &ui->encoding.cursor[i], n = limit(t, (enum pw_enc_cursor)i, *part);
+        if (other != NULL && page->x == (enum pw_enc_cursor)i && limit(other, page->x, 0) < n)
+            n = limit(other, page->x, 0);
+        if (other != NULL && page->y == (enum pw_enc_cursor)i && limit(other, page->y, 0) < n)
+            n = limit(other, page->y, 0);
         *at = pw_within(*at, n);
     }
 }
@@ -170,6 +176,8 @@ static void move(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_
             ui->encoding.cursor[PW_ENC_DISTANCE] = i;
             break;
         }
+    if (page == &pw_enc_params)
+        pw_enc_params_follow(ui, t, cursor);
 }
 
 static void set_reference(struct pw_ui *ui)

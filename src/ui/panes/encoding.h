@@ -36,7 +36,8 @@ struct pw_enc_page {
 };
 
 extern const struct pw_enc_page pw_enc_bias, pw_enc_slopes, pw_enc_buckets, pw_enc_matrix, pw_enc_frequencies,
-    pw_enc_decay, pw_enc_rows, pw_enc_cosine, pw_enc_keys, pw_enc_queries, pw_enc_kernel, pw_enc_difference;
+    pw_enc_decay, pw_enc_rows, pw_enc_cosine, pw_enc_keys, pw_enc_queries, pw_enc_params, pw_enc_kernel,
+    pw_enc_difference;
 
 /* ---- encoding.c */
 static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
@@ -129,6 +130,10 @@ struct pw_enc_curve {
 /* Draws two curves by distance for the cursor's head, the first one on top. */
 void pw_enc_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_curve curves[2],
                    struct pw_canvas *c, struct pw_rect r, struct pw_enc_areas *areas);
+
+/* ---- encoding_params.c */
+/* After a cursor of the page has moved: the cursors of head and part follow each other. */
+void pw_enc_params_follow(struct pw_ui *ui, const struct pw_ev_table *t, enum pw_enc_cursor moved);
 
 /* ---- encoding_preview.c */
 /* Draws the curve of the formula that is being typed, beside that of its arm. */

@@ -14,6 +14,8 @@ enum pw_enc_cursor {
     PW_ENC_KEY,    /* a row of the relative keys */
     PW_ENC_ENTRY,  /* an entry of such a row */
     PW_ENC_QUERY,  /* a query whose bias the table contains */
+    PW_ENC_PART,   /* a learned parameter's value for a layer and head */
+    PW_ENC_PLACE,  /* an entry of a learned table; limited by PART, so it comes after it */
     PW_ENC_CURSORS
 };
 
