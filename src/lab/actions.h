@@ -103,6 +103,12 @@ enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, st
  * arguments of `pe`. restart: the learning rate schedule starts again. */
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_replica *arm, const char *text, bool restart,
                            struct pw_err *err);
+/* How the last dimensions of a bias from a file count pairs of positions; AUTO: by its shape. */
+enum pw_bias_by { PW_BIAS_BY_AUTO, PW_BIAS_BY_DISTANCE, PW_BIAS_BY_SIGNED, PW_BIAS_BY_PAIR };
+/* Append the encoding that an .npz file has for an arm's model, as arguments of `pe`: a formula that reads
+ * the file's numbers (model/expr/numbers.h). pe_file.c describes the arrays. Emits notes about the file. */
+enum pw_code pw_lab_read_pe(struct pw_lab *lab, const struct pw_replica *arm, const char *path,
+                            enum pw_bias_by by, struct pw_str *text, struct pw_err *err);
 /* Emit notes about an encoding that was chosen by name: the settings that the bare name has here, and
  * pw_lab_warn_of_length's note. */
 void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/checkpoint_int.h"
+#include "model/expr/numbers.h"
 #include "model/metadata.h"
 #include "model/safetensors.h"
 
@@ -28,11 +29,49 @@ static enum pw_code create(struct pw_checkpoint **out, const char *what, struct 
     return PW_OK;
 }
 
+static bool is_numbers(const struct pw_st_tensor *t)
+{
+    return pw_numbers_names(t->name, (int)strlen(t->name));
+}
+
+/* Keeps the arrays of a formula, which the metadata names. */
+static enum pw_code keep_numbers(const struct pw_checkpoint *c, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+
+    for (int i = 0; i < c->st.n && code == PW_OK; i++) {
+        const struct pw_st_tensor *t = &c->st.tensors[i];
+        const struct pw_numbers *x;
+        int dims[PW_NUMBERS_DIMS] = {0};
+        if (!is_numbers(t))
+            continue;
+        if (t->type != PW_ST_F32 || t->n_dims < 1 || t->n_dims > PW_NUMBERS_DIMS)
+            return pw_fail(err, PW_EUSER, "%s: tensor '%s' must be F32 of 1..%d dimensions", c->path, t->name,
+                           PW_NUMBERS_DIMS);
+        for (int d = 0; d < t->n_dims; d++)
+            dims[d] = t->dims[d] <= PW_NUMBERS_MOST ? (int)t->dims[d] : 0;
+        float *v = malloc(t->bytes + 1); /* t->data can be unaligned */
+        if (v == NULL)
+            return pw_fail(err, PW_ENOMEM, "out of memory for '%s'", t->name);
+        memcpy(v, t->data, t->bytes);
+        code = pw_numbers_keep(&x, v, dims, t->n_dims, err);
+        free(v);
+        if (code != PW_OK)
+            pw_err_at(err, t->name);
+        else if (strcmp(x->name, t->name) != 0)
+            code = pw_fail(err, PW_EUSER, "%s: tensor '%s' has other numbers than its name says", c->path,
+                           t->name);
+    }
+    return code;
+}
+
 /* Completes opening: code is the result of opening *out's file; reads the metadata. */
 static enum pw_code finish(struct pw_checkpoint **out, enum pw_code code, struct pw_err *err)
 {
     struct pw_checkpoint *c = *out;
 
+    if (code == PW_OK)
+        code = keep_numbers(c, err);
     if (code == PW_OK)
         code = pw_metadata_read(&c->st, &c->info, &c->counts, c->path, err);
     if (code) {
@@ -61,7 +100,16 @@ enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *pat
 {
     enum pw_code code = create(c, path, err);
 
-    return code ? code : finish(c, pw_st_open_header(&(*c)->st, path, err), err);
+    if (code != PW_OK)
+        return code;
+    code = pw_st_open_header(&(*c)->st, path, err);
+    for (int i = 0; code == PW_OK && i < (*c)->st.n; i++)
+        if (is_numbers(&(*c)->st.tensors[i])) { /* the encoding can't be read without them */
+            pw_st_close(&(*c)->st);
+            code = pw_st_open(&(*c)->st, path, err);
+            break;
+        }
+    return finish(c, code, err);
 }
 
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c)
@@ -222,8 +270,13 @@ static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_
     static const char *const others[] = {"adam.t",   "met.steps", "met.seqs",    "met.grad",
                                          "heads.as", "heads.at",  "heads.tables"};
 
+    const struct pw_numbers *data[PW_PE_NUMBERS];
+    int n_data = pw_pe_numbers(&x->m->pe, data);
+
     for (int i = 0; i < x->c->st.n; i++) {
         bool known = x->taken[i];
+        for (int k = 0; k < n_data; k++)
+            known = known || strcmp(data[k]->name, x->c->st.tensors[i].name) == 0;
         for (size_t k = 0; k < sizeof others / sizeof *others && more && !known; k++)
             known = strcmp(others[k], x->c->st.tensors[i].name) == 0;
         if (!known)

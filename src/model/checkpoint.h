@@ -1,5 +1,6 @@
 /* checkpoint.h - saves and loads models as safetensors files. Tensors have the names of params.c; the origin
- * of the model is stored as metadata (metadata.h).
+ * of the model is stored as metadata (metadata.h). The arrays that a formula reads (expr/numbers.h) are
+ * tensors with their own names; opening a file keeps them, so that its encoding can be read.
  *
  * Thread: the thread that owns the model. Every function can fail without memory; messages name the file. */
 #ifndef PW_CHECKPOINT_H

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "model/checkpoint_int.h"
+#include "model/expr/numbers.h"
 #include "model/metadata.h"
 #include "model/safetensors.h"
 
@@ -70,7 +71,7 @@ static bool heads_alloc(struct parts *x, const struct pw_model *m)
 
 static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what what)
 {
-    enum { OTHERS = 7 }; /* adam.t, met.*, heads.* */
+    enum { OTHERS = 7 + PW_PE_NUMBERS }; /* adam.t, met.*, heads.*, data_* */
     size_t n = (size_t)m->lay.n;
     int sets = what == WEIGHTS ? 1 : PW_SETS;
 
@@ -149,6 +150,21 @@ static void add_values(struct parts *x, const struct pw_model *m, const int *ord
     }
 }
 
+/* Adds the arrays that the encoding's formula reads, so that the file can be opened where they were not read.
+ */
+static void add_numbers(struct parts *x, const struct pw_model *m)
+{
+    const struct pw_numbers *data[PW_PE_NUMBERS];
+    int n = pw_pe_numbers(&m->pe, data);
+
+    for (int i = 0; i < n; i++) {
+        int64_t dims[PW_NUMBERS_DIMS + 1] = {0};
+        for (int d = 0; d < data[i]->n_dims; d++)
+            dims[d] = data[i]->dims[d];
+        add_tensor(x, data[i]->name, PW_ST_F32, dims, data[i]->v);
+    }
+}
+
 static void fill(struct parts *x, struct pw_model *m, const int *order, enum what what)
 {
     pw_model_get(m, x->values[PW_SET_PARAMS], x->values[PW_SET_M], x->values[PW_SET_V]);
@@ -160,6 +176,7 @@ static void fill(struct parts *x, struct pw_model *m, const int *order, enum wha
     }
     for (int s = 0; s < (what == WEIGHTS ? 1 : PW_SETS); s++)
         add_values(x, m, order, s);
+    add_numbers(x, m);
     if (x->n_tables > 0)
         add_tensor(x, "heads.tables", PW_ST_F32,
                    (int64_t[]){x->n_tables, m->cfg.context, m->cfg.head_width, 0}, x->tables);

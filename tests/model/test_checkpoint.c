@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "model/checkpoint.h"
+#include "model/expr/numbers.h"
 #include "ref_toy.h"
 
 #define OPTIONS "layers=2 width=12 heads=3 ffn=10 context=16 logit_scale=0.1 bias=on"
@@ -299,6 +300,10 @@ static const struct {
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"dropout\\\":0.95}\"}}", 0,
      "dropout=0.94999999999999996: allowed are 0..0.9"},
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"layers\\\":1}\"}}", 0, "vocab must be"},
+    {"{\"data_0123456789abcdef\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8,
+     "has other numbers than its name says"},
+    {"{\"data_0123456789abcdef\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4,
+     "must be F32 of 1..4 dimensions"},
     {"{\"__metadata__\":{\"pewter.optim\":\"{\\\"lr\\\":-1}\"}}", 0, "lr=-1"},
 };
 
@@ -419,6 +424,45 @@ static void test_wrong_dtype(void **state)
     pw_model_destroy(m);
 }
 
+/* A formula's numbers are in the file, under the name that their content gives. */
+static void test_numbers(void **state)
+{
+    static const float v[] = {0, -1, -2.5f, 3, 4, -5};
+    const struct pw_numbers *data;
+    struct pw_checkpoint_info info = {.optim = toy_optim("")};
+    struct pw_err err = {0};
+    struct pw_checkpoint *c;
+    void *bytes;
+    size_t n;
+    char pe[64];
+
+    assert_int_equal(pw_numbers_keep(&data, v, (int[]){2, 3}, 2, &err), PW_OK);
+    assert_string_equal(data->name, "data_09ec5afbe831a02b"); /* the same on all machines */
+    assert_ptr_equal(pw_numbers_find(data->name, 21), data);
+    snprintf(pe, sizeof pe, "expr 'bias = %s[h, d]' as=own", data->name);
+    struct pw_model *m = toy_model(*state, "layers=1 width=4 heads=2 context=4", pe, 3, 1);
+    assert_int_equal(pw_checkpoint_image(m, &info, &bytes, &n, &err), PW_OK);
+    assert_int_equal(pw_checkpoint_open_bytes(&c, bytes, n, "image", &err), PW_OK);
+    assert_int_equal(pw_checkpoint_load(c, m, &err), PW_OK);
+    pw_checkpoint_close(c);
+    unsigned char *at = memmem(bytes, n, v, sizeof v);
+    assert_non_null(at);
+    at[5] ^= 1;
+    assert_int_equal(pw_checkpoint_open_bytes(&c, bytes, n, "image", &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "has other numbers than its name says"));
+    at[5] ^= 1;
+    struct pw_model *other = toy_model(*state, "layers=1 width=4 heads=2 context=4", "alibi", 3, 1);
+    assert_int_equal(pw_checkpoint_open_bytes(&c, bytes, n, "image", &err), PW_OK);
+    assert_int_equal(pw_checkpoint_load(c, other, &err), PW_EUSER); /* its encoding reads no numbers */
+    assert_non_null(strstr(err.msg, "has a tensor 'data_"));
+    pw_checkpoint_close(c);
+    free(bytes);
+    pw_model_destroy(m);
+    pw_model_destroy(other);
+    assert_int_equal(pw_numbers_keep(&data, v, (int[]){2, 0}, 2, &err), PW_EUSER);
+    assert_int_equal(pw_numbers_keep(&data, v, (int[]){1 << 20, 1 << 20}, 2, &err), PW_EUSER);
+}
+
 static int setup(void **state)
 {
     static struct toy toy;
@@ -441,10 +485,15 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info),         cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_weights_only), cmocka_unit_test(test_lies),
-        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_other_models),
-        cmocka_unit_test(test_wrong_dtype),  cmocka_unit_test(test_options_that_run),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_weights_only),
+        cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_other_models),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_wrong_dtype),
+        cmocka_unit_test(test_options_that_run),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

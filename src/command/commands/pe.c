@@ -8,9 +8,15 @@
 
 extern const struct pw_command pw_cmd_pe;
 
+enum { PW_PE_PATH = 1024 };
+/* Options of the command: without and with a file. A formula may have an option `by`. */
+static const char *const own[][4] = {{"restart", "file", NULL}, {"restart", "file", "by", NULL}};
+static const char *const counts[] = {"auto", "distance", "signed", "pair", NULL};
+
 struct pe_opts {
     bool restart, replace;
-    char title[200];
+    int by; /* enum pw_bias_by */
+    char title[200], file[PW_PE_PATH];
 };
 
 static const struct pw_opt opts[] = {{.name = "restart",
@@ -18,6 +24,18 @@ static const struct pw_opt opts[] = {{.name = "restart",
                                       .offset = offsetof(struct pe_opts, restart),
                                       .def = "on",
                                       .help = "restart the learning-rate schedule"},
+                                     {.name = "file",
+                                      .type = PW_OPT_TEXT,
+                                      .offset = offsetof(struct pe_opts, file),
+                                      .size = sizeof((struct pe_opts *)0)->file,
+                                      .def = "",
+                                      .help = "an .npz file with bias, scale, angle or embed"},
+                                     {.name = "by",
+                                      .type = PW_OPT_CHOICE,
+                                      .offset = offsetof(struct pe_opts, by),
+                                      .def = "auto",
+                                      .choices = counts,
+                                      .help = "how the file's bias counts pairs of positions"},
                                      {.name = NULL}};
 static const struct pw_opt save_opts[] = {{.name = "replace",
                                            .type = PW_OPT_SWITCH,
@@ -56,23 +74,48 @@ static enum pw_code save_formula(struct pw_lab *lab, const struct pw_replica *ar
     return code;
 }
 
-/* restart=on|off belongs to the command; all other options belong to the encoding. */
+/* Reads the options of the command itself; all others belong to the encoding. */
+static enum pw_code read_own(const struct pw_args *args, struct pe_opts *o, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    pw_opt_defaults(opts, o);
+    bool file = pw_args_key(args, "file") != NULL;
+    for (int k = 0; own[file][k] != NULL && code == PW_OK; k++) {
+        const char *value = pw_args_key(args, own[file][k]);
+        if (value != NULL)
+            code = pw_opt_set(opts, o, "pe", own[file][k], value, err);
+    }
+    return code;
+}
+
+/* The encoding, as arguments of pw_lab_set_pe: of a file, or as the words name it. */
+static enum pw_code read_encoding(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
+                                  bool check, const struct pe_opts *o, struct pw_str *text,
+                                  struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    if (o->file[0] != '\0' && pw_args_words(args) > check)
+        return pw_fail(err, PW_EUSER, "pe: file=F.npz is an encoding: no name or formula beside it");
+    if (o->file[0] != '\0')
+        code = pw_lab_read_pe(lab, arm, o->file, (enum pw_bias_by)o->by, text, err);
+    return code == PW_OK ? pw_encoding_words(args, check, own[o->file[0] != '\0'], text, err) : code;
+}
+
 static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
     struct pe_opts o;
     bool check = args->n > 1 && args->words[0].key == NULL && strcmp(args->words[0].value, "check") == 0;
     struct pw_str text = {0};
-    const char *restart = pw_args_key(args, "restart");
     if (saves(args))
         return save_formula(lab, arm, args, err);
-    if (pw_args_words(args) == 0 ||
-        (pw_args_words(args) == 1 && pw_text_same(pw_args_word(args, 0), "check")))
+    if (pw_args_key(args, "file") == NULL &&
+        (pw_args_words(args) == 0 ||
+         (pw_args_words(args) == 1 && pw_text_same(pw_args_word(args, 0), "check"))))
         return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_pe.usage);
-    pw_opt_defaults(opts, &o);
-    enum pw_code code = pw_encoding_words(args, check, (const char *const[]){"restart", NULL}, &text, err);
-    if (code == PW_OK && restart != NULL)
-        code = pw_opt_set(opts, &o, "pe", "restart", restart, err);
+    enum pw_code code = read_own(args, &o, err);
+    if (code == PW_OK)
+        code = read_encoding(lab, arm, args, check, &o, &text, err);
     if (code == PW_OK && check) {
         code = pw_lab_check_pe(lab, arm, pw_str_text(&text), err);
         pw_str_fini(&text);
@@ -127,7 +170,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_pe = {
     .name = "pe",
     .search = "position embedding encoding",
-    .usage = "pe NAME [key=value] [arm=K] | pe expr FORMULA | pe check NAME | pe save NAME",
+    .usage = "pe NAME [key=value] [arm=K] | pe expr FORMULA | pe file=F.npz | pe check NAME | pe save NAME",
     .example = "pe t5 buckets=8 distance=16",
     .summary = "swap the encoding of the current arm, or of arm K; all other weights stay",
     .detail =
@@ -159,6 +202,15 @@ const struct pw_command pw_cmd_pe = {
         "A formula may learn: pe expr 'a = learn(1) per head; bias = -a * log1p(d)'; 'per layer', too, and\n"
         "'per pair' in angle and gain, 'per channel' in embed; tables 'T = learn(normal(0.1), 8) per head'\n"
         "read as T[n] or T(x), and networks 'mlp(x, hidden=32)'.\n"
+        "'pe file=F.npz' takes numbers computed elsewhere (numpy.savez), for L layers and H heads: bias [P] "
+        "or\n"
+        "[H,P] by distance, [H,2P-1] by signed distance (as many as the model has, or by=signed), [H,P,P] "
+        "by\n"
+        "query and key (by=pair), each also [L,H,...], where -inf hides a key; scale [P] or [H,P], a factor "
+        "on\n"
+        "a query's scores; angle [P,pairs] in radians; embed [P,C]. 'export table F.npz' writes such a "
+        "file.\n"
+        "The numbers are kept in the session and in checkpoints.\n"
         "Case does not matter. 'help pe NAME' lists aliases: nope, rope, sin, and ape (sinusoidal as in\n"
         "Kazemnejad et al. 2023).\n"
         "The new encoding's parameters are drawn, with moments and a step count of their own.\n"

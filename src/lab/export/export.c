@@ -211,6 +211,8 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
     enum pw_code code = pw_args_opts(args, table_opts, &o, err);
     if (code == PW_OK)
         code = pw_scope_replica(lab, &arm, "export table", o.replica, err);
+    if (code == PW_OK && pw_text_ends(path, ".npz"))
+        return pw_lab_export_numbers(arm, path, o.length, err);
     if (code == PW_OK)
         code = pw_lab_table(lab, arm, (struct pw_table_choice){o.length, pw_lab_table_choice(lab, arm).layer},
                             true, &e, err);
@@ -345,7 +347,7 @@ static const struct {
     {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL, false, false},
     {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL, false, false},
     {"formula", ".py .tex .pe", pw_lab_export_formula, NULL, pw_formula_opts, false, false},
-    {"table", ".json", export_table, NULL, table_opts, false, false},
+    {"table", ".json .npz", export_table, NULL, table_opts, false, false},
     {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts, true, false},
     {"batch", ".npz", export_batch, NULL, replica_opts, false, false},
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts, true, false},

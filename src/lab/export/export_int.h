@@ -29,6 +29,11 @@ enum pw_code pw_lab_export_formula(struct pw_lab *lab, const char *path, const s
                                    struct pw_err *err);
 extern const struct pw_opt pw_formula_opts[];
 
+/* ---- export_numbers.c: the tables of an encoding as .npz. length 0: as many positions as the model has */
+struct pw_replica;
+enum pw_code pw_lab_export_numbers(const struct pw_replica *arm, const char *path, int length,
+                                   struct pw_err *err);
+
 /* ---- activations.c: the job `export activations` of the current arm */
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
                          struct pw_err *err);

@@ -19,6 +19,12 @@ static int entry_of(const struct pw_node *node, int size, double at, double *sha
     return pw_f_entry(at, size, node->op == PW_NODE_BETWEEN, share);
 }
 
+/* The number at a place, which lies inside of the array unless it is NaN. */
+static double number_of(const struct pw_numbers *x, double at)
+{
+    return at >= 0 && at < (double)x->n ? (double)x->v[(size_t)at] : NAN;
+}
+
 static double network(const struct pass *p, const struct pw_node *node, double in)
 {
     const double *const *w = p->param + node->index;
@@ -61,6 +67,7 @@ static double value_of(struct pass *p, int k)
         int low = entry_of(node, p->x->param[node->index].size, a[0], &share);
         return share > 0 ? t[low] + share * (t[low + 1] - t[low]) : t[low];
     }
+    case PW_NODE_DATA: return number_of(p->x->numbers[node->index], a[0]);
     case PW_NODE_CALL: return pw_function_value(node->index, a);
     case PW_NODE_SELECT: return a[0] != 0 ? a[1] : a[2];
     case PW_NODE_NETWORK: return network(p, node, a[0]);
@@ -161,6 +168,7 @@ static void back_node(struct back *b, int k)
     switch (node->op) {
     case PW_NODE_NUMBER:
     case PW_NODE_VAR:
+    case PW_NODE_DATA: /* rounded, so its slope is 0 */
     case PW_NODE_BOUND: break;
     case PW_NODE_PARAM: b->d_param[node->index][0] += g; break;
     case PW_NODE_ENTRY:

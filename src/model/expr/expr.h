@@ -22,9 +22,9 @@
  * Expressions have the operators of C, ** for powers, and `condition ? a : b`. A comparison is 1 or 0. A
  * learned table T of `size` entries is read as T[n], n rounded to a whole number, or T(x), interpolated
  * between entries; both clamp to the first and the last entry. So does list(A, B, ...)[n], whose entries are
- * expressions. sum(k=A..B, e) adds e for whole numbers k; an
- * evaluation with more than 65,536 terms is NaN. mlp(x, hidden=K) is a small learned network, 1 -> K -> 1
- * with a ReLU, whose first layer all heads share.
+ * expressions, and data_HASH[a, b, ...], the number at these indices of an array from a file (numbers.h).
+ * sum(k=A..B, e) adds e for whole numbers k; an evaluation with more than 65,536 terms is NaN. mlp(x,
+ * hidden=K) is a small learned network, 1 -> K -> 1 with a ReLU, whose first layer all heads share.
  *
  * Equal subexpressions are one node of the program, and an operation on constants is a constant. The bits
  * of a result depend on the formula and its inputs alone, on no machine (base/maths.h).

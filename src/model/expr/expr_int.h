@@ -3,6 +3,7 @@
 #define PW_EXPR_INT_H
 #include "model/config.h"
 #include "model/expr/expr.h"
+#include "model/expr/numbers.h"
 
 /* The axis along which a learned parameter has entries, besides layers. */
 enum pw_axis { PW_AXIS_NONE, PW_AXIS_HEAD, PW_AXIS_CHANNEL, PW_AXIS_PAIR, PW_AXES };
@@ -52,6 +53,7 @@ enum pw_node_op {
     PW_NODE_CALL,    /* function `index` of arg[] */
     PW_NODE_SELECT,  /* arg[0] != 0 ? arg[1] : arg[2] */
     PW_NODE_SUM,     /* sum `index`: arg[2] for counters arg[0]..arg[1] */
+    PW_NODE_DATA,    /* number arg[0], counted through the whole array, of array `index` */
     PW_NODE_NETWORK, /* mlp of arg[0]; its parameters are index..index+3 */
 };
 struct pw_node {
@@ -74,12 +76,13 @@ struct pw_expr_name {
 /* A parsed formula. It owns its text and its nodes. */
 struct pw_expr {
     char *text;
-    int n, cap, n_params, n_sums, n_options, n_names;
+    int n, cap, n_params, n_sums, n_options, n_names, n_numbers;
     struct pw_node *node; /* [n], room for cap */
     struct pw_expr_name name[PW_EXPR_NAMES],
         counter[PW_EXPR_SUMS]; /* for printing; nothing depends on them */
     struct pw_expr_param param[PW_EXPR_PARAMS];
     struct pw_expr_option option[PW_EXPR_OPTIONS];
+    const struct pw_numbers *numbers[PW_PE_NUMBERS]; /* arrays that it reads */
     int root[PW_STAGES]; /* -1: the formula has no such stage */
     /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
     enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;

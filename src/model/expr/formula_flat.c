@@ -99,6 +99,9 @@ static int sum_node(struct flattener *f, const struct pw_node *node, int k)
 static int flat_node(struct flattener *f, int k)
 {
     struct pw_node node = f->x->node[k];
+    if (node.op == PW_NODE_DATA && f->code == PW_OK)
+        f->code = pw_fail(f->err, PW_EUSER,
+                          "expr: bias: with learned parameters it can't read the numbers of a file");
     if (node.op == PW_NODE_SUM)
         return sum_node(f, &node, k);
     for (int i = 0; i < 3; i++)

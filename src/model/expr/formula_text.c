@@ -40,6 +40,11 @@ enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_la
         return pw_fail(err, PW_EUSER, "%s: layer=%d: the model has layers 0..%d", who, f->layer,
                        f->cfg->layers - 1);
     const struct pw_expr *x = pw_formula_of(f->use->o.bytes)->x;
+    if (language == PW_FORMULA_PLAIN && x->n_numbers > 0)
+        return pw_fail(err, PW_EUSER,
+                       "%s: its numbers are of a file: allowed are .py and .tex; 'export table "
+                       "F.npz' writes the numbers",
+                       who);
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
         size_t part = (size_t)q->size * pw_axis_size(q->axis, f->cfg);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/places.h"
+#include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
 #include "model/expr/library.h"
 
@@ -14,6 +15,10 @@ static enum pw_code check_name(const struct pw_pe_use_opts *use, const char *nam
     if (use->pe->print == NULL)
         return pw_fail(err, PW_EUSER, "'%s' is a built-in encoding; only a formula can be saved",
                        use->pe->name);
+    if (pw_formula_of(use->o.bytes)->x->n_numbers > 0)
+        return pw_fail(
+            err, PW_EUSER,
+            "its numbers are of a file: keep that file for 'pe file='; 'export table F.npz' writes one");
     if (!pw_library_may_name(name))
         return pw_fail(err, PW_EUSER, "'%.40s': " PW_LIBRARY_NAMES, name);
     if (pw_library_is_taken(name))

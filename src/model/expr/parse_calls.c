@@ -175,3 +175,49 @@ int pw_parse_list(struct pw_parser *p)
     pw_parse_expect(p, "]", "after the entry's number");
     return item_at(p, pw_parse_call(p, "round", k, -1, -1), item, 0, n - 1);
 }
+
+/* The place of an array among those of the formula; -1 after an error. */
+static int numbers_slot(struct pw_parser *p, const struct pw_numbers *data, int at)
+{
+    struct pw_expr *x = p->x;
+    int k = 0;
+    while (k < x->n_numbers && x->numbers[k] != data)
+        k++;
+    if (k == PW_PE_NUMBERS) {
+        pw_parse_fail(p, at, "more than %d arrays of numbers", PW_PE_NUMBERS);
+        return -1;
+    }
+    x->numbers[k] = data;
+    x->n_numbers = k == x->n_numbers ? k + 1 : x->n_numbers;
+    return k;
+}
+
+/* An index, rounded, and clamped to 0..size - 1. */
+static int clamped_index(struct pw_parser *p, int size)
+{
+    int k = pw_parse_call(p, "round", pw_parse_expression(p), -1, -1);
+    k = pw_parse_call(p, "max", k, pw_parse_number(p, 0), -1);
+    return pw_parse_call(p, "min", k, pw_parse_number(p, size - 1), -1);
+}
+
+int pw_parse_numbers(struct pw_parser *p, const char *name, int length, int at)
+{
+    const struct pw_numbers *data = pw_numbers_find(name, length);
+    if (data == NULL)
+        return pw_parse_fail(p, at, "the numbers %.*s were not read: 'pe file=F.npz' reads a file", length,
+                             name);
+    int slot = numbers_slot(p, data, at), place = 0;
+    pw_parse_expect(p, "[", "after the name of numbers");
+    for (int d = 0; d < data->n_dims && !p->failed; d++) {
+        if (d > 0)
+            pw_parse_expect(p, ",", "between indices");
+        int k = clamped_index(p, data->dims[d]);
+        int before = d > 0 ? pw_parse_call(p, "*", place, pw_parse_number(p, data->dims[d]), -1) : 0;
+        place = d > 0 ? pw_parse_call(p, "+", before, k, -1) : k;
+    }
+    if (!pw_parse_is(p, "]"))
+        return pw_parse_fail(p, p->t.at, "%s has %d indices", data->name, data->n_dims);
+    pw_parse_advance(p);
+    return pw_parse_node(
+        p, (struct pw_node){.op = PW_NODE_DATA, .index = slot < 0 ? 0 : slot, .arg = {place, -1, -1}});
+}

@@ -62,6 +62,8 @@ int pw_parse_slopes(struct pw_parser *p);
 int pw_parse_list(struct pw_parser *p);
 int pw_parse_sum(struct pw_parser *p);
 int pw_parse_network(struct pw_parser *p);
+/* Reads the indices behind the name of an array, [a, b, ...]. */
+int pw_parse_numbers(struct pw_parser *p, const char *name, int length, int at);
 /* Reads a whole number that is written as such, for a size. */
 int pw_parse_whole(struct pw_parser *p, const char *of, int lo, int hi);
 /* Adds a learned number; NULL after an error. */

@@ -134,6 +134,8 @@ static int named(struct pw_parser *p)
         return pw_parse_sum(p);
     if (length == 3 && memcmp(text, "mlp", 3) == 0)
         return pw_parse_network(p);
+    if (pw_numbers_names(text, length))
+        return pw_parse_numbers(p, text, length, at);
     k = pw_function_find(text, length);
     if (k >= 0)
         return pw_parse_function(p, k, at);

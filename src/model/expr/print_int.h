@@ -83,6 +83,8 @@ void pw_torch_tensor(struct pw_print *p, struct pw_str *out, int k);
 void pw_torch_number(struct pw_str *out, double v);
 /* Appends the index of an entry of a table: a whole number, inside of the table. */
 void pw_torch_entry(struct pw_print *p, struct pw_str *out, int k, int size);
+/* Writes the text of a number of an array. */
+void pw_torch_data(struct pw_print *p, struct pw_print_node *n, const struct pw_node *node);
 /* Writes the text of a CALL. */
 void pw_torch_call(struct pw_print *p, struct pw_print_node *n, const struct pw_node *node);
 /* The head of a Python function. */

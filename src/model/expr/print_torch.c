@@ -166,6 +166,7 @@ static void write_node(struct pw_print *p, int k, const char *indent)
         break;
     case PW_NODE_ENTRY:
     case PW_NODE_BETWEEN: write_table(p, n, node); break;
+    case PW_NODE_DATA: pw_torch_data(p, n, node); break;
     case PW_NODE_CALL: pw_torch_call(p, n, node); break;
     case PW_NODE_SELECT: write_select(p, n, node); break;
     case PW_NODE_SUM: write_sum(p, n, k, indent); break;

@@ -159,6 +159,22 @@ static void put_slope(struct pw_print *p, struct pw_str *out, const struct pw_no
     pw_str_add(out, "]");
 }
 
+void pw_torch_data(struct pw_print *p, struct pw_print_node *n, const struct pw_node *node)
+{
+    const struct pw_numbers *data = p->x->numbers[node->index];
+    struct pw_str *t = new_table(p, data->name);
+    if (t != NULL) {
+        pw_str_add(t, "torch.tensor([");
+        for (size_t i = 0; i < data->n; i++)
+            pw_str_add(t, "%s%.9g", i == 0 ? "" : i % 8 == 0 ? ",\n        " : ", ", (double)data->v[i]);
+        pw_str_add(t, "], dtype=DTYPE),\n");
+    }
+    n->level = PW_BIND_ATOM;
+    pw_str_add(&n->text, "TABLES[\"%s\"][", data->name);
+    pw_torch_entry(p, &n->text, node->arg[0], (int)data->n);
+    pw_str_add(&n->text, "]");
+}
+
 /* The bucket of every distance, from the first distance of each bucket: whole numbers, without logarithms. */
 static void put_bucket(struct pw_print *p, struct pw_str *out, const struct pw_node *node)
 {

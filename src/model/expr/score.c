@@ -108,6 +108,9 @@ static int translate(struct translation *t, const struct pw_node *node)
     case PW_NODE_VAR: return put_variable(t, node->index);
     case PW_NODE_CALL: return put_call(t, node);
     case PW_NODE_SELECT: return put_select(t, node);
+    case PW_NODE_DATA:
+        t->code = pw_fail(t->err, PW_EUSER, "score: no numbers of a file here: write them as numbers");
+        return 0;
     case PW_NODE_SUM:
     case PW_NODE_BOUND:
         t->code = pw_fail(t->err, PW_EUSER, "score: no 'sum' here: write its terms");
