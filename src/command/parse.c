@@ -52,13 +52,25 @@ enum pw_code pw_commands_split(const char *text,
     return code;
 }
 
+/* Does the word have a formula in a list, as in t5,expr(bias = -d)? */
+static bool has_formula(const char *text, const struct pw_lex_word *w)
+{
+    static const char begin[] = PW_LEX_FORMULA "(";
+    const char *at = strstr(text + w->begin, begin);
+    return at != NULL && at < text + w->end;
+}
+
 static enum pw_code parse_word(struct pw_args *args, const char *text, const struct pw_lex_word *w,
                                struct pw_err *err)
 {
     if (w->stray != PW_NOWHERE)
         return pw_lex_fail(text, w->stray, "')' without '('", err);
     if (w->open != PW_NOWHERE)
-        return pw_lex_fail(text, w->open, "unclosed '('", err);
+        return pw_lex_fail(text, w->open,
+                           has_formula(text, w)
+                               ? "unclosed '('; a formula with ';' needs quotes: expr('a = 2; bias = -a * d')"
+                               : "unclosed '('",
+                           err);
     if (w->equals == w->begin)
         return pw_lex_fail(text, w->begin, "'=' without a name before it", err);
     if (args->n == PW_MAX_WORDS)

@@ -103,6 +103,12 @@ enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, st
  * arguments of `pe`. restart: the learning rate schedule starts again. */
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_replica *arm, const char *text, bool restart,
                            struct pw_err *err);
+/* Run a further command before the one that runs has ended. A session records it as a command of its own, so
+ * a re-run, which leaves out the first one if it writes files, has it. */
+void pw_lab_then(struct pw_lab *lab, const char *line);
+/* Give the formula of an arm a name, by which the arm is shown. Nothing else changes. Fails if the arm has a
+ * built-in encoding or if a formula can't have the name. */
+enum pw_code pw_lab_name_pe(struct pw_lab *lab, struct pw_replica *arm, const char *name, struct pw_err *err);
 /* How the last dimensions of a bias from a file count pairs of positions; AUTO: by its shape. */
 enum pw_bias_by { PW_BIAS_BY_AUTO, PW_BIAS_BY_DISTANCE, PW_BIAS_BY_SIGNED, PW_BIAS_BY_PAIR };
 /* Append the encoding that an .npz file has for an arm's model, as arguments of `pe`: a formula that reads

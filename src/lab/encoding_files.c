@@ -57,6 +57,11 @@ bool pw_encoding_file_about(const char *word, struct pw_str *out)
     return true;
 }
 
+bool pw_encoding_is_project(const char *name)
+{
+    return pw_library_is_own(name);
+}
+
 enum pw_code pw_encoding_save(const struct pw_pe_use_opts *use, const char *name, const char *title,
                               bool replace, struct pw_str *path, struct pw_err *err)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lab/core/lab_int.h"
+#include "model/expr/expr.h"
 #include "model/expr/library.h"
 
 static void offer_name(void *arg, const char *name)
@@ -101,6 +102,14 @@ enum pw_code pw_encoding_words(const struct pw_args *args, int from, const char 
             pw_str_add(out, " %s=%s", w->key, w->value);
     }
     return PW_OK;
+}
+
+bool pw_encoding_is_stage(const char *word)
+{
+    for (int k = 0; pw_stage_names[k] != NULL; k++)
+        if (strcmp(pw_stage_names[k], word) == 0)
+            return true;
+    return false;
 }
 
 const struct pw_opt *pw_encoding_opts(const struct pw_args *so_far)

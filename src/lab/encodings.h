@@ -25,6 +25,11 @@ const char *pw_encoding_shown(struct pw_str *out, const struct pw_pe_use_opts *u
 enum pw_code pw_encoding_words(const struct pw_args *args, int from, const char *const *own,
                                struct pw_str *out, struct pw_err *err);
 
+/* Is there a formula file of this name among those of the project, and none of the user's? */
+bool pw_encoding_is_project(const char *name);
+/* Is the word a stage of formulas, as `bias`? */
+bool pw_encoding_is_stage(const char *word);
+
 /* For `more` of struct pw_command: append the list of formula files. */
 void pw_encoding_files_about(struct pw_str *out);
 /* Append title, paper and formula of a file; false: there is none of this name. */

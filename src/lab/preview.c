@@ -75,8 +75,8 @@ static const struct pw_arm_view *arm_of(const struct place *p, const struct pw_s
 static const char *describe_curve(enum pw_formula_curve kind, bool learns)
 {
     switch (kind) {
-    case PW_CURVE_BIAS: return learns ? "bias, with initial values" : "bias";
-    case PW_CURVE_ROTATION: return "mean cosine of the rotation over pairs";
+    case PW_CURVE_BIAS: return learns ? "bias (initial values)" : "bias";
+    case PW_CURVE_ROTATION: return "mean cosine of the turns";
     case PW_CURVE_ADDED: return "cosine of the added rows";
     case PW_CURVE_NONE: break;
     }
@@ -183,6 +183,12 @@ void pw_preview_close(struct pw_str *line)
     struct place at;
     if (find_formula(pw_str_text(line), &at) && at.open)
         pw_str_put(line, line->s + at.begin - 1, 1);
+}
+
+size_t pw_preview_begin(const char *line)
+{
+    struct place at;
+    return find_formula(line, &at) ? at.begin : PW_NO_FORMULA;
 }
 
 /* ---- completion */

@@ -31,10 +31,13 @@ bool pw_preview_asked(const char *line, const struct pw_snapshot *s, struct pw_s
 /* Appends the quote that an edited formula lacks at its end. */
 void pw_preview_close(struct pw_str *line);
 
+/* Returns the byte at which the formula of the line begins; PW_NO_FORMULA if the line has none. */
+#define PW_NO_FORMULA SIZE_MAX
+size_t pw_preview_begin(const char *line);
+
 /* Completion inside a formula: calls add with each variable, function, stage and name of the formula that
  * begins with the word that ends at byte `point`. Returns where that word begins; PW_NO_FORMULA if the point
  * is not in a formula. */
-#define PW_NO_FORMULA SIZE_MAX
 size_t pw_preview_complete(const char *line, size_t point, void (*add)(void *arg, const char *candidate),
                            void *arg);
 

@@ -253,6 +253,12 @@ void pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe)
     pw_model_changed(m);
 }
 
+void pw_model_name(struct pw_model *m, const struct pw_pe_use_opts *pe)
+{
+    assert(pw_pe_alike(pe->pe, m->pe.pe));
+    m->pe = *pe;
+}
+
 const struct pw_config *pw_model_config(const struct pw_model *m)
 {
     return &m->cfg;

@@ -135,6 +135,8 @@ enum pw_code pw_model_may_tune(const struct pw_model *m, const struct pw_pe_use_
 /* Sets the options; every parameter keeps its bits. Call pw_model_may_tune before, on this model or on one of
  * the same shape. A step that has yielded is abandoned. */
 void pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe);
+/* Gives the model's formula another name: pe differs from its encoding in nothing else. */
+void pw_model_name(struct pw_model *m, const struct pw_pe_use_opts *pe);
 
 /* Runs one optimiser step; all scored tokens of the batch have the same weight. The workers read *yield
  * between blocks (NULL: never). If it is true the step stops and returns PW_EYIELD; the model is then as

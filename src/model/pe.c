@@ -233,8 +233,13 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, struct pw_err 
             *rest++ = '\0';
         use->pe = pw_pe_find(name);
         if (use->pe == NULL) {
+            bool equals = strchr(name, '=') != NULL || rest[strspn(rest, " ")] == '=';
             formula = pw_library_has(name);
-            code = formula ? pw_library_use(use, name, err) : unknown(name, err);
+            code = formula  ? pw_library_use(use, name, err)
+                   : equals ? pw_fail(err, PW_EUSER,
+                                      "no encoding '%s'; a formula follows 'expr', as in pe expr 'bias = -d'",
+                                      name)
+                            : unknown(name, err);
         }
     }
     if (code != PW_OK)

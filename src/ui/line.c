@@ -156,6 +156,20 @@ static bool accept_ghost(const struct pw_line *l, const char *bytes, size_t n)
     return false;
 }
 
+/* Home and Ctrl-A go to the beginning of a formula first; there, to that of the line. */
+static bool go_home(const char *bytes, size_t n)
+{
+    static const char *const keys[] = {"\033[H", "\033OH", "\033[1~", "\001"};
+    size_t begin = pw_preview_begin(rl_line_buffer);
+    for (size_t i = 0; begin != PW_NO_FORMULA && (size_t)rl_point > begin && i < sizeof keys / sizeof *keys;
+         i++)
+        if (strlen(keys[i]) == n && memcmp(keys[i], bytes, n) == 0) {
+            rl_point = (int)begin;
+            return true;
+        }
+    return false;
+}
+
 /* ---- opening and closing */
 
 struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_seen *seen,
@@ -265,7 +279,7 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
         cancel(l);
         return PW_LINE_CANCELLED;
     }
-    if (accept_ghost(l, bytes, n))
+    if (accept_ghost(l, bytes, n) || go_home(bytes, n))
         return PW_LINE_OPEN;
     l->n = n < sizeof l->queue ? n : sizeof l->queue;
     memcpy(l->queue, bytes, l->n);
@@ -425,8 +439,11 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
     if (l->n_choices > 0)
         draw_choices(l, c, r);
     else if (l->remark.why != NULL && r.y > 0) { /* above the line, because a formula often fills it */
-        struct pw_rect above = {r.y - 1, r.x, 1, r.w};
+        int rows = pw_text_rows(l->remark.why, r.w - 1);
+        rows = rows < 2 || r.y < 2 ? 1 : 2;
+        struct pw_rect above = {r.y - rows, r.x, rows, r.w};
         pw_draw_fill(c, above, plain, ' ');
-        pw_draw_cut(c, above, above.y, above.x + 1, pw_style_bad(), l->remark.why, r.w - 1);
+        above.x++, above.w--;
+        pw_draw_wrapped(c, above, above.y, pw_style_bad(), l->remark.why, rows);
     }
 }

@@ -52,7 +52,7 @@ for size in 80x24 120x36; do
     claim '`log(`, `log1p(`, `log2(`'
     wait_for '^ log\( +log1p\( +log2\('
     literal '1p(d)'
-    wait_for 'the formula: bias, with initial values'
+    wait_for 'bias \(initial values\), head 0: line the formula'
     [ $size != 80x24 ] || until_true 'the screen of the page' on_screen "$(block 'formula for arm 3')"
     keys Enter
     claim '`arm 3: formula: bias by distance; 8 learned parameters`'
@@ -70,8 +70,8 @@ for size in 80x24 120x36; do
     keys v v
     claim 'ahead of ALiBi in all three, T5 is ahead of the formula in two of three. No arm is called best'
     wait_for 'no arm is called best: p < 0.05 needs 6 seeds'
-    wait_for '1 t5 8/16 > .3 expr .* 2:1 '
-    wait_for '2 alibi < .3 expr .* 0:3 '
+    wait_for '1 t5 8/16 > .3 logslope .* 2:1 '
+    wait_for '2 alibi < .3 logslope .* 0:3 '
     claim 'Press `5`, then `v`.'
     keys 5 v
     claim 'head 0 has -1.454, and head 7 has -0.0063'
@@ -79,6 +79,10 @@ for size in 80x24 120x36; do
     wait_for 'head 7 .* -0\.0063 '
     claim '`trained 0..17`'
     wait_for 'trained 0\.\.17'
+    claim '`v` again shows the parameter itself, on the page `params`'
+    keys v
+    wait_for 'params 2/'
+    wait_for 'a +h0 +0\.04744 '
 
     command_line "$(typed 'export figure')"
     claim '`wrote lengths.svg`'

@@ -14,10 +14,10 @@ for size in 80x24 120x36 200x60; do
     keys Tab
     wait_for "log\( +log1p\( +log2\("
     literal "1p(d)"
-    wait_for "the formula: bias"
+    wait_for "bias, head 0: line the formula"
     wait_for "Enter swaps it in, Esc cancels"
     literal " + +"
-    wait_for "the last valid formula: bias"
+    wait_for "bias, head 0: line the last valid formula"
     keys Enter # the error stays, and so does the text
     literal " 3 +"
     wait_for "log1p\(d\) \+ \+ 3 \+"
@@ -43,7 +43,7 @@ for size in 80x24 120x36 200x60; do
     wait_for "● 1 longrope"
     keys e
     wait_for "log\(trained\)\) : 1"
-    wait_for "the formula: mean cosine"
+    wait_for "mean cosine of the turns, head 0: line the formula"
     keys C-c
     command_line "quit"
     wait_exit 30

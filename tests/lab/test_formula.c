@@ -149,6 +149,14 @@ static void test_refused(void **state)
          "export formula: alibi is a built-in encoding, not a formula; 'help pe' shows 'pe expr'"},
         {"export formula /tmp/pewter.txt",
          "export formula: '/tmp/pewter.txt': the file name must end in .py .tex .pe"},
+        {"pe check bias=-d", "pe: a formula follows 'expr': pe expr 'bias = -d'"},
+        {"pe \"bias = -d\"", "no encoding 'bias'; a formula follows 'expr', as in pe expr 'bias = -d'"},
+        {"pe expr a = learn(1)",
+         "expr: column 13: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
+         "score, mask; quotes around a formula protect ';'"},
+        {"race t5,expr(a = 2; bias = -d)",
+         "byte 13: unclosed '('; a formula with ';' needs quotes: expr('a = 2; bias = -a * d')"},
+        {"pe expr \"bias = lern(1)\"", "expr: column 8: nothing has the name 'lern'; did you mean 'learn'?"},
         {"race t5,expr(\"bias = \")", "expr: column 8: the expression is not complete"},
     };
     struct bench b;

@@ -309,6 +309,9 @@ static void test_save(void **state)
     bench_must(&b, SMALL "pe mine a=2.5 most=3; train 4; digest");
     struct bench before = b;
     bench_must(&b, "pe save Other title=\"; two words\"");
+    expect_pe(&b, 1, "other a=2.5 most=3"); /* the arm has the name, and its weights */
+    bench_must(&b, "digest");
+    assert_string_equal(strstr(before.digests, "  step"), strstr(b.digests, "  step"));
     bench_must(&b, "reset; pe other; train 4; digest");
     expect_pe(&b, 1, "other a=2.5 most=3");
     assert_string_equal(strstr(before.digests, "  step"), strstr(b.digests, "  step"));
@@ -316,6 +319,25 @@ static void test_save(void **state)
     expect_pe(&b, 1, "other");
     bench_close(&b);
     remove_file("other.pe");
+}
+
+/* A re-run names the arm as the session did, and writes no file. */
+static void test_save_recorded(void **state)
+{
+    struct bench b;
+    struct record r;
+    (void)state;
+    record_open(&b, &r, 2, false);
+    bench_must(&b, SMALL
+               "pe expr 'a = learn(1) per head; bias = -a * d'; train 4; fork; arm 2; pe save kept; train 4; "
+               "digest; pe name again arm=1; pe name again arm=1; table");
+    expect_pe(&b, 1, "again");
+    expect_pe(&b, 2, "kept");
+    bench_close(&b);
+    remove_file("kept.pe");
+    record_must(&r, 1);
+    record_free(&r);
+    assert_false(pw_library_has("kept"));
 }
 
 /* A session is re-run, and weights are read, where no file is. */
@@ -366,9 +388,11 @@ static void test_without_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),    cmocka_unit_test(test_every_file),    cmocka_unit_test(test_options),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_hostile),       cmocka_unit_test(test_order),
-        cmocka_unit_test(test_save),    cmocka_unit_test(test_without_files),
+        cmocka_unit_test(test_bits),          cmocka_unit_test(test_every_file),
+        cmocka_unit_test(test_options),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_hostile),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_save),          cmocka_unit_test(test_save_recorded),
+        cmocka_unit_test(test_without_files),
     };
     return cmocka_run_group_tests_name("library", tests, set_up, tear_down);
 }

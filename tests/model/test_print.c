@@ -124,6 +124,12 @@ static void test_latex(void **state)
          "&= \\begin{cases} 1 & \\text{if } d < 3 \\\\ \\frac{\\sqrt{d}}{2} & \\text{if } d < 5 \\\\ 10^{-6} "
          "& "
          "\\text{otherwise} \\end{cases}\n"},
+        {"bias = list(5, d, list(7, 8)[j], 9)[i]", /* one list of cases for each list */
+         "&= \\begin{cases} 5 & \\text{if } \\operatorname{round}\\left(i\\right) \\le 0 \\\\ d & \\text{if "
+         "} "
+         "\\operatorname{round}\\left(i\\right) \\le 1 \\\\ \\begin{cases} 7 & \\text{if } "
+         "\\operatorname{round}\\left(j\\right) \\le 0 \\\\ 8 & \\text{otherwise} \\end{cases} & \\text{if } "
+         "\\operatorname{round}\\left(i\\right) \\le 2 \\\\ 9 & \\text{otherwise} \\end{cases}\n"},
         {"bias = (d + 1) * (h - (d - 2)) ** 2 * (d > 3)",
          "&= \\left(d + 1\\right) \\, \\left(h - \\left(d - 2\\right)\\right)^{2} \\, \\mathbf{1}[d > 3]\n"},
         {"bias = sum(k=1..4, cos(k * d)) + 1", "&= \\sum_{k=1}^{4} \\cos\\left(k \\, d\\right) + 1\n"},

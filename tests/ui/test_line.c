@@ -160,6 +160,23 @@ static void test_initial_text(void **state)
     assert_string_equal(pw_line_text(b->line), "prompt copy a b");
 }
 
+/* In a formula, Home stops at its beginning. Pressed again it goes to that of the line. */
+static void test_home_of_a_formula(void **state)
+{
+    static const char *const keys[] = {"\x01", "\033[H", "\033OH"};
+    struct bench *b = *state;
+    for (int i = 0; i < 3; i++) {
+        pw_line_open(b->line, "pe expr \"bias = -d", NULL);
+        press(b, keys[i]);
+        draw(b, NULL);
+        assert_int_equal(b->canvas.cursor_x, 1 + 9);
+        press(b, keys[i]);
+        draw(b, NULL);
+        assert_int_equal(b->canvas.cursor_x, 1);
+        press(b, "\x03");
+    }
+}
+
 static void test_cancel(void **state)
 {
     struct bench *b = *state;
@@ -468,6 +485,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_edit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_initial_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_home_of_a_formula, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel, setup, teardown),
         cmocka_unit_test_setup_teardown(test_utf8, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paste, setup, teardown),

@@ -55,6 +55,19 @@ static bool saves(const struct pw_args *args)
     return pw_args_words(args) > 0 && strcmp(pw_args_word(args, 0), "save") == 0;
 }
 
+/* Names the arm by a command of its own, which a session records: a re-run writes no file, and names the arm
+ * when it comes to that command. */
+static void name_arm(struct pw_lab *lab, const struct pw_replica *arm, const char *name)
+{
+    struct pw_str line = {0};
+    pw_str_add(&line, "pe name ");
+    for (const char *c = name; *c != '\0'; c++) /* files have one name in any case */
+        pw_str_add(&line, "%c", *c >= 'A' && *c <= 'Z' ? *c + 'a' - 'A' : *c);
+    pw_str_add(&line, " arm=%d", arm->id);
+    pw_lab_then(lab, line.s);
+    pw_str_fini(&line);
+}
+
 static enum pw_code save_formula(struct pw_lab *lab, const struct pw_replica *arm, const struct pw_args *args,
                                  struct pw_err *err)
 {
@@ -63,13 +76,18 @@ static enum pw_code save_formula(struct pw_lab *lab, const struct pw_replica *ar
     pw_opt_defaults(save_opts, &o);
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: pe save NAME [title=TEXT] [replace=on] [arm=K]");
+    const char *name = pw_args_word(args, 1);
+    bool hides = pw_encoding_is_project(name);
     enum pw_code code = pw_args_opts(args, save_opts, &o, err);
     if (code == PW_OK)
-        code = pw_encoding_save(&arm->pe, pw_args_word(args, 1), o.title, o.replace, &path, err);
-    if (code == PW_OK)
-        pw_lab_note(lab, "written: %s", path.s);
-    else
+        code = pw_encoding_save(&arm->pe, name, o.title, o.replace, &path, err);
+    if (code == PW_OK) {
+        pw_lab_note(lab, "written: %s%s%s", path.s, hides ? "; it hides the project's encoding " : "",
+                    hides ? name : "");
+        name_arm(lab, arm, name);
+    } else {
         pw_err_at(err, "pe save");
+    }
     pw_str_fini(&path);
     return code;
 }
@@ -96,9 +114,23 @@ static enum pw_code read_encoding(struct pw_lab *lab, struct pw_replica *arm, co
     enum pw_code code = PW_OK;
     if (o->file[0] != '\0' && pw_args_words(args) > check)
         return pw_fail(err, PW_EUSER, "pe: file=F.npz is an encoding: no name or formula beside it");
+    if (check && pw_args_words(args) == 2 && strchr(pw_args_word(args, 1), '=') != NULL)
+        pw_str_add(text, "expr "); /* only a formula has such a word */
     if (o->file[0] != '\0')
         code = pw_lab_read_pe(lab, arm, o->file, (enum pw_bias_by)o->by, text, err);
     return code == PW_OK ? pw_encoding_words(args, check, own[o->file[0] != '\0'], text, err) : code;
+}
+
+/* There is no name: the words are options, or a formula without `expr`. */
+static enum pw_code refuse_words(const struct pw_args *args, struct pw_err *err)
+{
+    for (int i = 0; i < args->n; i++) {
+        const struct pw_word *w = &args->words[i];
+        if (w->key != NULL && pw_encoding_is_stage(w->key))
+            return pw_fail(err, PW_EUSER, "pe: a formula follows 'expr': pe expr '%s = %s'", w->key,
+                           w->value);
+    }
+    return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_pe.usage);
 }
 
 static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
@@ -109,10 +141,12 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const str
     struct pw_str text = {0};
     if (saves(args))
         return save_formula(lab, arm, args, err);
+    if (pw_args_words(args) == 2 && strcmp(pw_args_word(args, 0), "name") == 0)
+        return pw_lab_name_pe(lab, arm, pw_args_word(args, 1), err);
     if (pw_args_key(args, "file") == NULL &&
         (pw_args_words(args) == 0 ||
          (pw_args_words(args) == 1 && pw_text_same(pw_args_word(args, 0), "check"))))
-        return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_pe.usage);
+        return refuse_words(args, err);
     enum pw_code code = read_own(args, &o, err);
     if (code == PW_OK)
         code = read_encoding(lab, arm, args, check, &o, &text, err);
@@ -163,14 +197,15 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
 static void complete(struct pw_completion *c)
 {
     if (c->at == 0)
-        pw_complete_offer_all(c, (const char *const[]){"expr", "check", "save", NULL});
+        pw_complete_offer_all(c, (const char *const[]){"expr", "check", "save", "name", NULL});
     pw_complete_encoding(c);
 }
 
 const struct pw_command pw_cmd_pe = {
     .name = "pe",
     .search = "position embedding encoding",
-    .usage = "pe NAME [key=value] [arm=K] | pe expr FORMULA | pe file=F.npz | pe check NAME | pe save NAME",
+    .usage = "pe NAME [key=value] [arm=K] | pe expr FORMULA | pe file=F.npz | pe check NAME | pe save NAME | "
+             "pe name NAME",
     .example = "pe t5 buckets=8 distance=16",
     .summary = "swap the encoding of the current arm, or of arm K; all other weights stay",
     .detail =
@@ -216,7 +251,8 @@ const struct pw_command pw_cmd_pe = {
         "The new encoding's parameters are drawn, with moments and a step count of their own.\n"
         "Formula files are encodings, too: encodings/NAME.pe of the project, and your own in\n"
         "$XDG_CONFIG_HOME/pewter/encodings, which 'pe save NAME [title=TEXT] [replace=on]' writes from the\n"
-        "arm's formula. A file is lines '# title:', '# paper:' and '# look:', and a formula. A constant "
+        "arm's formula; the arm is then shown by that name, as after 'pe name NAME'. A file is lines '# "
+        "title:', '# paper:' and '# look:', and a formula. A constant "
         "that\n"
         "may be set is a = option(1, 0.01..100) with a comment as its help: pe rope_pi factor=4; tune "
         "factor=2.",

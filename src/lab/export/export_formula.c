@@ -47,6 +47,15 @@ static float *read_parameters(const struct pw_replica *arm)
     return values;
 }
 
+/* Writes the file's name without folder and ending. */
+static void name_file(const char *path, char title[64])
+{
+    const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    pw_text_copy(title, 64, base);
+    if (strrchr(title, '.') != NULL)
+        *strrchr(title, '.') = '\0';
+}
+
 enum pw_code pw_lab_export_formula(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)
 {
@@ -64,12 +73,15 @@ enum pw_code pw_lab_export_formula(struct pw_lab *lab, const char *path, const s
     if (code != PW_OK)
         return code;
     float *values = read_parameters(arm);
+    char title[64];
+    name_file(path, title);
     struct pw_formula_use use = {.use = &arm->pe,
                                  .cfg = &arm->cfg,
                                  .layer = o.layer,
                                  .trained = pw_pe_trained(&arm->pe) > 0 ? pw_pe_trained(&arm->pe)
                                                                         : pw_lab_trained_distance(lab) + 1,
-                                 .values = values};
+                                 .values = values,
+                                 .title = title};
     code = pw_formula_write(&use,
                             pw_text_ends(path, ".py")    ? PW_FORMULA_TORCH
                             : pw_text_ends(path, ".tex") ? PW_FORMULA_LATEX

@@ -118,6 +118,13 @@ void pw_lab_run(struct pw_lab *lab, const char *text)
     free(line);
 }
 
+void pw_lab_then(struct pw_lab *lab, const char *line)
+{
+    struct pw_err err;
+    if (run_command(lab, line, false, &err) != PW_OK)
+        pw_lab_emit_error(lab, err.msg);
+}
+
 void pw_lab_emit_waiting(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);

@@ -5,6 +5,7 @@
 
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
+#include "lab/looks/looks.h"
 #include "lab/settings/settings.h"
 #include "lab/train/train.h"
 #include "model/expr/describe.h"
@@ -163,6 +164,31 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_replica *arm, const cha
     pw_lab_put(lab, fresh, n);
     pw_lab_emit_arm(lab, arm, false);
     pw_lab_changed(lab, &(struct pw_notice){.what = PW_CHANGE_MODELS, .arm = arm->id});
+    return PW_OK;
+}
+
+enum pw_code pw_lab_name_pe(struct pw_lab *lab, struct pw_replica *arm, const char *name, struct pw_err *err)
+{
+    struct pw_pe_use_opts named = arm->pe;
+    struct pw_replica *a;
+    if (named.pe->print == NULL)
+        return pw_fail(err, PW_EUSER, "pe name: %s is a built-in encoding; only a formula can have a name",
+                       named.pe->name);
+    enum pw_code code = pw_pe_formula_name(&named, name, err);
+    if (code != PW_OK) {
+        pw_err_at(err, "pe name");
+        return code;
+    }
+    if (memcmp(&named, &arm->pe, sizeof named) == 0)
+        return PW_OK;
+    for (int r = 1; (a = pw_lab_replica(lab, arm->id, r)) != NULL; r++) {
+        pw_model_name(a->model, &named);
+        a->pe = named;
+    }
+    pw_lab_emit_arm(lab, arm, false);
+    lab->table_generation[arm->id] = 0; /* the reader has dropped a table of the former text */
+    if (lab->cfg.live)
+        pw_lab_refresh_tables(lab, true, 0);
     return PW_OK;
 }
 

@@ -15,7 +15,8 @@ static void put_plain(const struct pw_formula_use *f, struct pw_str *out)
     struct pw_str setting = {0};
     pw_opt_print(pw_pe_tune_opts, &f->use->tune, true, &setting);
     pw_str_add(out, "# title: %s\n# look: From a model of %d layers, %d heads of width %d and context %d.",
-               formula->pe.name, c->layers, c->heads, c->head_width, c->context);
+               strcmp(formula->pe.name, "expr") == 0 && f->title != NULL ? f->title : formula->pe.name,
+               c->layers, c->heads, c->head_width, c->context);
     pw_str_add(out, setting.len > 0 ? " Tuned:%s.\n\n" : "%s\n\n", pw_str_text(&setting));
     pw_expr_print_lines(formula->x, out);
     pw_str_fini(&setting);

@@ -13,6 +13,7 @@ struct pw_formula_use {
     int layer;   /* the value of l, and the layer of parameters per layer */
     int trained; /* the value of L */
     const float *values;
+    const char *title; /* of the file, if the formula has no name; NULL: "expr" */
 };
 
 /* Appends the file. Fails with PW_EUSER if the encoding is no formula, if there is no such layer, or if the

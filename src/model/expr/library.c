@@ -53,7 +53,7 @@ bool pw_library_may_name(const char *name)
 bool pw_library_is_taken(const char *name)
 {
     return pw_pe_find(name) != NULL || pw_text_same(name, "expr") || pw_text_same(name, "check") ||
-           pw_text_same(name, "save");
+           pw_text_same(name, "save") || pw_text_same(name, "name");
 }
 
 static void lower(char out[PW_PE_NAME], const char *name)

@@ -206,15 +206,23 @@ static void statement(struct pw_parser *p)
     p->stage = -1;
 }
 
+/* Is the formula a single statement? It may be the part of a formula before a ';' that ended the command. */
+static bool is_one(const struct pw_parser *p)
+{
+    const char *text = p->x->text;
+    return strpbrk(text, ";\n") == NULL && text[strspn(text, " \t")] != '\0';
+}
+
 static void check_used(struct pw_parser *p)
 {
     bool any = false;
     for (int k = 0; k < PW_STAGES; k++)
         any |= p->x->root[k] >= 0;
     if (!any)
-        pw_parse_fail(
-            p, p->t.at,
-            "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, mask");
+        pw_parse_fail(p, p->t.at,
+                      "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, "
+                      "mask%s",
+                      is_one(p) ? "; quotes around a formula protect ';'" : "");
     if (p->x->pairing != 0 && p->x->root[PW_STAGE_ANGLE] < 0 && p->x->root[PW_STAGE_GAIN] < 0)
         pw_parse_fail(p, p->t.at, "nothing uses the pairing: there is no angle and no gain");
     for (int k = 0; k < p->n_names; k++)

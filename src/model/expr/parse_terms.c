@@ -73,14 +73,18 @@ static int variable(struct pw_parser *p, enum pw_expr_var v, int at)
 
 static int unknown(struct pw_parser *p, const char *text, int length, int at)
 {
+    static const char *const special[] = {"learn",  "list",   "sum",    "mlp",
+                                          "option", "normal", "slopes", "position"};
     const char *all[128];
     char word[40];
     int n = 0;
     for (int k = 0; pw_parse_variables[k] != NULL; k++)
         all[n++] = pw_parse_variables[k];
-    for (int k = 0; pw_functions[k].name != NULL && n < 126; k++)
+    for (int k = 0; pw_functions[k].name != NULL && n < 112; k++)
         if (pw_functions[k].name[0] >= 'a')
             all[n++] = pw_functions[k].name;
+    for (size_t k = 0; k < sizeof special / sizeof *special; k++)
+        all[n++] = special[k];
     all[n] = NULL;
     snprintf(word, sizeof word, "%.*s", length < 39 ? length : 39, text);
     const char *near = NULL;

@@ -242,22 +242,44 @@ static void tex_param(const struct pw_print *p, struct pw_print_node *n, const s
     pw_str_add(&n->text, node->op == PW_NODE_ENTRY ? "\\right]" : "\\right)");
 }
 
+/* The node that a condition of the form "node <= number" compares; -1: it is another condition. */
+static int compared(const struct pw_expr *x, int condition)
+{
+    const struct pw_node *c = &x->node[condition];
+    bool is_bound = c->op == PW_NODE_CALL && strcmp(pw_functions[c->index].name, "<=") == 0 &&
+                    x->node[c->arg[1]].op == PW_NODE_NUMBER;
+    return is_bound ? c->arg[0] : -1;
+}
+
+/* Appends the cases of node k, which holds under a condition (-1: otherwise), after the cases before it. A
+ * chain of conditions is one list of cases. So are the entries of a list, a search by bisection: below "key
+ * <= 3" the condition "key <= 1" may stand before it. key: the node of such a search; -1: none. */
+static void put_cases(const struct pw_print *p, struct pw_str *out, int k, int condition, int key)
+{
+    const struct pw_node *node = &p->x->node[k];
+    bool chain = node->op == PW_NODE_SELECT && pw_print_name(p->x, k) == NULL;
+    int own = chain ? compared(p->x, node->arg[0]) : -1;
+    if (chain && (condition < 0 || (key >= 0 && own == key))) {
+        put_cases(p, out, node->arg[1], node->arg[0], own);
+        put_cases(p, out, node->arg[2], condition, own);
+        return;
+    }
+    put_operand(p, out, k, false, EITHER);
+    if (condition < 0) {
+        pw_str_add(out, " & \\text{otherwise}");
+        return;
+    }
+    pw_str_add(out, " & \\text{if } ");
+    put_operand(p, out, condition, true, EITHER);
+    pw_str_add(out, " \\\\ ");
+}
+
 static void tex_select(const struct pw_print *p, struct pw_print_node *n, const struct pw_node *node)
 {
     pw_str_add(&n->text, "\\begin{cases} ");
-    for (;;) {
-        put_operand(p, &n->text, node->arg[1], false, EITHER);
-        pw_str_add(&n->text, " & \\text{if } ");
-        put_operand(p, &n->text, node->arg[0], true, EITHER);
-        pw_str_add(&n->text, " \\\\ ");
-        int other = node->arg[2];
-        if (p->x->node[other].op != PW_NODE_SELECT || pw_print_name(p->x, other) != NULL) {
-            put_operand(p, &n->text, other, false, EITHER);
-            break;
-        }
-        node = &p->x->node[other]; /* a chain of conditions is one list of cases */
-    }
-    pw_str_add(&n->text, " & \\text{otherwise} \\end{cases}");
+    put_cases(p, &n->text, node->arg[1], node->arg[0], compared(p->x, node->arg[0]));
+    put_cases(p, &n->text, node->arg[2], -1, -1);
+    pw_str_add(&n->text, " \\end{cases}");
     n->level = EITHER;
 }
 

@@ -34,10 +34,10 @@ void pw_enc_preview(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
     }
     const float *present = present_values(ui, p);
     int head = pw_within(pw_enc_at(ui, PW_ENC_HEAD), p->curve.heads);
-    pw_str_add(&title, "head %d: line %s: %s", head,
-               p->why[0] != '\0' ? "the last valid formula" : "the formula", p->shows);
+    pw_str_add(&title, "%s, head %d: line the %sformula", p->shows, head,
+               p->why[0] != '\0' ? "last valid " : "");
     if (present != NULL && arm != NULL)
-        pw_str_add(&title, "  dotted: the present %s", arm->info.name);
+        pw_str_add(&title, ", dotted the present %s", arm->info.name);
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), pw_str_text(&title), r.w);
     pw_str_fini(&title);
     r.y++, r.h--;
