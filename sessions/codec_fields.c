@@ -330,8 +330,13 @@ static const struct pw_message tensor_message = {.fields = tensor, .n = N(tensor
 
 #define S struct pw_table_param
 static const struct pw_field table_param[] = {
-    TEXT(1, name),          RANGE(2, layers, 1, LAYERS),           RANGE(3, heads, 1, HEADS),
-    RANGE(4, size, 1, FAR), RANGE(5, part, 0, PW_TABLE_PARTS - 1), RANGE(6, entry, -1, PW_TABLE_ENTRIES - 1),
+    TEXT(1, name),
+    RANGE(2, layers, 1, LAYERS),
+    RANGE(3, heads, 1, HEADS),
+    RANGE(4, size, 1, FAR),
+    RANGE(5, part, 0, PW_TABLE_PARTS - 1),
+    RANGE(6, entry, -1, PW_TABLE_ENTRIES - 1),
+    RANGE(7, along, 0, PW_ALONG_PAIRS),
 };
 #undef S
 static const struct pw_message param_message = {.fields = table_param, .n = N(table_param)};

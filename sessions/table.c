@@ -49,6 +49,8 @@ static void params(cJSON *o, const struct pw_ev_table *t)
         cJSON *one = pw_json_add(list);
         pw_json_str(one, "name", p->name);
         pw_json_ints(one, "shape", (int[]){p->layers, p->heads, p->size}, 3);
+        if (p->along != PW_ALONG_NOTHING)
+            pw_json_str(one, "along", p->along == PW_ALONG_CHANNELS ? "channels" : "pairs");
         values(one, p->size > 1 ? "rms" : "value", t->learned + p->part, parts);
         values(one, "grad", t->learned_grads != NULL ? t->learned_grads + p->part : NULL, parts);
         if (p->size == 1)

@@ -247,10 +247,12 @@ void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
 int pw_pe_trained(const struct pw_pe_use_opts *use);
 
 /* A learned parameter of a formula: layers x heads copies (1: all share it) of `size` numbers, one after the
- * other in the model's parameters, those of a layer together. */
+ * other in the model's parameters, those of a layer together. A copy may have numbers of each channel or each
+ * pair, one channel or pair after the other. */
 struct pw_pe_formula_param {
     const char *name;
     int layers, heads, size;
+    bool channels, pairs;
 };
 /* Lists the learned parameters of a formula in the order of the model's parameters; returns their number, 0
  * if the encoding is no formula. */

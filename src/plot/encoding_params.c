@@ -28,6 +28,11 @@ void pw_param_part_text(const struct pw_table_param *p, int part, char text[32])
 
 void pw_param_scope_text(const struct pw_table_param *p, struct pw_str *out)
 {
+    if (p->along != PW_ALONG_NOTHING) {
+        pw_str_add(out, "per %s%s, %d numbers", p->along == PW_ALONG_CHANNELS ? "channel" : "pair",
+                   p->layers > 1 ? ", layer" : "", p->size);
+        return;
+    }
     pw_str_add(out, p->heads > 1 && p->layers > 1 ? "per head, layer"
                     : p->heads > 1                ? "per head"
                     : p->layers > 1               ? "per layer"

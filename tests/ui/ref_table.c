@@ -122,7 +122,8 @@ static void queries_of(struct pw_ev_table *t)
  * each head and layer. */
 static void params_of(struct pw_ev_table *t, int step)
 {
-    static const struct pw_table_param params[] = {{"a", 1, HEADS, 1, 0, -1}, {"T", LAYERS, HEADS, 16, 4, 0}};
+    static const struct pw_table_param params[] = {{"a", 1, HEADS, 1, 0, -1, 0},
+                                                   {"T", LAYERS, HEADS, 16, 4, 0, 0}};
     float done = sqrtf((float)step / 640);
 
     t->n_params = 2, t->param_steps = step / 10;

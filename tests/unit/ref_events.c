@@ -149,7 +149,7 @@ static void fill_table(struct pw_ev_table *t)
     t->fire_c = 0.5f, t->fire_factor = 0.75f, t->fire_threshold = 16, t->fire_from = 3, t->fire_step = 0.5f;
     t->by_layer = true;
     t->n_params = 2, t->params_left = 1, t->param_steps = 7, t->n_learned = 3, t->n_entries = 2;
-    t->params = COPY(struct pw_table_param, {"a", 2, 1, 1, 0, -1}, {"T", 1, 1, 2, 2, 0});
+    t->params = COPY(struct pw_table_param, {"a", 2, 1, 1, 0, -1, 0}, {"T", 1, 1, 2, 2, 0, PW_ALONG_PAIRS});
     t->learned = COPY(float, 1.5f, -1.5f, 0.25f);
     t->learned_grads = COPY(float, 0.125f, 0, NAN);
     t->entries = COPY(float, 0.25f, -0.25f);

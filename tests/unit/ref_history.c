@@ -164,7 +164,7 @@ static void make_attention(struct pw_ev_attention *a, const struct happening *h,
 static void make_params(struct pw_ev_table *t, struct pw_rng *r)
 {
     static const struct pw_table_param params[] = {
-        {"a", 1, 2, 1, 0, -1}, {"T", 1, 1, 3, 2, 0}, {"b", 1, 1, 1, 3, -1}};
+        {"a", 1, 2, 1, 0, -1, 0}, {"T", 1, 1, 3, 2, 0, 0}, {"b", 1, 1, 1, 3, -1, 0}};
     t->n_params = 2 + (pw_rng_below(r, 8) == 0);
     t->n_learned = t->n_params + 1, t->n_entries = 3;
     t->params = some(r, t->n_params, sizeof *t->params);

@@ -189,16 +189,16 @@ static void test_learned_parameters_have_their_values(void **state)
         struct pw_table_param second;
         int n_learned;
         enum pw_code code;
-    } cases[] = {{{"T", 1, 2, 2, 1, 0}, 3, PW_OK},
-                 {{"T", 1, 2, 2, 1, -1}, 3, PW_OK}, /* its entries were not emitted */
-                 {{"T", 1, 2, 2, 1, 1}, 3, PW_EUSER},
-                 {{"T", 1, 2, 2, 0, 0}, 3, PW_EUSER}, /* shares a value with the first */
-                 {{"T", 1, 2, 2, 1, 0}, 4, PW_EUSER},
-                 {{"T", 1, 3, 1, 1, 0}, 3, PW_EUSER},
-                 {{"T", 64, 1024, 1 << 20, 1, 0}, 3, PW_EUSER}};
+    } cases[] = {{{"T", 1, 2, 2, 1, 0, 0}, 3, PW_OK},
+                 {{"T", 1, 2, 2, 1, -1, 0}, 3, PW_OK}, /* its entries were not emitted */
+                 {{"T", 1, 2, 2, 1, 1, 0}, 3, PW_EUSER},
+                 {{"T", 1, 2, 2, 0, 0, 0}, 3, PW_EUSER}, /* shares a value with the first */
+                 {{"T", 1, 2, 2, 1, 0, 0}, 4, PW_EUSER},
+                 {{"T", 1, 3, 1, 1, 0, 0}, 3, PW_EUSER},
+                 {{"T", 64, 1024, 1 << 20, 1, 0, 0}, 3, PW_EUSER}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pw_table_param params[] = {{"a", 1, 1, 1, 0, -1}, cases[i].second};
+        struct pw_table_param params[] = {{"a", 1, 1, 1, 0, -1, 0}, cases[i].second};
         float values[4] = {1, 2, 3, 4};
         struct pw_event e = {.kind = PW_EV_TABLE,
                              .u.table = {.n_params = 2,

@@ -17,7 +17,7 @@ static void put_learned(struct pw_snapshot *s, int arm, int replica, int64_t ste
     e->arm = arm, e->replica = replica, e->step = step, e->seq = s->seq + 1;
     e->u.table = (struct pw_ev_table){.length = 4, .heads = 1, .n_params = n > 0, .n_learned = n};
     e->u.table.params = pw_alloc(1, sizeof *e->u.table.params);
-    *e->u.table.params = (struct pw_table_param){"a", n, 1, 1, 0, -1};
+    *e->u.table.params = (struct pw_table_param){"a", n, 1, 1, 0, -1, 0};
     e->u.table.learned = n > 0 ? pw_alloc((size_t)n, sizeof(float)) : NULL;
     for (int i = 0; i < n; i++)
         e->u.table.learned[i] = (float)step + (float)i;

@@ -83,7 +83,7 @@ struct pw_expr {
     struct pw_expr_param param[PW_EXPR_PARAMS];
     struct pw_expr_option option[PW_EXPR_OPTIONS];
     const struct pw_numbers *numbers[PW_PE_NUMBERS]; /* arrays that it reads */
-    int root[PW_STAGES]; /* -1: the formula has no such stage */
+    int root[PW_STAGES];                             /* -1: the formula has no such stage */
     /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
     enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;
 };

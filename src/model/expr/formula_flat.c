@@ -101,7 +101,7 @@ static int flat_node(struct flattener *f, int k)
     struct pw_node node = f->x->node[k];
     if (node.op == PW_NODE_DATA && f->code == PW_OK)
         f->code = pw_fail(f->err, PW_EUSER,
-                          "expr: bias: with learned parameters it can't read the numbers of a file");
+                          "expr: %s: with learned parameters it can't read the numbers of a file", f->stage);
     if (node.op == PW_NODE_SUM)
         return sum_node(f, &node, k);
     for (int i = 0; i < 3; i++)

@@ -42,10 +42,13 @@ int pw_pe_formula_params(const struct pw_pe_use_opts *use, const struct pw_confi
     const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
+        bool heads = q->axis == PW_AXIS_HEAD;
         out[k] = (struct pw_pe_formula_param){.name = q->name,
                                               .layers = q->per_layer ? cfg->layers : 1,
-                                              .heads = q->per_head ? cfg->heads : 1,
-                                              .size = q->size};
+                                              .heads = heads ? cfg->heads : 1,
+                                              .size = q->size * (heads ? 1 : pw_axis_size(q->axis, cfg)),
+                                              .channels = q->axis == PW_AXIS_CHANNEL,
+                                              .pairs = q->axis == PW_AXIS_PAIR};
     }
     return x->n_params;
 }
