@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lab/core/lab_int.h"
+#include "lab/actions.h"
 #include "model/expr/expr.h"
 #include "model/expr/library.h"
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "lab/recording/session.h"
-
 const struct pw_arm_view *pw_offer_arm(const struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;

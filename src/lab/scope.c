@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lab/core/lab_int.h"
+#include "lab/actions.h"
 
 const struct pw_opt pw_scope_opts[] = {{.name = "arm",
                                         .type = PW_OPT_INT,

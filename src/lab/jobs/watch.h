@@ -2,26 +2,7 @@
  * they measure. Lab thread. */
 #ifndef PW_WATCH_H
 #define PW_WATCH_H
-#include "command/command.h"
-#include "sessions/event.h"
-
-struct pw_replica;
-struct pw_listener;
-struct pw_lab;
-struct pw_probe;
-
-#define PW_MAX_WATCHES 8
-#define PW_MOST_EVERY  1000000000 /* largest N, in steps */
-
-/* One watch. The lab owns it; probe points to a constant. */
-struct pw_watch {
-    char line[PW_LINE]; /* the command as typed */
-    int every;          /* steps */
-    int arm, replica;   /* the measured replica, for a probe of a single replica; else 0 */
-    const struct pw_probe *probe;
-    unsigned arms; /* bit id: the watch measures this arm; 0: all arms */
-    bool due;      /* it measures once the running measurement has ended */
-};
+#include "lab/core/lab_int.h"
 
 /* Fill the members that are derived from line, every and arm. *args receives the parsed line, which the
  * caller frees on success. Fails with PW_EUSER if the line is no longer valid. */
