@@ -34,8 +34,8 @@ struct pw_param {
 
 /* A batch on the host: the rows of ragged sequences, one sequence after the other. Sequence s owns rows
  * start[s]..start[s+1]-1. Row rows[k] is scored: it must predict targets[k]; rows ascend. pos is the position
- * id of each row and counts from 0 in each sequence. An encoding that depends on the sequence length takes
- * that length from start. The caller owns the arrays. */
+ * id of each row and counts from 0 in each sequence; an encoding can replace it (pw_model_ids). An encoding
+ * that depends on the sequence length takes that length from start. The caller owns the arrays. */
 struct pw_batch {
     int n_seqs, n_rows, n_scored;
     const int *start;   /* [n_seqs+1] */
@@ -43,6 +43,8 @@ struct pw_batch {
     const int *pos;     /* [n_rows] */
     const int *rows;    /* [n_scored] */
     const int *targets; /* [n_scored] */
+    /* [n_seqs] keys of the random positions in an optimiser step; NULL: 0 for all, as outside of steps */
+    const uint64_t *chance;
 };
 
 /* The metrics of one step. */
@@ -186,6 +188,10 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
  * training and evaluation. Fails if T exceeds the context or memory is short. */
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err);
+
+/* Writes the position ids [T] of a sequence outside of training: 0, 1, 2, ... unless the encoding reads them
+ * from tokens or from chance. tokens can go on behind T; an id depends on the first T only. */
+void pw_model_ids(const struct pw_model *m, const int *tokens, int T, int *ids);
 
 /* Splits the content scores of one head into four terms (Ke et al. 2021, Eq. 6). x [T,C] is the stream before
  * the layer; p [T,C] is the part of x that comes from the position, so the content is x - p. terms [4,T,T]:

@@ -366,6 +366,53 @@ static void test_golden(void **state)
     }
 }
 
+/* Position ids of a text whose tokens are its characters; '=' ends the prompt. Outside of training. */
+static const struct {
+    const char *pe, *text;
+    int ids[MOST];
+} lines[] = {
+    {"abacus", "321+54=861", {1, 2, 3, 0, 1, 2, 0, 1, 2, 3}}, /* mcleish7/arithmetic, abacus.py */
+};
+enum { LINES = sizeof lines / sizeof *lines };
+
+static int class_of(char c)
+{
+    return c >= '0' && c <= '9' ? PW_CLASS_DIGIT
+           : c == '='           ? PW_CLASS_MARK
+           : c == '+'           ? PW_CLASS_SEPARATOR
+                                : PW_CLASS_WORD;
+}
+
+/* Writes the ids of a text, whose tokens are bytes. */
+static void ids_of(int *ids, const char *pe, const char *text, bool train, uint64_t key)
+{
+    unsigned char classes[128];
+    int tokens[64], T = (int)strlen(text);
+    struct pw_config cfg = config;
+    struct pw_pe_use_opts use = read_case(pe);
+    for (int v = 0; v < 128; v++)
+        classes[v] = (unsigned char)class_of((char)v);
+    for (int t = 0; t < T; t++)
+        tokens[t] = text[t];
+    cfg.vocab = 128;
+    cfg.classes = classes;
+    assert_non_null(use.pe->ids);
+    use.pe->ids(use.o.bytes, &cfg, &(struct pw_pe_sequence){tokens, T, train, key}, 1, ids);
+}
+
+static void test_ids(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LINES; k++) {
+        int ids[64];
+        ids_of(ids, lines[k].pe, lines[k].text, false, 0);
+        for (int t = 0; lines[k].text[t] != '\0'; t++)
+            if (ids[t] != lines[k].ids[t])
+                fail_msg("%s: '%s': token %d has position %d instead of %d", lines[k].pe, lines[k].text, t,
+                         ids[t], lines[k].ids[t]);
+    }
+}
+
 static void test_file(void *arg, const char *name)
 {
     struct pw_library_file f;
@@ -382,6 +429,9 @@ static void test_file(void *arg, const char *name)
     for (int c = 0; c < CASES; c++)
         found = found || (strncmp(cases[c].pe, name, strlen(name)) == 0 &&
                           strchr(" ", cases[c].pe[strlen(name)]) != NULL);
+    for (int k = 0; k < LINES; k++)
+        found = found || (strncmp(lines[k].pe, name, strlen(name)) == 0 &&
+                          strchr(" ", lines[k].pe[strlen(name)]) != NULL);
     if (!found)
         fail_msg("%s: no golden numbers", name);
     pw_pe_print(&use, &text);
@@ -412,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_ids),
         cmocka_unit_test(test_files),
     };
     pw_library_folders("/nonexistent", FOLDER);

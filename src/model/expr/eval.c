@@ -10,7 +10,9 @@ struct pass {
     const struct pw_expr *x;
     const double *vars, *const *param;
     double *regs, counter[PW_EXPR_SUMS];
-    int terms; /* of sums, in this evaluation */
+    int terms;              /* of sums, in this evaluation */
+    pw_expr_sorted *sorted; /* of `sample` */
+    void *arg;
 };
 
 /* Index of the entry, and the share of the one after it. */
@@ -64,6 +66,7 @@ static double value_of(struct pass *p, int k)
     case PW_NODE_CALL: return pw_function_value(node->index, a);
     case PW_NODE_SELECT: return a[0] != 0 ? a[1] : a[2];
     case PW_NODE_NETWORK: return network(p, node, a[0]);
+    case PW_NODE_SAMPLE: return p->sorted == NULL ? NAN : p->sorted(p->arg, node->index, a[0], a[1], a[2]);
     case PW_NODE_SUM:
         if (!(p->regs[node->arg[1]] - p->regs[node->arg[0]] < PW_SUM_MOST))
             return NAN;
@@ -94,6 +97,14 @@ double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *
     struct pass p = {.x = x, .vars = vars, .param = param, .regs = regs};
     eval_range(&p, 0, x->root[stage] + 1, -1);
     return regs[x->root[stage]];
+}
+
+double pw_expr_eval_position(const struct pw_expr *x, const double *vars, double *regs,
+                             pw_expr_sorted *sorted, void *arg)
+{
+    struct pass p = {.x = x, .vars = vars, .regs = regs, .sorted = sorted, .arg = arg};
+    eval_range(&p, 0, x->root[PW_STAGE_POSITION] + 1, -1);
+    return regs[x->root[PW_STAGE_POSITION]];
 }
 
 /* ---- gradient */
@@ -151,6 +162,7 @@ static void back_node(struct back *b, int k)
     switch (node->op) {
     case PW_NODE_NUMBER:
     case PW_NODE_VAR:
+    case PW_NODE_SAMPLE:
     case PW_NODE_BOUND: break;
     case PW_NODE_PARAM: b->d_param[node->index][0] += g; break;
     case PW_NODE_ENTRY:

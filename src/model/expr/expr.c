@@ -181,6 +181,11 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage)
     return false;
 }
 
+bool pw_expr_by_data(const struct pw_expr *x)
+{
+    return x->by_data;
+}
+
 int pw_expr_n_nodes(const struct pw_expr *x)
 {
     return x->n;

@@ -20,6 +20,29 @@
  * evaluation with more than 65,536 terms is NaN. mlp(x, hidden=K) is a small learned network, 1 -> K -> 1
  * with a ReLU, whose first layer all heads share.
  *
+ * The stage `position` can read the tokens of the sequence, and chance:
+ *
+ *   token(i)        class of token i: word, digit, separator, symbol (a letter that tasks use) or mark (the
+ *                   token that ends a prompt); these five words are numbers
+ *   run(i)          number of the run of consecutive digits, from 1 on; 0 if token i is no digit
+ *   index(i)        place of the digit in its run, from 1 on; 0 if token i is no digit
+ *   length(i)       digits of its run, in the prompt; 0 in the answer, where the end of a run is not known
+ *   prompt          tokens of the prompt, the mark included; without a mark those of the sequence
+ *   training        1 in an optimiser step, otherwise 0
+ *   uniform(A, B)   a random number from A up to B
+ *   normal(M, S)    a random number of mean M and standard deviation S
+ *   sample(k, n, m) number k, from 0 on, of n different whole numbers below m in ascending order; m - 1 from
+ *                   k = n on
+ *
+ * A use of the last three is drawn once for a sequence. In an optimiser step the draw depends on the seed of
+ * the batches and on the number of the sample; everywhere else it is the same for all sequences. The rules
+ * make no difference between a prompt with an answer and a prompt that is decoded: the number of a token
+ * depends on the prompt and on the tokens before it.
+ *
+ * Such a position is rounded and clamped to 0..context-1. It is the row of every table, so the other stages
+ * read position(i), position(j) and d, where d can be negative under the causal mask; they read no i, j or n.
+ * A formula can use these words as names of its own.
+ *
  * Equal subexpressions are one node of the program, and an operation on constants is a constant. The bits
  * of a result depend on the formula and its inputs alone, on no machine (base/maths.h).
  *
@@ -39,6 +62,7 @@ enum {
     PW_EXPR_TABLE = 4096, /* most entries of a learned table */
     PW_EXPR_LIST = 256,   /* most entries of a list */
     PW_EXPR_OPTIONS = 7,  /* most options */
+    PW_EXPR_DRAWS = 4,    /* most uses of uniform, normal and sample */
 };
 
 /* The parts of attention that a formula can define. */
@@ -73,6 +97,16 @@ enum pw_expr_var {
     PW_VAR_CHANNELS, /* C */
     PW_VAR_WIDTH,    /* D: width of a head */
     PW_VAR_SCORE,    /* s: the finished score; in `score` only */
+    /* Of `position` only. They are no names in pw_parse_variables. */
+    PW_VAR_TOKEN,    /* token(i): enum pw_class */
+    PW_VAR_RUN,      /* run(i) */
+    PW_VAR_INDEX,    /* index(i) */
+    PW_VAR_LENGTH,   /* length(i) */
+    PW_VAR_PROMPT,   /* prompt */
+    PW_VAR_TRAINING, /* training */
+    PW_VAR_DRAW,     /* the first of PW_EXPR_DRAWS draws: uniform in [0,1), or standard normal */
+    PW_VAR_AT_I = PW_VAR_DRAW + PW_EXPR_DRAWS, /* in the parser only: position(i), position(j) */
+    PW_VAR_AT_J,
     PW_VARS
 };
 
@@ -110,6 +144,8 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
 /* Does the stage depend on positions only by the distance i - j? Also true without such a stage. False also
  * if the analysis (shift.c) cannot decide. */
 bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
+/* Is the position a function of the tokens, or of chance? Then i and j of the other stages are positions. */
+bool pw_expr_by_data(const struct pw_expr *x);
 int pw_expr_n_nodes(const struct pw_expr *x);
 /* Fails if a model of this shape can't have the formula because of a variable, a learned parameter or the
  * size of a table. Evaluates nothing, so it does not find values that are not finite. formula_check.c */
@@ -119,6 +155,10 @@ enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, 
  * regs: [pw_expr_n_nodes] scratch, afterwards the value of every node. */
 double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *vars,
                     const double *const *param, double *regs);
+/* Evaluates a position that reads tokens or chance. sorted(arg, draw, k, n, m) is sample(k, n, m). */
+typedef double pw_expr_sorted(void *arg, int draw, double k, double n, double m);
+double pw_expr_eval_position(const struct pw_expr *x, const double *vars, double *regs,
+                             pw_expr_sorted *sorted, void *arg);
 /* After pw_expr_eval with the same arguments: adds grad times the derivative of the stage with respect to
  * every entry of parameter k to d_param[k]. adjoint: [pw_expr_n_nodes] scratch. */
 void pw_expr_gradient(const struct pw_expr *x, enum pw_stage stage, const double *vars,

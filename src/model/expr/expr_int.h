@@ -44,6 +44,7 @@ enum pw_node_op {
     PW_NODE_SELECT,  /* arg[0] != 0 ? arg[1] : arg[2] */
     PW_NODE_SUM,     /* sum `index`: arg[2] for counters arg[0]..arg[1] */
     PW_NODE_NETWORK, /* mlp of arg[0]; its parameters are index..index+3 */
+    PW_NODE_SAMPLE,  /* draw `index`: sample(arg[0], arg[1], arg[2]) */
 };
 struct pw_node {
     enum pw_node_op op;
@@ -71,6 +72,9 @@ struct pw_expr {
     struct pw_expr_param param[PW_EXPR_PARAMS];
     struct pw_expr_option option[PW_EXPR_OPTIONS];
     int root[PW_STAGES]; /* -1: the formula has no such stage */
+    bool by_data;        /* the position reads tokens or chance */
+    int n_draws;
+    bool normal[PW_EXPR_DRAWS]; /* the draw is standard normal */
 };
 
 bool pw_node_same(const struct pw_node *a, const struct pw_node *b);

@@ -39,7 +39,7 @@ static struct pw_expr_use use_of(const struct pw_pe_pass *x, int layer)
                                 .from = x->use->tune.offset,
                                 .step = x->use->tune.stretch,
                                 .layer = layer,
-                                .causal = x->cfg->causal};
+                                .causal = !pw_formula_both(pw_formula_of(x->use->o.bytes)->x, x->cfg)};
 }
 
 static bool by_layer(const struct pw_pe_pass *x)

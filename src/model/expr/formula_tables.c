@@ -65,11 +65,16 @@ int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum 
     return pw_expr_reads(x, a, PW_VAR_HEAD) || pw_expr_reads(x, b, PW_VAR_HEAD) ? cfg->heads : 1;
 }
 
+bool pw_formula_both(const struct pw_expr *x, const struct pw_config *cfg)
+{
+    return !cfg->causal || pw_expr_by_data(x);
+}
+
 /* One head's bias by distance [2P-1]. */
 static void fill_distances(float *to, const struct pw_config *cfg, int P, struct pw_formula_inputs *in,
                            struct pw_formula_at at)
 {
-    for (int r = cfg->causal ? 0 : -(P - 1); r < P; r++) {
+    for (int r = pw_formula_both(in->x, cfg) ? -(P - 1) : 0; r < P; r++) {
         at.query = r > 0 ? r : 0;
         at.key = r > 0 ? 0 : -r;
         to[P - 1 + r] = (float)masked_bias(in, &at);
@@ -81,7 +86,7 @@ static void fill_dense(float *to, const struct pw_config *cfg, int P, struct pw_
                        struct pw_formula_at at)
 {
     for (at.query = 0; at.query < P; at.query++, to += P)
-        for (at.key = 0; at.key < (cfg->causal ? at.query + 1 : P); at.key++)
+        for (at.key = 0; at.key < (pw_formula_both(in->x, cfg) ? P : at.query + 1); at.key++)
             to[at.key] = (float)masked_bias(in, &at);
 }
 

@@ -1,0 +1,64 @@
+/* ids.c - the position ids of a batch, if the encoding reads them from tokens or from chance.
+ *
+ * The encoding decides an id on the host, before the batch is staged; tables and kernels are the same for all
+ * encodings. The batch's own ids count the rows of a sequence, unless a caller shifts all positions; such a
+ * shift is added to the encoding's ids. */
+#include <stdlib.h>
+
+#include "model/model_int.h"
+
+/* Makes room for n rows and n_seqs sequences. */
+static enum pw_code fit_ids(struct pw_model *m, int n, int n_seqs, struct pw_err *err)
+{
+    if (n > m->ids_cap) {
+        free(m->ids);
+        m->ids = malloc((size_t)n * sizeof *m->ids);
+        m->ids_cap = m->ids != NULL ? n : 0;
+    }
+    if (n_seqs > m->sequences_cap) {
+        free(m->sequences);
+        m->sequences = malloc((size_t)n_seqs * sizeof *m->sequences);
+        m->sequences_cap = m->sequences != NULL ? n_seqs : 0;
+    }
+    if (n <= m->ids_cap && n_seqs <= m->sequences_cap)
+        return PW_OK;
+    return pw_fail(err, PW_ENOMEM, "out of memory for the positions of %d tokens", n);
+}
+
+enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct pw_batch *b, bool train,
+                          struct pw_err *err)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    *out = *b;
+    if (pe->ids == NULL)
+        return PW_OK;
+    enum pw_code code = fit_ids(m, b->n_rows, b->n_seqs, err);
+    if (code != PW_OK)
+        return code;
+    for (int s = 0; s < b->n_seqs; s++)
+        m->sequences[s] = (struct pw_pe_sequence){.tokens = b->tokens + b->start[s],
+                                                  .T = b->start[s + 1] - b->start[s],
+                                                  .train = train,
+                                                  .key = train && b->chance != NULL ? b->chance[s] : 0};
+    pe->ids(m->pe.o.bytes, &m->cfg, m->sequences, b->n_seqs, m->ids);
+    for (int s = 0; s < b->n_seqs; s++)
+        for (int r = b->start[s]; r < b->start[s + 1]; r++)
+            m->ids[r] += b->pos[r] - (r - b->start[s]);
+    out->pos = m->ids;
+    return PW_OK;
+}
+
+void pw_model_ids(const struct pw_model *m, const int *tokens, int T, int *ids)
+{
+    const struct pw_pe_sequence s = {.tokens = tokens, .T = T};
+    if (m->pe.pe->ids != NULL)
+        m->pe.pe->ids(m->pe.o.bytes, &m->cfg, &s, 1, ids);
+    for (int t = 0; t < T && m->pe.pe->ids == NULL; t++)
+        ids[t] = t;
+}
+
+void pw_ids_fini(struct pw_model *m)
+{
+    free(m->ids);
+    free(m->sequences);
+}
