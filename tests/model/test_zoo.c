@@ -19,6 +19,7 @@
 #include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
 #include "model/expr/library.h"
+#include "ref_ids.h"
 
 #define FOLDER PEWTER_SOURCE_DIR "/encodings"
 
@@ -366,46 +367,26 @@ static void test_golden(void **state)
     }
 }
 
-/* Position ids of a text whose tokens are its characters; '=' ends the prompt. Outside of training. */
+/* Position ids of a text whose tokens are its characters (ref_ids.h), outside of training. */
 static const struct {
     const char *pe, *text;
     int ids[MOST];
 } lines[] = {
-    {"abacus", "321+54=861", {1, 2, 3, 0, 1, 2, 0, 1, 2, 3}}, /* mcleish7/arithmetic, abacus.py */
+    {"abacus", "321+54=861", {1, 2, 3, 0, 1, 2, 0, 1, 2, 3}},           /* mcleish7/arithmetic, abacus.py */
+    {"coupling", "653+049=2070", {4, 3, 2, 1, 4, 3, 2, 1, 2, 3, 4, 5}}, /* HanseulJo/position-coupling */
+    /* Philox4x32-10 in Python: the first of 14 numbers below 128 */
+    {"randomized", "321+54=861", {1, 17, 27, 40, 46, 47, 48, 52, 80, 87}},
+    {"coupling", "add 12+345=753", {0, 0, 0, 0, 3, 2, 1, 4, 3, 2, 1, 2, 3, 4}},
 };
 enum { LINES = sizeof lines / sizeof *lines };
-
-static int class_of(char c)
-{
-    return c >= '0' && c <= '9' ? PW_CLASS_DIGIT
-           : c == '='           ? PW_CLASS_MARK
-           : c == '+'           ? PW_CLASS_SEPARATOR
-                                : PW_CLASS_WORD;
-}
-
-/* Writes the ids of a text, whose tokens are bytes. */
-static void ids_of(int *ids, const char *pe, const char *text, bool train, uint64_t key)
-{
-    unsigned char classes[128];
-    int tokens[64], T = (int)strlen(text);
-    struct pw_config cfg = config;
-    struct pw_pe_use_opts use = read_case(pe);
-    for (int v = 0; v < 128; v++)
-        classes[v] = (unsigned char)class_of((char)v);
-    for (int t = 0; t < T; t++)
-        tokens[t] = text[t];
-    cfg.vocab = 128;
-    cfg.classes = classes;
-    assert_non_null(use.pe->ids);
-    use.pe->ids(use.o.bytes, &cfg, &(struct pw_pe_sequence){tokens, T, train, key}, 1, ids);
-}
 
 static void test_ids(void **state)
 {
     (void)state;
     for (int k = 0; k < LINES; k++) {
         int ids[64];
-        ids_of(ids, lines[k].pe, lines[k].text, false, 0);
+        struct pw_pe_use_opts use = read_case(lines[k].pe);
+        ref_ids(ids, &use, lines[k].text, false, 0);
         for (int t = 0; lines[k].text[t] != '\0'; t++)
             if (ids[t] != lines[k].ids[t])
                 fail_msg("%s: '%s': token %d has position %d instead of %d", lines[k].pe, lines[k].text, t,

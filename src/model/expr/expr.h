@@ -32,12 +32,12 @@
  *   uniform(A, B)   a random number from A up to B
  *   normal(M, S)    a random number of mean M and standard deviation S
  *   sample(k, n, m) number k, from 0 on, of n different whole numbers below m in ascending order; m - 1 from
- *                   k = n on
+ *                   k = n on; k, n and m are rounded
  *
  * A use of the last three is drawn once for a sequence. In an optimiser step the draw depends on the seed of
- * the batches and on the number of the sample; everywhere else it is the same for all sequences. The rules
- * make no difference between a prompt with an answer and a prompt that is decoded: the number of a token
- * depends on the prompt and on the tokens before it.
+ * the batches and on the number of the sample; everywhere else it is the same for all sequences, so an
+ * evaluation, a decoded prompt and an inspection have the same positions. The position of a token depends on
+ * the prompt, on the tokens before it and on itself: a token that is appended to an answer changes none.
  *
  * Such a position is rounded and clamped to 0..context-1. It is the row of every table, so the other stages
  * read position(i), position(j) and d, where d can be negative under the causal mask; they read no i, j or n.

@@ -189,10 +189,11 @@ static enum pw_code check_values(const double *value, int T, const struct pw_con
 {
     for (int t = 0; t < T; t++) {
         if (!isfinite(value[t]) || value[t] != floor(value[t]))
-            return pw_fail(err, PW_EUSER,
-                           "expr: position is %g at token %d of %d: a position that reads tokens or chance "
-                           "is a whole number: use floor()",
-                           value[t], t, T);
+            return pw_fail(
+                err, PW_EUSER,
+                "expr: position is %.12g at token %d of %d: a position that reads tokens or chance "
+                "is a whole number: use floor()",
+                value[t], t, T);
         if (value[t] < 0 || value[t] > cfg->context - 1)
             return pw_fail(err, PW_EUSER,
                            "expr: position can be %.0f at token %d of %d: a model of context=%d has 0..%d",
