@@ -4,6 +4,7 @@
  * encodings. The batch's own ids count the rows of a sequence, unless a caller shifts all positions; such a
  * shift is added to the encoding's ids. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/model_int.h"
 
@@ -55,6 +56,32 @@ void pw_model_ids(const struct pw_model *m, const int *tokens, int T, int *ids)
         m->pe.pe->ids(m->pe.o.bytes, &m->cfg, &s, 1, ids);
     for (int t = 0; t < T && m->pe.pe->ids == NULL; t++)
         ids[t] = t;
+}
+
+enum pw_code pw_model_added(struct pw_model *m, const int *tokens, int T, float **out, struct pw_err *err)
+{
+    size_t C = (size_t)m->cfg.width;
+    struct pw_pe_tables t = {0};
+    int *ids = malloc((size_t)T * sizeof *ids), P = T;
+    *out = malloc((size_t)T * C * sizeof **out);
+    enum pw_code code = ids != NULL && *out != NULL
+                            ? PW_OK
+                            : pw_fail(err, PW_ENOMEM, "out of memory for the rows of %d tokens", T);
+    if (code == PW_OK)
+        pw_model_ids(m, tokens, T, ids);
+    for (int r = 0; r < T && code == PW_OK; r++)
+        P = ids[r] >= P ? ids[r] + 1 : P;
+    if (code == PW_OK)
+        code = pw_model_tables(m, P, &t, err);
+    for (int r = 0; r < T && code == PW_OK; r++)
+        memcpy(*out + (size_t)r * C, t.added + (size_t)ids[r] * C, C * sizeof **out);
+    pw_pe_tables_free(&t);
+    free(ids);
+    if (code != PW_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return code;
 }
 
 void pw_ids_fini(struct pw_model *m)

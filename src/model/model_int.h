@@ -87,7 +87,7 @@ struct pw_batch_plan {
 
 /* A step in flight, with the host data that its result needs. */
 struct pw_flight {
-    int *batch; /* [n_scored] targets, then [n_seqs] rows per sequence */
+    int *batch; /* [n_scored] targets, [n_seqs] rows per sequence, then the ids of all rows if it makes any */
     size_t batch_cap;
     int n_scored, n_seqs;
     float lr;
@@ -150,6 +150,7 @@ enum pw_stale { PW_STALE_PACKS = 1, PW_STALE_TABLES = 2, PW_STALE_ALL = 3 };
 /* Counts of what was seen in training since the encoding was set, on the host. */
 struct pw_seen_counts {
     int64_t *seqs;          /* [context+1] number of sequences by length in rows */
+    int64_t *ids;           /* [2,context] rows by id, pairs by distance; NULL: the encoding makes no ids */
     int64_t steps, sampled; /* steps counted; steps with a sampled gradient */
     double *grad;           /* [size - core] sums of |gradient|; NULL: no learned parameters */
 };
@@ -349,12 +350,15 @@ bool pw_seen_init(struct pw_model *m); /* false: out of memory; call pw_seen_fin
 int pw_seen_dims(const struct pw_model *m, int64_t dims[4]);
 void pw_seen_fini(struct pw_model *m);
 void pw_seen_copy(struct pw_model *to, const struct pw_model *from); /* both of the same configuration */
-/* Sets the counts from a file: steps [2] (steps, sampled steps), seqs [context+1], grad. Returns false if
- * counts are negative or so large that pair counts would overflow. */
-bool pw_seen_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad);
+/* Sets the counts from a file: steps [2] (steps, sampled steps), seqs [context+1], ids [2,context] of an
+ * encoding that makes ids, grad. Returns false if counts are negative or so large that pair counts would
+ * overflow. */
+bool pw_seen_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const int64_t *ids,
+                 const double *grad);
 /* Returns true if the gradient is to be sampled in the step that follows the next `ahead` steps. */
 bool pw_seen_samples_gradient(const struct pw_model *m, int ahead);
-/* Counts one step on sequences of these rows; grad [size - core] if the step was sampled, otherwise NULL. */
+/* Counts one step on sequences of these rows, behind which stand the ids that the encoding made; grad [size -
+ * core] if the step was sampled, otherwise NULL. */
 void pw_seen_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad);
 
 /* ---- forward.c */

@@ -8,8 +8,10 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 
+#include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/expr/library.h"
 #include "model/model_int.h"
@@ -262,11 +264,151 @@ static void test_keys(void **state)
     toy_close(&toy);
 }
 
+/* ---- what reads ids */
+
+/* The bias of a pair is the table's at both ids, also where the key has the later position; the row added to
+ * a token is that of its id. */
+static void test_tables(void **state)
+{
+    enum { T = 14, H = 4, L = 2, C = 16 };
+    (void)state;
+    for (int k = 0; k < MODELS; k++) {
+        struct toy toy = toy_open(1);
+        struct pw_model *m = make_model(&toy, k);
+        struct pw_pe_tables all;
+        struct pw_err err;
+        int tokens[32], ids[T], later = 0;
+        float bias[L * H * T * T], resid[(L + 1) * T * C], plain[VOCAB * C], *added;
+        write_prompt(tokens, 4, 3, 4);
+        pw_model_ids(m, tokens, T, ids);
+        must(pw_model_inspect(m, tokens, T, &(struct pw_inspection){.bias = bias, .resid = resid}, &err),
+             &err);
+        must(pw_model_tables(m, CONTEXT, &all, &err), &err);
+        for (int l = 0; l < L && (all.bias != NULL || all.dense != NULL) && all.cosine == NULL; l++) {
+            struct pw_pe_tables t = pw_pe_tables_at(&all, l);
+            for (int h = 0; h < H; h++)
+                for (int i = 0; i < T; i++)
+                    for (int j = 0; j < (m->cfg.causal ? i + 1 : T); j++) {
+                        float got = bias[((l * H + h) * T + i) * T + j];
+                        float want = pw_pe_bias_at(&t, h, ids[i], ids[j]);
+                        if (!(got == want || fabsf(got - want) < 1e-5f))
+                            fail_msg("%s: bias %g, not %g, at %d, %d", models[k].pe, (double)got,
+                                     (double)want, ids[i], ids[j]);
+                        later += ids[j] > ids[i];
+                    }
+            assert_true(later > 0);
+        }
+        pw_model_read(m, plain, m->lay.embed, VOCAB * C);
+        if (all.added != NULL) {
+            must(pw_model_added(m, tokens, T, &added, &err), &err);
+            for (int e = 0; e < T * C; e++)
+                assert_true(fabsf(resid[e] - plain[tokens[e / C] * C + e % C] - added[e]) < 1e-5f);
+            free(added);
+        }
+        pw_pe_tables_free(&all);
+        pw_model_destroy(m);
+        toy_close(&toy);
+    }
+}
+
+static double loss_of(struct pw_model *m, const struct pw_batch *b, float *grad)
+{
+    struct pw_err err;
+    double loss;
+    must(pw_model_gradient(m, b, grad, &loss, &err), &err);
+    return loss;
+}
+
+/* The gradients of learned biases against differences of the loss. */
+static void test_gradient(void **state)
+{
+    const float h = 0.003f;
+    (void)state;
+    for (int k = 0; k < MODELS; k++) {
+        struct toy toy = toy_open(1);
+        struct pw_model *m = make_model(&toy, k);
+        size_t size = pw_model_size(m), moved = 0;
+        float *p = calloc(3 * size, sizeof *p), *grad = p + size, *other = grad + size;
+        uint64_t chance[7];
+        struct pw_batch *b = make_batch(3, chance, 7);
+        assert_non_null(p);
+        pw_model_get(m, p, NULL, NULL);
+        loss_of(m, b, grad);
+        double largest = 0;
+        for (size_t e = m->lay.core; e < size; e++)
+            largest = fmax(largest, fabs((double)grad[e]));
+        for (size_t e = m->lay.core; e < size; e++) {
+            double side[2];
+            float was = p[e];
+            for (int s = 0; s < 2; s++) {
+                p[e] = s == 0 ? was + h : was - h;
+                pw_model_put(m, p, NULL, NULL);
+                side[s] = loss_of(m, b, other);
+            }
+            p[e] = was;
+            double want = (side[0] - side[1]) / (2 * (double)h);
+            if (fabs(want - (double)grad[e]) > 2e-2 * (fabs(want) + largest))
+                fail_msg("%s: entry %zu: gradient %g, difference quotient %g", models[k].pe, e - m->lay.core,
+                         (double)grad[e], want);
+            moved += fabs(want) > 1e-3;
+        }
+        assert_true(m->lay.core == size || moved > 0);
+        toy_batch_free(b);
+        free(p);
+        pw_model_destroy(m);
+        toy_close(&toy);
+    }
+}
+
+/* Training counts ids and their distances, and an image keeps the counts. */
+static void test_seen(void **state)
+{
+    struct toy toy = toy_open(2);
+    struct pw_model *m = make_model(&toy, 1), *copy = make_model(&toy, 1);
+    struct pw_optim o = toy_optim("");
+    struct pw_step_result result;
+    struct pw_checkpoint *c;
+    struct pw_err err;
+    uint64_t chance[5];
+    int64_t rows[CONTEXT] = {0}, pairs[CONTEXT] = {0}, got[2][CONTEXT];
+    void *bytes;
+    size_t n;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct pw_batch *b = make_batch((uint64_t)i, chance, 5), own;
+        must(pw_ids_batch(m, &own, b, true, &err), &err);
+        for (int s = 0; s < b->n_seqs; s++)
+            for (int x = b->start[s]; x < b->start[s + 1]; x++) {
+                rows[own.pos[x]]++;
+                for (int y = b->start[s]; y <= x; y++)
+                    pairs[abs(own.pos[x] - own.pos[y])]++;
+            }
+        must(pw_model_step(m, &o, b, NULL, &result, &err), &err);
+        toy_batch_free(b);
+    }
+    assert_int_equal(pw_model_seen(m, got[0], got[1]), 3);
+    assert_memory_equal(got[0], pairs, sizeof pairs);
+    assert_memory_equal(got[1], rows, sizeof rows);
+    struct pw_checkpoint_info info = {.optim = o, .seed = 1, .step = 3};
+    must(pw_checkpoint_image(m, &info, &bytes, &n, &err), &err);
+    must(pw_checkpoint_open_bytes(&c, bytes, n, "it", &err), &err);
+    must(pw_checkpoint_load(c, copy, &err), &err);
+    assert_int_equal(pw_model_seen(copy, got[0], got[1]), 3);
+    assert_memory_equal(got[0], pairs, sizeof pairs);
+    assert_memory_equal(got[1], rows, sizeof rows);
+    pw_checkpoint_close(c);
+    free(bytes);
+    pw_model_destroy(m);
+    pw_model_destroy(copy);
+    toy_close(&toy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers), cmocka_unit_test(test_sample),  cmocka_unit_test(test_shift),
-        cmocka_unit_test(test_same),    cmocka_unit_test(test_threads), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_answers), cmocka_unit_test(test_sample),   cmocka_unit_test(test_shift),
+        cmocka_unit_test(test_same),    cmocka_unit_test(test_threads),  cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_tables),  cmocka_unit_test(test_gradient), cmocka_unit_test(test_seen),
     };
     pw_library_folders("/nonexistent", PEWTER_SOURCE_DIR "/encodings");
     return cmocka_run_group_tests_name("ids", tests, NULL, NULL);
