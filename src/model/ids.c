@@ -1,8 +1,7 @@
 /* ids.c - the position ids of a batch, if the encoding reads them from tokens or from chance.
  *
  * The encoding decides an id on the host, before the batch is staged; tables and kernels are the same for all
- * encodings. The batch's own ids count the rows of a sequence, unless a caller shifts all positions; such a
- * shift is added to the encoding's ids. */
+ * encodings. The batch's own ids, which count the rows of a sequence, stay the order of rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +41,6 @@ enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct
                                                   .train = train,
                                                   .key = train && b->chance != NULL ? b->chance[s] : 0};
     pe->ids(m->pe.o.bytes, &m->cfg, m->sequences, b->n_seqs, m->ids);
-    for (int s = 0; s < b->n_seqs; s++)
-        for (int r = b->start[s]; r < b->start[s + 1]; r++)
-            m->ids[r] += b->pos[r] - (r - b->start[s]);
     out->pos = m->ids;
     return PW_OK;
 }
