@@ -32,6 +32,14 @@ static double network(const struct pass *p, const struct pw_node *node, double i
     return sum;
 }
 
+/* Is the node of another stage? Where no stage that is evaluated has learned parameters, there are no values
+ * of them. */
+static bool is_foreign(const struct pass *p, const struct pw_node *node)
+{
+    return p->param == NULL && (node->op == PW_NODE_PARAM || node->op == PW_NODE_ENTRY ||
+                                node->op == PW_NODE_BETWEEN || node->op == PW_NODE_NETWORK);
+}
+
 static void eval_range(struct pass *p, int from, int to, int loop);
 
 static long sum_from(const struct pass *p, const struct pw_node *node, long *to)
@@ -52,6 +60,8 @@ static double value_of(struct pass *p, int k)
     long from, to;
     for (int i = 0; i < 3; i++)
         a[i] = node->arg[i] >= 0 && !(node->op == PW_NODE_SUM && i == 2) ? p->regs[node->arg[i]] : 0;
+    if (is_foreign(p, node))
+        return NAN;
     switch (node->op) {
     case PW_NODE_NUMBER: return node->value;
     case PW_NODE_VAR: return p->vars[node->index];
