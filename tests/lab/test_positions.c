@@ -137,13 +137,28 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
+/* The answer to `pe` shows the positions of the pinned prompt, or of an example. */
+static void test_shown(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "pe coupling");
+    assert_non_null(strstr(b.note, "formula: positions by tokens and chance, adds rows to the embeddings"));
+    assert_non_null(
+        strstr(b.note, "; positions: addition 0, 7 4, 2 3, 6 2, + 1, 5 3, 9 2, > 1, 5 2, 8 3, 7 4"));
+    bench_must(&b, "prompt addition 12 + 9; pe check expr 'position = run(i); bias = -d'");
+    assert_string_equal(b.note, "positions: addition 0, 1 1, 2 1, + 0, 9 2, > 0, 1 3, 2 3");
+    bench_must(&b, "pe randomized");
+    assert_non_null(strstr(b.note, "formula: positions by chance, rotates"));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rerun),
-        cmocka_unit_test(test_observed),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rerun),   cmocka_unit_test(test_observed), cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_shown),
     };
     return cmocka_run_group_tests_name("positions", tests, set_up, tear_down);
 }

@@ -17,28 +17,11 @@ static void put_part(struct pw_str *out, const char *text)
     pw_str_add(out, "%s%s", out->len > 0 ? ", " : "", text);
 }
 
-/* Does the position read a class or a run, or a random number? */
-static bool reads_any(const struct pw_expr *x, int from, int to)
-{
-    bool any = false;
-    for (int v = from; v <= to; v++)
-        any = any || pw_expr_reads(x, PW_STAGE_POSITION, (enum pw_expr_var)v);
-    return any;
-}
-
-static void put_position(const struct pw_expr *x, struct pw_str *out)
-{
-    bool tokens = reads_any(x, PW_VAR_TOKEN, PW_VAR_LENGTH), chance = x->n_draws > 0;
-    if (pw_expr_by_data(x))
-        put_part(out, tokens && chance ? "positions by tokens and chance"
-                      : chance         ? "positions by chance"
-                                       : "positions by tokens");
-}
-
 static void put_class(const struct pw_expr *x, struct pw_str *out)
 {
     struct pw_str s = {0};
-    put_position(x, &s);
+    if (pw_expr_by_data(x))
+        put_part(&s, pw_expr_positions(x));
     if (pw_expr_has(x, PW_STAGE_EMBED))
         put_part(&s, "adds rows to the embeddings");
     if (pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN))
@@ -79,7 +62,7 @@ static void put_error(struct pw_str *out, double error)
 static void put_twin(const struct pw_pe_use_opts *use, const struct pw_config *cfg, struct pw_str *out)
 {
     struct pw_formula_twin t = pw_formula_nearest(use, cfg);
-    if (t.pe == NULL || use->pe->ids != NULL) /* equal tables are read at other positions */
+    if (t.pe == NULL)
         return;
     if (t.learned) {
         pw_str_add(out, "; reads a learned entry for the same distances as %s", t.pe->name);
@@ -179,7 +162,7 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
     bool score = pw_expr_has_score_mod(x), mask = pw_expr_has(x, PW_STAGE_MASK);
     pw_str_add(out, "\nFlexAttention: ");
     if (pw_expr_by_data(x)) {
-        pw_str_add(out, "none: it does not see tokens, which the position reads");
+        pw_str_add(out, "none: it sees neither tokens nor draws, which the position reads");
         return;
     }
     if (score || mask)

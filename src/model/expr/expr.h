@@ -146,6 +146,9 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
 bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
 /* Is the position a function of the tokens, or of chance? Then i and j of the other stages are positions. */
 bool pw_expr_by_data(const struct pw_expr *x);
+/* The same in words: "positions by tokens", "positions by chance", "positions by tokens and chance"; NULL:
+ * neither. */
+const char *pw_expr_positions(const struct pw_expr *x);
 int pw_expr_n_nodes(const struct pw_expr *x);
 /* Fails if a model of this shape can't have the formula because of a variable, a learned parameter or the
  * size of a table. Evaluates nothing, so it does not find values that are not finite. formula_check.c */

@@ -45,7 +45,7 @@ static void arguments(struct pw_parser *p, const char *name, int *a, int n)
     pw_parse_expect(p, ")", "after the arguments");
 }
 
-/* uniform(A, B) is A + (B - A) * u, and normal(M, S) is M + S * u. */
+/* uniform(A, B) is A + (B - A) * u, or B * u if A is 0, and normal(M, S) is M + S * u. */
 static int drawn(struct pw_parser *p, int kind, int at)
 {
     int a[3] = {-1, -1, -1};
@@ -55,6 +55,8 @@ static int drawn(struct pw_parser *p, int kind, int at)
         return pw_parse_node(p,
                              (struct pw_node){.op = PW_NODE_SAMPLE, .index = k, .arg = {a[0], a[1], a[2]}});
     int u = pw_parse_variable(p, (enum pw_expr_var)(PW_VAR_DRAW + k));
+    if (kind == UNIFORM && !p->failed && p->x->node[a[0]].op == PW_NODE_NUMBER && p->x->node[a[0]].value == 0)
+        return pw_parse_call(p, "*", a[1], u, -1);
     int range = kind == UNIFORM ? pw_parse_call(p, "-", a[1], a[0], -1) : a[1];
     return pw_parse_call(p, "+", a[0], pw_parse_call(p, "*", range, u, -1), -1);
 }
