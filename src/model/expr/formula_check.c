@@ -143,6 +143,7 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
         in.param = param;
         if (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS))
             code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);
+        in.param = NULL;
         free(first);
     }
     for (int k = 0; code == PW_OK && k < 4; k++)
