@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "model/config.h"
 
-const char *const pw_class_names[] = {"word", "digit", "separator", "symbol", "mark", NULL};
+const char *const pw_class_names[] = {"word", "digit", "separator", "symbol", "last", NULL};
 
 struct kept {
     struct kept *next;

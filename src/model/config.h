@@ -10,9 +10,9 @@
 #define PW_MAX_LAYERS 64
 #define PW_MAX_BOS    8
 
-/* Classes of tokens, for positions that read them. A symbol is a letter that tasks use like a digit; a mark
- * is the last token of every prompt. */
-enum pw_class { PW_CLASS_WORD, PW_CLASS_DIGIT, PW_CLASS_SEPARATOR, PW_CLASS_SYMBOL, PW_CLASS_MARK };
+/* Classes of tokens, for positions that read them. A symbol is a letter that tasks use like a digit; LAST is
+ * the last token of every prompt. */
+enum pw_class { PW_CLASS_WORD, PW_CLASS_DIGIT, PW_CLASS_SEPARATOR, PW_CLASS_SYMBOL, PW_CLASS_LAST };
 extern const char *const pw_class_names[]; /* NULL-terminated */
 
 /* A pre-norm decoder-only Transformer. Letters of shapes: L layers, C width, H heads, D head_width, F ffn. */

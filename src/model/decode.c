@@ -120,8 +120,8 @@ static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
 }
 
 /* Sets the position ids of T tokens, and *P to a bound above them; the encoding can have changed since the
- * last call. A token can change the ids of earlier ones: one that is appended to a prompt, or the mark that
- * ends it. The cache keeps the rows before the first change. */
+ * last call. A token can change the ids of earlier ones: one that is appended to a prompt. The cache keeps
+ * the rows before the first change. */
 static enum pw_code set_ids(struct pw_decoder *d, int T, int *P, struct pw_err *err)
 {
     struct pw_model *m = d->m;

@@ -10,6 +10,10 @@
  * chosen by the position, or by a rule that needs the length l of the whole sequence (pw_pe_uses_length). A
  * causal model cannot know l. In a batch each sequence has its own l; in decoding l is the current length.
  *
+ * Tables are read at position ids. These count the rows of a sequence, unless the encoding reads them from
+ * tokens or from chance (ids): then a batch is planned with its ids, and a decoder keeps the rows before the
+ * first id that a new token changes (model/ids.c, decode.c).
+ *
  * All functions are pure and can be called from any thread, unless a comment says otherwise. */
 #ifndef PW_PE_H
 #define PW_PE_H

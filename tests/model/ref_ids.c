@@ -9,7 +9,7 @@ enum { BYTES = 128, LONGEST = 64 };
 enum pw_class ref_class(char c)
 {
     return c >= '0' && c <= '9'               ? PW_CLASS_DIGIT
-           : c == '='                         ? PW_CLASS_MARK
+           : c == '='                         ? PW_CLASS_LAST
            : c == '+' || c == ',' || c == ':' ? PW_CLASS_SEPARATOR
                                               : PW_CLASS_WORD;
 }

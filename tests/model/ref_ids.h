@@ -3,7 +3,7 @@
 #define PW_REF_IDS_H
 #include "model/pe.h"
 
-/* The class of a character: '=' is the mark that ends the prompt. */
+/* The class of a character: '=' ends the prompt. */
 enum pw_class ref_class(char c);
 /* Writes an id for each character of a text, in a model of context 128. train: in an optimiser step, with the
  * draws of this key. The encoding must make ids. */

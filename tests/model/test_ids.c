@@ -89,9 +89,9 @@ static void test_shift(void **state)
 
 /* ---- in a model */
 
-/* Vocabulary of the models: six digits, a separator, a mark and two words. */
+/* Vocabulary of the models: six digits, a separator, the end of prompts and two words. */
 enum { VOCAB = 10, CONTEXT = 64 };
-static const unsigned char classes[VOCAB] = {1, 1, 1, 1, 1, 1, PW_CLASS_SEPARATOR, PW_CLASS_MARK};
+static const unsigned char classes[VOCAB] = {1, 1, 1, 1, 1, 1, PW_CLASS_SEPARATOR, PW_CLASS_LAST};
 
 #define SHAPE "layers=2 width=16 heads=4 ffn=20 context=64 "
 #define TOLD                                                                                                 \
@@ -132,7 +132,7 @@ static void must(enum pw_code code, const struct pw_err *err)
         fail_msg("%s", err->msg);
 }
 
-/* A word, digits, a separator, digits, the mark and digits. */
+/* A word, digits, a separator, digits, the end of the prompt and digits. */
 static int write_prompt(int *tokens, int first, int second, int answer)
 {
     int T = 0;
@@ -311,6 +311,32 @@ static void test_tables(void **state)
     }
 }
 
+/* A replaced head and a patch are by the row in the sequence, not by its id. */
+static void test_rows(void **state)
+{
+    enum { T = 14, H = 4, D = 4, C = 16, L = 2 };
+    struct toy toy = toy_open(1);
+    struct pw_model *m = make_model(&toy, 3);
+    struct pw_err err;
+    int tokens[32];
+    float table[CONTEXT * D], z[L * T * H * D], source[T * C], resid[(L + 1) * T * C];
+    (void)state;
+    write_prompt(tokens, 4, 3, 4);
+    for (int e = 0; e < CONTEXT * D; e++)
+        table[e] = (float)e;
+    for (int e = 0; e < T * C; e++)
+        source[e] = (float)(e % 97);
+    struct pw_patch patch = {.layer = 1, .head = -1, .from = 2, .to = T, .source = source};
+    must(pw_model_replace_head(m, 0, 1, 1, table, &err), &err);
+    struct pw_inspection in = {.z = z, .resid = resid, .patches = &patch, .n_patches = 1};
+    must(pw_model_inspect(m, tokens, T, &in, &err), &err);
+    for (int t = 0; t < T; t++)
+        assert_memory_equal(z + (t * H + 1) * D, table + t * D, D * sizeof *z);
+    assert_memory_equal(resid + (T + 2) * C, source + 2 * C, (T - 2) * C * sizeof *resid);
+    pw_model_destroy(m);
+    toy_close(&toy);
+}
+
 static double loss_of(struct pw_model *m, const struct pw_batch *b, float *grad)
 {
     struct pw_err err;
@@ -408,7 +434,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers), cmocka_unit_test(test_sample),   cmocka_unit_test(test_shift),
         cmocka_unit_test(test_same),    cmocka_unit_test(test_threads),  cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_tables),  cmocka_unit_test(test_gradient), cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_tables),  cmocka_unit_test(test_gradient), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_seen),
     };
     pw_library_folders("/nonexistent", PEWTER_SOURCE_DIR "/encodings");
     return cmocka_run_group_tests_name("ids", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* test_classes.c - tests the classes of tokens: digits, separators, symbols, and the mark that ends the
+/* test_classes.c - tests the classes of tokens: digits, separators, symbols, and the last token of the
  * prompts of every task in every style. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,15 +32,15 @@ static void test_words(void **state)
     } cases[] = {
         {"addition", " 7", PW_TOKEN_DIGIT},
         {"addition", " +", PW_TOKEN_SEPARATOR},
-        {"addition", " >", PW_TOKEN_MARK},
+        {"addition", " >", PW_TOKEN_LAST},
         {"addition", "addition", PW_TOKEN_WORD},
         {"addition", "</s>", PW_TOKEN_WORD},
-        {"addition text=paper", " ?", PW_TOKEN_MARK},
+        {"addition text=paper", " ?", PW_TOKEN_LAST},
         {"addition text=paper scratchpad=full", " 12", PW_TOKEN_WORD},
         {"copy alphabet=20", " b", PW_TOKEN_SYMBOL},
         {"copy alphabet=20", " 3", PW_TOKEN_DIGIT},
         {"sort text=paper", ",", PW_TOKEN_SEPARATOR},
-        {"copy,sort", " >", PW_TOKEN_MARK},
+        {"copy,sort", " >", PW_TOKEN_LAST},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -54,8 +54,8 @@ static void test_words(void **state)
     }
 }
 
-/* Of every prompt the first mark is the last token. */
-static void test_marks(void **state)
+/* Of every prompt the first token of this class is the last one. */
+static void test_last(void **state)
 {
     static const char *const texts[] = {"short", "paper", "appendix"};
     int n = 0;
@@ -76,11 +76,11 @@ static void test_marks(void **state)
             for (uint64_t i = 0; i < 200; i++) {
                 int at = 0;
                 pw_taskset_sample(&set, 3, PW_SPLIT_TRAIN, i, 0, 0, &x);
-                while (at < x.n && classes[tokens[at]] != PW_TOKEN_MARK)
+                while (at < x.n && classes[tokens[at]] != PW_TOKEN_LAST)
                     at++;
                 if (at != x.n_prompt - 1)
-                    fail_msg("%s: sample %d: the mark is token %d of a prompt of %d", text, (int)i, at,
-                             x.n_prompt);
+                    fail_msg("%s: sample %d: token %d is the first of class last of a prompt of %d", text,
+                             (int)i, at, x.n_prompt);
             }
             n++;
             free(classes);
@@ -91,6 +91,6 @@ static void test_marks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_marks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_last)};
     return cmocka_run_group_tests_name("classes", tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ const unsigned char *pw_lab_classes(const struct pw_lab *lab)
 {
     _Static_assert(
         (int)PW_TOKEN_DIGIT == (int)PW_CLASS_DIGIT && (int)PW_TOKEN_SEPARATOR == (int)PW_CLASS_SEPARATOR &&
-            (int)PW_TOKEN_SYMBOL == (int)PW_CLASS_SYMBOL && (int)PW_TOKEN_MARK == (int)PW_CLASS_MARK,
+            (int)PW_TOKEN_SYMBOL == (int)PW_CLASS_SYMBOL && (int)PW_TOKEN_LAST == (int)PW_CLASS_LAST,
         "classes of tasks and of the model");
     unsigned char *classes = pw_alloc((size_t)lab->tasks.vocab.n + 1, 1);
     pw_taskset_classes(&lab->tasks, classes);

@@ -45,9 +45,9 @@ static void tell_met(struct pw_lab *lab, const struct pw_replica *arm, struct pw
     x->met_from = arm->step - pw_model_seen(arm->model, pairs, rows);
     x->trained =
         arm->flops_from > 0 && arm->swaps == 0 && arm->pe.pe->ids == NULL ? pw_lab_trained_distance(lab) : 0;
-    for (int d = x->trained + 1; d < context && pairs[d] > 0; d++)
-        x->trained = d;
-    x->met = pairs; /* N <= context; the rest is not read */
+    for (int d = x->trained + 1; d < context && pairs[d] > 0 && arm->pe.pe->ids == NULL; d++)
+        x->trained = d; /* a distance of tokens; the encoding's own are counted in met */
+    x->met = pairs;     /* N <= context; the rest is not read */
     x->rows = rows;
     x->by_length = pw_pe_uses_length(arm->pe.pe);
     if (x->by_length) {

@@ -22,17 +22,15 @@
  *
  * The stage `position` can read the tokens of the sequence, and chance:
  *
- *   token(i)        class of token i: word, digit, separator, symbol (a letter that tasks use) or mark (the
- *                   token that ends a prompt); these five words are numbers
- *   run(i)          number of the run of consecutive digits, from 1 on; 0 if token i is no digit
- *   index(i)        place of the digit in its run, from 1 on; 0 if token i is no digit
- *   length(i)       digits of its run, in the prompt; 0 in the answer, where the end of a run is not known
- *   prompt          tokens of the prompt, the mark included; without a mark those of the sequence
- *   training        1 in an optimiser step, otherwise 0
- *   uniform(A, B)   a random number from A up to B
- *   normal(M, S)    a random number of mean M and standard deviation S
- *   sample(k, n, m) number k, from 0 on, of n different whole numbers below m in ascending order; m - 1 from
- *                   k = n on; k, n and m are rounded
+ *   token(i)        class of token i: word, digit, separator, symbol (a letter that tasks use) or last (the
+ * token that ends every prompt); these five words are numbers run(i)          number of the run of
+ * consecutive digits, from 1 on; 0 if token i is no digit index(i)        place of the digit in its run, from
+ * 1 on; 0 if token i is no digit length(i)       digits of its run, in the prompt; 0 in the answer, where the
+ * end of a run is not known prompt          tokens of the prompt, up to the first of class last; if there is
+ * none, of the sequence training        1 in an optimiser step, otherwise 0 uniform(A, B)   a random number
+ * from A up to B normal(M, S)    a random number of mean M and standard deviation S sample(k, n, m) number k,
+ * from 0 on, of n different whole numbers below m in ascending order; m - 1 from k = n on; k, n and m are
+ * rounded
  *
  * A use of the last three is drawn once for a sequence. In an optimiser step the draw depends on the seed of
  * the batches and on the number of the sample; everywhere else it is the same for all sequences, so an

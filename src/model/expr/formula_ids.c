@@ -98,7 +98,7 @@ static int class_of(const struct pw_config *cfg, int token)
 static int prompt_of(const struct pw_config *cfg, const struct pw_pe_sequence *s)
 {
     for (int t = 0; t < s->T; t++)
-        if (class_of(cfg, s->tokens[t]) == PW_CLASS_MARK)
+        if (class_of(cfg, s->tokens[t]) == PW_CLASS_LAST)
             return t + 1;
     return s->T;
 }
@@ -161,7 +161,8 @@ void pw_formula_ids(const void *opts, const struct pw_config *cfg, const struct 
 
 enum { TRIES = 3, LEAST_TRIED = 8, MOST_TRIED = 4096 };
 
-/* A word, a number, a separator, a number, a mark and a number; the try decides how long the first is. */
+/* A word, a number, a separator, a number, the prompt's end and a number; the try decides how long the first
+ * is. */
 static void invent(int *tokens, int T, int try)
 {
     int digits = T - 3, first = digits * (try + 1) / (TRIES + 2), second = (digits - first) / 2, at = 0;
@@ -171,7 +172,7 @@ static void invent(int *tokens, int T, int try)
     tokens[at++] = PW_CLASS_SEPARATOR;
     for (int i = 0; i < second; i++)
         tokens[at++] = PW_CLASS_DIGIT;
-    tokens[at++] = PW_CLASS_MARK;
+    tokens[at++] = PW_CLASS_LAST;
     while (at < T)
         tokens[at++] = PW_CLASS_DIGIT;
 }
@@ -203,12 +204,12 @@ static enum pw_code check_values(const double *value, int T, const struct pw_con
 }
 
 /* Does the prompt's end matter, without a token that shows it? */
-static enum pw_code check_mark(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
+static enum pw_code check_end(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
     bool reads = pw_expr_reads(x, PW_STAGE_POSITION, PW_VAR_PROMPT) ||
                  pw_expr_reads(x, PW_STAGE_POSITION, PW_VAR_LENGTH);
     if (!reads || !cfg->causal || cfg->classes == NULL ||
-        memchr(cfg->classes, PW_CLASS_MARK, (size_t)cfg->vocab) != NULL)
+        memchr(cfg->classes, PW_CLASS_LAST, (size_t)cfg->vocab) != NULL)
         return PW_OK;
     return pw_fail(
         err, PW_EUSER,
@@ -219,12 +220,12 @@ static enum pw_code check_mark(const struct pw_expr *x, const struct pw_config *
 enum pw_code pw_formula_check_ids(const void *opts, const struct pw_config *cfg, struct pw_err *err)
 {
     static const unsigned char itself[] = {PW_CLASS_WORD, PW_CLASS_DIGIT, PW_CLASS_SEPARATOR, PW_CLASS_SYMBOL,
-                                           PW_CLASS_MARK};
+                                           PW_CLASS_LAST};
     int L = pw_formula_trained(opts) > 0 ? pw_formula_trained(opts) : cfg->trained;
     int T = L > 0 && L < cfg->context ? L : cfg->context / 2;
     struct pw_config invented = *cfg;
     struct walk w;
-    enum pw_code code = check_mark(pw_formula_of(opts)->x, cfg, err);
+    enum pw_code code = check_end(pw_formula_of(opts)->x, cfg, err);
     T = T < LEAST_TRIED ? LEAST_TRIED : T > MOST_TRIED ? MOST_TRIED : T;
     if (T > cfg->context)
         T = cfg->context;

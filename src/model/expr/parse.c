@@ -266,8 +266,11 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
             snprintf(call, sizeof call, "%s(", pw_functions[k].name);
             each(arg, call);
         }
-    for (int k = 0; pw_parse_token_word(k) != NULL; k++)
-        each(arg, pw_parse_token_word(k));
+    for (int k = 0; pw_parse_token_word(k) != NULL; k++) {
+        char call[32];
+        snprintf(call, sizeof call, "%s%s", pw_parse_token_word(k), pw_parse_token_calls(k) ? "(" : "");
+        each(arg, call);
+    }
     for (int k = 0; k < 6; k++)
         each(arg, (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option("}[k]);
 }

@@ -54,6 +54,7 @@ void pw_parse_option(struct pw_parser *p, struct pw_parse_name *name);
 bool pw_parse_token(struct pw_parser *p, const char *text, int length, int at, int *node);
 /* The words, k from 0 on; NULL at the end. */
 const char *pw_parse_token_word(int k);
+bool pw_parse_token_calls(int k); /* is it written with brackets? */
 /* Does the position read tokens or chance? */
 bool pw_parse_is_by_data(const struct pw_expr *x);
 /* Call after the last statement: checks that no other stage reads tokens or, if the position does, indices;

@@ -104,6 +104,11 @@ const char *pw_parse_token_word(int k)
                                      : NULL;
 }
 
+bool pw_parse_token_calls(int k)
+{
+    return k < WORDS ? words[k].of_token : k < WORDS + 3;
+}
+
 bool pw_parse_is_by_data(const struct pw_expr *x)
 {
     bool needed[PW_EXPR_NODES], any = false;

@@ -116,7 +116,7 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         text.s,
         !x->by_data
             ? ""
-            : "% position reads the class of token i (word, digit, separator, symbol, mark: 0..4), runs of "
+            : "% position reads the class of token i (word, digit, separator, symbol, last: 0..4), runs of "
               "digits, and\n% random numbers u of a sequence: uniform in [0, 1), or of normal().\n",
         c->heads, c->width, c->head_width, src->trained, c->layers, c->context);
     pw_str_fini(&text);
