@@ -82,6 +82,7 @@ set(insiders
   tests/lab/test_failing.c     # counting the errors of one sample
   tests/lab/test_follow_found.c # flips a weight, and saves a state that differs
   tests/lab/test_heads.c       # a backend that runs out of memory
+  tests/lab/test_positions.c   # keys of samples
   tests/lab/test_jobs.c        # live evaluation, and whether the lab sleeps
   tests/lab/test_queue.c       # queue.h
   tests/lab/test_replicates.c  # an event with every place

@@ -9,7 +9,7 @@
  * pairs whose larger count is the length are equally likely. A number of k digits is uniform in
  * 10^(k-1)..10^k-1 (0..9 for k = 1). Numbers are not padded, and the most significant digit comes first. With
  * order=reversed the answer begins with the least significant digit, so each carry is known before the digit
- * that needs it.
+ * that needs it. With order=all both numbers begin so, too (McLeish et al. 2024), also in a typed prompt.
  *
  * An item is the two digit counts, then the digits of both numbers. */
 #include "tasks/read.h"
@@ -19,9 +19,9 @@
 #define MAX_LENGTH 128
 #define EXAMPLE    "726 + 59"
 
-enum order { NORMAL, REVERSED };
+enum order { NORMAL, REVERSED, ALL };
 
-static const char *const orders[] = {"normal", "reversed", NULL};
+static const char *const orders[] = {"normal", "reversed", "all", NULL};
 
 struct addition_opts {
     struct pw_task_opts common;
@@ -30,7 +30,9 @@ struct addition_opts {
 
 static const struct pw_opt opts[] = {
     {"order", PW_OPT_CHOICE, offsetof(struct addition_opts, order), "normal", 0, 0, orders, 0,
-     "order of the answer's digits: most significant first, or last"},
+     "order of digits: normal: most significant first; reversed: the answer least significant first; all: "
+     "the "
+     "two numbers, too"},
     {0},
 };
 
@@ -149,8 +151,17 @@ static int solve(const struct addition_opts *opt, const struct pw_item *item, in
     if (carry > 0)
         sum[n++] = carry;
     for (int i = 0; i < n; i++)
-        written[i] = opt->order == REVERSED ? sum[i] : sum[n - 1 - i];
+        written[i] = opt->order != NORMAL ? sum[i] : sum[n - 1 - i];
     return n;
+}
+
+static void write_number(const struct addition_opts *opt, const struct pw_item *item, int which,
+                         struct pw_str *out)
+{
+    int written[MAX_LENGTH], n = item->v[which];
+    for (int i = 0; i < n; i++)
+        written[i] = digit(item, which, opt->order == ALL ? i : n - 1 - i);
+    pw_symbols_write(written, n, "", out);
 }
 
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
@@ -161,18 +172,43 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     int written[MAX_LENGTH + 1], n = solve(opt, item, written);
 
     pw_str_add(prompt, brief ? "addition" : "Compute");
-    pw_symbols_write(item->v + 2, item->v[0], "", prompt);
+    write_number(opt, item, 0, prompt);
     pw_str_add(prompt, " +");
-    pw_symbols_write(item->v + 2 + item->v[0], item->v[1], "", prompt);
+    write_number(opt, item, 1, prompt);
     pw_str_add(prompt, brief ? " >" : " ? ");
     pw_str_add(answer, brief ? "" : "The answer is");
     pw_symbols_write(written, n, "", answer);
     pw_str_add(answer, brief ? "" : ".");
 }
 
-static enum pw_code read_number(const char **text, int *digits, int *n, struct pw_err *err)
+/* Reads a number that begins with its least significant digit, as pw_read_digits does one that ends with it.
+ */
+static int read_backwards(const char **text, int *digits, int max)
 {
-    *n = pw_read_digits(text, digits, MAX_LENGTH);
+    static const char blanks[] = " \t\r\n";
+    int found[MAX_LENGTH], n = 0;
+    const char *s = *text + strspn(*text, blanks);
+    for (; *s >= '0' && *s <= '9'; s += strspn(s, blanks)) {
+        if (n < MAX_LENGTH)
+            found[n] = *s - '0';
+        n++;
+        s++;
+    }
+    if (n == 0 || n > max)
+        return n;
+    *text = s;
+    while (n > 1 && found[n - 1] == 0)
+        n--;
+    for (int i = 0; i < n; i++)
+        digits[i] = found[n - 1 - i];
+    return n;
+}
+
+static enum pw_code read_number(const struct addition_opts *opt, const char **text, int *digits, int *n,
+                                struct pw_err *err)
+{
+    *n = opt->order == ALL ? read_backwards(text, digits, MAX_LENGTH)
+                           : pw_read_digits(text, digits, MAX_LENGTH);
     if (*n > MAX_LENGTH)
         return pw_fail(err, PW_EUSER, "addition: the number has %d digits; at most %d are allowed", *n,
                        MAX_LENGTH);
@@ -188,15 +224,14 @@ static enum pw_code read_number(const char **text, int *digits, int *n, struct p
 /* Reads "726 + 59" or "7 2 6 + 5 9 ?". */
 static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
-    (void)o;
     int n_a, n_b;
-    enum pw_code code = read_number(&text, item->v + 2, &n_a, err);
+    enum pw_code code = read_number(o, &text, item->v + 2, &n_a, err);
     if (code != PW_OK)
         return code;
     if (!pw_read_accept(&text, "+"))
         return pw_fail(err, PW_EUSER,
                        "addition: '+' is missing after the first number; write: addition " EXAMPLE);
-    code = read_number(&text, item->v + 2 + n_a, &n_b, err);
+    code = read_number(o, &text, item->v + 2 + n_a, &n_b, err);
     if (code != PW_OK)
         return code;
     set_counts(item, n_a, n_b);
@@ -221,14 +256,14 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
         return 0;
     int n_a = item->v[0], n_b = item->v[1], n = 0;
     int column =
-        opt->order == REVERSED ? i : pw_spelling_symbols(text, text->n_prompt, text->n - 1, NULL) - 1 - i;
+        opt->order != NORMAL ? i : pw_spelling_symbols(text, text->n_prompt, text->n - 1, NULL) - 1 - i;
     if (column == item->length) /* the carry */
         column--;
     (void)pw_spelling_symbols(text, 0, text->n_prompt, source);
     if (column < n_a)
-        at[n++] = source[n_a - 1 - column];
+        at[n++] = source[opt->order == ALL ? column : n_a - 1 - column];
     if (column < n_b)
-        at[n++] = source[n_a + n_b - 1 - column];
+        at[n++] = source[n_a + (opt->order == ALL ? column : n_b - 1 - column)];
     return n;
 }
 
@@ -245,22 +280,22 @@ static void step_words(const void *o, struct pw_vocab *v)
 
 /* Writes the columns of a number that are left, padded to the longer number's
  * length, without leading zeros. */
-static void write_rest(const struct pw_task_opts *opt, const struct pw_item *item, int which, int from,
+static void write_rest(const struct addition_opts *opt, const struct pw_item *item, int which, int from,
                        struct pw_str *out)
 {
-    int column = item->length - 1;
-    while (column > from && digit(item, which, column) == 0)
-        column--;
+    int top = item->length - 1;
+    while (top > from && digit(item, which, top) == 0)
+        top--;
     if (from >= item->length)
-        pw_str_add(out, "%s", pw_scratch_nothing(opt));
-    for (; column >= from; column--)
-        pw_str_add(out, " %d", digit(item, which, column));
+        pw_str_add(out, "%s", pw_scratch_nothing(&opt->common));
+    for (int k = from; k <= top; k++)
+        pw_str_add(out, " %d", digit(item, which, opt->order == ALL ? k : top + from - k));
 }
 
 static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
 {
-    const struct pw_task_opts *opt = o;
-    bool brief = opt->text == PW_TEXT_SHORT;
+    const struct addition_opts *opt = o;
+    bool brief = opt->common.text == PW_TEXT_SHORT;
     int carry = 0;
     for (int column = 0; column < item->length || carry > 0; column++) {
         int a = digit(item, 0, column), b = digit(item, 1, column), sum = a + b + carry;
@@ -291,7 +326,7 @@ static bool is_answer(const void *o, const struct pw_item *item, const char *ans
     int n = pw_read_symbols(&answer, "", 10, said, PW_MAX_ITEM, NULL), first = 0;
     while (opt->order == NORMAL && first < n - 1 && said[first] == 0)
         first++;
-    while (opt->order == REVERSED && n > 1 && said[n - 1] == 0)
+    while (opt->order != NORMAL && n > 1 && said[n - 1] == 0)
         n--;
     (void)pw_read_accept(&answer, ".");
     return n - first == n_right && memcmp(said + first, right, (size_t)n_right * sizeof *said) == 0 &&

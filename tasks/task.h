@@ -234,6 +234,17 @@ void pw_taskset_fini(struct pw_taskset *set);
 /* Appends the canonical command text without the leading "task "; pw_taskset_init
  * reads it back to the same set. */
 void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out);
+/* Classes of tokens. A separator has neither letters nor digits; a symbol is a letter of pw_symbol; LAST is
+ * the last token of every prompt of a task. */
+enum pw_token_class {
+    PW_TOKEN_WORD,
+    PW_TOKEN_DIGIT,
+    PW_TOKEN_SEPARATOR,
+    PW_TOKEN_SYMBOL,
+    PW_TOKEN_LAST,
+};
+/* Writes the class of each token, [vocab.n]. No token is LAST if the prompts of a task end differently. */
+void pw_taskset_classes(const struct pw_taskset *set, unsigned char *classes);
 /* Returns true if both have the same tokens in the same order; weights can then be kept. */
 bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
 

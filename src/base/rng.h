@@ -22,6 +22,8 @@ enum pw_stream {
     PW_STREAM_ABLATE,   /* sequence whose output replaces a head's; index = head << 32 | position */
     PW_STREAM_PROBE,    /* random choices of probes; index = use << 32 | sequence */
     PW_STREAM_NTH,      /* order of a length's numbered inputs in evaluation; index = task << 32 | length */
+    PW_STREAM_CHANCE,   /* keys of the draws of a sequence's positions; index = sample number */
+    PW_STREAM_POSITION, /* these draws; seed = the key, index = number of the draw in its formula */
 };
 
 /* A generator: the key, the counter of the next block, and the current block. */

@@ -108,7 +108,8 @@ static void draw_curve(struct pw_preview *p, const struct pw_expr *x, const stru
     if (p->refused)
         pw_text_copy(p->why, sizeof p->why, err.msg);
     enum pw_formula_curve kind = pw_expr_curve(x, &cfg, length, p->curve.kernel);
-    pw_text_copy(p->shows, sizeof p->shows, describe_curve(kind, pw_expr_learns(x, PW_STAGE_BIAS)));
+    snprintf(p->shows, sizeof p->shows, "%s%s%s", describe_curve(kind, pw_expr_learns(x, PW_STAGE_BIAS)),
+             pw_expr_by_data(x) ? "; " : "", pw_expr_by_data(x) ? pw_expr_positions(x) : "");
     for (size_t i = 0; i < n && p->why[0] == '\0'; i++)
         if (!isfinite(p->curve.kernel[i]) && !pw_expr_has(x, PW_STAGE_MASK))
             snprintf(p->why, sizeof p->why, "not finite at distance %zu, head %zu", i % (size_t)length,

@@ -14,9 +14,10 @@ struct pw_preview {
     bool refused;      /* the line would fail: not a formula, or not one that the model can have */
     size_t from, to;   /* bytes of the line that the error is about; equal: none */
     /* The curve of the last valid formula: heads, length, trained, and kernel [heads,length]; length 0: there
-     * was none. `shows` names its values: "bias". The preview owns the array. */
+     * was none. `shows` names its values: "bias", and positions that are no indices. The preview owns the
+     * array. */
     struct pw_ev_table curve;
-    char shows[64];
+    char shows[96];
 };
 
 /* Reads a line. Returns false if its first command is not `pe` with a formula, or if there is no arm; then *p

@@ -121,13 +121,13 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     int C = cfg->width, V = cfg->vocab, n_parts = pw_model_parts(m, NULL);
     const float *p, *head; /* [V,C] */
     bool center;
-    struct pw_pe_tables tables = {0};
-    enum pw_code code = m->pe.pe->uses & PW_PE_ADDED ? pw_model_tables(m, T, &tables, err) : PW_OK;
+    float *added = NULL;
+    enum pw_code code = m->pe.pe->uses & PW_PE_ADDED ? pw_model_added(m, tokens, T, &added, err) : PW_OK;
 
     if (code == PW_OK)
         code = weights(m, &p, err);
     if (code) {
-        pw_pe_tables_free(&tables);
+        free(added);
         return code;
     }
     double *mem = pw_alloc(3 * (size_t)C, sizeof *mem), *gain = mem, *x = mem + C, *average = mem + 2 * C;
@@ -140,7 +140,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
         for (int i = 0; i < C; i++)
             average[i] += (double)head[(size_t)v * C + i] / V;
     for (int k = 0; k < n_parts; k++) {
-        write_part(m, p, tables.added, &parts[k], x, row, in, tokens[t], T, t);
+        write_part(m, p, added, &parts[k], x, row, in, tokens[t], T, t);
         through(x, gain, center, C);
         if (parts[k].kind == PW_PART_BIAS)
             add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
@@ -157,7 +157,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     free(mem);
     free(row);
     free(parts);
-    pw_pe_tables_free(&tables);
+    free(added);
     return PW_OK;
 }
 

@@ -93,6 +93,8 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         return SIZE_MAX;
     floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, unless g is the slot */
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
+    if (pe->pe->ids != NULL)
+        floats += 4 * (size_t)cfg->context; /* seen.c */
     floats += pack_floats(&m);
     if (batch > 0) {
         floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m) + table_floats(&m);

@@ -135,7 +135,7 @@ struct loading {
     bool *taken;            /* [c->st.n] */
     float *values[PW_SETS]; /* [size]; zero if the file has no moments: the optimiser starts fresh */
     int64_t *counts;        /* [n] by name order */
-    int64_t met[2], *seqs;
+    int64_t met[2], *seqs, *ids;
     double *grad;
     struct pw_replaced *replaced;
 };
@@ -214,6 +214,8 @@ static enum pw_code take_met(struct loading *x, struct pw_err *err)
 
     if (code == PW_OK)
         code = take(x, x->seqs, "met.seqs", PW_ST_I64, 1, (int64_t[]){m->cfg.context + 1}, err);
+    if (code == PW_OK && m->met.ids != NULL)
+        code = take(x, x->ids, "met.ids", PW_ST_I64, 2, (int64_t[]){2, m->cfg.context}, err);
     if (code != PW_OK || n == 0)
         return code;
     if (!is_partial(x, m->lay.size - m->lay.core))
@@ -267,8 +269,8 @@ static enum pw_code take_heads(struct loading *x, struct pw_err *err)
  * than parameters can still be taken later. */
 static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_err *err)
 {
-    static const char *const others[] = {"adam.t",   "met.steps", "met.seqs",    "met.grad",
-                                         "heads.as", "heads.at",  "heads.tables"};
+    static const char *const others[] = {"adam.t",   "met.steps", "met.seqs", "met.ids",
+                                         "met.grad", "heads.as",  "heads.at", "heads.tables"};
 
     const struct pw_numbers *data[PW_PE_NUMBERS];
     int n_data = pw_pe_numbers(&x->m->pe, data);
@@ -305,7 +307,7 @@ static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *e
         code = take_heads(x, err);
     if (code == PW_OK)
         code = check_surplus(x, false, err);
-    if (code == PW_OK && !pw_seen_set(x->m, x->met, x->seqs, x->grad))
+    if (code == PW_OK && !pw_seen_set(x->m, x->met, x->seqs, x->ids, x->grad))
         code = pw_fail(err, PW_EUSER, "%s: met.steps and met.seqs are inconsistent", x->c->path);
     return code;
 }
@@ -335,6 +337,7 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
                         .taken = calloc((size_t)c->st.n + 1, sizeof *x.taken),
                         .counts = calloc((size_t)m->lay.n, sizeof *x.counts),
                         .seqs = calloc((size_t)m->cfg.context + 1, sizeof *x.seqs),
+                        .ids = calloc(2 * (size_t)m->cfg.context, sizeof *x.ids),
                         .grad = calloc(learned + 1, sizeof *x.grad)};
     enum pw_code code;
 
@@ -342,7 +345,7 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
         x.values[s] = calloc(m->lay.size, sizeof(float));
         room = room && x.values[s] != NULL;
     }
-    if (room && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.grad != NULL)
+    if (room && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.ids != NULL && x.grad != NULL)
         code = take_all(&x, resumable, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
@@ -354,6 +357,7 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
     free(x.taken);
     free(x.counts);
     free(x.seqs);
+    free(x.ids);
     free(x.grad);
     free(order);
     return code;

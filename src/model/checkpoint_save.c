@@ -71,7 +71,7 @@ static bool heads_alloc(struct parts *x, const struct pw_model *m)
 
 static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what what)
 {
-    enum { OTHERS = 7 + PW_PE_NUMBERS }; /* adam.t, met.*, heads.*, data_* */
+    enum { OTHERS = 8 + PW_PE_NUMBERS }; /* adam.t, met.*, heads.*, data_* */
     size_t n = (size_t)m->lay.n;
     int sets = what == WEIGHTS ? 1 : PW_SETS;
 
@@ -116,6 +116,8 @@ static void add_met(struct parts *x, const struct pw_model *m)
     x->met[1] = m->met.sampled;
     add_tensor(x, "met.steps", PW_ST_I64, (int64_t[]){2, 0}, x->met);
     add_tensor(x, "met.seqs", PW_ST_I64, (int64_t[]){m->cfg.context + 1, 0}, m->met.seqs);
+    if (m->met.ids != NULL)
+        add_tensor(x, "met.ids", PW_ST_I64, (int64_t[]){2, m->cfg.context, 0}, m->met.ids);
     if (pw_seen_dims(m, dims) > 0)
         add_tensor(x, "met.grad", PW_ST_F64, dims, m->met.grad);
 }

@@ -10,6 +10,11 @@
 #define PW_MAX_LAYERS 64
 #define PW_MAX_BOS    8
 
+/* Classes of tokens, for positions that read them. A symbol is a letter that tasks use like a digit; LAST is
+ * the last token of every prompt. */
+enum pw_class { PW_CLASS_WORD, PW_CLASS_DIGIT, PW_CLASS_SEPARATOR, PW_CLASS_SYMBOL, PW_CLASS_LAST };
+extern const char *const pw_class_names[]; /* NULL-terminated */
+
 /* A pre-norm decoder-only Transformer. Letters of shapes: L layers, C width, H heads, D head_width, F ffn. */
 struct pw_config {
     int layers, width, heads, head_width, ffn;
@@ -26,6 +31,9 @@ struct pw_config {
     int context;   /* most positions of a sequence */
     int vocab;     /* set by the task, not by an option */
     int trained;   /* set by the task for pw_pe_parse: rows of the longest training sample; 0: not known */
+    /* [vocab] enum pw_class of each token, also set by the task; it lives until the process ends. NULL: all
+     * tokens are words. */
+    const unsigned char *classes;
     int n_bos, bos[PW_MAX_BOS]; /* also set by the task, for theorem.c: tokens that prompts begin with */
 };
 
@@ -59,6 +67,9 @@ enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim 
  * from it. Replaces the values that mean "derived": head_width = 0 by width/heads, ffn = 0 by 4*width,
  * logit_scale = 0 by width^-0.5. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
+
+/* Returns a copy of classes [n] that lives until the process ends; equal ones are one copy. */
+const unsigned char *pw_classes_keep(const unsigned char *classes, int n);
 
 /* Returns true for a model of the released code of Kazemnejad et al. 2023, like the preset paper:
  * unscaled scores (scale=off) and T5's initial values (init=t5). In such a model encodings

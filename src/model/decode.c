@@ -14,9 +14,11 @@ struct pw_decoder {
     struct pw_model *m;
     struct pw_cache cache; /* cache.T: cached rows */
     struct pw_work work;
-    int *tokens;            /* [cap] the sequence so far, on the host */
-    int *ids;               /* [cap] the same on the backend */
-    int *pos;               /* [cap] cache.pos */
+    int *tokens; /* [cap] the sequence so far, on the host */
+    int *ids;    /* [cap] the same on the backend */
+    int *order;  /* [cap] cache.order */
+    int *pos;    /* [cap] cache.pos; order, unless the encoding makes ids */
+    int *made;   /* [2,cap] the encoding's ids of the cached rows, and of all; NULL: it makes none */
     int *added[PW_PE_ADDS]; /* [cap] cache.added, if it is not pos */
     int *rows;              /* [cap] scratch for one of them, on the host */
     int n;
@@ -33,13 +35,13 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
     d->cache.mem = m->ops->alloc(m->be, floats * sizeof(float));
     d->tokens = malloc(cap * sizeof *d->tokens);
     d->ids = m->ops->alloc(m->be, cap * sizeof *d->ids);
-    d->pos = m->ops->alloc(m->be, cap * sizeof *d->pos);
+    d->order = m->ops->alloc(m->be, cap * sizeof *d->order);
     d->rows = malloc(cap * sizeof *d->rows);
-    if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->pos == NULL || d->rows == NULL)
+    if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
                        d->cache.cap, floats * sizeof(float) >> 20);
-    m->ops->upload(m->be, d->pos, m->iota, cap * sizeof *d->pos);
-    d->cache.pos = d->pos;
+    m->ops->upload(m->be, d->order, m->iota, cap * sizeof *d->order);
+    d->cache.order = d->cache.pos = d->order;
     return m->ops->sync(m->be, err);
 }
 
@@ -70,10 +72,12 @@ void pw_decoder_destroy(struct pw_decoder *d)
     pw_work_free(d->m, &d->work);
     d->m->ops->free(d->m->be, d->cache.mem);
     d->m->ops->free(d->m->be, d->ids);
+    d->m->ops->free(d->m->be, d->order);
     d->m->ops->free(d->m->be, d->pos);
     for (int k = 0; k < PW_PE_ADDS; k++)
         d->m->ops->free(d->m->be, d->added[k]);
     free(d->rows);
+    free(d->made);
     free(d->tokens);
     free(d);
 }
@@ -100,7 +104,7 @@ static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
     const struct pw_pe *pe = m->pe.pe;
 
     for (int k = 0; k < PW_PE_ADDS; k++) {
-        d->cache.added[k] = d->pos;
+        d->cache.added[k] = d->cache.pos;
         if (pe->by[k] <= PW_PE_BY_POSITION)
             continue;
         if (d->added[k] == NULL)
@@ -115,31 +119,59 @@ static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
     return PW_OK;
 }
 
-/* Makes room for n more tokens and sets *R to the rows to run. Clears the cache
- * if the model cannot use it. */
-static enum pw_code make_room(struct pw_decoder *d, int *R, int n, struct pw_err *err)
+/* Sets the position ids of T tokens, and *P to a bound above them; the encoding can have changed since the
+ * last call. A token can change the ids of earlier ones: one that is appended to a prompt. The cache keeps
+ * the rows before the first change. */
+static enum pw_code set_ids(struct pw_decoder *d, int T, int *P, struct pw_err *err)
 {
-    int T = d->n + n;
+    struct pw_model *m = d->m;
+    size_t cap = (size_t)d->cache.cap;
+
+    *P = T;
+    d->cache.pos = d->order;
+    if (m->pe.pe->ids == NULL)
+        return PW_OK;
+    if (d->pos == NULL)
+        d->pos = m->ops->alloc(m->be, cap * sizeof *d->pos);
+    if (d->made == NULL)
+        d->made = calloc(2 * cap, sizeof *d->made);
+    if (d->pos == NULL || d->made == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    int *was = d->made, *now = d->made + cap, same = 0;
+    pw_model_ids(m, d->tokens, T, now);
+    while (same < d->cache.T && was[same] == now[same])
+        same++;
+    d->cache.T = same;
+    for (int t = 0; t < T; t++)
+        *P = now[t] >= *P ? now[t] + 1 : *P;
+    memcpy(was, now, (size_t)T * sizeof *was);
+    m->ops->upload(m->be, d->pos, now, (size_t)T * sizeof *now);
+    d->cache.pos = d->pos;
+    return PW_OK;
+}
+
+/* Writes n more tokens behind the sequence, makes room for their rows, and sets *R to the rows to run. Clears
+ * the cache if the model cannot use it. */
+static enum pw_code make_room(struct pw_decoder *d, int *R, const int *tokens, int n, struct pw_err *err)
+{
+    int T = d->n + n, P;
 
     assert(n >= 1);
     if (T > d->cache.cap)
         return pw_fail(err, PW_EUSER, "the sequence has %d tokens; this decoder reads at most %d", T,
                        d->cache.cap);
-    if (!d->m->cfg.causal || pw_pe_uses_length(d->m->pe.pe) || d->generation != d->m->generation)
-        d->cache.T = 0;
-    *R = T - d->cache.T;
-    enum pw_code code = pw_tables_fit(d->m, T, err);
-    if (code == PW_OK)
-        code = pw_work_grow(d->m, &d->work, false, *R, 1, 0, err);
-    return code == PW_OK ? set_added(d, T, err) : code;
-}
-
-static void append(struct pw_decoder *d, const int *tokens, int n, int R)
-{
     for (int i = 0; i < n; i++)
         assert(tokens[i] >= 0 && tokens[i] < d->m->cfg.vocab);
     memcpy(d->tokens + d->n, tokens, (size_t)n * sizeof *tokens);
-    d->m->ops->upload(d->m->be, d->ids + d->cache.T, d->tokens + d->cache.T, (size_t)R * sizeof *d->ids);
+    if (!d->m->cfg.causal || pw_pe_uses_length(d->m->pe.pe) || d->generation != d->m->generation)
+        d->cache.T = 0;
+    enum pw_code code = set_ids(d, T, &P, err);
+    *R = T - d->cache.T;
+    if (code == PW_OK)
+        code = pw_tables_fit(d->m, P, err);
+    if (code == PW_OK)
+        code = pw_work_grow(d->m, &d->work, false, *R, 1, 0, err);
+    return code == PW_OK ? set_added(d, T, err) : code;
 }
 
 enum pw_code pw_decoder_feed_all(struct pw_decoder *const *d, int n_d, const int *const *tokens, const int *n,
@@ -150,12 +182,13 @@ enum pw_code pw_decoder_feed_all(struct pw_decoder *const *d, int n_d, const int
 
     assert(n_d >= 1 && n_d <= PW_MAX_DECODERS);
     for (int i = 0; i < n_d; i++) {
-        enum pw_code code = make_room(d[i], &R[i], n[i], err);
+        enum pw_code code = make_room(d[i], &R[i], tokens[i], n[i], err);
         if (code)
             return code;
     }
     for (int i = 0; i < n_d; i++)
-        append(d[i], tokens[i], n[i], R[i]);
+        m->ops->upload(m->be, d[i]->ids + d[i]->cache.T, d[i]->tokens + d[i]->cache.T,
+                       (size_t)R[i] * sizeof *d[i]->ids);
     pw_model_refresh(m, m->tables.P);
     m->ops->for_chunks(m->be, n_d, run, &(struct job){d, R});
     for (int i = 0; i < n_d; i++)

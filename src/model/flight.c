@@ -51,7 +51,8 @@ int pw_model_group(const struct pw_model *m)
 /* Makes room for the host data of a step on this batch. */
 static enum pw_code fit(struct pw_model *m, struct pw_flight *f, const struct pw_batch *b, struct pw_err *err)
 {
-    size_t ints = (size_t)b->n_scored + b->n_seqs, learned = m->lay.size - m->lay.core;
+    size_t ids = m->pe.pe->ids != NULL ? (size_t)b->n_rows : 0;
+    size_t ints = (size_t)b->n_scored + b->n_seqs + ids, learned = m->lay.size - m->lay.core;
 
     f->looked = pw_seen_samples_gradient(m, m->n_flights);
     if (f->looked && f->grad == NULL)
@@ -65,6 +66,19 @@ static enum pw_code fit(struct pw_model *m, struct pw_flight *f, const struct pw
         return PW_OK;
     f->batch_cap = f->batch != NULL ? f->batch_cap : 0;
     return pw_fail(err, PW_ENOMEM, "out of memory for the results of a step");
+}
+
+/* Notes the ids that the encoding makes for the batch. They are made again, because those of a step that has
+ * yielded may be gone. */
+static enum pw_code note_ids(struct pw_model *m, struct pw_flight *f, const struct pw_batch *b,
+                             struct pw_err *err)
+{
+    struct pw_batch own;
+    enum pw_code code = m->pe.pe->ids != NULL ? pw_ids_batch(m, &own, b, true, err) : PW_OK;
+
+    if (code == PW_OK && m->pe.pe->ids != NULL)
+        memcpy(f->batch + b->n_scored + b->n_seqs, own.pos, (size_t)b->n_rows * sizeof *f->batch);
+    return code;
 }
 
 static void note_batch(struct pw_flight *f, const struct pw_batch *b)
@@ -244,6 +258,8 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
         (!pw_plan_alike(m, plan, b) || memcmp(&rule, &m->rule, sizeof rule) != 0))
         launch(m, NULL);
     code = pw_model_reason(m, fit(m, f, b, err), err);
+    if (code == PW_OK)
+        code = note_ids(m, f, b, err);
     if (code == PW_OK && !m->under_way)
         code = pw_step_begin(m, b, err);
     if (code)

@@ -86,6 +86,7 @@ static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 /* The rows of a pass, all on the backend. */
 struct rows {
     const int *ids, *pos;         /* [R] */
+    const int *order;             /* [R] place of the row in its sequence */
     const int *added[PW_PE_ADDS]; /* [R] rows of the encoding's added tables */
     int R, first;                 /* first: index of the first row in the batch */
     bool train;                   /* dropout acts only in training */
@@ -111,8 +112,8 @@ static void patch(const struct pw_model *m, struct pw_ctx *c, float *x, int l, b
     for (int i = 0; tap != NULL && i < tap->n_patches; i++) {
         const struct pw_patch *p = &tap->patches[i];
         if (p->layer == l && (p->head >= 0) == heads)
-            m->ops->put_head(c, x + (size_t)p->from * H * D, source, r->pos + p->from, heads ? p->head : 0, H,
-                             D, p->to - p->from);
+            m->ops->put_head(c, x + (size_t)p->from * H * D, source, r->order + p->from, heads ? p->head : 0,
+                             H, D, p->to - p->from);
         source += (size_t)r->R * (p->head >= 0 ? m->cfg.head_width : m->cfg.width);
     }
 }
@@ -147,7 +148,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     if (tap != NULL && tap->qkv != NULL && attn.turn != NULL)
         ops->rotate(c, a->qkv, attn.turn, r->pos, attn.heads, attn.head_width, r->R);
     if (tap == NULL || !tap->whole)
-        pw_replaced_put(m, c, a->z, l, r->pos, r->R, false);
+        pw_replaced_put(m, c, a->z, l, r->order, r->R, false);
     patch(m, c, a->z, l, true, r);
 }
 
@@ -252,6 +253,7 @@ static struct rows rows_of(const struct pw_batch_plan *plan, const struct pw_chu
 {
     return (struct rows){.ids = plan->dev + plan->tokens + k->row,
                          .pos = plan->dev + plan->pos + k->row,
+                         .order = plan->dev + plan->order + k->row,
                          .added = {plan->dev + plan->added[0] + k->row, plan->dev + plan->added[1] + k->row},
                          .R = k->n_rows,
                          .first = k->row,
@@ -303,6 +305,7 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 {
     struct rows r = {.ids = ids,
                      .pos = cache->pos + cache->T,
+                     .order = cache->order + cache->T,
                      .added = {cache->added[0] + cache->T, cache->added[1] + cache->T},
                      .R = R,
                      .cache = cache};

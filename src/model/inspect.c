@@ -156,7 +156,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     m->eval_plan.pads = false;
     code = pw_plan_make(m, &m->eval_plan, &b, 0, NULL, err);
     if (code == PW_OK)
-        code = pw_tables_fit(m, T, err);
+        code = pw_tables_fit(m, m->eval_plan.max_pos + 1, err);
     if (code == PW_OK)
         code = pw_work_fit(m, false, err);
     if (code == PW_OK)

@@ -223,6 +223,7 @@ void pw_model_destroy(struct pw_model *m)
     free(m->tap_host);
     free(m->mats);
     free(m->iota);
+    pw_ids_fini(m);
     free(m);
 }
 

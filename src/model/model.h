@@ -34,8 +34,8 @@ struct pw_param {
 
 /* A batch on the host: the rows of ragged sequences, one sequence after the other. Sequence s owns rows
  * start[s]..start[s+1]-1. Row rows[k] is scored: it must predict targets[k]; rows ascend. pos is the position
- * id of each row and counts from 0 in each sequence. An encoding that depends on the sequence length takes
- * that length from start. The caller owns the arrays. */
+ * id of each row and counts from 0 in each sequence; an encoding can replace it (pw_model_ids). An encoding
+ * that depends on the sequence length takes that length from start. The caller owns the arrays. */
 struct pw_batch {
     int n_seqs, n_rows, n_scored;
     const int *start;   /* [n_seqs+1] */
@@ -43,6 +43,8 @@ struct pw_batch {
     const int *pos;     /* [n_rows] */
     const int *rows;    /* [n_scored] */
     const int *targets; /* [n_scored] */
+    /* [n_seqs] keys of the random positions in an optimiser step; NULL: 0 for all, as outside of steps */
+    const uint64_t *chance;
 };
 
 /* The metrics of one step. */
@@ -171,8 +173,8 @@ void pw_model_updates(const struct pw_model *m, float *ratio);
 
 /* Writes which distances and positions were seen in training since the model was made, its
  * encoding was set or its weights were loaded. pairs [context] counts query-key pairs at each
- * distance, in both directions without the causal mask; rows [context] counts rows at each
- * position. Returns the number of steps counted. */
+ * distance, in both directions without the causal mask or if the encoding makes ids; rows [context] counts
+ * rows at each position. Returns the number of steps counted. */
 int64_t pw_model_seen(const struct pw_model *m, int64_t *pairs, int64_t *rows);
 /* Writes the mean absolute gradient of each entry of the encoding's parameters, before clipping. mean [size
  * of those parameters] averages over every tenth of these steps, the first included. Returns the number of
@@ -188,6 +190,14 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
  * training and evaluation. Fails if T exceeds the context or memory is short. */
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err);
+
+/* Writes the position ids [T] of a sequence outside of training: 0, 1, 2, ... unless the encoding reads them
+ * from tokens or from chance. tokens can go on behind T; an id depends on the first T only. */
+void pw_model_ids(const struct pw_model *m, const int *tokens, int T, int *ids);
+
+/* Writes the rows that the encoding adds to the embeddings of a sequence, *out [T,C], which the caller frees.
+ * The encoding must have such rows. Fails like pw_model_tables; *out is then NULL. */
+enum pw_code pw_model_added(struct pw_model *m, const int *tokens, int T, float **out, struct pw_err *err);
 
 /* Splits the content scores of one head into four terms (Ke et al. 2021, Eq. 6). x [T,C] is the stream before
  * the layer; p [T,C] is the part of x that comes from the position, so the content is x - p. terms [4,T,T]:

@@ -63,16 +63,17 @@ struct pw_batch_plan {
     size_t max_save;
 
     /* The staged batch. A training step begins with AdamW's rates (struct pw_adamw_seg); evaluation has none.
-     * Then follow dropout's key [2], the bits of the loss scale, tokens, pos, and the rows of added tables
-     * that are not chosen by position. The targets, scored rows and starts come last; rows and starts are
-     * relative to the chunk. Up to `places` steps of equal sizes are contiguous, so that one call can submit
-     * them; `staged` counts them. */
+     * Then follow dropout's key [2], the bits of the loss scale, tokens, pos, the rows of added tables that
+     * are not chosen by position, and the order if it differs from pos. The targets, scored rows and starts
+     * come last; rows and starts are relative to the chunk. Up to `places` steps of equal sizes are
+     * contiguous, so that one call can submit them; `staged` counts them. */
     int *host, *mem; /* [places][ints], on the host and on the backend */
     int *dev;        /* in mem: the step being submitted */
     size_t int_cap;  /* ints in host and in mem */
     size_t ints;     /* of one step */
     size_t key, scale, tokens, pos, rows, targets, starts; /* offsets of the seven parts */
     size_t added[PW_PE_ADDS]; /* offset of the rows of each added table; by position: pos */
+    size_t order; /* offset of each row's place in its sequence; pos, unless the encoding makes ids */
     int staged;
     int *now; /* in host: the step being staged */
 
@@ -86,7 +87,7 @@ struct pw_batch_plan {
 
 /* A step in flight, with the host data that its result needs. */
 struct pw_flight {
-    int *batch; /* [n_scored] targets, then [n_seqs] rows per sequence */
+    int *batch; /* [n_scored] targets, [n_seqs] rows per sequence, then the ids of all rows if it makes any */
     size_t batch_cap;
     int n_scored, n_seqs;
     float lr;
@@ -149,6 +150,7 @@ enum pw_stale { PW_STALE_PACKS = 1, PW_STALE_TABLES = 2, PW_STALE_ALL = 3 };
 /* Counts of what was seen in training since the encoding was set, on the host. */
 struct pw_seen_counts {
     int64_t *seqs;          /* [context+1] number of sequences by length in rows */
+    int64_t *ids;           /* [2,context] rows by id, pairs by distance; NULL: the encoding makes no ids */
     int64_t steps, sampled; /* steps counted; steps with a sampled gradient */
     double *grad;           /* [size - core] sums of |gradient|; NULL: no learned parameters */
 };
@@ -175,7 +177,8 @@ struct pw_replaced {
 struct pw_cache {
     float *mem;                   /* [L][layer] in the backend's own layout */
     size_t layer;                 /* floats per layer */
-    const int *pos;               /* [cap] 0, 1, 2, ... on the backend */
+    const int *order;             /* [cap] 0, 1, 2, ... on the backend */
+    const int *pos;               /* [cap] position ids: order, or those of the encoding */
     const int *added[PW_PE_ADDS]; /* [cap] rows of the encoding's added tables */
     int cap, T;
 };
@@ -213,7 +216,10 @@ struct pw_model {
     struct pw_replaced *replaced; /* [L,H]; NULL: no head is replaced */
     float *tap, *tap_host;        /* inspection: on the backend, on the host */
     size_t tap_cap, tap_host_cap;
-    int *iota;    /* [context] 0, 1, 2, ..., on the host */
+    int *iota; /* [context] 0, 1, 2, ..., on the host */
+    int *ids;  /* [ids_cap] position ids of the last batch, if the encoding makes them */
+    struct pw_pe_sequence *sequences; /* [sequences_cap] scratch for them */
+    int ids_cap, sequences_cap;
     size_t tiles; /* tiles of all tensors: backend.h, adamw */
     int *spoilt;  /* [1] on the backend: backend.h, reduce */
 
@@ -261,18 +267,26 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const 
                           const uint32_t *key, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m, struct pw_batch_plan *plan);
 /* Returns true if the batch has the sizes of the last one; only then can it be staged behind it. */
-bool pw_plan_alike(const struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b);
+bool pw_plan_alike(struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b);
 void pw_plan_rewind(struct pw_batch_plan *plan); /* resets the progress of all slots */
 /* Returns the rows of a chunk if n_seqs sequences have T rows each. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
 /* Returns the chunk's sequences, with starts on the backend. */
 struct pw_seqs pw_chunk_seqs(const struct pw_batch_plan *plan, const struct pw_chunk *k);
 
+/* ---- ids.c */
+/* Sets *out to the batch with the position ids of the encoding, which m keeps until the next call. */
+enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct pw_batch *b, bool train,
+                          struct pw_err *err);
+void pw_ids_fini(struct pw_model *m);
+
 /* ---- stage.c */
 /* pw_stage_fit makes room for the plan's sizes; it returns PW_EYIELD if the results would have to be
- * reallocated while steps are in flight. pw_stage writes the batch behind the steps already staged. */
+ * reallocated while steps are in flight. pw_stage writes the batch behind the steps already staged; order
+ * [n_rows] are the ids before the encoding replaced them. */
 enum pw_code pw_stage_fit(struct pw_model *m, struct pw_batch_plan *plan, struct pw_err *err);
-void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const uint32_t *key);
+void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const int *order,
+              const uint32_t *key);
 /* pw_stage_upload copies staged steps from .. from+n-1 to places 0 .. n-1 on the backend and selects place 0.
  * pw_stage_turn_to selects place i for the operations that follow. */
 void pw_stage_upload(struct pw_model *m, struct pw_batch_plan *plan, int from, int n);
@@ -354,12 +368,15 @@ bool pw_seen_init(struct pw_model *m); /* false: out of memory; call pw_seen_fin
 int pw_seen_dims(const struct pw_model *m, int64_t dims[4]);
 void pw_seen_fini(struct pw_model *m);
 void pw_seen_copy(struct pw_model *to, const struct pw_model *from); /* both of the same configuration */
-/* Sets the counts from a file: steps [2] (steps, sampled steps), seqs [context+1], grad. Returns false if
- * counts are negative or so large that pair counts would overflow. */
-bool pw_seen_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad);
+/* Sets the counts from a file: steps [2] (steps, sampled steps), seqs [context+1], ids [2,context] of an
+ * encoding that makes ids, grad. Returns false if counts are negative or so large that pair counts would
+ * overflow. */
+bool pw_seen_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const int64_t *ids,
+                 const double *grad);
 /* Returns true if the gradient is to be sampled in the step that follows the next `ahead` steps. */
 bool pw_seen_samples_gradient(const struct pw_model *m, int ahead);
-/* Counts one step on sequences of these rows; grad [size - core] if the step was sampled, otherwise NULL. */
+/* Counts one step on sequences of these rows, behind which stand the ids that the encoding made; grad [size -
+ * core] if the step was sampled, otherwise NULL. */
 void pw_seen_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad);
 
 /* ---- forward.c */

@@ -10,6 +10,10 @@
  * chosen by the position, or by a rule that needs the length l of the whole sequence (pw_pe_uses_length). A
  * causal model cannot know l. In a batch each sequence has its own l; in decoding l is the current length.
  *
+ * Tables are read at position ids. These count the rows of a sequence, unless the encoding reads them from
+ * tokens or from chance (ids): then a batch is planned with its ids, and a decoder keeps the rows before the
+ * first id that a new token changes (model/ids.c, decode.c).
+ *
  * All functions are pure and can be called from any thread, unless a comment says otherwise. */
 #ifndef PW_PE_H
 #define PW_PE_H
@@ -97,6 +101,15 @@ struct pw_pe_pass {
         *there; /* the program that the encoding gave for it: on the host, on the backend */
 };
 
+/* A sequence whose position ids depend on its tokens. key: of its random numbers. train: it is part of an
+ * optimiser step. */
+struct pw_pe_sequence {
+    const int *tokens; /* [T] */
+    int T;
+    bool train;
+    uint64_t key;
+};
+
 /* The descriptor of an encoding. Constant. */
 struct pw_pe {
     const char *name, *summary;
@@ -136,6 +149,12 @@ struct pw_pe {
     /* Rotation: number of pairs, and which columns form a pair. */
     int (*pairs)(const void *opts, const struct pw_config *cfg);
     enum pw_pairing (*pairing)(const void *opts);
+
+    /* Writes the position ids of n sequences, one after the other, each 0..context-1: an encoding that reads
+     * them from tokens or from chance. Under the causal mask an id does not depend on later tokens of the
+     * answer. NULL: ids are those of the batch. */
+    void (*ids)(const void *opts, const struct pw_config *cfg, const struct pw_pe_sequence *s, int n,
+                int *ids);
 
     /* Fills the fixed tables; NULL: there are none. */
     void (*build)(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);

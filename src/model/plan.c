@@ -179,22 +179,31 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     return PW_OK;
 }
 
-bool pw_plan_alike(const struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b)
+bool pw_plan_alike(struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b)
 {
-    struct pw_sizes z = sizes_of(plan, b, m->cfg.context);
+    struct pw_batch own;
+    if (pw_ids_batch(m, &own, b, plan->n_slots > 0, NULL) != PW_OK)
+        return false;
+    struct pw_sizes z = sizes_of(plan, &own, m->cfg.context);
 
     return memcmp(&z, &plan->sizes, sizeof z) == 0;
 }
 
-enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, int slots,
-                          const uint32_t *key, struct pw_err *err)
+enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *given,
+                          int slots, const uint32_t *key, struct pw_err *err)
 {
     int done = 0;
-    enum pw_code code = check(m, b, &plan->max_pos, err);
+    struct pw_batch own;
+    const struct pw_batch *b = &own;
+    enum pw_code code = pw_ids_batch(m, &own, given, slots > 0, err);
+    if (code == PW_OK)
+        code = check(m, b, &plan->max_pos, err);
+    if (code != PW_OK)
+        return code;
 
     plan->sizes = sizes_of(plan, b, m->cfg.context);
     plan->n_slots = slots;
-    if (code || (code = fit_chunks(plan, b->n_seqs, err)) || (code = pw_stage_fit(m, plan, err)))
+    if ((code = fit_chunks(plan, b->n_seqs, err)) || (code = pw_stage_fit(m, plan, err)))
         return code;
     plan->n_chunks = 0;
     for (int s = 0; s < (slots > 0 ? slots : 1); s++) {
@@ -206,7 +215,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const 
     }
     plan->first[slots] = plan->n_chunks;
     pw_plan_rewind(plan);
-    pw_stage(m, plan, b, key);
+    pw_stage(m, plan, b, given->pos, key);
     return PW_OK;
 }
 

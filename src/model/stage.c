@@ -12,10 +12,10 @@
 
 enum { HEAD = 4 }; /* ints between the rates and the tokens: key, scale */
 
-/* The number of added tables whose rows are staged separately. */
+/* The number of arrays that are staged beside pos: rows of added tables, and the order. */
 static int own_rows(const struct pw_pe *pe)
 {
-    int n = 0;
+    int n = pe->ids != NULL; /* the order */
 
     for (int k = 0; k < PW_PE_ADDS; k++)
         n += pe->by[k] > PW_PE_BY_POSITION;
@@ -101,6 +101,17 @@ static size_t stage_added(const struct pw_pe *pe, struct pw_batch_plan *plan, co
     return at;
 }
 
+/* Lays out and stages the order at `at`, if the encoding has replaced the ids; returns the end. */
+static size_t stage_order(const struct pw_pe *pe, struct pw_batch_plan *plan, const int *order, int n,
+                          size_t at)
+{
+    plan->order = pe->ids != NULL ? at : plan->pos;
+    if (pe->ids == NULL)
+        return at;
+    memcpy(plan->now + at, order, (size_t)n * sizeof(int));
+    return at + (size_t)plan->sizes.rows;
+}
+
 /* Extends the batch's only chunk by padding. The gradients of padding rows are zeros, but they
  * are summed like others. So padding varies tokens and positions; otherwise one sum would
  * receive all of them in sequence. */
@@ -117,7 +128,7 @@ static void pad(const struct pw_model *m, struct pw_batch_plan *plan, const stru
     for (int r = b->n_rows; r < z->rows; r++) {
         int at = (r - b->n_rows) % z->longest % T; /* sequences without gaps, see above */
         plan->now[plan->tokens + r] = r % m->cfg.vocab;
-        plan->now[plan->pos + r] = at;
+        plan->now[plan->pos + r] = plan->now[plan->order + r] = at;
         for (int i = 0; i < PW_PE_ADDS; i++)
             if (plan->added[i] != plan->pos)
                 plan->now[plan->added[i] + r] = pw_pe_row(m->pe.pe->by[i], at, T);
@@ -152,7 +163,8 @@ static void stage_chunk(struct pw_model *m, struct pw_batch_plan *plan, const st
         plan->max_save = save;
 }
 
-void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const uint32_t *key)
+void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const int *order,
+              const uint32_t *key)
 {
     size_t rows = (size_t)plan->sizes.rows, scored = (size_t)plan->sizes.scored;
     float scale = 1 / (float)b->n_scored;
@@ -162,7 +174,8 @@ void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_ba
     plan->scale = plan->key + 2;
     plan->tokens = plan->key + HEAD;
     plan->pos = plan->tokens + rows;
-    plan->targets = stage_added(m->pe.pe, plan, b, plan->pos + rows);
+    size_t at = stage_added(m->pe.pe, plan, b, plan->pos + rows);
+    plan->targets = stage_order(m->pe.pe, plan, order, b->n_rows, at);
     plan->rows = plan->targets + scored;
     plan->starts = plan->rows + scored;
     if (key != NULL)

@@ -33,10 +33,10 @@ struct measure {
     struct pw_pe_tables all, t; /* of all layers, and of k's layer */
     struct pw_pe_tables rows;   /* added rows for a sequence of N, first layer */
     int P, pairs;               /* positions in t */
-    int longest;
-    float *q, *key, *resid; /* inspection buffers of one sample */
-    double *score, *n;      /* [H,N]: sums and their counts */
-    double *ab, n_ab;       /* [H,pairs + 1,2], the last entry: the unrotated part; n_ab: number of pairs */
+    int longest, *ids;          /* [longest] position ids of one sample */
+    float *q, *key, *resid;     /* inspection buffers of one sample */
+    double *score, *n;          /* [H,N]: sums and their counts */
+    double *ab, n_ab; /* [H,pairs + 1,2], the last entry: the unrotated part; n_ab: number of pairs */
     double *factor, *n_factor; /* [P] factors of the norm, and their counts */
     double *query, n_query;    /* [H,D] sum of n_query queries */
 };
@@ -94,8 +94,8 @@ static void add_rotation(struct measure *w, int T, int h)
         double keys[2] = {0}, q[2], k[2];
         for (int i = 0; i < T; i++) {
             size_t at = ((size_t)i * H + h) * D;
-            unrotated(w, w->key + at, i, f, k);
-            unrotated(w, w->q + at, i, f, q);
+            unrotated(w, w->key + at, w->ids[i], f, k);
+            unrotated(w, w->q + at, w->ids[i], f, q);
             keys[0] += k[0];
             keys[1] += k[1];
             ab[2 * f] += q[0] * keys[0] + q[1] * keys[1];
@@ -117,14 +117,17 @@ static void add_scores(struct measure *w, int T, int h)
     bool biased = w->t.bias != NULL || w->t.dense != NULL;
     double scale = scale_of(w->cfg);
     for (int i = 0; i < T; i++)
-        for (int j = i < N ? 0 : i - N + 1; j <= i; j++) {
+        for (int j = 0; j <= i; j++) {
+            int d = w->ids[i] - w->ids[j]; /* negative: a later position that comes first */
+            if (d < 0 || d >= N)
+                continue;
             const float *q = w->q + ((size_t)i * H + h) * D, *k = w->key + ((size_t)j * H + h) * D;
-            float bias = biased ? pw_pe_bias_at(&w->t, h, i, j) : 0;
+            float bias = biased ? pw_pe_bias_at(&w->t, h, w->ids[i], w->ids[j]) : 0;
             if (isinf(bias)) /* a mask hides the key */
                 continue;
-            double dot = dot_of(q, k, D) + (w->t.keys != NULL ? dot_of(q, relative_key(w, i - j), D) : 0.0);
-            w->score[(size_t)h * N + i - j] += scale * dot + (double)bias;
-            w->n[(size_t)h * N + i - j]++;
+            double dot = dot_of(q, k, D) + (w->t.keys != NULL ? dot_of(q, relative_key(w, d), D) : 0.0);
+            w->score[(size_t)h * N + d] += scale * dot + (double)bias;
+            w->n[(size_t)h * N + d]++;
         }
 }
 
@@ -141,8 +144,8 @@ static void add_factors(struct measure *w, int T)
         for (int c = 0; c < C; c++)
             sq += ((double)x[c] - mean) * ((double)x[c] - mean) / C;
         double eps = kind == PW_NORM_LAYER ? 1e-5 : 1e-6;
-        w->factor[i] += kind == PW_NORM_NONE ? 1 : 1 / sqrt(sq + eps);
-        w->n_factor[i]++;
+        w->factor[w->ids[i]] += kind == PW_NORM_NONE ? 1 : 1 / sqrt(sq + eps);
+        w->n_factor[w->ids[i]]++;
     }
 }
 
@@ -152,6 +155,7 @@ static enum pw_code add_sample(struct measure *w, const int *tokens, int T, stru
     size_t layer = (size_t)T * cfg->heads * cfg->head_width;
     struct pw_inspection in = {.q = w->q, .k = w->key, .resid = w->resid};
     float *q = w->q, *key = w->key;
+    pw_model_ids(w->m, tokens, T, w->ids);
     enum pw_code code = pw_model_inspect(w->m, tokens, T, &in, err);
     if (code != PW_OK)
         return code;
@@ -311,10 +315,11 @@ static bool reserve(struct measure *w)
     w->factor = calloc(2 * (size_t)w->P, sizeof *w->factor);
     w->n_factor = w->factor != NULL ? w->factor + w->P : NULL;
     w->query = calloc(H * cfg->head_width, sizeof *w->query);
+    w->ids = malloc(rows * sizeof *w->ids);
     bool added = w->rows.added != NULL;
     w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
     return w->q != NULL && w->key != NULL && w->score != NULL && w->ab != NULL && w->factor != NULL &&
-           w->query != NULL && (!added || w->resid != NULL);
+           w->query != NULL && w->ids != NULL && (!added || w->resid != NULL);
 }
 
 static bool finish(const struct measure *w)
@@ -345,6 +350,8 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
         w.longest = T > w.longest ? T : w.longest;
     }
     w.P = w.longest > w.P ? w.longest : w.P;
+    if (w.pe->pe->ids != NULL) /* a position can be any below the context */
+        w.P = w.cfg->context;
     w.pairs = w.pe->pe->uses & PW_PE_ROTATION ? w.pe->pe->pairs(w.pe->o.bytes, w.cfg) : 0;
     enum pw_code code = pw_model_tables(m, w.P, &w.all, err);
     w.t = pw_pe_tables_at(&w.all, code == PW_OK ? k->layer : 0);
@@ -360,6 +367,7 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     pw_pe_tables_free(&w.all);
     pw_pe_tables_free(&w.rows);
     free(w.q);
+    free(w.ids);
     free(w.key);
     free(w.resid);
     free(w.score);

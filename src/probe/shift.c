@@ -56,6 +56,12 @@ static enum pw_code check(struct state *s, const struct pw_probing_at *p, struct
                        "probe shift: arm %d: encoding %s depends on the length of the sequence, so a shift "
                        "isn't defined",
                        in->subject->arm, pe->name);
+    if (pe->ids != NULL)
+        return pw_fail(
+            err, PW_EUSER,
+            "probe shift: arm %d: encoding %s reads positions from tokens or chance, so a shift isn't "
+            "defined",
+            in->subject->arm, pe->name);
     if (o->tokens + BASE > context)
         return pw_fail(err, PW_EUSER,
                        "probe shift: tokens=%d: with %d tokens before the text, it must fit into the context "

@@ -32,6 +32,18 @@ static const struct {
     {"layers=2 width=32 heads=4 context=16 tied=on logit_scale=0.25 dropout=0.1", "learned"},
 };
 
+/* Positions by chance, which descend and repeat: a key that comes first can have the later position. */
+#define CHANCE "expr 'position = abs(floor(uniform(5, 9)) - i); "
+static const char *const by_chance[] = {
+    CHANCE "bias = -slopes()[h] * abs(d) + 0.1 * d'",
+    CHANCE "bias = sin(d * position(j)); mask = d > -3; angle = position(i) * 0.3'",
+    CHANCE "T = learn(normal(0.5), 20) per head; bias = T[d + 9]'",
+    CHANCE "T = learn(normal(0.5), 20) per layer; bias = T(position(i) + 0.5 * position(j)) * d; scale = 1 + "
+           "position(i) / 9'",
+    CHANCE "score = 3 * tanh(s / 3) - 0.1 * position(j) * d; embed = sin(position(i) * (c + 1))'",
+};
+enum { CHANCES = sizeof by_chance / sizeof *by_chance };
+
 /* Operands of products are rounded: 2^-9 each in bf16 and 2^-12 in tf32, in several layers. The error is
  * larger where large parts cancel, as after a softmax, or where a unit of so small a network changes sign. */
 static const struct {
@@ -64,6 +76,8 @@ static float *gradient(struct pw_model *m, const struct pw_batch *b, double *los
 static void compare(struct toy *toys, const char *options, const char *pe)
 {
     struct pw_batch *b = toy_batch(5, 9, 1, 12, VOCAB);
+    const uint64_t chance[9] = {3, 1, 4, 1, 5, 9, 2, 6, 5};
+    b->chance = chance;
     enum { N = sizeof precisions / sizeof *precisions };
     float *grad[N + 1];
     double loss[N + 1];
@@ -100,6 +114,8 @@ static void test_gradients(void **state)
         compare(toys, SMALL, pw_pes[i]->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         compare(toys, others[i].options, others[i].pe);
+    for (int i = 0; i < CHANCES; i++)
+        compare(toys, SMALL " dropout=0.2", by_chance[i]);
     for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++) {
         compare(toys, SMALL " dropout=0.2", x->pe);
         if (x->both)
@@ -114,15 +130,24 @@ static void test_formulas(void **state)
 {
     enum { T = 16, N = 2 * 3 * T * T };
     struct toy toys[] = {open_device("ref", NULL), toy_open(1)};
+    const char *pes[64];
+    int n = 0;
     (void)state;
-    for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++) {
+    for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++)
+        pes[n++] = x->pe;
+    for (int k = 0; k < CHANCES; k++)
+        pes[n++] = by_chance[k];
+    assert_true(n <= 64);
+    for (int k = 0; k < n; k++) {
+        const uint64_t chance[9] = {3, 1, 4, 1, 5, 9, 2, 6, 5};
         struct pw_batch *b = toy_batch(5, 9, 1, 12, VOCAB), *one = toy_batch(6, 1, T, T, VOCAB);
         static float score[2][N], probs[2][N];
         float *grad[2];
         double loss[2];
         size_t size = 0;
+        b->chance = chance;
         for (int i = 0; i < 2; i++) {
-            struct pw_model *m = toy_model(&toys[i], SMALL " dropout=0.2", x->pe, VOCAB, 3);
+            struct pw_model *m = toy_model(&toys[i], SMALL " dropout=0.2", pes[k], VOCAB, 3);
             struct pw_err err = {0};
             toy_shake(m, 11);
             grad[i] = gradient(m, b, &loss[i]);
@@ -134,7 +159,7 @@ static void test_formulas(void **state)
             pw_model_destroy(m);
         }
         if (memcmp(grad[0], grad[1], size) != 0 || loss[0] != loss[1])
-            fail_msg("%s: the gradient has other bits than the cpu's", x->pe);
+            fail_msg("%s: the gradient has other bits than the cpu's", pes[k]);
         assert_memory_equal(score[0], score[1], sizeof score[0]);
         assert_memory_equal(probs[0], probs[1], sizeof probs[0]);
         free(grad[0]);

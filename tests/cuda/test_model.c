@@ -233,7 +233,9 @@ static void test_groups(void **state)
 {
     const char *const encodings[] = {
         "none", "t5", "fire", /* the gradients of all but the first are compared */
-        "expr 'a = learn(1) per pair; t = learn(1) per head; angle = a * i / (p + 1); scale = t'"};
+        "expr 'a = learn(1) per pair; t = learn(1) per head; angle = a * i / (p + 1); scale = t'",
+        "expr 'position = sample(i, 20, 96); angle = position(i)'"};
+    static const uint64_t chance[SEQS] = {7, 8, 9};
     const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
     struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];
     (void)state;
@@ -241,6 +243,7 @@ static void test_groups(void **state)
     kinds['b'] = toy_batch(2, SEQS, SHORT, SHORT, VOCAB);
     kinds['c'] = toy_batch(3, SEQS, SHORT - 2, SHORT, VOCAB);
     kinds['L'] = toy_batch(4, SEQS, LONG, LONG, VOCAB);
+    kinds['b']->chance = chance; /* other positions than those of 'a' */
     for (size_t e = 0; e < sizeof encodings / sizeof *encodings; e++) {
         struct pair p = open_pair(encodings[e]);
         for (int i = 0; i < 2 * (int)(sizeof turns / sizeof *turns); i++) {

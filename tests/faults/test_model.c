@@ -97,7 +97,7 @@ static struct pw_batch batch(int n, int T)
         rows[r] = r;
         targets[r] = (r + 1) % VOCAB;
     }
-    return (struct pw_batch){n, n * T, n * T, start, tokens, pos, rows, targets};
+    return (struct pw_batch){n, n * T, n * T, start, tokens, pos, rows, targets, NULL};
 }
 
 /* A step with a larger batch than before, so that all buffers grow: tables, staging, workers' memory,

@@ -13,6 +13,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static double sorted_number(void *arg, int draw, double k, double n, double m)
+{
+    if (arg != NULL || draw < 0 || draw >= PW_EXPR_DRAWS)
+        abort();
+    return k + n + m;
+}
+
 /* Evaluates every stage with its gradient; any value is allowed, also NaN. */
 static void run(const struct pw_expr *x)
 {
@@ -29,6 +36,8 @@ static void run(const struct pw_expr *x)
             pw_expr_eval(x, (enum pw_stage)s, vars, params, regs);
             pw_expr_gradient(x, (enum pw_stage)s, vars, params, regs, 1, grads, adjoint);
         }
+    if (pw_expr_by_data(x))
+        pw_expr_eval_position(x, vars, regs, sorted_number, NULL);
 }
 
 static void check_line(const char *text)

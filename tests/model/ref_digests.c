@@ -103,7 +103,7 @@ static struct pw_batch make(struct batch *b, int step)
         }
         b->start[s + 1] = row;
     }
-    return (struct pw_batch){SEQS, row, scored, b->start, b->tokens, b->pos, b->rows, b->targets};
+    return (struct pw_batch){SEQS, row, scored, b->start, b->tokens, b->pos, b->rows, b->targets, NULL};
 }
 
 static enum pw_code train(struct pw_model *m, struct pw_err *err)

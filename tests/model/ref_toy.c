@@ -176,7 +176,7 @@ struct pw_batch *toy_batch(uint64_t seed, int n_seqs, int shortest, int longest,
         }
         start[s + 1] = row;
     }
-    *b = (struct pw_batch){n_seqs, row, scored, start, tokens, pos, rows, targets};
+    *b = (struct pw_batch){n_seqs, row, scored, start, tokens, pos, rows, targets, NULL};
     return b;
 }
 

@@ -226,7 +226,7 @@ static void check_passes(struct pw_model *m)
         rows[t] = pos[t] = t;
     }
     pw_decoder_destroy(d);
-    struct pw_batch b = {1, T, T, (const int[]){0, T}, tokens, pos, rows, tokens};
+    struct pw_batch b = {1, T, T, (const int[]){0, T}, tokens, pos, rows, tokens, NULL};
     must(pw_model_eval(m, &b, best, loss, &err));
     for (int t = 0; t < T; t++)
         for (int v = 0; v < V; v++)

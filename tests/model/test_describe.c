@@ -48,6 +48,7 @@ static void test_nearest(void **state)
         {"T = learn(normal(0.1), 17) per head; bias = T[min(d, 16)]", "clipped", 1, 0, true},
         {"T = learn(0, 40) per head; bias = T[39 - min(d, 16)]", "clipped", 1, 0, true},
         {"bias = l == 0 ? -slopes()[h] * d : 0", NULL, 1, 0, false},
+        {"position = index(i); bias = -slopes()[h] * d", NULL, 1, 0, false},
         {"angle = l == 0 ? i : 10 * i", NULL, 1, 0, false},
         {"T = learn(0, 8) per head; bias = T[bucket(d, 8, 16)]", "t5", 1, 0, true},
         {"T = learn(0, 8) per head; bias = T[bucket(d, 8, 17)]", NULL, 1, 0, true},
@@ -107,6 +108,11 @@ static void test_lines(void **state)
          "parameters; finite up to position 128, twice the context\nFlexAttention: score_mod ('export "
          "formula "
          "FILE.py')"},
+        {"position = index(i) + floor(uniform(0, 4)); T = learn(0, 17) per head; bias = T[min(d, 16)]", 3,
+         "positions by tokens and chance, bias by distance; 68 learned parameters; finite up to position "
+         "128, "
+         "twice the context\nFlexAttention: none: it sees neither tokens nor draws, which the position "
+         "reads"},
         {"embed = sin(i / n)", 20,
          "adds rows to the embeddings; no learned parameters; needs the length of the whole sequence; finite "
          "up "

@@ -136,7 +136,7 @@ static void check_batch_mates(struct toy *toy, const char *pe)
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
             int first = b->start[s], T = b->start[s + 1] - first, row = b->rows[k] - first;
             struct pw_batch one = {
-                1, T, 1, (const int[]){0, T}, b->tokens + first, b->pos + first, &row, b->targets + k};
+                1, T, 1, (const int[]){0, T}, b->tokens + first, b->pos + first, &row, b->targets + k, NULL};
             assert_int_equal(pw_model_eval(m, &one, &one_best, &alone, &err), PW_OK);
             assert_memory_equal(&alone, together + k, sizeof alone);
             assert_int_equal(one_best, best[k]);

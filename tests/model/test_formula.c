@@ -342,6 +342,17 @@ static void test_bits(void **state)
     }
 }
 
+/* A stage with fixed values behind a bias with learned parameters, which have no values in a table. */
+static void test_behind_learned(void **state)
+{
+    const char *pe = "expr 'T = learn(1, 5) per head; bias = T[d] + mlp(d); scale = 1 + i / 9; angle = i'";
+    struct pw_pe_tables t = tables(SMALL, pe, 6);
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        assert_near(t.gain[i], 1 + i / 9.0, 1e-6, "scale", i);
+    pw_pe_tables_free(&t);
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -411,12 +422,12 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_distance), cmocka_unit_test(test_dense),
-        cmocka_unit_test(test_layers),      cmocka_unit_test(test_equal_layers),
-        cmocka_unit_test(test_scale),       cmocka_unit_test(test_trained),
-        cmocka_unit_test(test_position),    cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_inspection),  cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_by_distance),    cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_layers),         cmocka_unit_test(test_equal_layers),
+        cmocka_unit_test(test_scale),          cmocka_unit_test(test_trained),
+        cmocka_unit_test(test_position),       cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_inspection),     cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_behind_learned), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests_name("formula", tests, setup, teardown);
 }

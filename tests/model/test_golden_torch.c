@@ -71,8 +71,8 @@ static void read_batch(struct data *d)
         }
         d->start[s + 1] = row;
     }
-    d->b =
-        (struct pw_batch){d->b.n_seqs, row, d->b.n_scored, d->start, d->tokens, d->pos, d->rows, d->targets};
+    d->b = (struct pw_batch){d->b.n_seqs, row,     d->b.n_scored, d->start, d->tokens,
+                             d->pos,      d->rows, d->targets,    NULL};
 }
 
 static void put_before(struct pw_model *m, const char *name)

@@ -120,9 +120,9 @@ static void test_random(void **state)
                 vars[PW_VAR_HEAD] = before[PW_VAR_HEAD];
                 vars[PW_VAR_LAYER] = before[PW_VAR_LAYER];
             }
-            unsigned changed = 0;
+            uint64_t changed = 0;
             for (int v = 0; v < PW_VARS; v++)
-                changed |= k == 0 || vars[v] != before[v] ? 1u << v : 0;
+                changed |= k == 0 || vars[v] != before[v] ? UINT64_C(1) << v : 0;
             double y = pw_expr_eval(x, PW_STAGE_BIAS, vars, param, regs);
             if (most < 1e12 && !(fabs(y) <= most))
                 fail_msg("%s: %.17g is not within %g", m.out.s, y, most);

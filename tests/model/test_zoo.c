@@ -19,6 +19,7 @@
 #include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
 #include "model/expr/library.h"
+#include "ref_ids.h"
 
 #define FOLDER PEWTER_SOURCE_DIR "/encodings"
 
@@ -373,6 +374,33 @@ static void test_golden(void **state)
     }
 }
 
+/* Position ids of a text whose tokens are its characters (ref_ids.h), outside of training. */
+static const struct {
+    const char *pe, *text;
+    int ids[MOST];
+} lines[] = {
+    {"abacus", "321+54=861", {1, 2, 3, 0, 1, 2, 0, 1, 2, 3}},           /* mcleish7/arithmetic, abacus.py */
+    {"coupling", "653+049=2070", {4, 3, 2, 1, 4, 3, 2, 1, 2, 3, 4, 5}}, /* HanseulJo/position-coupling */
+    /* Philox4x32-10 in Python: the first of 14 numbers below 128 */
+    {"randomized", "321+54=861", {1, 17, 27, 40, 46, 47, 48, 52, 80, 87}},
+    {"coupling", "add 12+345=753", {0, 0, 0, 0, 3, 2, 1, 4, 3, 2, 1, 2, 3, 4}},
+};
+enum { LINES = sizeof lines / sizeof *lines };
+
+static void test_ids(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LINES; k++) {
+        int ids[64];
+        struct pw_pe_use_opts use = read_case(lines[k].pe);
+        ref_ids(ids, &use, lines[k].text, false, 0);
+        for (int t = 0; lines[k].text[t] != '\0'; t++)
+            if (ids[t] != lines[k].ids[t])
+                fail_msg("%s: '%s': token %d has position %d instead of %d", lines[k].pe, lines[k].text, t,
+                         ids[t], lines[k].ids[t]);
+    }
+}
+
 static void test_file(void *arg, const char *name)
 {
     struct pw_library_file f;
@@ -389,6 +417,9 @@ static void test_file(void *arg, const char *name)
     for (int c = 0; c < CASES; c++)
         found = found || (strncmp(cases[c].pe, name, strlen(name)) == 0 &&
                           strchr(" ", cases[c].pe[strlen(name)]) != NULL);
+    for (int k = 0; k < LINES; k++)
+        found = found || (strncmp(lines[k].pe, name, strlen(name)) == 0 &&
+                          strchr(" ", lines[k].pe[strlen(name)]) != NULL);
     if (!found)
         fail_msg("%s: no golden numbers", name);
     pw_pe_print(&use, &text);
@@ -419,6 +450,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_ids),
         cmocka_unit_test(test_files),
     };
     pw_library_folders("/nonexistent", FOLDER);

@@ -32,6 +32,7 @@ static void known_samples(void **state)
         {"sort variant=multi", "sort 12 11 12", " 4| 5|| 1 7| 2 8|| 1 7| 2 8||"}, /* sort 1 2 , 1 1 , 1 2 */
         {"addition", "addition 95 + 7", " 1| 1| 2 4||"},                          /* 102: the carry of 9 + */
         {"addition order=reversed", "addition 95 + 7", " 2 4| 1| 1||"},
+        {"addition order=all", "addition 59 + 7", " 1 4| 2| 2||"},
         {"addition text=paper", "addition 1 + 2", "||| 1 3|||"},
         {"summation", "summation 3 9", " 1 2||"},
         {"summation text=appendix", "summation 3 9", "||| 3 5|||"}, /* Compute : ( 3 + 9 ) %10 ? */

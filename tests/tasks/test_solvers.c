@@ -28,17 +28,28 @@ static unsigned long long number(const char **s, const char *stop, int *n)
     return v;
 }
 
-static int solve_addition(const char *p, const char *a, bool reversed)
+/* Reads digits, the least significant first, up to a character. */
+static unsigned long long backwards(const char **s, const char *end, int *n)
+{
+    unsigned long long v = 0, place = 1;
+    *n = 0;
+    for (; **s != '\0' && strchr(end, **s) == NULL; ++*s)
+        if (isdigit((unsigned char)**s)) {
+            v += place * (unsigned long long)(**s - '0');
+            place *= 10;
+            ++*n;
+        }
+    return v;
+}
+
+static int solve_addition(const char *p, const char *a, const char *order)
 {
     int n_a, n_b, n;
-    unsigned long long x = number(&p, "+", &n_a), y = number(&p, "", &n_b), z = 0;
-    if (reversed) {
-        unsigned long long place = 1;
-        for (; *a != '\0'; a++)
-            if (isdigit((unsigned char)*a)) {
-                z += place * (unsigned long long)(*a - '0');
-                place *= 10;
-            }
+    bool all = strcmp(order, "all") == 0;
+    unsigned long long x = all ? backwards(&p, "+", &n_a) : number(&p, "+", &n_a),
+                       y = all ? backwards(&p, "", &n_b) : number(&p, "", &n_b), z = 0;
+    if (*order != '\0') {
+        z = backwards(&a, "", &n);
     } else {
         z = number(&a, "", &n);
         assert_int_equal(n, snprintf(NULL, 0, "%llu", z)); /* no padding */
@@ -163,7 +174,7 @@ static int solve_reverse(const char *p, const char *a, const char *variant)
 static int solve(const char *task, const char *variant, const char *p, const char *a)
 {
     switch (*task) {
-    case 'a': return solve_addition(p, a, *variant != '\0');
+    case 'a': return solve_addition(p, a, variant);
     case 'r': return solve_reverse(p, a, variant);
     case 's': return task[1] == 'u' ? solve_summation(p, a) : solve_sort(p, a, *variant != '\0');
     default: return task[1] == 'a' ? solve_parity(p, a) : solve_polynomial(p, a);
@@ -177,6 +188,7 @@ static void samples_are_right_in_every_style(void **state)
     } sets[] = {
         {"addition", ""},
         {"addition order=reversed", "reversed"},
+        {"addition order=all", "all"},
         {"summation", ""},
         {"parity", ""},
         {"polynomial", ""},

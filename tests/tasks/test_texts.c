@@ -96,6 +96,14 @@ static void the_short_texts_and_payloads(void **state)
         {"addition", "addition 0 + 0", "addition 0 + 0 >| 0", 0, 1},
         {"addition", "addition 007 + 00", "addition 7 + 0 >| 7", 0, 1},
         {"addition", "addition 999 + 1 ?", "addition 9 9 9 + 1 >| 1 0 0 0", 0, 3},
+        {"addition order=all", "addition 627 + 95", "addition 6 2 7 + 9 5 >| 5 8 7", 0, 3},
+        {"addition order=all scratchpad=full", "addition 521 + 7",
+         "addition 5 2 1 + 7 >| in 5 7 comp 5 7 0 = 1 2 out 2 var 1 re 2 1 + 0 # in 2 0 comp 2 0 1 = 3 out 3 "
+         "var 0 "
+         "re 1 + 0 # in 1 0 comp 1 0 0 = 1 out 1 var 0 re + so 2 3 1",
+         0, 3},
+        {"addition order=all", "addition 01 + 0", "addition 0 1 + 0 >| 0 1", 0, 2},
+        {"addition order=all", "addition 700 + 00", "addition 7 + 0 >| 7", 0, 1},
         {"addition order=reversed", "addition 726 + 59", "addition 7 2 6 + 5 9 >| 5 8 7", 0, 3},
         {"summation", "summation 3 9 1 8", "summation 3 9 1 8 >| 1", 0, 4},
         {"summation", "summation 3+9+1+8", "summation 3 9 1 8 >| 1", 0, 4},

@@ -42,7 +42,7 @@ const struct pw_command pw_cmd_task = {
         "  copy        variant=rsc|rsc2x|rdc|cmc|cmc2x  repeat the symbols (rsc: one symbol, so counting)\n"
         "  reverse     variant=mc|mc2x|mcrv             backwards (mcrv: and then forwards)\n"
         "  lego        clauses=chain|shuffled           follow a chain of signs: a = -1, b = -a, ...\n"
-        "  addition    order=normal|reversed            two numbers, digit by digit\n"
+        "  addition    order=normal|reversed|all        two numbers, digit by digit\n"
         "  summation, polynomial                        modulo 10\n"
         "  parity                                       is the number of ones even?\n"
         "  scan                                         commands into actions; lengths=1..25, or 1..22\n"

@@ -49,6 +49,12 @@ bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info
  * proof always pass. */
 enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err);
 
+/* ---- positions.c */
+/* Append "positions: addition 0, 3 2, + 1, ..." for the pinned prompt or an example, as an evaluation has
+ * them; nothing if the encoding does not read them from tokens or chance. */
+void pw_lab_show_positions(const struct pw_lab *lab, const struct pw_pe_use_opts *pe,
+                           const struct pw_config *cfg, struct pw_str *out);
+
 /* ---- device.c: the device that computes */
 /* The arithmetic that decides the bits: "fp32" of class portable on any backend; of class machine "bf16", or
  * "cuda-tf32" in cuda's mode fast. */

@@ -49,6 +49,7 @@ enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *out,
     fresh.training = fresh.due = fresh.checking = false;
     fresh.row_s = 0.0;
     fresh.cfg.vocab = lab->tasks.vocab.n;
+    fresh.cfg.classes = pw_lab_classes(lab);
     _Static_assert(PW_MAX_BOS >= PW_MAX_TASKS, "every task has its <bos>");
     fresh.cfg.n_bos = lab->tasks.n;
     for (int t = 0; t < lab->tasks.n; t++)

@@ -20,6 +20,7 @@ static void reserve(struct pw_samples *s, int seqs, int rows)
         s->start = grown(s->start, seqs + 1);
         s->seq_scored = grown(s->seq_scored, seqs + 1);
         s->pairs = pw_grow(s->pairs, (size_t)seqs, sizeof *s->pairs);
+        s->chance = pw_grow(s->chance, (size_t)seqs, sizeof *s->chance);
         s->cap_seqs = seqs;
     }
     if (rows > s->cap_rows) {
@@ -41,6 +42,7 @@ void pw_samples_fini(struct pw_samples *s)
     free(s->targets);
     free(s->buffer);
     free(s->pairs);
+    free(s->chance);
     *s = (struct pw_samples){0};
 }
 
@@ -50,6 +52,14 @@ static void draw_sample(struct pw_samples *s, const struct pw_taskset *set, uint
     *x = (struct pw_sample){.tokens = s->buffer, .cap = s->cap_buffer};
     pw_taskset_sample(set, seed, split, index, task, length, x);
     assert(x->n > x->n_prompt && x->n_prompt > 0);
+}
+
+static uint64_t chance_of(uint64_t seed, uint64_t index)
+{
+    struct pw_rng rng;
+    pw_rng_init(&rng, seed, PW_STREAM_CHANCE, index);
+    uint64_t high = pw_rng_u32(&rng);
+    return high << 32 | pw_rng_u32(&rng);
 }
 
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
@@ -70,6 +80,7 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
         s->start[i] = rows;
         s->seq_scored[i] = scored;
         s->pairs[i] = x.pair;
+        s->chance[i] = chance_of(seed, first + (uint64_t)i);
         for (int t = 0; t + 1 < x.n; t++) {
             s->tokens[rows] = x.tokens[t];
             s->pos[rows] = t;
@@ -89,7 +100,21 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
                              .tokens = s->tokens,
                              .pos = s->pos,
                              .rows = s->rows,
-                             .targets = s->targets};
+                             .targets = s->targets,
+                             .chance = split == PW_SPLIT_TRAIN ? s->chance : NULL};
+}
+
+const unsigned char *pw_lab_classes(const struct pw_lab *lab)
+{
+    _Static_assert(
+        (int)PW_TOKEN_DIGIT == (int)PW_CLASS_DIGIT && (int)PW_TOKEN_SEPARATOR == (int)PW_CLASS_SEPARATOR &&
+            (int)PW_TOKEN_SYMBOL == (int)PW_CLASS_SYMBOL && (int)PW_TOKEN_LAST == (int)PW_CLASS_LAST,
+        "classes of tasks and of the model");
+    unsigned char *classes = pw_alloc((size_t)lab->tasks.vocab.n + 1, 1);
+    pw_taskset_classes(&lab->tasks, classes);
+    const unsigned char *kept = pw_classes_keep(classes, lab->tasks.vocab.n);
+    free(classes);
+    return kept;
 }
 
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length)

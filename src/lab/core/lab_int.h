@@ -29,6 +29,7 @@ struct pw_samples {
     int *seq_scored;       /* [n_seqs+1] first scored row of each sequence */
     int *buffer;           /* tokens of one sample */
     struct pw_pair *pairs; /* [n_seqs] length of each sample as a pair */
+    uint64_t *chance;      /* [n_seqs] */
     int cap_seqs, cap_rows, cap_buffer;
 };
 
@@ -170,7 +171,8 @@ void pw_lab_emit_job(struct pw_lab *lab, const char *name, enum pw_job_state sta
                      int64_t total);
 
 /* ---- data.c */
-/* Fill a batch with samples first..first+n-1 of a split. The split TEST is that of one task and length. */
+/* Fill a batch with samples first..first+n-1 of a split. The split TEST is that of one task and length.
+ * Samples of TRAIN have random positions of their own. */
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
                      uint64_t first, int n, int task, int length);
 void pw_samples_fini(struct pw_samples *s);
@@ -181,6 +183,9 @@ int pw_lab_trained_distance(const struct pw_lab *lab);
 /* The first token of the prompts of task `t`, taken from one sample; and do all prompts begin with it? */
 int pw_lab_first_word(const struct pw_lab *lab, int t);
 bool pw_lab_first_word_same(const struct pw_lab *lab, int t);
+
+/* Returns the class of each token of the tasks, [vocab.n], for struct pw_config. */
+const unsigned char *pw_lab_classes(const struct pw_lab *lab);
 
 /* ---- script.c */
 void pw_lines_push(struct pw_lines *q, const char *text);

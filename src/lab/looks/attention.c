@@ -103,11 +103,11 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, 
         a->samples = mean_stream(lab, arm, p, T, a->layer, err);
         code = a->samples >= 0 ? PW_OK : PW_ENOMEM;
     } else {
-        struct pw_pe_tables t = {0};
-        code = pw_model_tables(arm->model, T, &t, err);
+        float *added = NULL;
+        code = pw_model_added(arm->model, lab->pin.tokens, T, &added, err);
         if (code == PW_OK)
-            memcpy(p, t.added, (size_t)T * C * sizeof *p);
-        pw_pe_tables_free(&t);
+            memcpy(p, added, (size_t)T * C * sizeof *p);
+        free(added);
     }
     bool known = a->layer == 0 || a->samples > 0; /* a long sequence may have no samples */
     if (code == PW_OK && known)

@@ -43,10 +43,11 @@ static void tell_met(struct pw_lab *lab, const struct pw_replica *arm, struct pw
     int64_t *pairs = pw_alloc((size_t)context, sizeof *pairs),
             *rows = pw_alloc((size_t)context, sizeof *rows);
     x->met_from = arm->step - pw_model_seen(arm->model, pairs, rows);
-    x->trained = arm->flops_from > 0 && arm->swaps == 0 ? pw_lab_trained_distance(lab) : 0;
-    for (int d = x->trained + 1; d < context && pairs[d] > 0; d++)
-        x->trained = d;
-    x->met = pairs; /* N <= context; the rest is not read */
+    x->trained =
+        arm->flops_from > 0 && arm->swaps == 0 && arm->pe.pe->ids == NULL ? pw_lab_trained_distance(lab) : 0;
+    for (int d = x->trained + 1; d < context && pairs[d] > 0 && arm->pe.pe->ids == NULL; d++)
+        x->trained = d; /* a distance of tokens; the encoding's own are counted in met */
+    x->met = pairs;     /* N <= context; the rest is not read */
     x->rows = rows;
     x->by_length = pw_pe_uses_length(arm->pe.pe);
     if (x->by_length) {
@@ -244,7 +245,10 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
                           struct pw_event **out, struct pw_err *err)
 {
     int context = arm->cfg.context, C = arm->cfg.width;
-    int N = look.length > 0 ? look.length : lab->tasks.max_tokens < context ? lab->tasks.max_tokens : context;
+    bool data = arm->pe.pe->ids != NULL; /* a position can be any below the context */
+    int N = look.length > 0                            ? look.length
+            : lab->tasks.max_tokens < context && !data ? lab->tasks.max_tokens
+                                                       : context;
     if (N > context)
         return pw_fail(err, PW_EUSER, "length=%d: the model has %d positions", N, context);
     if (look.layer >= arm->cfg.layers)

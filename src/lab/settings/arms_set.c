@@ -218,6 +218,9 @@ static void note_formula(struct pw_lab *lab, const struct pw_replica *arm, bool 
     if (text.len > 0)
         pw_str_add(&all, "arm %d: formula: %.*s", arm->id, (int)(whole ? text.len : strcspn(text.s, "\n")),
                    text.s);
+    if (arm->pe.pe->ids != NULL)
+        pw_str_add(&all, whole ? "\n" : "; ");
+    pw_lab_show_positions(lab, &arm->pe, &arm->cfg, &all);
     pw_lab_note_lines(lab, pw_str_text(&all));
     pw_str_fini(&all);
     pw_str_fini(&text);

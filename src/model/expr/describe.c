@@ -20,6 +20,8 @@ static void put_part(struct pw_str *out, const char *text)
 static void put_class(const struct pw_expr *x, struct pw_str *out)
 {
     struct pw_str s = {0};
+    if (pw_expr_by_data(x))
+        put_part(&s, pw_expr_positions(x));
     if (pw_expr_has(x, PW_STAGE_EMBED))
         put_part(&s, "adds rows to the embeddings");
     if (pw_expr_has(x, PW_STAGE_ANGLE) || pw_expr_has(x, PW_STAGE_GAIN))
@@ -127,7 +129,8 @@ static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *
     const struct pw_expr *x = in->x;
     double *grads[PW_EXPR_PARAMS], *adjoint = pw_alloc((size_t)x->n, sizeof *adjoint);
     int late = 0, all = 0;
-    if (trained <= 0 || x->root[PW_STAGE_BIAS] < 0 || !pw_expr_learns(x, PW_STAGE_BIAS)) {
+    if (trained <= 0 || pw_expr_by_data(x) || x->root[PW_STAGE_BIAS] < 0 ||
+        !pw_expr_learns(x, PW_STAGE_BIAS)) {
         free(adjoint);
         return;
     }
@@ -161,6 +164,10 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
 {
     bool score = pw_expr_has_score_mod(x), mask = pw_expr_has(x, PW_STAGE_MASK);
     pw_str_add(out, "\nFlexAttention: ");
+    if (pw_expr_by_data(x)) {
+        pw_str_add(out, "none: it sees neither tokens nor draws, which the position reads");
+        return;
+    }
     if (score || mask)
         pw_str_add(out, "%s%s%s", score ? "score_mod" : "", score && mask ? " and " : "",
                    mask ? "mask_mod" : "");

@@ -10,7 +10,9 @@ struct pass {
     const struct pw_expr *x;
     const double *vars, *const *param;
     double *regs, counter[PW_EXPR_SUMS];
-    int terms; /* of sums, in this evaluation */
+    int terms;              /* of sums, in this evaluation */
+    pw_expr_sorted *sorted; /* of `sample` */
+    void *arg;
 };
 
 /* Index of the entry, and the share of the one after it. */
@@ -36,6 +38,14 @@ static double network(const struct pass *p, const struct pw_node *node, double i
     return sum;
 }
 
+/* Is the node of another stage? Where no stage that is evaluated has learned parameters, there are no values
+ * of them. */
+static bool is_foreign(const struct pass *p, const struct pw_node *node)
+{
+    return p->param == NULL && (node->op == PW_NODE_PARAM || node->op == PW_NODE_ENTRY ||
+                                node->op == PW_NODE_BETWEEN || node->op == PW_NODE_NETWORK);
+}
+
 static void eval_range(struct pass *p, int from, int to, int loop);
 
 static long sum_from(const struct pass *p, const struct pw_node *node, long *to)
@@ -56,6 +66,8 @@ static double value_of(struct pass *p, int k)
     long from, to;
     for (int i = 0; i < 3; i++)
         a[i] = node->arg[i] >= 0 && !(node->op == PW_NODE_SUM && i == 2) ? p->regs[node->arg[i]] : 0;
+    if (is_foreign(p, node))
+        return NAN;
     switch (node->op) {
     case PW_NODE_NUMBER: return node->value;
     case PW_NODE_VAR: return p->vars[node->index];
@@ -71,6 +83,7 @@ static double value_of(struct pass *p, int k)
     case PW_NODE_CALL: return pw_function_value(node->index, a);
     case PW_NODE_SELECT: return a[0] != 0 ? a[1] : a[2];
     case PW_NODE_NETWORK: return network(p, node, a[0]);
+    case PW_NODE_SAMPLE: return p->sorted == NULL ? NAN : p->sorted(p->arg, node->index, a[0], a[1], a[2]);
     case PW_NODE_SUM:
         if (!(p->regs[node->arg[1]] - p->regs[node->arg[0]] < PW_SUM_MOST))
             return NAN;
@@ -96,7 +109,7 @@ static void eval_range(struct pass *p, int from, int to, int loop)
 }
 
 double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const double *vars,
-                            const double *const *param, double *regs, unsigned changed)
+                            const double *const *param, double *regs, uint64_t changed)
 {
     struct pass p = {.x = x, .vars = vars, .param = param, .regs = regs};
     for (int k = 0; k <= x->root[stage]; k++)
@@ -111,6 +124,14 @@ double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *
     struct pass p = {.x = x, .vars = vars, .param = param, .regs = regs};
     eval_range(&p, 0, x->root[stage] + 1, -1);
     return regs[x->root[stage]];
+}
+
+double pw_expr_eval_position(const struct pw_expr *x, const double *vars, double *regs,
+                             pw_expr_sorted *sorted, void *arg)
+{
+    struct pass p = {.x = x, .vars = vars, .regs = regs, .sorted = sorted, .arg = arg};
+    eval_range(&p, 0, x->root[PW_STAGE_POSITION] + 1, -1);
+    return regs[x->root[PW_STAGE_POSITION]];
 }
 
 /* ---- gradient */
@@ -169,6 +190,7 @@ static void back_node(struct back *b, int k)
     case PW_NODE_NUMBER:
     case PW_NODE_VAR:
     case PW_NODE_DATA: /* rounded, so its slope is 0 */
+    case PW_NODE_SAMPLE:
     case PW_NODE_BOUND: break;
     case PW_NODE_PARAM: b->d_param[node->index][0] += g; break;
     case PW_NODE_ENTRY:

@@ -210,6 +210,23 @@ int pw_axis_size(enum pw_axis axis, const struct pw_config *cfg)
     return size[axis];
 }
 
+bool pw_expr_by_data(const struct pw_expr *x)
+{
+    return x->by_data;
+}
+
+const char *pw_expr_positions(const struct pw_expr *x)
+{
+    bool tokens = false;
+    for (int v = PW_VAR_TOKEN; v <= PW_VAR_LENGTH; v++)
+        tokens = tokens || pw_expr_reads(x, PW_STAGE_POSITION, (enum pw_expr_var)v);
+    if (!x->by_data)
+        return NULL;
+    return x->n_draws == 0 ? "positions by tokens"
+           : tokens        ? "positions by tokens and chance"
+                           : "positions by chance";
+}
+
 int pw_expr_n_nodes(const struct pw_expr *x)
 {
     return x->n;

@@ -26,6 +26,27 @@
  * sum(k=A..B, e) adds e for whole numbers k; an evaluation with more than 65,536 terms is NaN. mlp(x,
  * hidden=K) is a small learned network, 1 -> K -> 1 with a ReLU, whose first layer all heads share.
  *
+ * The stage `position` can read the tokens of the sequence, and chance:
+ *
+ *   token(i)        class of token i: word, digit, separator, symbol (a letter that tasks use) or last (the
+ * token that ends every prompt); these five words are numbers run(i)          number of the run of
+ * consecutive digits, from 1 on; 0 if token i is no digit index(i)        place of the digit in its run, from
+ * 1 on; 0 if token i is no digit length(i)       digits of its run, in the prompt; 0 in the answer, where the
+ * end of a run is not known prompt          tokens of the prompt, up to the first of class last; if there is
+ * none, of the sequence training        1 in an optimiser step, otherwise 0 uniform(A, B)   a random number
+ * from A up to B normal(M, S)    a random number of mean M and standard deviation S sample(k, n, m) number k,
+ * from 0 on, of n different whole numbers below m in ascending order; m - 1 from k = n on; k, n and m are
+ * rounded
+ *
+ * A use of the last three is drawn once for a sequence. In an optimiser step the draw depends on the seed of
+ * the batches and on the number of the sample; everywhere else it is the same for all sequences, so an
+ * evaluation, a decoded prompt and an inspection have the same positions. The position of a token depends on
+ * the prompt, on the tokens before it and on itself: a token that is appended to an answer changes none.
+ *
+ * Such a position is rounded and clamped to 0..context-1. It is the row of every table, so the other stages
+ * read position(i), position(j) and d, where d can be negative under the causal mask; they read no i, j or n.
+ * A formula can use these words as names of its own.
+ *
  * Equal subexpressions are one node of the program, and an operation on constants is a constant. The bits
  * of a result depend on the formula and its inputs alone, on no machine (base/maths.h).
  *
@@ -35,6 +56,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 enum {
     PW_EXPR_TEXT = 4000,  /* most bytes of a formula */
@@ -45,6 +67,7 @@ enum {
     PW_EXPR_TABLE = 4096, /* most entries of a learned table */
     PW_EXPR_LIST = 256,   /* most entries of a list */
     PW_EXPR_OPTIONS = 7,  /* most options */
+    PW_EXPR_DRAWS = 4,    /* most uses of uniform, normal and sample */
 };
 
 /* The parts of attention that a formula can define. */
@@ -80,6 +103,16 @@ enum pw_expr_var {
     PW_VAR_WIDTH,    /* D: width of a head */
     PW_VAR_SCORE,    /* s: the finished score; in `score` only */
     PW_VAR_KEY,      /* key: 1 where a key is rotated, 0 where a query is; in `angle` and `gain` only */
+    /* Of `position` only. They are no names in pw_parse_variables. */
+    PW_VAR_TOKEN,    /* token(i): enum pw_class */
+    PW_VAR_RUN,      /* run(i) */
+    PW_VAR_INDEX,    /* index(i) */
+    PW_VAR_LENGTH,   /* length(i) */
+    PW_VAR_PROMPT,   /* prompt */
+    PW_VAR_TRAINING, /* training */
+    PW_VAR_DRAW,     /* the first of PW_EXPR_DRAWS draws: uniform in [0,1), or standard normal */
+    PW_VAR_AT_I = PW_VAR_DRAW + PW_EXPR_DRAWS, /* in the parser only: position(i), position(j) */
+    PW_VAR_AT_J,
     PW_VARS
 };
 
@@ -117,6 +150,11 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
 /* Does the stage depend on positions only by the distance i - j? Also true without such a stage. False also
  * if the analysis (shift.c) cannot decide. */
 bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
+/* Is the position a function of the tokens, or of chance? Then i and j of the other stages are positions. */
+bool pw_expr_by_data(const struct pw_expr *x);
+/* The same in words: "positions by tokens", "positions by chance", "positions by tokens and chance"; NULL:
+ * neither. */
+const char *pw_expr_positions(const struct pw_expr *x);
 int pw_expr_n_nodes(const struct pw_expr *x);
 /* Fails if a model of this shape can't have the formula because of a variable, a learned parameter or the
  * size of a table. Evaluates nothing, so it does not find values that are not finite. formula_check.c */
@@ -129,7 +167,11 @@ double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *
 /* The same after an evaluation with the same regs, after which only the variables in `changed` changed: bits
  * 1 << enum pw_expr_var. */
 double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const double *vars,
-                            const double *const *param, double *regs, unsigned changed);
+                            const double *const *param, double *regs, uint64_t changed);
+/* Evaluates a position that reads tokens or chance. sorted(arg, draw, k, n, m) is sample(k, n, m). */
+typedef double pw_expr_sorted(void *arg, int draw, double k, double n, double m);
+double pw_expr_eval_position(const struct pw_expr *x, const double *vars, double *regs,
+                             pw_expr_sorted *sorted, void *arg);
 /* After pw_expr_eval with the same arguments: adds grad times the derivative of the stage with respect to
  * every entry of parameter k to d_param[k]. adjoint: [pw_expr_n_nodes] scratch. */
 void pw_expr_gradient(const struct pw_expr *x, enum pw_stage stage, const double *vars,

@@ -55,12 +55,13 @@ enum pw_node_op {
     PW_NODE_SUM,     /* sum `index`: arg[2] for counters arg[0]..arg[1] */
     PW_NODE_DATA,    /* number arg[0], counted through the whole array, of array `index` */
     PW_NODE_NETWORK, /* mlp of arg[0]; its parameters are index..index+3 */
+    PW_NODE_SAMPLE,  /* draw `index`: sample(arg[0], arg[1], arg[2]) */
 };
 struct pw_node {
     enum pw_node_op op;
     int index, arg[3]; /* arg: -1 if unused */
     unsigned counters; /* bit k: it depends on the counter of sum k */
-    unsigned vars;     /* bit v: it depends on variable v */
+    uint64_t vars;     /* bit v: it depends on variable v */
     double value;
 };
 
@@ -86,11 +87,16 @@ struct pw_expr {
     int root[PW_STAGES];                             /* -1: the formula has no such stage */
     /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
     enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;
+    bool by_data; /* the position reads tokens or chance */
+    int n_draws;
+    bool normal[PW_EXPR_DRAWS]; /* the draw is standard normal */
 };
 
 bool pw_node_same(const struct pw_node *a, const struct pw_node *b);
 /* Returns the number of an equal node, a folded constant, or a new node; -1 if there are too many. */
 int pw_expr_node(struct pw_expr *x, struct pw_node node);
+/* Returns the variables that a node depends on, from those of its arguments. */
+uint64_t pw_node_vars(const struct pw_expr *x, const struct pw_node *node);
 /* Is `loop` the innermost sum whose counter the node depends on? loop -1: does it depend on none? */
 bool pw_node_in(const struct pw_node *node, int loop);
 

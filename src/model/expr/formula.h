@@ -1,5 +1,6 @@
-/* formula.h - inside of src/model/expr: the encoding that a formula defines, in three files. encoding.c has
- * the descriptors, formula_tables.c the fixed tables, formula_check.c the checks against a model. */
+/* formula.h - inside of src/model/expr: the encoding that a formula defines, in some files. encoding.c has
+ * the descriptors, formula_tables.c the fixed tables, formula_check.c the checks against a model,
+ * formula_ids.c positions that are read from tokens. */
 #ifndef PW_FORMULA_H
 #define PW_FORMULA_H
 #include "model/expr/expr.h"
@@ -71,7 +72,16 @@ enum pw_code pw_formula_read(struct pw_pe_use_opts *use, const char *text, const
 /* Appends the path of the user's formula files; false: neither XDG_CONFIG_HOME nor HOME is set. library.c */
 bool pw_library_user_folder(struct pw_str *path);
 
+/* Fails if positions that read tokens or chance are no whole numbers below the context, on sequences like
+ * those of tasks: formula_ids.c. */
+enum pw_code pw_formula_check_ids(const void *opts, const struct pw_config *cfg, struct pw_err *err);
+/* Has a bias values for keys at later positions too? A causal query sees such a key if positions are read
+ * from tokens. */
+bool pw_formula_both(const struct pw_expr *x, const struct pw_config *cfg);
+
 /* Members of struct pw_pe (model/pe.h). */
+void pw_formula_ids(const void *opts, const struct pw_config *cfg, const struct pw_pe_sequence *s, int n,
+                    int *ids);
 void pw_formula_score(const void *opts, const struct pw_config *cfg, double from, double step,
                       struct pw_score *out);
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);

@@ -20,7 +20,7 @@ static void ranges_of(const struct pw_formula_inputs *in, const struct pw_config
         out[v] = (struct pw_bounds){in->vars[v], in->vars[v]};
     out[PW_VAR_I] = out[PW_VAR_J] = (struct pw_bounds){low, high};
     out[PW_VAR_J].lo = in->from;
-    out[PW_VAR_DISTANCE] = (struct pw_bounds){cfg->causal ? 0 : -far, far};
+    out[PW_VAR_DISTANCE] = (struct pw_bounds){pw_formula_both(in->x, cfg) ? -far : 0, far};
     out[PW_VAR_N] = (struct pw_bounds){first + 1, last + 1};
     out[PW_VAR_HEAD] = (struct pw_bounds){0, cfg->heads - 1};
     out[PW_VAR_LAYER] = (struct pw_bounds){0, cfg->layers - 1};
@@ -93,23 +93,25 @@ static enum pw_code no_key(const struct pw_formula_inputs *in, const struct pw_f
 }
 
 /* A query must see one of the keys up to itself: it can be the last of its sequence. By distance, query 0
- * sees no key but its own. */
+ * sees no key but its own. If positions are read from tokens, only the query's own position is certain to
+ * occur before it. */
 static enum pw_code check_head(struct pw_formula_inputs *in, const struct pw_config *cfg, bool dense,
                                struct pw_formula_at at, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
     bool seen;
+    bool both = pw_formula_both(in->x, cfg), data = pw_expr_by_data(in->x);
     for (int i = 0; dense && code == PW_OK && i < cfg->context; i++) {
         bool any = false;
         at.query = i;
-        for (at.key = 0; code == PW_OK && at.key < (cfg->causal ? i + 1 : cfg->context); at.key++) {
+        for (at.key = 0; code == PW_OK && at.key < (both ? cfg->context : i + 1); at.key++) {
             code = check_pair(in, dense, &at, &seen, err);
-            any |= seen && at.key <= i;
+            any |= seen && (data ? at.key == i : at.key <= i);
         }
         if (code == PW_OK && !any)
             code = no_key(in, &at, err);
     }
-    for (int d = cfg->causal ? 0 : 1 - cfg->context; !dense && code == PW_OK && d < cfg->context; d++) {
+    for (int d = both ? 1 - cfg->context : 0; !dense && code == PW_OK && d < cfg->context; d++) {
         at.query = d > 0 ? d : 0;
         at.key = d > 0 ? 0 : -d;
         code = check_pair(in, dense, &at, &seen, err);
@@ -124,10 +126,11 @@ static enum pw_code check_seen(struct pw_formula_inputs *in, const struct pw_con
                                struct pw_formula_at at, struct pw_err *err)
 {
     for (at.query = 0; at.query < (dense ? cfg->context : 1); at.query++) {
+        int least = pw_expr_by_data(in->x) ? at.query : 0;
         at.key = at.query;
-        while (at.key >= 0 && pw_formula_value(in, PW_STAGE_MASK, &at) == 0)
+        while (at.key >= least && pw_formula_value(in, PW_STAGE_MASK, &at) == 0)
             at.key--;
-        if (at.key < 0)
+        if (at.key < least)
             return no_key(in, &at, err);
     }
     return PW_OK;
@@ -200,6 +203,7 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
         for (int k = 0; code == PW_OK && k < 4; k++)
             if (pw_expr_has(f->x, rows[k]) && (sign > 0 || pw_expr_learns(f->x, rows[k])))
                 code = check_rows(&in, cfg, rows[k], err);
+        in.param = NULL;
         free(first);
     }
     pw_formula_inputs_fini(&in);
@@ -319,5 +323,7 @@ enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, str
         return code;
     }
     code = pw_formula_check_learned(opts, cfg, err);
+    if (code == PW_OK && pw_expr_by_data(pw_formula_of(opts)->x))
+        code = pw_formula_check_ids(opts, cfg, err);
     return code == PW_OK ? pw_formula_check_at(opts, cfg, 0, 1, err) : code;
 }

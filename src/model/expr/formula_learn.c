@@ -61,7 +61,8 @@ static struct pw_expr_use use_of(const struct pw_pe_pass *x, int layer)
                                 .from = x->use->tune.offset,
                                 .step = x->use->tune.stretch,
                                 .layer = layer,
-                                .causal = heads || columns || x->cfg->causal,
+                                .causal = heads || columns ||
+                                          !pw_formula_both(pw_formula_of(x->use->o.bytes)->x, x->cfg),
                                 .head = heads ? x->P : columns,
                                 .place = columns ? x->code->heads : heads};
 }

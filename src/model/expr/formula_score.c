@@ -31,12 +31,13 @@ void pw_formula_score(const void *opts, const struct pw_config *cfg, double from
 }
 
 /* Fails at the first score and pair of positions where the value or its derivative is not finite. */
-static enum pw_code check_finite(const struct pw_score *x, const struct pw_config *cfg, struct pw_err *err)
+static enum pw_code check_finite(const struct pw_score *x, const struct pw_config *cfg, bool both,
+                                 struct pw_err *err)
 {
     const int places[] = {0, 1, 2, cfg->context / 2, cfg->context - 1};
     for (int h = 0; h < cfg->heads; h++)
         for (int i = 0; i < 5; i++)
-            for (int j = 0; j <= (cfg->causal ? i : 4); j++)
+            for (int j = 0; j <= (both ? 4 : i); j++)
                 for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
                     struct pw_score_pair pair = {places[i], places[j], h};
                     float slope, value = pw_score_value(x, pair, tried[k], &slope);
@@ -62,7 +63,7 @@ enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cf
         if (code != PW_OK)
             pw_err_at(err, "expr");
         else
-            code = check_finite(&x, cfg, err);
+            code = check_finite(&x, cfg, pw_formula_both(pw_formula_of(opts)->x, cfg), err);
     }
     return code;
 }

@@ -41,11 +41,13 @@ void pw_formula_inputs_fini(struct pw_formula_inputs *in)
     in->regs = NULL;
 }
 
-static unsigned changed_since(const double *a, const double *b)
+_Static_assert(PW_VARS <= 64, "variables don't fit into a mask");
+
+static uint64_t changed_since(const double *a, const double *b)
 {
-    unsigned changed = 0;
+    uint64_t changed = 0;
     for (int v = 0; v < PW_VARS; v++)
-        changed |= a[v] == b[v] ? 0 : 1u << v;
+        changed |= a[v] == b[v] ? 0 : UINT64_C(1) << v;
     return changed;
 }
 
@@ -63,7 +65,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     bool first = in->last[stage].regs == NULL;
     if (first)
         in->last[stage].regs = pw_alloc((size_t)pw_expr_n_nodes(in->x), sizeof *in->regs);
-    unsigned changed = changed_since(vars, in->last[stage].vars);
+    uint64_t changed = changed_since(vars, in->last[stage].vars);
     in->regs = in->last[stage].regs;
     memcpy(in->last[stage].vars, vars, sizeof in->vars);
     return first ? pw_expr_eval(in->x, stage, vars, in->param, in->regs)
@@ -88,11 +90,16 @@ int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum 
     return pw_expr_reads(x, a, PW_VAR_HEAD) || pw_expr_reads(x, b, PW_VAR_HEAD) ? cfg->heads : 1;
 }
 
+bool pw_formula_both(const struct pw_expr *x, const struct pw_config *cfg)
+{
+    return !cfg->causal || pw_expr_by_data(x);
+}
+
 /* One head's bias by distance [2P-1]. */
 static void fill_distances(float *to, const struct pw_config *cfg, int P, struct pw_formula_inputs *in,
                            struct pw_formula_at at)
 {
-    for (int r = cfg->causal ? 0 : -(P - 1); r < P; r++) {
+    for (int r = pw_formula_both(in->x, cfg) ? -(P - 1) : 0; r < P; r++) {
         at.query = r > 0 ? r : 0;
         at.key = r > 0 ? 0 : -r;
         to[P - 1 + r] = (float)masked_bias(in, &at);
@@ -104,7 +111,7 @@ static void fill_dense(float *to, const struct pw_config *cfg, int P, struct pw_
                        struct pw_formula_at at)
 {
     for (at.query = 0; at.query < P; at.query++, to += P)
-        for (at.key = 0; at.key < (cfg->causal ? at.query + 1 : P); at.key++)
+        for (at.key = 0; at.key < (pw_formula_both(in->x, cfg) ? P : at.query + 1); at.key++)
             to[at.key] = (float)masked_bias(in, &at);
 }
 

@@ -177,6 +177,8 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
     }
     for (int k = 0; pw_pes[k] != NULL; k++) {
         struct pw_pe_use_opts b;
+        if (use->pe->ids != NULL) /* equal tables are read at other positions */
+            break;
         if (pw_pe_parse(&b, pw_pes[k]->name, cfg, NULL) != PW_OK || !same_shape(use, &b, cfg))
             continue;
         if (fixed && !pw_pe_learns(b.pe) && f->pe.uses != 0)

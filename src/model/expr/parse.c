@@ -187,10 +187,13 @@ static void statement(struct pw_parser *p)
     pw_parse_advance(p);
     p->stage = stage;
     if (stage >= 0) {
+        p->stage_at[stage] = at;
         int k = pw_parse_expression(p);
         p->x->root[stage] = k;
-        if (stage == PW_STAGE_POSITION)
+        if (stage == PW_STAGE_POSITION && !p->failed) {
             p->position_at = before;
+            p->x->by_data = pw_parse_is_by_data(p->x);
+        }
     } else {
         struct pw_parse_name name = {.at = at, .length = length, .param = -1};
         if (pw_parse_take(p, "learn"))
@@ -265,6 +268,8 @@ enum pw_code pw_expr_parse_with(struct pw_expr **out, const char *text, const do
     }
     if (!p.failed)
         check_used(&p);
+    if (!p.failed)
+        pw_parse_settle_data(&p);
     if (p.failed) {
         pw_expr_free(p.x);
         if (at != NULL)
@@ -296,6 +301,11 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
             snprintf(call, sizeof call, "%s(", pw_functions[k].name);
             each(arg, call);
         }
+    for (int k = 0; pw_parse_token_word(k) != NULL; k++) {
+        char call[32];
+        snprintf(call, sizeof call, "%s%s", pw_parse_token_word(k), pw_parse_token_calls(k) ? "(" : "");
+        each(arg, call);
+    }
     for (int k = 0; k < 7; k++)
         each(arg,
              (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option(", "pairing"}[k]);

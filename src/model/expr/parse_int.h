@@ -24,10 +24,11 @@ struct pw_parser {
     int n_names;
     int counter_at[PW_EXPR_SUMS], counter_length[PW_EXPR_SUMS]; /* names of the open sums' counters */
     bool counter_open[PW_EXPR_SUMS];
-    int position_at;      /* where the expression of stage position begins */
-    bool for_key;         /* reading that expression for the key: i is j */
-    int stage;            /* of the statement that is read; -1: none */
-    const double *values; /* [n_values] of the options, instead of their defaults */
+    int position_at;         /* where the expression of stage position begins */
+    bool for_key;            /* reading that expression for the key: i is j */
+    int stage;               /* of the statement that is read; -1: none */
+    int stage_at[PW_STAGES]; /* where the statement of a stage begins */
+    const double *values;    /* [n_values] of the options, instead of their defaults */
     int n_values;
 };
 
@@ -47,6 +48,18 @@ extern const char *const pw_parse_variables[PW_VARS + 1];
 
 /* ---- parse_option.c: reads an option behind the word `option` */
 void pw_parse_option(struct pw_parser *p, struct pw_parse_name *name);
+
+/* ---- parse_token.c: what only `position` can read */
+/* Reads what follows a name at offset `at` if it is one of these words, and sets *node; false: it is none. */
+bool pw_parse_token(struct pw_parser *p, const char *text, int length, int at, int *node);
+/* The words, k from 0 on; NULL at the end. */
+const char *pw_parse_token_word(int k);
+bool pw_parse_token_calls(int k); /* is it written with brackets? */
+/* Does the position read tokens or chance? */
+bool pw_parse_is_by_data(const struct pw_expr *x);
+/* Call after the last statement: checks that no other stage reads tokens or, if the position does, indices;
+ * then AT_I and AT_J become I and J. */
+void pw_parse_settle_data(struct pw_parser *p);
 
 /* ---- parse_terms.c: each returns a node, 0 after an error */
 int pw_parse_expression(struct pw_parser *p);

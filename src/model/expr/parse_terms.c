@@ -43,6 +43,8 @@ static int position_of(struct pw_parser *p, bool of_key)
 {
     if (p->position_at < 0 || p->stage == PW_STAGE_POSITION)
         return pw_parse_variable(p, of_key ? PW_VAR_J : PW_VAR_I);
+    if (p->x->by_data)
+        return pw_parse_variable(p, of_key ? PW_VAR_AT_J : PW_VAR_AT_I);
     if (!of_key)
         return p->x->root[PW_STAGE_POSITION];
     struct pw_token back = p->t;
@@ -66,7 +68,7 @@ static int variable(struct pw_parser *p, enum pw_expr_var v, int at)
         return pw_parse_fail(p, at, "'s' is the finished score, which only 'score' can read");
     if (v == PW_VAR_KEY && p->stage >= 0 && p->stage != PW_STAGE_ANGLE && p->stage != PW_STAGE_GAIN)
         return pw_parse_fail(p, at, "'key' is 1 for a rotated key: only 'angle' and 'gain' can read it");
-    if (v == PW_VAR_DISTANCE && p->position_at >= 0)
+    if (v == PW_VAR_DISTANCE && p->position_at >= 0 && !p->x->by_data)
         return pw_parse_call(p, "-", position_of(p, false), position_of(p, true), -1);
     return pw_parse_variable(p, v == PW_VAR_I && p->for_key ? PW_VAR_J : v);
 }
@@ -85,6 +87,8 @@ static int unknown(struct pw_parser *p, const char *text, int length, int at)
             all[n++] = pw_functions[k].name;
     for (size_t k = 0; k < sizeof special / sizeof *special; k++)
         all[n++] = special[k];
+    for (int k = 0; pw_parse_token_word(k) != NULL && n < 126; k++)
+        all[n++] = pw_parse_token_word(k);
     all[n] = NULL;
     snprintf(word, sizeof word, "%.*s", length < 39 ? length : 39, text);
     const char *near = NULL;
@@ -143,6 +147,8 @@ static int named(struct pw_parser *p)
     k = pw_function_find(text, length);
     if (k >= 0)
         return pw_parse_function(p, k, at);
+    if (pw_parse_token(p, text, length, at, &k))
+        return k;
     return unknown(p, text, length, at);
 }
 

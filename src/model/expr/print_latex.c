@@ -13,14 +13,32 @@ static const char *const greek[] = {"alpha", "beta",   "gamma", "delta", "epsilo
                                     "kappa", "lambda", "mu",    "nu",    "xi",      "pi",   "rho", "sigma",
                                     "tau",   "phi",    "chi",   "psi",   "omega",   NULL};
 
-const char *const pw_latex_variables[PW_VARS] = {"i",     "j",
-                                                 "d",     "n",
-                                                 "L",     "\\mathrm{context}",
-                                                 "h",     "H",
-                                                 "\\ell", "\\mathrm{layers}",
-                                                 "p",     "\\mathrm{pairs}",
-                                                 "c",     "C",
-                                                 "D",     "s"};
+const char *const pw_latex_variables[PW_VARS] = {"i",
+                                                 "j",
+                                                 "d",
+                                                 "n",
+                                                 "L",
+                                                 "\\mathrm{context}",
+                                                 "h",
+                                                 "H",
+                                                 "\\ell",
+                                                 "\\mathrm{layers}",
+                                                 "p",
+                                                 "\\mathrm{pairs}",
+                                                 "c",
+                                                 "C",
+                                                 "D",
+                                                 "s",
+                                                 "\\operatorname{token}(i)",
+                                                 "\\operatorname{run}(i)",
+                                                 "\\operatorname{index}(i)",
+                                                 "\\operatorname{length}(i)",
+                                                 "\\mathrm{prompt}",
+                                                 "\\mathrm{training}",
+                                                 "u_1",
+                                                 "u_2",
+                                                 "u_3",
+                                                 "u_4"};
 
 /* A word as a symbol: a letter, a letter with digits as its index, a Greek letter, or an upright word. */
 void pw_latex_symbol(struct pw_str *out, const char *word, int length)
@@ -293,7 +311,7 @@ void pw_latex_node(const struct pw_print *p, int k)
         put_tex_number(&n->text, node->value);
         n->level = node->value < 0 ? NEGATED : strchr(n->text.s, '^') != NULL ? FACTOR : CLOSED;
         break;
-    case PW_NODE_VAR: pw_str_add(&n->text, "%s", pw_latex_variables[node->index]); break;
+    case PW_NODE_VAR: pw_str_add(&n->text, "%s", pw_latex_variable(p, node->index)); break;
     case PW_NODE_BOUND:
         pw_latex_symbol(&n->text, p->x->text + p->x->counter[node->index].at,
                         p->x->counter[node->index].length);
@@ -323,6 +341,10 @@ void pw_latex_node(const struct pw_print *p, int k)
     case PW_NODE_NETWORK:
         pw_str_add(&n->text, "\\operatorname{mlp}_{h}");
         put_arguments(p, &n->text, node, 1);
+        break;
+    case PW_NODE_SAMPLE:
+        pw_str_add(&n->text, "\\operatorname{sample}");
+        put_arguments(p, &n->text, node, 3);
         break;
     }
 }

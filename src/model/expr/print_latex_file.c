@@ -33,6 +33,14 @@ static unsigned reads_of(const struct pw_expr *x, int node, bool *head, bool *la
     return vars;
 }
 
+const char *pw_latex_variable(const struct pw_print *p, int var)
+{
+    bool reads = p->x->by_data && p->stage != PW_STAGE_POSITION;
+    return reads && var == PW_VAR_I   ? "\\operatorname{position}(i)"
+           : reads && var == PW_VAR_J ? "\\operatorname{position}(j)"
+                                      : pw_latex_variables[var];
+}
+
 /* Append what a named expression depends on as its index: m = slopes()[h] is m_{h}. */
 static void put_index(struct pw_str *out, const struct pw_expr *x, int node)
 {
@@ -107,8 +115,13 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         "%%   %s\n"
         "%% i, j: positions of query and key; d = i - j; h: head of H; \\ell: layer; p: pair of rotated "
         "columns;\n%% c: column of C; D: width of a head; n: length so far; L: longest trained length.\n"
-        "%% Here H = %d, C = %d, D = %d, L = %d, %d layers and context %d.\n",
-        text.s, c->heads, c->width, c->head_width, src->trained, c->layers, c->context);
+        "%s%% Here H = %d, C = %d, D = %d, L = %d, %d layers and context %d.\n",
+        text.s,
+        !x->by_data
+            ? ""
+            : "% position reads the class of token i (word, digit, separator, symbol, last: 0..4), runs of "
+              "digits, and\n% random numbers u of a sequence: uniform in [0, 1), or of normal().\n",
+        c->heads, c->width, c->head_width, src->trained, c->layers, c->context);
     pw_str_fini(&text);
     if (strstr(x->text, "slopes") != NULL) {
         pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");

@@ -44,9 +44,7 @@ static void put_counter(const struct pw_print *p, struct pw_str *out, int sum)
     const struct pw_expr_name *c = &p->x->counter[sum];
     const char *word = p->x->text + c->at;
     bool other = is_taken(word, c->length) || pw_print_is_name(p->x, word, c->length);
-    for (int v = 0; v < PW_VARS && !other; v++)
-        other = (int)strlen(pw_parse_variables[v]) == c->length &&
-                memcmp(pw_parse_variables[v], word, (size_t)c->length) == 0;
+    other = other || pw_parse_find(pw_parse_variables, word, c->length) >= 0;
     for (int s = 0; s < sum && !other; s++)
         other = p->x->counter[s].length == c->length &&
                 memcmp(p->x->text + p->x->counter[s].at, word, (size_t)c->length) == 0;
@@ -154,6 +152,7 @@ static void write_node(struct pw_print *p, int k, const char *indent)
     const struct pw_node *node = &p->x->node[k];
     struct pw_print_node *n = &p->node[k];
     switch (node->op) {
+    case PW_NODE_SAMPLE:        /* of a position, which has no text */
     case PW_NODE_NUMBER: break; /* fixed */
     case PW_NODE_VAR: write_variable(n, node->index); break;
     case PW_NODE_BOUND:

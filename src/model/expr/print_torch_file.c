@@ -303,6 +303,11 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
         [PW_STAGE_SCORE] = {"s, h, q_idx, kv_idx", "q_idx - kv_idx", false},
         [PW_STAGE_MASK] = {"h, q_idx, kv_idx", "q_idx - kv_idx", false},
     };
+    if (pw_expr_by_data(src->x))
+        return pw_fail(
+            err, PW_EUSER,
+            "export formula: the position reads tokens or chance, which no score_mod and no table of "
+            "PyTorch sees; FILE.tex and FILE.pe can hold it");
     struct pw_str body = {0};
     struct pw_print p = {.src = src, .x = src->x, .out = &body};
     enum pw_code code = PW_OK;

@@ -176,6 +176,7 @@ bool pw_expr_within(const struct pw_expr *x, enum pw_stage stage, const struct p
         case PW_NODE_PARAM:
         case PW_NODE_ENTRY:
         case PW_NODE_BETWEEN: of[k] = initial(&x->param[node->index]); break;
+        case PW_NODE_SAMPLE:
         case PW_NODE_DATA: of[k] = none; break; /* a few numbers of a file are as soon tried */
         case PW_NODE_CALL: of[k] = call(x, node, of); break;
         case PW_NODE_SELECT: of[k] = choice(of, node); break;

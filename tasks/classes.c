@@ -1,0 +1,57 @@
+/* classes.c - the class of each token: digits, separators, symbols, and the last token of every prompt.
+ *
+ * All but the last token follow from the word. It is known if a few prompts of a task end with the same
+ * token; in a mixture that must hold for every task. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "tasks/task.h"
+
+enum { TRIED = 8 }; /* prompts per task */
+
+static enum pw_token_class class_of(const char *word)
+{
+    const char *s = word[0] == ' ' ? word + 1 : word;
+    bool one = s[0] != '\0' && s[1] == '\0', letters = false;
+    if (one && isdigit((unsigned char)*s))
+        return PW_TOKEN_DIGIT;
+    if (one && pw_symbol_index(s, 1) >= 0)
+        return PW_TOKEN_SYMBOL;
+    for (const char *c = s; *c != '\0'; c++)
+        letters = letters || isalnum((unsigned char)*c) || (unsigned char)*c >= 0x80;
+    return letters ? PW_TOKEN_WORD : PW_TOKEN_SEPARATOR;
+}
+
+/* Returns the last token of a task's prompts; -1: they differ. */
+static int last_of(const struct pw_taskset *set, int t)
+{
+    const struct pw_task_use *use = &set->use[t];
+    int lo = pw_task_train(use).lo, hi = pw_task_train(use).hi, found = -1;
+    for (int i = 0; i < TRIED; i++) {
+        int length = lo + (hi - lo) * i / TRIED, most = pw_taskset_tokens_at(set, t, length);
+        struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
+        pw_taskset_sample(set, 1, PW_SPLIT_TEST, (uint64_t)i, t, length, &x);
+        int last = x.tokens[x.n_prompt - 1];
+        free(x.tokens);
+        if (i > 0 && last != found)
+            return -1;
+        found = last;
+    }
+    return found;
+}
+
+void pw_taskset_classes(const struct pw_taskset *set, unsigned char *classes)
+{
+    int last[PW_MAX_TASKS];
+    bool all = true;
+    for (int v = 0; v < set->vocab.n; v++)
+        classes[v] =
+            v == PW_PAD || v == PW_EOS ? PW_TOKEN_WORD : (unsigned char)class_of(set->vocab.words[v]);
+    for (int t = 0; t < set->n; t++) {
+        last[t] = last_of(set, t);
+        all = all && last[t] >= 0;
+    }
+    for (int t = 0; t < set->n && all; t++)
+        classes[last[t]] = PW_TOKEN_LAST;
+}
