@@ -88,6 +88,8 @@ static void compute(struct pw_ctx *c, int chunk, int worker, void *arg)
             continue;
         }
         pass = pass_of(m, c, which, which == PW_TABLE_BIAS ? m->tables.laid : m->tables.P);
+        if (which == PW_TABLE_BIAS) /* its layers lie as far apart as for all positions */
+            pass.floats = m->tables.bias_layer;
         m->pe.pe->fill(&pass, table_of(m, which), m->p + m->lay.pe);
     }
 }
@@ -165,8 +167,9 @@ static void fetch_rows(struct pw_model *m, float *to, const float *from, size_t 
 static void fetch(struct pw_model *m, enum pw_pe_table which, struct pw_pe_tables *t)
 {
     size_t P = (size_t)t->P, have = (size_t)m->tables.P, H = (size_t)m->cfg.heads;
-    int there = which == PW_TABLE_BIAS ? m->tables.laid : m->tables.P;
-    size_t layer = pw_table_floats(m, which, t->P), from_layer = pw_table_floats(m, which, there);
+    size_t layer = pw_table_floats(m, which, t->P);
+    size_t from_layer =
+        which == PW_TABLE_BIAS ? m->tables.bias_layer : pw_table_floats(m, which, m->tables.P);
     const float *from = table_of(m, which);
 
     for (int l = 0; l < layers_of(m, which); l++, from += from_layer) {

@@ -96,7 +96,7 @@ struct pw_pe_pass {
     int P;
     enum pw_pe_table which; /* the table that is computed */
     int layers;             /* its parts: 1, or one for each layer */
-    size_t floats;          /* of a part */
+    size_t floats;          /* from one part to the next */
     const struct pw_expr_code *code,
         *there; /* the program that the encoding gave for it: on the host, on the backend */
 };

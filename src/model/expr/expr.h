@@ -111,9 +111,7 @@ enum pw_expr_var {
     PW_VAR_PROMPT,   /* prompt */
     PW_VAR_TRAINING, /* training */
     PW_VAR_DRAW,     /* the first of PW_EXPR_DRAWS draws: uniform in [0,1), or standard normal */
-    PW_VAR_AT_I = PW_VAR_DRAW + PW_EXPR_DRAWS, /* in the parser only: position(i), position(j) */
-    PW_VAR_AT_J,
-    PW_VARS
+    PW_VARS = PW_VAR_DRAW + PW_EXPR_DRAWS
 };
 
 struct pw_expr;

@@ -45,7 +45,7 @@ enum pw_code pw_expr_lex(const char *text, int at, struct pw_token *out, struct 
 /* ---- nodes. Node k reads nodes below k only. */
 enum pw_node_op {
     PW_NODE_NUMBER,  /* value */
-    PW_NODE_VAR,     /* variable `index` */
+    PW_NODE_VAR,     /* variable `index`; value 1: I or J that was written as position(i) or position(j) */
     PW_NODE_BOUND,   /* the counter of sum `index` */
     PW_NODE_PARAM,   /* parameter `index` */
     PW_NODE_ENTRY,   /* entry arg[0], rounded, of parameter `index` */

@@ -24,7 +24,7 @@ struct subset {
 
 struct walk {
     struct pw_formula_inputs in;
-    double *regs; /* scratch of an evaluation */
+    double *regs; /* [pw_expr_n_nodes] */
     uint64_t key;
     struct subset subset[PW_EXPR_DRAWS];
 };

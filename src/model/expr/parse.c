@@ -269,7 +269,7 @@ enum pw_code pw_expr_parse_with(struct pw_expr **out, const char *text, const do
     if (!p.failed)
         check_used(&p);
     if (!p.failed)
-        pw_parse_settle_data(&p);
+        pw_parse_check_data(&p);
     if (p.failed) {
         pw_expr_free(p.x);
         if (at != NULL)

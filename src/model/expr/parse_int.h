@@ -57,9 +57,9 @@ const char *pw_parse_token_word(int k);
 bool pw_parse_token_calls(int k); /* is it written with brackets? */
 /* Does the position read tokens or chance? */
 bool pw_parse_is_by_data(const struct pw_expr *x);
-/* Call after the last statement: checks that no other stage reads tokens or, if the position does, indices;
- * then AT_I and AT_J become I and J. */
-void pw_parse_settle_data(struct pw_parser *p);
+/* Call after the last statement: checks that no other stage reads tokens or, if the position does, indices.
+ */
+void pw_parse_check_data(struct pw_parser *p);
 
 /* ---- parse_terms.c: each returns a node, 0 after an error */
 int pw_parse_expression(struct pw_parser *p);

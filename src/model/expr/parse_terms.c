@@ -44,7 +44,10 @@ static int position_of(struct pw_parser *p, bool of_key)
     if (p->position_at < 0 || p->stage == PW_STAGE_POSITION)
         return pw_parse_variable(p, of_key ? PW_VAR_J : PW_VAR_I);
     if (p->x->by_data)
-        return pw_parse_variable(p, of_key ? PW_VAR_AT_J : PW_VAR_AT_I);
+        return pw_parse_node(p, (struct pw_node){.op = PW_NODE_VAR,
+                                                 .index = of_key ? PW_VAR_J : PW_VAR_I,
+                                                 .arg = {-1, -1, -1},
+                                                 .value = 1});
     if (!of_key)
         return p->x->root[PW_STAGE_POSITION];
     struct pw_token back = p->t;

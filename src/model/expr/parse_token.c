@@ -1,8 +1,8 @@
 /* parse_token.c - the words of the stage `position`: classes of tokens, runs of digits, and chance.
  *
  * None of these words is reserved: an older formula can have a name `index`, and its own names are looked up
- * first. If the position reads tokens or chance, the other stages read it under a number of its own until the
- * whole formula is known, because i and j stay indices in names that `position` uses. */
+ * first. If the position reads tokens or chance, position(i) is a node of its own beside the index i, which
+ * names that `position` uses can read: a node of variable I with the value 1 (expr_int.h). */
 #include <string.h>
 
 #include "model/config.h"
@@ -118,7 +118,7 @@ bool pw_parse_is_by_data(const struct pw_expr *x)
     pw_expr_mark(x, root, needed);
     for (int k = 0; k <= root; k++) {
         const struct pw_node *node = &x->node[k];
-        bool reads = node->op == PW_NODE_VAR && node->index >= PW_VAR_TOKEN && node->index < PW_VAR_AT_I;
+        bool reads = node->op == PW_NODE_VAR && node->index >= PW_VAR_TOKEN;
         any = any || (needed[k] && (reads || node->op == PW_NODE_SAMPLE));
     }
     return any;
@@ -138,27 +138,19 @@ static void check_stage(struct pw_parser *p, enum pw_stage stage)
     pw_expr_mark(p->x, root, needed);
     for (int k = 0; k <= root; k++) {
         const struct pw_node *node = &p->x->node[k];
-        bool data = node->op == PW_NODE_SAMPLE ||
-                    (node->op == PW_NODE_VAR && node->index >= PW_VAR_TOKEN && node->index < PW_VAR_AT_I);
+        bool data = node->op == PW_NODE_SAMPLE || (node->op == PW_NODE_VAR && node->index >= PW_VAR_TOKEN);
         if (needed[k] && data)
             pw_parse_fail(p, at, "%s reads tokens or chance: only 'position' can", pw_stage_names[stage]);
         for (size_t v = 0; v < sizeof gone / sizeof *gone && p->x->by_data; v++)
-            if (needed[k] && node->op == PW_NODE_VAR && node->index == (int)gone[v].var)
+            if (needed[k] && node->op == PW_NODE_VAR && node->index == (int)gone[v].var && node->value == 0)
                 pw_parse_fail(p, at, "%s: no '%s', because the position reads tokens or chance: %s",
                               pw_stage_names[stage], gone[v].name, gone[v].instead);
     }
 }
 
-void pw_parse_settle_data(struct pw_parser *p)
+void pw_parse_check_data(struct pw_parser *p)
 {
-    struct pw_expr *x = p->x;
     for (int s = 0; s < PW_STAGES && !p->failed; s++)
-        if (s != PW_STAGE_POSITION && x->root[s] >= 0)
+        if (s != PW_STAGE_POSITION && p->x->root[s] >= 0)
             check_stage(p, (enum pw_stage)s);
-    for (int k = 0; k < x->n; k++) {
-        struct pw_node *node = &x->node[k];
-        if (node->op == PW_NODE_VAR && (node->index == PW_VAR_AT_I || node->index == PW_VAR_AT_J))
-            node->index = node->index == PW_VAR_AT_I ? PW_VAR_I : PW_VAR_J;
-        node->vars = pw_node_vars(x, node);
-    }
 }

@@ -25,7 +25,6 @@ struct pw_print {
     const struct pw_expr_source *src;
     const struct pw_expr *x;
     struct pw_print_node *node; /* [x->n] */
-    enum pw_stage stage;        /* that pw_print_scan has prepared */
     struct pw_str *out;
     const char *precision; /* torch: dtype of the function's numbers */
     int n_locals;          /* torch: variables t1, t2, ... of all functions */
@@ -98,8 +97,8 @@ void pw_torch_function(struct pw_print *p, enum pw_stage stage, const struct pw_
 
 /* ---- LaTeX: print_latex.c has the nodes, print_latex_file.c the equations */
 extern const char *const pw_latex_variables[PW_VARS];
-/* The symbol of a variable in the stage; i and j of positions that are read from tokens are position(i). */
-const char *pw_latex_variable(const struct pw_print *p, int var);
+/* The symbol of a VAR node. */
+const char *pw_latex_variable(const struct pw_node *node);
 /* Appends a word of the formula as a symbol. */
 void pw_latex_symbol(struct pw_str *out, const char *word, int length);
 /* Writes the text of a node whose operands have theirs. */

@@ -311,7 +311,7 @@ void pw_latex_node(const struct pw_print *p, int k)
         put_tex_number(&n->text, node->value);
         n->level = node->value < 0 ? NEGATED : strchr(n->text.s, '^') != NULL ? FACTOR : CLOSED;
         break;
-    case PW_NODE_VAR: pw_str_add(&n->text, "%s", pw_latex_variable(p, node->index)); break;
+    case PW_NODE_VAR: pw_str_add(&n->text, "%s", pw_latex_variable(node)); break;
     case PW_NODE_BOUND:
         pw_latex_symbol(&n->text, p->x->text + p->x->counter[node->index].at,
                         p->x->counter[node->index].length);

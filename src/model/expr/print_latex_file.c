@@ -33,12 +33,11 @@ static unsigned reads_of(const struct pw_expr *x, int node, bool *head, bool *la
     return vars;
 }
 
-const char *pw_latex_variable(const struct pw_print *p, int var)
+const char *pw_latex_variable(const struct pw_node *node)
 {
-    bool reads = p->x->by_data && p->stage != PW_STAGE_POSITION;
-    return reads && var == PW_VAR_I   ? "\\operatorname{position}(i)"
-           : reads && var == PW_VAR_J ? "\\operatorname{position}(j)"
-                                      : pw_latex_variables[var];
+    return node->value == 0          ? pw_latex_variables[node->index]
+           : node->index == PW_VAR_I ? "\\operatorname{position}(i)"
+                                     : "\\operatorname{position}(j)";
 }
 
 /* Append what a named expression depends on as its index: m = slopes()[h] is m_{h}. */

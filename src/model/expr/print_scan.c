@@ -107,7 +107,6 @@ void pw_print_scan(struct pw_print *p, enum pw_stage stage, bool fold)
     const struct pw_expr *x = p->x;
     int root = x->root[stage];
     pw_print_fini(p);
-    p->stage = stage;
     p->node = pw_alloc((size_t)x->n, sizeof *p->node);
     for (int k = 0; k <= root; k++) {
         p->node[k].same_as = -1;
