@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "lab/actions.h"
 #include "model/expr/expr.h"
 #include "model/expr/library.h"
+#include "sessions/fold.h"
 
 static void offer_name(void *arg, const char *name)
 {
