@@ -141,6 +141,11 @@ static void test_latex(void **state)
          "  {w_{1}}_{d} &= d \\, d \\\\\n"
          "  \\mathrm{far\\_off}_{d} &= {w_{1}}_{d} > 9 \\\\\n"
          "  \\operatorname{mask}_{h}(i, j) &= \\mathrm{far\\_off}_{d} \\vee j < 4\n"},
+        {"u = floor(uniform(0, 9)); position = index(i) + u + i; bias = position(i) * d - position(j)",
+         "  u &= \\left\\lfloor 9 \\, u_1 \\right\\rfloor \\\\\n"
+         "  \\operatorname{position}(i) &= \\operatorname{index}(i) + u + i \\\\\n"
+         "  \\operatorname{bias}_{h}(i, j) &= \\operatorname{position}(i) \\, d - "
+         "\\operatorname{position}(j)\n"},
         {"T = learn(0, 8) per head; bias = T[bucket(d, 8, 16)]",
          "&= T_{h}\\left[\\operatorname{bucket}_{8,16}\\left(d\\right)\\right]\n"},
     };
