@@ -11,7 +11,7 @@
  * causal model cannot know l. In a batch each sequence has its own l; in decoding l is the current length.
  *
  * Tables are read at position ids. These count the rows of a sequence, unless the encoding reads them from
- * tokens or from chance (ids): then a batch is planned with its ids, and a decoder keeps the rows before the
+ * tokens or from chance (ids). Then a batch is planned with its ids, and a decoder keeps the rows before the
  * first id that a new token changes (model/ids.c, decode.c).
  *
  * All functions are pure and can be called from any thread, unless a comment says otherwise. */

@@ -1,5 +1,5 @@
-/* test_positions.c - tests sessions whose encodings read positions from tokens or from chance: re-runs have
- * the same bits on any number of threads, what is observed between steps changes nothing, and replicas with
+/* test_positions.c - tests sessions whose encodings read positions from tokens or from chance. Re-runs have
+ * the same bits on any number of threads. Observations between steps change nothing, and replicas with
  * batches of their own have draws of their own. */
 #include <stdio.h>
 #include <stdlib.h>

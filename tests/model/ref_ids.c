@@ -6,7 +6,7 @@
 
 enum { BYTES = 128, LONGEST = 64 };
 
-enum pw_class ref_class(char c)
+static enum pw_class class_of(char c)
 {
     return c >= '0' && c <= '9'               ? PW_CLASS_DIGIT
            : c == '='                         ? PW_CLASS_LAST
@@ -28,7 +28,7 @@ void ref_ids(int *ids, const struct pw_pe_use_opts *use, const char *text, bool 
                                   .classes = classes};
     assert(T <= LONGEST && use->pe->ids != NULL);
     for (int v = 0; v < BYTES; v++)
-        classes[v] = (unsigned char)ref_class((char)v);
+        classes[v] = (unsigned char)class_of((char)v);
     for (int t = 0; t < T; t++)
         tokens[t] = text[t];
     use->pe->ids(use->o.bytes, &cfg, &(struct pw_pe_sequence){tokens, T, train, key}, 1, ids);

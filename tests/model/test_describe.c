@@ -93,6 +93,13 @@ static void test_lines(void **state)
          "bias by distance; 136 learned parameters; finite up to position 128, twice the context; 11 of 32 "
          "table entries are read beyond distance 20 only, which training does not reach\n"
          "FlexAttention: score_mod ('export formula FILE.py')"},
+        {"T = learn(normal(1), 64) per channel; embed = T[i]", 20,
+         "adds rows to the embeddings; 2048 learned parameters; finite up to position 128, twice the "
+         "context; "
+         "43 of 64 table entries are read beyond position 20 only, which training does not "
+         "reach\nFlexAttention: "
+         "none: it changes embeddings, which it does not see; plain PyTorch instead ('export formula "
+         "FILE.py')"},
         {"T = learn(0, 17) per head; bias = T[min(d, 16)]", 0,
          "bias by distance; 68 learned parameters; reads a learned entry for the same distances as clipped; "
          "finite up to position 128, twice the context\nFlexAttention: score_mod ('export formula FILE.py')"},

@@ -28,18 +28,21 @@
  *
  * The stage `position` can read the tokens of the sequence, and chance:
  *
- *   token(i)        class of token i: word, digit, separator, symbol (a letter that tasks use) or last (the
- * token that ends every prompt); these five words are numbers run(i)          number of the run of
- * consecutive digits, from 1 on; 0 if token i is no digit index(i)        place of the digit in its run, from
- * 1 on; 0 if token i is no digit length(i)       digits of its run, in the prompt; 0 in the answer, where the
- * end of a run is not known prompt          tokens of the prompt, up to the first of class last; if there is
- * none, of the sequence training        1 in an optimiser step, otherwise 0 uniform(A, B)   a random number
- * from A up to B normal(M, S)    a random number of mean M and standard deviation S sample(k, n, m) number k,
- * from 0 on, of n different whole numbers below m in ascending order; m - 1 from k = n on; k, n and m are
- * rounded
+ *   token(i)        class of token i, one of the numbers word, digit, separator, symbol and last
+ *   run(i)          number of the run of consecutive digits, from 1 on; 0 if token i is no digit
+ *   index(i)        place of the digit in its run, from 1 on; 0 if token i is no digit
+ *   length(i)       digits of its run in the prompt; 0 in the answer, whose runs may go on
+ *   prompt          tokens of the prompt, up to the first of class last, else of the sequence
+ *   training        1 in an optimiser step, otherwise 0
+ *   uniform(A, B)   a random number from A up to B
+ *   normal(M, S)    a random number of mean M and standard deviation S
+ *   sample(k, n, m) number k, from 0 on, of n different whole numbers below m in ascending order
+ *
+ * A symbol is a letter that tasks use; the token of class last ends every prompt. The arguments of sample are
+ * rounded; from k = n on it is m - 1.
  *
  * A use of the last three is drawn once for a sequence. In an optimiser step the draw depends on the seed of
- * the batches and on the number of the sample; everywhere else it is the same for all sequences, so an
+ * the batches and on the number of the sample. Everywhere else it is the same for all sequences, so that an
  * evaluation, a decoded prompt and an inspection have the same positions. The position of a token depends on
  * the prompt, on the tokens before it and on itself: a token that is appended to an answer changes none.
  *

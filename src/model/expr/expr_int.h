@@ -95,8 +95,6 @@ struct pw_expr {
 bool pw_node_same(const struct pw_node *a, const struct pw_node *b);
 /* Returns the number of an equal node, a folded constant, or a new node; -1 if there are too many. */
 int pw_expr_node(struct pw_expr *x, struct pw_node node);
-/* Returns the variables that a node depends on, from those of its arguments. */
-uint64_t pw_node_vars(const struct pw_expr *x, const struct pw_node *node);
 /* Is `loop` the innermost sum whose counter the node depends on? loop -1: does it depend on none? */
 bool pw_node_in(const struct pw_node *node, int loop);
 

@@ -36,7 +36,7 @@ static unsigned counters_of(const struct pw_expr *x, const struct pw_node *node)
     return node->op == PW_NODE_SUM ? counters & ~(1u << node->index) : counters;
 }
 
-uint64_t pw_node_vars(const struct pw_expr *x, const struct pw_node *node)
+static uint64_t vars_of(const struct pw_expr *x, const struct pw_node *node)
 {
     uint64_t vars = node->op == PW_NODE_VAR ? UINT64_C(1) << node->index : 0;
     for (int i = 0; i < 3; i++)
@@ -57,7 +57,7 @@ int pw_expr_node(struct pw_expr *x, struct pw_node node)
     if (node.op == PW_NODE_SELECT && is_number(x, node.arg[0]))
         return x->node[node.arg[0]].value != 0 ? node.arg[1] : node.arg[2];
     node.counters = counters_of(x, &node);
-    node.vars = pw_node_vars(x, &node);
+    node.vars = vars_of(x, &node);
     for (int k = 0; k < x->n; k++)
         if (pw_node_same(&x->node[k], &node))
             return k;
