@@ -145,7 +145,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
         for (int length = r.lo; length <= r.hi; length++) {
             if (!asked && length > pw_task_train(use).hi && length < pw_task_test(use).lo)
                 continue;
-            if (!pw_task_has(use, length))
+            if (!pw_task_looks_at(use, asked ? r : (struct pw_range){r.lo, pw_task_train(use).hi}, length) &&
+                length != r.hi)
                 continue;
             enum pw_code code = add_row(lab, p, t, length, err);
             if (code != PW_OK)

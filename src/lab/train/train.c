@@ -102,7 +102,7 @@ static void note_unmasked(struct pw_lab *lab)
     for (int i = 0; i < PW_MAX_PLACES; i++)
         unmasked = unmasked || (lab->replicas[i].model != NULL && lab->replicas[i].training &&
                                 !lab->replicas[i].cfg.causal);
-    while (t < lab->tasks.n && !pw_taskset_ends(&lab->tasks, t))
+    while (t < lab->tasks.n && pw_taskset_single(&lab->tasks, t))
         t++;
     if (unmasked && t < lab->tasks.n)
         pw_lab_note(lab,
