@@ -63,7 +63,7 @@ struct pw_field {
 /* The edition of the field tables: which fields a session's writer had. 0 is pewter 0.1, before editions were
  * recorded. A new field in any message begins a new edition: raise this number, and record in `upto` where
  * the message ended until then. */
-#define PW_EDITION       6
+#define PW_EDITION       7
 #define PW_EDITION_FIELD 1000 /* field of every payload that holds its edition, unless 0 */
 
 /* A table of fields: one for each kind of event, and one for each struct in it. */

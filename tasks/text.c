@@ -8,8 +8,7 @@
  * The held-out part (documents.h) serves validation and every evaluation, also of the trained lengths. No
  * answer is right or wrong: an evaluation gives the loss, by length and by position.
  *
- * The printed options hold the text's SHA-256, so a session that goes on finds out if the text is another
- * one.
+ * The printed options hold the text's SHA-256, so that a resumed session refuses a text that has changed.
  *
  * An item is a document and a place in it; the item of a typed prompt is its tokens. Without path= the text
  * is the program's own (texts/). */

@@ -205,6 +205,12 @@ enum pw_code pw_lab_sample(struct pw_lab *lab, const char *name, struct pw_move 
     pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, task, length, &x);
     pw_taskset_sample_text(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, task, length, &prompt,
                            &answer);
+    if (pw_taskset_runs(&lab->tasks)) { /* the first half of a window is the prompt */
+        x.n_prompt = (x.n + 1) / 2;
+        pw_str_clear(&prompt);
+        for (int i = 0; i < x.n_prompt; i++)
+            pw_vocab_put(&lab->tasks.vocab, x.tokens[i], &prompt);
+    }
     enum pw_code code = pw_lab_pin(lab, &x, pw_str_text(&prompt), index, NULL, err);
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
