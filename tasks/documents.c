@@ -21,6 +21,7 @@
 
 #define WITNESS       "pewter text " /* begins the line that a session keeps of a mapped text */
 #define WITNESS_BYTES 256
+#define SCANNED       ((size_t)16 << 20) /* bytes, a multiple of a page */
 
 static enum pw_code fail_errno(struct pw_err *err, const char *path, const char *doing)
 {
@@ -90,6 +91,14 @@ static size_t line_of(const struct pw_document *doc, size_t at)
     return line;
 }
 
+/* Returns pages of a mapped text that were scanned: they stay in the system's cache, but are no memory of
+ * this process. */
+static void release_pages(const struct pw_document *doc, size_t at, size_t n)
+{
+    if (doc->mapped)
+        (void)madvise(doc->text + at, n, MADV_DONTNEED);
+}
+
 /* Counts the characters, indexes every PW_DOCUMENTS_MARK-th, and marks those that occur in seen. */
 static enum pw_code scan_chars(struct pw_document *doc, const char *name, uint8_t *seen, struct pw_err *err)
 {
@@ -105,6 +114,8 @@ static enum pw_code scan_chars(struct pw_document *doc, const char *name, uint8_
         if (doc->tokens % PW_DOCUMENTS_MARK == 0)
             doc->marks[n_marks++] = at;
         seen[cp] = 1;
+        if ((at + n) / SCANNED > at / SCANNED)
+            release_pages(doc, at / SCANNED * SCANNED, SCANNED);
         at += n;
     }
     return PW_OK;
@@ -112,13 +123,23 @@ static enum pw_code scan_chars(struct pw_document *doc, const char *name, uint8_
 
 static enum pw_code scan(struct pw_document *doc, const char *name, uint8_t *seen, struct pw_err *err)
 {
-    const char *nul = memchr(doc->text, '\0', doc->bytes);
-    if (nul != NULL)
-        return pw_fail(err, PW_EUSER, "text: %.240s: line %zu has a NUL byte; text has none", name,
-                       line_of(doc, (size_t)(nul - doc->text)));
-    pw_sha256_of(doc->sha, doc->text, doc->bytes);
+    struct pw_sha256 sha;
+    pw_sha256_begin(&sha);
+    for (size_t at = 0; at < doc->bytes; at += SCANNED) {
+        size_t n = doc->bytes - at < SCANNED ? doc->bytes - at : SCANNED;
+        const char *nul = memchr(doc->text + at, '\0', n);
+        if (nul != NULL)
+            return pw_fail(err, PW_EUSER, "text: %.240s: line %zu has a NUL byte; text has none", name,
+                           line_of(doc, (size_t)(nul - doc->text)));
+        pw_sha256_add(&sha, doc->text + at, n);
+        release_pages(doc, at, n);
+    }
+    pw_sha256_end(&sha, doc->sha);
     doc->tokens = seen == NULL ? (int64_t)doc->bytes : 0;
-    return seen == NULL ? PW_OK : scan_chars(doc, name, seen, err);
+    enum pw_code code = seen == NULL ? PW_OK : scan_chars(doc, name, seen, err);
+    if (doc->mapped) /* windows are far from each other */
+        (void)madvise(doc->text, doc->bytes, MADV_RANDOM);
+    return code;
 }
 
 enum { CODE_POINTS = 0x110000 };

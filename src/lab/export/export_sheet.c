@@ -279,6 +279,12 @@ enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path
             const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;
             any = any || v->n > 0;
             for (int k = 0; k < v->n; k++)
+                if (v->rows[k].loss > 0)
+                    return pw_fail(
+                        err, PW_EUSER,
+                        "export errors: text has no right and wrong answers; 'export lengths' writes "
+                        "its loss");
+            for (int k = 0; k < v->n; k++)
                 for (int p = most; p < PW_PLACES; p++)
                     most = v->rows[k].places[p] > 0 ? p + 1 : most;
         }
