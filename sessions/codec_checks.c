@@ -30,7 +30,7 @@ const char *pw_check_pair(const void *pair)
 const char *pw_check_eval(const void *eval)
 {
     const struct pw_ev_eval *e = eval;
-    int64_t pairs = 0, words = 0, all = 0;
+    int64_t pairs = 0, words = 0, all = 0, losses = 0, sampled = 0;
     for (int i = 0; i < e->n; i++) {
         const struct pw_eval_row *r = &e->rows[i];
         int64_t samples = 0;
@@ -47,6 +47,12 @@ const char *pw_check_eval(const void *eval)
         if (e->n_words > 0 &&
             (r->first_word < words || (words = r->first_word + ((int64_t)r->samples + 63) / 64) > e->n_words))
             return "a row refers to outcomes that do not exist";
+        if (r->n_losses > 0 &&
+            (r->first_loss < losses || (losses = (int64_t)r->first_loss + r->n_losses) > e->n_losses))
+            return "a row refers to losses that do not exist";
+        if (e->n_sampled > 0 &&
+            (r->first_sampled < sampled || (sampled = (int64_t)r->first_sampled + r->samples) > e->n_sampled))
+            return "a row refers to samples that do not exist";
     }
     return NULL;
 }

@@ -135,10 +135,17 @@ static const struct pw_field eval_row[] = {
     RANGE(13, first_word, 0, COUNT),
     RANGE(14, judge, 0, PW_JUDGE_TAUGHT),
     RANGE(15, taught, 0, SAMPLES),
+    ANY(16, loss),
+    RANGE(17, first_loss, 0, COUNT),
+    RANGE(18, n_losses, 0, FAR),
+    RANGE(19, first_sampled, 0, COUNT),
 };
 #undef S
-static const struct pw_message row_message = {
-    .fields = eval_row, .n = N(eval_row), .check = pw_check_row, .place = "length", .upto = {13}};
+static const struct pw_message row_message = {.fields = eval_row,
+                                              .n = N(eval_row),
+                                              .check = pw_check_row,
+                                              .place = "length",
+                                              .upto = {13, 15, 15, 15, 15, 15, 15}};
 
 #define S struct pw_eval_pair
 static const struct pw_field eval_pair[] = {
@@ -160,6 +167,10 @@ static const struct pw_field eval[] = {
     ANY(6, draw),
     RANGE(7, n_words, 0, COUNT),
     ARRAY(8, outcomes, ALL, OF(n_words)),
+    RANGE(9, n_losses, 0, COUNT),
+    ARRAY(10, losses, ALL, OF(n_losses)),
+    RANGE(11, n_sampled, 0, COUNT),
+    ARRAY(12, sampled, ALL, OF(n_sampled)),
 };
 #undef S
 #define S struct pw_failing
@@ -485,7 +496,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_STEP] = {"STEP", IN(step, u.step)},
     [PW_EV_UPDATES] = {"UPDATES", IN(updates, u.updates)},
     [PW_EV_DIGEST] = {.name = "DIGEST", .fields = digest, .n = N(digest), TAKES(u.digest)},
-    [PW_EV_EVAL] = {"EVAL", IN(eval, u.eval), .check = pw_check_eval},
+    [PW_EV_EVAL] = {"EVAL", IN(eval, u.eval), .check = pw_check_eval, .upto = {8, 8, 8, 8, 8, 8, 8}},
     [PW_EV_PROMPT] = {"PROMPT", IN(prompt, u.prompt), .check = pw_check_prompt},
     [PW_EV_TOKEN] = {"TOKEN", IN(token, u.token), .place = "pos"},
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},

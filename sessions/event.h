@@ -164,6 +164,11 @@ struct pw_eval_row {
     int first_word;          /* start of its samples in struct pw_ev_eval's outcomes */
     enum pw_judge judge;
     int taught; /* PW_JUDGE_DECODED only: samples with every token right when teacher-forced */
+    /* Running text: no sample is right or wrong, and `exact` is 0. */
+    float loss;               /* mean cross entropy of its tokens, in nats; 0: not running text */
+    int first_loss, n_losses; /* its loss by position, in struct pw_ev_eval's losses; 0 unless it is the
+                                 longest row, or the longest trained one */
+    int first_sampled;        /* start of its samples in struct pw_ev_eval's sampled */
 };
 
 /* Part of a row: the samples of one pair (a, b), if a length is a pair of numbers. */
@@ -184,6 +189,11 @@ struct pw_ev_eval {
     uint64_t draw;
     int n_words;
     uint64_t *outcomes; /* one bit per sample, from each row's first_word: 1 if right; used to pair arms */
+    /* Running text, in nats per token. */
+    int n_losses;
+    float *losses; /* means by position, from each row's first_loss */
+    int n_sampled;
+    float *sampled; /* means by sample, from each row's first_sampled; used to pair arms */
 };
 
 /* Examples of one task and length that failed in an arm's last evaluation, with the current weights'

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/maths.h"
 #include "sessions/event_json_int.h"
 #include "sessions/fold.h"
 
@@ -150,6 +151,23 @@ static void add_pairs(cJSON *row, const struct pw_ev_eval *v, const struct pw_ev
     }
 }
 
+static void add_floats(cJSON *row, const char *name, const float *v, int n)
+{
+    cJSON *list = cJSON_AddArrayToObject(row, name);
+    for (int i = 0; i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)v[i]));
+}
+
+/* Running text: means by position and by sample, in nats. */
+static void add_losses(cJSON *row, const struct pw_ev_eval *v, const struct pw_eval_row *r)
+{
+    pw_json_num(row, "perplexity", pw_exp((double)r->loss));
+    if (r->n_losses > 0)
+        add_floats(row, "loss_by_position", v->losses + r->first_loss, r->n_losses);
+    if (!v->live && v->n_sampled > 0)
+        add_floats(row, "loss_by_sample", v->sampled + r->first_sampled, r->samples);
+}
+
 /* A row has its pairs and its samples' outcomes, which the event holds in arrays of their own. */
 static void add_rows(cJSON *o, const char *as, const void *base)
 {
@@ -161,7 +179,9 @@ static void add_rows(cJSON *o, const char *as, const void *base)
         pw_json_members(row, "eval.rows", m, (const char *)&v->rows[i]);
         if (v->rows[i].n_pairs > 0)
             add_pairs(row, v, &v->rows[i]);
-        if (!v->live)
+        if (v->rows[i].loss > 0)
+            add_losses(row, v, &v->rows[i]);
+        else if (!v->live)
             add_outcomes(row, v, &v->rows[i]);
     }
 }
@@ -306,6 +326,12 @@ const struct pw_json_rule pw_json_rules[] = {
     BY("eval.rows.places", "first_errors", add_places),
     BY("eval.rows.judge", "judged", add_judge),
     BY("eval.rows.taught", "teacher_forced", add_taught),
+    UNLESS_ZERO("eval.rows.loss", NULL),
+    NEVER("eval.rows.first_loss"),
+    NEVER("eval.rows.n_losses"),
+    NEVER("eval.rows.first_sampled"),
+    NEVER("eval.losses"), /* in the rows */
+    NEVER("eval.sampled"),
     AS("eval.pairs.a", "length_a"),
     AS("eval.pairs.b", "length_b"),
     NEVER("eval.pairs.taught"),

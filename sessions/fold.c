@@ -34,9 +34,8 @@ static void clear_measured(struct pw_arm_view *arm)
         pw_series_fini(&rep->series);
         pw_updates_fini(&rep->updates);
         pw_track_fini(&rep->track);
-        free(rep->eval.rows);
-        free(rep->eval.pairs);
-        free(rep->eval.outcomes);
+        struct pw_event latest = {.kind = PW_EV_EVAL, .u.eval = rep->eval};
+        pw_event_clear(&latest);
         struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
         pw_event_clear(&before);
         free(rep->heads_off.mode);
@@ -147,7 +146,9 @@ static void drop_arm(struct pw_snapshot *s, int id)
 
 /* ---- evaluations */
 
-float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond)
+/* Return the mean over the trained lengths, or all longer ones, of `of`, which is NaN for rows to omit. */
+static float mean_of(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond,
+                     double (*of)(const struct pw_eval_row *row))
 {
     double sum = 0;
     int n = 0;
@@ -157,11 +158,37 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int 
             continue;
         const struct pw_task_view *t = &lab->tasks[r->task];
         if (beyond ? r->length > t->train_hi : r->length >= t->train_lo && r->length <= t->train_hi) {
-            sum += (double)r->exact / r->samples;
-            n++;
+            double value = of(r);
+            sum += isfinite(value) ? value : 0;
+            n += isfinite(value);
         }
     }
     return n > 0 ? (float)(sum / n) : NAN;
+}
+
+static double exact_of(const struct pw_eval_row *row)
+{
+    return row->loss > 0 ? (double)NAN : (double)row->exact / row->samples;
+}
+
+static double loss_of(const struct pw_eval_row *row)
+{
+    return row->loss > 0 ? (double)row->loss : (double)NAN;
+}
+
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond)
+{
+    return mean_of(lab, e, task, beyond, exact_of);
+}
+
+float pw_eval_loss(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
+{
+    return mean_of(lab, e, -1, beyond, loss_of);
+}
+
+bool pw_eval_runs(const struct pw_ev_eval *e)
+{
+    return e->n > 0 && e->rows[0].loss > 0;
 }
 
 /* Does the evaluation give the result of decoding for all its tasks? An evaluation that does not is not a
@@ -186,7 +213,7 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replica_view *rep, int64_
                       struct pw_ev_eval *eval)
 {
     const struct pw_series *r = &rep->series;
-    if (is_comparable(eval))
+    if (is_comparable(eval) && !pw_eval_runs(eval))
         pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
                      pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true),
                      samples_of(eval));
@@ -209,6 +236,10 @@ static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const str
     float in = pw_eval_mean(&s->lab, &rep->eval, -1, false),
           beyond = pw_eval_mean(&s->lab, &rep->eval, -1, true);
     char text[48] = "";
+    if (pw_eval_runs(&rep->eval))
+        snprintf(text, sizeof text, "loss %.3f nats, beyond %.3f",
+                 (double)pw_eval_loss(&s->lab, &rep->eval, false),
+                 (double)pw_eval_loss(&s->lab, &rep->eval, true));
     if (isfinite(in))
         snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);
     if (isfinite(beyond))

@@ -274,6 +274,10 @@ void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
 /* Return the mean exact match over the rows of a task (-1: of all tasks) within the trained lengths, or
  * beyond them. NaN if there is no such row. */
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond);
+/* The evaluation is of running text: its rows have a loss, in nats per token, and no exact match.
+ * pw_eval_loss returns its mean over the trained lengths, or over all longer ones; NaN: none. */
+bool pw_eval_runs(const struct pw_ev_eval *e);
+float pw_eval_loss(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond);
 
 /* Return ", own batches" if the replicas of an arm differ in their batches, too; else "". */
 const char *pw_batches_text(const struct pw_ev_arm *info);

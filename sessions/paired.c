@@ -6,10 +6,28 @@
 
 #include "base/stats.h"
 
-/* Counts of the samples that both runs of a pair answered: right in each, and right in one only. */
+/* Counts of the samples that both runs of a pair answered: right in each, and right in one only. Of running
+ * text: lower loss in one; and the sums of the losses, as negative numbers, so that more is better. */
 struct counts {
-    int64_t samples, right_a, right_b, only_a, only_b;
+    int64_t samples, only_a, only_b;
+    double right_a, right_b;
 };
+
+static void count_losses(struct counts *c, const struct pw_ev_eval *a, const struct pw_eval_row *ra,
+                         const struct pw_ev_eval *b, const struct pw_eval_row *rb)
+{
+    int n = ra->samples < rb->samples ? ra->samples : rb->samples;
+    if (ra->first_sampled + n > a->n_sampled || rb->first_sampled + n > b->n_sampled)
+        return; /* missing, in an event from a file */
+    for (int i = 0; i < n; i++) {
+        float x = a->sampled[ra->first_sampled + i], y = b->sampled[rb->first_sampled + i];
+        c->right_a -= (double)x;
+        c->right_b -= (double)y;
+        c->only_a += x < y;
+        c->only_b += y < x;
+    }
+    c->samples += n;
+}
 
 static void count_row(struct counts *c, const struct pw_ev_eval *a, const struct pw_eval_row *ra,
                       const struct pw_ev_eval *b, const struct pw_eval_row *rb)
@@ -41,8 +59,12 @@ static struct counts count(const struct pw_ev_eval *a, const struct pw_ev_eval *
         const struct pw_eval_row *row = &a->rows[i];
         const struct pw_eval_row *other = pw_eval_find(b, row->task, row->length);
         if (row->task == task && row->length >= lo && row->length <= hi && other != NULL && compares(row) &&
-            compares(other))
-            count_row(&c, a, row, b, other);
+            compares(other) && (row->loss > 0) == (other->loss > 0)) {
+            if (row->loss > 0)
+                count_losses(&c, a, row, b, other);
+            else
+                count_row(&c, a, row, b, other);
+        }
     }
     return c;
 }
@@ -58,15 +80,17 @@ static void compare(struct pw_pair_test *t, const struct pw_arm_view *a, const s
         struct counts c = count(&a->rep[r].eval, &b->rep[r].eval, task, lo, hi);
         if (c.samples == 0)
             continue;
-        right_a[t->seeds] = (double)c.right_a / (double)c.samples;
-        right_b[t->seeds] = (double)c.right_b / (double)c.samples;
-        difference[t->seeds] = (double)(c.only_a - c.only_b) / (double)c.samples;
+        bool losses = pw_eval_runs(&a->rep[r].eval);
+        right_a[t->seeds] = c.right_a / (double)c.samples;
+        right_b[t->seeds] = c.right_b / (double)c.samples;
+        difference[t->seeds] = losses ? right_a[t->seeds] - right_b[t->seeds]
+                                      : (double)(c.only_a - c.only_b) / (double)c.samples;
         t->difference += difference[t->seeds++];
         t->samples += c.samples;
         t->only_a += c.only_a;
         t->only_b += c.only_b;
-        t->ahead_a += c.only_a > c.only_b;
-        t->ahead_b += c.only_b > c.only_a;
+        t->ahead_a += losses ? c.right_a > c.right_b : c.only_a > c.only_b;
+        t->ahead_b += losses ? c.right_b > c.right_a : c.only_b > c.only_a;
         t->networks += pw_mcnemar(c.only_a, c.only_b) < PW_SIGNIFICANCE;
     }
     t->difference /= t->seeds > 0 ? t->seeds : 1;
@@ -140,6 +164,7 @@ void pw_paired_find(struct pw_paired *out, const struct pw_snapshot *s, unsigned
         if (s->arms[id - 1].rep[0].eval.draw == draw) {
             out->arms[out->n_arms++] = id;
             out->own_batches = out->own_batches || s->arms[id - 1].info.own_batches;
+            out->losses = pw_eval_runs(&s->arms[id - 1].rep[0].eval);
         } else
             out->left_out++;
     }

@@ -18,6 +18,9 @@
  * correction for the number of arms. `bench/decide` measures how often one of several equal arms is called
  * best: at most 5 %.
  *
+ * Running text has no right samples: runs are compared by their mean loss, and McNemar's test, which is a
+ * sign test then, counts the windows where one of two networks has the lower loss. Windows can overlap.
+ *
  * McNemar's test over the samples shows whether two networks differ, and nothing about their encodings.
  * `networks` counts the pairs of runs for which it does.
  *
@@ -39,12 +42,12 @@ struct pw_pair_test {
     bool shared;            /* run k of both arms has the same seed, or own batches: signs are flipped */
     int seeds;              /* pairs of runs that were evaluated on the same samples */
     int64_t samples;        /* total samples of these pairs */
-    int64_t only_a, only_b; /* of these, samples that only a (only b) got right */
-    int ahead_a, ahead_b;   /* seeds for which a (b) got more samples right */
+    int64_t only_a, only_b; /* of these, samples that only a (only b) got right; text: with the lower loss */
+    int ahead_a, ahead_b;   /* seeds for which a (b) got more samples right; text: has the lower loss */
     int networks;           /* seeds whose two networks differ: McNemar's exact p < PW_SIGNIFICANCE */
-    double difference;      /* mean over runs of exact match of a minus that of b */
-    double p;               /* two-sided, over training runs; NaN without runs */
-    double corrected;       /* p corrected for the number of tests by Holm's method; NaN if p is */
+    double difference; /* mean over runs of exact match of a minus that of b; text: loss of b minus a's */
+    double p;          /* two-sided, over training runs; NaN without runs */
+    double corrected;  /* p corrected for the number of tests by Holm's method; NaN if p is */
 };
 
 /* Comparison of all selected arms, by pairs. */
@@ -53,6 +56,7 @@ struct pw_paired {
     int n;
     struct pw_pair_test tests[PW_MAX_TESTS];
     bool own_batches; /* an arm of a test has own batches */
+    bool losses;      /* of running text: samples are compared by their loss, in nats per token */
     int left_out;     /* arms with other samples, without evaluation, or judged by PW_JUDGE_TAUGHT */
     int best;         /* the arm that is significantly better than each other arm; 0: none */
 };

@@ -15,6 +15,10 @@ static void example(const struct pw_task_use *use, struct pw_str *out)
     struct pw_item item;
     struct pw_rng rng;
     struct pw_str answer = {0};
+    if (use->task->suggest != NULL) {
+        use->task->suggest(&use->o, out);
+        return;
+    }
     pw_rng_init(&rng, 0, PW_STREAM_PROMPT, 0);
     use->task->draw(&use->o, &rng, pw_task_near(use, pw_task_train(use).lo), &item);
     pw_item_write(use, &item, out, &answer);
@@ -65,6 +69,9 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
 {
     const char *rest = text;
     struct pw_piece first;
+    *task = 0;
+    if (pw_taskset_runs(set)) /* any text is a prompt */
+        return set->use[0].task->read(&set->use[0].o, text, item, err);
     for (*task = 0; *task < set->n; ++*task)
         if (set->use[*task].task->read(&set->use[*task].o, text, item, NULL) == PW_OK)
             return PW_OK;
@@ -120,6 +127,10 @@ void pw_taskset_example(const struct pw_taskset *set, int task, struct pw_str *o
 {
     const struct pw_task_use *use = &set->use[task];
     struct pw_str text = {0}, prompt = {0};
+    if (use->task->suggest != NULL) {
+        use->task->suggest(&use->o, out);
+        return;
+    }
     pw_str_add(&text, "%s %s", use->task->name, use->task->example);
     if (!works(set, task, text.s)) {
         pw_str_clear(&text);

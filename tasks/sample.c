@@ -28,7 +28,8 @@ static int draw_task(const struct pw_taskset *set, uint64_t seed, struct pw_rng 
 static void draw_test(const struct pw_taskset *set, uint64_t seed, uint64_t index, int task, int length,
                       struct pw_item *item)
 {
-    assert(task >= 0 && task < set->n && length > 0 && length < 1024 && index <= UINT32_MAX);
+    assert(task >= 0 && task < set->n && length > 0 && index <= UINT32_MAX);
+    assert(length < 1024 || set->n == 1); /* else another task has the same stream */
     const struct pw_task_use *use = &set->use[task];
     struct pw_range train = pw_task_train(use);
     struct pw_pair pairs[PW_MAX_PAIRS];
@@ -102,6 +103,12 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
     out->task = draw_sample(set, seed, split, index, task, length, &item);
     out->length = item.length;
     out->pair = pw_item_pair(&set->use[out->task], &item);
+    if (pw_taskset_runs(set)) {
+        assert(out->cap > item.length);
+        out->n = set->use[0].task->window(&set->use[0].o, &item, out->tokens);
+        out->n_prompt = 1;
+        return;
+    }
     pw_item_write(&set->use[out->task], &item, &prompt, &answer);
     code = pw_taskset_tokens(set, out->task, prompt.s, answer.s, out->cap, out, NULL);
     assert(code == PW_OK); /* words() is complete and the buffer large enough */
@@ -115,7 +122,17 @@ bool pw_taskset_ends(const struct pw_taskset *set, int task)
     for (int i = 0; i < set->n && task < 0; i++)
         if (pw_taskset_ends(set, i))
             return true;
-    return task >= 0 && !set->use[task].task->one_token;
+    return task >= 0 && !set->use[task].task->one_token && set->use[task].task->window == NULL;
+}
+
+bool pw_taskset_single(const struct pw_taskset *set, int task)
+{
+    return !pw_taskset_ends(set, task) && !pw_taskset_runs(set);
+}
+
+bool pw_taskset_runs(const struct pw_taskset *set)
+{
+    return set->n == 1 && set->use[0].task->window != NULL;
 }
 
 enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const char *prompt, const char *answer,
@@ -139,7 +156,7 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const cha
     pw_str_fini(&text);
     out->n_prompt = n;
     for (int i = 0; i < n; i++) {
-        at += strlen(set->vocab.words[out->tokens[i]]);
+        at += pw_vocab_bytes(&set->vocab, out->tokens[i]);
         if (at > boundary) {
             out->n_prompt = i;
             break;
@@ -156,7 +173,7 @@ bool pw_taskset_item(const struct pw_taskset *set, const struct pw_sample *s, st
     const struct pw_task_use *use = s->task >= 0 ? &set->use[s->task] : NULL;
     struct pw_str prompt = {0};
     for (int i = 0; i < s->n_prompt; i++)
-        pw_str_add(&prompt, "%s", set->vocab.words[s->tokens[i]]);
+        pw_vocab_put(&set->vocab, s->tokens[i], &prompt);
     bool read = use != NULL && use->task->read(&use->o, pw_str_text(&prompt), item, NULL) == PW_OK;
     pw_str_fini(&prompt);
     return read;

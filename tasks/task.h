@@ -10,6 +10,10 @@
  * Text is cut greedily, longest token first. A token belongs to the answer if it ends after the end of the
  * prompt's text. Token 0 is the padding "<pad>" and token 1 the end mark "</s>"; neither can be typed.
  *
+ * Running text (text.c) is the exception: its tokens are bytes or characters, and words are their labels for
+ * the screen ("·" for a space). pw_vocab_put gives the text itself. A sample is a window of the text without
+ * an end mark; its first token is the prompt, and every other token is predicted.
+ *
  * Samples are never stored: sample i of a split is a function of (seed, split, i) (base/rng.h).
  *
  * A length is one number, the x axis of curves. It can come from a pair: the digits of both numbers, or the
@@ -156,6 +160,14 @@ struct pw_task {
     double (*chance)(const void *opts, int length); /* exact match of guessing in the right format; NULL: 0 */
     /* The answer is one token without an end mark, so the model reads the prompt alone. */
     bool one_token;
+    /* For running text, NULL otherwise. window writes the tokens of an item to tokens [length + 1] and
+     * returns their number. Such a task is alone in its set. */
+    int (*window)(const void *opts, const struct pw_item *item, int *tokens);
+    /* Returns true if an evaluation over a range looks at this length; it always does at both ends of the
+     * range. NULL: every length. */
+    bool (*looks_at)(const void *opts, int length);
+    /* Appends a prompt to type. */
+    void (*suggest)(const void *opts, struct pw_str *out);
     /* Its styles of text=, a prefix of enum pw_text_style; NULL: all of them. */
     const char *const *texts;
     const struct pw_refusal *refused; /* terminated by NULL names; NULL: none */
@@ -183,11 +195,15 @@ const struct pw_task *pw_task_find(const char *name);
 const struct pw_opt *pw_task_options(const struct pw_task *task);
 
 /* ---- vocabulary: words to ids and back */
+enum pw_pieces { PW_PIECES_WORDS, PW_PIECES_BYTES, PW_PIECES_CHARS };
+
 /* {0} is an empty vocabulary; pw_vocab_fini frees its memory. */
 struct pw_vocab {
     int n, cap;
-    char **words; /* by id; ids in the order of adding */
+    char **words;          /* by id; ids in the order of adding */
+    enum pw_pieces pieces; /* how text is cut; unless WORDS, words are labels */
     /* private */
+    uint32_t *chars; /* CHARS: the code point of token PW_PIECE + i, ascending */
     int *hash;
     int n_hash;
     int longest; /* bytes of the longest word */
@@ -199,6 +215,21 @@ int pw_vocab_find(const struct pw_vocab *v, const char *word, size_t n); /* -1: 
  * message if a piece is no token (the message also shows a few tokens) or if there are more than max. */
 int pw_vocab_cut(const struct pw_vocab *v, const char *text, int *tokens, int max, struct pw_err *err);
 void pw_vocab_fini(struct pw_vocab *v);
+
+/* ---- pieces.c: tokens of running text */
+#define PW_PIECE 2 /* the first byte or character, behind padding and end mark */
+/* Adds a token for each byte; or for each of n characters, in ascending order. The vocabulary has padding and
+ * end mark, and nothing else. */
+void pw_vocab_add_bytes(struct pw_vocab *v);
+void pw_vocab_add_chars(struct pw_vocab *v, const uint32_t *chars, int n);
+/* Appends the text of a token: its word, or what its label stands for. */
+void pw_vocab_put(const struct pw_vocab *v, int token, struct pw_str *out);
+/* Returns the bytes of a token's text. */
+size_t pw_vocab_bytes(const struct pw_vocab *v, int token);
+/* Cuts n bytes of text of a vocabulary of pieces; writes the first max tokens and returns the number of all.
+ * Returns -1 with a message if a character is no token. */
+int pw_vocab_cut_pieces(const struct pw_vocab *v, const char *text, size_t n, int *tokens, int max,
+                        struct pw_err *err);
 
 /* ---- a set of tasks: one, or a mixture of equal shares */
 struct pw_task_use {
@@ -273,8 +304,13 @@ void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw
                             int task, int length, struct pw_str *prompt, struct pw_str *answer);
 
 /* Returns true if answers of this task have an end mark (-1: free text; then true if any task of the set has
- * one). Without an end mark an answer is one token. */
+ * one). Without an end mark an answer is one token, or running text. */
 bool pw_taskset_ends(const struct pw_taskset *set, int task);
+/* Returns true if an answer is one token, so that the model reads the prompt alone (-1: if no task has
+ * others). */
+bool pw_taskset_single(const struct pw_taskset *set, int task);
+/* Returns true if the set is running text: no answers are right or wrong, and the loss is what counts. */
+bool pw_taskset_runs(const struct pw_taskset *set);
 
 /* Cuts a prompt and its answer into prompt tokens, answer tokens and end mark. Sets n_prompt, n and the
  * tokens of *out. max limits the tokens; the buffer's size can lower it. Errors as in pw_taskset_prompt. */
@@ -356,6 +392,8 @@ struct pw_range pw_task_train(const struct pw_task_use *use);
 struct pw_range pw_task_test(const struct pw_task_use *use);
 /* Returns the share of a length in training, 0..1. */
 double pw_task_share(const struct pw_task_use *use, int length);
+/* Returns true if an evaluation of a range of lengths includes this one. */
+bool pw_task_looks_at(const struct pw_task_use *use, struct pw_range range, int length);
 /* Returns true if samples of this length exist; otherwise pw_taskset_sample uses a length nearby. */
 bool pw_task_has(const struct pw_task_use *use, int length);
 

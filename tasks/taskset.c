@@ -44,6 +44,12 @@ bool pw_task_has(const struct pw_task_use *use, int length)
     return use->task->has == NULL || use->task->has(&use->o, length);
 }
 
+bool pw_task_looks_at(const struct pw_task_use *use, struct pw_range range, int length)
+{
+    return pw_task_has(use, length) && (use->task->looks_at == NULL || length == range.lo ||
+                                        length == range.hi || use->task->looks_at(&use->o, length));
+}
+
 int pw_task_near(const struct pw_task_use *use, int length)
 {
     while (length > use->task->length_limits.lo && !pw_task_has(use, length))
@@ -359,6 +365,10 @@ static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_er
             if (code != PW_OK)
                 return code;
         }
+        if (set->n > 1 && use->task->window != NULL)
+            return pw_fail(err, PW_EUSER,
+                           "task: %s can't be part of a mixture: its tokens are no words; name it alone",
+                           use->task->name);
         code = pw_scratch_init(use, err);
         if (code == PW_OK)
             code = check_use(use, err);

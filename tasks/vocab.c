@@ -113,6 +113,10 @@ static int unknown(const struct pw_vocab *v, const char *at, struct pw_err *err)
 int pw_vocab_cut(const struct pw_vocab *v, const char *text, int *tokens, int max, struct pw_err *err)
 {
     int n = 0;
+    if (v->pieces != PW_PIECES_WORDS) {
+        n = pw_vocab_cut_pieces(v, text, strlen(text), tokens, tokens != NULL ? max : 0, err);
+        text = "";
+    }
     while (*text != '\0') {
         size_t bytes = 0;
         int id = longest_at(v, text, &bytes);
@@ -146,5 +150,6 @@ void pw_vocab_fini(struct pw_vocab *v)
         free(v->words[id]);
     free(v->words);
     free(v->hash);
+    free(v->chars);
     *v = (struct pw_vocab){0};
 }

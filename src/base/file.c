@@ -92,6 +92,12 @@ bool pw_file_copies(void)
     return watch.instead != NULL;
 }
 
+void pw_file_note(const char *name, const char *data, size_t size)
+{
+    if (watch.read != NULL)
+        watch.read(watch.arg, name, data, size);
+}
+
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err)
 {
     return pw_file_read_as(path, path, limit, data, size, err);

@@ -19,6 +19,9 @@ enum pw_code pw_file_read_as(const char *name, const char *path, size_t limit, c
                              struct pw_err *err);
 /* Does the calling thread read copies in place of files? */
 bool pw_file_copies(void);
+/* Call the calling thread's `read` with content that stands for a file that is too large to copy. A re-run
+ * gets it from pw_file_read_as. */
+void pw_file_note(const char *name, const char *data, size_t size);
 
 /* Callbacks around every pw_file_read of one thread. A session uses them to record the files that commands
  * read, and a re-run uses them to read the recorded copies instead. */

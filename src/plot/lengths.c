@@ -9,7 +9,7 @@ void pw_lengths_begin(struct pw_lengths *v, const struct pw_snapshot *s, int tas
 {
     const struct pw_ev_lab *lab = &s->lab;
 
-    v->task = task >= 0 && task < lab->n_tasks ? task : 0, v->n = 0, v->judged = false;
+    v->task = task >= 0 && task < lab->n_tasks ? task : 0, v->n = 0, v->judged = v->runs = false;
     v->range = v->task < lab->n_tasks ? &lab->tasks[v->task] : NULL;
 }
 
@@ -32,6 +32,7 @@ void pw_lengths_add(struct pw_lengths *v, const struct pw_arm_view *arm, int tas
     const struct pw_ev_eval *e = &arm->rep[0].eval;
 
     v->judged |= pw_eval_judge(e, task) != PW_JUDGE_EXACT;
+    v->runs |= pw_eval_runs(e);
     for (int i = 0; i < e->n; i++)
         if (e->rows[i].task == task)
             add_length(v, e->rows[i].length);
@@ -63,6 +64,46 @@ struct pw_match pw_lengths_match(const struct pw_arm_view *arm, int task, int le
     if (m.n > 0 && arm->info.replicas == 1 && row != NULL)
         pw_eval_wilson(row->exact, row->samples, &m.lo, &m.hi);
     return m;
+}
+
+static float loss_of(const struct pw_eval_row *row)
+{
+    return row->loss > 0 ? row->loss : NAN;
+}
+
+/* Sets the interval of a mean over windows, which are drawn with replacement. */
+static void window_interval(struct pw_match *m, const struct pw_ev_eval *e, const struct pw_eval_row *row)
+{
+    double squares = 0;
+
+    if (row->samples < 2 || row->first_sampled + row->samples > e->n_sampled)
+        return;
+    for (int i = 0; i < row->samples; i++) {
+        double d = (double)e->sampled[row->first_sampled + i] - m->median;
+        squares += d * d;
+    }
+    double half = 1.96 * sqrt(squares / (row->samples - 1) / row->samples);
+    m->lo = m->median - half, m->hi = m->median + half;
+}
+
+struct pw_match pw_lengths_loss(const struct pw_arm_view *arm, int task, int length)
+{
+    const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, length);
+    struct pw_match m = match_of(pw_spread_by(arm, task, length, loss_of));
+
+    if (m.n > 0 && arm->info.replicas == 1 && row != NULL)
+        window_interval(&m, &arm->rep[0].eval, row);
+    return m;
+}
+
+const struct pw_eval_row *pw_lengths_longest(const struct pw_arm_view *arm, int replica)
+{
+    const struct pw_ev_eval *e = &arm->rep[replica].eval;
+
+    for (int i = e->n - 1; i >= 0; i--)
+        if (e->rows[i].n_losses > 0)
+            return &e->rows[i];
+    return NULL;
 }
 
 struct pw_match pw_lengths_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task,

@@ -14,6 +14,7 @@ struct pw_lengths {
     int task, n;
     int lengths[PW_MAX_LENGTHS];
     const struct pw_task_view *range; /* NULL: the lab has no such task */
+    bool runs;                        /* running text: rows have a loss, and no exact match */
     bool judged;                      /* rows of some arm are not graded by exact match: enum pw_judge */
 };
 
@@ -33,6 +34,11 @@ struct pw_match {
 };
 /* At one length. With one replica the interval is Wilson's of its samples (95 %). */
 struct pw_match pw_lengths_match(const struct pw_arm_view *arm, int task, int length);
+/* The loss of running text at one length, in nats per token, likewise; with one replica the interval is that
+ * of the mean over its windows (95 %, normal). */
+struct pw_match pw_lengths_loss(const struct pw_arm_view *arm, int task, int length);
+/* Returns the arm's longest row with a loss by position; NULL: none. */
+const struct pw_eval_row *pw_lengths_longest(const struct pw_arm_view *arm, int replica);
 /* The mean over the trained lengths of a task, or over all longer ones (beyond). With one replica there is no
  * interval, because lengths are not a sample: lo and hi are the median. */
 struct pw_match pw_lengths_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task,

@@ -24,6 +24,7 @@ enum pw_probe_takes {
     PW_PROBE_CONTROL = 4,     /* also the untrained twin of each model, as a control */
     PW_PROBE_PROMPT = 8,      /* the pinned prompt; without one the probe is refused */
     PW_PROBE_ANY_PROMPT = 16, /* the pinned prompt, if there is one */
+    PW_PROBE_ANSWERS = 32,    /* it counts right answers; refused for running text, which has none */
 };
 
 /* A model to measure. The lab owns the model and its control. */

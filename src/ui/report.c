@@ -2,6 +2,8 @@
 #include "ui/report.h"
 #include "plot/names.h"
 
+#include "base/maths.h"
+
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -123,6 +125,53 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
         fputs("  * seen: so few inputs that training has seen them\n", out);
 }
 
+static float row_loss(const struct pw_eval_row *row)
+{
+    return row->loss > 0 ? row->loss : NAN;
+}
+
+/* Prints the loss by position, in eighths of the context. */
+static void print_positions(FILE *out, const struct pw_ev_eval *v, const struct pw_eval_row *row)
+{
+    enum { PARTS = 8 };
+    if (row->n_losses < PARTS)
+        return;
+    fprintf(out, "  by position in contexts of %d:", row->length);
+    for (int part = 0; part < PARTS; part++) {
+        int from = part * row->n_losses / PARTS, to = (part + 1) * row->n_losses / PARTS;
+        double sum = 0;
+        for (int k = from; k < to; k++)
+            sum += (double)v->losses[row->first_loss + k];
+        fprintf(out, "%s %d..%d %.3f", part > 0 ? "," : "", from + 1, to, sum / (to - from));
+    }
+    fputc('\n', out);
+}
+
+/* Prints the loss of running text by context length and, in eighths of the context, by position. */
+static void print_losses(FILE *out, const struct pw_event *e, const struct pw_snapshot *s,
+                         const struct pw_arm_view *a)
+{
+    const struct pw_ev_eval *v = &e->u.eval;
+    const struct pw_task_view *t = &s->lab.tasks[0];
+    struct pw_str pe = {0};
+    int n = 0;
+    pw_encoding_text(&pe, a->info.pe);
+    fprintf(out, "arm %d  %s  step %lld  %s: nats per token (perplexity) by context, ", e->arm,
+            pw_str_text(&pe), (long long)e->step, t->name);
+    pw_str_fini(&pe);
+    print_samples(out, v, 0);
+    if (a->info.replicas > 1)
+        fprintf(out, ", medians of %d seeds%s", a->info.replicas, pw_batches_text(&a->info));
+    for (int i = 0; i < v->n; i++) {
+        double loss = (double)pw_spread_by(a, 0, v->rows[i].length, row_loss).median;
+        fprintf(out, "%s%5d%s %.3f (%.2f)", n++ % 5 == 0 ? "\n " : "  ", v->rows[i].length,
+                v->rows[i].length > t->train_hi ? "+" : " ", loss, pw_exp(loss));
+    }
+    fprintf(out, "\n  +: beyond the trained %d..%d\n", t->train_lo, t->train_hi);
+    for (int i = 0; i < v->n && a->info.replicas == 1; i++)
+        print_positions(out, v, &v->rows[i]);
+}
+
 /* The numbers of an arm arrive replica by replica; all are printed with the last one. The event is not folded
  * yet, so it replaces the snapshot's evaluation of its replica. */
 static void eval_event(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
@@ -133,7 +182,10 @@ static void eval_event(FILE *out, const struct pw_event *e, const struct pw_snap
         return;
     struct pw_arm_view with = *a;
     with.rep[r - 1].eval = e->u.eval;
-    print_eval(out, e, s, &with);
+    if (pw_eval_runs(&e->u.eval))
+        print_losses(out, e, s, &with);
+    else
+        print_eval(out, e, s, &with);
 }
 
 static void print_token(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)

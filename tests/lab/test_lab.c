@@ -360,7 +360,7 @@ static void test_bad_commands(void **state)
         {"set isa neon", "auto|scalar|avx2|avx512"},
         {"set precision fp16", "fp32|tf32|bf16"},
         {"set precision", "usage: set"},
-        {"demo juggle", "sort and copy"},
+        {"demo juggle", "sort, copy and text"},
         {"help juggle", "juggle"},
         {"step x=3", "no option 'x'; there are no options"},
         {"next x=3", "no option 'x'; there are no options"},

@@ -119,7 +119,7 @@ static void test_latex(void **state)
                                            "  m_{h} &= \\operatorname{slope}_{h} \\\\\n"
                                            "  \\operatorname{bias}_{h}(i, j) &= -m_{h} \\, d\n"
                                            "\\end{align}\n"},
-        {"gain = 1 + key * i", "1 + \\mathrm{key} \\cdot i"},
+        {"gain = 1 + key * i", "1 + \\mathrm{key} \\, i"},
         {"angle = i * 10000 ** (-2 * p / D)", "&= i \\cdot 10000^{-2 \\, p/D}\n"},
         {"bias = d < 3 ? 1 : d < 5 ? sqrt(d) / 2 : 1e-6",
          "&= \\begin{cases} 1 & \\text{if } d < 3 \\\\ \\frac{\\sqrt{d}}{2} & \\text{if } d < 5 \\\\ 10^{-6} "

@@ -227,7 +227,9 @@ static void wrong_choices_are_named(void **state)
     struct pw_snapshot *s = figure_race(1);
     struct pw_err err;
     struct pw_figure_options o = figure_options("lengths", "curves");
-    figure_fails(s, &o, "lengths has no page 'curves'; there are curve, grid, errors, tests, failing");
+    figure_fails(
+        s, &o,
+        "lengths has no page 'curves'; there are curve, loss, positions, grid, errors, tests, failing");
     o = figure_options("log", "x");
     figure_fails(s, &o, "log has no page 'x'; there is lines");
     o = figure_options("curves", "");

@@ -260,7 +260,7 @@ static void the_pointer_only_reads(void **state)
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (int page = 0; page < 8; page++) {
             b->ui.focus = page % PW_PANES;
-            b->ui.lengths.page = b->ui.encoding.page = b->ui.step.page = page % 5;
+            b->ui.lengths.page = b->ui.encoding.page = b->ui.step.page = page % 7;
             b->ui.attention.overview = page % 2;
             b->ui.curves.zoom = page;
             pw_canvas_resize(&b->c, sizes[k][0], sizes[k][1]);
@@ -348,7 +348,7 @@ static void drawing_changes_no_state(void **state)
             for (int page = 0; page < 6; page++) {
                 int rows = sizes[i][0], cols = sizes[i][1];
                 pw_ui_focus(&b->ui, pane);
-                b->ui.lengths.page = b->ui.encoding.page = b->ui.step.page = page % 5;
+                b->ui.lengths.page = b->ui.encoding.page = b->ui.step.page = page % 7;
                 b->ui.attention.overview = page % 2, b->ui.attention.scroll = page % 3 == 2;
                 b->ui.curves.zoom = page, b->ui.log.up = page == 5 ? 1 << 20 : page;
                 b->ui.lengths.cursor = page * 7, b->ui.curves.cursor = page > 2 ? 100 * page : -1;

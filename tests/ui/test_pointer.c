@@ -332,7 +332,7 @@ static void where_answers_go_wrong(void **state)
     struct desk d;
     (void)state;
     open_desk(&d, PW_PANE_LENGTHS, SCREEN_AS_IS, 24, 100);
-    d.ui.lengths.page = 2;
+    d.ui.lengths.page = 4;
     redraw(&d);
     const struct pw_rect map = lengths_areas(&d).places, rows = lengths_areas(&d).table;
     assert_true(map.h > 3 && rows.h > 3);

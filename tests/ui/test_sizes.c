@@ -98,7 +98,7 @@ static void every_pane_at_every_size(void **state)
     }
     screen_set_failing(s, 9);
     for (int pairs = 0; pairs < 2; pairs++) {
-        for (int page = 0; page < 5; page++)
+        for (int page = 0; page < 7; page++)
             for (int i = 0; i < 3; i++) {
                 lengths_page = page;
                 draw_sizes(pairs ? s : several, looks[i], PW_PANE_LENGTHS, 5);

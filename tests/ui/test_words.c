@@ -178,7 +178,7 @@ static void seeds(void **state)
     pw_canvas_resize(&c, 30, 120);
     pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &curve);
-    ui.lengths.page = 2; /* errors */
+    ui.lengths.page = 4; /* errors */
     pw_ui_frame(&ui, &c);
     pw_canvas_text(&c, &errors);
     assert_non_null(strstr(curve.s, "medians of seeds"));

@@ -165,6 +165,11 @@ static void agree(struct pw_event *e, uint64_t *rng)
             p->samples %= 10, p->exact %= p->samples + 1, p->taught %= p->samples + 1;
             p->tokens_right /= 2, p->tokens = 2 * p->tokens_right;
         }
+        if (v->n_sampled < 64 * v->n) {
+            free(v->sampled);
+            v->sampled = NULL;
+            v->n_sampled = 0;
+        }
         for (int i = 0, left = v->n_pairs; i < v->n; i++) {
             struct pw_eval_row *r = &v->rows[i];
             r->task = i / 3, r->length = 1 + i % 3 + (int)(codec_next(rng) % 2) * (i % 3 == 2);
@@ -173,6 +178,9 @@ static void agree(struct pw_event *e, uint64_t *rng)
             r->errors[0] = r->errors[1] = r->errors[2] = r->samples / 6;
             r->tokens_right /= 2, r->tokens = 2 * r->tokens_right;
             r->first_word = i < v->n_words ? i : v->n_words;
+            r->n_losses = i < v->n_losses ? 1 : 0;
+            r->first_loss = i < v->n_losses ? i : 0;
+            r->first_sampled = 64 * i;
             r->first_pair = v->n_pairs - left;
             r->n_pairs = r->samples > 0 && left > 0 ? 1 : 0;
             left -= r->n_pairs;

@@ -89,6 +89,8 @@ static bool same_eval(struct pw_ev_eval x, struct pw_ev_eval y)
     ARRAY(rows, x.n);
     ARRAY(pairs, x.n_pairs);
     ARRAY(outcomes, x.n_words);
+    ARRAY(losses, x.n_losses);
+    ARRAY(sampled, x.n_sampled);
     REST;
 }
 

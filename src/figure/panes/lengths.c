@@ -374,8 +374,13 @@ static const struct pw_figure_several grids = {
 static const struct pw_figure_several tests = {
     .has = has_evaluation, .lacks = "no evaluation", .make = "eval"};
 
+static const struct pw_figure_several losses = {
+    .has = pw_figure_has_loss, .lacks = "no evaluation of running text", .make = "eval"};
+
 static const struct pw_figure_page pages[] = {
     {"curve", 0, prepare, draw_lengths, &curves},
+    {"loss", 0, pw_figure_loss_prepare, pw_figure_loss_draw, &losses},
+    {"positions", 1, pw_figure_loss_prepare, pw_figure_loss_draw, &losses},
     {"grid", 0, pw_figure_grid_prepare, pw_figure_grid_draw, &grids},
     {"errors", 0, pw_figure_errors_prepare, pw_figure_errors_draw, NULL},
     {"tests", 0, pw_figure_tests_prepare, pw_figure_tests_draw, &tests},

@@ -15,6 +15,11 @@ void pw_figure_tests_draw(struct pw_figure *f);
 enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_failing_draw(struct pw_figure *f);
 
+/* Running text: by context length, and with kind 1 by position. */
+enum pw_code pw_figure_loss_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_loss_draw(struct pw_figure *f);
+bool pw_figure_has_loss(const struct pw_figure *f, const struct pw_figure_line *l);
+
 /* About the lines of f: test a line for pairs; fail with PW_EUSER if the lines have different tasks. */
 bool pw_figure_has_pairs(const struct pw_figure *f, const struct pw_figure_line *l);
 enum pw_code pw_figure_one_task(const struct pw_figure *f, struct pw_err *err);

@@ -1,15 +1,17 @@
 /* export_sheet.c - measurements as rows: one row per step, block or length, for every replica of every arm.
  *
  * Columns that few sheets need exist only in these. If lengths are pairs: length_a and length_b, and a row
- * for every pair. If inputs are few: whether they were seen in training (seen). If answers were decoded, or
- * should have been: what `exact` is (judged), and its teacher-forced value. If an arm has several replicas:
- * the seed of each initialisation, and with own batches the seed of its samples. */
+ * for every pair. Of running text: its loss in nats per token and its perplexity, and no exact match. If
+ * inputs are few: whether they were seen in training (seen). If answers were decoded, or should have been:
+ * what `exact` is (judged), and its teacher-forced value. If an arm has several replicas: the seed of each
+ * initialisation, and with own batches the seed of its samples. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/maths.h"
 #include "lab/export/export_int.h"
 
 #define N_LENGTHS 9  /* columns of every sheet by length */
@@ -23,8 +25,8 @@ struct sheet {
     const char *const *names;
     int n;
     const char *texts[MOST];
-    double numbers[MOST];                     /* NaN: unknown, written as an empty field */
-    bool pairs, seen, judged, seeds, batches; /* does the sheet have these columns? */
+    double numbers[MOST];                             /* NaN: unknown, written as an empty field */
+    bool pairs, seen, losses, judged, seeds, batches; /* does the sheet have these columns? */
     /* separate from numbers, because a double can't hold every seed */
     uint64_t seed, batch_seed;
 };
@@ -134,6 +136,12 @@ static void length_row(const struct pw_snapshot *record, const struct pw_eval_ro
     }
     if (s->seen)
         *extra++ = row->seen;
+    if (s->losses) {
+        *extra++ = row->loss > 0 ? (double)row->loss : (double)NAN;
+        *extra++ = row->loss > 0 ? pw_exp((double)row->loss) : (double)NAN;
+    }
+    if (row->loss > 0)
+        s->numbers[5] = s->numbers[6] = s->numbers[7] = (double)NAN; /* no sample is right or wrong */
     if (s->judged) {
         s->texts[extra - s->numbers] = pw_judge_name(row->judge);
         *++extra = row->judge == PW_JUDGE_DECODED ? (double)taught / samples : (double)exact / samples;
@@ -224,7 +232,7 @@ enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path,
 
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err)
 {
-    const char *names[N_LENGTHS + 5] = {"arm",   "pe",        "task",       "length",        "samples",
+    const char *names[N_LENGTHS + 7] = {"arm",   "pe",        "task",       "length",        "samples",
                                         "exact", "exact_low", "exact_high", "token_accuracy"};
     struct sheet s = {.names = names, .n = N_LENGTHS};
     bool any = false;
@@ -236,6 +244,7 @@ enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *pat
             for (int k = 0; k < v->n; k++) {
                 s.seen = s.seen || v->rows[k].seen;
                 s.judged = s.judged || v->rows[k].judge != PW_JUDGE_EXACT;
+                s.losses = s.losses || v->rows[k].loss > 0;
             }
         }
     if (!any)
@@ -246,6 +255,10 @@ enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *pat
     }
     if (s.seen)
         names[s.n++] = "seen";
+    if (s.losses) {
+        names[s.n++] = "loss";
+        names[s.n++] = "perplexity";
+    }
     if (s.judged) {
         names[s.n++] = "judged";
         names[s.n++] = "teacher_forced";
@@ -265,6 +278,12 @@ enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path
         for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicas; r++) {
             const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;
             any = any || v->n > 0;
+            for (int k = 0; k < v->n; k++)
+                if (v->rows[k].loss > 0)
+                    return pw_fail(
+                        err, PW_EUSER,
+                        "export errors: text has no right and wrong answers; 'export lengths' writes "
+                        "its loss");
             for (int k = 0; k < v->n; k++)
                 for (int p = most; p < PW_PLACES; p++)
                     most = v->rows[k].places[p] > 0 ? p + 1 : most;

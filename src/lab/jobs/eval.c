@@ -39,6 +39,7 @@ struct pw_eval_plan {
     struct pw_eval_pair *pairs; /* [n_pairs] of the same rows */
     int n_words;
     uint64_t *outcomes;           /* [n_words] of the same rows */
+    struct pw_losses losses;      /* running text only */
     struct pw_decoding *decoding; /* decoding of the row's next samples; NULL: none */
 };
 
@@ -53,6 +54,7 @@ static void free_plan(void *state)
     free(p->rows);
     free(p->pairs);
     free(p->outcomes);
+    pw_losses_fini(&p->losses);
     pw_decoding_end(p->decoding);
     free(p);
 }
@@ -96,8 +98,9 @@ static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, in
     p->rows = rows != NULL ? rows : p->rows;
     struct pw_eval_pair *pairs = realloc(p->pairs, (size_t)(p->n_pairs + n + 1) * sizeof *pairs);
     p->pairs = pairs != NULL ? pairs : p->pairs;
-    int words = (pw_task_samples_at(use, length, p->samples) + 63) / 64;
-    uint64_t *outcomes = realloc(p->outcomes, (size_t)(p->n_words + words) * sizeof *outcomes);
+    bool runs = pw_taskset_runs(&lab->tasks); /* no outcomes */
+    int words = runs ? 0 : (pw_task_samples_at(use, length, p->samples) + 63) / 64;
+    uint64_t *outcomes = realloc(p->outcomes, (size_t)(p->n_words + words + 1) * sizeof *outcomes);
     p->outcomes = outcomes != NULL ? outcomes : p->outcomes;
     if (rows == NULL || pairs == NULL || outcomes == NULL)
         return pw_fail(err, PW_ENOMEM, "eval: out of memory");
@@ -120,6 +123,13 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
                               struct pw_err *err)
 {
     int context = INT_MAX;
+    for (int i = 0; i < PW_MAX_PLACES && pw_taskset_runs(&lab->tasks); i++)
+        if (lab->replicas[i].model != NULL && !lab->replicas[i].cfg.causal)
+            return pw_fail(
+                err, PW_EUSER,
+                "eval: arm %d has causal=off and sees the tokens of the text that it is to predict; "
+                "use 'model causal=on'",
+                lab->replicas[i].id);
     for (int i = 0; i < PW_MAX_ARMS; i++)
         if (lab->replicas[i].model != NULL && lab->replicas[i].cfg.context < context)
             context = lab->replicas[i].cfg.context;
@@ -145,7 +155,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
         for (int length = r.lo; length <= r.hi; length++) {
             if (!asked && length > pw_task_train(use).hi && length < pw_task_test(use).lo)
                 continue;
-            if (!pw_task_has(use, length))
+            if (!pw_task_looks_at(use, asked ? r : (struct pw_range){r.lo, pw_task_train(use).hi}, length) &&
+                length != r.hi)
                 continue;
             enum pw_code code = add_row(lab, p, t, length, err);
             if (code != PW_OK)
@@ -155,6 +166,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
     if (p->n_rows == 0)
         return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no samples of these lengths",
                        lengths.lo, lengths.hi);
+    if (pw_taskset_runs(&lab->tasks))
+        pw_losses_begin(&p->losses, p->rows, p->n_rows, p->samples, pw_task_train(&lab->tasks.use[0]).hi);
     return PW_OK;
 }
 
@@ -294,20 +307,24 @@ static void count_pair(const struct pw_lab *lab, const struct pw_eval_row *befor
 }
 
 /* Load the next n samples of a row into the lab's scratch and run a teacher-forced pass. *best: its choices,
- * which the caller frees. */
+ * which the caller frees; and with loss, which may be NULL, their losses. */
 static enum pw_code pass(struct pw_lab *lab, struct pw_replica *arm, enum pw_split split, int n,
-                         const struct pw_eval_row *row, int **best, struct pw_err *err)
+                         const struct pw_eval_row *row, int **best, float **loss, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
     pw_samples_fill(s, &lab->tasks, lab->seed, split, (uint64_t)row->samples, n, row->task, row->length);
     double begin = pw_now();
     *best = malloc((size_t)s->b.n_scored * sizeof **best);
-    if (*best == NULL)
-        return pw_fail(err, PW_ENOMEM, "eval: out of memory");
-    enum pw_code code = pw_model_eval(arm->model, &s->b, *best, NULL, err);
+    float *nats = loss != NULL ? malloc((size_t)s->b.n_scored * sizeof *nats) : NULL;
+    enum pw_code code = *best == NULL || (loss != NULL && nats == NULL)
+                            ? pw_fail(err, PW_ENOMEM, "eval: out of memory")
+                            : pw_model_eval(arm->model, &s->b, *best, nats, err);
     arm->row_s = (pw_now() - begin) / s->b.n_rows;
-    if (code != PW_OK)
+    if (code != PW_OK) {
         free(*best);
+        free(nats);
+    } else if (loss != NULL)
+        *loss = nats;
     return code;
 }
 
@@ -317,7 +334,7 @@ static enum pw_code count_pass(struct pw_lab *lab, struct pw_replica *arm, enum 
 {
     struct pw_samples *s = &lab->scratch;
     int *best, n = pass_size(lab, arm, row, samples - row->samples);
-    enum pw_code code = pass(lab, arm, split, n, row, &best, err);
+    enum pw_code code = pass(lab, arm, split, n, row, &best, NULL, err);
     if (code != PW_OK)
         return code;
     for (int i = 0; i < n; i++) {
@@ -327,6 +344,23 @@ static enum pw_code count_pass(struct pw_lab *lab, struct pw_replica *arm, enum 
         count_pair(lab, &before, row, s->pairs[i]);
     }
     free(best);
+    return PW_OK;
+}
+
+/* Evaluate the next samples of the plan's row at `at`, of running text. */
+static enum pw_code count_losses(struct pw_lab *lab, struct pw_replica *arm, int samples, int at,
+                                 struct pw_err *err)
+{
+    struct pw_eval_plan *p = plan_of(lab);
+    struct pw_eval_row *row = &p->rows[at];
+    int *best, n = pass_size(lab, arm, row, samples - row->samples);
+    float *loss;
+    enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, n, row, &best, &loss, err);
+    if (code != PW_OK)
+        return code;
+    pw_losses_add(&p->losses, p->rows, at, &lab->scratch, best, loss);
+    free(best);
+    free(loss);
     return PW_OK;
 }
 
@@ -340,8 +374,8 @@ static enum pw_code count_decoding(struct pw_lab *lab, struct pw_replica *arm, i
     struct pw_decoded x;
     int *best;
     if (*d == NULL) {
-        code =
-            pass(lab, arm, PW_SPLIT_TEST, pass_size(lab, arm, row, samples - row->samples), row, &best, err);
+        code = pass(lab, arm, PW_SPLIT_TEST, pass_size(lab, arm, row, samples - row->samples), row, &best,
+                    NULL, err);
         return code == PW_OK ? pw_decoding_begin(d, lab, arm, &lab->scratch, row->task, best, err) : code;
     }
     if (!pw_decoding_over(*d))
@@ -383,7 +417,10 @@ static void end_replica(struct pw_lab *lab, struct pw_replica *arm)
     e->u.eval.draw = pw_lab_draw(lab);
     e->u.eval.n_words = p->n_words;
     e->u.eval.outcomes = pw_copy(p->outcomes, (size_t)p->n_words, sizeof *p->outcomes);
-    memset(p->outcomes, 0, (size_t)p->n_words * sizeof *p->outcomes);
+    if (p->n_words > 0)
+        memset(p->outcomes, 0, (size_t)p->n_words * sizeof *p->outcomes);
+    if (p->losses.n_rows > 0)
+        pw_losses_end(&p->losses, &e->u.eval);
     for (int i = 0; i < p->n_rows; i++) {
         struct pw_eval_row *r = &p->rows[i];
         r->samples = r->exact = r->taught = 0;
@@ -416,7 +453,8 @@ static void run_slice(struct pw_lab *lab)
         bool decodes = pw_lab_decodes(lab, arm, row->task);
         struct pw_err err;
         row->judge = !decodes ? PW_JUDGE_EXACT : p->live ? PW_JUDGE_TAUGHT : PW_JUDGE_DECODED;
-        enum pw_code code = row->judge == PW_JUDGE_DECODED
+        enum pw_code code = p->losses.n_rows > 0 ? count_losses(lab, arm, all, p->row, &err)
+                            : row->judge == PW_JUDGE_DECODED
                                 ? count_decoding(lab, arm, all, row, outcomes, &err)
                                 : count_pass(lab, arm, PW_SPLIT_TEST, all, row, outcomes, &err);
         if (code != PW_OK) {

@@ -25,6 +25,26 @@ int pw_lab_valid_samples(const struct pw_lab *lab, int n);
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_replica *arm, int n, struct pw_eval_row *row,
                                 bool whole, struct pw_err *err);
 
+/* ---- eval_loss.c: evaluation of running text */
+/* Sums of the losses of a replica's rows. */
+struct pw_losses {
+    int n_rows;
+    double *rows; /* [n_rows] nats of all tokens of a row */
+    int n;
+    double *places; /* [n] by position, of the rows that have them */
+    int n_sampled;
+    float *sampled; /* [n_sampled] mean of each sample */
+};
+/* Lay out the sums of n rows and set the rows' members. most: samples of a row. trained: the longest trained
+ * length. */
+void pw_losses_begin(struct pw_losses *l, struct pw_eval_row *rows, int n, int most, int trained);
+/* Add the sequences in s, whose losses are loss [s->b.n_scored] and whose choices are best, to rows[at]. */
+void pw_losses_add(struct pw_losses *l, struct pw_eval_row *rows, int at, const struct pw_samples *s,
+                   const int *best, const float *loss);
+/* Copy the means to an event with copies of the rows, and clear the sums. */
+void pw_losses_end(struct pw_losses *l, struct pw_ev_eval *out);
+void pw_losses_fini(struct pw_losses *l);
+
 /* ---- eval_decode.c: decode the answers of some samples if teacher-forced choices do not decide which
  * answers are right */
 /* Must answers of arm to this task be decoded to be judged? */

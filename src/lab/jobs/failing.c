@@ -27,6 +27,12 @@ static const struct pw_eval_row *find_row(struct pw_lab *lab, const struct pw_re
         pw_fail(err, PW_EUSER, "failing: arm %d has no evaluation yet; run 'eval' first", id);
         return NULL;
     }
+    if (pw_eval_runs(e)) {
+        pw_fail(err, PW_EUSER,
+                "failing: %s has no right and wrong samples; 'eval' gives the loss by length and by position",
+                lab->tasks.use[0].task->name);
+        return NULL;
+    }
     if (e->draw != pw_lab_draw(lab)) {
         pw_fail(err, PW_EUSER, "failing: arm %d was evaluated on another task or seed; run 'eval' first", id);
         return NULL;

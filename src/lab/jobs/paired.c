@@ -17,8 +17,9 @@ static void emit_paired(struct pw_lab *lab, const struct pw_paired *x, int task,
     if (x->n > 0) {
         pw_lab_note(lab, "%s, %s: arms compared pairwise on the same samples; %s", s->lab.tasks[task].name,
                     lengths, pw_paired_test_name(x));
-        pw_lab_note(lab, "  %-26s %8s %11s %12s %7s %6s %9s %9s", "arms", "samples", "only first",
-                    "only second", "seeds", "p", "corrected", "networks");
+        pw_lab_note(lab, "  %-26s %8s %11s %12s %7s %6s %9s %9s", "arms", "samples",
+                    x->losses ? "lower: 1st" : "only first", x->losses ? "lower: 2nd" : "only second",
+                    "seeds", "p", "corrected", "networks");
     }
     for (int i = 0; i < x->n; i++) {
         const struct pw_pair_test *t = &x->tests[i];

@@ -78,7 +78,7 @@ static enum pw_code part(const struct pw_taskset *set, const struct pw_replica *
     int n = clean->n_prompt, most = arm->cfg.context;
     int *seq = pw_alloc(2 * (size_t)most, sizeof *seq);
     enum pw_code code = PW_OK;
-    bool ends = pw_taskset_ends(set, clean->task) && pw_taskset_ends(set, corrupt->task);
+    bool single = pw_taskset_single(set, clean->task) || pw_taskset_single(set, corrupt->task);
     *known = clean->n > n && corrupt->n > n;
     *both = seq;
     for (*T = n; code == PW_OK && *T <= most; ++*T) {
@@ -93,7 +93,7 @@ static enum pw_code part(const struct pw_taskset *set, const struct pw_replica *
             code = greedy(arm, seq, *T, next, err);
         if (code != PW_OK || next[0] != next[1])
             return code;
-        if (next[0] == PW_EOS || *T == most || !ends)
+        if (next[0] == PW_EOS || *T == most || single)
             break;
         seq[*T] = next[0];
     }

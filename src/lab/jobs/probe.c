@@ -259,6 +259,9 @@ static enum pw_code begin_probe(struct pw_lab *lab, struct pw_probing *p, const 
     const struct pw_probe *probe = p->at.probe;
     struct pw_args rest;
     int id;
+    if ((probe->takes & PW_PROBE_ANSWERS) != 0 && pw_taskset_runs(&lab->tasks))
+        return pw_fail(err, PW_EUSER, "%s: it counts right answers, and %s has none; 'eval' gives its loss",
+                       p->who, lab->tasks.use[0].task->name);
     enum pw_code code = pw_scope_take(lab, args, &rest, &id, err);
     if (probe->opts != NULL)
         pw_opt_defaults(probe->opts, p->opts.bytes);

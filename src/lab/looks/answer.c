@@ -118,8 +118,9 @@ static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **o
                                  struct pw_err *err)
 {
     int most = arm->cfg.context, end = pw_lab_answer_limit(lab, x);
-    *limit = (x->n > x->n_prompt || !pw_taskset_ends(&lab->tasks, x->task)) && end < most ? end : most;
-    if (!pw_taskset_ends(&lab->tasks, x->task))
+    bool single = pw_taskset_single(&lab->tasks, x->task), runs = pw_taskset_runs(&lab->tasks);
+    *limit = (x->n > x->n_prompt || single || runs) && end < most ? end : most;
+    if (single)
         return pw_decoder_create(out, arm->model, *limit, err);
     /* the continuation after an edit should be visible too */
     if (kept > x->n_prompt && kept + PW_BEYOND > *limit)
@@ -188,7 +189,7 @@ static bool choose_token(struct pw_lab *lab, const struct pw_replica *arm, struc
         pw_lab_label(lab, x->tokens[pin->n], t->target);
     t->right = pin->n < x->n && x->tokens[pin->n] == t->token;
     pin->tokens[pin->n++] = t->token;
-    t->ended = t->token == PW_EOS || !pw_taskset_ends(&lab->tasks, x->task);
+    t->ended = t->token == PW_EOS || pw_taskset_single(&lab->tasks, x->task);
     t->last = last = t->ended || pin->n >= pin->limit || (pin->stop_at_wrong && !t->right);
     t->exact = last && x->n > x->n_prompt &&
                pw_taskset_right(&lab->tasks, x, pin->tokens + x->n_prompt, pin->n - x->n_prompt);

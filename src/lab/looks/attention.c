@@ -192,7 +192,7 @@ int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm)
 {
     const struct pw_pin *pin = &lab->pin;
     int n = pin->n < arm->cfg.context ? pin->n : arm->cfg.context;
-    bool answered_from_the_prompt = !arm->cfg.causal && !pw_taskset_ends(&lab->tasks, pin->sample.task);
+    bool answered_from_the_prompt = !arm->cfg.causal && pw_taskset_single(&lab->tasks, pin->sample.task);
     return answered_from_the_prompt ? pin->sample.n_prompt : n;
 }
 

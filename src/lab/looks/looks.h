@@ -9,6 +9,8 @@ struct pw_head_input; /* probe/heads.h */
 /* Number of tokens beyond the right answer after which decoding gives up waiting for an end mark. A
  * scratchpad gets half of its tokens more, because a longer scratchpad can give the same answer. */
 #define PW_BEYOND 8
+/* Tokens by which a typed piece of running text is continued. */
+#define PW_CONTINUED 48
 
 /* ---- labels.c, pin.c, answer.c: the pinned prompt and its answer */
 /* Pin a copy of a sample as if text had been typed. index: its number among the test samples, -1: none.

@@ -52,7 +52,7 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
 {
     struct pw_pin *pin = &lab->pin;
     int context = pw_lab_current(lab)->cfg.context;
-    if (!pw_taskset_ends(&lab->tasks, pin->sample.task))
+    if (pw_taskset_single(&lab->tasks, pin->sample.task))
         return pw_fail(err, PW_EUSER, "%s: the answer is a single token, at position %d", what, pin->n - 1);
     if (pin->tokens[pin->n - 1] == PW_EOS)
         return pw_fail(err, PW_EUSER,
@@ -128,7 +128,7 @@ static enum pw_code edit_prompt(struct pw_lab *lab, int pos, int token, struct p
     tokens[pos] = token;
     edited[pos] = true;
     for (int i = 0; i < n; i++)
-        pw_str_add(&text, "%s", lab->tasks.vocab.words[tokens[i]]);
+        pw_vocab_put(&lab->tasks.vocab, tokens[i], &text);
     bool known = pw_taskset_prompt(&lab->tasks, text.s, context, &x, NULL) == PW_OK && x.n_prompt == n &&
                  memcmp(x.tokens, tokens, (size_t)n * sizeof *tokens) == 0;
     if (!known) {
@@ -205,6 +205,12 @@ enum pw_code pw_lab_sample(struct pw_lab *lab, const char *name, struct pw_move 
     pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, task, length, &x);
     pw_taskset_sample_text(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, task, length, &prompt,
                            &answer);
+    if (pw_taskset_runs(&lab->tasks)) { /* the first half of a window is the prompt */
+        x.n_prompt = (x.n + 1) / 2;
+        pw_str_clear(&prompt);
+        for (int i = 0; i < x.n_prompt; i++)
+            pw_vocab_put(&lab->tasks.vocab, x.tokens[i], &prompt);
+    }
     enum pw_code code = pw_lab_pin(lab, &x, pw_str_text(&prompt), index, NULL, err);
     pw_str_fini(&prompt);
     pw_str_fini(&answer);

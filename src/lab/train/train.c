@@ -102,7 +102,7 @@ static void note_unmasked(struct pw_lab *lab)
     for (int i = 0; i < PW_MAX_PLACES; i++)
         unmasked = unmasked || (lab->replicas[i].model != NULL && lab->replicas[i].training &&
                                 !lab->replicas[i].cfg.causal);
-    while (t < lab->tasks.n && !pw_taskset_ends(&lab->tasks, t))
+    while (t < lab->tasks.n && pw_taskset_single(&lab->tasks, t))
         t++;
     if (unmasked && t < lab->tasks.n)
         pw_lab_note(lab,
@@ -115,6 +115,9 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
 {
     struct pw_replica fresh[PW_MAX_PLACES]; /* a goal that has been reached changes nothing */
     bool any = false, was = pw_lab_training(lab);
+    if (g->until == PW_UNTIL_ACC && pw_taskset_runs(&lab->tasks))
+        return pw_fail(err, PW_EUSER, "train: until acc: %s has no right answers to count; use until loss=X",
+                       lab->tasks.use[0].task->name);
     memcpy(fresh, lab->replicas, sizeof fresh);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_replica *a = &fresh[i];

@@ -1,6 +1,8 @@
 /* lengths.c - the length generalisation pane: exact match by length of every arm, on trained and longer
  * lengths.
  *
+ * Running text has pages of its own: the loss by context length, and by position.
+ *
  * Each page has its own file:
  *   a plot above a table;
  *   a grid over both numbers if a length is a pair;
@@ -96,14 +98,46 @@ static bool has_pairs(const struct pw_ui *ui)
     return t >= 0 && t < lab->n_tasks && lab->tasks[t].axis[0][0] != '\0';
 }
 
+/* Returns true if the evaluations are of running text. */
+static bool is_text(const struct pw_ui *ui)
+{
+    for (int a = 1; a <= PW_MAX_ARMS; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        if (arm != NULL && pw_eval_runs(&arm->rep[0].eval))
+            return true;
+    }
+    return false;
+}
+
+static bool has_page(const struct pw_ui *ui, int page)
+{
+    bool text = is_text(ui);
+
+    switch (page) {
+    case PW_LENGTHS_GRID: return has_pairs(ui);
+    case PW_LENGTHS_LOSS:
+    case PW_LENGTHS_PLACES: return text;
+    case PW_LENGTHS_TESTS: return true;
+    default: return !text && page >= 0 && page < PW_LENGTHS_PAGES;
+    }
+}
+
 /* Returns the selected page, or the first one if it does not exist. */
 static enum pw_lengths_page page_of(const struct pw_ui *ui)
 {
     int page = ui->lengths.page;
 
-    return page < 0 || page >= PW_LENGTHS_PAGES || (page == PW_LENGTHS_GRID && !has_pairs(ui))
-               ? PW_LENGTHS_CURVE
-               : (enum pw_lengths_page)page;
+    return has_page(ui, page) ? (enum pw_lengths_page)page : is_text(ui) ? PW_LENGTHS_LOSS : PW_LENGTHS_CURVE;
+}
+
+/* Returns the number of existing pages before `page`. */
+static int pages_before(const struct pw_ui *ui, int page)
+{
+    int n = 0;
+
+    for (int i = 0; i < page; i++)
+        n += has_page(ui, i);
+    return n;
 }
 
 /* Cuts the plot off the top of *r; h = 0: there is no room for it. The table keeps *readout rows for the
@@ -147,7 +181,9 @@ void pw_lengths_find_areas(const struct pw_ui *ui, struct pw_rect r, struct pw_l
         return;
     switch (page_of(ui)) {
     case PW_LENGTHS_GRID:
-    case PW_LENGTHS_TESTS: break;
+    case PW_LENGTHS_TESTS:
+    case PW_LENGTHS_PLACES: break;
+    case PW_LENGTHS_LOSS: pw_lengths_loss_areas(ui, r, &v, a); break;
     case PW_LENGTHS_ERRORS: pw_lengths_errors_areas(ui, r, &v, a); break;
     case PW_LENGTHS_FAILING: pw_lengths_failing_areas(ui, r, &v, a); break;
     default: {
@@ -194,13 +230,16 @@ static void draw_lengths(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     case PW_LENGTHS_ERRORS: pw_lengths_errors(ui, c, r, &v); break;
     case PW_LENGTHS_TESTS: pw_lengths_tests(ui, c, r, &v); break;
     case PW_LENGTHS_FAILING: pw_lengths_failing(ui, c, r, &v); break;
+    case PW_LENGTHS_LOSS: pw_lengths_loss_page(ui, c, r, &v); break;
+    case PW_LENGTHS_PLACES: pw_lengths_places_page(ui, c, r, &v); break;
     default: draw_curve_page(ui, c, r, &v); break;
     }
 }
 
 static const char *const page_names[PW_LENGTHS_PAGES] = {
-    [PW_LENGTHS_CURVE] = "curve", [PW_LENGTHS_GRID] = "grid",       [PW_LENGTHS_ERRORS] = "errors",
-    [PW_LENGTHS_TESTS] = "tests", [PW_LENGTHS_FAILING] = "failing",
+    [PW_LENGTHS_CURVE] = "curve",      [PW_LENGTHS_GRID] = "grid",       [PW_LENGTHS_ERRORS] = "errors",
+    [PW_LENGTHS_TESTS] = "tests",      [PW_LENGTHS_FAILING] = "failing", [PW_LENGTHS_LOSS] = "loss",
+    [PW_LENGTHS_PLACES] = "positions",
 };
 
 /* Returns true if the values of some arm beyond training are greyed. */
@@ -222,10 +261,10 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (lab->n_tasks == 0)
         return;
-    int page = page_of(ui), gap = !has_pairs(ui); /* without the grid */
+    int page = page_of(ui);
     struct pw_str differ = {0};
-    pw_str_add(out, "%s %d/%d  %s", page_names[page], page + 1 - (page > PW_LENGTHS_GRID) * gap,
-               PW_LENGTHS_PAGES - gap, lab->tasks[i].name);
+    pw_str_add(out, "%s %d/%d  %s", page_names[page], pages_before(ui, page) + 1,
+               pages_before(ui, PW_LENGTHS_PAGES), lab->tasks[i].name);
     /* The samples precede the trained lengths, which plot and table also show by colours: a narrow title
      * drops its end. */
     if (pw_lengths_samples_differ(&differ, ui->snap, i))
@@ -268,7 +307,7 @@ static void turn_page(struct pw_ui *ui, int by)
 
     do
         page = (page + by + PW_LENGTHS_PAGES) % PW_LENGTHS_PAGES;
-    while (page == PW_LENGTHS_GRID && !has_pairs(ui));
+    while (!has_page(ui, page));
     ui->lengths.page = page;
 }
 
@@ -286,6 +325,10 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     struct pw_lengths v;
 
     find(ui, &v);
+    if (v.runs) {
+        pw_str_add(line, "sample length=%d", v.lengths[pw_lengths_cursor(ui, &v)]);
+        return;
+    }
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     const struct pw_ev_eval *e = row != NULL ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
     const struct pw_eval_row *own = row != NULL ? pw_eval_find(e, row->task, row->length) : NULL;
@@ -309,6 +352,10 @@ static void list(struct pw_ui *ui, struct pw_str *line)
     struct pw_lengths v;
 
     find(ui, &v);
+    if (v.runs) {
+        pw_ui_message(ui, "running text has no failing samples; Enter pins one");
+        return;
+    }
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     ui->lengths.page = PW_LENGTHS_FAILING, ui->lengths.chosen = 0;
     if (row == NULL) {
@@ -434,20 +481,32 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     case PW_LENGTHS_TESTS: pw_lengths_copy_tests(ui, &v, out); break;
     case PW_LENGTHS_ERRORS: pw_lengths_copy_errors(ui, &v, out); break;
     case PW_LENGTHS_GRID: pw_lengths_copy_grid(ui, &v, out); break;
+    case PW_LENGTHS_LOSS: pw_lengths_copy_loss(ui, &v, out); break;
+    case PW_LENGTHS_PLACES: pw_lengths_copy_places(ui, &v, out); break;
     default: pw_lengths_copy_table(ui, &v, out); break;
     }
 }
 
 static const char *const keys[] = {
-    "v V",   "next and previous page: curve, grid (where a length is a pair), errors, tests, failing",
-    "j k",   "cursor: the length (test, example) that is read out below",
-    "h l",   "across: token of the answer, first number of a pair, length of the list",
-    "g G",   "first and last",
-    "Enter", "pin the first failing example of this length, decoded to its first wrong token",
-    "f",     "list the failing samples of this length",
-    "b",     "tests over all lengths beyond training, or at this one",
-    "e",     "evaluate all arms now",
-    "t",     "next task of a mixture",
+    "v V",
+    "next and previous page: curve, grid (where a length is a pair), errors, tests, failing; of text: loss, "
+    "positions, tests",
+    "j k",
+    "cursor: the length (test, example) that is read out below",
+    "h l",
+    "across: token of the answer, first number of a pair, length of the list",
+    "g G",
+    "first and last",
+    "Enter",
+    "pin the first failing example of this length, decoded to its first wrong token; of text, a window",
+    "f",
+    "list the failing samples of this length",
+    "b",
+    "tests over all lengths beyond training, or at this one",
+    "e",
+    "evaluate all arms now",
+    "t",
+    "next task of a mixture",
     NULL};
 
 static const char *page(const struct pw_ui *ui)

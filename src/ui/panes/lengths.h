@@ -7,6 +7,8 @@
 /* The pages of the pane. */
 enum pw_lengths_page {
     PW_LENGTHS_CURVE,   /* exact match by length: plot and table */
+    PW_LENGTHS_LOSS,    /* running text: loss by context length, plot and table */
+    PW_LENGTHS_PLACES,  /* running text: loss by position */
     PW_LENGTHS_GRID,    /* by both numbers of a length that is a pair */
     PW_LENGTHS_ERRORS,  /* kind and place of the first error */
     PW_LENGTHS_TESTS,   /* paired tests of arms on the same samples */
@@ -56,6 +58,22 @@ void pw_lengths_plot(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
                      const struct pw_lengths *v);
 void pw_lengths_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
                       const struct pw_lengths *v);
+/* The columns of the table: the cells of an arm, the arms shown, and their names. pw_lengths_columns returns
+ * the width of one for a room of columns. */
+enum { PW_LENGTHS_LEFT = 7 }; /* columns before the first arm */
+int pw_lengths_columns(const struct pw_ui *ui, int room, int *shown);
+void pw_lengths_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int shown, int w);
+/* lengths_loss.c: the pages of running text. */
+void pw_lengths_loss_page(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                          const struct pw_lengths *v);
+void pw_lengths_places_page(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                            const struct pw_lengths *v);
+void pw_lengths_loss_areas(const struct pw_ui *ui, struct pw_rect r, const struct pw_lengths *v,
+                           struct pw_lengths_areas *a);
+void pw_lengths_copy_loss(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+/* The loss by position of all arms' first replicas in at most `most` parts of the context. */
+void pw_lengths_add_places(const struct pw_ui *ui, const struct pw_lengths *v, int most, struct pw_str *out);
+void pw_lengths_copy_places(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
 void pw_lengths_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                      const struct pw_lengths *v);
 void pw_lengths_errors(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,

@@ -8,10 +8,10 @@
 
 #include "ui/panes/lengths.h"
 
-enum { LEFT = 7, BAR_FROM = 9, INTERVAL_FROM = 14, WIDEST = 24, BEYOND = -1 };
+enum { LEFT = PW_LENGTHS_LEFT, BAR_FROM = 9, INTERVAL_FROM = 14, WIDEST = 24, BEYOND = -1 };
 
 /* Returns the columns of an arm: mark and name above, "100%" with interval or bar below. */
-static int arm_width(const struct pw_ui *ui, int room, int *shown)
+int pw_lengths_columns(const struct pw_ui *ui, int room, int *shown)
 {
     int n = 0;
 
@@ -123,7 +123,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&s);
 }
 
-static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int shown, int w)
+void pw_lengths_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int shown, int w)
 {
     int n = 0;
 
@@ -191,11 +191,11 @@ void pw_lengths_table_areas(const struct pw_ui *ui, struct pw_rect r, int readou
 void pw_lengths_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
                       const struct pw_lengths *v)
 {
-    int shown, w = arm_width(ui, r.w - LEFT, &shown);
+    int shown, w = pw_lengths_columns(ui, r.w - LEFT, &shown);
     struct pw_lengths_areas a;
 
     pw_lengths_table_areas(ui, r, readout, v, &a);
-    draw_head(ui, c, r, shown, w);
+    pw_lengths_head(ui, c, r, shown, w);
     if (has_mean(r, v)) { /* the most important number: all longer lengths */
         char label[16];
         snprintf(label, sizeof label, ">%d", v->range->train_hi);

@@ -84,7 +84,7 @@ static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, cons
 {
     int n = 0;
 
-    for (int i = 0; i < x->n_arms; i++) {
+    for (int i = 0; i < x->n_arms && !x->losses; i++) {
         const struct pw_arm_view *a = &ui->snap->arms[x->arms[i] - 1];
         if (pw_lengths_learned(&ui->snap->lab, a, v->task))
             continue;

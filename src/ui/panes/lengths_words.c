@@ -195,6 +195,21 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
         fprintf(out, "%s: nothing evaluated yet; run 'eval' first\n", v->range->name);
         return;
     }
+    if (v->runs) {
+        struct pw_str samples = {0};
+        pw_lengths_samples(&samples, ui->snap, v->task);
+        fprintf(out, "%s: loss in nats per token by context length, trained %d to %d, %s\n", v->range->name,
+                v->range->train_lo, v->range->train_hi, pw_str_text(&samples));
+        pw_str_fini(&samples);
+        tell_copied(out, "by context length", ui, v, pw_lengths_copy_loss);
+        tell_verdict(out, ui, v);
+        struct pw_str places = {0};
+        pw_lengths_add_places(ui, v, 16, &places);
+        fputs("by position in the longest context:\n", out);
+        pw_report_columns(out, places.s);
+        pw_str_fini(&places);
+        return;
+    }
     tell_table(out, ui, v);
     for (int a = 1; a <= PW_MAX_ARMS; a++)
         if (pw_find_arm(ui->snap, a) != NULL)

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# text.sh - tests running text from the command line: what is said of it, loss by context length, and that a session
+# re-runs and resumes the same bits, whether or not its text is still there.
+. "$(dirname "$0")/lib.sh"
+
+SHIPPED=$PEWTER_SOURCE_DIR/texts/chronicle.txt
+cd "$WORK" || exit 1
+said() { # said PATTERN: the output has such a line
+    grep -Eq "$1" said || fail "no '$1' in: $(cat said)"
+}
+
+# ---- the program's own text is what its script writes
+if command -v python3 >/dev/null; then
+    python3 "$PEWTER_SOURCE_DIR/texts/chronicle.py" | cmp - "$SHIPPED" || fail "texts/chronicle.py writes another text"
+fi
+[ "$(wc -c <"$SHIPPED")" -le 300000 ] || fail "the shipped text has more than 300 kB"
+
+# ---- a small file: the session has a copy
+cp "$SHIPPED" mine.txt
+LINES_OF="model tiny layers=1 width=16 heads=2 context=64; task text path=mine.txt lengths=16 test=17..64"
+"$PEWTER" --session small -c "$LINES_OF; train 40; eval samples=8; prompt In the year; export lengths l.csv" >said 2>&1 ||
+    fail "$(cat said)"
+said '^text: mine.txt: 240033 bytes, 1 document, 240033 tokens: bytes$'
+said '^text: the first 216030 tokens are for training; the last 24003 are held out'
+said 'text: nats per token \(perplexity\) by context, 8 samples each'
+said '^ +16  [0-9.]+ \([0-9.]+\) +20\+'
+said 'beyond the trained 16..16'
+head -1 l.csv | grep -q 'token_accuracy,loss,perplexity$' || fail "l.csv has no loss: $(head -1 l.csv)"
+echo 'and then' >>mine.txt
+"$PEWTER" replay small --verify >said 2>&1 || fail "a changed text breaks the re-run: $(cat said)"
+said '^equal: '
+"$PEWTER" --session small -c 'train 10; eval samples=8' >said 2>&1 || fail "not resumed: $(cat said)"
+"$PEWTER" replay small --verify >said 2>&1 || fail "not equal after resuming: $(cat said)"
+
+# ---- a folder: the session has its SHA-256
+mkdir folder
+for i in 1 2 3 4 5 6 7 8 9 10 11; do sed "s/Alda/Alda$i/" "$SHIPPED" | head -c 3000 >"folder/$i.txt"; done
+"$PEWTER" --session mapped -c "${LINES_OF/mine.txt/folder}; train 20; eval samples=4" >said 2>&1 || fail "$(cat said)"
+said '^text: 10 documents \(30000 tokens\) are for training; 1, chosen by their SHA-256'
+"$PEWTER" replay mapped --verify >said 2>&1 || fail "not equal: $(cat said)"
+"$PEWTER" --session mapped -c 'train 5' >said 2>&1 || fail "not resumed: $(cat said)"
+echo x >>folder/3.txt
+"$PEWTER" replay mapped --verify >said 2>&1 && fail "another folder verifies"
+said 'text: folder: has changed since the session read it'
+# as with every recording that can't be followed, a new session begins where the re-run differs
+"$PEWTER" --session mapped -c 'train 5' >said 2>&1
+said 'text: folder is not the text that sha=[0-9a-f]{16} names'
+said '^continues as a new session'
+rm -r folder
+"$PEWTER" replay mapped --verify >said 2>&1 && fail "a missing folder verifies: $(cat said)"
+said 'text: folder: is missing, and the session has no copy of it'
+
+# ---- without path= it is the program's own
+"$PEWTER" -c "${LINES_OF/path=mine.txt /}; train 5; prompt The ↵" >said 2>&1 || fail "$(cat said)"
+said '^prompt  The ↵$'
+echo ok
