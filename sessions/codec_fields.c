@@ -54,9 +54,11 @@ static const struct pw_field task[] = {
     RANGE(10, n_share, 0, 128),
     COUNTED(11, share, ALL, OF(n_share)),
     TEXT(12, prompt),
+    ANY(13, runs),
 };
 #undef S
-static const struct pw_message task_message = {.fields = task, .n = N(task), .upto = {11, 11, 11}};
+static const struct pw_message task_message = {
+    .fields = task, .n = N(task), .upto = {11, 11, 11, 12, 12, 12, 12}};
 
 #define S struct pw_ev_lab
 static const struct pw_field lab[] = {

@@ -78,6 +78,7 @@ struct pw_ev_lab {
         int n_share;              /* trained lengths with a known share of training: 0, or the first 128 */
         float share[128];         /* share of length train_lo + i; the shares of all lengths sum to 1 */
         char prompt[128];         /* arguments of a `prompt` command that the task accepts; "": none known */
+        bool runs;                /* running text: tokens are bytes or characters, and have no answers */
     } tasks[8];
 };
 

@@ -301,6 +301,7 @@ const struct pw_json_rule pw_json_rules[] = {
     NEVER("lab.tasks.box_lo"),
     NEVER("lab.tasks.box_hi"),
     UNLESS_ZERO("lab.tasks.share", NULL),
+    UNLESS_ZERO("lab.tasks.runs", "running_text"),
 
     NEVER("arm.id"), /* of every event */
     NEVER("arm.step"),

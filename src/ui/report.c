@@ -188,11 +188,38 @@ static void eval_event(FILE *out, const struct pw_event *e, const struct pw_snap
         print_eval(out, e, s, &with);
 }
 
+/* Prints running text and how it goes on: the labels of its tokens without blanks between them. */
+static void print_continued(FILE *out, const struct pw_ev_token *last, const struct pw_snapshot *s)
+{
+    double bits = last->prob > 0 ? -pw_log2((double)last->prob) : 0;
+
+    fputs("prompt     ", out);
+    for (int i = 0; i < s->prompt.n_prompt; i++)
+        fputs(s->prompt.labels[i], out);
+    fputs("\ncontinued  ", out);
+    for (int i = 0; i < s->n_tokens; i++) {
+        fputs(s->tokens[i].label, out);
+        bits += s->tokens[i].prob > 0 ? -pw_log2((double)s->tokens[i].prob) : 0;
+    }
+    fprintf(out, "%s\n", last->label);
+    if (s->prompt.has_answer) {
+        fputs("the text   ", out);
+        for (int i = s->prompt.n_prompt; i < s->prompt.n; i++)
+            fputs(s->prompt.labels[i], out);
+        fputc('\n', out);
+    }
+    fprintf(out, "with %.2f bits per token, by the model\n", bits / (s->n_tokens + 1));
+}
+
 static void print_token(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
 {
     const struct pw_ev_token *last = &e->u.token;
     if (!last->last || !s->has_prompt || s->prompt.id != last->prompt)
         return;
+    if (s->lab.n_tasks == 1 && s->lab.tasks[0].runs) {
+        print_continued(out, last, s);
+        return;
+    }
     fprintf(out, "prompt  %s\nanswer ", s->prompt.text);
     for (int i = 0; i < s->n_tokens; i++)
         fprintf(out, " %s", s->tokens[i].label);

@@ -52,5 +52,6 @@ said 'text: folder: is missing, and the session has no copy of it'
 
 # ---- without path= it is the program's own
 "$PEWTER" -c "${LINES_OF/path=mine.txt /}; train 5; prompt The ↵" >said 2>&1 || fail "$(cat said)"
-said '^prompt  The ↵$'
+said '^prompt     The·↵$'
+said '^continued  .'
 echo ok

@@ -57,7 +57,8 @@ static struct pw_snapshot *as_text(struct pw_snapshot *s)
                                             .test_lo = 9,
                                             .test_hi = 32,
                                             .n_share = 1,
-                                            .share = {1}};
+                                            .share = {1},
+                                            .runs = true};
     for (int a = 0; a < PW_MAX_ARMS; a++)
         for (int r = 0; s->arms[a].used && r < s->arms[a].info.replicas; r++)
             evaluate(&s->arms[a].rep[r], 0.05f * (float)a);

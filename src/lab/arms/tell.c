@@ -48,6 +48,7 @@ static void view_task(const struct pw_task_use *use, struct pw_task_view *v)
     v->test_lo = test.lo;
     v->test_hi = test.hi;
     v->data = pw_task_data(use, PW_SPLIT_TRAIN);
+    v->runs = use->task->window != NULL;
     const int most = sizeof v->share / sizeof *v->share;
     v->n_share = train.hi - train.lo < most ? train.hi - train.lo + 1 : most;
     for (int i = 0; i < v->n_share; i++)

@@ -222,7 +222,9 @@ static void draw_lengths(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (v.n == 0) {
         static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,",
                                             "trained and beyond", NULL};
-        pw_draw_missing(ui, c, r, lines);
+        static const char *const of_text[] = {
+            "no evaluation yet", ":eval", "or e here: loss by context length,", "trained and beyond", NULL};
+        pw_draw_missing(ui, c, r, v.range != NULL && v.range->runs ? of_text : lines);
         return;
     }
     switch (page_of(ui)) {
