@@ -1,8 +1,7 @@
 /* documents_split.c - the trained and the held-out part of a text, and windows of both (see documents.h).
  *
- * The windows of a length are counted without a list: stretches are in descending order of tokens, so those
- * that hold a window come first, and the number of windows in the first i of them is
- * sums[i] - i * (tokens - 1). */
+ * The windows of a length are counted without a list. Stretches are in descending order of tokens, so those
+ * that hold a window come first. The first i of them have sums[i] - i * (tokens - 1) windows. */
 #include "tasks/documents.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * position.
  *
  * A row's loss is the mean over all tokens of its windows, as in the tables of papers on length
- * extrapolation: of a window of 256 tokens the first ones have little context, so a longer context lowers it
- * until an encoding gives out. The loss by position shows where: the k-th value has k + 1 tokens of context.
+ * extrapolation. The first tokens of a window have little context, so a longer context lowers the mean until
+ * an encoding gives out. The loss by position shows where: the k-th value has k + 1 tokens of context.
  * Two rows have it, the longest trained and the longest of all, because all rows would take as much room as
  * they have tokens.
  *
