@@ -171,8 +171,8 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
                                         "learned",
                                         "shaw distance=12",
                                         "fire hidden=32 threshold=8",
-                                        "expr 'a = learn(1) per head; T = learn(normal(0.1), 16) per head, "
-                                        "layer; bias = T[d] - a * d'"};
+                                        ("expr 'a = learn(1) per head; T = learn(normal(0.1), 16) per head, "
+                                         "layer; bias = T[d] - a * d'")};
     static const int arms[] = {0, 1, 3, 2, 4, 5, 5, 5, 5};
     static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
     if (kind == SCREEN_AS_IS)
