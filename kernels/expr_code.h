@@ -118,7 +118,7 @@ PW_BOTH enum pw_expr_pass pw_expr_last(const struct pw_expr_code *x)
 }
 
 /* Number of entries of the table that x asks for. */
-PW_BOTH size_t pw_expr_entries(const struct pw_expr_use *x, int H, int P)
+static inline size_t pw_expr_entries(const struct pw_expr_use *x, int H, int P)
 {
     return (size_t)H * (x->head > 0 ? (size_t)P : pw_bias_entries(x->code->dense, P));
 }
