@@ -146,7 +146,8 @@ def check(pewter, folder, text):
     run = subprocess.run([pewter, "-c", commands], capture_output=True, text=True)
     if run.returncode != 0:
         print(f"{text}: {run.stderr.strip()}")
-        refused = "yet" in run.stderr or (pe == formula and "export" not in run.stderr)
+        refused = "yet" in run.stderr or "the position reads tokens or chance" in run.stderr
+        refused = refused or (pe == formula and "export" not in run.stderr)
         return None if refused else False
     (w, config), seen = load_weights(files["safetensors"]), np.load(files["npz"])
     codes = [load_code(files["py"]), load_code(files["1.py"])]

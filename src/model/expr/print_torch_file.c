@@ -180,6 +180,8 @@ static void put_turns(const struct pw_print *p, struct pw_str *out, const char *
                "    \"\"\"Cosines and sines [length,%d] of positions and pairs, times the gain.\"\"\"\n"
                "    i, p = %s, torch.arange(%d, dtype=torch.float64)\n",
                keys ? ", key" : "", pairs, at, pairs);
+    if (keys)
+        pw_str_add(out, "    key = torch.tensor(float(key), dtype=torch.float64)\n");
     pw_str_add(out, "    angle = %s%s%s\n",
                pw_expr_has(p->x, PW_STAGE_ANGLE) ? "formula_angle(" : "0 * (i + p",
                pw_expr_has(p->x, PW_STAGE_ANGLE) ? arguments : "", ")");
