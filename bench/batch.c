@@ -38,7 +38,14 @@ static void fill(struct pw_samples *s, struct pw_rng *rng, int positions, int vo
         s->tokens[r] = s->pos[r] == 0 ? (int)pw_rng_below(rng, (uint32_t)vocab) : s->targets[r - 1];
         s->targets[r] = (int)pw_rng_below(rng, (uint32_t)vocab);
     }
-    s->b = (struct pw_batch){batch, n, n, s->start, s->tokens, s->pos, s->rows, s->targets, NULL};
+    s->b = (struct pw_batch){.n_seqs = batch,
+                             .n_rows = n,
+                             .n_scored = n,
+                             .start = s->start,
+                             .tokens = s->tokens,
+                             .pos = s->pos,
+                             .rows = s->rows,
+                             .targets = s->targets};
 }
 
 void bench_batches_random(struct bench_batches *out, int positions, int vocab, int batch, int n)

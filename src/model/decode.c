@@ -142,8 +142,7 @@ static enum pw_code set_ids(struct pw_decoder *d, int T, int *P, struct pw_err *
     while (same < d->cache.T && was[same] == now[same])
         same++;
     d->cache.T = same;
-    for (int t = 0; t < T; t++)
-        *P = now[t] >= *P ? now[t] + 1 : *P;
+    *P = pw_ids_bound(now, T, T);
     memcpy(was, now, (size_t)T * sizeof *was);
     m->ops->upload(m->be, d->pos, now, (size_t)T * sizeof *now);
     d->cache.pos = d->pos;

@@ -68,19 +68,6 @@ static enum pw_code fit(struct pw_model *m, struct pw_flight *f, const struct pw
     return pw_fail(err, PW_ENOMEM, "out of memory for the results of a step");
 }
 
-/* Notes the ids that the encoding makes for the batch. They are made again, because those of a step that has
- * yielded may be gone. */
-static enum pw_code note_ids(struct pw_model *m, struct pw_flight *f, const struct pw_batch *b,
-                             struct pw_err *err)
-{
-    struct pw_batch own;
-    enum pw_code code = m->pe.pe->ids != NULL ? pw_ids_batch(m, &own, b, true, err) : PW_OK;
-
-    if (code == PW_OK && m->pe.pe->ids != NULL)
-        memcpy(f->batch + b->n_scored + b->n_seqs, own.pos, (size_t)b->n_rows * sizeof *f->batch);
-    return code;
-}
-
 static void note_batch(struct pw_flight *f, const struct pw_batch *b)
 {
     f->n_scored = b->n_scored;
@@ -88,6 +75,8 @@ static void note_batch(struct pw_flight *f, const struct pw_batch *b)
     memcpy(f->batch, b->targets, (size_t)b->n_scored * sizeof *f->batch);
     for (int s = 0; s < b->n_seqs; s++)
         f->batch[b->n_scored + s] = b->start[s + 1] - b->start[s];
+    if (b->order != NULL)
+        memcpy(f->batch + b->n_scored + b->n_seqs, b->pos, (size_t)b->n_rows * sizeof *f->batch);
 }
 
 /* 1 / (1 - beta^t): the bias correction of Adam (Kingma and Ba 2015). */
@@ -245,21 +234,23 @@ static bool launch(struct pw_model *m, const atomic_bool *yield)
     return true;
 }
 
-enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
+enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *given,
                             const atomic_bool *yield, struct pw_err *err)
 {
     const struct pw_adamw rule = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip};
     struct pw_batch_plan *plan = &m->step_plan;
     struct pw_flight *f = flight(m, m->n_flights);
-    enum pw_code code;
+    struct pw_batch own;
+    const struct pw_batch *b = &own;
+    enum pw_code code = pw_ids_batch(m, &own, given, true, err);
 
     assert(m->n_flights < pw_model_may_fly(m));
+    if (code != PW_OK)
+        return code;
     if (!m->under_way && plan->staged > 0 &&
         (!pw_plan_alike(m, plan, b) || memcmp(&rule, &m->rule, sizeof rule) != 0))
         launch(m, NULL);
     code = pw_model_reason(m, fit(m, f, b, err), err);
-    if (code == PW_OK)
-        code = note_ids(m, f, b, err);
     if (code == PW_OK && !m->under_way)
         code = pw_step_begin(m, b, err);
     if (code)

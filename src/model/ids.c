@@ -30,7 +30,7 @@ enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct
 {
     const struct pw_pe *pe = m->pe.pe;
     *out = *b;
-    if (pe->ids == NULL)
+    if (pe->ids == NULL || b->order != NULL)
         return PW_OK;
     enum pw_code code = fit_ids(m, b->n_rows, b->n_seqs, err);
     if (code != PW_OK)
@@ -42,7 +42,15 @@ enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct
                                                   .key = train && b->chance != NULL ? b->chance[s] : 0};
     pe->ids(m->pe.o.bytes, &m->cfg, m->sequences, b->n_seqs, m->ids);
     out->pos = m->ids;
+    out->order = b->pos;
     return PW_OK;
+}
+
+int pw_ids_bound(const int *ids, int n, int least)
+{
+    for (int r = 0; r < n; r++)
+        least = ids[r] >= least ? ids[r] + 1 : least;
+    return least;
 }
 
 void pw_model_ids(const struct pw_model *m, const int *tokens, int T, int *ids)
@@ -58,17 +66,15 @@ enum pw_code pw_model_added(struct pw_model *m, const int *tokens, int T, float 
 {
     size_t C = (size_t)m->cfg.width;
     struct pw_pe_tables t = {0};
-    int *ids = malloc((size_t)T * sizeof *ids), P = T;
+    int *ids = malloc((size_t)T * sizeof *ids);
     *out = malloc((size_t)T * C * sizeof **out);
     enum pw_code code = ids != NULL && *out != NULL
                             ? PW_OK
                             : pw_fail(err, PW_ENOMEM, "out of memory for the rows of %d tokens", T);
-    if (code == PW_OK)
+    if (code == PW_OK) {
         pw_model_ids(m, tokens, T, ids);
-    for (int r = 0; r < T && code == PW_OK; r++)
-        P = ids[r] >= P ? ids[r] + 1 : P;
-    if (code == PW_OK)
-        code = pw_model_tables(m, P, &t, err);
+        code = pw_model_tables(m, pw_ids_bound(ids, T, T), &t, err);
+    }
     for (int r = 0; r < T && code == PW_OK; r++)
         memcpy(*out + (size_t)r * C, t.added + (size_t)ids[r] * C, C * sizeof **out);
     pw_pe_tables_free(&t);

@@ -30,12 +30,7 @@ size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int pos
 /* Returns the number of parts of a table. */
 static int layers_of(const struct pw_model *m, enum pw_pe_table which)
 {
-    static const unsigned use[PW_PE_TABLES] = {[PW_TABLE_BIAS] = PW_PE_BIASES,
-                                               [PW_TABLE_GAIN] = PW_PE_GAIN,
-                                               [PW_TABLE_COSINE] = PW_PE_ROTATION,
-                                               [PW_TABLE_SINE] = PW_PE_ROTATION};
-
-    return m->pe.pe->by_layer & use[which] ? m->cfg.layers : 1;
+    return m->pe.pe->by_layer & pw_pe_use_of(which) ? m->cfg.layers : 1;
 }
 
 int pw_table_gradients(const struct pw_model *m, enum pw_pe_table which)

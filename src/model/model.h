@@ -45,6 +45,9 @@ struct pw_batch {
     const int *targets; /* [n_scored] */
     /* [n_seqs] keys of the random positions in an optimiser step; NULL: 0 for all, as outside of steps */
     const uint64_t *chance;
+    /* [n_rows] place of a row in its sequence, if the encoding has replaced pos; NULL: pos. The model sets
+     * it. */
+    const int *order;
 };
 
 /* The metrics of one step. */

@@ -266,8 +266,9 @@ int *pw_param_order(const struct pw_param *p, int n);
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, int slots,
                           const uint32_t *key, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m, struct pw_batch_plan *plan);
-/* Returns true if the batch has the sizes of the last one; only then can it be staged behind it. */
-bool pw_plan_alike(struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b);
+/* Returns true if the batch, with the encoding's ids, has the sizes of the last one; only then can it be
+ * staged behind it. */
+bool pw_plan_alike(const struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b);
 void pw_plan_rewind(struct pw_batch_plan *plan); /* resets the progress of all slots */
 /* Returns the rows of a chunk if n_seqs sequences have T rows each. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
@@ -275,18 +276,19 @@ int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
 struct pw_seqs pw_chunk_seqs(const struct pw_batch_plan *plan, const struct pw_chunk *k);
 
 /* ---- ids.c */
-/* Sets *out to the batch with the position ids of the encoding, which m keeps until the next call. */
+/* Sets *out to the batch with the position ids of the encoding, which m keeps until the next call. A batch
+ * that has them already is copied. */
 enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct pw_batch *b, bool train,
                           struct pw_err *err);
+/* Returns a bound above n ids, at least `least`. */
+int pw_ids_bound(const int *ids, int n, int least);
 void pw_ids_fini(struct pw_model *m);
 
 /* ---- stage.c */
 /* pw_stage_fit makes room for the plan's sizes; it returns PW_EYIELD if the results would have to be
- * reallocated while steps are in flight. pw_stage writes the batch behind the steps already staged; order
- * [n_rows] are the ids before the encoding replaced them. */
+ * reallocated while steps are in flight. pw_stage writes the batch behind the steps already staged. */
 enum pw_code pw_stage_fit(struct pw_model *m, struct pw_batch_plan *plan, struct pw_err *err);
-void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const int *order,
-              const uint32_t *key);
+void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const uint32_t *key);
 /* pw_stage_upload copies staged steps from .. from+n-1 to places 0 .. n-1 on the backend and selects place 0.
  * pw_stage_turn_to selects place i for the operations that follow. */
 void pw_stage_upload(struct pw_model *m, struct pw_batch_plan *plan, int from, int n);

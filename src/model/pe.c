@@ -49,14 +49,19 @@ bool pw_pe_learns(const struct pw_pe *pe)
     return pe->param != NULL || pe->params != NULL;
 }
 
-bool pw_pe_computes(const struct pw_pe *pe, enum pw_pe_table which)
+unsigned pw_pe_use_of(enum pw_pe_table which)
 {
     static const unsigned uses[PW_PE_TABLES] = {[PW_TABLE_BIAS] = PW_PE_BIASES,
                                                 [PW_TABLE_GAIN] = PW_PE_GAIN,
                                                 [PW_TABLE_COSINE] = PW_PE_ROTATION,
                                                 [PW_TABLE_SINE] = PW_PE_ROTATION,
                                                 [PW_TABLE_ADDED] = PW_PE_ADDED};
-    return (pe->computed & uses[which]) != 0;
+    return uses[which];
+}
+
+bool pw_pe_computes(const struct pw_pe *pe, enum pw_pe_table which)
+{
+    return (pe->computed & pw_pe_use_of(which)) != 0;
 }
 
 bool pw_pe_learns_rows(const struct pw_pe *pe)

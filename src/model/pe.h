@@ -201,6 +201,8 @@ const struct pw_pe *pw_pe_find(const char *name);
 bool pw_pe_alike(const struct pw_pe *a, const struct pw_pe *b);
 /* Returns true if the encoding has trained parameters. */
 bool pw_pe_learns(const struct pw_pe *pe);
+/* Returns the uses (enum pw_pe_use) to which a table belongs. */
+unsigned pw_pe_use_of(enum pw_pe_table which);
 /* Returns true if the encoding computes this table from learned parameters. */
 bool pw_pe_computes(const struct pw_pe *pe, enum pw_pe_table which);
 /* Returns true if the rows that it adds to embeddings are trained parameters. */

@@ -85,16 +85,6 @@ static int rounded(int n, int to)
     return (n + to - 1) / to * to;
 }
 
-/* Returns a bound above every position id, at least the rows of the longest sequence. */
-static int positions_of(const struct pw_batch *b, int longest)
-{
-    int n = longest;
-
-    for (int r = 0; r < b->n_rows; r++)
-        n = b->pos[r] >= n ? b->pos[r] + 1 : n;
-    return n;
-}
-
 /* Everything depends on the rounded sizes alone, also the number of sequences. The padding sequences hold up
  * to one grain of rows together and are often empty. */
 static struct pw_sizes sizes_of(const struct pw_batch_plan *plan, const struct pw_batch *b, int context)
@@ -103,7 +93,7 @@ static struct pw_sizes sizes_of(const struct pw_batch_plan *plan, const struct p
 
     for (int s = 0; s < b->n_seqs; s++)
         z.longest = b->start[s + 1] - b->start[s] > z.longest ? b->start[s + 1] - b->start[s] : z.longest;
-    z.positions = positions_of(b, z.longest);
+    z.positions = pw_ids_bound(b->pos, b->n_rows, z.longest);
     if (!plan->pads)
         return z;
     z.longest = rounded(z.longest, LEAST_PAD);
@@ -168,7 +158,7 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     }
     for (int r = 0; r < b->n_rows; r++)
         assert(b->tokens[r] >= 0 && b->tokens[r] < m->cfg.vocab && b->pos[r] >= 0);
-    *max_pos = positions_of(b, longest) - 1;
+    *max_pos = pw_ids_bound(b->pos, b->n_rows, longest) - 1;
     for (int i = 0; i < b->n_scored; i++) {
         assert(b->rows[i] >= (i > 0 ? b->rows[i - 1] + 1 : 0) && b->rows[i] < b->n_rows);
         assert(b->targets[i] >= 0 && b->targets[i] < m->cfg.vocab);
@@ -179,12 +169,9 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     return PW_OK;
 }
 
-bool pw_plan_alike(struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b)
+bool pw_plan_alike(const struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b)
 {
-    struct pw_batch own;
-    if (pw_ids_batch(m, &own, b, plan->n_slots > 0, NULL) != PW_OK)
-        return false;
-    struct pw_sizes z = sizes_of(plan, &own, m->cfg.context);
+    struct pw_sizes z = sizes_of(plan, b, m->cfg.context);
 
     return memcmp(&z, &plan->sizes, sizeof z) == 0;
 }
@@ -215,7 +202,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const 
     }
     plan->first[slots] = plan->n_chunks;
     pw_plan_rewind(plan);
-    pw_stage(m, plan, b, given->pos, key);
+    pw_stage(m, plan, b, key);
     return PW_OK;
 }
 

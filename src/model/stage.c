@@ -102,13 +102,12 @@ static size_t stage_added(const struct pw_pe *pe, struct pw_batch_plan *plan, co
 }
 
 /* Lays out and stages the order at `at`, if the encoding has replaced the ids; returns the end. */
-static size_t stage_order(const struct pw_pe *pe, struct pw_batch_plan *plan, const int *order, int n,
-                          size_t at)
+static size_t stage_order(struct pw_batch_plan *plan, const struct pw_batch *b, size_t at)
 {
-    plan->order = pe->ids != NULL ? at : plan->pos;
-    if (pe->ids == NULL)
+    plan->order = b->order != NULL ? at : plan->pos;
+    if (b->order == NULL)
         return at;
-    memcpy(plan->now + at, order, (size_t)n * sizeof(int));
+    memcpy(plan->now + at, b->order, (size_t)b->n_rows * sizeof(int));
     return at + (size_t)plan->sizes.rows;
 }
 
@@ -163,8 +162,7 @@ static void stage_chunk(struct pw_model *m, struct pw_batch_plan *plan, const st
         plan->max_save = save;
 }
 
-void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const int *order,
-              const uint32_t *key)
+void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_batch *b, const uint32_t *key)
 {
     size_t rows = (size_t)plan->sizes.rows, scored = (size_t)plan->sizes.scored;
     float scale = 1 / (float)b->n_scored;
@@ -175,7 +173,7 @@ void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_ba
     plan->tokens = plan->key + HEAD;
     plan->pos = plan->tokens + rows;
     size_t at = stage_added(m->pe.pe, plan, b, plan->pos + rows);
-    plan->targets = stage_order(m->pe.pe, plan, order, b->n_rows, at);
+    plan->targets = stage_order(plan, b, at);
     plan->rows = plan->targets + scored;
     plan->starts = plan->rows + scored;
     if (key != NULL)

@@ -97,7 +97,14 @@ static struct pw_batch batch(int n, int T)
         rows[r] = r;
         targets[r] = (r + 1) % VOCAB;
     }
-    return (struct pw_batch){n, n * T, n * T, start, tokens, pos, rows, targets, NULL};
+    return (struct pw_batch){.n_seqs = n,
+                             .n_rows = n * T,
+                             .n_scored = n * T,
+                             .start = start,
+                             .tokens = tokens,
+                             .pos = pos,
+                             .rows = rows,
+                             .targets = targets};
 }
 
 /* A step with a larger batch than before, so that all buffers grow: tables, staging, workers' memory,

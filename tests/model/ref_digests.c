@@ -103,7 +103,14 @@ static struct pw_batch make(struct batch *b, int step)
         }
         b->start[s + 1] = row;
     }
-    return (struct pw_batch){SEQS, row, scored, b->start, b->tokens, b->pos, b->rows, b->targets, NULL};
+    return (struct pw_batch){.n_seqs = SEQS,
+                             .n_rows = row,
+                             .n_scored = scored,
+                             .start = b->start,
+                             .tokens = b->tokens,
+                             .pos = b->pos,
+                             .rows = b->rows,
+                             .targets = b->targets};
 }
 
 static enum pw_code train(struct pw_model *m, struct pw_err *err)

@@ -176,7 +176,14 @@ struct pw_batch *toy_batch(uint64_t seed, int n_seqs, int shortest, int longest,
         }
         start[s + 1] = row;
     }
-    *b = (struct pw_batch){n_seqs, row, scored, start, tokens, pos, rows, targets, NULL};
+    *b = (struct pw_batch){.n_seqs = n_seqs,
+                           .n_rows = row,
+                           .n_scored = scored,
+                           .start = start,
+                           .tokens = tokens,
+                           .pos = pos,
+                           .rows = rows,
+                           .targets = targets};
     return b;
 }
 

@@ -226,7 +226,14 @@ static void check_passes(struct pw_model *m)
         rows[t] = pos[t] = t;
     }
     pw_decoder_destroy(d);
-    struct pw_batch b = {1, T, T, (const int[]){0, T}, tokens, pos, rows, tokens, NULL};
+    struct pw_batch b = {.n_seqs = 1,
+                         .n_rows = T,
+                         .n_scored = T,
+                         .start = (const int[]){0, T},
+                         .tokens = tokens,
+                         .pos = pos,
+                         .rows = rows,
+                         .targets = tokens};
     must(pw_model_eval(m, &b, best, loss, &err));
     for (int t = 0; t < T; t++)
         for (int v = 0; v < V; v++)

@@ -135,8 +135,14 @@ static void check_batch_mates(struct toy *toy, const char *pe)
     for (int s = 0; s < b->n_seqs; s++) {
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
             int first = b->start[s], T = b->start[s + 1] - first, row = b->rows[k] - first;
-            struct pw_batch one = {
-                1, T, 1, (const int[]){0, T}, b->tokens + first, b->pos + first, &row, b->targets + k, NULL};
+            struct pw_batch one = {.n_seqs = 1,
+                                   .n_rows = T,
+                                   .n_scored = 1,
+                                   .start = (const int[]){0, T},
+                                   .tokens = b->tokens + first,
+                                   .pos = b->pos + first,
+                                   .rows = &row,
+                                   .targets = b->targets + k};
             assert_int_equal(pw_model_eval(m, &one, &one_best, &alone, &err), PW_OK);
             assert_memory_equal(&alone, together + k, sizeof alone);
             assert_int_equal(one_best, best[k]);

@@ -71,8 +71,14 @@ static void read_batch(struct data *d)
         }
         d->start[s + 1] = row;
     }
-    d->b = (struct pw_batch){d->b.n_seqs, row,     d->b.n_scored, d->start, d->tokens,
-                             d->pos,      d->rows, d->targets,    NULL};
+    d->b = (struct pw_batch){.n_seqs = d->b.n_seqs,
+                             .n_rows = row,
+                             .n_scored = d->b.n_scored,
+                             .start = d->start,
+                             .tokens = d->tokens,
+                             .pos = d->pos,
+                             .rows = d->rows,
+                             .targets = d->targets};
 }
 
 static void put_before(struct pw_model *m, const char *name)

@@ -165,7 +165,14 @@ static void test_same(void **state)
         for (int t = 0; t < T; t++)
             pos[t] = t;
         must(pw_model_inspect(m, tokens, T, &(struct pw_inspection){.logits = logits}, &err), &err);
-        struct pw_batch b = {1, T, T, (const int[]){0, T}, tokens, pos, pos, tokens, NULL};
+        struct pw_batch b = {.n_seqs = 1,
+                             .n_rows = T,
+                             .n_scored = T,
+                             .start = (const int[]){0, T},
+                             .tokens = tokens,
+                             .pos = pos,
+                             .rows = pos,
+                             .targets = tokens};
         must(pw_model_eval(m, &b, best, loss, &err), &err);
         for (int t = 0; t < T; t++)
             for (int v = 0; v < VOCAB; v++)

@@ -1,6 +1,6 @@
-/* formula_check.c - refuse a formula that a model can't compute, before anything changes. Causes: learned
- * parameters outside of bias, variables that a stage can't read, values that are not finite, tables that are
- * too large, and a mask that leaves a query without a key. */
+/* formula_check.c - refuse a formula that a model can't compute, before anything changes. Causes: variables
+ * and learned parameters that a stage can't read, values that are not finite, tables that are too large, and
+ * a mask that leaves a query without a key. */
 #include <math.h>
 #include <stdlib.h>
 
