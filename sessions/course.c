@@ -3,7 +3,6 @@
  * The values of every table are a point until an arm has too many. Then one is dropped, as in kept.c: never
  * the first or the last; of the others the one whose neighbours are closest in the square root of their
  * steps. Parameters change most at the beginning, and a long run still has points at its end. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,21 +21,6 @@ void pw_course_clear(struct pw_course *c)
         drop_point(c, c->n - 1);
     free(c->point);
     *c = (struct pw_course){0};
-}
-
-/* Drops the point between the first and the last whose neighbours are closest. */
-static void thin_course(struct pw_course *c)
-{
-    double least = INFINITY;
-    int at = 1;
-    for (int i = 1; i + 1 < c->n; i++) {
-        double gap = sqrt((double)c->point[i + 1].step) - sqrt((double)c->point[i - 1].step);
-        if (gap < least) {
-            least = gap;
-            at = i;
-        }
-    }
-    drop_point(c, at);
 }
 
 void pw_course_add(struct pw_arm_view *arm, uint64_t seq)
@@ -58,5 +42,5 @@ void pw_course_add(struct pw_arm_view *arm, uint64_t seq)
                                  .step = arm->table_step,
                                  .v = pw_copy(t->learned, (size_t)t->n_learned, sizeof *t->learned)};
     if (c->n > PW_MAX_COURSE)
-        thin_course(c);
+        drop_point(c, pw_most_crowded(&c->point->step, sizeof *c->point, c->n));
 }

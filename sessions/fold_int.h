@@ -23,6 +23,9 @@ void pw_updates_fini(struct pw_updates *u);
 void pw_track_fini(struct pw_track *t);
 
 /* ---- kept.c: the pinned prompt's attention over training */
+/* Returns the item of n >= 3 between the first and the last whose neighbours are closest in the square root
+ * of their steps. step: that of the first item; the items are `apart` bytes apart. kept.c */
+int pw_most_crowded(const int64_t *step, size_t apart, int n);
 /* Keep a copy of a, the attention of the arm's replica at `step`; may drop older copies, and drops those of
  * another replica. */
 void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, int64_t step,

@@ -31,20 +31,27 @@ void pw_kept_clear(struct pw_kept *k)
     *k = (struct pw_kept){0};
 }
 
+int pw_most_crowded(const int64_t *step, size_t apart, int n)
+{
+    const char *first = (const char *)step;
+    double least = INFINITY;
+    int at = 1;
+    for (int i = 1; i + 1 < n; i++) {
+        double before = sqrt((double)*(const int64_t *)(const void *)(first + (size_t)(i - 1) * apart));
+        double after = sqrt((double)*(const int64_t *)(const void *)(first + (size_t)(i + 1) * apart));
+        if (after - before < least) {
+            least = after - before;
+            at = i;
+        }
+    }
+    return at;
+}
+
 /* Drop the map between the first and the last whose neighbours are closest. At least three maps are
  * required. */
 static void thin(struct pw_kept *k)
 {
-    double least = INFINITY;
-    int at = 1;
-    for (int i = 1; i + 1 < k->n; i++) {
-        double gap = sqrt((double)k->map[i + 1].step) - sqrt((double)k->map[i - 1].step);
-        if (gap < least) {
-            least = gap;
-            at = i;
-        }
-    }
-    drop(k, at);
+    drop(k, pw_most_crowded(&k->map->step, sizeof *k->map, k->n));
 }
 
 /* Thin the arm with the most bytes until all maps fit. */

@@ -5,7 +5,6 @@
  * SHA-256 of all of it, recorded under the text's name, and a re-run compares. */
 #include "tasks/documents.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/sha256.h"
 
 #define WITNESS       "pewter text " /* begins the line that a session keeps of a mapped text */
@@ -169,62 +169,53 @@ static enum pw_code take_alphabet(struct pw_documents *d, const uint8_t *seen, c
 
 /* ---- the files */
 
-static int by_name(const void *a, const void *b)
+static bool is_text_file(const char *path)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 }
 
-/* Lists the regular files of a folder by name, without hidden ones. */
-static enum pw_code list_folder(const char *path, char ***names, int *n, struct pw_err *err)
+/* Lists the regular files of a folder by name, without hidden and empty ones. *names are paths. */
+static enum pw_code list_folder(const char *path, struct pw_folder *names, struct pw_err *err)
 {
-    DIR *dir = opendir(path);
-    struct dirent *e;
-    *names = NULL;
-    *n = 0;
-    if (dir == NULL)
-        return fail_errno(err, path, "open");
-    while ((e = readdir(dir)) != NULL && *n <= PW_DOCUMENTS_MOST) {
-        struct stat st;
+    struct pw_err cause;
+    enum pw_code code = pw_folder_list(names, path, "", &cause);
+    int n = 0;
+    if (code != PW_OK)
+        return pw_fail(err, code, "text: %s", cause.msg);
+    for (int i = 0; i < names->n; i++) {
         struct pw_str file = {0};
-        if (e->d_name[0] == '.')
-            continue;
-        pw_str_add(&file, "%s/%s", path, e->d_name);
-        if (stat(file.s, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-            *names = pw_grow(*names, (size_t)*n + 1, sizeof **names);
-            (*names)[(*n)++] = file.s;
-        } else {
+        pw_str_add(&file, "%s/%s", path, names->names[i]);
+        bool text = names->names[i][0] != '.' && is_text_file(file.s);
+        free(names->names[i]);
+        if (text)
+            names->names[n++] = file.s;
+        else
             pw_str_fini(&file);
-        }
     }
-    closedir(dir);
-    if (*n > 0)
-        qsort(*names, (size_t)*n, sizeof **names, by_name);
-    if (*n > PW_DOCUMENTS_MOST)
+    names->n = n;
+    if (n > PW_DOCUMENTS_MOST)
         return pw_fail(err, PW_EUSER, "text: %.240s: has more than %d files, the limit", path,
                        PW_DOCUMENTS_MOST);
-    return *n > 0
-               ? PW_OK
-               : pw_fail(err, PW_EUSER,
-                         "text: %.240s: the folder has no text: no file that is not empty or hidden", path);
+    return n > 0 ? PW_OK
+                 : pw_fail(err, PW_EUSER,
+                           "text: %.240s: the folder has no text: no file that is not empty or hidden", path);
 }
 
 static enum pw_code map_folder(struct pw_documents *d, const char *path, uint8_t *seen, struct pw_err *err)
 {
-    char **names;
-    int n;
-    enum pw_code code = list_folder(path, &names, &n, err);
+    struct pw_folder files;
+    enum pw_code code = list_folder(path, &files, err);
     if (code == PW_OK)
-        d->list = pw_alloc((size_t)n, sizeof *d->list);
-    for (int i = 0; i < n && code == PW_OK; i++) {
+        d->list = pw_alloc((size_t)files.n, sizeof *d->list);
+    for (int i = 0; i < files.n && code == PW_OK; i++) {
         struct pw_document *doc = &d->list[d->n];
-        code = map_file(doc, names[i], err);
+        code = map_file(doc, files.names[i], err);
         d->n += code == PW_OK && doc->bytes > 0; /* it may have been emptied since it was listed */
         if (code == PW_OK && doc->bytes > 0)
-            code = scan(doc, names[i], seen, err);
+            code = scan(doc, files.names[i], seen, err);
     }
-    for (int i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
+    pw_folder_free(&files);
     return code;
 }
 

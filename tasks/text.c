@@ -205,13 +205,6 @@ static void describe_split(const void *o, struct pw_str *out)
 
 /* ---- samples */
 
-/* Returns a number in 0..n-1. 64 random bits, so the bias is below n / 2^64. */
-static int64_t draw_below(struct pw_rng *rng, int64_t n)
-{
-    uint64_t high = pw_rng_u32(rng), low = pw_rng_u32(rng);
-    return (int64_t)((high << 32 | low) % (uint64_t)n);
-}
-
 static void pick(const void *o, struct pw_rng *rng, enum pw_split split, int length, struct pw_item *item)
 {
     const struct text_opts *opt = opts_of(o);
@@ -220,7 +213,8 @@ static void pick(const void *o, struct pw_rng *rng, enum pw_split split, int len
     int64_t start;
     if (split != PW_SPLIT_TEST)
         length = r.lo + (int)pw_rng_below(rng, (uint32_t)(r.hi - r.lo + 1));
-    int64_t k = draw_below(rng, pw_documents_windows(opt->text, part, length + 1));
+    int64_t n = pw_documents_windows(opt->text, part, length + 1);
+    int64_t k = (int64_t)(pw_rng_u64(rng) % (uint64_t)n); /* the bias is below n / 2^64 */
     pw_documents_window(opt->text, part, length + 1, k, &document, &start);
     item->length = length;
     item->n = 3;

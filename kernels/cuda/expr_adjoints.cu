@@ -82,12 +82,10 @@ __device__ void sweep_slots(const struct pw_program &p, const struct pw_spot &x,
 
 static __global__ void differentiate_places(struct pw_program p, const float *d_bias)
 {
-    size_t thread = pw_dev_thread();
-    int row = (int)(thread / (size_t)p.length[p.pass]), at = (int)(thread % (size_t)p.length[p.pass]);
-    if (row >= p.rows || at >= pw_dev_row_length(p, row))
+    struct pw_spot x;
+    if (!pw_dev_spot_of(p, pw_dev_thread(), &x))
         return;
     const struct pw_expr_span &span = p.code->pass[p.pass];
-    struct pw_spot x = pw_dev_spot(p, row, at, 0);
     seed_slots(p, x, 0, span.shared);
     for (x.h = 0; x.h < p.H; x.h++) {
         seed_slots(p, x, span.shared, span.n);

@@ -42,6 +42,14 @@ __device__ __forceinline__ struct pw_spot pw_dev_spot(const struct pw_program &p
     return x;
 }
 
+/* Sets x to the place of thread number `thread`, of head 0; false: there is none. */
+__device__ __forceinline__ bool pw_dev_spot_of(const struct pw_program &p, size_t thread, struct pw_spot *x)
+{
+    int row = (int)(thread / (size_t)p.length[p.pass]), at = (int)(thread % (size_t)p.length[p.pass]);
+    *x = pw_dev_spot(p, row, at, 0);
+    return row < p.rows && at < pw_dev_row_length(p, row);
+}
+
 __device__ __forceinline__ double *pw_dev_cell(const struct pw_program &p, double *of,
                                                const struct pw_expr_slot &s, const struct pw_spot &x)
 {

@@ -62,6 +62,12 @@ uint32_t pw_rng_u32(struct pw_rng *r)
     return r->out[r->used++];
 }
 
+uint64_t pw_rng_u64(struct pw_rng *r)
+{
+    uint64_t high = pw_rng_u32(r);
+    return high << 32 | pw_rng_u32(r);
+}
+
 /* Lemire 2019, "Fast random integer generation in an interval": return the upper half of x * n. The few x
  * whose lower half would make some results more likely are rejected and drawn again. */
 uint32_t pw_rng_below(struct pw_rng *r, uint32_t n)

@@ -40,6 +40,7 @@ void pw_philox(uint32_t out[4], const uint32_t ctr[4], const uint32_t key[2]);
 void pw_rng_init(struct pw_rng *r, uint64_t seed, enum pw_stream stream, uint64_t index);
 void pw_rng_skip(struct pw_rng *r, uint32_t blocks); /* skips 4 * blocks numbers; r must be fresh */
 uint32_t pw_rng_u32(struct pw_rng *r);
+uint64_t pw_rng_u64(struct pw_rng *r);               /* two numbers, the first one high */
 uint32_t pw_rng_below(struct pw_rng *r, uint32_t n); /* uniform in 0..n-1 without bias; n > 0 */
 double pw_rng_unit(struct pw_rng *r);                /* uniform in [0, 1), 32 bits */
 /* N(0, 1) by Box-Muller, with the functions of maths.h */

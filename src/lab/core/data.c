@@ -58,8 +58,7 @@ static uint64_t chance_of(uint64_t seed, uint64_t index)
 {
     struct pw_rng rng;
     pw_rng_init(&rng, seed, PW_STREAM_CHANCE, index);
-    uint64_t high = pw_rng_u32(&rng);
-    return high << 32 | pw_rng_u32(&rng);
+    return pw_rng_u64(&rng);
 }
 
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,

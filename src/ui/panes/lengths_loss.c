@@ -104,7 +104,23 @@ static void draw_arm_by_place(const struct pw_ui *ui, struct pw_canvas *c, const
     pw_plot_series(p, ui, c, arm->info.id, &points, PW_STROKE_SMOOTH);
 }
 
-/* Draws the plot: the current arm last, over the others. */
+/* Draws the edge of the trained lengths and the arms, the current one last, over the others. */
+static void draw_arms(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                      const struct pw_lengths *v, bool places)
+{
+    draw_edge(c, p, v);
+    for (int pass = 0; pass < 2; pass++)
+        for (int a = 1; a <= PW_MAX_ARMS; a++) {
+            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+            if (arm == NULL || (a == ui->snap->current) != pass)
+                continue;
+            if (places)
+                draw_arm_by_place(ui, c, p, arm);
+            else
+                draw_arm_by_length(ui, c, p, v, arm);
+        }
+}
+
 static void draw_plot(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                       const struct pw_lengths *v)
 {
@@ -112,13 +128,7 @@ static void draw_plot(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
 
     if (!pw_plot_begin(&p, ui, c, ""))
         return;
-    draw_edge(c, &p, v);
-    for (int pass = 0; pass < 2; pass++)
-        for (int a = 1; a <= PW_MAX_ARMS; a++) {
-            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-            if (arm != NULL && (a == ui->snap->current) == pass)
-                draw_arm_by_length(ui, c, &p, v, arm);
-        }
+    draw_arms(ui, c, &p, v, false);
     int cursor = pw_plot_column(&p, v->lengths[pw_lengths_cursor(ui, v)]);
     name_axes(c, r, &p, "context");
     if (cursor >= 0)
@@ -181,20 +191,28 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&s);
 }
 
+/* Sets the rows of the table that is drawn into r. */
+static void find_table(const struct pw_ui *ui, struct pw_rect r, int readout, const struct pw_lengths *v,
+                       struct pw_lengths_areas *a)
+{
+    struct pw_rect rows = {r.y + 1, r.x, r.h - 1 - (r.h < 3 ? 0 : readout), r.w};
+
+    pw_lengths_list(ui, pw_lengths_cursor(ui, v), v->n, rows, a);
+}
+
 static void draw_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
                        const struct pw_lengths *v)
 {
     int shown, w = pw_lengths_columns(ui, r.w - LEFT, &shown);
-    struct pw_rect rows = {r.y + 1, r.x, r.h - 1 - (r.h < 3 ? 0 : readout), r.w};
     struct pw_lengths_areas a;
 
-    pw_lengths_list(ui, pw_lengths_cursor(ui, v), v->n, rows, &a);
+    find_table(ui, r, readout, v, &a);
     pw_lengths_head(ui, c, r, shown, w);
     for (int i = 0; i < a.table.h; i++) {
-        int at = a.first + i;
-        pw_lengths_label(c, r, rows.y + i, v->lengths[at], pw_lengths_trained(v, v->lengths[at]),
-                         at == pw_lengths_cursor(ui, v));
-        draw_cells(ui, c, r, rows.y + i, shown, w, v, v->lengths[at]);
+        int length = v->lengths[a.first + i], y = a.table.y + i;
+        pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length),
+                         a.first + i == pw_lengths_cursor(ui, v));
+        draw_cells(ui, c, r, y, shown, w, v, length);
     }
     if (readout > 0 && r.h >= 3)
         draw_readout(ui, c, r, readout, v);
@@ -222,9 +240,8 @@ void pw_lengths_loss_areas(const struct pw_ui *ui, struct pw_rect r, const struc
     int readout;
     struct pw_rect field = cut_plot(&r, &readout, v);
     struct pw_plot p = plot_of(ui, field, v);
-    struct pw_rect rows = {r.y + 1, r.x, r.h - 1 - (r.h < 3 ? 0 : readout), r.w};
 
-    pw_lengths_list(ui, pw_lengths_cursor(ui, v), v->n, rows, a);
+    find_table(ui, r, readout, v, a);
     if (field.h > 0 && pw_plot_fit(&p, ui))
         a->plot = p.field;
 }
@@ -249,13 +266,7 @@ void pw_lengths_places_page(const struct pw_ui *ui, struct pw_canvas *c, struct 
     p.y1 = most_of(ui, v, true);
     if (r.h < 6 || !pw_plot_begin(&p, ui, c, ""))
         return;
-    draw_edge(c, &p, v);
-    for (int pass = 0; pass < 2; pass++)
-        for (int a = 1; a <= PW_MAX_ARMS; a++) {
-            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-            if (arm != NULL && (a == ui->snap->current) == pass)
-                draw_arm_by_place(ui, c, &p, arm);
-        }
+    draw_arms(ui, c, &p, v, true);
     name_axes(c, r, &p, "position");
     pw_lengths_head(ui, c, (struct pw_rect){r.y + r.h - 1, r.x, 1, r.w}, shown, w);
 }
