@@ -11,7 +11,6 @@
  *
  * Work is cut into slices, so that commands run in between. Sample k of a task and length is the same for all
  * arms at all times. So outcomes of arms can be paired, and a failing sample can be drawn again. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,25 +22,6 @@
 #define PASS_S       0.01 /* seconds of one pass within a slice, since the clock is read only between passes */
 #define LARGEST      256  /* most sequences of a pass */
 #define LIVE_SAMPLES 64   /* standard error at most 6 % */
-
-/* Evaluation by length. A slice evaluates one row (replica, task, length), so that commands are served
- * between rows. */
-struct pw_eval_plan {
-    /* small evaluation for the screen during training; false: started by a command */
-    bool live;
-    int samples;                 /* per length */
-    int n, place[PW_MAX_PLACES]; /* places of the replicas, arm by arm */
-    int at;                      /* index into place */
-    double took;                 /* seconds so far */
-    int n_rows, row;             /* rows per replica; the next row */
-    struct pw_eval_row *rows;    /* [n_rows] counts of the rows finished so far */
-    int n_pairs;
-    struct pw_eval_pair *pairs; /* [n_pairs] of the same rows */
-    int n_words;
-    uint64_t *outcomes;           /* [n_words] of the same rows */
-    struct pw_losses losses;      /* running text only */
-    struct pw_decoding *decoding; /* decoding of the row's next samples; NULL: none */
-};
 
 static struct pw_eval_plan *plan_of(const struct pw_lab *lab)
 {
@@ -82,95 +62,6 @@ static void begin_job(struct pw_lab *lab, struct pw_eval_plan *p)
                          .slice = run_slice});
 }
 
-static float chance_of(const struct pw_task_use *use, int length)
-{
-    return use->task->chance != NULL ? (float)use->task->chance(&use->o, length) : 0.0f;
-}
-
-/* Add the row of a task and length, with its pairs. */
-static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, int t, int length,
-                            struct pw_err *err)
-{
-    const struct pw_task_use *use = &lab->tasks.use[t];
-    struct pw_pair at[PW_MAX_PAIRS];
-    int n = pw_task_pairs_at(use, length, at);
-    struct pw_eval_row *rows = realloc(p->rows, (size_t)(p->n_rows + 1) * sizeof *rows);
-    p->rows = rows != NULL ? rows : p->rows;
-    struct pw_eval_pair *pairs = realloc(p->pairs, (size_t)(p->n_pairs + n + 1) * sizeof *pairs);
-    p->pairs = pairs != NULL ? pairs : p->pairs;
-    bool runs = pw_taskset_runs(&lab->tasks); /* no outcomes */
-    int words = runs ? 0 : (pw_task_samples_at(use, length, p->samples) + 63) / 64;
-    uint64_t *outcomes = realloc(p->outcomes, (size_t)(p->n_words + words + 1) * sizeof *outcomes);
-    p->outcomes = outcomes != NULL ? outcomes : p->outcomes;
-    if (rows == NULL || pairs == NULL || outcomes == NULL)
-        return pw_fail(err, PW_ENOMEM, "eval: out of memory");
-    memset(outcomes + p->n_words, 0, (size_t)words * sizeof *outcomes);
-    rows[p->n_rows++] = (struct pw_eval_row){.task = t,
-                                             .length = length,
-                                             .seen = pw_task_seen(use, length),
-                                             .first_pair = p->n_pairs,
-                                             .n_pairs = n,
-                                             .chance = chance_of(use, length),
-                                             .first_word = p->n_words};
-    p->n_words += words;
-    for (int i = 0; i < n; i++)
-        pairs[p->n_pairs++] = (struct pw_eval_pair){.a = at[i].a, .b = at[i].b};
-    return PW_OK;
-}
-
-/* Add one row per task and length. lengths {0,0}: the trained and the test lengths of each task. */
-static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct pw_range lengths,
-                              struct pw_err *err)
-{
-    int context = INT_MAX;
-    for (int i = 0; i < PW_MAX_PLACES && pw_taskset_runs(&lab->tasks); i++)
-        if (lab->replicas[i].model != NULL && !lab->replicas[i].cfg.causal)
-            return pw_fail(
-                err, PW_EUSER,
-                "eval: arm %d has causal=off and sees the tokens of the text that it is to predict; "
-                "use 'model causal=on'",
-                lab->replicas[i].id);
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (lab->replicas[i].model != NULL && lab->replicas[i].cfg.context < context)
-            context = lab->replicas[i].cfg.context;
-    for (int t = 0; t < lab->tasks.n; t++) {
-        const struct pw_task_use *use = &lab->tasks.use[t];
-        struct pw_range r = lengths, limits = use->task->length_limits;
-        bool asked = lengths.hi > 0;
-        if (!asked)
-            r = (struct pw_range){pw_task_train(use).lo, pw_task_test(use).hi};
-        if (asked && (r.lo < limits.lo || r.hi > limits.hi))
-            return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: %s has lengths %d..%d", r.lo, r.hi,
-                           use->task->name, limits.lo, limits.hi);
-        while (r.hi >= r.lo && !pw_task_has(use, r.hi))
-            r.hi--;
-        if (r.hi < r.lo)
-            continue;
-        int rows = pw_lab_rows_at(lab, t, r.hi);
-        if (rows > context)
-            return pw_fail(
-                err, PW_EUSER,
-                "eval: length %d of %s needs %d positions, the model has %d: use 'model context=%d'", r.hi,
-                use->task->name, rows, context, rows);
-        for (int length = r.lo; length <= r.hi; length++) {
-            if (!asked && length > pw_task_train(use).hi && length < pw_task_test(use).lo)
-                continue;
-            if (!pw_task_looks_at(use, asked ? r : (struct pw_range){r.lo, pw_task_train(use).hi}, length) &&
-                length != r.hi)
-                continue;
-            enum pw_code code = add_row(lab, p, t, length, err);
-            if (code != PW_OK)
-                return code;
-        }
-    }
-    if (p->n_rows == 0)
-        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no samples of these lengths",
-                       lengths.lo, lengths.hi);
-    if (pw_taskset_runs(&lab->tasks))
-        pw_losses_begin(&p->losses, p->rows, p->n_rows, p->samples, pw_task_train(&lab->tasks.use[0]).hi);
-    return PW_OK;
-}
-
 static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)
 {
     struct pw_replica *a;
@@ -184,7 +75,7 @@ static enum pw_code start(struct pw_lab *lab, int id, struct pw_range lengths, i
 {
     struct pw_eval_plan *p = pw_alloc(1, sizeof *p);
     p->samples = samples;
-    enum pw_code code = plan_rows(lab, p, lengths, err);
+    enum pw_code code = pw_eval_plan_rows(lab, p, lengths, err);
     if (code != PW_OK) {
         free_plan(p);
         return code;
@@ -209,7 +100,7 @@ void pw_lab_eval_live(struct pw_lab *lab, struct pw_replica *arm)
     if (p == NULL) {
         p = pw_alloc(1, sizeof *p);
         *p = (struct pw_eval_plan){.live = true, .samples = LIVE_SAMPLES};
-        if (plan_rows(lab, p, (struct pw_range){0, 0}, NULL) != PW_OK) {
+        if (pw_eval_plan_rows(lab, p, (struct pw_range){0, 0}, NULL) != PW_OK) {
             free_plan(p);
             return;
         }

@@ -45,6 +45,31 @@ void pw_losses_add(struct pw_losses *l, struct pw_eval_row *rows, int at, const 
 void pw_losses_end(struct pw_losses *l, struct pw_ev_eval *out);
 void pw_losses_fini(struct pw_losses *l);
 
+/* ---- eval_rows.c */
+/* Evaluation by length. A slice evaluates one row (replica, task, length), so that commands are served
+ * between rows. */
+struct pw_eval_plan {
+    /* small evaluation for the screen during training; false: started by a command */
+    bool live;
+    int samples;                 /* per length */
+    int n, place[PW_MAX_PLACES]; /* places of the replicas, arm by arm */
+    int at;                      /* index into place */
+    double took;                 /* seconds so far */
+    int n_rows, row;             /* rows per replica; the next row */
+    struct pw_eval_row *rows;    /* [n_rows] counts of the rows finished so far */
+    int n_pairs;
+    struct pw_eval_pair *pairs; /* [n_pairs] of the same rows */
+    int n_words;
+    uint64_t *outcomes;           /* [n_words] of the same rows */
+    struct pw_losses losses;      /* running text only */
+    struct pw_decoding *decoding; /* decoding of the row's next samples; NULL: none */
+};
+
+/* Add one row per task and length. lengths {0,0}: the trained and the test lengths of each task. Fails if
+ * there is none, or if a model of an arm can't have them. */
+enum pw_code pw_eval_plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct pw_range lengths,
+                               struct pw_err *err);
+
 /* ---- eval_decode.c: decode the answers of some samples if teacher-forced choices do not decide which
  * answers are right */
 /* Must answers of arm to this task be decoded to be judged? */

@@ -27,8 +27,7 @@ int pw_lengths_cursor(const struct pw_ui *ui, const struct pw_lengths *v)
     return pw_within(ui->lengths.cursor, v->n);
 }
 
-/* Collects the lengths and clamps task and cursor to them. */
-static void find(struct pw_ui *ui, struct pw_lengths *v)
+void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
 {
     find_lengths(ui, v);
     ui->lengths.task = v->task;
@@ -109,7 +108,7 @@ static bool is_text(const struct pw_ui *ui)
     return false;
 }
 
-static bool has_page(const struct pw_ui *ui, int page)
+bool pw_lengths_has_page(const struct pw_ui *ui, int page)
 {
     bool text = is_text(ui);
 
@@ -122,12 +121,13 @@ static bool has_page(const struct pw_ui *ui, int page)
     }
 }
 
-/* Returns the selected page, or the first one if it does not exist. */
-static enum pw_lengths_page page_of(const struct pw_ui *ui)
+enum pw_lengths_page pw_lengths_page_of(const struct pw_ui *ui)
 {
     int page = ui->lengths.page;
 
-    return has_page(ui, page) ? (enum pw_lengths_page)page : is_text(ui) ? PW_LENGTHS_LOSS : PW_LENGTHS_CURVE;
+    return pw_lengths_has_page(ui, page) ? (enum pw_lengths_page)page
+           : is_text(ui)                 ? PW_LENGTHS_LOSS
+                                         : PW_LENGTHS_CURVE;
 }
 
 /* Returns the number of existing pages before `page`. */
@@ -136,7 +136,7 @@ static int pages_before(const struct pw_ui *ui, int page)
     int n = 0;
 
     for (int i = 0; i < page; i++)
-        n += has_page(ui, i);
+        n += pw_lengths_has_page(ui, i);
     return n;
 }
 
@@ -179,7 +179,7 @@ void pw_lengths_find_areas(const struct pw_ui *ui, struct pw_rect r, struct pw_l
     find_lengths(ui, &v);
     if (v.n == 0)
         return;
-    switch (page_of(ui)) {
+    switch (pw_lengths_page_of(ui)) {
     case PW_LENGTHS_GRID:
     case PW_LENGTHS_TESTS:
     case PW_LENGTHS_PLACES: break;
@@ -199,10 +199,10 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
 {
     struct pw_lengths v;
 
-    find(ui, &v);
+    pw_lengths_find(ui, &v);
     if (v.n == 0)
         return;
-    switch (page_of(ui)) {
+    switch (pw_lengths_page_of(ui)) {
     case PW_LENGTHS_GRID: pw_lengths_grid_settle(ui, &v); break;
     case PW_LENGTHS_ERRORS: pw_lengths_errors_settle(ui, &v); break;
     case PW_LENGTHS_TESTS: pw_lengths_tests_settle(ui, r, &v); break;
@@ -227,7 +227,7 @@ static void draw_lengths(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         pw_draw_missing(ui, c, r, v.range != NULL && v.range->runs ? of_text : lines);
         return;
     }
-    switch (page_of(ui)) {
+    switch (pw_lengths_page_of(ui)) {
     case PW_LENGTHS_GRID: pw_lengths_grid(ui, c, r, &v); break;
     case PW_LENGTHS_ERRORS: pw_lengths_errors(ui, c, r, &v); break;
     case PW_LENGTHS_TESTS: pw_lengths_tests(ui, c, r, &v); break;
@@ -263,7 +263,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (lab->n_tasks == 0)
         return;
-    int page = page_of(ui);
+    int page = pw_lengths_page_of(ui);
     struct pw_str differ = {0};
     pw_str_add(out, "%s %d/%d  %s", page_names[page], pages_before(ui, page) + 1,
                pages_before(ui, PW_LENGTHS_PAGES), lab->tasks[i].name);
@@ -285,11 +285,11 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (a->info.replicas > 1)
         pw_str_add(out, together ? ", %d seeds together%s" : ", n=%d%s", a->info.replicas,
                    pw_batches_text(&a->info));
-    if (page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
+    if (pw_lengths_page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
         pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
-    if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
+    if (pw_lengths_page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");
-    if (page_of(ui) == PW_LENGTHS_CURVE && a->info.replicas > 1)
+    if (pw_lengths_page_of(ui) == PW_LENGTHS_CURVE && a->info.replicas > 1)
         pw_str_add(out, "  medians of seeds");
     if (differ.len == 0) {
         pw_str_add(out, "  ");
@@ -301,185 +301,12 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, ", not %lld", (long long)ui->time); /* lengths of earlier evaluations are not kept */
 }
 
-/* ---- keys */
-
-static void turn_page(struct pw_ui *ui, int by)
-{
-    int page = page_of(ui);
-
-    do
-        page = (page + by + PW_LENGTHS_PAGES) % PW_LENGTHS_PAGES;
-    while (!has_page(ui, page));
-    ui->lengths.page = page;
-}
-
-static void add_task(const struct pw_ui *ui, struct pw_str *line)
-{
-    if (ui->snap->lab.n_tasks > 1)
-        pw_str_add(line, " task=%s", ui->snap->lab.tasks[ui->lengths.task].name);
-}
-
-/* Enter: pins the first failing example at the cursor, or the selected one of the list. */
-static void pin(struct pw_ui *ui, struct pw_str *line)
-{
-    const struct pw_ev_failing *f = &ui->snap->failing;
-    const struct pw_arm_view *arm;
-    struct pw_lengths v;
-
-    find(ui, &v);
-    if (v.runs) {
-        pw_str_add(line, "sample length=%d", v.lengths[pw_lengths_cursor(ui, &v)]);
-        return;
-    }
-    const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
-    const struct pw_ev_eval *e = row != NULL ? &pw_inspected_view(ui->snap, arm)->eval : NULL;
-    const struct pw_eval_row *own = row != NULL ? pw_eval_find(e, row->task, row->length) : NULL;
-    int length = row != NULL ? row->length : 0, index = own != NULL ? pw_eval_failing(e, own, 0) : -1;
-    if (page_of(ui) == PW_LENGTHS_FAILING && f->n > 0 && pw_lengths_failing_shown(ui->snap))
-        length = f->length, index = f->list[pw_within(ui->lengths.chosen, f->n)].index;
-    else if (page_of(ui) == PW_LENGTHS_GRID)
-        index = pw_lengths_grid_sample(ui, &v, &length);
-    if (index < 0) {
-        pw_ui_message(ui, row != NULL ? "nothing failed there" : "not evaluated yet: e evaluates");
-        return;
-    }
-    pw_str_add(line, "failing length=%d index=%d", length, index);
-    add_task(ui, line);
-}
-
-/* f: lists the failures at the cursor's length. */
-static void list(struct pw_ui *ui, struct pw_str *line)
-{
-    const struct pw_arm_view *arm;
-    struct pw_lengths v;
-
-    find(ui, &v);
-    if (v.runs) {
-        pw_ui_message(ui, "running text has no failing samples; Enter pins one");
-        return;
-    }
-    const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
-    ui->lengths.page = PW_LENGTHS_FAILING, ui->lengths.chosen = 0;
-    if (row == NULL) {
-        pw_ui_message(ui, "not evaluated yet: e evaluates");
-        return;
-    }
-    pw_str_add(line, "failing length=%d n=20", row->length);
-    add_task(ui, line);
-}
-
-/* Returns the cursor that j, k, g and G move. */
-static int *cursor_of(struct pw_ui *ui)
-{
-    switch (page_of(ui)) {
-    case PW_LENGTHS_TESTS: return &ui->lengths.top;
-    case PW_LENGTHS_FAILING: return &ui->lengths.chosen;
-    case PW_LENGTHS_GRID: return &ui->lengths.b;
-    default: return &ui->lengths.cursor;
-    }
-}
-
-static void move(int *cursor, int by)
-{
-    *cursor = *cursor + by > 0 ? *cursor + by : 0;
-}
-
-/* h and l: move the pair's first number or the answer's token; the list of failures changes its length. */
-static void move_across(struct pw_ui *ui, int by, struct pw_str *line)
-{
-    if (page_of(ui) == PW_LENGTHS_FAILING) {
-        move(&ui->lengths.cursor, by);
-        list(ui, line);
-    } else {
-        move(page_of(ui) == PW_LENGTHS_GRID ? &ui->lengths.a : &ui->lengths.place, by);
-    }
-}
-
-static bool key(struct pw_ui *ui, int k, struct pw_str *line)
-{
-    ui->lengths.held = 0;
-    switch (k) {
-    case 'j':
-    case PW_KEY_DOWN: move(cursor_of(ui), 1); return true;
-    case 'k':
-    case PW_KEY_UP: move(cursor_of(ui), -1); return true;
-    case 'l':
-    case PW_KEY_RIGHT: move_across(ui, 1, line); return true;
-    case 'h':
-    case PW_KEY_LEFT: move_across(ui, -1, line); return true;
-    case 'g':
-    case PW_KEY_HOME: *cursor_of(ui) = 0; return true;
-    case 'G':
-    case PW_KEY_END: *cursor_of(ui) = PW_MAX_LENGTHS; return true;
-    case 'v': turn_page(ui, 1); return true;
-    case 'V': turn_page(ui, -1); return true;
-    case 'b': ui->lengths.alone = !ui->lengths.alone; return true;
-    case '\n': pin(ui, line); return true;
-    case 'f': list(ui, line); return true;
-    case 't':
-        ui->lengths.task = ui->snap->lab.n_tasks > 0 ? (ui->lengths.task + 1) % ui->snap->lab.n_tasks : 0;
-        if (ui->snap->lab.n_tasks < 2)
-            pw_ui_message(ui, "there is no other task: the task is not a mixture");
-        return true;
-    case 'e': pw_str_add(line, "eval"); return true;
-    default: return false;
-    }
-}
-
-/* Returns the index of the nearest length. */
-static int nearest(const struct pw_lengths *v, double length)
-{
-    int best = 0;
-
-    for (int i = 1; i < v->n; i++)
-        if (fabs(v->lengths[i] - length) < fabs(v->lengths[best] - length))
-            best = i;
-    return best;
-}
-
-/* Selects the list's row at a cell, and the answer's token in the map of errors. */
-static bool click_list(struct pw_ui *ui, const struct pw_lengths_areas *a, int y, int x)
-{
-    bool across = pw_rect_has(a->places, y, x), down = pw_rect_has(a->table, y, x);
-
-    if (across)
-        ui->lengths.place = (x - a->places.x) / a->place_w * a->place_n;
-    if (down) {
-        *cursor_of(ui) = a->first + y - a->table.y;
-        ui->lengths.held = a->first + 1;
-    }
-    return across || down;
-}
-
-/* Moves the cursor to the plot's or row's length, or to the grid's pair; also pins a failing example. */
-static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
-{
-    struct pw_lengths_areas a;
-    struct pw_lengths v;
-
-    find(ui, &v);
-    if (v.n == 0)
-        return false;
-    if (page_of(ui) == PW_LENGTHS_GRID)
-        return pw_lengths_grid_click(ui, &v, inside, y, x);
-    pw_lengths_find_areas(ui, inside, &a);
-    if (a.plot.w > 1 && pw_rect_has(a.plot, y, x)) {
-        double share = (double)(x - a.plot.x) / (a.plot.w - 1);
-        ui->lengths.cursor = nearest(&v, v.lengths[0] + share * (v.lengths[v.n - 1] - v.lengths[0]));
-        return true;
-    }
-    bool hit = click_list(ui, &a, y, x);
-    if (hit && page_of(ui) == PW_LENGTHS_FAILING && line != NULL && !ui->drag.moved)
-        pin(ui, line);
-    return hit;
-}
-
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_lengths v;
 
     find_lengths(ui, &v);
-    switch (page_of(ui)) {
+    switch (pw_lengths_page_of(ui)) {
     case PW_LENGTHS_TESTS: pw_lengths_copy_tests(ui, &v, out); break;
     case PW_LENGTHS_ERRORS: pw_lengths_copy_errors(ui, &v, out); break;
     case PW_LENGTHS_GRID: pw_lengths_copy_grid(ui, &v, out); break;
@@ -489,31 +316,9 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     }
 }
 
-static const char *const keys[] = {
-    "v V",
-    "next and previous page: curve, grid (where a length is a pair), errors, tests, failing; of text: loss, "
-    "positions, tests",
-    "j k",
-    "cursor: the length (test, example) that is read out below",
-    "h l",
-    "across: token of the answer, first number of a pair, length of the list",
-    "g G",
-    "first and last",
-    "Enter",
-    "pin the first failing example of this length, decoded to its first wrong token; of text, a window",
-    "f",
-    "list the failing samples of this length",
-    "b",
-    "tests over all lengths beyond training, or at this one",
-    "e",
-    "evaluate all arms now",
-    "t",
-    "next task of a mixture",
-    NULL};
-
 static const char *page(const struct pw_ui *ui)
 {
-    return page_names[page_of(ui)];
+    return page_names[pw_lengths_page_of(ui)];
 }
 
 const struct pw_pane pw_pane_lengths = {
@@ -523,10 +328,10 @@ const struct pw_pane pw_pane_lengths = {
     .status = status,
     .draw = draw_lengths,
     .settle = settle,
-    .key = key,
-    .click = click,
+    .key = pw_lengths_key,
+    .click = pw_lengths_click,
     .copy = copy,
-    .keys = keys,
+    .keys = pw_lengths_keys,
     .page = page,
     .words = pw_lengths_words,
 };

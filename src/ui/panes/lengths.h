@@ -31,6 +31,18 @@ const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw
 /* Draws a length at the left of a row, with the sign of a trained length: "12 ┊". */
 void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor);
 
+/* Collects the lengths and clamps task and cursor to them. */
+void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
+/* Does the page exist for these evaluations? And the selected page, or the first one if it does not exist. */
+bool pw_lengths_has_page(const struct pw_ui *ui, int page);
+enum pw_lengths_page pw_lengths_page_of(const struct pw_ui *ui);
+
+/* lengths_keys.c: members of struct pw_pane. A click moves the cursor to the length of the plot or row, or to
+ * the pair of the grid; it also pins a failing example. */
+bool pw_lengths_key(struct pw_ui *ui, int k, struct pw_str *line);
+bool pw_lengths_click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line);
+extern const char *const pw_lengths_keys[];
+
 /* The areas that a page has in the pane's inside, for the pointer; h = 0: the page has none. */
 struct pw_lengths_areas {
     struct pw_rect plot, table, places;
