@@ -2,7 +2,7 @@
  *
  * A payload is a sequence of numbered fields. So an older pewter can read what a newer one has written: it
  * skips and counts unknown fields. A field that an older writer did not have is zero. One table
- * (codec_fields.c, codec_finding.c) defines which members of an event are fields, with their types and
+ * (codec_fields.c and its two neighbours) defines which members of an event are fields, with their types and
  * limits; writing, reading and checking all use it. Numbers are little-endian. Floats are stored as their
  * bits, with every NaN replaced by one fixed NaN.
  *

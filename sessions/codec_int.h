@@ -97,6 +97,16 @@ const char *pw_field_text(const struct pw_field *f, const char *p);
  * entries have none. */
 bool pw_field_owns(const struct pw_field *f);
 
+/* ---- codec_looks.c: tables of events that show the inside of a model */
+#define PW_LOOK_FIELDS      19
+#define PW_ATTENTION_FIELDS 27
+#define PW_TABLE_FIELDS     54
+extern const struct pw_field pw_look_fields[PW_LOOK_FIELDS];
+extern const struct pw_field pw_attention_fields[PW_ATTENTION_FIELDS];
+extern const struct pw_field pw_table_fields[PW_TABLE_FIELDS];
+/* Why a re-run does not compare a member with entropies (struct pw_field's host). */
+extern const char pw_log2_of_c[];
+
 /* ---- codec_finding.c: the table of struct pw_finding */
 #define PW_FINDING_FIELDS 13
 extern const struct pw_field pw_finding_fields[PW_FINDING_FIELDS];

@@ -15,6 +15,10 @@
 #define FAR   (1 << 20) /* more than any length, position or row of a table */
 #define COUNT INT_MAX
 
+/* Limits of models. */
+#define LAYERS 64
+#define HEADS  1024
+
 #define MEMBER(m) (((S *)0)->m) /* member of the struct S; never evaluated */
 #define TYPE(x)                                                                                              \
     _Generic((x),                                                                                            \
