@@ -76,6 +76,8 @@ const char *pw_check_attention(const void *attention)
     const struct pw_ev_attention *a = attention;
     if ((a->layers > 0 && a->layer >= a->layers) || (a->heads > 0 && a->head >= a->heads))
         return "the inspected head does not exist";
+    if ((int64_t)a->pool * a->side < (a->pool > 0 ? a->T : 0) || (a->pool > 0) != (a->side > 0))
+        return "its pooled maps do not cover the tokens";
     for (int i = 0; i < a->n_gold; i++)
         if (a->gold[i].query >= a->T || a->gold[i].key >= a->T)
             return "a gold pointer lies outside of the map";

@@ -90,6 +90,10 @@ const struct pw_field pw_attention_fields[PW_ATTENTION_FIELDS] = {
      .host = pw_log2_of_c}, /* two of them are entropies */
     TEXT(26, source),
     MAYBE(27, all_scores, ALL, OF(layers), OF(heads), OF(T), OF(T)),
+    RANGE(28, pool, 0, FAR),
+    RANGE(29, side, 0, FAR),
+    MAYBE(30, pooled, ALL, OF(layers), OF(heads), OF(side), OF(side)),
+    MAYBE(31, map, ALL, OF(T), OF(T)),
 };
 #undef S
 #define S struct pw_table_tensor

@@ -99,11 +99,16 @@ struct pw_gold {
  * exact ones. */
 struct pw_ev_attention {
     int prompt, T, layers, heads;
-    int layer, head;                  /* the inspected head */
-    int view;                         /* enum pw_view */
-    char (*labels)[PW_LABEL];         /* [T] */
-    int n_prompt;                     /* rows before the answer */
-    uint16_t *probs;                  /* [layers,heads,T,T]; 0 where masked */
+    int layer, head;          /* the inspected head */
+    int view;                 /* enum pw_view */
+    char (*labels)[PW_LABEL]; /* [T] */
+    int n_prompt;             /* rows before the answer */
+    uint16_t *probs;          /* [layers,heads,T,T]; 0 where masked; NULL if they would be too many */
+    /* In place of probs: cells of pool x pool pairs, side = ceil(T / pool) of them each way, each with its
+     * largest probability; and every pair of the inspected head. pool and side are 0 if probs is there. */
+    int pool, side;
+    uint16_t *pooled;                 /* [layers,heads,side,side] */
+    uint16_t *map;                    /* [T,T] */
     uint16_t *score, *content, *bias; /* [T,T] of the inspected head; where masked -inf, -inf, 0 */
 
     bool asked;    /* requested by `inspect`; false: emitted with an answer */

@@ -77,10 +77,10 @@ const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropo
     return d;
 }
 
-/* Returns layer l of a tapped tensor [L,H,T,T]; NULL if it is not wanted. */
-static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
+/* Returns layer l of a tapped tensor [L,H,T,T] or [H,T,T]; NULL if it is not wanted. */
+static float *tapped(float *tensor, const struct pw_tap *tap, const struct pw_model *m, int l, int T)
 {
-    return tensor != NULL ? tensor + (size_t)l * m->cfg.heads * T * T : NULL;
+    return tensor == NULL || tap->one_layer ? tensor : tensor + (size_t)l * m->cfg.heads * T * T;
 }
 
 /* The rows of a pass, all on the backend. */
@@ -128,8 +128,8 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     struct pw_dropout d;
 
     if (tap != NULL) {
-        maps.scores = tapped(tap->score, m, l, r->R);
-        maps.probs = tapped(tap->probs, m, l, r->R);
+        maps.scores = tapped(tap->score, tap, m, l, r->R);
+        maps.probs = tapped(tap->probs, tap, m, l, r->R);
     }
     if (tap != NULL && tap->content != NULL && tap->content != tap->score) {
         struct pw_attn plain = attn;
@@ -137,7 +137,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
         plain.bias = plain.keys = NULL;
         plain.score = NULL;
         plain.turn = scaled.gain != NULL ? &scaled : NULL;
-        ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
+        ops->scores(c, tapped(tap->content, tap, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
     }
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
     if (cache != NULL)
@@ -276,28 +276,30 @@ static void score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
 }
 
 void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
-                      const struct pw_batch_plan *plan, const struct pw_chunk *k, int l)
+                      const struct pw_batch_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap,
+                      int l)
 {
-    struct rows r = rows_of(plan, k, NULL);
+    struct rows r = rows_of(plan, k, tap);
 
     layer(m, c, w, &r, l);
 }
 
 void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
-                     const struct pw_batch_plan *plan, const struct pw_chunk *k)
+                     const struct pw_batch_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap)
 {
-    score(m, c, w, plan, k, w->x[m->cfg.layers]);
+    struct rows r = rows_of(plan, k, tap);
+    float *x = stream(m, w, &r, m->cfg.layers);
+
+    patch(m, c, x, m->cfg.layers, false, &r);
+    score(m, c, w, plan, k, x);
 }
 
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,
                 const struct pw_chunk *k, const struct pw_tap *tap)
 {
-    struct rows r = rows_of(plan, k, tap);
-
     for (int l = 0; l < m->cfg.layers; l++)
-        layer(m, c, w, &r, l);
-    patch(m, c, stream(m, w, &r, m->cfg.layers), m->cfg.layers, false, &r);
-    score(m, c, w, plan, k, stream(m, w, &r, m->cfg.layers));
+        pw_forward_block(m, c, w, plan, k, tap, l);
+    pw_forward_head(m, c, w, plan, k, tap);
 }
 
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,

@@ -8,15 +8,25 @@
 struct job {
     struct pw_model *m;
     struct pw_tap tap;
-    struct pw_work *w; /* its logits are the result */
+    struct pw_work *w; /* of the first worker, for the whole pass; its logits are the result */
+    int layer;         /* the block to run, or L for the head; -1: all of them */
 };
 
 static void run(struct pw_ctx *c, int i, int worker, void *arg)
 {
     struct job *job = arg;
+    struct pw_model *m = job->m;
+    const struct pw_batch_plan *plan = &m->eval_plan;
+    const struct pw_chunk *k = &plan->chunks[i];
 
-    job->w = &job->m->eval[worker];
-    pw_forward(job->m, c, job->w, &job->m->eval_plan, &job->m->eval_plan.chunks[i], &job->tap);
+    if (job->w == NULL)
+        job->w = &m->eval[worker];
+    if (job->layer < 0)
+        pw_forward(m, c, job->w, plan, k, &job->tap);
+    else if (job->layer < m->cfg.layers)
+        pw_forward_block(m, c, job->w, plan, k, &job->tap, job->layer);
+    else
+        pw_forward_head(m, c, job->w, plan, k, &job->tap);
 }
 
 static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, int T)
@@ -33,13 +43,19 @@ static bool acts_on_scores(const struct pw_model *m)
            m->tables.score != NULL;
 }
 
+/* Returns the floats of an array of maps. */
+static size_t map_floats(const struct pw_model *m, const struct pw_inspection *out, int T)
+{
+    return (out->each != NULL ? 1 : (size_t)m->cfg.layers) * m->cfg.heads * T * T;
+}
+
 /* Allocates backend memory for the tensors that the caller or the bias needs (on the host, the caller's own
  * arrays if possible), and host memory for derived tensors. */
 static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
                             struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
-    size_t L = (size_t)cfg->layers, maps = L * cfg->heads * T * T,
+    size_t L = (size_t)cfg->layers, maps = map_floats(m, out, T),
            heads = L * T * cfg->heads * cfg->head_width;
     bool qkv = out->q != NULL || out->k != NULL || out->v != NULL, acts = acts_on_scores(m),
          bias = out->bias != NULL && acts;
@@ -81,8 +97,11 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         return pw_fail(err, PW_ENOMEM, "out of memory: inspecting %d tokens needs %zu MiB", T,
                        need * sizeof(float) >> 20);
     next = m->tap;
-    *tap = (struct pw_tap){
-        .whole = out->whole, .patches = out->patches, .n_patches = out->n_patches, .sources = next};
+    *tap = (struct pw_tap){.one_layer = out->each != NULL,
+                           .whole = out->whole,
+                           .patches = out->patches,
+                           .n_patches = out->n_patches,
+                           .sources = next};
     for (int i = 0; i < out->n_patches; i++) {
         size_t n = patch_floats(m, &out->patches[i], T);
         m->ops->upload(m->be, next, out->patches[i].source, n * sizeof *next);
@@ -135,14 +154,57 @@ static enum pw_code fetch_qkv(struct pw_model *m, const struct pw_inspection *ou
     return code;
 }
 
+/* Fetches the maps and computes the bias; the pass that made them can still run. */
+static enum pw_code fetch_maps(struct pw_model *m, const struct pw_inspection *out, const struct pw_tap *tap,
+                               int T, struct pw_err *err)
+{
+    size_t maps = map_floats(m, out, T);
+    bool bias = out->bias != NULL && acts_on_scores(m);
+
+    fetch(m, out->content, tap->content, maps);
+    fetch(m, out->score, tap->score, maps);
+    fetch(m, out->probs, tap->probs, maps);
+    if (bias && out->score == NULL)
+        fetch(m, out->bias, tap->score, maps);
+    if (bias && out->content == NULL)
+        fetch(m, m->tap_host, tap->content, maps);
+    enum pw_code code = m->ops->sync(m->be, err);
+    if (out->bias != NULL && !bias)
+        memset(out->bias, 0, maps * sizeof *out->bias);
+    if (bias)
+        subtract(out->bias, out->score != NULL ? out->score : out->bias,
+                 out->content != NULL ? out->content : m->tap_host, maps / (size_t)T, T, m->cfg.causal);
+    return code;
+}
+
+/* Runs the pass, layer by layer if the caller looks at each. */
+static enum pw_code run_pass(struct job *job, const struct pw_inspection *out, int T, struct pw_err *err)
+{
+    struct pw_model *m = job->m;
+
+    if (out->each == NULL) {
+        job->layer = -1;
+        m->ops->for_chunks(m->be, 1, run, job);
+        return fetch_maps(m, out, &job->tap, T, err);
+    }
+    for (job->layer = 0; job->layer < m->cfg.layers; job->layer++) {
+        m->ops->for_chunks(m->be, 1, run, job);
+        enum pw_code code = fetch_maps(m, out, &job->tap, T, err);
+        if (code)
+            return code;
+        out->each(out->arg, job->layer);
+    }
+    m->ops->for_chunks(m->be, 1, run, job); /* the head */
+    return PW_OK;
+}
+
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err)
 {
-    size_t rows = (size_t)m->cfg.layers * T, maps = rows * m->cfg.heads * T;
+    size_t rows = (size_t)m->cfg.layers * T;
     struct pw_batch b = {
         .n_seqs = 1, .n_rows = T, .start = (const int[]){0, T}, .tokens = tokens, .pos = m->iota};
     struct job job = {.m = m};
-    bool bias;
     enum pw_code code;
 
     assert(T >= 1);
@@ -165,29 +227,15 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
         return pw_model_reason(m, code, err);
     pw_stage_upload(m, &m->eval_plan, 0, 1);
     pw_model_refresh(m, m->tables.P);
-    m->ops->for_chunks(m->be, 1, run, &job);
-    code = m->ops->sync(m->be, err);
+    code = run_pass(&job, out, T, err);
     if (code)
         return code;
 
-    fetch(m, out->content, job.tap.content, maps);
-    fetch(m, out->score, job.tap.score, maps);
-    fetch(m, out->probs, job.tap.probs, maps);
     fetch(m, out->resid, job.tap.resid, (rows + T) * m->cfg.width);
     fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
     fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
     fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
-    bias = out->bias != NULL && acts_on_scores(m);
-    if (bias && out->score == NULL)
-        fetch(m, out->bias, job.tap.score, maps);
-    if (bias && out->content == NULL)
-        fetch(m, m->tap_host, job.tap.content, maps);
     code = m->ops->sync(m->be, err);
-    if (out->bias != NULL && !bias)
-        memset(out->bias, 0, maps * sizeof *out->bias);
-    if (bias)
-        subtract(out->bias, out->score != NULL ? out->score : out->bias,
-                 out->content != NULL ? out->content : m->tap_host, maps / (size_t)T, T, m->cfg.causal);
     if (code == PW_OK && job.tap.qkv != NULL)
         code = fetch_qkv(m, out, &job.tap, rows, err);
     return code;

@@ -79,7 +79,11 @@ struct pw_inspection {
     float *mlp;    /* [L,T,F] hidden layer after its activation */
     float *logits; /* [T,V] */
     /* Inputs, set by the caller: how this pass differs from a plain one. */
-    bool whole;                     /* ignore pw_model_replace_head: every head computes its own output */
+    bool whole; /* ignore pw_model_replace_head: every head computes its own output */
+    /* Not NULL: content, bias, score and probs are [H,T,T] and hold layer l while each(arg, l) runs. It runs
+     * for every layer in order, on the caller's thread, and must not use the model. */
+    void (*each)(void *arg, int layer);
+    void *arg;
     const struct pw_patch *patches; /* [n_patches], applied after replaced heads */
     int n_patches;
 };

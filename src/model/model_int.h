@@ -157,8 +157,9 @@ struct pw_seen_counts {
 
 /* Where an inspection writes tensors, on the backend; any pointer can be NULL. */
 struct pw_tap {
-    float *content, *score, *probs; /* [L,H,T,T] */
-    float *resid;                   /* [L+1,T,C] */
+    float *content, *score, *probs; /* [L,H,T,T]; with one_layer [H,T,T] */
+    bool one_layer;
+    float *resid; /* [L+1,T,C] */
     /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end. */
     float *qkv, *z, *mlp;
     bool whole; /* as in struct pw_inspection, like the patches */
@@ -395,13 +396,14 @@ enum pw_act pw_model_act(const struct pw_model *m);
 enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                        int row0);
-/* The forward pass of one chunk of the plan: every block in order, the first with the embedding,
- * then the head. pw_forward_head computes the logits of the scored rows; without any it does
- * nothing. tap can be NULL. */
+/* The forward pass of one chunk of the plan: every block in order, the first with the embedding, then the
+ * head. pw_forward_head computes the logits of the scored rows; without any it does nothing. pw_forward runs
+ * them all. tap can be NULL. */
 void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
-                      const struct pw_batch_plan *plan, const struct pw_chunk *k, int l);
+                      const struct pw_batch_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap,
+                      int l);
 void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
-                     const struct pw_batch_plan *plan, const struct pw_chunk *k);
+                     const struct pw_batch_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap);
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,
                 const struct pw_chunk *k, const struct pw_tap *tap);
 /* Runs R tokens (ids on the backend) behind the cached ones and appends them to the cache; w->logits [V] are

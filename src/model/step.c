@@ -52,9 +52,9 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
     int L = m->cfg.layers;
 
     if (part < L) {
-        pw_forward_block(m, c, w, plan, k, part);
+        pw_forward_block(m, c, w, plan, k, NULL, part);
     } else if (part == L) {
-        pw_forward_head(m, c, w, plan, k);
+        pw_forward_head(m, c, w, plan, k, NULL);
         m->ops->cross_entropy(c, pw_out_loss(plan->out, plan->loss) + k->scored,
                               pw_out_best(plan->out, plan->best) + k->scored, w->d_logits, w->logits,
                               plan->dev + plan->targets + k->scored, (const float *)(plan->dev + plan->scale),

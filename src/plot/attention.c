@@ -24,7 +24,7 @@ bool pw_att_usable(const struct pw_snapshot *s)
 
     return s->has_attention && a->T > 0 && a->layers > 0 && a->heads > 0 && a->layer >= 0 &&
            a->layer < a->layers && a->head >= 0 && a->head < a->heads && a->labels != NULL &&
-           a->probs != NULL;
+           (a->probs != NULL || (a->pooled != NULL && a->map != NULL && a->pool > 0));
 }
 
 const char *pw_att_label(const struct pw_ev_attention *a, int t)
@@ -37,11 +37,29 @@ bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k)
     return !a->sees_all && k > q;
 }
 
+bool pw_att_exact(const struct pw_ev_attention *a, int layer, int head)
+{
+    return a->probs != NULL || (layer == a->layer && head == a->head);
+}
+
+int pw_att_pool(const struct pw_ev_attention *a)
+{
+    return a->probs == NULL && a->pool > 1 ? a->pool : 1;
+}
+
+float pw_att_cell_of(const struct pw_ev_attention *a, int layer, int head, int row, int col)
+{
+    size_t map = (size_t)layer * a->heads + head;
+
+    return a->probs != NULL ? pw_from_half(a->probs[(map * a->T + row) * a->T + col])
+                            : pw_from_half(a->pooled[(map * a->side + row) * a->side + col]);
+}
+
 float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q, int k)
 {
-    size_t at = (((size_t)layer * a->heads + head) * a->T + q) * a->T + k;
-
-    return pw_from_half(a->probs[at]);
+    if (a->probs != NULL || !pw_att_exact(a, layer, head))
+        return pw_att_cell_of(a, layer, head, q / pw_att_pool(a), k / pw_att_pool(a));
+    return pw_from_half(a->map[(size_t)q * a->T + k]);
 }
 
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view)

@@ -8,8 +8,15 @@
 bool pw_att_usable(const struct pw_snapshot *s);
 /* Returns true if the causal mask hides key k from query q. */
 bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k);
-/* Returns the attention probability of query q on key k. */
+/* Returns true if the event has every probability of the head; false: only pooled ones (pw_att_pool). */
+bool pw_att_exact(const struct pw_ev_attention *a, int layer, int head);
+/* Returns the tokens per cell of pooled maps each way; 1: there are none. */
+int pw_att_pool(const struct pw_ev_attention *a);
+/* Returns the attention probability of query q on key k; of a head that is only pooled, the largest of the
+ * cell. */
 float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q, int k);
+/* Returns the largest probability of a cell, 0 <= row, col < ceil(T / pw_att_pool). */
+float pw_att_cell_of(const struct pw_ev_attention *a, int layer, int head, int row, int col);
 /* Returns the map [T,T] in half precision of a view of the selected head. NULL: the event does not have this
  * view. NULL also for probabilities, which exist for every head (pw_att_prob_of). */
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view);

@@ -2,6 +2,7 @@
  * training. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ref_lab.h"
@@ -167,10 +168,59 @@ static void test_moves(void **state)
     bench_close(&b);
 }
 
+/* A cell of a pooled map has the largest of its pairs. */
+static void check_pooled(const struct pw_ev_attention *a)
+{
+    size_t map = ((size_t)a->layer * a->heads + a->head) * a->side * a->side;
+    uint16_t *most = calloc((size_t)a->side * a->side, sizeof *most);
+    assert_non_null(most);
+    for (int q = 0; q < a->T; q++) {
+        double sum = 0;
+        for (int k = 0; k < a->T; k++) {
+            uint16_t p = a->map[(size_t)q * a->T + k], *cell = &most[q / a->pool * a->side + k / a->pool];
+            sum += (double)pw_from_half(p);
+            *cell = pw_from_half(p) > pw_from_half(*cell) ? p : *cell;
+        }
+        assert_true(fabs(sum - 1) < 0.01);
+    }
+    assert_memory_equal(most, a->pooled + map, (size_t)a->side * a->side * sizeof *most);
+    free(most);
+}
+
+/* With many tokens and heads, an event has pooled maps, and all pairs of one head. */
+static void test_pooled(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct pw_str line = {0};
+    bench_open(&b, 2, false);
+    bench_must(&b, "model tiny layers=8 width=16 heads=16 context=450; pe alibi");
+    bench_must(&b, "task text path=" PEWTER_SOURCE_DIR "/texts/chronicle.txt lengths=16");
+    pw_str_add(&line, "prompt ");
+    for (int i = 0; i < 400; i++)
+        pw_str_add(&line, "%c", "the wolves "[i * i % 11]);
+    bench_must(&b, line.s);
+    const struct pw_ev_attention *a = &b.s->attention;
+    assert_true(a->T > 400 && a->T <= 450);
+    assert_null(a->probs);
+    assert_int_equal(a->pool, 3);
+    assert_int_equal(a->side, (a->T + 2) / 3);
+    check_pooled(a);
+    float first = a->scores[0], here = at(a->score, a, 390, 0);
+    bench_must(&b, "inspect layer=5 head=3");
+    check_pooled(a);
+    assert_true(a->scores[0] == first && at(a->score, a, 390, 0) != here);
+    bench_must(&b, "model tiny layers=8 width=16 context=64; prompt the wolves");
+    assert_true(a->probs != NULL && a->pooled == NULL && a->map == NULL && a->pool == 0);
+    pw_str_fini(&line);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms), cmocka_unit_test(test_position_part),       cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_terms), cmocka_unit_test(test_position_part),
+        cmocka_unit_test(test_gold),  cmocka_unit_test(test_pooled),
         cmocka_unit_test(test_moves), cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

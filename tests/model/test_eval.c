@@ -178,6 +178,45 @@ static double relative(const struct pw_model *m, const struct pw_pe_tables *t, c
 }
 
 /* Checks the relations between the parts of an inspection. */
+/* Maps that are looked at layer by layer, against those of a pass that keeps all layers. */
+struct layers {
+    int T, seen;
+    const float *all[4], *one[4]; /* content, bias, score, probs: [L,H,T,T] and [H,T,T] */
+};
+
+static void compare_layer(void *arg, int layer)
+{
+    struct layers *x = arg;
+    size_t n = (size_t)H * x->T * x->T;
+
+    assert_int_equal(layer, x->seen++);
+    for (int i = 0; i < 4; i++)
+        assert_memory_equal(x->one[i], x->all[i] + layer * n, n * sizeof(float));
+}
+
+static void check_each_layer(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *all)
+{
+    size_t n = (size_t)H * T * T;
+    float *one = malloc((4 * n + 2 * (size_t)T * V) * sizeof *one), *logits = one + 4 * n;
+    struct layers x = {T, 0, {all->content, all->bias, all->score, all->probs}, {one}};
+
+    assert_non_null(one);
+    for (size_t i = 1; i < 4; i++)
+        x.one[i] = one + i * n;
+    inspect(m, tokens, T,
+            &(struct pw_inspection){.content = one,
+                                    .bias = one + n,
+                                    .score = one + 2 * n,
+                                    .probs = one + 3 * n,
+                                    .logits = logits,
+                                    .each = compare_layer,
+                                    .arg = &x});
+    assert_int_equal(x.seen, L);
+    inspect(m, tokens, T, &(struct pw_inspection){.logits = logits + T * V});
+    assert_memory_equal(logits, logits + T * V, (size_t)T * V * sizeof *logits);
+    free(one);
+}
+
 static void check_parts(struct pw_model *m, const char *pe, bool causal)
 {
     enum { T = 9, MAPS = L * H * T * T };
@@ -191,6 +230,9 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
         &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs, .q = q});
     inspect(m, b->tokens, T, &(struct pw_inspection){.bias = again});
     assert_memory_equal(bias, again, sizeof bias);
+    check_each_layer(
+        m, b->tokens, T,
+        &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs});
     assert_int_equal(pw_model_tables(m, T, &tables, &err), PW_OK);
     for (int lh = 0; lh < L * H; lh++) {
         for (int i = 0; i < T; i++) {

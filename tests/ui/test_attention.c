@@ -82,11 +82,11 @@ static void test_the_first_left_out(void **state)
     assert_true(pw_att_init(&w, &b->ui));
     for (int q = 1; q < w.T; q++) {
         double sum = 0;
-        assert_true(w.v[q * w.T] == -INFINITY);
+        assert_true(pw_att_value(&w, q, 0) == -INFINITY);
         for (int k = 1; k <= q; k++)
-            sum += (double)w.v[q * w.T + k];
+            sum += (double)pw_att_value(&w, q, k);
         assert_true(fabs(sum - 1) < 0.01);
-        assert_true(w.v[q * w.T + 1] > pw_att_prob(&w, q, 1));
+        assert_true(pw_att_value(&w, q, 1) > pw_att_prob(&w, q, 1));
     }
     pw_att_fini(&w);
     assert_says(after(b, 20, 100, ""), "first key left out, rest renormalised");
@@ -106,7 +106,7 @@ static void test_mean_over_heads(void **state)
     pw_att_fini(&w);
     b->ui.attention.mean = true;
     assert_true(pw_att_init(&w, &b->ui));
-    assert_true(fabs((double)w.v[9 * w.T + 4] - sum / w.a->heads) < 1e-6);
+    assert_true(fabs((double)pw_att_value(&w, 9, 4) - sum / w.a->heads) < 1e-6);
     pw_att_fini(&w);
 }
 
@@ -116,6 +116,7 @@ static void test_scales(void **state)
     struct pw_att w;
     assert_true(pw_att_init(&w, &b->ui));
     assert_true(pw_att_scaled(&w, PW_ATT_GLOBAL, 3, 0.25f) == 0.25f);
+    assert_true(pw_att_scaled(&w, PW_ATT_ROW, 3, 0) == 0 && w.row_top[3] > 0);
     assert_true(fabsf(pw_att_scaled(&w, PW_ATT_ROW, 3, w.row_top[3]) - 1) < 1e-6f);
     assert_true(fabsf(pw_att_scaled(&w, PW_ATT_LOG, 3, 0.1f) - 2.0f / 3) < 1e-5f);
     assert_true(pw_att_scaled(&w, PW_ATT_LOG, 3, 0) == 0);
@@ -139,14 +140,16 @@ static void test_difference(void **state)
     struct pw_att w;
     assert_says(after(b, 20, 120, "c"), "less 3 t5 8/16 ↻ head L1H1 step 640");
     assert_true(pw_att_init(&w, &b->ui));
-    for (int i = 0; i < w.T * w.T; i++)
-        assert_true(w.v[i] == 0 || w.v[i] == -INFINITY);
+    for (int i = 0; i < w.T * w.T; i++) {
+        float v = pw_att_value(&w, i / w.T, i % w.T);
+        assert_true(v == 0 || v == -INFINITY);
+    }
     pw_att_fini(&w);
     float now = pw_from_half(b->s->attention.probs[((size_t)5 * 16 + 9) * 16 + 1]);
     b->ui.time = 200;
     assert_true(pw_att_init(&w, &b->ui));
     assert_true(w.past && w.step == 160);
-    assert_true(w.v[9 * w.T + 1] == pw_att_prob(&w, 9, 1) - now);
+    assert_true(pw_att_value(&w, 9, 1) == pw_att_prob(&w, 9, 1) - now);
     pw_att_fini(&w);
     b->ui.time = -1;
     screen_set_view(b->s, 1, 1, PW_VIEW_SCORE);
@@ -429,7 +432,7 @@ static void test_file(void **state)
     assert_says(after(b, 24, 100, "v"), "score +8.00");
     assert_string_equal(status_of(b), "head L1H3 score  file theirs.npz");
     assert_true(pw_att_init(&w, &b->ui));
-    assert_true(w.T == 5 && w.v[4 * 5 + 2] == 8);
+    assert_true(w.T == 5 && pw_att_value(&w, 4, 2) == 8);
     pw_att_fini(&w);
     after(b, 24, 100, "a");
     assert_string_equal(status_of(b), "layer 1 mean of 4 heads  file theirs.npz");
@@ -464,7 +467,7 @@ static void test_file_difference(void **state)
     assert_true(pw_att_init(&w, &b->ui));
     float own = pw_from_half(b->s->attention.probs[(size_t)5 * 256 + 9 * 16 + 4]),
           theirs = pw_from_half(b->s->foreign.probs[9 * 16 + 4]);
-    assert_true(w.T == 16 && w.v[9 * 16 + 4] == own - theirs);
+    assert_true(w.T == 16 && pw_att_value(&w, 9, 4) == own - theirs);
     pw_att_fini(&w);
     assert_says(after(b, 24, 160, "cci"), "less 3 t5 8/16 ↻ head L1H1 step 640, by position");
     screen_import(b->s, 7, same, 3);

@@ -203,6 +203,7 @@ static void agree(struct pw_event *e, uint64_t *rng)
         for (int i = 0; i < a->n_gold && a->T > 0; i++)
             a->gold[i].query %= a->T, a->gold[i].key %= a->T;
         a->n_gold = a->T > 0 ? a->n_gold : 0;
+        a->pool = a->side > 0 ? 1 + a->T / a->side : 0;
         break;
     case PW_EV_TABLE:
         if (t->n_buckets > 0) {

@@ -110,6 +110,9 @@ static void fill_attention(struct pw_ev_attention *a)
     a->gold = COPY(struct pw_gold, {1, 0});
     a->scores = COPY(float, 0.5f, 1, 0.25f, NAN);
     a->all_scores = COPY(uint16_t, 1, 0xfc00, 2, 3, 4, 0xfc00, 5, 6);
+    a->pool = 2, a->side = 1;
+    a->pooled = COPY(uint16_t, 0x3c00, 0x3a00);
+    a->map = COPY(uint16_t, 0x3c00, 0, 0x3800, 0x3800);
 }
 
 static void fill_table(struct pw_ev_table *t)

@@ -143,7 +143,13 @@ static void make_attention(struct pw_ev_attention *a, const struct happening *h,
     a->layers = 1, a->heads = 2;
     int map = a->T * a->T;
     a->labels = some(r, a->T, sizeof *a->labels);
-    a->probs = some(r, 2 * map, sizeof *a->probs);
+    if (pw_rng_below(r, 3) > 0) {
+        a->probs = some(r, 2 * map, sizeof *a->probs);
+    } else {
+        a->pool = 2, a->side = (a->T + 1) / 2;
+        a->pooled = some(r, 2 * a->side * a->side, sizeof *a->pooled);
+        a->map = some(r, map, sizeof *a->map);
+    }
     a->score = some(r, map, sizeof *a->score);
     a->content = some(r, map, sizeof *a->content);
     a->bias = some(r, map, sizeof *a->bias);
@@ -156,7 +162,8 @@ static void make_attention(struct pw_ev_attention *a, const struct happening *h,
     if (pw_rng_below(r, 4) == 0) {
         snprintf(a->source, sizeof a->source, "theirs %u.npz", pw_rng_below(r, 3));
         a->all_scores = perhaps(r, 2 * map, sizeof *a->all_scores);
-        a->T = pw_rng_below(r, 3) == 0 ? 0 : a->T; /* the map is gone */
+        if (pw_rng_below(r, 3) == 0) /* the map is gone */
+            a->T = a->pool = a->side = 0;
     }
 }
 

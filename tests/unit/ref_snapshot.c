@@ -55,6 +55,8 @@ static bool same_attention(struct pw_ev_attention x, struct pw_ev_attention y)
     ARRAY(gold, x.n_gold);
     ARRAY(scores, x.layers * x.heads * x.n_scores);
     ARRAY(all_scores, x.layers * x.heads * map);
+    ARRAY(pooled, x.layers * x.heads * x.side * x.side);
+    ARRAY(map, map);
     REST;
 }
 

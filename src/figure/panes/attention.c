@@ -103,6 +103,9 @@ void pw_figure_caption_attention(struct pw_figure *f, bool gold)
         pw_str_add(&f->caption, "prompt \"%s\"", f->snap->prompt.text);
     }
     pw_str_add(&f->caption, ". Rows: queries; columns: keys%s.", a->sees_all ? "" : "; white: hidden");
+    if (pw_att_pool(a) > 1)
+        pw_str_add(&f->caption, " Other heads than " PW_HEAD ": the largest of %d x %d pairs.", a->layer,
+                   a->head, a->pool, a->pool);
     if (gold && a->n_gold > 0 && a->gold != NULL)
         pw_str_add(&f->caption, " Diamonds: where a correct head would look.");
 }

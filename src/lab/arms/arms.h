@@ -86,8 +86,8 @@ enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *set
  */
 void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err);
 
-/* Allocate room for the inspection of T tokens: four maps of every head, and `more` floats. NULL fills err,
- * also if the system would overcommit memory. The caller frees. */
-float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err);
+/* Allocate room for the inspection of T tokens: four maps of each of so many heads, and `more` floats. NULL
+ * fills err, also if the system would overcommit memory. The caller frees. */
+float *pw_lab_maps(size_t heads, int T, size_t more, struct pw_err *err);
 
 #endif

@@ -196,9 +196,9 @@ void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, 
     pw_str_fini(&hint);
 }
 
-float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)
+float *pw_lab_maps(size_t heads, int T, size_t more, struct pw_err *err)
 {
-    size_t bytes = (4 * (size_t)cfg->layers * cfg->heads * T * T + more) * sizeof(float);
+    size_t bytes = (4 * heads * T * T + more) * sizeof(float);
     /* three times: these maps, the model's own, and the event's */
     float *maps = 3 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
     if (maps == NULL)

@@ -86,7 +86,7 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
     int T = pw_lab_shown(lab, arm);
     size_t map = (size_t)c->layers * c->heads * T * T, logits = (size_t)T * c->vocab;
     size_t resid = (size_t)(c->layers + 1) * T * c->width;
-    float *all = pw_lab_maps(c, T, logits + resid, err);
+    float *all = pw_lab_maps((size_t)c->layers * c->heads, T, logits + resid, err);
     if (all == NULL)
         return PW_ENOMEM;
     struct pw_inspection in = {.probs = all,

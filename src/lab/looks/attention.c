@@ -14,14 +14,6 @@
 #define MEAN_LEAST   8   /* minimum, for a model on which MEAN_SAMPLES take too long */
 #define MEAN_FLOPS   2e9 /* limit for all of them: a fraction of a second */
 
-static uint16_t *halves(const float *x, size_t n)
-{
-    uint16_t *out = pw_alloc(n, sizeof *out);
-    for (size_t i = 0; i < n; i++)
-        out[i] = pw_half(x[i]);
-    return out;
-}
-
 /* ---- the four terms of the inspected head */
 
 /* Compute the part of the stream that position t contributes before a layer: the mean over validation samples
@@ -73,20 +65,9 @@ static int mean_stream(struct pw_lab *lab, const struct pw_replica *arm, float *
     return used;
 }
 
-/* Compute position's share of what distinguishes keys, from the content map and n position maps [T,T]; score
- * is -inf at hidden keys. NaN: nothing distinguishes them. */
-static float position_part(const float *content, const float *position, int n, const float *score, int T)
-{
-    double c = pw_head_variation(content, score, T), p = 0.0;
-    for (int i = 0; i < n; i++)
-        p += pw_head_variation(position + (size_t)i * T * T, score, T);
-    return c + p > 0.0 ? (float)(p / (c + p)) : NAN;
-}
-
 /* Fill in a's terms if the stream has a position part. In layer 0 that part is a table's rows. In deeper
- * layers it is means over contents, computed only if the terms are shown. *part: position's share of the
- * terms, else NaN. x: the stream before a's layer [T,C];
- * score: of the inspected head [T,T]. */
+ * layers it is means over contents. *part: position's share of the terms, else NaN. x: the stream before a's
+ * layer [T,C], NULL: the terms are not wanted; score: of the inspected head [T,T]. */
 static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_attention *a,
                               float *part, const float *x, const float *score, struct pw_err *err)
 {
@@ -94,7 +75,7 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, 
     size_t square = (size_t)T * T;
     enum pw_code code = PW_OK;
     *part = NAN;
-    if (a->layer == 0 ? !a->adds : a->view < PW_VIEW_CC)
+    if (x == NULL)
         return PW_OK;
     float *p = malloc((size_t)T * C * sizeof *p), *terms = malloc(4 * square * sizeof *terms);
     if (p == NULL || terms == NULL) {
@@ -113,15 +94,17 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, 
     if (code == PW_OK && known)
         code = pw_model_terms(arm->model, terms, x, p, T, a->layer, a->head, err);
     if (code == PW_OK && known) {
-        a->terms = halves(terms, 4 * square);
-        *part = position_part(terms, terms + square, 3, score, T);
+        a->terms = pw_alloc(4 * square, sizeof *a->terms);
+        for (size_t i = 0; i < 4 * square; i++)
+            a->terms[i] = pw_half(terms[i]);
+        *part = pw_lab_position_part(terms, terms + square, 3, score, T);
     }
     free(p);
     free(terms);
     return code;
 }
 
-/* ---- gold pointers and head scores */
+/* ---- gold pointers */
 
 /* The query that predicts token k of the answer is the row before it. */
 static void add_gold(const struct pw_lab *lab, struct pw_ev_attention *a)
@@ -138,54 +121,6 @@ static void add_gold(const struct pw_lab *lab, struct pw_ev_attention *a)
     free(at);
 }
 
-static void name_score(struct pw_score_kind *kind, const char *name, const char *unit, double chance)
-{
-    pw_text_copy(kind->name, sizeof kind->name, name);
-    pw_text_copy(kind->unit, sizeof kind->unit, unit);
-    kind->chance = (float)chance;
-}
-
-void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
-                        int more)
-{
-    double v[PW_HEAD_SCORES];
-    a->n_scores = PW_HEAD_SCORES + more;
-    a->scores = pw_alloc((size_t)a->layers * a->heads * a->n_scores, sizeof *a->scores);
-    pw_head_measure(v, NULL, in);
-    for (int s = 0; s < PW_HEAD_SCORES; s++)
-        name_score(&a->kinds[s], pw_head_scores[s].name, pw_head_scores[s].unit, v[s]);
-    for (int h = 0; h < a->layers * a->heads; h++) {
-        pw_head_measure(v, probs + (size_t)h * a->T * a->T, in);
-        for (int s = 0; s < PW_HEAD_SCORES; s++)
-            a->scores[h * a->n_scores + s] = (float)v[s];
-    }
-}
-
-/* Compute the probe's scores, and last position's share of what distinguishes keys. The share comes from the
- * encoding's effect on the scores or, only for the inspected head, from its terms. */
-static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, const struct pw_inspection *in,
-                       float part)
-{
-    enum { N = PW_HEAD_SCORES + 1 };
-    _Static_assert((int)N <= PW_MAX_SCORES, "an event holds every score");
-    _Static_assert(sizeof(struct pw_gold) == sizeof(int[2]), "pairs are pairs");
-    struct pw_head_input input = {.T = a->T,
-                                  .causal = !a->sees_all,
-                                  .tokens = lab->pin.tokens,
-                                  .n_gold = a->n_gold,
-                                  .gold = (const int(*)[2])(const void *)a->gold};
-    pw_lab_score_heads(a, in->probs, &input, N - PW_HEAD_SCORES);
-    name_score(&a->kinds[PW_HEAD_SCORES], "position's part", "", NAN);
-    for (int h = 0; h < a->layers * a->heads; h++) {
-        size_t at = (size_t)h * a->T * a->T;
-        float *to = &a->scores[h * N + PW_HEAD_SCORES];
-        if (a->biases || a->rotates)
-            *to = position_part(in->content + at, in->bias + at, 1, in->score + at, a->T);
-        else
-            *to = h == a->layer * a->heads + a->head ? part : NAN;
-    }
-}
-
 /* ---- everything */
 
 int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm)
@@ -196,30 +131,51 @@ int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm)
     return answered_from_the_prompt ? pin->sample.n_prompt : n;
 }
 
+/* Are the terms wanted? In layer 0 they are cheap. */
+static bool wants_terms(const struct pw_ev_attention *a)
+{
+    return a->layer == 0 ? a->adds : a->view >= PW_VIEW_CC;
+}
+
+/* Fill in the maps, the scores and the terms of an event that names the head. */
+static enum pw_code look(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_attention *a,
+                         struct pw_err *err)
+{
+    const struct pw_pin *pin = &lab->pin;
+    size_t square = (size_t)a->T * a->T, stream = (size_t)a->T * arm->cfg.width;
+    size_t resid = wants_terms(a) ? (a->layers + 1) * stream : 0;
+    float *score = malloc((square + resid) * sizeof *score), *x = resid > 0 ? score + square : NULL;
+    float part;
+    if (score == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens", a->T);
+    add_gold(lab, a);
+    _Static_assert(sizeof(struct pw_gold) == sizeof(int[2]), "pairs are pairs");
+    struct pw_head_input input = {.T = a->T,
+                                  .causal = !a->sees_all,
+                                  .tokens = pin->tokens,
+                                  .n_gold = a->n_gold,
+                                  .gold = (const int(*)[2])(const void *)a->gold};
+    enum pw_code code = pw_lab_look_at_heads(arm, pin->tokens, a, &input, score, x, err);
+    if (code == PW_OK)
+        code = add_terms(lab, arm, a, &part, x != NULL ? x + a->layer * stream : NULL, score, err);
+    if (code == PW_OK && !a->biases && !a->rotates)
+        a->scores[((size_t)a->layer * a->heads + a->head) * a->n_scores + PW_HEAD_SCORES] = part;
+    free(score);
+    return code;
+}
+
 enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *arm, bool asked,
                                    struct pw_err *err)
 {
-    struct pw_pin *pin = &lab->pin;
-    int T = pw_lab_shown(lab, arm), L = arm->cfg.layers, H = arm->cfg.heads;
-    size_t head = (size_t)T * T, all = (size_t)L * H * head, stream = (size_t)T * arm->cfg.width;
-    float *maps = pw_lab_maps(&arm->cfg, T, (size_t)(L + 1) * stream, err);
-    if (maps == NULL)
-        return PW_ENOMEM;
-    struct pw_inspection in = {.probs = maps,
-                               .score = maps + all,
-                               .content = maps + 2 * all,
-                               .bias = maps + 3 * all,
-                               .resid = maps + 4 * all};
-    enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);
+    const struct pw_pin *pin = &lab->pin;
+    int L = arm->cfg.layers, H = arm->cfg.heads;
     struct pw_event *e = pw_lab_event(PW_EV_ATTENTION, arm);
     struct pw_ev_attention *a = &e->u.attention;
     unsigned uses = arm->pe.pe->uses;
-    float part = NAN;
     a->layer = pin->layer < L ? pin->layer : L - 1;
     a->head = pin->head < H ? pin->head : H - 1;
-    size_t at = ((size_t)a->layer * H + a->head) * head;
     a->prompt = pin->id;
-    a->T = T;
+    a->T = pw_lab_shown(lab, arm);
     a->layers = L;
     a->heads = H;
     a->view = pin->view;
@@ -229,20 +185,11 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->adds = uses & PW_PE_ADDED;
     a->rotates = uses & PW_PE_ROTATION;
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS);
+    a->labels = pw_lab_labels(lab, pin->tokens, a->T);
+    enum pw_code code = look(lab, arm, a, err);
     if (code == PW_OK)
-        code = add_terms(lab, arm, a, &part, in.resid + (size_t)a->layer * stream, in.score + at, err);
-    if (code == PW_OK) {
-        a->labels = pw_lab_labels(lab, pin->tokens, T);
-        a->probs = halves(in.probs, all);
-        a->score = halves(in.score + at, head);
-        a->content = halves(in.content + at, head);
-        a->bias = halves(in.bias + at, head);
-        add_gold(lab, a);
-        add_scores(lab, a, &in, part);
         pw_lab_emit(lab, e);
-    } else {
+    else
         pw_event_free(e);
-    }
-    free(maps);
     return code;
 }

@@ -175,7 +175,9 @@ static enum pw_code read_all(const struct source *s, struct pw_ev_attention *a, 
         a->labels = pw_alloc((size_t)s->T, PW_LABEL);
         read_tokens(s, a->labels, ids);
         struct pw_head_input in = {.T = s->T, .causal = !a->sees_all, .tokens = ids};
-        pw_lab_score_heads(a, probs, &in, 0);
+        pw_lab_name_scores(a, &in);
+        for (int h = 0; h < a->layers * a->heads; h++)
+            pw_lab_score_head(a, h / a->heads, h % a->heads, probs + (size_t)h * a->T * a->T, &in);
         a->probs = pw_alloc((size_t)s->probs->n, sizeof *a->probs);
         for (int64_t i = 0; i < s->probs->n; i++)
             a->probs[i] = pw_half(probs[i]);

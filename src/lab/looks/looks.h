@@ -79,10 +79,23 @@ int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm);
 /* asked: by a command */
 enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *arm, bool asked,
                                    struct pw_err *err);
-/* Compute the probe's scores of every head of probs [layers,heads,T,T], and reserve room for `more` further
- * scores of each head. */
-void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
-                        int more);
+
+/* ---- attention_maps.c: the maps and scores of all heads */
+/* Name the scores of a, make room for those of every head, and compute their values by chance. An arm's heads
+ * have the position's part as well, a file's (source) have not. */
+void pw_lab_name_scores(struct pw_ev_attention *a, const struct pw_head_input *in);
+/* Compute the scores of one head from its map [T,T]; the position's part becomes NaN. */
+void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const float *probs,
+                       const struct pw_head_input *in);
+/* Compute position's share of what distinguishes keys, from the content map and n position maps [T,T]; score
+ * is -inf at hidden keys. NaN: nothing distinguishes them. */
+float pw_lab_position_part(const float *content, const float *position, int n, const float *score, int T);
+/* Run the model over tokens [a->T] and fill in a's maps and scores; a names the head and the view, and has
+ * its sizes and what the encoding does. score [T,T]: receives the scores of the inspected head. resid: NULL,
+ * or receives the stream [layers+1,T,width]. Fails without memory. */
+enum pw_code pw_lab_look_at_heads(const struct pw_replica *arm, const int *tokens, struct pw_ev_attention *a,
+                                  const struct pw_head_input *input, float *score, float *resid,
+                                  struct pw_err *err);
 
 /* ---- table_learned.c: the learned parameters of an encoding with arithmetic of its own */
 struct pw_learned {

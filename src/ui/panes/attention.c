@@ -48,7 +48,7 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
     const struct pw_ev_attention *a = w->a;
     int q = ui->attention.query, k = ui->attention.key, n = 0, seen = a->sees_all ? a->T : q + 1;
     size_t at = (size_t)q * a->T + k;
-    float v = w->v[(size_t)q * w->T + k];
+    float v = pw_att_value(w, q, k);
 
     pw_str_add(&pieces[n++], "q=%d \"%s\"  k=%d \"%s\"", q, pw_att_label(a, q), k, pw_att_label(a, k));
     if (pw_att_hidden(a, q, k)) {
@@ -387,9 +387,10 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 
     if (pw_att_shown(ui) == NULL)
         return;
-    if (pw_att_init(&w, ui) && ui->attention.overview)
+    bool there = pw_att_init(&w, ui);
+    if (there && ui->attention.overview)
         pw_att_copy_scores(&w, out);
-    else if (w.v != NULL)
+    else if (there)
         pw_att_copy_map(&w, out);
     pw_att_fini(&w);
 }

@@ -36,10 +36,12 @@ struct pw_att {
     int T;                        /* number of tokens; with a reference, only the common prefix */
     const struct pw_att_ref *ref; /* the map that is subtracted; NULL: none */
     bool renamed;                 /* the reference's tokens have other names */
-    float *v;                     /* [T,T]; -inf where hidden */
+    const uint16_t *m;            /* [T,T] of the view, borrowed; NULL: probabilities */
+    bool cells;                   /* a small map of pooled cells: T counts cells */
+    bool first_hidden;            /* the first key is left out */
     bool is_signed;
     float top;         /* largest absolute value, or 1 */
-    float *row_top;    /* [T] */
+    float *row_top;    /* [T] of each query; 0: not known yet */
     const char *hatch; /* unseen unit: "distance", "bucket", "position", "length"; NULL: unknown */
     bool by_position;
     bool *unmet; /* [T]: not seen in training, by distance or position */
@@ -63,10 +65,13 @@ void pw_att_move_file(struct pw_ui *ui, const char *what, int by);
 /* ---- attention_value.c */
 /* Selects the map: sets all members of *w that precede T. Returns false and sets why if there is none. */
 bool pw_att_find(struct pw_att *w, const struct pw_ui *ui);
-/* Computes the values that the pane shows. Returns false and sets why if there are none. Call pw_att_fini in
- * both cases. */
+/* Prepares the values that the pane shows (pw_att_value). Returns false and sets why if there are none. Call
+ * pw_att_fini in both cases. */
 bool pw_att_init(struct pw_att *w, const struct pw_ui *ui);
-/* Computes the probabilities of another head of the same attention. */
+/* Returns the value that the pane shows of a query and key, before it is scaled; -inf where hidden. */
+float pw_att_value(const struct pw_att *w, int q, int k);
+/* Prepares the probabilities of another head of the same attention, pooled ones if the event has no others.
+ */
 void pw_att_init_head(struct pw_att *out, const struct pw_ui *ui, const struct pw_att *w, int layer,
                       int head);
 void pw_att_fini(struct pw_att *w);

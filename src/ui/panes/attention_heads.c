@@ -20,12 +20,18 @@ static float value(const void *arg, int q, int k)
 {
     const struct small *s = arg;
 
-    return pw_att_scaled(&s->map, s->scale, q, s->map.v[(size_t)q * s->map.T + k]);
+    return pw_att_scaled(&s->map, s->scale, q, pw_att_value(&s->map, q, k));
+}
+
+/* Returns the values per side of a small map: tokens, or pooled cells of them. */
+static int side_of(const struct pw_ev_attention *a)
+{
+    return (a->T + pw_att_pool(a) - 1) / pw_att_pool(a);
 }
 
 static bool affordable(const struct pw_ev_attention *a)
 {
-    return (double)a->layers * a->heads * a->T * a->T <= MOST_VALUES;
+    return (double)a->layers * a->heads * side_of(a) * side_of(a) <= MOST_VALUES;
 }
 
 static struct pw_style caption_style(const struct pw_att *w, int layer, int head)
@@ -49,13 +55,13 @@ static void draw_one(const struct pw_ui *ui, const struct pw_att *w, struct pw_c
                      int y, int x, int width, int h, int layer, int head)
 {
     struct small s = {.scale = ui->attention.scale};
-    struct pw_heat m = {.data = {.rows = w->a->T, .cols = w->a->T, .value = value, .arg = &s, .hi = 1},
+
+    pw_att_init_head(&s.map, ui, w, layer, head);
+    struct pw_heat m = {.data = {.rows = s.map.T, .cols = s.map.T, .value = value, .arg = &s, .hi = 1},
                         .square = true,
                         .bare = true,
                         .cursor_row = -1,
                         .cursor_col = -1};
-
-    pw_att_init_head(&s.map, ui, w, layer, head);
     if (pw_heat_fit(&m, &ui->look, width, h))
         pw_heat_draw(&m, &ui->look, c, r, y, x);
     pw_att_fini(&s.map);
@@ -75,9 +81,11 @@ static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const stru
 {
     bool shades = !look->utf8 || look->colors <= PW_COLORS_16;
 
-    for (int size = a->T < SMALL_MOST ? a->T : SMALL_MOST; size >= 4; size--) {
-        g->pool = (a->T + size - 1) / size;
-        g->size = (a->T + g->pool - 1) / g->pool;
+    int side = side_of(a);
+
+    for (int size = side < SMALL_MOST ? side : SMALL_MOST; size >= 4; size--) {
+        g->pool = (side + size - 1) / size;
+        g->size = (side + g->pool - 1) / g->pool;
         g->w = (g->size < 4 ? 4 : g->size) + 1;
         g->h = (shades ? g->size : (g->size + 1) / 2) + 1;
         int across = (w + 1) / g->w;
@@ -100,8 +108,9 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
     if (!affordable(a) || !fit_grid(&g, a, &ui->look, r.w, r.h - profile - 1))
         return 0;
     int lines = (a->heads + g.per_row - 1) / g.per_row, top = r.y + r.h - g.rows * g.h;
-    if (g.pool > 1) /* in the free row above them, because the large map is possibly not pooled */
-        pw_draw_fmt(c, r, top - 1, r.x, pw_style_warn(), "small: pooled %dx", g.pool);
+    if (g.pool * pw_att_pool(a) >
+        1) /* in the free row above them, because the large map is possibly not pooled */
+        pw_draw_fmt(c, r, top - 1, r.x, pw_style_warn(), "small: pooled %dx", g.pool * pw_att_pool(a));
     for (int l = 0; l < a->layers; l++)
         for (int i = 0; i < a->heads; i++) {
             int y = top + (l * lines + i / g.per_row) * g.h, x = r.x + i % g.per_row * g.w;
@@ -201,7 +210,7 @@ static int tile_rows(const struct tiles *t, const struct pw_ev_attention *a)
 static bool measure_tiles(struct tiles *t, const struct pw_ev_attention *a, const struct pw_abilities *look,
                           struct pw_rect r)
 {
-    struct pw_heat m = {.data = {.rows = a->T, .cols = a->T}, .square = true};
+    struct pw_heat m = {.data = {.rows = side_of(a), .cols = side_of(a)}, .square = true};
 
     t->each_w = (r.w + 1) / t->per_row;
     t->each_h = r.h / tile_rows(t, a);
@@ -371,7 +380,7 @@ void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw
     bool maps = fit_maps(w, &ui->look, body, &t);
 
     if (body.y > r.y)
-        draw_heading(ui, w, c, r, score, maps ? t.pool : 1);
+        draw_heading(ui, w, c, r, score, maps ? t.pool * pw_att_pool(w->a) : 1);
     if (body.y + body.h < r.y + r.h)
         draw_words(w, c, (struct pw_rect){r.y + r.h - 1, r.x, 1, r.w});
     if (maps)

@@ -22,7 +22,7 @@ float pw_att_shade(const void *arg, int row, int col)
 {
     const struct pw_att_window *p = arg;
     const struct pw_att *w = p->w;
-    float v = w->v[(size_t)(p->top + row) * w->T + p->left + col];
+    float v = pw_att_value(w, p->top + row, p->left + col);
 
     return p->m.bare ? pw_att_scaled(w, p->ui->attention.scale, p->top + row, v) : v;
 }
@@ -253,10 +253,10 @@ void pw_att_copy_map(const struct pw_att *w, struct pw_str *out)
     for (int q = 0; q < w->T; q++) {
         pw_str_add(out, "\n%d %s", q, pw_att_label(w->a, q));
         for (int k = 0; k < w->T; k++)
-            if (w->v[q * w->T + k] == -INFINITY)
+            if (pw_att_value(w, q, k) == -INFINITY)
                 pw_str_add(out, "\t");
             else
-                pw_str_add(out, "\t%.4g", (double)w->v[q * w->T + k]);
+                pw_str_add(out, "\t%.4g", (double)pw_att_value(w, q, k));
     }
     pw_str_add(out, "\n");
 }

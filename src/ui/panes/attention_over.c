@@ -50,7 +50,7 @@ static bool all_untrained(const struct pw_att_window *p, int row, int col)
 
     for (int i = row; i < row + m->pool_r && i < p->rows; i++)
         for (int j = col; j < col + m->pool_c && j < p->cols; j++) {
-            float v = p->w->v[(size_t)(p->top + i) * p->w->T + p->left + j];
+            float v = pw_att_value(p->w, p->top + i, p->left + j);
             if (v != -INFINITY && !pw_att_untrained(p->w, p->top + i, p->left + j))
                 return false;
         }
@@ -127,9 +127,11 @@ static void draw_received(const struct pw_att_window *p, struct pw_canvas *c, st
         for (int k = p->left + i; k < p->left + i + p->m.pool_c && k < p->left + p->cols; k++) {
             float sum = 0;
             int n = 0;
-            for (int q = 0; q < w->T; q++)
-                if (w->v[(size_t)q * w->T + k] != -INFINITY)
-                    sum += w->v[(size_t)q * w->T + k], n++;
+            for (int q = 0; q < w->T; q++) {
+                float v = pw_att_value(w, q, k);
+                if (v != -INFINITY)
+                    sum += v, n++;
+            }
             most = n > 0 && sum / (float)n > most ? sum / (float)n : most;
         }
         pw_heat_cell(&p->ui->look, c, r, y, p->x + pw_heat_column(&p->m, i), p->m.sx, most, 0, 1, false);
@@ -142,7 +144,7 @@ static double entropy(const struct pw_att *w, int q)
     double bits = 0;
 
     for (int k = 0; k < w->T; k++) {
-        double x = w->v[(size_t)q * w->T + k];
+        double x = pw_att_value(w, q, k);
         bits -= x > 0 ? x * log2(x) : 0;
     }
     return bits;

@@ -61,88 +61,99 @@ static const uint16_t *matrix_of(struct pw_att *w)
     return m;
 }
 
-static void fill(struct pw_att *w, const uint16_t *m)
-{
-    const struct pw_ev_attention *a = w->a;
+/* ---- values */
 
-    w->v = pw_alloc((size_t)a->T * a->T, sizeof *w->v);
-    for (int q = 0; q < a->T; q++)
-        for (int k = 0; k < a->T; k++) {
-            size_t at = (size_t)q * a->T + k;
-            w->v[at] = pw_att_hidden(a, q, k) ? -INFINITY
-                       : m != NULL            ? pw_from_half(m[at])
-                                              : pw_att_prob(w, q, k);
-        }
+/* Returns the value of a pair, or of a pooled cell, before the first key is left out; -inf where hidden. */
+static float plain(const struct pw_att *w, int q, int k)
+{
+    if (pw_att_hidden(w->a, q, k))
+        return -INFINITY;
+    if (w->cells)
+        return pw_att_cell_of(w->a, w->layer, w->head, q, k);
+    return w->m != NULL ? pw_from_half(w->m[(size_t)q * w->a->T + k]) : pw_att_prob(w, q, k);
 }
 
-/* Hides the first position; probabilities are renormalised to sum to one. */
-static void hide_first(float *v, int T, bool probs)
+/* Leaves out the first key, whose value is `first`; probabilities are renormalised to sum to one. */
+static float without_first(float v, float first, int k, bool probs)
 {
-    for (int q = 0; q < T; q++, v += T) {
-        float rest = 1 - v[0];
-        v[0] = -INFINITY;
-        for (int k = 1; probs && k < T; k++)
-            if (v[k] != -INFINITY)
-                v[k] = rest > 1e-3f ? v[k] / rest : 0; /* smaller rests are lost in 16 bits */
-    }
+    float rest = 1 - first;
+
+    if (k == 0)
+        return -INFINITY;
+    if (!probs || v == -INFINITY)
+        return v;
+    return rest > 1e-3f ? v / rest : 0; /* smaller rests are lost in 16 bits */
 }
 
-/* Subtracts the reference over the common prefix of tokens. */
-static bool subtract(struct pw_att *w, bool first_hidden)
+float pw_att_value(const struct pw_att *w, int q, int k)
 {
     const struct pw_att_ref *ref = w->ref;
-    int n = 0, T = w->a->T;
+    bool probs = w->view == PW_VIEW_PROBS && !w->cells;
+    float v = plain(w, q, k);
+
+    if (w->first_hidden)
+        v = without_first(v, probs ? plain(w, q, 0) : 0, k, probs);
+    if (ref == NULL)
+        return v;
+    const float *row = ref->v + (size_t)q * ref->T;
+    float r = w->first_hidden ? without_first(row[k], row[0], k, probs) : row[k];
+    return v == -INFINITY || r == -INFINITY ? -INFINITY : v - r;
+}
+
+/* Takes the common prefix of tokens with the reference. */
+static bool meet_reference(struct pw_att *w)
+{
+    const struct pw_att_ref *ref = w->ref;
+    int n = 0;
 
     if ((ref->view == PW_VIEW_PROBS) != (w->view == PW_VIEW_PROBS))
         return set_row_words(w, "probabilities can't be compared with scores", "v: another view",
                              "c: drop the reference");
-    while (n < T && n < ref->T && strcmp(ref->labels[n], w->a->labels[n]) == 0)
+    while (n < w->T && n < ref->T && strcmp(ref->labels[n], w->a->labels[n]) == 0)
         n++;
-    w->renamed = n < T && T == ref->T && (ref->file || w->a->source[0] != '\0');
+    w->renamed = n < w->T && w->T == ref->T && (ref->file || w->a->source[0] != '\0');
     if (w->renamed) /* a file can name tokens differently: compare positions */
-        n = T;
+        n = w->T;
     if (n == 0)
         return set_row_words(w, "the reference has different tokens: nothing to compare",
                              "c: drop the reference", NULL);
-    float *r = pw_alloc((size_t)ref->T * ref->T, sizeof *r), *d = pw_alloc((size_t)n * n, sizeof *d);
-    memcpy(r, ref->v, (size_t)ref->T * ref->T * sizeof *r);
-    if (first_hidden)
-        hide_first(r, ref->T, w->view == PW_VIEW_PROBS);
-    for (int q = 0; q < n; q++)
-        for (int k = 0; k < n; k++) {
-            float x = w->v[(size_t)q * T + k], y = r[(size_t)q * ref->T + k];
-            d[q * n + k] = x == -INFINITY || y == -INFINITY ? -INFINITY : x - y;
-        }
-    free(r);
-    free(w->v);
-    w->v = d;
     w->T = n;
     return true;
 }
 
-/* Finds the upper ends of the scales. */
+/* Returns the largest absolute value of a query; avoids a scale of zero. */
+static float largest(const struct pw_att *w, int q)
+{
+    float top = 1e-6f;
+
+    for (int k = 0; k < w->T; k++) {
+        float x = fabsf(pw_att_value(w, q, k));
+        top = isfinite(x) && x > top ? x : top;
+    }
+    return top;
+}
+
+/* Finds the upper end of the scale. The queries' own are found when they are drawn. */
 static void measure(struct pw_att *w)
 {
-    w->row_top = pw_alloc((size_t)w->T, sizeof *w->row_top);
-    w->top = 0;
-    for (int q = 0; q < w->T; q++) {
-        for (int k = 0; k < w->T; k++) {
-            float x = fabsf(w->v[q * w->T + k]);
-            if (isfinite(x) && x > w->row_top[q])
-                w->row_top[q] = x;
-        }
+    w->row_top = pw_alloc((size_t)w->T, sizeof *w->row_top); /* 0: not known yet */
+    w->top = w->is_signed ? 0 : 1;
+    for (int q = 0; w->is_signed && q < w->T; q++) {
+        w->row_top[q] = largest(w, q);
         w->top = w->row_top[q] > w->top ? w->row_top[q] : w->top;
-        w->row_top[q] = w->row_top[q] > 1e-6f ? w->row_top[q] : 1e-6f; /* avoids a scale of zero */
     }
-    w->top = !w->is_signed ? 1 : w->top > 1e-6f ? w->top : 1e-6f;
 }
 
 float pw_att_scaled(const struct pw_att *w, int scale, int q, float v)
 {
-    float top = scale == PW_ATT_ROW ? w->row_top[q] : w->top, decades = w->is_signed ? 2 : 3;
+    float top = w->top, decades = w->is_signed ? 2 : 3;
 
     if (!isfinite(v))
         return v;
+    if (scale == PW_ATT_ROW && w->row_top[q] == 0)
+        w->row_top[q] = largest(w, q);
+    if (scale == PW_ATT_ROW)
+        top = w->row_top[q];
     if (scale != PW_ATT_LOG)
         return v / top;
     float x = 1 + log10f(fabsf(v) / top) / decades;
@@ -240,18 +251,14 @@ bool pw_att_untrained(const struct pw_att *w, int q, int k)
 
 bool pw_att_init(struct pw_att *w, const struct pw_ui *ui)
 {
-    const uint16_t *m = NULL;
-
     if (!pw_att_find(w, ui))
         return false;
-    if (w->view != PW_VIEW_PROBS && (m = matrix_of(w)) == NULL)
+    if (w->view != PW_VIEW_PROBS && (w->m = matrix_of(w)) == NULL)
         return false;
-    fill(w, m);
     w->T = w->a->T;
-    if (ui->attention.first_hidden)
-        hide_first(w->v, w->T, w->view == PW_VIEW_PROBS);
+    w->first_hidden = ui->attention.first_hidden;
     w->ref = ui->attention.ref;
-    if (w->ref != NULL && !subtract(w, ui->attention.first_hidden))
+    if (w->ref != NULL && !meet_reference(w))
         return false;
     w->is_signed = w->view != PW_VIEW_PROBS || w->ref != NULL;
     measure(w);
@@ -268,19 +275,17 @@ void pw_att_init_head(struct pw_att *out, const struct pw_ui *ui, const struct p
                            .past = w->past,
                            .layer = layer,
                            .head = head,
-                           .T = w->a->T};
-    fill(out, NULL);
-    if (ui->attention.first_hidden)
-        hide_first(out->v, out->T, true);
+                           .T = (w->a->T + pw_att_pool(w->a) - 1) / pw_att_pool(w->a),
+                           .cells = pw_att_pool(w->a) > 1,
+                           .first_hidden = ui->attention.first_hidden};
     measure(out);
 }
 
 void pw_att_fini(struct pw_att *w)
 {
-    free(w->v);
     free(w->row_top);
     free(w->unmet);
-    w->v = w->row_top = NULL;
+    w->row_top = NULL;
     w->unmet = NULL;
 }
 
@@ -332,8 +337,10 @@ void pw_att_reference(struct pw_ui *ui)
         ref->T = w.T;
         ref->labels = pw_alloc((size_t)w.T, sizeof *ref->labels);
         memcpy(ref->labels, w.a->labels, (size_t)w.T * sizeof *ref->labels);
-        ref->v = w.v;
-        w.v = NULL;
+        ref->v = pw_alloc((size_t)w.T * w.T, sizeof *ref->v);
+        for (int q = 0; q < w.T; q++)
+            for (int k = 0; k < w.T; k++)
+                ref->v[(size_t)q * w.T + k] = pw_att_value(&w, q, k);
         ui->attention.ref = ref;
         pw_str_fini(&name);
     }

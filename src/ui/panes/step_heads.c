@@ -16,15 +16,12 @@ static const struct pw_ev_attention *maps(const struct pw_ui *ui, const struct p
     const struct pw_snapshot *s = ui->snap;
     const struct pw_ev_attention *a = &s->attention;
 
-    return s->has_attention && a->probs != NULL && a->labels != NULL && a->layers > 0 && a->heads > 0 &&
-                   a->prompt == s->prompt.id && v->pos >= 1 && v->pos <= a->T
-               ? a
-               : NULL;
+    return pw_att_usable(s) && a->prompt == s->prompt.id && v->pos >= 1 && v->pos <= a->T ? a : NULL;
 }
 
 static float prob(const struct pw_ev_attention *a, int head, int q, int k)
 {
-    return pw_from_half(a->probs[((size_t)head * a->T + q) * a->T + k]);
+    return pw_att_prob_of(a, head / a->heads, head % a->heads, q, k);
 }
 
 static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
@@ -59,8 +56,8 @@ static void draw_step_heads(const struct pw_ui *ui, struct pw_canvas *c, struct 
     for (int k = 0; k < keys && strip.w > 0; k += pool)
         pw_draw_cut(c, strip, r.y, strip.x + k / pool * w,
                     k >= a->n_prompt ? pw_style_bold() : pw_style_dim(), pw_label(a->labels[k]), w);
-    pw_draw_cut(c, r, r.y, r.x + r.w - BEST + 1, pw_style_dim(), pool > 1 ? "pooled; top key" : "top key",
-                BEST - 1);
+    pw_draw_cut(c, r, r.y, r.x + r.w - BEST + 1, pw_style_dim(),
+                pool > 1 || pw_att_pool(a) > 1 ? "pooled; top key" : "top key", BEST - 1);
     for (int i = first; i < n && i < first + h; i++) {
         int y = r.y + 1 + i - first, best = strongest(a, i, q, keys, -1);
         char name[24];

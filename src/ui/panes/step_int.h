@@ -2,6 +2,7 @@
  * chosen page; step_NAME.c draws each. */
 #ifndef PW_STEP_INT_H
 #define PW_STEP_INT_H
+#include "plot/attention.h"
 #include "plot/step.h"
 #include "ui/plot.h"
 
